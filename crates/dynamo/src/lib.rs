@@ -1,0 +1,1 @@
+//! The table contract over the AWS SDK.

@@ -1,0 +1,151 @@
+//! The capacity arithmetic of DynamoDB: what an operation costs there, also when it runs here.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+
+use crate::{IndexDefinition, IndexProjection, Invalid, Item, TableDefinition};
+
+const READ_UNIT_BYTES: usize = 4 * 1024;
+const WRITE_UNIT_BYTES: usize = 1024;
+
+/// Capacity consumed: reads in half units (an eventually consistent read of 4 KB costs a half).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capacity {
+    /// Half read units.
+    pub read_halves: u64,
+    /// Write units.
+    pub write_units: u64,
+}
+
+/// How a read is billed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadMode {
+    /// Half price.
+    Eventual,
+    /// Full price.
+    Strong,
+    /// Double price.
+    Transactional,
+}
+
+impl ReadMode {
+    /// The mode of a read that is strong, or not.
+    pub const fn of(strong: bool) -> Self {
+        if strong { Self::Strong } else { Self::Eventual }
+    }
+
+    const fn halves(self) -> u64 {
+        match self {
+            Self::Eventual => 1,
+            Self::Strong => 2,
+            Self::Transactional => 4,
+        }
+    }
+}
+
+impl Capacity {
+    /// Nothing.
+    pub const ZERO: Self = Self { read_halves: 0, write_units: 0 };
+
+    /// Read units, as DynamoDB reports them.
+    #[expect(clippy::cast_precision_loss, reason = "units stay far below 2^52")]
+    pub fn read_units(self) -> f64 {
+        self.read_halves as f64 / 2.0
+    }
+
+    /// Reading `bytes` at once: a get of one item, or a page of a query (which rounds up once, over
+    /// all it looked at). Looking and finding nothing costs one step, too.
+    pub fn read(bytes: usize, mode: ReadMode) -> Self {
+        let steps = bytes.div_ceil(READ_UNIT_BYTES).max(1) as u64;
+        Self { read_halves: steps * mode.halves(), write_units: 0 }
+    }
+
+    /// Writing an item of `bytes` (the larger of before and after).
+    pub fn write(bytes: usize) -> Self {
+        Self { read_halves: 0, write_units: bytes.div_ceil(WRITE_UNIT_BYTES).max(1) as u64 }
+    }
+
+    /// The same inside a transaction: twice the price.
+    pub const fn transactional(self) -> Self {
+        Self { read_halves: self.read_halves * 2, write_units: self.write_units * 2 }
+    }
+
+    /// Changing an item from `old` to `new`, with all the indexes this touches.
+    pub fn change(
+        definition: &TableDefinition,
+        old: Option<&Item>,
+        new: Option<&Item>,
+    ) -> Result<Self, Invalid> {
+        let base = Self::write(old.map_or(0, Item::size).max(new.map_or(0, Item::size)));
+        let indexes = definition.indexes.iter();
+        let each = indexes.map(|index| Self::index_change(definition, index, old, new));
+        Ok(base + each.sum::<Result<Self, Invalid>>()?)
+    }
+
+    /// A moved index entry costs a delete and a put; one whose projection did not change, nothing.
+    fn index_change(
+        definition: &TableDefinition,
+        index: &IndexDefinition,
+        old: Option<&Item>,
+        new: Option<&Item>,
+    ) -> Result<Self, Invalid> {
+        let old = old.map(|item| entry(definition, index, item)).transpose()?.flatten();
+        let new = new.map(|item| entry(definition, index, item)).transpose()?.flatten();
+        Ok(match (old, new) {
+            (None, None) => Self::ZERO,
+            (Some(gone), None) => Self::write(gone.1.size()),
+            (None, Some(made)) => Self::write(made.1.size()),
+            (Some(gone), Some(made)) if gone.0 != made.0 => {
+                Self::write(gone.1.size()) + Self::write(made.1.size())
+            }
+            (Some(before), Some(after)) if before.1 == after.1 => Self::ZERO,
+            (Some(before), Some(after)) => Self::write(before.1.size().max(after.1.size())),
+        })
+    }
+}
+
+fn entry(
+    definition: &TableDefinition,
+    index: &IndexDefinition,
+    item: &Item,
+) -> Result<Option<(crate::Key, Item)>, Invalid> {
+    let Some(key) = index.key_of(item)? else {
+        return Ok(None);
+    };
+    Ok(Some((key, project_index(definition, index, item))))
+}
+
+/// What `index` carries of `item`.
+pub fn project_index(definition: &TableDefinition, index: &IndexDefinition, item: &Item) -> Item {
+    if index.projection == IndexProjection::All {
+        return item.clone();
+    }
+    let names = definition.projected(index).unwrap_or_default();
+    item.iter()
+        .filter(|(name, _)| names.iter().any(|kept| kept == name))
+        .map(|(name, value)| (name, value.to_value()))
+        .collect()
+}
+
+impl Add for Capacity {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            read_halves: self.read_halves + other.read_halves,
+            write_units: self.write_units + other.write_units,
+        }
+    }
+}
+
+impl AddAssign for Capacity {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for Capacity {
+    fn sum<I: Iterator<Item = Self>>(each: I) -> Self {
+        each.fold(Self::ZERO, Add::add)
+    }
+}

@@ -1,0 +1,152 @@
+//! The stream: what happened to the items of a table, in order.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::{Invalid, Item, Key, TableDefinition};
+
+/// The digits of a sequence number as text: DynamoDB's are up to 40 long.
+const SEQUENCE_DIGITS: usize = 40;
+
+/// A place in a stream. Text of 40 digits, so that text order is stream order.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sequence(String);
+
+impl Sequence {
+    /// Reads a decimal sequence number.
+    pub fn parse(digits: &str) -> Result<Self, Invalid> {
+        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if plain && digits.len() <= SEQUENCE_DIGITS {
+            Ok(Self(format!("{digits:0>SEQUENCE_DIGITS$}")))
+        } else {
+            Err(Invalid::Refused { detail: format!("{digits:?} is not a sequence number") })
+        }
+    }
+
+    /// The 40 digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The digits without leading zeros, as DynamoDB writes them.
+    pub fn trimmed(&self) -> &str {
+        let digits = self.0.trim_start_matches('0');
+        if digits.is_empty() { "0" } else { digits }
+    }
+
+    /// As a number, for streams whose sequences fit.
+    pub fn to_u64(&self) -> Option<u64> {
+        self.trimmed().parse().ok()
+    }
+}
+
+impl From<u64> for Sequence {
+    fn from(number: u64) -> Self {
+        Self(format!("{number:0>SEQUENCE_DIGITS$}"))
+    }
+}
+
+impl fmt::Display for Sequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.trimmed())
+    }
+}
+
+impl fmt::Debug for Sequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.trimmed())
+    }
+}
+
+/// What happened to an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It was not there before.
+    Insert,
+    /// It was there before.
+    Modify,
+    /// It is not there any more.
+    Remove,
+}
+
+/// One change of one item. At least one image is there; they are never equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Where it stands in its shard.
+    pub sequence: Sequence,
+    /// When it was written, in milliseconds since the epoch (DynamoDB: to the second).
+    pub at_ms: u64,
+    /// The item's key.
+    pub key: Key,
+    /// The item before.
+    pub old: Option<Item>,
+    /// The item after.
+    pub new: Option<Item>,
+    /// Whether it went because its time was over.
+    pub expired: bool,
+}
+
+impl Change {
+    /// What happened.
+    pub const fn kind(&self) -> ChangeKind {
+        match (&self.old, &self.new) {
+            (None, _) => ChangeKind::Insert,
+            (Some(_), Some(_)) => ChangeKind::Modify,
+            (Some(_), None) => ChangeKind::Remove,
+        }
+    }
+
+    /// The key in whichever image there is.
+    pub fn key_of(
+        definition: &TableDefinition,
+        old: Option<&Item>,
+        new: Option<&Item>,
+    ) -> Option<Key> {
+        new.or(old).and_then(|item| definition.key.read(item))
+    }
+}
+
+/// A part of a stream that is in order in itself. The embedded engine has one for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Its name.
+    pub id: String,
+    /// The shard that must be read to its end before this one.
+    pub parent: Option<String>,
+}
+
+/// Where to read a shard from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamStart {
+    /// The oldest change it still holds.
+    Oldest,
+    /// Whatever comes from now on.
+    Latest,
+    /// What follows this change.
+    After(Sequence),
+}
+
+/// Reads a part of a shard.
+#[derive(Clone, Debug)]
+pub struct StreamRead {
+    /// Which shard.
+    pub shard: String,
+    /// From where.
+    pub start: StreamStart,
+    /// At most how many changes.
+    pub limit: usize,
+    /// How long to wait for the first change when there is none.
+    pub wait: Duration,
+}
+
+/// What a read of a shard found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamPage {
+    /// The changes, in order.
+    pub changes: Vec<Change>,
+    /// Where the next read should start: after everything this one has looked at. `None` only when
+    /// nothing was ever there to start after; start from the same place again.
+    pub next: Option<Sequence>,
+    /// Whether the shard has ended and was read to its end.
+    pub ended: bool,
+}

@@ -1,0 +1,583 @@
+//! An item as the bytes it is stored in: attributes can be read one by one without building a map.
+//!
+//! ```text
+//! item   := size:u32le  count:u32le  entry*            entries rise by name
+//! entry  := len:varint name  value
+//! value  := 'S' len:varint utf8   | 'N' len:u8 number  | 'B' len:varint bytes
+//!         | 't' | 'f' | '0'                            true, false, null
+//!         | 'L' body:u32le count:u32le value*          | 'M' body:u32le count:u32le entry*
+//!         | 's' body:u32le count:u32le (len:varint utf8)*
+//!         | 'n' body:u32le count:u32le (len:u8 number)*
+//!         | 'b' body:u32le count:u32le (len:varint bytes)*
+//! ```
+//! `size` is what DynamoDB counts for the item, so that capacity needs no walk. The encoding is
+//! canonical (names and sets sorted, numbers normalised): two items are equal when their bytes are.
+//! Reading never panics; bytes that are not an item read as absent attributes.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::{Attributes, Kind, Number, Path, Scalar, Step, Value};
+
+const HEADER: usize = 8;
+
+/// A stored item: immutable and cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Item(Bytes);
+
+impl Item {
+    /// Reads an item out of stored bytes; `None` when they are too short to be one.
+    pub fn from_stored(bytes: Bytes) -> Option<Self> {
+        (bytes.len() >= HEADER).then_some(Self(bytes))
+    }
+
+    /// The stored bytes.
+    pub const fn as_stored(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// What DynamoDB counts for this item, in bytes.
+    pub fn size(&self) -> usize {
+        self.0.first_chunk().map_or(0, |size: &[u8; 4]| u32::from_le_bytes(*size) as usize)
+    }
+
+    /// How many attributes it has.
+    pub fn len(&self) -> usize {
+        let count = self.0.get(4..).and_then(|rest| rest.first_chunk::<4>());
+        count.map_or(0, |count| u32::from_le_bytes(*count) as usize)
+    }
+
+    /// Whether it has no attributes at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The attributes in the order of their names.
+    pub fn iter(&self) -> Entries<'_> {
+        Entries { rest: self.0.get(HEADER..).unwrap_or_default() }
+    }
+
+    /// The attribute `name`.
+    pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
+        self.iter().get(name)
+    }
+
+    /// The text attribute `name`.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name)? {
+            ValueRef::S(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number attribute `name`.
+    pub fn number(&self, name: &str) -> Option<Number> {
+        match self.get(name)? {
+            ValueRef::N(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The value at a document path.
+    pub fn at(&self, path: &Path) -> Option<ValueRef<'_>> {
+        path.steps().iter().try_fold(self.get(path.name())?, |value, step| match (value, step) {
+            (ValueRef::M(map), Step::Field(name)) => map.get(name),
+            (ValueRef::L(list), Step::Index(index)) => list.get(*index),
+            _ => None,
+        })
+    }
+
+    /// All attributes as owned values.
+    pub fn to_attributes(&self) -> Attributes {
+        self.iter().map(|(name, value)| (name.to_owned(), value.to_value())).collect()
+    }
+
+    /// This item with one attribute set.
+    pub fn with(&self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let mut attributes = self.to_attributes();
+        attributes.insert(name.into(), value.into());
+        Self::from(&attributes)
+    }
+
+    /// This item with only the attributes at `paths`. List elements close up, as in DynamoDB.
+    pub fn project(&self, paths: &[Path]) -> Self {
+        let mut projected = Projection::default();
+        for path in paths {
+            if self.at(path).is_some() {
+                projected.add(path.steps(), path.name());
+            }
+        }
+        let kept = self.iter().filter_map(|(name, value)| {
+            let node = projected.fields.iter().find(|(field, _)| field == name)?;
+            Some((name.to_owned(), node.1.take(value)))
+        });
+        Self::from(&kept.collect::<Attributes>())
+    }
+}
+
+/// Which parts of a value a projection keeps; a node without children keeps all of it.
+#[derive(Default)]
+struct Projection {
+    whole: bool,
+    fields: Vec<(String, Projection)>,
+    elements: Vec<(usize, Projection)>,
+}
+
+impl Projection {
+    fn add(&mut self, steps: &[Step], name: &str) {
+        child(&mut self.fields, &name.to_owned()).descend(steps);
+    }
+
+    fn descend(&mut self, steps: &[Step]) {
+        match steps.split_first() {
+            None => self.whole = true,
+            Some((Step::Field(name), rest)) => child(&mut self.fields, name).descend(rest),
+            Some((Step::Index(index), rest)) => child(&mut self.elements, index).descend(rest),
+        }
+    }
+
+    fn take(&self, value: ValueRef<'_>) -> Value {
+        match value {
+            _ if self.whole => value.to_value(),
+            ValueRef::M(map) => Value::M(
+                map.iter()
+                    .filter_map(|(name, value)| {
+                        let node = self.fields.iter().find(|(field, _)| field == name)?;
+                        Some((name.to_owned(), node.1.take(value)))
+                    })
+                    .collect(),
+            ),
+            ValueRef::L(list) => Value::L(
+                list.iter()
+                    .enumerate()
+                    .filter_map(|(at, value)| {
+                        let node = self.elements.iter().find(|(index, _)| *index == at)?;
+                        Some(node.1.take(value))
+                    })
+                    .collect(),
+            ),
+            other => other.to_value(),
+        }
+    }
+}
+
+fn child<'a, K: PartialEq + Clone>(
+    children: &'a mut Vec<(K, Projection)>,
+    key: &K,
+) -> &'a mut Projection {
+    let at = children.iter().position(|(existing, _)| existing == key).unwrap_or_else(|| {
+        children.push((key.clone(), Projection::default()));
+        children.len() - 1
+    });
+    #[expect(clippy::indexing_slicing, reason = "position() or the push above made it valid")]
+    &mut children[at].1
+}
+
+impl From<&Attributes> for Item {
+    fn from(attributes: &Attributes) -> Self {
+        let size: usize =
+            attributes.iter().map(|(name, value)| name.len() + value.stored_bytes()).sum();
+        let mut out = Vec::with_capacity(HEADER + size + attributes.len() * 4);
+        out.extend_from_slice(&u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes());
+        out.extend_from_slice(&u32::try_from(attributes.len()).unwrap_or(u32::MAX).to_le_bytes());
+        for (name, value) in attributes {
+            write_blob(&mut out, name.as_bytes());
+            write_value(&mut out, value);
+        }
+        Self(out.into())
+    }
+}
+
+impl From<Attributes> for Item {
+    fn from(attributes: Attributes) -> Self {
+        Self::from(&attributes)
+    }
+}
+
+impl<N: Into<String>, V: Into<Value>> FromIterator<(N, V)> for Item {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(entries: I) -> Self {
+        entries.into_iter().map(|(n, v)| (n.into(), v.into())).collect::<Attributes>().into()
+    }
+}
+
+impl<'a> IntoIterator for &'a Item {
+    type Item = (&'a str, ValueRef<'a>);
+    type IntoIter = Entries<'a>;
+
+    fn into_iter(self) -> Entries<'a> {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// Builds an [`Item`] from `name => value` pairs.
+#[macro_export]
+macro_rules! item {
+    ($($name:expr => $value:expr),* $(,)?) => {
+        $crate::Item::from($crate::Attributes::from([
+            $((::std::string::String::from($name), $crate::Value::from($value))),*
+        ]))
+    };
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "masked to seven bits")]
+fn write_varint(out: &mut Vec<u8>, mut number: usize) {
+    while number >= 0x80 {
+        out.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push((number & 0x7f) as u8);
+}
+
+fn write_blob(out: &mut Vec<u8>, bytes: &[u8]) {
+    write_varint(out, bytes.len());
+    out.extend_from_slice(bytes);
+}
+
+fn write_number(out: &mut Vec<u8>, number: Number) {
+    let at = out.len();
+    out.push(0);
+    number.encode(out);
+    // A number takes at most 22 bytes encoded.
+    let len = u8::try_from(out.len() - at - 1).unwrap_or(u8::MAX);
+    if let Some(slot) = out.get_mut(at) {
+        *slot = len;
+    }
+}
+
+fn write_container(out: &mut Vec<u8>, tag: u8, count: usize, body: impl FnOnce(&mut Vec<u8>)) {
+    out.push(tag);
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+    body(out);
+    let len = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
+    if let Some(slot) = out.get_mut(at..at + 4) {
+        slot.copy_from_slice(&len.to_le_bytes());
+    }
+}
+
+fn write_value(out: &mut Vec<u8>, value: &Value) {
+    match value {
+        Value::S(text) => {
+            out.push(b'S');
+            write_blob(out, text.as_bytes());
+        }
+        Value::N(number) => {
+            out.push(b'N');
+            write_number(out, *number);
+        }
+        Value::B(bytes) => {
+            out.push(b'B');
+            write_blob(out, bytes);
+        }
+        Value::Bool(true) => out.push(b't'),
+        Value::Bool(false) => out.push(b'f'),
+        Value::Null => out.push(b'0'),
+        Value::L(values) => write_container(out, b'L', values.len(), |out| {
+            values.iter().for_each(|value| write_value(out, value));
+        }),
+        Value::M(entries) => write_container(out, b'M', entries.len(), |out| {
+            for (name, value) in entries {
+                write_blob(out, name.as_bytes());
+                write_value(out, value);
+            }
+        }),
+        Value::Ss(texts) => write_container(out, b's', texts.len(), |out| {
+            texts.iter().for_each(|text| write_blob(out, text.as_bytes()));
+        }),
+        Value::Ns(numbers) => write_container(out, b'n', numbers.len(), |out| {
+            numbers.iter().for_each(|number| write_number(out, *number));
+        }),
+        Value::Bs(blobs) => write_container(out, b'b', blobs.len(), |out| {
+            blobs.iter().for_each(|blob| write_blob(out, blob));
+        }),
+    }
+}
+
+/// A value inside a stored item, borrowed.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the variants mirror Value's")]
+pub enum ValueRef<'a> {
+    S(&'a str),
+    N(Number),
+    B(&'a [u8]),
+    Bool(bool),
+    Null,
+    L(Values<'a>),
+    M(Entries<'a>),
+    Ss(Texts<'a>),
+    Ns(Numbers<'a>),
+    Bs(Blobs<'a>),
+}
+
+impl ValueRef<'_> {
+    /// The type of this value.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::S(_) => Kind::S,
+            Self::N(_) => Kind::N,
+            Self::B(_) => Kind::B,
+            Self::Bool(_) => Kind::Bool,
+            Self::Null => Kind::Null,
+            Self::L(_) => Kind::L,
+            Self::M(_) => Kind::M,
+            Self::Ss(_) => Kind::Ss,
+            Self::Ns(_) => Kind::Ns,
+            Self::Bs(_) => Kind::Bs,
+        }
+    }
+
+    /// An owned copy.
+    pub fn to_value(self) -> Value {
+        match self {
+            Self::S(text) => Value::S(text.to_owned()),
+            Self::N(number) => Value::N(number),
+            Self::B(bytes) => Value::B(Bytes::copy_from_slice(bytes)),
+            Self::Bool(truth) => Value::Bool(truth),
+            Self::Null => Value::Null,
+            Self::L(values) => Value::L(values.iter().map(ValueRef::to_value).collect()),
+            Self::M(entries) => Value::M(
+                entries.iter().map(|(name, value)| (name.to_owned(), value.to_value())).collect(),
+            ),
+            Self::Ss(texts) => Value::Ss(texts.iter().map(str::to_owned).collect()),
+            Self::Ns(numbers) => Value::Ns(numbers.iter().collect()),
+            Self::Bs(blobs) => Value::Bs(blobs.iter().map(Bytes::copy_from_slice).collect()),
+        }
+    }
+
+    /// An owned copy, if this value may stand in a key.
+    pub fn to_scalar(self) -> Option<Scalar> {
+        match self {
+            Self::S(text) => Some(Scalar::S(text.to_owned())),
+            Self::N(number) => Some(Scalar::N(number)),
+            Self::B(bytes) => Some(Scalar::B(Bytes::copy_from_slice(bytes))),
+            _ => None,
+        }
+    }
+}
+
+fn read_varint<'a>(rest: &mut &'a [u8]) -> Option<usize> {
+    let mut number = 0usize;
+    for shift in (0..35).step_by(7) {
+        let (byte, after): (&'a u8, &'a [u8]) = rest.split_first()?;
+        *rest = after;
+        number |= usize::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+fn read_bytes<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (bytes, after) = rest.split_at_checked(len)?;
+    *rest = after;
+    Some(bytes)
+}
+
+fn read_blob<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let len = read_varint(rest)?;
+    read_bytes(rest, len)
+}
+
+fn read_text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
+    std::str::from_utf8(read_blob(rest)?).ok()
+}
+
+fn read_number(rest: &mut &[u8]) -> Option<Number> {
+    let (len, after) = rest.split_first()?;
+    *rest = after;
+    let bytes = read_bytes(rest, usize::from(*len))?;
+    Number::decode(bytes).map(|(number, _)| number)
+}
+
+fn read_body<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let len = read_bytes(rest, 4)?.first_chunk().map(|len| u32::from_le_bytes(*len) as usize)?;
+    // The element count is for people with a hex dump; readers stop at the body's end.
+    read_bytes(rest, len)?.get(4..)
+}
+
+fn read_value<'a>(rest: &mut &'a [u8]) -> Option<ValueRef<'a>> {
+    let (tag, after) = rest.split_first()?;
+    *rest = after;
+    Some(match tag {
+        b'S' => ValueRef::S(read_text(rest)?),
+        b'N' => ValueRef::N(read_number(rest)?),
+        b'B' => ValueRef::B(read_blob(rest)?),
+        b't' => ValueRef::Bool(true),
+        b'f' => ValueRef::Bool(false),
+        b'0' => ValueRef::Null,
+        b'L' => ValueRef::L(Values { rest: read_body(rest)? }),
+        b'M' => ValueRef::M(Entries { rest: read_body(rest)? }),
+        b's' => ValueRef::Ss(Texts { rest: read_body(rest)? }),
+        b'n' => ValueRef::Ns(Numbers { rest: read_body(rest)? }),
+        b'b' => ValueRef::Bs(Blobs { rest: read_body(rest)? }),
+        _ => return None,
+    })
+}
+
+/// Steps over a value without looking inside.
+fn skip_value(rest: &mut &[u8]) -> Option<()> {
+    let (tag, after) = rest.split_first()?;
+    *rest = after;
+    let len = match tag {
+        b't' | b'f' | b'0' => 0,
+        b'N' => {
+            let (len, after) = rest.split_first()?;
+            *rest = after;
+            usize::from(*len)
+        }
+        b'S' | b'B' => read_varint(rest)?,
+        _ => u32::from_le_bytes(*read_bytes(rest, 4)?.first_chunk()?) as usize,
+    };
+    read_bytes(rest, len).map(|_| ())
+}
+
+macro_rules! sequences {
+    ($($(#[$doc:meta])* $name:ident of $item:ty, $read:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name<'a> {
+            rest: &'a [u8],
+        }
+
+        impl<'a> $name<'a> {
+            /// Goes through the elements again.
+            pub const fn iter(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<'a> Iterator for $name<'a> {
+            type Item = $item;
+
+            fn next(&mut self) -> Option<Self::Item> {
+                #[expect(clippy::redundant_closure_call, reason = "the macro takes an expression")]
+                ($read)(&mut self.rest)
+            }
+        }
+
+        impl fmt::Debug for $name<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_list().entries(*self).finish()
+            }
+        }
+    )*};
+}
+
+sequences! {
+    /// The values of a list.
+    Values of ValueRef<'a>, read_value;
+    /// Names and values of an item or a map, by rising name.
+    Entries of (&'a str, ValueRef<'a>), |rest: &mut &'a [u8]| Some((read_text(rest)?, read_value(rest)?));
+    /// The members of a set of texts.
+    Texts of &'a str, read_text;
+    /// The members of a set of numbers.
+    Numbers of Number, read_number;
+    /// The members of a set of byte strings.
+    Blobs of &'a [u8], read_blob;
+}
+
+impl<'a> Values<'a> {
+    /// The element at `index`.
+    pub fn get(self, index: usize) -> Option<ValueRef<'a>> {
+        let mut rest = self.rest;
+        for _ in 0..index {
+            skip_value(&mut rest)?;
+        }
+        read_value(&mut rest)
+    }
+}
+
+impl<'a> Entries<'a> {
+    /// The entry called `name`.
+    pub fn get(self, name: &str) -> Option<ValueRef<'a>> {
+        let mut rest = self.rest;
+        loop {
+            match read_blob(&mut rest)?.cmp(name.as_bytes()) {
+                std::cmp::Ordering::Less => skip_value(&mut rest)?,
+                std::cmp::Ordering::Equal => return read_value(&mut rest),
+                std::cmp::Ordering::Greater => return None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    pub(crate) fn any_value() -> impl Strategy<Value = Value> {
+        let number = (any::<i64>(), -60..60i16)
+            .prop_map(|(n, e)| format!("{n}e{e}").parse::<Number>().unwrap());
+        let scalar = prop_oneof![
+            ".{0,40}".prop_map(Value::S),
+            number.clone().prop_map(Value::N),
+            prop::collection::vec(any::<u8>(), 0..200).prop_map(|b| Value::B(b.into())),
+            any::<bool>().prop_map(Value::Bool),
+            Just(Value::Null),
+            prop::collection::btree_set(".{1,9}", 1..5).prop_map(Value::Ss),
+            prop::collection::btree_set(number, 1..5).prop_map(Value::Ns),
+            prop::collection::btree_set(
+                prop::collection::vec(any::<u8>(), 1..9).prop_map(Bytes::from),
+                1..5
+            )
+            .prop_map(Value::Bs),
+        ];
+        scalar.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::L),
+                prop::collection::btree_map(".{1,9}", inner, 0..6).prop_map(Value::M),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_item_reads_back_as_it_was_written(
+            attributes in prop::collection::btree_map(".{1,20}", any_value(), 0..12)
+        ) {
+            let item = Item::from(&attributes);
+            prop_assert_eq!(item.to_attributes(), attributes.clone());
+            prop_assert_eq!(item.len(), attributes.len());
+            let size: usize = attributes.iter().map(|(n, v)| n.len() + v.stored_bytes()).sum();
+            prop_assert_eq!(item.size(), size);
+            for (name, value) in &attributes {
+                prop_assert_eq!(item.get(name).map(ValueRef::to_value), Some(value.clone()));
+            }
+            prop_assert!(item.get("no such attribute, as it is too long to be made").is_none());
+        }
+
+        #[test]
+        fn nonsense_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Some(item) = Item::from_stored(bytes.into()) {
+                let _ = (item.to_attributes(), item.get("a").is_some(), format!("{item:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_projection_keeps_nested_parts_and_closes_lists_up() {
+        let item = item! {
+            "a" => Value::map([("x", Value::from(1)), ("y", Value::from(2))]),
+            "l" => Value::list([1, 2, 3]),
+            "z" => "kept out",
+        };
+        let paths = [
+            Path::new("a").field("y"),
+            Path::new("l").index(0),
+            Path::new("l").index(2),
+            "q".into(),
+        ];
+        let expected = item! { "a" => Value::map([("y", 2)]), "l" => Value::list([1, 3]) };
+        assert_eq!(item.project(&paths), expected);
+    }
+}

@@ -1,0 +1,52 @@
+//! What a table is: DynamoDB's semantics as typed Rust values.
+//!
+//! This crate owns the contract: [values](Value) and [items](Item), [definitions](TableDefinition),
+//! the [operations](Query), [conditions](Condition) and [updates](Update) as trees, the
+//! [limits], the [capacity arithmetic](Capacity), the [stream](Change), and the [`Backend`] trait
+//! behind the [`Store`] and [`Table`] handles. It knows no backend: `engine` embeds one, `dynamo`
+//! speaks to Amazon's.
+//!
+//! It is not an object mapper. Items are attributes; `model` gives them types and names.
+
+mod backend;
+mod capacity;
+mod change;
+mod check;
+mod clock;
+mod condition;
+mod definition;
+mod error;
+mod item;
+mod key;
+pub mod limits;
+mod number;
+mod operation;
+mod path;
+mod table;
+mod trace;
+pub mod update;
+mod value;
+
+pub use async_trait::async_trait;
+pub use backend::{Backend, Capabilities, Found, FoundMany, Page, SharedBackend, Written};
+pub use capacity::{Capacity, ReadMode, project_index};
+pub use change::{Change, ChangeKind, Sequence, Shard, StreamPage, StreamRead, StreamStart};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use condition::{Comparison, Condition, Operand, attribute, exists, not_exists, size_of};
+pub use definition::{
+    IndexDefinition, IndexProjection, KeyAttribute, KeyDefinition, KeyKind, TableDefinition,
+};
+pub use error::{CancelReason, Error, Invalid, Result};
+pub use item::{Blobs, Entries, Item, Numbers, Texts, ValueRef, Values};
+pub use key::{Key, Position};
+pub use limits::Limit;
+pub use number::{Number, NumberError};
+pub use operation::{
+    BatchGet, BatchWrite, Check, Delete, Get, Merge, Order, Put, Query, Returning, Scan, SortRange,
+    TableGet, TableWrite, Transaction, Update, Write,
+};
+pub use path::{Path, Step};
+pub use table::{Store, Table};
+pub use trace::{Observer, Operation, Recorder};
+pub use update::{Action, Term};
+pub use value::{Attributes, Kind, Scalar, Value};

@@ -1,0 +1,281 @@
+//! The handles callers hold: they check requests, time them, and tell observers what they cost.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::backend::{Backend, Found, FoundMany, Page, SharedBackend, Written};
+use crate::check::check_transact_get;
+use crate::limits::{self, Limit};
+use crate::trace::{Observer, Operation};
+use crate::{
+    BatchGet, BatchWrite, Capabilities, Capacity, Delete, Error, Get, Invalid, Merge, Put, Query,
+    Result, Scan, Shard, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
+    Write,
+};
+
+/// A store: all its tables, and what spans them.
+#[derive(Clone, Debug)]
+pub struct Store {
+    backend: SharedBackend,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl Store {
+    /// A store on a backend.
+    pub fn new(backend: impl Backend) -> Self {
+        Self::shared(Arc::new(backend))
+    }
+
+    /// A store on a backend that others hold, too.
+    pub fn shared(backend: SharedBackend) -> Self {
+        Self { backend, observer: None }
+    }
+
+    /// This store, with `observer` told of everything done through it and its tables.
+    pub fn observed(&self, observer: Arc<dyn Observer>) -> Self {
+        Self { backend: Arc::clone(&self.backend), observer: Some(observer) }
+    }
+
+    /// What the backend can do.
+    pub fn capabilities(&self) -> Capabilities {
+        self.backend.capabilities()
+    }
+
+    /// Makes a table, or finds it as it should be.
+    pub async fn create_table(&self, definition: TableDefinition) -> Result<Table> {
+        definition.check()?;
+        self.backend.create_table(&definition).await?;
+        Ok(self.table_as(definition))
+    }
+
+    /// Takes a table away with everything in it.
+    pub async fn delete_table(&self, name: &str) -> Result<()> {
+        self.backend.delete_table(name).await
+    }
+
+    /// The names of all tables, rising.
+    pub async fn list_tables(&self) -> Result<Vec<String>> {
+        self.backend.list_tables().await
+    }
+
+    /// A table that exists.
+    pub async fn table(&self, name: &str) -> Result<Table> {
+        Ok(self.table_as(self.backend.describe_table(name).await?))
+    }
+
+    /// A table known to exist with this definition, without asking.
+    pub fn table_as(&self, definition: impl Into<Arc<TableDefinition>>) -> Table {
+        Table { store: self.clone(), definition: definition.into(), pattern: None }
+    }
+
+    /// Does all writes at one moment, or none.
+    pub async fn transact(&self, transaction: Transaction) -> Result<Capacity> {
+        transaction.check()?;
+        let table = transaction.writes.first().map_or("", |write| &write.table.name).to_owned();
+        let span = Span::start(self, "transact_write", &table, None, None);
+        let items = transaction.writes.len();
+        let done = self.backend.transact_write(transaction).await;
+        span.finish(done, |capacity| (items, *capacity))
+    }
+
+    /// Reads up to 100 items, of any tables, at one moment.
+    pub async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
+        check_transact_get(&gets)?;
+        let table = gets.first().map_or("", |get| &get.table.name).to_owned();
+        let span = Span::start(self, "transact_get", &table, None, None);
+        let done = self.backend.transact_get(gets).await;
+        span.finish(done, |found| (found.items.iter().flatten().count(), found.capacity))
+    }
+}
+
+/// One table of a store.
+#[derive(Clone, Debug)]
+pub struct Table {
+    store: Store,
+    definition: Arc<TableDefinition>,
+    pattern: Option<&'static str>,
+}
+
+impl Table {
+    /// What this table looks like.
+    pub const fn definition(&self) -> &Arc<TableDefinition> {
+        &self.definition
+    }
+
+    /// The store it is in.
+    pub const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// This table, with its operations told to observers under the name of an access pattern.
+    pub fn for_pattern(&self, pattern: &'static str) -> Self {
+        Self { pattern: Some(pattern), ..self.clone() }
+    }
+
+    /// Reads one item.
+    pub async fn get(&self, get: Get) -> Result<Found> {
+        self.definition.check_get(&get)?;
+        let span = self.span("get", None);
+        let done = self.backend().get(&self.definition, get).await;
+        span.finish(done, |found| (usize::from(found.item.is_some()), found.capacity))
+    }
+
+    /// Reads up to 100 items, each at its own moment.
+    pub async fn batch_get(&self, batch: BatchGet) -> Result<FoundMany> {
+        self.definition.check_batch_get(&batch)?;
+        let span = self.span("batch_get", None);
+        let done = self.backend().batch_get(&self.definition, batch).await;
+        span.finish(done, |found| (found.items.iter().flatten().count(), found.capacity))
+    }
+
+    /// Writes a whole item.
+    pub async fn put(&self, put: Put) -> Result<Written> {
+        let write = Write::Put(put);
+        self.definition.check_write(&write)?;
+        let Write::Put(put) = write else {
+            return Err(unreachable_write());
+        };
+        let span = self.span("put", None);
+        let done = self.backend().put(&self.definition, put).await;
+        span.finish(done, |written| (1, written.capacity))
+    }
+
+    /// Changes parts of an item.
+    pub async fn update(&self, update: Update) -> Result<Written> {
+        let write = Write::Update(update);
+        self.definition.check_write(&write)?;
+        let Write::Update(update) = write else {
+            return Err(unreachable_write());
+        };
+        let span = self.span("update", None);
+        let done = self.backend().update(&self.definition, update).await;
+        span.finish(done, |written| (1, written.capacity))
+    }
+
+    /// Takes an item away.
+    pub async fn delete(&self, delete: Delete) -> Result<Written> {
+        let write = Write::Delete(delete);
+        self.definition.check_write(&write)?;
+        let Write::Delete(delete) = write else {
+            return Err(unreachable_write());
+        };
+        let span = self.span("delete", None);
+        let done = self.backend().delete(&self.definition, delete).await;
+        span.finish(done, |written| (1, written.capacity))
+    }
+
+    /// Does up to 25 puts and deletes, each for itself.
+    pub async fn batch_write(&self, writes: Vec<BatchWrite>) -> Result<Capacity> {
+        self.definition.check_batch_write(&writes)?;
+        let span = self.span("batch_write", None);
+        let items = writes.len();
+        let done = self.backend().batch_write(&self.definition, writes).await;
+        span.finish(done, |capacity| (items, *capacity))
+    }
+
+    /// Reads a page of a partition.
+    pub async fn query(&self, query: Query) -> Result<Page> {
+        self.definition.check_query(&query, self.store.capabilities().strong_index_reads)?;
+        let span = self.span("query", query.index.as_deref());
+        let done = self.backend().query(&self.definition, query).await;
+        span.finish(done, |page| (page.items.len(), page.capacity))
+    }
+
+    /// Reads a page of everything.
+    pub async fn scan(&self, scan: Scan) -> Result<Page> {
+        self.definition.check_scan(&scan, self.store.capabilities().strong_index_reads)?;
+        let span = self.span("scan", scan.index.as_deref());
+        let done = self.backend().scan(&self.definition, scan).await;
+        span.finish(done, |page| (page.items.len(), page.capacity))
+    }
+
+    /// Reads the first items across partitions.
+    pub async fn merge(&self, merge: Merge) -> Result<Page> {
+        self.definition.check_merge(&merge)?;
+        let span = self.span("merge", merge.index.as_deref());
+        let done = self.backend().merge(&self.definition, merge).await;
+        span.finish(done, |page| (page.items.len(), page.capacity))
+    }
+
+    /// The shards of the stream, parents before children.
+    pub async fn stream_shards(&self) -> Result<Vec<Shard>> {
+        self.check_stream()?;
+        self.backend().stream_shards(&self.definition).await
+    }
+
+    /// Reads a part of a shard of the stream.
+    pub async fn stream_read(&self, read: StreamRead) -> Result<StreamPage> {
+        self.check_stream()?;
+        let max = limits::STREAM_CHANGES_MAX;
+        if read.limit == 0 {
+            return Err(Invalid::ZeroLimit.into());
+        }
+        if read.limit > max {
+            let (limit, subject) = (Limit::StreamChanges, self.definition.name.clone());
+            return Err(Invalid::OverLimit { limit, actual: read.limit, max, subject }.into());
+        }
+        self.backend().stream_read(&self.definition, read).await
+    }
+
+    fn check_stream(&self) -> Result<()> {
+        if self.definition.stream {
+            return Ok(());
+        }
+        let detail = format!("table {:?} has no stream", self.definition.name);
+        Err(Invalid::Refused { detail }.into())
+    }
+
+    fn backend(&self) -> &dyn Backend {
+        &*self.store.backend
+    }
+
+    fn span<'a>(&'a self, name: &'static str, index: Option<&str>) -> Span<'a> {
+        Span::start(&self.store, name, &self.definition.name, index, self.pattern)
+    }
+}
+
+fn unreachable_write() -> Error {
+    Error::Unexpected { detail: String::from("a write changed its kind") }
+}
+
+/// An operation under way, for the observer; costs nothing when there is none.
+struct Span<'a> {
+    observed: Option<(&'a Arc<dyn Observer>, Instant, Operation)>,
+}
+
+impl<'a> Span<'a> {
+    fn start(
+        store: &'a Store,
+        name: &'static str,
+        table: &str,
+        index: Option<&str>,
+        pattern: Option<&'static str>,
+    ) -> Self {
+        let observed = store.observer.as_ref().map(|observer| {
+            let operation = Operation {
+                name,
+                table: table.to_owned(),
+                index: index.map(str::to_owned),
+                pattern,
+                items: 0,
+                capacity: Capacity::ZERO,
+                elapsed: std::time::Duration::ZERO,
+                succeeded: false,
+            };
+            (observer, Instant::now(), operation)
+        });
+        Self { observed }
+    }
+
+    fn finish<T>(self, done: Result<T>, cost: impl FnOnce(&T) -> (usize, Capacity)) -> Result<T> {
+        if let Some((observer, started, mut operation)) = self.observed {
+            operation.elapsed = started.elapsed();
+            if let Ok(outcome) = &done {
+                operation.succeeded = true;
+                (operation.items, operation.capacity) = cost(outcome);
+            }
+            observer.observe(operation);
+        }
+        done
+    }
+}
