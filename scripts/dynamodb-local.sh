@@ -77,6 +77,7 @@ java \
   -Djava.library.path="$home/DynamoDBLocal_lib" \
   -Dorg.eclipse.jetty.xml.XmlParser.Validating=false \
   -Dorg.eclipse.jetty.util.log.class=org.eclipse.jetty.util.log.StdErrLog \
+  -Dorg.eclipse.jetty.server.LEVEL=INFO \
   -cp "$home/DynamoDBLocal.jar:$home/DynamoDBLocal_lib/*" \
   org.eclipse.jetty.xml.XmlConfiguration "$scratch/server.xml" >"$log" 2>&1 </dev/null &
 server=$!

@@ -1,1 +1,40 @@
-//! The embedded backend.
+//! The embedded backend: a durable table in one directory, in this process.
+//!
+//! The stream is the log. One writer thread evaluates requests in order, appends them to the log,
+//! syncs once per group and publishes them to an ordered map in memory, which a checkpoint brings
+//! into an LMDB tree in the background. See `docs/ENGINE.md` for the files byte by byte and
+//! [`Engine`] for how to open one.
+//!
+//! It is not a cluster: one process owns a directory. It is not a cache: what was acknowledged is on
+//! disk.
+
+mod audit;
+mod backup;
+mod catalog;
+mod checkpoint;
+mod cursor;
+mod disk;
+mod engine;
+mod evaluate;
+mod group;
+mod keys;
+mod log;
+mod memtable;
+mod metrics;
+mod options;
+mod read;
+mod record;
+mod segment;
+mod shared;
+mod signal;
+mod stream;
+mod tree;
+mod upkeep;
+mod view;
+mod writer;
+
+pub use backup::{Restore, RestorePoint, restore};
+pub use disk::{Directory, Disk, DiskFile};
+pub use engine::Engine;
+pub use metrics::{Distribution, Metrics};
+pub use options::Options;

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
+use crate::condition::Resolved;
 use crate::definition::check_part;
 use crate::limits::{self, Limit};
 use crate::update::Action;
 use crate::{
-    BatchGet, BatchWrite, Condition, Get, Invalid, Item, Key, Merge, Path, Position, Query, Scalar,
-    Scan, SortRange, TableDefinition, TableGet, TableWrite, Transaction, Update, Value, ValueRef,
-    Write,
+    BatchGet, BatchWrite, Comparison, Condition, Get, Invalid, Item, Key, Kind, Merge, Operand,
+    Path, Position, Query, Scalar, Scan, SortRange, TableDefinition, TableGet, TableWrite, Term,
+    Transaction, Update, Value, ValueRef, Write,
 };
 
 type Checked = Result<(), Invalid>;
@@ -28,7 +29,7 @@ impl TableDefinition {
         };
         self.key.check(&key)?;
         let subject = || key.to_string();
-        for (name, value) in item.iter() {
+        for (name, value) in item {
             check_name(name, &subject)?;
             check_value(name, value, 0, &subject)?;
         }
@@ -118,8 +119,21 @@ impl TableDefinition {
                 return Err(Invalid::PathOverlap { first: first.clone(), second: path.clone() });
             }
             check_action(action, &key)?;
+            self.check_index_keys(action)?;
         }
         Ok(())
+    }
+
+    /// Refuses a constant that no index key may have; what depends on the item shows later.
+    fn check_index_keys(&self, action: &Action) -> Checked {
+        let (Action::Set(path, Term::Value(value)) | Action::Add(path, value)) = action else {
+            return Ok(());
+        };
+        if !path.steps().is_empty() {
+            return Ok(());
+        }
+        let alone = Item::from_iter([(path.name(), value.clone())]);
+        self.indexes.iter().try_for_each(|index| index.check(&alone))
     }
 
     /// Refuses a query this table cannot answer.
@@ -131,7 +145,7 @@ impl TableDefinition {
         if let Some(start) = &query.start {
             let key = start.index.as_ref().unwrap_or(&start.base);
             let inside = key.partition == query.partition
-                && key.sort.as_ref().is_none_or(|sort| within_reach(&query.sort, sort));
+                && key.sort.as_ref().is_none_or(|sort| query.sort.contains(sort));
             if !inside {
                 return Err(Invalid::BadStart { key: key.to_string() });
             }
@@ -140,6 +154,7 @@ impl TableDefinition {
             return Err(Invalid::ZeroLimit);
         }
         check_paths(&query.projection)?;
+        self.check_carried(index, &query.projection, query.filter.as_ref())?;
         let Some(filter) = &query.filter else {
             return Ok(());
         };
@@ -169,6 +184,7 @@ impl TableDefinition {
             return Err(Invalid::ZeroLimit);
         }
         check_paths(&scan.projection)?;
+        self.check_carried(index, &scan.projection, scan.filter.as_ref())?;
         scan.filter.as_ref().map_or(Ok(()), check_condition)
     }
 
@@ -188,7 +204,35 @@ impl TableDefinition {
         if merge.limit == 0 {
             return Err(Invalid::ZeroLimit);
         }
-        check_paths(&merge.projection)
+        check_paths(&merge.projection)?;
+        self.check_carried(index, &merge.projection, None)
+    }
+
+    /// Refuses a read of attributes that the index does not carry.
+    fn check_carried(
+        &self,
+        index: Option<&str>,
+        projection: &[Path],
+        filter: Option<&Condition>,
+    ) -> Checked {
+        let Some(index) = index else { return Ok(()) };
+        let Some(carried) = self.projected(self.index(index)?) else {
+            return Ok(());
+        };
+        let mut absent = None;
+        let mut look = |path: &Path| {
+            if !carried.iter().any(|name| name == path.name()) {
+                absent = Some(path.name().to_owned());
+            }
+        };
+        projection.iter().for_each(&mut look);
+        if let Some(filter) = filter {
+            filter.visit_paths(&mut look);
+        }
+        match absent {
+            Some(attribute) => Err(Invalid::NotProjected { index: index.to_owned(), attribute }),
+            None => Ok(()),
+        }
     }
 
     fn check_strength(&self, index: Option<&str>, strong: bool, possible: bool) -> Checked {
@@ -232,15 +276,6 @@ impl TableDefinition {
             (None, None) => Ok(()),
             _ => Err(Invalid::BadStart { key: start.base.to_string() }),
         }
-    }
-}
-
-/// A page may start at a key that the range excludes only at its edge: `Less(x)` never passed x.
-fn within_reach(range: &SortRange, sort: &Scalar) -> bool {
-    match range {
-        SortRange::Less(bound) => sort <= bound,
-        SortRange::Greater(bound) => sort >= bound,
-        other => other.contains(sort),
     }
 }
 
@@ -327,7 +362,7 @@ fn check_value(
     let deeper = || {
         at_most(
             Limit::Nesting,
-            depth + 1,
+            depth + 2, // with the item around it
             limits::NESTING_MAX,
             format!("{name:?} of {}", subject()),
         )
@@ -382,13 +417,86 @@ fn check_condition(condition: &Condition) -> Checked {
 fn check_operands(condition: &Condition) -> Checked {
     match condition {
         Condition::In(_, others) if others.is_empty() => {
-            Err(Invalid::Nothing { what: "IN without operands" })
+            return Err(Invalid::Nothing { what: "IN without operands" });
         }
         Condition::In(_, others) => {
             at_most(Limit::InOperands, others.len(), limits::IN_OPERANDS_MAX, "one IN")
         }
         Condition::All(inner) | Condition::Any(inner) => inner.iter().try_for_each(check_operands),
         Condition::Not(inner) => check_operands(inner),
+        _ => Ok(()),
+    }?;
+    check_operand_types(condition)
+}
+
+/// Refuses what can be seen to make no sense without any item, as DynamoDB does.
+fn check_operand_types(condition: &Condition) -> Checked {
+    let ordered = &[Kind::S, Kind::N, Kind::B];
+    match condition {
+        Condition::Compare(left, how, right) => {
+            if !matches!(how, Comparison::Equal | Comparison::NotEqual) {
+                of_kind("comparison by order", "text, a number or bytes", left, ordered)?;
+                of_kind("comparison by order", "text, a number or bytes", right, ordered)?;
+            }
+            all_distinct(left, std::slice::from_ref(right))
+        }
+        Condition::Between(first, low, high) => {
+            for operand in [first, low, high] {
+                of_kind("BETWEEN", "text, a number or bytes", operand, ordered)?;
+            }
+            let bounds = (Resolved::constant(low), Resolved::constant(high));
+            if let (Some(low), Some(high)) = bounds
+                && low.order(high).is_none_or(std::cmp::Ordering::is_gt)
+            {
+                let (low, high) = (low.to_value(), high.to_value());
+                return Err(Invalid::EmptyRange {
+                    low: format!("{low:?}"),
+                    high: format!("{high:?}"),
+                });
+            }
+            all_distinct(first, &[low.clone(), high.clone()])
+        }
+        Condition::In(first, others) => all_distinct(first, others),
+        Condition::BeginsWith(path, prefix) => {
+            of_kind("begins_with", "text or bytes", prefix, &[Kind::S, Kind::B])?;
+            all_distinct(&Operand::Path(path.clone()), std::slice::from_ref(prefix))
+        }
+        Condition::Contains(path, member) => {
+            all_distinct(&Operand::Path(path.clone()), std::slice::from_ref(member))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn of_kind(
+    action: &'static str,
+    expected: &'static str,
+    operand: &Operand,
+    kinds: &[Kind],
+) -> Checked {
+    let found = match operand {
+        Operand::Path(_) => return Ok(()),
+        Operand::Value(value) => value.kind(),
+        Operand::Size(_) => Kind::N,
+    };
+    if kinds.contains(&found) {
+        return Ok(());
+    }
+    Err(Invalid::OperandType {
+        action,
+        path: String::from("an operand"),
+        expected,
+        found: found.to_string(),
+        key: String::from("of a condition"),
+    })
+}
+
+/// Refuses to compare a path with itself.
+fn all_distinct(first: &Operand, others: &[Operand]) -> Checked {
+    match first {
+        Operand::Path(path) if others.contains(first) => {
+            Err(Invalid::SameOperand { path: path.clone() })
+        }
         _ => Ok(()),
     }
 }

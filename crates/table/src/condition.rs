@@ -229,7 +229,7 @@ fn at<'a>(item: Option<&'a Item>, path: &Path) -> Option<ValueRef<'a>> {
 
 /// An operand once looked up: inside the item, or a constant of the tree.
 #[derive(Clone, Copy)]
-enum Resolved<'a> {
+pub(crate) enum Resolved<'a> {
     Stored(ValueRef<'a>),
     Constant(&'a Value),
 }
@@ -246,7 +246,20 @@ impl<'a> Resolved<'a> {
         }
     }
 
-    fn to_value(self) -> Value {
+    /// The operand, if it does not depend on an item.
+    pub(crate) const fn constant(operand: &'a Operand) -> Option<Self> {
+        match operand {
+            Operand::Value(value) => Some(Self::Constant(value)),
+            Operand::Path(_) | Operand::Size(_) => None,
+        }
+    }
+
+    /// How two operands order; `None` when their types differ or have no order.
+    pub(crate) fn order(self, other: Self) -> Option<Ordering> {
+        self.scalar().zip(other.scalar()).and_then(|(left, right)| order(left, right))
+    }
+
+    pub(crate) fn to_value(self) -> Value {
         match self {
             Self::Stored(value) => value.to_value(),
             Self::Constant(value) => value.clone(),
@@ -308,8 +321,7 @@ fn compare(left: Option<Resolved<'_>>, how: Comparison, right: Option<Resolved<'
         Comparison::NotEqual => return !left.equals(right),
         _ => {}
     }
-    let ordering = left.scalar().zip(right.scalar()).and_then(|(left, right)| order(left, right));
-    ordering.is_some_and(|ordering| match how {
+    left.order(right).is_some_and(|ordering| match how {
         Comparison::Less => ordering.is_lt(),
         Comparison::LessOrEqual => ordering.is_le(),
         Comparison::Greater => ordering.is_gt(),

@@ -163,15 +163,7 @@ impl IndexDefinition {
                 return Ok(None);
             };
             let Some(scalar) = value.to_scalar() else {
-                return Err(Invalid::IndexKey {
-                    index: self.name.clone(),
-                    source: Box::new(Invalid::KeyType {
-                        attribute: attribute.name.clone(),
-                        expected: attribute.kind.kind(),
-                        found: value.kind(),
-                        key: String::from("of the item written"),
-                    }),
-                });
+                return Err(self.not_a_key(attribute, value.kind()));
             };
             parts.push(scalar);
         }
@@ -182,6 +174,18 @@ impl IndexDefinition {
         Ok(Some(Key { partition, sort: parts.next() }))
     }
 
+    fn not_a_key(&self, attribute: &KeyAttribute, found: Kind) -> Invalid {
+        Invalid::IndexKey {
+            index: self.name.clone(),
+            source: Box::new(Invalid::KeyType {
+                attribute: attribute.name.clone(),
+                expected: attribute.kind.kind(),
+                found,
+                key: String::from("of the item written"),
+            }),
+        }
+    }
+
     /// Refuses an item whose attributes cannot be keys of this index.
     pub fn check(&self, item: &Item) -> Result<(), Invalid> {
         for (position, attribute) in self.key.attributes().enumerate() {
@@ -189,7 +193,7 @@ impl IndexDefinition {
                 continue;
             };
             let Some(scalar) = value.to_scalar() else {
-                return self.key_of(item).map(|_| ());
+                return Err(self.not_a_key(attribute, value.kind()));
             };
             check_part(attribute, &scalar, position == 0, || scalar.to_string()).map_err(
                 |source| Invalid::IndexKey { index: self.name.clone(), source: Box::new(source) },

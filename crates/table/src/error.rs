@@ -140,6 +140,10 @@ pub enum Invalid {
     NoSuchIndex { table: String, index: String },
     #[error("index {index:?} cannot be read strongly")]
     StrongIndexRead { index: String },
+    #[error("index {index:?} does not carry attribute {attribute:?}")]
+    NotProjected { index: String, attribute: String },
+    #[error("a comparison of {path} with itself")]
+    SameOperand { path: Path },
     #[error("a filter cannot name key attribute {attribute:?}; use the key condition")]
     FilterOnKey { attribute: String },
     #[error("the page starts at a key of another partition, or outside the range ({key})")]

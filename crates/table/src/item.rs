@@ -459,7 +459,6 @@ macro_rules! sequences {
             type Item = $item;
 
             fn next(&mut self) -> Option<Self::Item> {
-                #[expect(clippy::redundant_closure_call, reason = "the macro takes an expression")]
                 ($read)(&mut self.rest)
             }
         }

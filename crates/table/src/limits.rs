@@ -13,7 +13,7 @@ pub const SORT_KEY_BYTES_MAX: usize = 1024;
 pub const NAME_BYTES_MAX: usize = 65_535;
 /// Longest name of a key attribute.
 pub const KEY_NAME_BYTES_MAX: usize = 255;
-/// Deepest nesting of lists and maps.
+/// Deepest nesting of lists and maps; the item itself is the first level.
 pub const NESTING_MAX: usize = 32;
 /// Significant digits of a number.
 pub const NUMBER_DIGITS_MAX: u32 = crate::number::NUMBER_DIGITS_MAX;
@@ -36,7 +36,7 @@ pub const IN_OPERANDS_MAX: usize = 100;
 /// Operators and functions in one condition or update.
 pub const OPERATORS_MAX: usize = 300;
 /// Elements of one document path.
-pub const PATH_DEPTH_MAX: usize = NESTING_MAX + 1;
+pub const PATH_DEPTH_MAX: usize = NESTING_MAX;
 /// Secondary indexes of one table.
 pub const INDEXES_MAX: usize = 20;
 /// Shortest table or index name.

@@ -88,8 +88,8 @@ impl Number {
 
     /// The exact sum.
     ///
-    /// A sum outside the range is refused, as DynamoDB does. So is one that needs more than 38
-    /// digits: a counter that silently stops counting is worse than one that says so.
+    /// A sum outside the range or of more than 38 digits is refused, as DynamoDB Local does: a
+    /// counter that silently stops counting is worse than one that says so.
     pub fn checked_add(self, other: Number) -> Result<Number, NumberError> {
         if self.mantissa == 0 {
             return Ok(other);

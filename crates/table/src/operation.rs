@@ -74,7 +74,7 @@ impl BatchGet {
 }
 
 /// Writes a whole item, replacing what was there.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Put {
     /// The item.
     pub item: Item,
@@ -85,7 +85,7 @@ pub struct Put {
 }
 
 /// Changes parts of an item, making it if it is not there.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
     /// Which item.
     pub key: Key,
@@ -98,7 +98,7 @@ pub struct Update {
 }
 
 /// Takes an item away; nothing happens if it is not there.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delete {
     /// Which item.
     pub key: Key,
@@ -109,7 +109,7 @@ pub struct Delete {
 }
 
 /// Demands something of an item that a transaction does not write.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// Which item.
     pub key: Key,
@@ -202,7 +202,7 @@ impl Update {
 }
 
 /// One write of a transaction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each wraps the operation of its name")]
 pub enum Write {
     Put(Put),
@@ -256,7 +256,7 @@ macro_rules! into_write {
 into_write! { Put Update Delete Check }
 
 /// A write and the table it goes to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableWrite {
     /// The table.
     pub table: Arc<TableDefinition>,

@@ -46,9 +46,14 @@ impl Path {
         &self.steps
     }
 
-    /// Whether one of the two lies within the other (or they are equal).
+    /// Whether one of the two lies within the other (or they are equal), or they cannot both lead
+    /// somewhere because one sees a map where the other sees a list.
     pub fn overlaps(&self, other: &Self) -> bool {
-        self.name == other.name && self.steps.iter().zip(&other.steps).all(|(a, b)| a == b)
+        let fork = self.steps.iter().zip(&other.steps).find(|(a, b)| a != b);
+        let possible = fork.is_some_and(|pair| {
+            matches!(pair, (Step::Field(_), Step::Field(_)) | (Step::Index(_), Step::Index(_)))
+        });
+        self.name == other.name && !possible
     }
 }
 

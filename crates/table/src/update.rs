@@ -103,17 +103,18 @@ pub fn apply(actions: &[Action], item: &Item, key: &str) -> Result<Item, Invalid
     let mut attributes = item.to_attributes();
     // Removals of list elements wait until the end: their indexes are those before the update.
     let mut removals: BTreeMap<String, Vec<&Path>> = BTreeMap::new();
+    let mut sets = Vec::new();
     for action in actions {
         match action {
-            Action::Set(path, term) => {
-                let value = evaluate(term, item, key)?;
-                set(&mut attributes, path, value, key)?;
-            }
+            Action::Set(path, term) => sets.push((path, evaluate(term, item, key)?)),
             Action::Remove(path) => removals.entry(path.name().to_owned()).or_default().push(path),
             Action::Add(path, value) => add(&mut attributes, path, value, key)?,
             Action::Subtract(path, value) => subtract(&mut attributes, path, value, key)?,
         }
     }
+    // Elements past the end of a list are appended by rising index, in whichever order they come.
+    sets.sort_by(|(a, _), (b, _)| a.steps().iter().map(rank).cmp(b.steps().iter().map(rank)));
+    sets.into_iter().try_for_each(|(path, value)| set(&mut attributes, path, value, key))?;
     for mut paths in removals.into_values() {
         // Higher list positions first, so that the lower ones still mean the same elements.
         paths.sort_by(|a, b| b.steps().iter().map(rank).cmp(a.steps().iter().map(rank)));
@@ -145,12 +146,12 @@ fn evaluate(term: &Term, item: &Item, key: &str) -> Result<Value, Invalid> {
             Ok(Value::L(joined))
         }
         Term::Plus(left, right) => {
-            let left = number(evaluate(left, item, key)?, key)?;
-            Ok(Value::N(left.checked_add(number(evaluate(right, item, key)?, key)?)?))
+            let left = number(&evaluate(left, item, key)?, key)?;
+            Ok(Value::N(left.checked_add(number(&evaluate(right, item, key)?, key)?)?))
         }
         Term::Minus(left, right) => {
-            let left = number(evaluate(left, item, key)?, key)?;
-            Ok(Value::N(left.checked_sub(number(evaluate(right, item, key)?, key)?)?))
+            let left = number(&evaluate(left, item, key)?, key)?;
+            Ok(Value::N(left.checked_sub(number(&evaluate(right, item, key)?, key)?)?))
         }
     }
 }
@@ -178,8 +179,8 @@ fn list(value: Value, key: &str) -> Result<Vec<Value>, Invalid> {
     }
 }
 
-fn number(value: Value, key: &str) -> Result<Number, Invalid> {
-    value.as_number().ok_or_else(|| mismatch("arithmetic", "an operand", "a number", &value, key))
+fn number(value: &Value, key: &str) -> Result<Number, Invalid> {
+    value.as_number().ok_or_else(|| mismatch("arithmetic", "an operand", "a number", value, key))
 }
 
 /// The container holding the last step of `path`, which must exist already.

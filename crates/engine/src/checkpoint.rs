@@ -1,0 +1,55 @@
+//! The checkpointer: brings frozen runs into the tree, bit by bit.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use roundtable_table::Result;
+
+use crate::shared::Shared;
+use crate::view::Frozen;
+
+/// Entries of one transaction of the tree. Larger ones save syncs, smaller ones delay others less.
+const CHUNK_ENTRIES: usize = 10_000;
+
+/// Runs until the engine closes and nothing is left to do.
+pub(crate) fn run(shared: &Shared) {
+    let idle = || shared.view.frozen() == 0 && !shared.is_closing() && shared.stopped().is_none();
+    loop {
+        while !shared.work.wait_while(idle, Duration::from_hours(1)) {}
+        let Some(frozen) = shared.view.oldest_frozen().filter(|_| shared.stopped().is_none())
+        else {
+            return;
+        };
+        let started = Instant::now();
+        match apply(shared, &frozen) {
+            Ok(()) => {
+                shared.view.drop_oldest_frozen();
+                shared.metrics.checkpoint.record(started.elapsed());
+                shared.room.notify();
+            }
+            Err(error) => shared.stop(format!("the checkpoint failed ({error})")),
+        }
+    }
+}
+
+fn apply(shared: &Shared, frozen: &Arc<Frozen>) -> Result<()> {
+    let mut after = None;
+    loop {
+        let chunk = frozen.run.newest_after(after.as_ref(), CHUNK_ENTRIES);
+        // Replaying is idempotent, so only the last transaction says that the run is in the tree.
+        let is_last = chunk.len() < CHUNK_ENTRIES;
+        let applied = is_last.then_some(frozen.through);
+        shared.view.tree.apply(&chunk, applied, || shared.disk.before_tree_commit())?;
+        if is_last {
+            break;
+        }
+        after = chunk.last().map(|(key, _)| key.clone());
+    }
+    // The log behind this point may be trimmed now, so the tree's root must be on disk as well.
+    if shared.options.sync_tree {
+        shared.view.tree.sync()?;
+    }
+    shared.applied.store(frozen.through.sequence, Ordering::SeqCst);
+    Ok(())
+}

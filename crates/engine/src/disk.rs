@@ -1,0 +1,150 @@
+//! The files of the log, behind a trait so that tests can fail any step.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A directory of log files.
+pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
+    /// The names of all files.
+    fn list(&self) -> io::Result<Vec<String>>;
+
+    /// Makes a new file of `len` zeros, on stable storage with its name.
+    fn create(&self, name: &str, len: u64) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Opens a file that exists.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Gives a file another name, on stable storage.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Takes a file away.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Called before each commit of the tree, which does its own I/O: a place to fail.
+    fn before_tree_commit(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One file of the log.
+pub trait DiskFile: Send + Sync + std::fmt::Debug {
+    /// Writes all of `bytes` at `offset`.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Reads up to `buffer.len()` bytes at `offset`; fewer only at the end of the file.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Puts everything written so far on stable storage.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Cuts the file to `len` bytes, on stable storage.
+    fn truncate(&self, len: u64) -> io::Result<()>;
+
+    /// How long the file is.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Whether the file is empty.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+}
+
+/// A directory of the file system.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+}
+
+impl Directory {
+    /// Opens `path`, making it if needed.
+    pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
+        let path = path.into();
+        std::fs::create_dir_all(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
+}
+
+impl Disk for Directory {
+    fn list(&self) -> io::Result<Vec<String>> {
+        let names = std::fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name()));
+        let names: io::Result<Vec<_>> = names.collect();
+        Ok(names?.into_iter().filter_map(|name| name.into_string().ok()).collect())
+    }
+
+    fn create(&self, name: &str, len: u64) -> io::Result<Arc<dyn DiskFile>> {
+        let path = self.path.join(name);
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+        // Written, not merely reserved: syncing into a hole or an unwritten extent would have to
+        // sync metadata each time.
+        let zeros = vec![0; 1 << 20];
+        let mut at = 0;
+        while at < len {
+            let chunk = zeros.len().min(usize::try_from(len - at).unwrap_or(usize::MAX));
+            file.write_all_at(zeros.get(..chunk).unwrap_or_default(), at)?;
+            at += chunk as u64;
+            // Bit by bit, or one large flush would hold up the syncs that callers wait for.
+            file.sync_data()?;
+        }
+        file.sync_all()?;
+        self.sync_names()?;
+        Ok(Arc::new(file))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(OpenOptions::new().read(true).write(true).open(self.path.join(name))?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        std::fs::rename(self.path.join(from), self.path.join(to))?;
+        self.sync_names()
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        std::fs::remove_file(self.path.join(name))
+    }
+}
+
+impl DiskFile for File {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.write_all_at(bytes, offset)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut done = 0;
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            match FileExt::read_at(self, rest, offset + done as u64) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.set_len(len)?;
+        self.sync_all()
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+}

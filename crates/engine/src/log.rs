@@ -1,0 +1,437 @@
+//! The log: write-ahead log, change stream and archive in one. Owns the segments; knows nothing of
+//! tables.
+
+use std::io;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use roundtable_table::{Error, Result};
+
+use crate::disk::{Disk, DiskFile};
+use crate::record::Record;
+use crate::segment::{self, Placed, SEGMENT_HEADER_BYTES, Segment, Step, io_error};
+use crate::signal::Signal;
+
+const SPARE: &str = "spare";
+
+/// A place in the log: everything up to `sequence` lies before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogPosition {
+    pub(crate) segment: u64,
+    pub(crate) offset: u64,
+    pub(crate) sequence: u64,
+    pub(crate) group: u64,
+}
+
+impl LogPosition {
+    pub(crate) const BYTES: usize = 32;
+
+    pub(crate) fn encode(&self) -> [u8; Self::BYTES] {
+        let mut out = [0; Self::BYTES];
+        let fields = [self.segment, self.offset, self.sequence, self.group];
+        for (slot, field) in out.chunks_exact_mut(8).zip(fields) {
+            slot.copy_from_slice(&field.to_le_bytes());
+        }
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut fields = bytes.chunks_exact(8).filter_map(|chunk| chunk.first_chunk());
+        let mut next = || fields.next().map(|field| u64::from_le_bytes(*field));
+        Some(Self { segment: next()?, offset: next()?, sequence: next()?, group: next()? })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Log {
+    disk: Arc<dyn Disk>,
+    segment_bytes: u64,
+    /// Rising; the last one is written to.
+    segments: RwLock<Vec<Arc<Segment>>>,
+    /// A file of zeros, ready to become the next segment.
+    spare: Mutex<Option<Arc<dyn DiskFile>>>,
+    /// Held while somebody copies segments: none is removed meanwhile.
+    pins: RwLock<()>,
+    /// Told when the spare was used up or a segment is complete.
+    upkeep: Arc<Signal>,
+}
+
+/// What opening the log found.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) log: Arc<Log>,
+    pub(crate) appender: Appender,
+    /// Bytes of a torn, unacknowledged tail that were cut off.
+    pub(crate) cut_bytes: u64,
+}
+
+impl Log {
+    /// Opens the log and hands every record after `from` to `replay`.
+    pub(crate) fn open(
+        disk: Arc<dyn Disk>,
+        segment_bytes: u64,
+        from: Option<LogPosition>,
+        upkeep: Arc<Signal>,
+        replay: &mut dyn FnMut(Record, LogPosition) -> Result<()>,
+    ) -> Result<Opened> {
+        let segments = open_segments(&*disk)?;
+        let log = Self {
+            disk,
+            segment_bytes,
+            segments: RwLock::new(segments),
+            spare: Mutex::new(None),
+            pins: RwLock::new(()),
+            upkeep,
+        };
+        let start = from.unwrap_or(LogPosition {
+            segment: log.segments.read().first().map_or(1, |segment| segment.first),
+            offset: SEGMENT_HEADER_BYTES,
+            sequence: log.segments.read().first().map_or(0, |segment| segment.first - 1),
+            group: 0,
+        });
+        let mut recovery = Recovery { position: start, group_ended: true, last_group: None };
+        let cut_bytes = recovery.run(&log, from.is_some(), replay)?;
+        let log = Arc::new(log);
+        let appender = Appender { position: recovery.position, log: Arc::clone(&log) };
+        Ok(Opened { log, appender, cut_bytes })
+    }
+
+    /// The oldest sequence still held.
+    pub(crate) fn oldest(&self) -> u64 {
+        self.segments.read().first().map_or(1, |segment| segment.first)
+    }
+
+    /// How many segments it has.
+    pub(crate) fn segment_count(&self) -> usize {
+        self.segments.read().len()
+    }
+
+    /// How many bytes of records it holds.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.segments.read().iter().map(|segment| segment.end()).sum()
+    }
+
+    /// Hands the records that end after `after`, in order, to `visit` until it says enough.
+    pub(crate) fn read_after(
+        &self,
+        after: u64,
+        visit: &mut dyn FnMut(Record) -> bool,
+    ) -> Result<()> {
+        let segments = self.segments.read().clone();
+        let start =
+            segments.partition_point(|segment| segment.first <= after + 1).saturating_sub(1);
+        for (nth, segment) in segments.iter().skip(start).enumerate() {
+            let offset = if nth == 0 { segment.seek(after + 1) } else { SEGMENT_HEADER_BYTES };
+            let mut records = segment.records(offset, segment.end());
+            loop {
+                match records.step()? {
+                    Step::Record(Placed { record, offset, .. }) => {
+                        segment.mark(record.first, offset);
+                        if record.last() > after && !visit(record) {
+                            return Ok(());
+                        }
+                    }
+                    Step::End => break,
+                    Step::Bad => return Err(damaged(segment, records.offset(), "a record")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the spare file if there is none, so that starting a segment is quick.
+    pub(crate) fn prepare_spare(&self) -> io::Result<()> {
+        if self.spare.lock().is_none() {
+            let file = self.disk.create(SPARE, self.segment_bytes)?;
+            *self.spare.lock() = Some(file);
+        }
+        Ok(())
+    }
+
+    /// Removes whole segments from the front that end at or before `through` and were last written
+    /// before `cutoff_ms`; gives their number.
+    pub(crate) fn trim(&self, through: u64, cutoff_ms: u64) -> io::Result<usize> {
+        let Some(_unpinned) = self.pins.try_write() else { return Ok(0) };
+        let mut removed = 0;
+        loop {
+            let gone = {
+                let mut segments = self.segments.write();
+                let [first, _, ..] = segments.as_slice() else { break };
+                if first.last() > through || first.last_at_ms() >= cutoff_ms {
+                    break;
+                }
+                segments.remove(0)
+            };
+            self.disk.remove(&gone.name())?;
+            removed += 1;
+        }
+        Ok(removed)
+    }
+
+    /// The segments from the one holding `sequence` on. None is removed while `copy` runs.
+    pub(crate) fn with_segments_from<R>(
+        &self,
+        sequence: u64,
+        copy: impl FnOnce(&[Arc<Segment>]) -> R,
+    ) -> R {
+        let _pinned = self.pins.read();
+        let segments = self.segments.read().clone();
+        let start = segments.partition_point(|segment| segment.first <= sequence).saturating_sub(1);
+        copy(segments.get(start..).unwrap_or_default())
+    }
+
+    fn start_segment(&self, first: u64) -> io::Result<Arc<Segment>> {
+        let spare = self.spare.lock().take();
+        // Without a spare the segment starts unallocated: slower to sync, but nobody waits for
+        // megabytes of zeros.
+        let file = match spare {
+            Some(file) => file,
+            None => self.disk.create(SPARE, 0)?,
+        };
+        file.write_at(&segment::header(first), 0)?;
+        file.sync()?;
+        self.disk.rename(SPARE, &segment::name(first))?;
+        let segment = Arc::new(Segment::new(first, file, SEGMENT_HEADER_BYTES));
+        self.segments.write().push(Arc::clone(&segment));
+        self.upkeep.notify();
+        Ok(segment)
+    }
+}
+
+/// Opens the segment files, oldest first, and clears away what an interrupted start left.
+fn open_segments(disk: &dyn Disk) -> Result<Vec<Arc<Segment>>> {
+    let names = disk.list().map_err(|e| io_error("list", "the log", &e))?;
+    let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::first_of(name)).collect();
+    firsts.sort_unstable();
+    if names.iter().any(|name| name == SPARE) {
+        disk.remove(SPARE).map_err(|e| io_error("remove", SPARE, &e))?;
+    }
+    let mut segments = Vec::with_capacity(firsts.len());
+    for first in &firsts {
+        let name = segment::name(*first);
+        let file = disk.open(&name).map_err(|e| io_error("open", &name, &e))?;
+        let end = file.len().map_err(|e| io_error("read", &name, &e))?;
+        segments.push(Arc::new(Segment::new(*first, file, end)));
+    }
+    // Segments before the checkpoint are not replayed; the next one's start tells their end.
+    for (segment, next) in segments.iter().zip(segments.iter().skip(1)) {
+        let ended_ms = started_ms(next)?.or(started_ms(segment)?).unwrap_or(0);
+        segment.extend(segment.end(), next.first - 1, ended_ms);
+    }
+    Ok(segments)
+}
+
+/// When the first record of a segment was written.
+fn started_ms(segment: &Segment) -> Result<Option<u64>> {
+    match segment.records(SEGMENT_HEADER_BYTES, segment.end()).step()? {
+        Step::Record(placed) => Ok(Some(placed.record.at_ms)),
+        Step::End | Step::Bad => Ok(None),
+    }
+}
+
+fn damaged(segment: &Segment, offset: u64, what: &str) -> Error {
+    Error::Damaged {
+        place: format!("log segment {} at byte {offset}", segment.name()),
+        detail: format!("{what} does not match its checksum"),
+    }
+}
+
+/// Replays the log and finds its true end.
+struct Recovery {
+    position: LogPosition,
+    group_ended: bool,
+    /// Where the last group begins, in the segment of `position`.
+    last_group: Option<(u64, u64)>,
+}
+
+impl Recovery {
+    fn run(
+        &mut self,
+        log: &Log,
+        expect_start: bool,
+        replay: &mut dyn FnMut(Record, LogPosition) -> Result<()>,
+    ) -> Result<u64> {
+        let all = log.segments.read().clone();
+        let segments: Vec<_> =
+            all.into_iter().filter(|segment| segment.first >= self.position.segment).collect();
+        // The segment the tree was applied up to the very end of may have been trimmed since.
+        let follows = self.position.sequence + 1;
+        let starts_right =
+            segments.first().is_some_and(|s| [self.position.segment, follows].contains(&s.first));
+        if expect_start && !starts_right {
+            return Err(Error::Damaged {
+                place: segment::name(self.position.segment),
+                detail: String::from("this log segment, which the tree counts on, is missing"),
+            });
+        }
+        for (nth, segment) in segments.iter().enumerate() {
+            let is_last = nth + 1 == segments.len();
+            if let Some(cut) = self.replay_segment(segment, is_last, replay)? {
+                return Ok(cut);
+            }
+        }
+        Ok(0)
+    }
+
+    /// Replays one segment; `Some(bytes)` when it was the last and its tail was looked at.
+    fn replay_segment(
+        &mut self,
+        segment: &Arc<Segment>,
+        is_last: bool,
+        replay: &mut dyn FnMut(Record, LogPosition) -> Result<()>,
+    ) -> Result<Option<u64>> {
+        segment.check_header()?;
+        if segment.first != self.position.segment {
+            if segment.first != self.position.sequence + 1 {
+                return Err(self.gap(segment, SEGMENT_HEADER_BYTES));
+            }
+            self.position.segment = segment.first;
+            self.position.offset = SEGMENT_HEADER_BYTES;
+            self.last_group = None;
+        }
+        let file_len = segment.end();
+        let mut records = segment.records(self.position.offset, file_len);
+        loop {
+            match records.step()? {
+                Step::Record(placed) => self.replay_record(segment, placed, replay)?,
+                Step::End if !is_last => return Ok(None),
+                Step::Bad if !is_last => {
+                    return Err(damaged(segment, records.offset(), "a record"));
+                }
+                Step::End | Step::Bad => return self.settle_tail(segment, file_len).map(Some),
+            }
+        }
+    }
+
+    fn replay_record(
+        &mut self,
+        segment: &Segment,
+        placed: Placed,
+        replay: &mut dyn FnMut(Record, LogPosition) -> Result<()>,
+    ) -> Result<()> {
+        let Placed { record, offset, end } = placed;
+        if record.first != self.position.sequence + 1 {
+            return Err(self.gap(segment, offset));
+        }
+        segment.mark(record.first, offset);
+        if self.last_group.is_none_or(|(group, _)| group != record.group) {
+            self.last_group = Some((record.group, offset));
+        }
+        self.group_ended = record.ends_group;
+        self.position.offset = end;
+        self.position.sequence = record.last();
+        self.position.group = record.group;
+        segment.extend(segment.end(), record.last(), record.at_ms);
+        replay(record, self.position)
+    }
+
+    fn gap(&self, segment: &Segment, offset: u64) -> Error {
+        Error::Damaged {
+            place: format!("log segment {} at byte {offset}", segment.name()),
+            detail: format!("the record after sequence {} is missing", self.position.sequence),
+        }
+    }
+
+    /// The last segment has no further record at the position. Either nothing follows, or the last
+    /// group was never synced and may be cut, or what follows proves that synced data is damaged.
+    fn settle_tail(&self, segment: &Segment, file_len: u64) -> Result<u64> {
+        let at = self.position.offset;
+        let lost_group = self.position.group + u64::from(self.group_ended);
+        let mut tail = vec![0; usize::try_from(file_len.saturating_sub(at)).unwrap_or(usize::MAX)];
+        let read = segment.file.read_at(&mut tail, at);
+        read.map_err(|e| io_error("read", &segment.name(), &e))?;
+        let written = tail.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        tail.truncate(written);
+        if let Some(later) = first_record_beyond(&tail, lost_group) {
+            let what = format!("a record before a synced group, found {later} bytes later,");
+            return Err(damaged(segment, at, &what));
+        }
+        let fix =
+            |result: io::Result<()>| result.map_err(|e| io_error("mend", &segment.name(), &e));
+        if written > 0 {
+            fix(segment.file.truncate(at))?;
+        }
+        // The last group may be in the page cache only, its sync having failed: written again, it
+        // is dirty again, and this sync means it.
+        if let Some((_, start)) = self.last_group {
+            let mut bytes = vec![0; usize::try_from(at - start).unwrap_or_default()];
+            fix(segment.file.read_at(&mut bytes, start).map(|_| ()))?;
+            fix(segment.file.write_at(&bytes, start))?;
+            fix(segment.file.sync())?;
+        }
+        segment.extend(at, self.position.sequence, segment.last_at_ms());
+        Ok(written as u64)
+    }
+}
+
+/// Where in `tail` a whole record of a group after `lost_group` stands: such a group was begun only
+/// after everything before it was synced.
+fn first_record_beyond(tail: &[u8], lost_group: u64) -> Option<usize> {
+    use crate::record::{Frame, HEADER_BYTES, frame};
+    let group_at = |at: usize| {
+        let group = tail.get(at + HEADER_BYTES..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*group))
+    };
+    // A group's number costs nothing to read and is nearly always wrong by chance: checksums are
+    // computed only where it is plausible.
+    let plausible = |group: u64| group > lost_group && group - lost_group < 1 << 32;
+    (1..tail.len()).find(|&at| {
+        group_at(at).is_some_and(plausible)
+            && matches!(frame(tail.get(at..).unwrap_or_default()), Frame::Record(_))
+    })
+}
+
+/// The end of the log, where the writer thread appends.
+#[derive(Debug)]
+pub(crate) struct Appender {
+    log: Arc<Log>,
+    position: LogPosition,
+}
+
+impl Appender {
+    /// The end of everything appended.
+    pub(crate) const fn position(&self) -> LogPosition {
+        self.position
+    }
+
+    /// Appends the records of one group and syncs. After an error the log must not be written to.
+    pub(crate) fn append(&mut self, group: &EncodedGroup<'_>) -> io::Result<()> {
+        let segment = self.segment_for(group)?;
+        segment.file.write_at(group.bytes, self.position.offset)?;
+        segment.file.sync()?;
+        segment.mark(group.first, self.position.offset);
+        self.position = LogPosition {
+            segment: segment.first,
+            offset: self.position.offset + group.bytes.len() as u64,
+            sequence: group.last,
+            group: group.number,
+        };
+        segment.extend(self.position.offset, group.last, group.at_ms);
+        Ok(())
+    }
+
+    fn segment_for(&mut self, group: &EncodedGroup<'_>) -> io::Result<Arc<Segment>> {
+        let current = self.log.segments.read().last().cloned();
+        let fits = |segment: &Arc<Segment>| {
+            let end = segment.end();
+            end == SEGMENT_HEADER_BYTES || end + group.bytes.len() as u64 <= self.log.segment_bytes
+        };
+        if let Some(segment) = current.filter(fits) {
+            return Ok(segment);
+        }
+        let segment = self.log.start_segment(group.first)?;
+        self.position.segment = segment.first;
+        self.position.offset = SEGMENT_HEADER_BYTES;
+        Ok(segment)
+    }
+}
+
+/// The records of one group, ready to write.
+#[derive(Debug)]
+pub(crate) struct EncodedGroup<'a> {
+    pub(crate) number: u64,
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    pub(crate) at_ms: u64,
+    pub(crate) bytes: &'a [u8],
+}

@@ -1,0 +1,222 @@
+//! One file of the log: a header, then records, then (in the last one) zeros.
+//!
+//! ```text
+//! segment := magic:8 version:u32le first:u64le crc:u32le record* zeros
+//! name    := first sequence, 20 digits, ".log"
+//! ```
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::{Bytes, BytesMut};
+use parking_lot::Mutex;
+use roundtable_table::Error;
+
+use crate::disk::DiskFile;
+use crate::record::{Frame, HEADER_BYTES, Record, frame};
+
+/// Bytes before the first record.
+pub(crate) const SEGMENT_HEADER_BYTES: u64 = HEADER_LEN as u64;
+
+const HEADER_LEN: usize = 24;
+
+const MAGIC: [u8; 8] = *b"rt-log\r\n";
+const VERSION: u32 = 1;
+const SUFFIX: &str = ".log";
+/// How far apart the remembered places of a segment are.
+const MARK_STRIDE_BYTES: u64 = 64 << 10;
+const READ_CHUNK_BYTES: usize = 256 << 10;
+
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) first: u64,
+    pub(crate) file: Arc<dyn DiskFile>,
+    /// The end of what is synced, and so may be read.
+    end: AtomicU64,
+    last: AtomicU64,
+    last_at_ms: AtomicU64,
+    /// Some (sequence, offset) pairs, rising: where to start looking for a sequence.
+    marks: Mutex<Vec<(u64, u64)>>,
+}
+
+pub(crate) fn name(first: u64) -> String {
+    format!("{first:020}{SUFFIX}")
+}
+
+pub(crate) fn first_of(name: &str) -> Option<u64> {
+    name.strip_suffix(SUFFIX).filter(|digits| digits.len() == 20)?.parse().ok()
+}
+
+pub(crate) fn header(first: u64) -> Vec<u8> {
+    let mut out = MAGIC.to_vec();
+    out.extend_from_slice(&VERSION.to_le_bytes());
+    out.extend_from_slice(&first.to_le_bytes());
+    let crc = crc32fast::hash(&out);
+    out.extend_from_slice(&crc.to_le_bytes());
+    out
+}
+
+impl Segment {
+    /// A segment whose records end at `end`.
+    pub(crate) fn new(first: u64, file: Arc<dyn DiskFile>, end: u64) -> Self {
+        Self {
+            first,
+            file,
+            end: AtomicU64::new(end),
+            last: AtomicU64::new(first.saturating_sub(1)),
+            last_at_ms: AtomicU64::new(0),
+            marks: Mutex::new(vec![(first, SEGMENT_HEADER_BYTES)]),
+        }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        name(self.first)
+    }
+
+    /// The end of what may be read.
+    pub(crate) fn end(&self) -> u64 {
+        self.end.load(Ordering::Acquire)
+    }
+
+    /// The last sequence in it; `first - 1` while it is empty.
+    pub(crate) fn last(&self) -> u64 {
+        self.last.load(Ordering::Acquire)
+    }
+
+    /// When its last record was written.
+    pub(crate) fn last_at_ms(&self) -> u64 {
+        self.last_at_ms.load(Ordering::Acquire)
+    }
+
+    /// Lets readers see up to `end`.
+    pub(crate) fn extend(&self, end: u64, last: u64, at_ms: u64) {
+        self.last.store(last, Ordering::Release);
+        self.last_at_ms.store(at_ms, Ordering::Release);
+        self.end.store(end, Ordering::Release);
+    }
+
+    /// Remembers where a sequence starts, if it is far enough from the last place remembered.
+    pub(crate) fn mark(&self, sequence: u64, offset: u64) {
+        let mut marks = self.marks.lock();
+        if marks.last().is_none_or(|(_, last)| offset >= last + MARK_STRIDE_BYTES) {
+            marks.push((sequence, offset));
+        }
+    }
+
+    /// The best known place at or before the record that holds `sequence`.
+    pub(crate) fn seek(&self, sequence: u64) -> u64 {
+        let marks = self.marks.lock();
+        let after = marks.partition_point(|(first, _)| *first <= sequence);
+        after
+            .checked_sub(1)
+            .and_then(|at| marks.get(at))
+            .map_or(SEGMENT_HEADER_BYTES, |mark| mark.1)
+    }
+
+    /// Refuses a file that is not a segment of this format, or not this one.
+    pub(crate) fn check_header(&self) -> Result<(), Error> {
+        let mut found = [0; HEADER_LEN];
+        let read =
+            self.file.read_at(&mut found, 0).map_err(|e| io_error("read", &self.name(), &e))?;
+        if read == found.len() && found[..] == header(self.first)[..] {
+            return Ok(());
+        }
+        let version = found.get(8..12).and_then(|bytes| bytes.first_chunk()).copied();
+        let detail = match version.map(u32::from_le_bytes) {
+            Some(version) if found.starts_with(&MAGIC) && version != VERSION => {
+                format!("its format is version {version}, this program reads version {VERSION}")
+            }
+            _ => String::from("its header is not that of a log segment"),
+        };
+        Err(Error::Damaged { place: self.name(), detail })
+    }
+
+    /// Goes through the records from `offset` on, up to `end`.
+    pub(crate) fn records(&self, offset: u64, end: u64) -> Records<'_> {
+        Records { segment: self, buffer: BytesMut::new(), offset, end }
+    }
+}
+
+pub(crate) fn io_error(action: &str, file: &str, error: &io::Error) -> Error {
+    Error::Io { action: format!("cannot {action} {file}"), detail: error.to_string() }
+}
+
+/// A record and where it stands.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) record: Record,
+    pub(crate) offset: u64,
+    pub(crate) end: u64,
+}
+
+/// What a step through a segment found.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Record(Placed),
+    /// Nothing was written here, or the end was reached.
+    End,
+    /// Bytes that are no record.
+    Bad,
+}
+
+/// Walks the records of a segment.
+#[derive(Debug)]
+pub(crate) struct Records<'a> {
+    segment: &'a Segment,
+    buffer: BytesMut,
+    offset: u64,
+    end: u64,
+}
+
+impl Records<'_> {
+    /// Where the next record would start.
+    pub(crate) const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next record.
+    pub(crate) fn step(&mut self) -> Result<Step, Error> {
+        loop {
+            match frame(&self.buffer) {
+                Frame::Record(len) => return self.take(len),
+                Frame::Short(needed) => {
+                    if !self.fill(needed)? {
+                        let torn = self.buffer.iter().any(|byte| *byte != 0);
+                        return Ok(if torn { Step::Bad } else { Step::End });
+                    }
+                }
+                Frame::Blank => return Ok(Step::End),
+                Frame::Bad => return Ok(Step::Bad),
+            }
+        }
+    }
+
+    fn take(&mut self, len: usize) -> Result<Step, Error> {
+        let whole: Bytes = self.buffer.split_to(HEADER_BYTES + len).freeze();
+        let offset = self.offset;
+        self.offset += whole.len() as u64;
+        // The checksum held, so a payload that does not parse was written by something else.
+        let record =
+            Record::decode(&whole.slice(HEADER_BYTES..)).ok_or_else(|| Error::Damaged {
+                place: format!("{} at byte {offset}", self.segment.name()),
+                detail: String::from("a record of an unknown shape"),
+            })?;
+        Ok(Step::Record(Placed { record, offset, end: self.offset }))
+    }
+
+    /// Reads on until `needed` bytes are in the buffer; false when the segment ends before.
+    fn fill(&mut self, needed: usize) -> Result<bool, Error> {
+        let at = self.offset + self.buffer.len() as u64;
+        let left = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let want = needed.saturating_sub(self.buffer.len()).max(READ_CHUNK_BYTES).min(left);
+        let have = self.buffer.len();
+        self.buffer.resize(have + want, 0);
+        let target = self.buffer.get_mut(have..).unwrap_or_default();
+        let file = &self.segment.file;
+        let read =
+            file.read_at(target, at).map_err(|e| io_error("read", &self.segment.name(), &e))?;
+        self.buffer.truncate(have + read);
+        Ok(self.buffer.len() >= needed)
+    }
+}

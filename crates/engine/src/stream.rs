@@ -1,0 +1,108 @@
+//! The change stream: the log, read by sequence, one table at a time.
+
+use std::time::Duration;
+
+use roundtable_table::{
+    Change, Error, Result, Sequence, Shard, StreamPage, StreamRead, StreamStart,
+};
+
+use crate::catalog::Entry;
+use crate::shared::Shared;
+
+/// The log is one shard that never ends.
+const SHARD: &str = "log";
+/// How many records one read passes over that belong to other tables.
+const RECORDS_MAX: usize = 10_000;
+
+pub(crate) fn shards() -> Vec<Shard> {
+    vec![Shard { id: SHARD.to_owned(), parent: None }]
+}
+
+/// Reads changes, waiting for the first if there is none yet.
+pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Result<StreamPage> {
+    if read.shard != SHARD {
+        let detail = format!("the embedded stream has one shard, {SHARD:?}, not {:?}", read.shard);
+        return Err(roundtable_table::Invalid::Refused { detail }.into());
+    }
+    let mut published = shared.published.subscribe();
+    let mut after = match &read.start {
+        StreamStart::Oldest => shared.log.oldest().saturating_sub(1),
+        StreamStart::Latest => shared.view.visible(),
+        StreamStart::After(sequence) => checked(shared, entry, sequence)?,
+    };
+    let deadline = tokio::time::Instant::now() + read.wait;
+    loop {
+        // Marked as seen before the log is looked at: what comes later wakes the wait below.
+        let visible = *published.borrow_and_update();
+        let page = page(shared, entry, after, visible, read.limit)?;
+        let reached = page.next.as_ref().and_then(Sequence::to_u64).unwrap_or(after);
+        if !page.changes.is_empty() || read.wait == Duration::ZERO {
+            return Ok(page);
+        }
+        if reached < visible {
+            after = reached;
+            continue;
+        }
+        match tokio::time::timeout_at(deadline, published.changed()).await {
+            Ok(Ok(())) => after = reached,
+            Ok(Err(_)) | Err(_) => return Ok(page),
+        }
+    }
+}
+
+fn checked(shared: &Shared, entry: &Entry, sequence: &Sequence) -> Result<u64> {
+    let trimmed = || Error::StreamTrimmed {
+        table: entry.definition.name.clone(),
+        after: sequence.to_string(),
+    };
+    let after = sequence.to_u64().ok_or_else(trimmed)?;
+    let held = shared.log.oldest().saturating_sub(1)..=shared.view.visible();
+    if held.contains(&after) { Ok(after) } else { Err(trimmed()) }
+}
+
+fn page(
+    shared: &Shared,
+    entry: &Entry,
+    after: u64,
+    visible: u64,
+    limit: usize,
+) -> Result<StreamPage> {
+    let mut changes = Vec::new();
+    let mut reached = after;
+    let mut passed = 0;
+    if after < visible {
+        shared.log.read_after(after, &mut |record| {
+            if record.first > visible {
+                return false;
+            }
+            passed += 1;
+            let at_ms = record.at_ms;
+            for (sequence, change) in (record.first..).zip(record.changes) {
+                if sequence <= after || changes.len() == limit {
+                    continue;
+                }
+                reached = sequence;
+                if change.table != entry.number {
+                    continue;
+                }
+                let (old, new) = (change.old.as_ref(), change.new.as_ref());
+                if let Some(key) = Change::key_of(&entry.definition, old, new) {
+                    changes.push(Change {
+                        sequence: Sequence::from(sequence),
+                        at_ms,
+                        key,
+                        old: change.old,
+                        new: change.new,
+                        expired: change.expired,
+                    });
+                }
+            }
+            if changes.len() < limit {
+                // Also past records without changes, which take a sequence of their own.
+                reached = reached.max(record.first);
+            }
+            changes.len() < limit && passed < RECORDS_MAX
+        })?;
+    }
+    Ok(StreamPage { changes, next: Some(Sequence::from(reached)), ended: false })
+}

@@ -1,0 +1,278 @@
+//! The checkpointed tree: LMDB, with a checksum on every value.
+//!
+//! Three databases: `items` (items by key), `entries` (index entries), `meta` (how far the log is
+//! applied; the engine's own rows). Values carry a checksum over key and value.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use bytes::Bytes;
+use heed::types::Bytes as Raw;
+use heed::{
+    CommitOrAbort, CompactionOption, Database, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn, WithTls,
+};
+use roundtable_table::{Error, Order, Result};
+
+use crate::keys::{self, KeyRange};
+use crate::log::LogPosition;
+use crate::memtable::Stored;
+
+const FILE: &str = "tree.mdb";
+const APPLIED: &[u8] = b"applied";
+const FORMAT: &[u8] = b"format";
+const FORMAT_VERSION: &[u8] = b"1";
+const CHECKSUM_BYTES: usize = 4;
+/// Each thread that reads takes a slot for its life.
+const READERS_MAX: u32 = 4096;
+/// Address space, not memory or disk; halved until the system grants it.
+const MAP_BYTES: usize = 1 << 42;
+const MAP_BYTES_MIN: usize = 1 << 30;
+
+type Table = Database<'static, Raw, Raw>;
+
+#[derive(Debug)]
+pub(crate) struct Tree {
+    env: Env,
+    items: Table,
+    entries: Table,
+    meta: Table,
+}
+
+pub(crate) type ReadTxn<'a> = RoTxn<'a, WithTls>;
+
+fn fault(action: &str) -> impl Fn(heed::Error) -> Error {
+    move |error| match error {
+        heed::Error::Io(error) => {
+            Error::Io { action: format!("cannot {action} the tree"), detail: error.to_string() }
+        }
+        other => {
+            Error::Io { action: format!("cannot {action} the tree"), detail: other.to_string() }
+        }
+    }
+}
+
+fn open_env(path: &Path, sync: bool) -> Result<Env> {
+    let mut map_bytes = MAP_BYTES;
+    loop {
+        let mut options = EnvOpenOptions::new();
+        options.map_size(map_bytes).max_dbs(3).max_readers(READERS_MAX);
+        let mut flags = EnvFlags::NO_SUB_DIR | EnvFlags::NO_READ_AHEAD;
+        // A commit syncs its pages, then writes the root; that the root itself may be one commit
+        // behind after a power loss is fine, because the log starts where the root says.
+        flags |= if sync { EnvFlags::NO_META_SYNC } else { EnvFlags::NO_SYNC };
+        #[expect(unsafe_code, reason = "LMDB maps the file: nobody else may write it meanwhile")]
+        // SAFETY: the directory's lock file keeps other processes out, the engine opens the tree
+        // once, and the flags above do not turn locking off.
+        let opened = unsafe {
+            options.flags(flags);
+            options.open(path)
+        };
+        match opened {
+            Ok(env) => return Ok(env),
+            Err(heed::Error::Io(error))
+                if error.kind() == std::io::ErrorKind::OutOfMemory && map_bytes > MAP_BYTES_MIN =>
+            {
+                map_bytes /= 2;
+            }
+            Err(error) => return Err(fault("open")(error)),
+        }
+    }
+}
+
+/// Refuses a tree written by another version; marks a new one.
+fn check_format(env: &Env, meta: Table) -> Result<()> {
+    let mut txn = env.write_txn().map_err(fault("open"))?;
+    match meta.get(&txn, FORMAT).map_err(fault("read"))? {
+        Some(FORMAT_VERSION) => return Ok(()),
+        Some(other) => {
+            return Err(Error::Damaged {
+                place: FILE.to_owned(),
+                detail: format!(
+                    "its format is {:?}, this program reads {:?}",
+                    String::from_utf8_lossy(other),
+                    String::from_utf8_lossy(FORMAT_VERSION)
+                ),
+            });
+        }
+        None => meta.put(&mut txn, FORMAT, FORMAT_VERSION).map_err(fault("write"))?,
+    }
+    txn.commit().map_err(fault("commit"))
+}
+
+impl Tree {
+    /// Opens the tree in `directory`, making it if needed.
+    pub(crate) fn open(directory: &Path, sync: bool) -> Result<Self> {
+        let env = open_env(&directory.join(FILE), sync)?;
+        if env.max_key_size() < keys::TREE_KEY_BYTES_MAX {
+            let detail = format!("keys are limited to {} bytes", env.max_key_size());
+            return Err(Error::Unexpected { detail });
+        }
+        let txn = env.write_txn().map_err(fault("open"))?;
+        let created = env.create_databases_and_commit(txn, |opener, txn| {
+            let mut database = |name| opener.create_database::<Raw, Raw>(txn, Some(name));
+            let all = (database("items")?, database("entries")?, database("meta")?);
+            Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(all))
+        });
+        let (items, entries, meta) = created.map_err(fault("open"))?.unwrap_commit();
+        check_format(&env, meta)?;
+        Ok(Self { env, items, entries, meta })
+    }
+
+    /// A view of the tree as it is now. One at a time per thread.
+    pub(crate) fn read(&self) -> Result<ReadTxn<'_>> {
+        self.env.read_txn().map_err(fault("read"))
+    }
+
+    fn database(&self, key: &[u8]) -> &Table {
+        match (keys::table_of(key), keys::space_of(key)) {
+            (0, _) => &self.meta,
+            (_, keys::ITEMS) => &self.items,
+            _ => &self.entries,
+        }
+    }
+
+    /// What `key` holds.
+    pub(crate) fn get(&self, txn: &ReadTxn<'_>, key: &[u8]) -> Result<Stored> {
+        let found = self.database(key).get(txn, key).map_err(fault("read"))?;
+        found.map(|stored| verify(key, stored).map(Bytes::copy_from_slice)).transpose()
+    }
+
+    /// Walks `range` from its near end.
+    pub(crate) fn walk<'t>(
+        &self,
+        txn: &'t ReadTxn<'_>,
+        range: &KeyRange,
+        order: Order,
+    ) -> Result<Walk<'t>> {
+        if range.low >= range.high {
+            return Ok(Walk::Nothing);
+        }
+        let database = self.database(&range.low);
+        let bounds = (
+            std::ops::Bound::Included(range.low.as_slice()),
+            std::ops::Bound::Excluded(range.high.as_slice()),
+        );
+        match order {
+            Order::Ascending => database.range(txn, &bounds).map(Walk::Up),
+            Order::Descending => database.rev_range(txn, &bounds).map(Walk::Down),
+        }
+        .map_err(fault("read"))
+    }
+
+    /// How far the log is applied.
+    pub(crate) fn applied(&self) -> Result<Option<LogPosition>> {
+        let txn = self.read()?;
+        let stored = self.meta.get(&txn, APPLIED).map_err(fault("read"))?;
+        let position = stored.map(|stored| {
+            let position = verify(APPLIED, stored)?;
+            LogPosition::decode(position).ok_or_else(|| damaged(APPLIED))
+        });
+        position.transpose()
+    }
+
+    /// Applies `writes` in one durable transaction; with `applied`, the log counts as applied so
+    /// far.
+    pub(crate) fn apply(
+        &self,
+        writes: &[(Bytes, Stored)],
+        applied: Option<LogPosition>,
+        before_commit: impl FnOnce() -> std::io::Result<()>,
+    ) -> Result<()> {
+        let mut txn = self.env.write_txn().map_err(fault("write"))?;
+        let mut buffer = Vec::with_capacity(1024);
+        for (key, value) in writes {
+            self.apply_one(&mut txn, &mut buffer, key, value.as_deref())?;
+        }
+        if let Some(position) = applied {
+            seal(&mut buffer, APPLIED, &position.encode());
+            self.meta.put(&mut txn, APPLIED, &buffer).map_err(fault("write"))?;
+        }
+        before_commit().map_err(|error| fault("commit")(heed::Error::Io(error)))?;
+        txn.commit().map_err(fault("commit"))
+    }
+
+    fn apply_one(
+        &self,
+        txn: &mut RwTxn<'_>,
+        buffer: &mut Vec<u8>,
+        key: &[u8],
+        value: Option<&[u8]>,
+    ) -> Result<()> {
+        let database = self.database(key);
+        let Some(value) = value else {
+            return database.delete(txn, key).map(|_| ()).map_err(fault("write"));
+        };
+        // In memory an entry shares its item's key; here it only says where in itself that is.
+        let is_entry = keys::table_of(key) != 0 && keys::space_of(key) != keys::ITEMS;
+        let value =
+            if is_entry { Cow::Owned(keys::entry_value(key, value)) } else { Cow::Borrowed(value) };
+        seal(buffer, key, &value);
+        database.put(txn, key, buffer).map_err(fault("write"))
+    }
+
+    /// Puts everything committed on stable storage, the root included.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.env.force_sync().map_err(fault("sync"))
+    }
+
+    /// Writes a compact copy into `directory`.
+    pub(crate) fn copy_to(&self, directory: &Path) -> Result<()> {
+        let path = directory.join(FILE);
+        let file = self.env.copy_to_path(path, CompactionOption::Enabled).map_err(fault("copy"))?;
+        file.sync_all().map_err(|error| fault("copy")(heed::Error::Io(error)))
+    }
+
+    /// The size of the file on disk.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        self.env.real_disk_size().unwrap_or(0)
+    }
+}
+
+/// Puts the checksum and the value into `buffer`.
+fn seal(buffer: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    buffer.clear();
+    buffer.extend_from_slice(&checksum(key, value).to_le_bytes());
+    buffer.extend_from_slice(value);
+}
+
+fn checksum(key: &[u8], value: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(key);
+    hasher.update(value);
+    hasher.finalize()
+}
+
+/// The value without its checksum, once that is seen to hold.
+pub(crate) fn verify<'a>(key: &[u8], stored: &'a [u8]) -> Result<&'a [u8]> {
+    match stored.split_first_chunk::<CHECKSUM_BYTES>() {
+        Some((sum, value)) if u32::from_le_bytes(*sum) == checksum(key, value) => Ok(value),
+        _ => Err(damaged(key)),
+    }
+}
+
+fn damaged(key: &[u8]) -> Error {
+    Error::Damaged {
+        place: format!("the tree at key {:?}", Bytes::copy_from_slice(key)),
+        detail: String::from("the value does not match its checksum; restore from a backup"),
+    }
+}
+
+/// A walk through a range of the tree.
+pub(crate) enum Walk<'t> {
+    Nothing,
+    Up(heed::RoRange<'t, Raw, Raw>),
+    Down(heed::RoRevRange<'t, Raw, Raw>),
+}
+
+impl<'t> Walk<'t> {
+    /// The next key and its stored value, checksum not yet verified.
+    pub(crate) fn step(&mut self) -> Result<Option<(&'t [u8], &'t [u8])>> {
+        match self {
+            Self::Nothing => None,
+            Self::Up(range) => range.next(),
+            Self::Down(range) => range.next(),
+        }
+        .transpose()
+        .map_err(fault("read"))
+    }
+}

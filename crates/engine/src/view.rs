@@ -1,0 +1,191 @@
+//! What readers see: the runs in memory over the tree, all at one sequence.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::RwLock;
+use roundtable_table::{Order, Result};
+
+use crate::cursor::Cursor;
+use crate::keys::KeyRange;
+use crate::log::LogPosition;
+use crate::memtable::{Run, RunWrite, Stored};
+use crate::tree::{ReadTxn, Tree};
+
+/// How many writes are inserted before readers get a turn at the lock.
+const PUBLISH_SLICE: usize = 64;
+
+/// A full run on its way into the tree.
+#[derive(Debug)]
+pub(crate) struct Frozen {
+    pub(crate) run: Arc<Run>,
+    /// The log up to here is in this run or those before it.
+    pub(crate) through: LogPosition,
+}
+
+/// The runs at one time.
+#[derive(Debug)]
+struct Runs {
+    active: Arc<Run>,
+    /// Newest first.
+    frozen: Vec<Arc<Frozen>>,
+}
+
+/// The current state of all tables.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) tree: Tree,
+    runs: RwLock<Arc<Runs>>,
+    visible: AtomicU64,
+    /// How many snapshots are held: while there are none, old versions can be forgotten.
+    snapshots: AtomicUsize,
+}
+
+impl View {
+    /// The state held by `tree`, which is that of sequence `visible`.
+    pub(crate) fn new(tree: Tree, visible: u64) -> Self {
+        let runs = Runs { active: Arc::default(), frozen: Vec::new() };
+        Self {
+            tree,
+            runs: RwLock::new(Arc::new(runs)),
+            visible: AtomicU64::new(visible),
+            snapshots: AtomicUsize::new(0),
+        }
+    }
+
+    /// The last sequence that readers see.
+    pub(crate) fn visible(&self) -> u64 {
+        self.visible.load(Ordering::SeqCst)
+    }
+
+    /// Makes `writes` visible, all at once, as everything up to `sequence`. Only the writer may.
+    pub(crate) fn publish(&self, writes: &[RunWrite], sequence: u64) {
+        let active = Arc::clone(&self.runs.read().active);
+        let visible = self.visible();
+        for slice in writes.chunks(PUBLISH_SLICE) {
+            active.insert(slice, visible, || self.snapshots.load(Ordering::SeqCst) > 0);
+        }
+        self.visible.store(sequence, Ordering::SeqCst);
+    }
+
+    /// Roughly the memory of the active run, and of all of them.
+    pub(crate) fn memory(&self) -> (usize, usize) {
+        let runs = Arc::clone(&self.runs.read());
+        let active = runs.active.bytes();
+        (active, active + runs.frozen.iter().map(|frozen| frozen.run.bytes()).sum::<usize>())
+    }
+
+    /// How many runs wait for the tree.
+    pub(crate) fn frozen(&self) -> usize {
+        self.runs.read().frozen.len()
+    }
+
+    /// Freezes the active run, if anything is in it. Only the writer may, between groups.
+    pub(crate) fn freeze(&self, through: LogPosition) {
+        let mut runs = self.runs.write();
+        if runs.active.is_empty() {
+            return;
+        }
+        let full = Arc::new(Frozen { run: Arc::clone(&runs.active), through });
+        let frozen = std::iter::once(full).chain(runs.frozen.iter().cloned()).collect();
+        *runs = Arc::new(Runs { active: Arc::default(), frozen });
+    }
+
+    /// The oldest frozen run.
+    pub(crate) fn oldest_frozen(&self) -> Option<Arc<Frozen>> {
+        self.runs.read().frozen.last().cloned()
+    }
+
+    /// Forgets the oldest frozen run, which the tree now holds.
+    pub(crate) fn drop_oldest_frozen(&self) {
+        let mut runs = self.runs.write();
+        let mut frozen = runs.frozen.clone();
+        frozen.pop();
+        *runs = Arc::new(Runs { active: Arc::clone(&runs.active), frozen });
+    }
+
+    /// What `key` holds now.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Stored> {
+        let runs = Arc::clone(&self.runs.read());
+        let in_memory = runs.get(key, || self.visible());
+        match in_memory {
+            Some(stored) => Ok(stored),
+            // Begun after the runs were looked at, the tree can only be newer than they were; and
+            // everything in it was visible before it got there.
+            None => self.tree.get(&self.tree.read()?, key),
+        }
+    }
+
+    /// Everything as it is now, for several reads.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>> {
+        let held = Held::new(&self.snapshots);
+        loop {
+            let runs = Arc::clone(&self.runs.read());
+            let sequence = self.visible();
+            let txn = self.tree.read()?;
+            // A run frozen or dropped meanwhile would make the three disagree.
+            if Arc::ptr_eq(&runs, &self.runs.read()) {
+                return Ok(Snapshot { tree: &self.tree, runs, sequence, txn, _held: held });
+            }
+        }
+    }
+}
+
+impl Runs {
+    fn get(&self, key: &[u8], sequence: impl Fn() -> u64) -> Option<Stored> {
+        self.all().find_map(|run| run.get(key, &sequence))
+    }
+
+    /// Newest first.
+    fn all(&self) -> impl Iterator<Item = &Run> {
+        let frozen = self.frozen.iter().map(|frozen| &*frozen.run);
+        std::iter::once(&*self.active).chain(frozen)
+    }
+}
+
+/// Counts a snapshot while it lives.
+#[derive(Debug)]
+struct Held<'v>(&'v AtomicUsize);
+
+impl<'v> Held<'v> {
+    fn new(count: &'v AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// All tables at one sequence. Held briefly: it keeps old versions and old pages of the tree alive.
+pub(crate) struct Snapshot<'v> {
+    tree: &'v Tree,
+    runs: Arc<Runs>,
+    sequence: u64,
+    txn: ReadTxn<'v>,
+    _held: Held<'v>,
+}
+
+impl Snapshot<'_> {
+    /// The last sequence it shows.
+    pub(crate) const fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// What `key` held.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Stored> {
+        match self.runs.get(key, || self.sequence) {
+            Some(stored) => Ok(stored),
+            None => self.tree.get(&self.txn, key),
+        }
+    }
+
+    /// Walks `range`, expecting to be asked for about `hint` entries.
+    pub(crate) fn walk(&self, range: &KeyRange, order: Order, hint: usize) -> Result<Cursor<'_>> {
+        let tree = self.tree.walk(&self.txn, range, order)?;
+        Cursor::new(tree, self.runs.all(), range, order, self.sequence, hint)
+    }
+}

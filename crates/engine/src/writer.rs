@@ -1,0 +1,123 @@
+//! The writer thread: takes all that is queued as a group, evaluates it in order, logs and syncs it,
+//! publishes it, answers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use roundtable_table::Error;
+
+use crate::catalog;
+use crate::group::{Group, Request};
+use crate::log::{Appender, EncodedGroup};
+use crate::shared::Shared;
+
+/// A group takes no further requests once its records are this long.
+const GROUP_BYTES_MAX: usize = 4 << 20;
+const GROUP_REQUESTS_MAX: usize = 4096;
+/// The longest pause between groups while the checkpoint catches up.
+const PAUSE_MAX: Duration = Duration::from_millis(50);
+
+pub(crate) struct Writer {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) appender: Appender,
+    pub(crate) requests: Receiver<Request>,
+}
+
+impl Writer {
+    /// Serves requests until every sender is gone.
+    pub(crate) fn run(mut self) {
+        let mut buffer = Vec::new();
+        while let Ok(first) = self.requests.recv() {
+            let started = Instant::now();
+            let shared = Arc::clone(&self.shared);
+            let catalog = Arc::clone(&shared.catalog.read());
+            let position = self.appender.position();
+            let at_ms = shared.clock.now_ms();
+            let mut group =
+                Group::new(&shared.view, catalog, position.group + 1, position.sequence + 1, at_ms);
+            group.add(first);
+            while group.bytes() < GROUP_BYTES_MAX && group.len() < GROUP_REQUESTS_MAX {
+                match self.requests.try_recv() {
+                    Ok(request) => group.add(request),
+                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+                }
+            }
+            self.commit(group, &mut buffer, at_ms);
+            self.make_room(started);
+        }
+    }
+
+    fn commit(&mut self, mut group: Group<'_>, buffer: &mut Vec<u8>, at_ms: u64) {
+        let shared = Arc::clone(&self.shared);
+        if let Some(reason) = shared.stopped() {
+            return group.fail(&Error::WritesStopped { reason });
+        }
+        if let Some(first) = group.first() {
+            group.encode(buffer);
+            let number = self.appender.position().group + 1;
+            let encoded = EncodedGroup { number, first, last: group.last(), at_ms, bytes: buffer };
+            let syncing = Instant::now();
+            if let Err(error) = self.appender.append(&encoded) {
+                let reason = format!("the log could not be written ({error})");
+                shared.stop(reason.clone());
+                return group.fail(&Error::WritesStopped { reason });
+            }
+            shared.metrics.sync.record(syncing.elapsed());
+            shared.metrics.group(group.len(), buffer.len());
+            if !group.rows.is_empty() {
+                *shared.catalog.write() = Arc::clone(&group.catalog);
+                absorb_holds(&shared.holds, &group.rows);
+            }
+            shared.view.publish(&group.writes, group.last());
+            shared.published.send_replace(group.last());
+        }
+        if group.freeze {
+            shared.view.freeze(self.appender.position());
+            shared.work.notify();
+        }
+        group.answer();
+    }
+
+    /// Freezes a full run, and slows down while the tree is behind: a little when it is a little
+    /// behind, so that nobody ever waits long.
+    fn make_room(&self, started: Instant) {
+        let shared = &*self.shared;
+        let limit = shared.options.memtable_bytes;
+        let (active, total) = shared.view.memory();
+        if active >= limit {
+            shared.view.freeze(self.appender.position());
+            shared.work.notify();
+        }
+        let (soft, hard) = (limit * 2, limit * 4);
+        if total <= soft || shared.stopped().is_some() {
+            return;
+        }
+        let stalled = Instant::now();
+        if total < hard {
+            #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+            let fill = (total - soft) as f64 / (hard - soft) as f64;
+            // Twice the group's own time when half full, ever more towards the end.
+            let pause = started.elapsed().mul_f64(2.0 * fill / (1.0 - fill).max(0.02));
+            shared.room.wait_while(|| shared.view.memory().1 > soft, pause.min(PAUSE_MAX));
+        } else {
+            while shared.view.memory().1 >= hard && shared.stopped().is_none() {
+                shared.room.wait_while(|| shared.view.memory().1 >= hard, PAUSE_MAX);
+            }
+        }
+        shared.metrics.stall.record(stalled.elapsed());
+    }
+}
+
+/// Takes up the rows that hold the log for consumers of the stream.
+pub(crate) fn absorb_holds(holds: &Mutex<BTreeMap<String, u64>>, rows: &[crate::record::Row]) {
+    for (consumer, sequence) in rows.iter().filter_map(catalog::hold_of) {
+        let mut holds = holds.lock();
+        match sequence {
+            Some(sequence) => holds.insert(consumer, sequence),
+            None => holds.remove(&consumer),
+        };
+    }
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Proves with `cargo tree` that the crates depend on each other in one direction only, as
+# ARCHITECTURE.md draws it, and that no module is called mod.rs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# all: at any depth. direct: in its own Cargo.toml. Development dependencies do not count.
+readonly RULES=(
+  # package            | depth  | never                      | except
+  "roundtable-table    | all    | roundtable-* heed* aws-*   |"
+  "roundtable-engine   | all    | roundtable-* aws-*         | roundtable-table"
+  "roundtable-dynamo   | all    | roundtable-* heed*         | roundtable-table"
+  "roundtable-domain   | all    | axum* hyper* aws-*         |"
+  "roundtable-graphql  | direct | roundtable-table           |"
+  "roundtable-server   | direct | roundtable-table           |"
+)
+
+# Names of the packages that `cargo tree` lists with these arguments.
+tree_names() {
+  cargo tree --locked --target all --all-features --edges normal --prefix none --format '{p}' "$@" |
+    awk 'NF { print $1 }' | sort -u
+}
+
+# matches NAME PATTERN...
+matches() {
+  local name=$1 pattern
+  shift
+  for pattern in "$@"; do
+    # shellcheck disable=SC2053 # a glob on purpose
+    [[ $name == $pattern ]] && return 0
+  done
+  return 1
+}
+
+members=$(tree_names --workspace --depth 0)
+failures=0
+
+for rule in "${RULES[@]}"; do
+  IFS='|' read -r package depth never except <<<"$rule"
+  read -r package <<<"$package"
+  read -r depth <<<"$depth"
+  read -ra never <<<"$never"
+  read -ra except <<<"$except"
+
+  if ! grep -qxF "$package" <<<"$members"; then
+    echo "skipped  $package: no such package yet"
+    continue
+  fi
+  case $depth in
+    all) dependencies=$(tree_names --package "$package") ;;
+    direct) dependencies=$(tree_names --package "$package" --depth 1) ;;
+    *) echo "$0: a rule says depth '$depth'" >&2 && exit 2 ;;
+  esac
+
+  wrong=()
+  for name in $dependencies; do
+    [[ $name == "$package" ]] && continue
+    matches "$name" "${never[@]}" && ! matches "$name" "${except[@]}" && wrong+=("$name")
+  done
+  if ((${#wrong[@]} == 0)); then
+    echo "ok       $package ($depth): none of ${never[*]}${except[*]:+ except ${except[*]}}"
+  else
+    echo "WRONG    $package ($depth) depends on ${wrong[*]}" >&2
+    failures=$((failures + 1))
+  fi
+done
+
+mod_files=$(find crates bench -name mod.rs -not -path '*/target/*')
+if [[ -z $mod_files ]]; then
+  echo "ok       no mod.rs"
+else
+  echo "WRONG    use name.rs instead of" $mod_files >&2
+  failures=$((failures + 1))
+fi
+
+((failures == 0))
