@@ -1,11 +1,10 @@
 //! Hot backups, and restores to their moment or to any later one that archived log files cover.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use roundtable_table::{Error, Result};
 
-use crate::disk::{Directory, Disk, DiskFile};
+use crate::disk::{Directory, Disk};
 use crate::engine::LOG_DIRECTORY;
 use crate::record::Record;
 use crate::segment::{self, Placed, SEGMENT_HEADER_BYTES, Segment, Step, io_error};
@@ -66,18 +65,20 @@ fn claim(directory: &Path) -> Result<Directory> {
 /// Writes a copy of everything acknowledged so far, while writes go on.
 pub(crate) fn backup(shared: &Shared, into: &Path) -> Result<u64> {
     let log = claim(into)?;
-    // The log files are pinned first: those after the tree's copy must still be there.
-    shared.log.with_segments_from(0, |segments| {
-        shared.view.tree.copy_to(into)?;
-        let applied = Tree::open(into, true)?.applied()?;
-        let sequence = shared.view.visible();
-        let from = applied.map_or(0, |position| position.segment);
-        for segment in segments.iter().filter(|segment| segment.first >= from) {
-            copy_segment(segment, segment.end(), &log)?;
-        }
-        // Segments begun since then hold only what came after this call.
-        Ok(segments.last().map_or(sequence, |segment| segment.last().max(sequence)))
-    })
+    // The log files are pinned first, so that those after the tree's copy are still there; and
+    // listed after it, so that the one it goes on in is among them.
+    let (_pin, _) = shared.log.pin();
+    shared.view.tree.copy_to(into)?;
+    let applied = Tree::open(into, true)?.applied()?;
+    let (_, segments) = shared.log.pin();
+    let from = applied.map_or(0, |position| position.segment);
+    let mut reached = applied.map_or(0, |position| position.sequence);
+    for segment in segments.iter().filter(|segment| segment.first >= from) {
+        let (last, end) = (segment.last(), segment.end());
+        copy_segment(segment, end, &log)?;
+        reached = reached.max(last);
+    }
+    Ok(reached)
 }
 
 /// Makes a data directory out of a backup; gives the last sequence in it.
@@ -134,17 +135,13 @@ fn gather(directories: &[PathBuf], start: u64) -> Result<Vec<Segment>> {
                 continue;
             };
             let file = directory.open(&name).map_err(fault("open", path))?;
-            let end = written(&file).map_err(fault("read", path))?;
+            let end = file.len().map_err(fault("read", path))?;
             segments.push(Segment::new(first, file, end));
         }
     }
     segments.sort_by_key(|segment| (segment.first, std::cmp::Reverse(segment.end())));
     segments.dedup_by_key(|segment| segment.first);
     Ok(segments)
-}
-
-fn written(file: &Arc<dyn DiskFile>) -> std::io::Result<u64> {
-    file.len()
 }
 
 /// Copies the records of `segment` that belong to the restored state; false when it was cut short.

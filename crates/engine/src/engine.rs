@@ -211,7 +211,9 @@ impl Inner {
     fn checkpoint(&self) -> Result<()> {
         upkeep::ask(&self.weak_requests(), Request::Freeze)?;
         let shared = &self.shared;
-        let waiting = || shared.view.frozen() > 0 && shared.stopped().is_none();
+        let target = shared.view.visible();
+        let behind = || shared.view.frozen() > 0 && shared.applied.load(Ordering::SeqCst) < target;
+        let waiting = || behind() && shared.stopped().is_none();
         while !shared.room.wait_while(waiting, Duration::from_secs(1)) {}
         shared.stopped().map_or(Ok(()), |reason| Err(Error::WritesStopped { reason }))
     }

@@ -13,6 +13,10 @@ use crate::segment::{self, Placed, SEGMENT_HEADER_BYTES, Segment, Step, io_error
 use crate::signal::Signal;
 
 const SPARE: &str = "spare";
+/// What the name of a segment ends in until its header is on disk.
+const UNBORN: &str = ".new";
+/// A log this short needs no file of zeros: most directories that are ever opened are small.
+const SPARE_FROM_BYTES: u64 = 256 << 10;
 
 /// A place in the log: everything up to `sequence` lies before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,12 +143,17 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the spare file if there is none, so that starting a segment is quick.
+    /// Whether a spare file should be made now, so that starting the next segment is quick.
+    pub(crate) fn wants_spare(&self) -> bool {
+        let Some(active) = self.segments.read().last().cloned() else { return false };
+        let from = if active.is_allocated { self.segment_bytes / 2 } else { SPARE_FROM_BYTES };
+        active.end() >= from.min(self.segment_bytes / 2) && self.spare.lock().is_none()
+    }
+
+    /// Makes the spare file. Only the upkeep thread may.
     pub(crate) fn prepare_spare(&self) -> io::Result<()> {
-        if self.spare.lock().is_none() {
-            let file = self.disk.create(SPARE, self.segment_bytes)?;
-            *self.spare.lock() = Some(file);
-        }
+        let file = self.disk.create(SPARE, self.segment_bytes)?;
+        *self.spare.lock() = Some(file);
         Ok(())
     }
 
@@ -168,34 +177,41 @@ impl Log {
         Ok(removed)
     }
 
-    /// The segments from the one holding `sequence` on. None is removed while `copy` runs.
-    pub(crate) fn with_segments_from<R>(
-        &self,
-        sequence: u64,
-        copy: impl FnOnce(&[Arc<Segment>]) -> R,
-    ) -> R {
-        let _pinned = self.pins.read();
-        let segments = self.segments.read().clone();
-        let start = segments.partition_point(|segment| segment.first <= sequence).saturating_sub(1);
-        copy(segments.get(start..).unwrap_or_default())
+    /// The segments as they are now. None is removed while the pin is held.
+    pub(crate) fn pin(&self) -> (Pin<'_>, Vec<Arc<Segment>>) {
+        let pin = Pin { _held: self.pins.read() };
+        (pin, self.segments.read().clone())
     }
 
     fn start_segment(&self, first: u64) -> io::Result<Arc<Segment>> {
+        let name = segment::name(first);
         let spare = self.spare.lock().take();
+        let is_allocated = spare.is_some();
         // Without a spare the segment starts unallocated: slower to sync, but nobody waits for
-        // megabytes of zeros.
-        let file = match spare {
-            Some(file) => file,
-            None => self.disk.create(SPARE, 0)?,
+        // megabytes of zeros. Never under the spare's name, which the upkeep thread may be filling.
+        let (file, unborn) = match spare {
+            Some(file) => (file, SPARE.to_owned()),
+            None => {
+                let unborn = format!("{name}{UNBORN}");
+                (self.disk.create(&unborn, 0)?, unborn)
+            }
         };
         file.write_at(&segment::header(first), 0)?;
         file.sync()?;
-        self.disk.rename(SPARE, &segment::name(first))?;
-        let segment = Arc::new(Segment::new(first, file, SEGMENT_HEADER_BYTES));
+        self.disk.rename(&unborn, &name)?;
+        let mut segment = Segment::new(first, file, SEGMENT_HEADER_BYTES);
+        segment.is_allocated = is_allocated;
+        let segment = Arc::new(segment);
         self.segments.write().push(Arc::clone(&segment));
         self.upkeep.notify();
         Ok(segment)
     }
+}
+
+/// Keeps segments from being removed while it is held.
+#[derive(Debug)]
+pub(crate) struct Pin<'a> {
+    _held: parking_lot::RwLockReadGuard<'a, ()>,
 }
 
 /// Opens the segment files, oldest first, and clears away what an interrupted start left.
@@ -203,8 +219,8 @@ fn open_segments(disk: &dyn Disk) -> Result<Vec<Arc<Segment>>> {
     let names = disk.list().map_err(|e| io_error("list", "the log", &e))?;
     let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::first_of(name)).collect();
     firsts.sort_unstable();
-    if names.iter().any(|name| name == SPARE) {
-        disk.remove(SPARE).map_err(|e| io_error("remove", SPARE, &e))?;
+    for leftover in names.iter().filter(|name| *name == SPARE || name.ends_with(UNBORN)) {
+        disk.remove(leftover).map_err(|e| io_error("remove", leftover, &e))?;
     }
     let mut segments = Vec::with_capacity(firsts.len());
     for first in &firsts {
@@ -407,6 +423,9 @@ impl Appender {
             group: group.number,
         };
         segment.extend(self.position.offset, group.last, group.at_ms);
+        if self.log.wants_spare() {
+            self.log.upkeep.notify();
+        }
         Ok(())
     }
 
@@ -414,7 +433,9 @@ impl Appender {
         let current = self.log.segments.read().last().cloned();
         let fits = |segment: &Arc<Segment>| {
             let end = segment.end();
-            end == SEGMENT_HEADER_BYTES || end + group.bytes.len() as u64 <= self.log.segment_bytes
+            let spare_waits = !segment.is_allocated && self.log.spare.lock().is_some();
+            let room = if spare_waits { end } else { self.log.segment_bytes };
+            end == SEGMENT_HEADER_BYTES || end + group.bytes.len() as u64 <= room
         };
         if let Some(segment) = current.filter(fits) {
             return Ok(segment);

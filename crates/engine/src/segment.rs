@@ -26,12 +26,15 @@ const VERSION: u32 = 1;
 const SUFFIX: &str = ".log";
 /// How far apart the remembered places of a segment are.
 const MARK_STRIDE_BYTES: u64 = 64 << 10;
-const READ_CHUNK_BYTES: usize = 256 << 10;
+const READ_CHUNK_BYTES_MIN: usize = 4 << 10;
+const READ_CHUNK_BYTES_MAX: usize = 256 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) first: u64,
     pub(crate) file: Arc<dyn DiskFile>,
+    /// Whether its file is as long as it will be, so that a sync need not write its new length.
+    pub(crate) is_allocated: bool,
     /// The end of what is synced, and so may be read.
     end: AtomicU64,
     last: AtomicU64,
@@ -63,6 +66,7 @@ impl Segment {
         Self {
             first,
             file,
+            is_allocated: false,
             end: AtomicU64::new(end),
             last: AtomicU64::new(first.saturating_sub(1)),
             last_at_ms: AtomicU64::new(0),
@@ -134,7 +138,8 @@ impl Segment {
 
     /// Goes through the records from `offset` on, up to `end`.
     pub(crate) fn records(&self, offset: u64, end: u64) -> Records<'_> {
-        Records { segment: self, buffer: BytesMut::new(), offset, end }
+        let chunk = READ_CHUNK_BYTES_MIN;
+        Records { segment: self, buffer: BytesMut::new(), offset, end, chunk }
     }
 }
 
@@ -167,6 +172,8 @@ pub(crate) struct Records<'a> {
     buffer: BytesMut,
     offset: u64,
     end: u64,
+    /// How much is read at once: little at first, since many look at one record only.
+    chunk: usize,
 }
 
 impl Records<'_> {
@@ -209,7 +216,8 @@ impl Records<'_> {
     fn fill(&mut self, needed: usize) -> Result<bool, Error> {
         let at = self.offset + self.buffer.len() as u64;
         let left = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX);
-        let want = needed.saturating_sub(self.buffer.len()).max(READ_CHUNK_BYTES).min(left);
+        let want = needed.saturating_sub(self.buffer.len()).max(self.chunk).min(left);
+        self.chunk = (self.chunk * 4).min(READ_CHUNK_BYTES_MAX);
         let have = self.buffer.len();
         self.buffer.resize(have + want, 0);
         let target = self.buffer.get_mut(have..).unwrap_or_default();

@@ -27,20 +27,24 @@ const COPY_CHUNK_BYTES: usize = 1 << 20;
 pub(crate) fn run(shared: &Shared, requests: &Weak<Sender<Request>>) {
     let mut archived = 0;
     while !shared.is_closing() {
+        let mut failed = false;
         if shared.stopped().is_none() {
             let kept = keep_up(shared, &mut archived);
             if let Err(error) = kept.and_then(|()| sweep(shared, requests).map(|_| ())) {
                 tracing::warn!(%error, "upkeep failed and will be tried again");
+                failed = true;
             }
         }
-        let before = shared.log.segment_count();
-        let idle = || !shared.is_closing() && shared.log.segment_count() == before;
+        let nothing_to_do = || failed || !shared.log.wants_spare();
+        let idle = || !shared.is_closing() && nothing_to_do();
         shared.upkeep.wait_while(idle, shared.options.upkeep_interval);
     }
 }
 
 fn keep_up(shared: &Shared, archived: &mut u64) -> Result<()> {
-    shared.log.prepare_spare().map_err(|e| io_error("prepare", "the next log segment", &e))?;
+    if shared.log.wants_spare() {
+        shared.log.prepare_spare().map_err(|e| io_error("prepare", "the next log segment", &e))?;
+    }
     let mut through = shared.trimmable();
     if let Some(path) = &shared.options.archive {
         archive(shared, path, archived)?;
@@ -55,14 +59,14 @@ fn keep_up(shared: &Shared, archived: &mut u64) -> Result<()> {
 /// Copies complete segments that the archive does not have yet.
 fn archive(shared: &Shared, path: &Path, archived: &mut u64) -> Result<()> {
     let directory = Directory::open(path).map_err(|e| io_error("open", "the archive", &e))?;
-    shared.log.with_segments_from(*archived + 1, |segments| {
-        let complete = segments.len().saturating_sub(1);
-        for segment in segments.iter().take(complete) {
-            copy_segment(segment, segment.end(), &directory)?;
-            *archived = segment.last();
-        }
-        Ok(())
-    })
+    let (_pin, segments) = shared.log.pin();
+    let complete = segments.len().saturating_sub(1);
+    let from = *archived;
+    for segment in segments.iter().take(complete).filter(|segment| segment.first > from) {
+        copy_segment(segment, segment.end(), &directory)?;
+        *archived = segment.last();
+    }
+    Ok(())
 }
 
 /// Copies a segment up to `end`, whole or not at all.

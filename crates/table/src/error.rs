@@ -5,8 +5,8 @@ use crate::{Item, Kind, Limit, NumberError, Path};
 /// The result of a table operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed. Nothing was written, except where [`Error::Unavailable`] says that the
-/// outcome is unknown.
+/// Why an operation failed. Nothing was written, except that the outcome is unknown after
+/// [`Error::Unavailable`], and after [`Error::WritesStopped`] until the restart.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
