@@ -105,11 +105,6 @@ impl Log {
         self.segments.read().first().map_or(1, |segment| segment.first)
     }
 
-    /// How many segments it has.
-    pub(crate) fn segment_count(&self) -> usize {
-        self.segments.read().len()
-    }
-
     /// How many bytes of records it holds.
     pub(crate) fn bytes(&self) -> u64 {
         self.segments.read().iter().map(|segment| segment.end()).sum()
@@ -189,12 +184,11 @@ impl Log {
         let is_allocated = spare.is_some();
         // Without a spare the segment starts unallocated: slower to sync, but nobody waits for
         // megabytes of zeros. Never under the spare's name, which the upkeep thread may be filling.
-        let (file, unborn) = match spare {
-            Some(file) => (file, SPARE.to_owned()),
-            None => {
-                let unborn = format!("{name}{UNBORN}");
-                (self.disk.create(&unborn, 0)?, unborn)
-            }
+        let (file, unborn) = if let Some(file) = spare {
+            (file, SPARE.to_owned())
+        } else {
+            let unborn = format!("{name}{UNBORN}");
+            (self.disk.create(&unborn, 0)?, unborn)
         };
         file.write_at(&segment::header(first), 0)?;
         file.sync()?;
