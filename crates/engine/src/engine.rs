@@ -186,21 +186,23 @@ impl Engine {
     }
 
     async fn write(&self, table: &TableDefinition, write: Write) -> Result<Written> {
-        let target = Box::new(target(self.entry(&table.name)?, write)?);
+        let target = Box::new(self.target(self.entry(&table.name)?, write)?);
         self.ask(|reply| Request::One(target, reply)).await
+    }
+
+    fn target(&self, entry: Arc<Entry>, write: Write) -> Result<Target> {
+        let key = evaluate::key_of(&entry.definition, &write)?;
+        let key = keys::item_key(entry.number, &key);
+        let early = self.0.shared.view.get_early(&key)?;
+        Ok(Target { entry, key, write, early })
     }
 
     /// An item as readers see it: expired ones are gone.
     fn live(&self, entry: &Entry, stored: Option<bytes::Bytes>) -> Option<Item> {
         let item = stored.and_then(Item::from_stored)?;
-        (!entry.definition.is_expired(&item, self.now_seconds())).then_some(item)
+        let expires_at = entry.definition.expires_at(&item);
+        expires_at.is_none_or(|at| at > self.now_seconds()).then_some(item)
     }
-}
-
-fn target(entry: Arc<Entry>, write: Write) -> Result<Target> {
-    let key = evaluate::key_of(&entry.definition, &write)?;
-    let key = keys::item_key(entry.number, &key);
-    Ok(Target { entry, key, write })
 }
 
 impl Inner {
@@ -440,7 +442,7 @@ impl Backend for Engine {
                 BatchWrite::Put(item) => Put::new(item).into(),
                 BatchWrite::Delete(key) => Delete::new(key).into(),
             };
-            target(Arc::clone(&entry), write)
+            self.target(Arc::clone(&entry), write)
         });
         let targets = targets.collect::<Result<_>>()?;
         self.ask(|reply| Request::Batch(targets, reply)).await
@@ -456,7 +458,7 @@ impl Backend for Engine {
         });
         let targets = writes
             .into_iter()
-            .map(|TableWrite { table, write }| target(self.entry(&table.name)?, write));
+            .map(|TableWrite { table, write }| self.target(self.entry(&table.name)?, write));
         let targets = targets.collect::<Result<_>>()?;
         self.ask(|reply| Request::Transaction(targets, token, reply)).await
     }

@@ -15,7 +15,7 @@ use crate::evaluate::{self, Outcome, Refusal};
 use crate::keys;
 use crate::memtable::{RunWrite, Stored};
 use crate::record::{ItemChange, Record, Row};
-use crate::view::View;
+use crate::view::{Early, View};
 
 /// Where an answer goes.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
@@ -26,6 +26,8 @@ pub(crate) struct Target {
     pub(crate) entry: Arc<Entry>,
     pub(crate) key: Bytes,
     pub(crate) write: Write,
+    /// What the caller found under the key.
+    pub(crate) early: Early,
 }
 
 /// A transaction's token and what it stands for.
@@ -204,7 +206,11 @@ impl<'v> Group<'v> {
             let table = target.entry.definition.name.clone();
             return Err(Error::TableMissing { table });
         }
-        let stored = self.item(&target.key)?;
+        let stored = match self.overlay.get(&target.key) {
+            Some(stored) => stored.clone(),
+            None => self.view.get_late(&target.key, &target.early)?,
+        };
+        let stored = stored.and_then(Item::from_stored);
         Ok(evaluate::evaluate(&target.entry, stored, &target.write, self.at_ms / 1000))
     }
 

@@ -11,6 +11,8 @@
 //! tree takes 1,982 bytes in all. What must be ordered (the sort key) is never shortened; the rest
 //! only has to be told apart, and the item itself holds the full key.
 
+use crate::filter::Fingerprint;
+use crate::memtable::Run;
 use bytes::Bytes;
 use roundtable_table::{IndexDefinition, Item, Key, KeyDefinition, Scalar, SortRange, ValueRef};
 
@@ -31,12 +33,19 @@ const LONG_PARTITION: u8 = 0xff;
 pub(crate) struct KeyRange {
     pub(crate) low: Vec<u8>,
     pub(crate) high: Vec<u8>,
+    /// The one partition it lies in, if it lies in one.
+    partition: Option<Fingerprint>,
 }
 
 impl KeyRange {
     /// Everything that begins with `prefix`.
     pub(crate) fn of_prefix(prefix: Vec<u8>) -> Self {
-        Self { high: successor(&prefix), low: prefix }
+        Self { high: successor(&prefix), low: prefix, partition: None }
+    }
+
+    /// Whether `run` may hold anything of it.
+    pub(crate) fn is_likely_in(&self, run: &Run) -> bool {
+        self.partition.is_none_or(|partition| run.may_hold(partition))
     }
 }
 
@@ -59,7 +68,7 @@ pub(crate) fn everything_of(table: u16) -> [KeyRange; 2] {
     let mut high = prefix(table, EXPIRY);
     high.push(0xff);
     high.extend_from_slice(&[0xff; 16]);
-    [items, KeyRange { low: prefix(table, index_space(0)), high }]
+    [items, KeyRange { low: prefix(table, index_space(0)), high, partition: None }]
 }
 
 /// The table a key belongs to.
@@ -233,7 +242,7 @@ pub(crate) fn expiry_key(table: u16, seconds: u64, item_key: &[u8]) -> Bytes {
 pub(crate) fn expired_range(table: u16, seconds: u64) -> KeyRange {
     let mut high = prefix(table, EXPIRY);
     high.extend_from_slice(&seconds.saturating_add(1).to_be_bytes());
-    KeyRange { low: prefix(table, EXPIRY), high }
+    KeyRange { low: prefix(table, EXPIRY), high, partition: None }
 }
 
 /// The value stored under an entry: where in the entry's key the item's key starts, or all of it
@@ -283,7 +292,7 @@ impl Partition {
             SortRange::Between(from, to) => (self.at(from), self.after(to)),
             SortRange::BeginsWith(start) => (self.at(start), self.beyond(start)),
         };
-        KeyRange { low, high }
+        KeyRange { low, high, partition: Some(Fingerprint::of_partition(&self.prefix)) }
     }
 
     /// Where keys with this sort value begin.

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use parking_lot::RwLock;
 use roundtable_table::Order;
 
+use crate::filter::{Filter, Fingerprint};
 use crate::keys::KeyRange;
 
 /// What a key holds: bytes, or a mark that it was deleted.
@@ -65,6 +66,7 @@ impl Version {
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     map: RwLock<BTreeMap<Bytes, Version>>,
+    filter: Filter,
     bytes: AtomicUsize,
 }
 
@@ -79,6 +81,10 @@ pub(crate) struct RunWrite {
 impl Run {
     /// Inserts `writes`. Versions that nobody can read any more are forgotten, unless `keep_all`.
     pub(crate) fn insert(&self, writes: &[RunWrite], visible: u64, keep_all: impl Fn() -> bool) {
+        for write in writes {
+            self.filter.insert(Fingerprint::of_key(&write.key));
+            self.filter.insert(Fingerprint::of_partition(&write.key));
+        }
         let mut map = self.map.write();
         // Asked under the lock: a reader that comes later sees at least `visible`.
         let keep_all = keep_all();
@@ -104,6 +110,12 @@ impl Run {
         }
         self.bytes.fetch_add(more, Ordering::Relaxed);
         self.bytes.fetch_sub(less, Ordering::Relaxed);
+    }
+
+    /// Whether it may hold anything of this fingerprint. What was visible before the question is
+    /// never missed.
+    pub(crate) fn may_hold(&self, fingerprint: Fingerprint) -> bool {
+        self.filter.may_hold(fingerprint)
     }
 
     /// What `key` held at the sequence that `sequence` gives once the run is locked.

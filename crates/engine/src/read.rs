@@ -101,6 +101,7 @@ fn fill(
     let limit = wanted.limit.unwrap_or(usize::MAX);
     let mut items = Vec::with_capacity(limit.min(LOOK_AHEAD));
     let (mut evaluated, mut bytes) = (0, 0);
+    // The last item looked at, where that is not simply the last one returned.
     let mut last = None;
     let mut next = None;
     while let Some(entry) = cursor.step()? {
@@ -110,15 +111,21 @@ fn fill(
         let Some(item) = source.item(snapshot, entry)? else { continue };
         if evaluated == limit || bytes >= limits::PAGE_BYTES_MAX {
             // There is more: the page goes on after the last item looked at.
-            next = last.as_ref().and_then(|item| source.position(item));
+            next = last.as_ref().or(items.last()).and_then(|item| source.position(item));
             break;
         }
         evaluated += 1;
         bytes += item.size();
-        last = Some(item.clone());
-        if wanted.filter.is_none_or(|filter| filter.holds(Some(&item))) {
-            items.push(project(item, wanted.projection));
+        let is_wanted = wanted.filter.is_none_or(|filter| filter.holds(Some(&item)));
+        if is_wanted && wanted.projection.is_empty() {
+            last = None;
+            items.push(item);
+            continue;
         }
+        if is_wanted {
+            items.push(item.project(wanted.projection));
+        }
+        last = Some(item);
     }
     let capacity = Capacity::read(bytes, ReadMode::of(wanted.strong));
     Ok(Page { items, next, evaluated, capacity })

@@ -7,6 +7,7 @@ use parking_lot::RwLock;
 use roundtable_table::{Order, Result};
 
 use crate::cursor::Cursor;
+use crate::filter::Fingerprint;
 use crate::keys::KeyRange;
 use crate::log::LogPosition;
 use crate::memtable::{Run, RunWrite, Stored};
@@ -23,6 +24,13 @@ pub(crate) struct Frozen {
     pub(crate) through: LogPosition,
 }
 
+/// What a key held when its writer's caller looked.
+#[derive(Debug)]
+pub(crate) struct Early {
+    sequence: u64,
+    stored: Stored,
+}
+
 /// The runs at one time.
 #[derive(Debug)]
 struct Runs {
@@ -37,6 +45,8 @@ pub(crate) struct View {
     pub(crate) tree: Tree,
     runs: RwLock<Arc<Runs>>,
     visible: AtomicU64,
+    /// Up to which sequence runs were dropped.
+    dropped: AtomicU64,
     /// How many snapshots are held: while there are none, old versions can be forgotten.
     snapshots: AtomicUsize,
 }
@@ -49,6 +59,7 @@ impl View {
             tree,
             runs: RwLock::new(Arc::new(runs)),
             visible: AtomicU64::new(visible),
+            dropped: AtomicU64::new(visible),
             snapshots: AtomicUsize::new(0),
         }
     }
@@ -100,8 +111,30 @@ impl View {
     pub(crate) fn drop_oldest_frozen(&self) {
         let mut runs = self.runs.write();
         let mut frozen = runs.frozen.clone();
-        frozen.pop();
+        if let Some(gone) = frozen.pop() {
+            self.dropped.store(gone.through.sequence, Ordering::SeqCst);
+        }
         *runs = Arc::new(Runs { active: Arc::clone(&runs.active), frozen });
+    }
+
+    /// What `key` holds now, and the sequence it was looked up at: at least as new as that.
+    pub(crate) fn get_early(&self, key: &[u8]) -> Result<Early> {
+        let sequence = self.visible();
+        Ok(Early { sequence, stored: self.get(key)? })
+    }
+
+    /// What `key` holds now, given what a caller saw earlier: unless a run says otherwise, or a run
+    /// that may have said otherwise is gone, it still holds that. So the caller's thread searches
+    /// the tree, and the writer hardly ever does.
+    pub(crate) fn get_late(&self, key: &[u8], early: &Early) -> Result<Stored> {
+        let runs = Arc::clone(&self.runs.read());
+        match runs.get(key, || self.visible()) {
+            Some(stored) => Ok(stored),
+            None if self.dropped.load(Ordering::SeqCst) <= early.sequence => {
+                Ok(early.stored.clone())
+            }
+            None => self.tree.get(&self.tree.read()?, key),
+        }
     }
 
     /// What `key` holds now.
@@ -133,7 +166,9 @@ impl View {
 
 impl Runs {
     fn get(&self, key: &[u8], sequence: impl Fn() -> u64) -> Option<Stored> {
-        self.all().find_map(|run| run.get(key, &sequence))
+        let fingerprint = Fingerprint::of_key(key);
+        let mut likely = self.all().filter(|run| run.may_hold(fingerprint));
+        likely.find_map(|run| run.get(key, &sequence))
     }
 
     /// Newest first.
@@ -186,6 +221,7 @@ impl Snapshot<'_> {
     /// Walks `range`, expecting to be asked for about `hint` entries.
     pub(crate) fn walk(&self, range: &KeyRange, order: Order, hint: usize) -> Result<Cursor<'_>> {
         let tree = self.tree.walk(&self.txn, range, order)?;
-        Cursor::new(tree, self.runs.all(), range, order, self.sequence, hint)
+        let runs = self.runs.all().filter(|run| range.is_likely_in(run));
+        Cursor::new(tree, runs, range, order, self.sequence, hint)
     }
 }

@@ -1,0 +1,82 @@
+//! A Bloom filter over the keys and partitions of a run: most lookups need not look there at all.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::keys;
+
+/// 256 KiB: about eight bits for each key and partition of a full run.
+const WORDS: usize = 1 << 15;
+const PROBES: u32 = 3;
+
+/// What a lookup asks the filter for; computed once for all runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// Of a whole key.
+    pub(crate) fn of_key(key: &[u8]) -> Self {
+        Self::of(key)
+    }
+
+    /// Of the partition that a key or a key's beginning lies in.
+    pub(crate) fn of_partition(key: &[u8]) -> Self {
+        let end = keys::PREFIX_BYTES + keys::partition_of(key).len();
+        Self::of(key.get(..end).unwrap_or(key))
+    }
+
+    fn of(bytes: &[u8]) -> Self {
+        // A checksum spreads well over 32 bits; the multiplication spreads those over 64.
+        Self((u64::from(crc32fast::hash(bytes)) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// The words and bits it stands for.
+    fn places(self) -> impl Iterator<Item = (usize, u64)> {
+        (0..PROBES).map(move |probe| {
+            let bits = self.0.rotate_left(probe * 21);
+            let word = (bits >> 6) as usize % WORDS;
+            (word, 1 << (bits & 63))
+        })
+    }
+}
+
+/// Says "certainly not" or "perhaps".
+#[derive(Debug)]
+pub(crate) struct Filter(Box<[AtomicU64]>);
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self((0..WORDS).map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+impl Filter {
+    pub(crate) fn insert(&self, fingerprint: Fingerprint) {
+        for (word, bit) in fingerprint.places() {
+            if let Some(word) = self.0.get(word) {
+                word.fetch_or(bit, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// False only for what was never inserted.
+    pub(crate) fn may_hold(&self, fingerprint: Fingerprint) -> bool {
+        fingerprint.places().all(|(word, bit)| {
+            self.0.get(word).is_some_and(|word| word.load(Ordering::Relaxed) & bit != 0)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_inserted_is_held_and_little_else() {
+        let filter = Filter::default();
+        let key = |n: u32| Fingerprint::of_key(format!("USER#{n}").as_bytes());
+        (0..200_000).for_each(|n| filter.insert(key(n)));
+        assert!((0..200_000).all(|n| filter.may_hold(key(n))));
+        let wrong = (200_000..300_000).filter(|n| filter.may_hold(key(*n))).count();
+        assert!(wrong < 5_000, "{wrong} of 100,000 held by mistake");
+    }
+}

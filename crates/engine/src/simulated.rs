@@ -1,0 +1,539 @@
+//! A disk in memory that fails on demand, for tests of faults. It keeps nothing: never give it data
+//! that matters.
+//!
+//! Every change counts as one step, so that a test can run the same script once per step and let the
+//! machine fail at each of them. Reads are not steps.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::disk::{Disk, DiskFile};
+
+/// What a disk writes whole or not at all.
+const SECTOR_BYTES: u64 = 512;
+/// How much of a write lands on a full disk before it is refused.
+const FULL_PERMILLE: u16 = 500;
+
+/// One kind of step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IoStep {
+    /// A file was made.
+    Create,
+    /// Bytes were written.
+    Write,
+    /// A file was synced.
+    Sync,
+    /// A file got another name.
+    Rename,
+    /// A file was cut.
+    Truncate,
+    /// A file was taken away.
+    Remove,
+    /// The tree was about to commit.
+    TreeCommit,
+}
+
+/// What goes wrong at a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The machine stops just before the step: everything from then on fails.
+    CrashBefore,
+    /// The machine stops just after the step, which is told as failed.
+    CrashAfter,
+    /// Only so many thousandths of a write or of a new file's length happen, then the machine stops.
+    /// Other steps do not happen at all.
+    CrashWithin {
+        /// How much of it happens, in thousandths.
+        permille: u16,
+    },
+    /// The step fails and changes nothing; what a failed sync should have kept stays unsynced.
+    Fails,
+    /// A sync fails and forgets what it should have kept: the bytes read back, but no later sync
+    /// writes them, as on Linux. Other steps just fail.
+    SyncForgets,
+    /// From this step on there is no space: writes land in part, new files are too short, the tree
+    /// cannot commit.
+    DiskFull,
+}
+
+/// A disk in memory that fails on demand. Clones are the same disk.
+#[derive(Clone, Debug, Default)]
+pub struct SimulatedDisk(Arc<Mutex<Machine>>);
+
+#[derive(Clone, Debug, Default)]
+struct Machine {
+    names: BTreeMap<String, usize>,
+    files: Vec<Contents>,
+    plan: BTreeMap<u64, Fault>,
+    trace: Vec<(IoStep, String)>,
+    is_off: bool,
+    is_full: bool,
+}
+
+/// A file, apart from its name.
+#[derive(Clone, Debug, Default)]
+struct Contents {
+    /// What a power loss leaves for certain.
+    durable: Vec<u8>,
+    /// What reads see.
+    current: Vec<u8>,
+    /// Written since the last sync, in order.
+    unsynced: Vec<(u64, Vec<u8>)>,
+}
+
+/// How much of a step happens, and what becomes of the machine.
+#[derive(Clone, Copy, Debug)]
+enum Extent {
+    Whole,
+    WholeThenOff,
+    PartThenOff(u16),
+    PartThenFull(u16),
+}
+
+impl Extent {
+    fn of(self, len: usize) -> usize {
+        match self {
+            Self::Whole | Self::WholeThenOff => len,
+            Self::PartThenOff(permille) | Self::PartThenFull(permille) => {
+                len * usize::from(permille.min(1000)) / 1000
+            }
+        }
+    }
+}
+
+fn off() -> io::Error {
+    io::Error::other("the simulated machine is off")
+}
+
+fn failed() -> io::Error {
+    io::Error::other("a simulated input/output error")
+}
+
+fn full() -> io::Error {
+    io::Error::new(io::ErrorKind::StorageFull, "no space left on the simulated disk")
+}
+
+fn missing(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("there is no file {name:?}"))
+}
+
+impl SimulatedDisk {
+    /// A disk without files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets `fault` happen at the step of this number; the first one is 1.
+    pub fn fail_at(&self, step: u64, fault: Fault) {
+        self.0.lock().plan.insert(step, fault);
+    }
+
+    /// How many steps were taken.
+    pub fn steps(&self) -> u64 {
+        self.0.lock().trace.len() as u64
+    }
+
+    /// The steps taken, each with its file.
+    pub fn trace(&self) -> Vec<(IoStep, String)> {
+        self.0.lock().trace.clone()
+    }
+
+    /// The disk after a power loss: what was synced is there, of the rest an arbitrary part, by
+    /// sectors, that depends on `seed`.
+    pub fn crash(&self, seed: u64) -> Self {
+        let mut machine = self.0.lock().clone();
+        let mut random = Random(seed);
+        for file in &mut machine.files {
+            file.lose_power(&mut random);
+        }
+        Self::restarted(machine)
+    }
+
+    /// The disk after the process was killed and the machine went on: everything written reads back,
+    /// synced or not.
+    pub fn kill(&self) -> Self {
+        Self::restarted(self.0.lock().clone())
+    }
+
+    fn restarted(machine: Machine) -> Self {
+        let Machine { names, files, .. } = machine;
+        Self(Arc::new(Mutex::new(Machine { names, files, ..Machine::default() })))
+    }
+
+    /// The names of all files, rising, also while the machine is off.
+    pub fn names(&self) -> Vec<String> {
+        self.0.lock().names.keys().cloned().collect()
+    }
+
+    /// What a read of the whole file would give, also while the machine is off.
+    pub fn contents(&self, name: &str) -> Option<Vec<u8>> {
+        let machine = self.0.lock();
+        let file = machine.files.get(*machine.names.get(name)?)?;
+        Some(file.current.clone())
+    }
+
+    /// Turns one bit of a file over, on the disk and in memory. Tells whether it is there.
+    pub fn flip_bit(&self, name: &str, offset: usize, bit: u8) -> bool {
+        let mut machine = self.0.lock();
+        let Some(number) = machine.names.get(name).copied() else { return false };
+        let Some(file) = machine.files.get_mut(number) else { return false };
+        let Contents { durable, current, .. } = file;
+        let mut found = false;
+        for byte in [durable, current].into_iter().filter_map(|bytes| bytes.get_mut(offset)) {
+            *byte ^= 1 << (bit % 8);
+            found = true;
+        }
+        found
+    }
+
+    /// Takes a file away, as somebody else would.
+    pub fn lose(&self, name: &str) -> bool {
+        self.0.lock().names.remove(name).is_some()
+    }
+
+    fn file(&self, number: usize, name: &str) -> Arc<dyn DiskFile> {
+        Arc::new(SimulatedFile { disk: self.clone(), number, name: name.to_owned() })
+    }
+}
+
+impl Machine {
+    /// Counts a step and tells how much of it happens.
+    fn begin(&mut self, step: IoStep, name: &str) -> io::Result<Extent> {
+        if self.is_off {
+            return Err(off());
+        }
+        self.trace.push((step, name.to_owned()));
+        let takes_space = matches!(step, IoStep::Create | IoStep::Write);
+        match self.plan.get(&(self.trace.len() as u64)) {
+            Some(Fault::CrashBefore) => {
+                self.is_off = true;
+                return Err(off());
+            }
+            Some(Fault::CrashAfter) => return Ok(Extent::WholeThenOff),
+            Some(Fault::CrashWithin { permille }) if takes_space => {
+                return Ok(Extent::PartThenOff(*permille));
+            }
+            Some(Fault::CrashWithin { .. }) => {
+                self.is_off = true;
+                return Err(off());
+            }
+            Some(Fault::Fails | Fault::SyncForgets) => return Err(failed()),
+            Some(Fault::DiskFull) => self.is_full = true,
+            None => {}
+        }
+        match step {
+            _ if takes_space && self.is_full => Ok(Extent::PartThenFull(FULL_PERMILLE)),
+            IoStep::TreeCommit if self.is_full => Err(full()),
+            _ => Ok(Extent::Whole),
+        }
+    }
+
+    /// Ends a step that happened as far as `extent` says.
+    fn end(&mut self, extent: Extent) -> io::Result<()> {
+        match extent {
+            Extent::Whole => Ok(()),
+            Extent::PartThenFull(_) => Err(full()),
+            Extent::WholeThenOff | Extent::PartThenOff(_) => {
+                self.is_off = true;
+                Err(off())
+            }
+        }
+    }
+
+    fn read(&self) -> io::Result<&Self> {
+        if self.is_off { Err(off()) } else { Ok(self) }
+    }
+}
+
+impl Contents {
+    fn write(&mut self, offset: u64, bytes: &[u8]) {
+        overlay(&mut self.current, offset, bytes);
+        self.unsynced.push((offset, bytes.to_vec()));
+    }
+
+    fn sync(&mut self) {
+        for (offset, bytes) in self.unsynced.drain(..) {
+            overlay(&mut self.durable, offset, &bytes);
+        }
+        // A cut or a growth without bytes is durable at once, so only the bytes can differ.
+    }
+
+    fn truncate(&mut self, len: u64) {
+        let len = to_usize(len);
+        self.current.resize(len, 0);
+        self.durable.resize(len, 0);
+        for (offset, bytes) in &mut self.unsynced {
+            bytes.truncate(len.saturating_sub(to_usize(*offset)));
+        }
+    }
+
+    /// Puts some of what was not synced on the disk, and forgets the rest.
+    fn lose_power(&mut self, random: &mut Random) {
+        let mut pieces: Vec<(u64, Vec<u8>)> = Vec::new();
+        match random.below(4) {
+            0 => {}
+            1 => pieces.append(&mut self.unsynced),
+            2 => pieces.extend(self.unsynced.drain(..).filter(|_| random.below(2) == 0)),
+            _ => {
+                let sectors =
+                    self.unsynced.drain(..).flat_map(|(offset, bytes)| split(offset, &bytes));
+                pieces.extend(sectors.filter(|_| random.below(2) == 0));
+                random.shuffle(&mut pieces);
+            }
+        }
+        self.unsynced.clear();
+        for (offset, bytes) in pieces {
+            overlay(&mut self.durable, offset, &bytes);
+        }
+        self.current.clone_from(&self.durable);
+    }
+}
+
+fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn overlay(file: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    let offset = to_usize(offset);
+    file.resize(file.len().max(offset + bytes.len()), 0);
+    if let Some(place) = file.get_mut(offset..offset + bytes.len()) {
+        place.copy_from_slice(bytes);
+    }
+}
+
+/// A write as the disk does it: sector by sector.
+fn split(offset: u64, bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    let mut pieces = Vec::new();
+    let (mut at, mut rest) = (offset, bytes);
+    while !rest.is_empty() {
+        let in_sector = to_usize(SECTOR_BYTES - at % SECTOR_BYTES).min(rest.len());
+        let (piece, after) = rest.split_at(in_sector);
+        pieces.push((at, piece.to_vec()));
+        at += in_sector as u64;
+        rest = after;
+    }
+    pieces
+}
+
+impl Disk for SimulatedDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        Ok(self.0.lock().read()?.names.keys().cloned().collect())
+    }
+
+    fn create(&self, name: &str, len: u64) -> io::Result<Arc<dyn DiskFile>> {
+        let mut machine = self.0.lock();
+        let extent = machine.begin(IoStep::Create, name)?;
+        let fresh = machine.files.len();
+        // A name that is taken keeps its file, emptied: whoever else has it open has it still.
+        let number = *machine.names.entry(name.to_owned()).or_insert(fresh);
+        if number == fresh {
+            machine.files.push(Contents::default());
+        }
+        if let Some(file) = machine.files.get_mut(number) {
+            file.truncate(0);
+            file.unsynced.clear();
+            file.truncate(extent.of(to_usize(len)) as u64);
+        }
+        machine.end(extent)?;
+        Ok(self.file(number, name))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        let number = self.0.lock().read()?.names.get(name).copied();
+        number.map(|number| self.file(number, name)).ok_or_else(|| missing(name))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let mut machine = self.0.lock();
+        let extent = machine.begin(IoStep::Rename, from)?;
+        let number = machine.names.remove(from).ok_or_else(|| missing(from))?;
+        machine.names.insert(to.to_owned(), number);
+        machine.end(extent)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let mut machine = self.0.lock();
+        let extent = machine.begin(IoStep::Remove, name)?;
+        machine.names.remove(name).ok_or_else(|| missing(name))?;
+        machine.end(extent)
+    }
+
+    fn before_tree_commit(&self) -> io::Result<()> {
+        let mut machine = self.0.lock();
+        match machine.begin(IoStep::TreeCommit, "the tree")? {
+            // The commit itself still happens; nobody hears of it.
+            Extent::WholeThenOff => {
+                machine.is_off = true;
+                Ok(())
+            }
+            extent => machine.end(extent),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct SimulatedFile {
+    disk: SimulatedDisk,
+    number: usize,
+    name: String,
+}
+
+impl SimulatedFile {
+    /// Takes one step on the file.
+    fn step(&self, step: IoStep, act: impl FnOnce(&mut Contents, Extent)) -> io::Result<()> {
+        let mut machine = self.disk.0.lock();
+        let extent = match machine.begin(step, &self.name) {
+            Ok(extent) => extent,
+            Err(error) => {
+                let at = machine.trace.len() as u64;
+                let forgets = machine.plan.get(&at) == Some(&Fault::SyncForgets);
+                if step == IoStep::Sync
+                    && forgets
+                    && !machine.is_off
+                    && let Some(file) = machine.files.get_mut(self.number)
+                {
+                    file.unsynced.clear();
+                }
+                return Err(error);
+            }
+        };
+        let file = machine.files.get_mut(self.number).ok_or_else(|| missing(&self.name))?;
+        act(file, extent);
+        machine.end(extent)
+    }
+}
+
+impl DiskFile for SimulatedFile {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.step(IoStep::Write, |file, extent| {
+            file.write(offset, bytes.get(..extent.of(bytes.len())).unwrap_or_default());
+        })
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let machine = self.disk.0.lock();
+        let file = machine.read()?.files.get(self.number).ok_or_else(|| missing(&self.name))?;
+        let rest = file.current.get(to_usize(offset)..).unwrap_or_default();
+        let len = rest.len().min(buffer.len());
+        for (to, from) in buffer.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        Ok(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.step(IoStep::Sync, |file, _| file.sync())
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.step(IoStep::Truncate, |file, _| file.truncate(len))
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        let machine = self.disk.0.lock();
+        let file = machine.read()?.files.get(self.number).ok_or_else(|| missing(&self.name))?;
+        Ok(file.current.len() as u64)
+    }
+}
+
+/// A small generator of numbers (splitmix64), the same for the same seed for ever.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end.max(1)
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for at in (1..items.len()).rev() {
+            let other = to_usize(self.below(at as u64 + 1));
+            items.swap(at, other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(file: &Arc<dyn DiskFile>) -> Vec<u8> {
+        let mut bytes = vec![0; to_usize(file.len().unwrap())];
+        let read = file.read_at(&mut bytes, 0).unwrap();
+        assert_eq!(read, bytes.len());
+        bytes
+    }
+
+    #[test]
+    fn a_power_loss_keeps_what_was_synced_and_any_sectors_of_the_rest() {
+        let disk = SimulatedDisk::new();
+        let file = disk.create("a", 4096).unwrap();
+        file.write_at(&[1; 2048], 0).unwrap();
+        file.sync().unwrap();
+        file.write_at(&[2; 2048], 0).unwrap();
+        let mut outcomes = std::collections::BTreeSet::new();
+        for seed in 0..200 {
+            let bytes = disk.crash(seed).contents("a").unwrap();
+            assert_eq!(bytes.len(), 4096);
+            let sectors: Vec<u8> = bytes.chunks(512).map(|sector| sector[0]).collect();
+            assert!(bytes.chunks(512).all(|s| s.iter().all(|b| *b == s[0])), "torn in a sector");
+            assert!(sectors[..4].iter().all(|b| [1, 2].contains(b)) && sectors[4..] == [0; 4]);
+            outcomes.insert(sectors);
+        }
+        assert_eq!(outcomes.len(), 16, "every subset of four sectors comes up");
+    }
+
+    #[test]
+    fn a_sync_that_forgets_reads_back_and_is_lost_with_the_power() {
+        let disk = SimulatedDisk::new();
+        let file = disk.create("a", 4).unwrap();
+        file.write_at(b"data", 0).unwrap();
+        disk.fail_at(3, Fault::SyncForgets);
+        assert!(file.sync().is_err());
+        file.sync().unwrap();
+        assert_eq!(read(&file), b"data");
+        assert_eq!(disk.kill().contents("a").unwrap(), b"data");
+        for seed in 0..20 {
+            assert_eq!(disk.crash(seed).contents("a").unwrap(), [0; 4]);
+        }
+        file.write_at(b"data", 0).unwrap();
+        file.sync().unwrap();
+        assert_eq!(disk.crash(0).contents("a").unwrap(), b"data", "written again, it counts");
+    }
+
+    #[test]
+    fn after_a_crash_everything_fails() {
+        let disk = SimulatedDisk::new();
+        let file = disk.create("a", 0).unwrap();
+        disk.fail_at(2, Fault::CrashWithin { permille: 500 });
+        assert!(file.write_at(b"abcd", 0).is_err());
+        assert!(disk.list().is_err() && file.sync().is_err() && disk.create("b", 0).is_err());
+        assert_eq!(disk.kill().contents("a").unwrap(), b"ab");
+        assert_eq!(disk.steps(), 2, "what a dead machine refuses is no step");
+    }
+
+    #[test]
+    fn a_full_disk_takes_no_more_and_syncs_what_it_has() {
+        let disk = SimulatedDisk::new();
+        let file = disk.create("a", 0).unwrap();
+        disk.fail_at(2, Fault::DiskFull);
+        let error = file.write_at(b"abcd", 0).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        file.sync().unwrap();
+        assert!(disk.before_tree_commit().is_err());
+        assert_eq!(disk.crash(0).contents("a").unwrap(), b"ab");
+    }
+}
