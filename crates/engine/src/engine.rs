@@ -205,6 +205,20 @@ impl Engine {
     }
 }
 
+/// What a transaction is known by: its writes as they print, and its keys, of which long ones print
+/// shortened. Only this program reads it, and only for ten minutes.
+fn fingerprint(targets: &[Target]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for Target { entry, key, write, .. } in targets {
+        let printed = format!("{:?} {write:?}", entry.definition);
+        for part in [printed.as_bytes(), key.get(keys::PREFIX_BYTES..).unwrap_or_default()] {
+            hasher.update(&part.len().to_le_bytes());
+            hasher.update(part);
+        }
+    }
+    *hasher.finalize().as_bytes()
+}
+
 impl Inner {
     fn weak_requests(&self) -> Weak<Sender<Request>> {
         self.requests.as_ref().map_or_else(Weak::new, Arc::downgrade)
@@ -450,16 +464,14 @@ impl Backend for Engine {
 
     async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
         let Transaction { writes, token } = transaction;
-        // The writes as they print: complete, and equal for equal writes. Only this program reads
-        // the fingerprint, and only for ten minutes.
-        let token = token.map(|token| Token {
-            key: catalog::token_key(&token),
-            fingerprint: *blake3::hash(format!("{writes:?}").as_bytes()).as_bytes(),
-        });
         let targets = writes
             .into_iter()
             .map(|TableWrite { table, write }| self.target(self.entry(&table.name)?, write));
-        let targets = targets.collect::<Result<_>>()?;
+        let targets = targets.collect::<Result<Vec<_>>>()?;
+        let token = token.map(|token| Token {
+            key: catalog::token_key(&token),
+            fingerprint: fingerprint(&targets),
+        });
         self.ask(|reply| Request::Transaction(targets, token, reply)).await
     }
 

@@ -54,8 +54,8 @@ pub(crate) fn evaluate(
         Write::Put(put) => Some(put.item.clone()),
         Write::Delete(_) => None,
         Write::Check(_) => {
-            let size = live.as_ref().map_or(0, Item::size);
-            let capacity = Capacity::write(size);
+            let stored = live.as_ref().or(expired.as_ref());
+            let capacity = Capacity::write(stored.map_or(0, Item::size));
             return Ok(Outcome { changes: Vec::new(), after: live, returned: None, capacity });
         }
         Write::Update(update) => {
@@ -65,7 +65,9 @@ pub(crate) fn evaluate(
             Some(after)
         }
     };
-    let capacity = Capacity::change(definition, live.as_ref(), after.as_ref())?;
+    // On DynamoDB an expired item is there, and paid for, until it is removed.
+    let stored = live.as_ref().or(expired.as_ref());
+    let capacity = Capacity::change(definition, stored, after.as_ref())?;
     let returned = match write.returning() {
         Returning::Nothing => None,
         Returning::Old => live.clone(),

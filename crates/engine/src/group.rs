@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use roundtable_table::{
-    CancelReason, Capacity, Error, Invalid, Item, Result, TableDefinition, Write, Written, limits,
+    CancelReason, Capacity, Error, Invalid, Item, ReadMode, Result, TableDefinition, Write,
+    Written, limits,
 };
 use tokio::sync::oneshot;
 
@@ -287,7 +288,7 @@ impl<'v> Group<'v> {
             let (expires_ms, fingerprint) = read_token(&stored);
             if expires_ms > self.at_ms {
                 let same = fingerprint == token.fingerprint;
-                return if same { Ok(Capacity::ZERO) } else { Err(Error::TokenReused) };
+                return if same { self.repetition(targets) } else { Err(Error::TokenReused) };
             }
         }
         let mut changes = Vec::with_capacity(targets.len());
@@ -317,6 +318,17 @@ impl<'v> Group<'v> {
             self.record(changes, token.into_iter().collect());
         }
         Ok(capacity)
+    }
+
+    /// What doing a transaction again costs: only a look at its items.
+    fn repetition(&self, targets: &[Target]) -> Result<Capacity> {
+        let look = |target: &Target| {
+            let definition = &target.entry.definition;
+            let live = self.item(&target.key)?;
+            let live = live.filter(|item| !definition.is_expired(item, self.at_ms / 1000));
+            Ok(Capacity::read(live.as_ref().map_or(0, Item::size), ReadMode::Transactional))
+        };
+        targets.iter().map(look).sum()
     }
 
     fn token_row(&self, token: Token) -> Row {

@@ -295,9 +295,15 @@ fn start_partition_after(
     if *partition == key.partition {
         return source.start_after(range, order, Some(start));
     }
-    let Some(sort) = &key.sort else { return };
     // At the same sort key, partitions follow each other in the merge's order.
     let follows = (*partition > key.partition) == (order == Order::Ascending);
+    let Some(sort) = &key.sort else {
+        // Without sort keys that order is all there is: a partition before the start is done.
+        if !follows {
+            range.high.clone_from(&range.low);
+        }
+        return;
+    };
     let rest = match (order, follows) {
         (Order::Ascending, true) => SortRange::GreaterOrEqual(sort.clone()),
         (Order::Ascending, false) => SortRange::Greater(sort.clone()),

@@ -1,15 +1,18 @@
 //! Refuses requests that break a limit or rule, before any backend sees them.
 
+mod parts;
+
 use std::collections::HashSet;
 
+use self::parts::{check_action, check_condition, check_name, check_paths, check_value};
 use crate::condition::Resolved;
 use crate::definition::check_part;
 use crate::limits::{self, Limit};
 use crate::update::Action;
 use crate::{
-    BatchGet, BatchWrite, Comparison, Condition, Get, Invalid, Item, Key, Kind, Merge, Operand,
-    Path, Position, Query, Scalar, Scan, SortRange, TableDefinition, TableGet, TableWrite, Term,
-    Transaction, Update, Value, ValueRef, Write,
+    BatchGet, BatchWrite, Comparison, Get, Invalid, Item, Key, Kind, Merge, Operand, Path,
+    Position, Query, Scalar, Scan, SortRange, TableDefinition, TableGet, TableWrite, Term,
+    Transaction, Update, Write,
 };
 
 type Checked = Result<(), Invalid>;
@@ -342,191 +345,6 @@ fn all_different<K: Eq + std::hash::Hash + ToString>(keys: impl Iterator<Item = 
         if let Some(key) = seen.replace(key) {
             return Err(Invalid::SameItemTwice { key: key.to_string() });
         }
-    }
-    Ok(())
-}
-
-fn check_name(name: &str, subject: &dyn Fn() -> String) -> Checked {
-    if name.is_empty() {
-        return Err(Invalid::EmptyName { subject: subject() });
-    }
-    at_most(Limit::NameBytes, name.len(), limits::NAME_BYTES_MAX, subject())
-}
-
-fn check_value(
-    name: &str,
-    value: ValueRef<'_>,
-    depth: usize,
-    subject: &dyn Fn() -> String,
-) -> Checked {
-    let deeper = || {
-        at_most(
-            Limit::Nesting,
-            depth + 2, // with the item around it
-            limits::NESTING_MAX,
-            format!("{name:?} of {}", subject()),
-        )
-    };
-    let empty = match value {
-        ValueRef::L(mut values) => {
-            deeper()?;
-            return values.try_for_each(|value| check_value(name, value, depth + 1, subject));
-        }
-        ValueRef::M(mut entries) => {
-            deeper()?;
-            return entries.try_for_each(|(field, value)| {
-                check_name(field, subject)?;
-                check_value(name, value, depth + 1, subject)
-            });
-        }
-        ValueRef::Ss(mut texts) => texts.next().is_none(),
-        ValueRef::Ns(mut numbers) => numbers.next().is_none(),
-        ValueRef::Bs(mut blobs) => blobs.next().is_none(),
-        _ => false,
-    };
-    if empty {
-        return Err(Invalid::EmptySet { attribute: name.to_owned(), subject: subject() });
-    }
-    Ok(())
-}
-
-fn check_paths(paths: &[Path]) -> Checked {
-    for (at, path) in paths.iter().enumerate() {
-        let depth = 1 + path.steps().len();
-        at_most(Limit::PathDepth, depth, limits::PATH_DEPTH_MAX, path.to_string())?;
-        check_name(path.name(), &|| path.to_string())?;
-        if let Some(first) = paths.iter().take(at).find(|earlier| earlier.overlaps(path)) {
-            return Err(Invalid::PathOverlap { first: first.clone(), second: path.clone() });
-        }
-    }
-    Ok(())
-}
-
-fn check_condition(condition: &Condition) -> Checked {
-    at_most(Limit::Operators, condition.operators(), limits::OPERATORS_MAX, "one condition")?;
-    let mut fault = Ok(());
-    condition.visit_paths(&mut |path| {
-        if fault.is_ok() {
-            fault = check_paths(std::slice::from_ref(path));
-        }
-    });
-    fault?;
-    check_operands(condition)
-}
-
-fn check_operands(condition: &Condition) -> Checked {
-    match condition {
-        Condition::In(_, others) if others.is_empty() => {
-            return Err(Invalid::Nothing { what: "IN without operands" });
-        }
-        Condition::In(_, others) => {
-            at_most(Limit::InOperands, others.len(), limits::IN_OPERANDS_MAX, "one IN")
-        }
-        Condition::All(inner) | Condition::Any(inner) => inner.iter().try_for_each(check_operands),
-        Condition::Not(inner) => check_operands(inner),
-        _ => Ok(()),
-    }?;
-    check_operand_types(condition)
-}
-
-/// Refuses what can be seen to make no sense without any item, as DynamoDB does.
-fn check_operand_types(condition: &Condition) -> Checked {
-    let ordered = &[Kind::S, Kind::N, Kind::B];
-    match condition {
-        Condition::Compare(left, how, right) => {
-            if !matches!(how, Comparison::Equal | Comparison::NotEqual) {
-                of_kind("comparison by order", "text, a number or bytes", left, ordered)?;
-                of_kind("comparison by order", "text, a number or bytes", right, ordered)?;
-            }
-            all_distinct(left, std::slice::from_ref(right))
-        }
-        Condition::Between(first, low, high) => {
-            for operand in [first, low, high] {
-                of_kind("BETWEEN", "text, a number or bytes", operand, ordered)?;
-            }
-            let bounds = (Resolved::constant(low), Resolved::constant(high));
-            if let (Some(low), Some(high)) = bounds
-                && low.order(high).is_none_or(std::cmp::Ordering::is_gt)
-            {
-                let (low, high) = (low.to_value(), high.to_value());
-                return Err(Invalid::EmptyRange {
-                    low: format!("{low:?}"),
-                    high: format!("{high:?}"),
-                });
-            }
-            all_distinct(first, &[low.clone(), high.clone()])
-        }
-        Condition::In(first, others) => all_distinct(first, others),
-        Condition::BeginsWith(path, prefix) => {
-            of_kind("begins_with", "text or bytes", prefix, &[Kind::S, Kind::B])?;
-            all_distinct(&Operand::Path(path.clone()), std::slice::from_ref(prefix))
-        }
-        Condition::Contains(path, member) => {
-            all_distinct(&Operand::Path(path.clone()), std::slice::from_ref(member))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn of_kind(
-    action: &'static str,
-    expected: &'static str,
-    operand: &Operand,
-    kinds: &[Kind],
-) -> Checked {
-    let found = match operand {
-        Operand::Path(_) => return Ok(()),
-        Operand::Value(value) => value.kind(),
-        Operand::Size(_) => Kind::N,
-    };
-    if kinds.contains(&found) {
-        return Ok(());
-    }
-    Err(Invalid::OperandType {
-        action,
-        path: String::from("an operand"),
-        expected,
-        found: found.to_string(),
-        key: String::from("of a condition"),
-    })
-}
-
-/// Refuses to compare a path with itself.
-fn all_distinct(first: &Operand, others: &[Operand]) -> Checked {
-    match first {
-        Operand::Path(path) if others.contains(first) => {
-            Err(Invalid::SameOperand { path: path.clone() })
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_action(action: &Action, key: &dyn Fn() -> String) -> Checked {
-    let (name, path, value) = match action {
-        Action::Add(path, value) => ("ADD", path, value),
-        Action::Subtract(path, value) => ("DELETE", path, value),
-        Action::Set(..) | Action::Remove(_) => return Ok(()),
-    };
-    if !path.steps().is_empty() {
-        return Err(Invalid::TopLevelOnly { action: name, path: path.clone() });
-    }
-    let empty = match value {
-        Value::N(_) if name == "ADD" => false,
-        Value::Ss(texts) => texts.is_empty(),
-        Value::Ns(numbers) => numbers.is_empty(),
-        Value::Bs(blobs) => blobs.is_empty(),
-        other => {
-            return Err(Invalid::OperandType {
-                action: name,
-                path: path.to_string(),
-                expected: if name == "ADD" { "a number or a set" } else { "a set" },
-                found: other.kind().to_string(),
-                key: key(),
-            });
-        }
-    };
-    if empty {
-        return Err(Invalid::EmptySet { attribute: path.name().to_owned(), subject: key() });
     }
     Ok(())
 }

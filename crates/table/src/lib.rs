@@ -20,12 +20,13 @@ mod item;
 mod key;
 pub mod limits;
 mod number;
-mod operation;
 mod path;
+mod reads;
 mod table;
 mod trace;
 pub mod update;
 mod value;
+mod writes;
 
 pub use async_trait::async_trait;
 pub use backend::{Backend, Capabilities, Found, FoundMany, Page, SharedBackend, Written};
@@ -41,12 +42,12 @@ pub use item::{Blobs, Entries, Item, Numbers, Texts, ValueRef, Values};
 pub use key::{Key, Position};
 pub use limits::Limit;
 pub use number::{Number, NumberError};
-pub use operation::{
-    BatchGet, BatchWrite, Check, Delete, Get, Merge, Order, Put, Query, Returning, Scan, SortRange,
-    TableGet, TableWrite, Transaction, Update, Write,
-};
 pub use path::{Path, Step};
+pub use reads::{BatchGet, Get, Merge, Order, Query, Scan, SortRange, TableGet};
 pub use table::{Store, Table};
 pub use trace::{Observer, Operation, Recorder};
 pub use update::{Action, Term};
 pub use value::{Attributes, Kind, Scalar, Value};
+pub use writes::{
+    BatchWrite, Check, Delete, Put, Returning, TableWrite, Transaction, Update, Write,
+};

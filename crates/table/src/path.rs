@@ -79,8 +79,13 @@ impl fmt::Display for Path {
     }
 }
 
+/// With names quoted, so that `"a.b"` and `"a"."b"` are told apart.
 impl fmt::Debug for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        write!(f, "{:?}", self.name)?;
+        self.steps.iter().try_for_each(|step| match step {
+            Step::Field(name) => write!(f, ".{name:?}"),
+            Step::Index(index) => write!(f, "[{index}]"),
+        })
     }
 }
