@@ -5,14 +5,12 @@ mod parts;
 use std::collections::HashSet;
 
 use self::parts::{check_action, check_condition, check_name, check_paths, check_value};
-use crate::condition::Resolved;
 use crate::definition::check_part;
 use crate::limits::{self, Limit};
 use crate::update::Action;
 use crate::{
-    BatchGet, BatchWrite, Comparison, Get, Invalid, Item, Key, Kind, Merge, Operand, Path,
-    Position, Query, Scalar, Scan, SortRange, TableDefinition, TableGet, TableWrite, Term,
-    Transaction, Update, Write,
+    BatchGet, BatchWrite, Condition, Get, Invalid, Item, Key, Merge, Path, Position, Query, Scalar,
+    Scan, SortRange, TableDefinition, TableGet, TableWrite, Term, Transaction, Update, Write,
 };
 
 type Checked = Result<(), Invalid>;

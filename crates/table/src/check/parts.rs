@@ -1,9 +1,10 @@
 //! Checks of the parts of a request: names, values, paths, conditions, actions.
 
 use super::{Checked, at_most};
+use crate::condition::Resolved;
 use crate::limits::{self, Limit};
 use crate::update::Action;
-use crate::{Condition, Invalid, Path, Value, ValueRef};
+use crate::{Comparison, Condition, Invalid, Kind, Operand, Path, Value, ValueRef};
 
 pub(super) fn check_name(name: &str, subject: &dyn Fn() -> String) -> Checked {
     if name.is_empty() {
