@@ -1,3 +1,41 @@
-//! Side-by-side benchmarks.
+//! Side-by-side benchmarks: each runs ours and its peers in one run on one disk, prints the
+//! figures with ratios, then one line per bar, and fails when a bar is missed.
 
-fn main() {}
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing figures is the job")]
+
+mod engine;
+mod machine;
+mod progress;
+mod report;
+mod samples;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "roundtable-bench", about = "Side-by-side benchmarks of Roundtable")]
+struct Arguments {
+    #[command(subcommand)]
+    benchmark: Benchmark,
+}
+
+#[derive(Debug, Subcommand)]
+enum Benchmark {
+    /// The embedded engine beside bare LMDB and SQLite
+    Engine(engine::Options),
+    /// A part of a benchmark that needs a process of its own
+    #[command(hide = true)]
+    Child(engine::child::Task),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().benchmark {
+        Benchmark::Engine(options) => engine::run(&options),
+        Benchmark::Child(task) => engine::child::run(&task).map(|()| ExitCode::SUCCESS),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(2)
+    })
+}

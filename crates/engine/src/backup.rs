@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use roundtable_table::{Error, Result};
 
-use crate::disk::{Directory, Disk};
+use crate::disk::{Directory, Disk, sync_directory};
 use crate::engine::LOG_DIRECTORY;
 use crate::record::Record;
 use crate::segment::{self, Placed, SEGMENT_HEADER_BYTES, Segment, Step, io_error};
 use crate::shared::Shared;
-use crate::tree::Tree;
+use crate::tree::{FILE as TREE_FILE, Tree};
 use crate::upkeep::copy_segment;
 
 /// How far a restore goes.
@@ -65,67 +65,102 @@ fn claim(directory: &Path) -> Result<Directory> {
 /// Writes a copy of everything acknowledged so far, while writes go on.
 pub(crate) fn backup(shared: &Shared, into: &Path) -> Result<u64> {
     let log = claim(into)?;
+    clear_unless_done(into, copy_all(shared, into, &log))
+}
+
+fn copy_all(shared: &Shared, into: &Path, log: &Directory) -> Result<u64> {
     // The log files are pinned first, so that those after the tree's copy are still there; and
     // listed after it, so that the one it goes on in is among them.
     let (_pin, _) = shared.log.pin();
     shared.view.tree.copy_to(into)?;
     let applied = Tree::open(into, true)?.applied()?;
+    // Everything visible now is in the log, and the tree's copy holds nothing beyond it.
+    let until = RestorePoint::Sequence(shared.view.visible());
     let (_, segments) = shared.log.pin();
     let from = applied.map_or(0, |position| position.segment);
     let mut reached = applied.map_or(0, |position| position.sequence);
     for segment in segments.iter().filter(|segment| segment.first >= from) {
-        let (last, end) = (segment.last(), segment.end());
-        copy_segment(segment, end, &log)?;
-        reached = reached.max(last);
+        if !copy_until(segment, until, &mut reached, log)? {
+            break;
+        }
     }
+    sync_directory(into).map_err(fault("sync", into))?;
     Ok(reached)
+}
+
+/// Leaves nothing behind of a copy that failed, so that it can be tried again.
+fn clear_unless_done(into: &Path, copied: Result<u64>) -> Result<u64> {
+    if copied.is_err()
+        && let Err(error) = std::fs::remove_dir_all(into)
+    {
+        tracing::warn!(%error, path = %into.display(), "a failed copy was left behind");
+    }
+    copied
 }
 
 /// Makes a data directory out of a backup; gives the last sequence in it.
 pub fn restore(restore: &Restore) -> Result<u64> {
     let log = claim(&restore.into)?;
-    let from = restore.backup.join("tree.mdb");
-    std::fs::copy(&from, restore.into.join("tree.mdb")).map_err(fault("copy", &from))?;
-    let applied = Tree::open(&restore.into, true)?.applied()?;
+    clear_unless_done(&restore.into, restore_into(restore, &log))
+}
+
+fn restore_into(restore: &Restore, log: &Directory) -> Result<u64> {
+    let (from, to) = (restore.backup.join(TREE_FILE), restore.into.join(TREE_FILE));
+    std::fs::copy(&from, &to).map_err(fault("copy", &from))?;
+    std::fs::File::open(&to).and_then(|tree| tree.sync_all()).map_err(fault("sync", &to))?;
+    let tree = Tree::open(&restore.into, true)?;
+    let (applied, held) = (tree.applied()?, tree.reaches()?);
+    drop(tree);
     let mut directories = vec![restore.backup.join(LOG_DIRECTORY)];
     directories.extend(restore.archive.clone());
-    let start = applied.map_or(1, |position| position.segment);
-    let segments = gather(&directories, start)?;
-    let mut reached = applied.map_or(0, |position| position.sequence);
+    let segments = gather(&directories, applied.map_or(1, |position| position.segment))?;
     let past = match restore.until {
         RestorePoint::Latest => false,
-        RestorePoint::Sequence(sequence) => reached > sequence,
-        RestorePoint::Time(at_ms) => {
-            applied.is_some()
-                && segments.first().is_some_and(|s| !tree_is_within(s, reached, at_ms))
-        }
+        RestorePoint::Sequence(sequence) => held > sequence,
+        RestorePoint::Time(at_ms) => written_ms(&segments, held)?.is_some_and(|ms| ms > at_ms),
     };
     if past {
         return Err(Error::Io {
             action: String::from("cannot restore to that point"),
-            detail: format!("the backup already holds sequence {reached}; take an earlier one"),
+            detail: format!("the backup already holds sequence {held}; take an earlier one"),
         });
     }
+    let mut reached = applied.map_or(0, |position| position.sequence);
+    let missing = |after: u64| Error::Damaged {
+        place: format!("the log after sequence {after}"),
+        detail: String::from("neither the backup nor the archive has the file that goes on there"),
+    };
     for segment in &segments {
-        if !copy_until(segment, restore.until, &mut reached, &log)? {
+        if segment.first > reached + 1 {
+            return Err(missing(reached));
+        }
+        if !copy_until(segment, restore.until, &mut reached, log)? {
             break;
         }
     }
+    if reached < held {
+        return Err(missing(reached));
+    }
+    sync_directory(&restore.into).map_err(fault("sync", &restore.into))?;
     Ok(reached)
 }
 
-/// Whether the last record that the tree holds was written by `at_ms`.
-fn tree_is_within(segment: &Segment, applied: u64, at_ms: u64) -> bool {
+/// When the record that holds `sequence` was written, if it is still there.
+fn written_ms(segments: &[Segment], sequence: u64) -> Result<Option<u64>> {
+    let after = segments.partition_point(|segment| segment.first <= sequence);
+    let Some(segment) = after.checked_sub(1).and_then(|at| segments.get(at)) else {
+        return Ok(None);
+    };
     let mut records = segment.records(SEGMENT_HEADER_BYTES, segment.end());
-    while let Ok(Step::Record(Placed { record, .. })) = records.step() {
-        if record.last() >= applied {
-            return record.last() > applied || record.at_ms <= at_ms;
+    while let Step::Record(Placed { record, .. }) = records.step()? {
+        if record.last() >= sequence {
+            return Ok(Some(record.at_ms));
         }
     }
-    true
+    Ok(None)
 }
 
-/// The segments from `start` on, without gaps, the longest copy of each.
+/// The segments from `start` on, the longest copy of each.
 fn gather(directories: &[PathBuf], start: u64) -> Result<Vec<Segment>> {
     let mut segments: Vec<Segment> = Vec::new();
     for path in directories {
@@ -156,7 +191,10 @@ fn copy_until(
     let mut end = SEGMENT_HEADER_BYTES;
     let complete = loop {
         match records.step()? {
-            Step::Record(placed) if until.includes(&placed.record) => {
+            // What the tree holds must be in the log as well, whatever the clock said then.
+            Step::Record(placed)
+                if placed.record.last() <= *reached || until.includes(&placed.record) =>
+            {
                 end = placed.end;
                 *reached = (*reached).max(placed.record.last());
             }

@@ -39,8 +39,8 @@ fn apply(shared: &Shared, frozen: &Arc<Frozen>) -> Result<()> {
         let chunk = frozen.run.newest_after(after.as_ref(), CHUNK_ENTRIES);
         // Replaying is idempotent, so only the last transaction says that the run is in the tree.
         let is_last = chunk.len() < CHUNK_ENTRIES;
-        let applied = is_last.then_some(frozen.through);
-        shared.view.tree.apply(&chunk, applied, || shared.disk.before_tree_commit())?;
+        let before_commit = || shared.disk.before_tree_commit();
+        shared.view.tree.apply(&chunk, frozen.through, is_last, before_commit)?;
         if is_last {
             break;
         }

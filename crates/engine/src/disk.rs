@@ -20,7 +20,8 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     /// Gives a file another name, on stable storage.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Takes a file away.
+    /// Takes a file away, on stable storage: of files removed one after the other, no earlier one
+    /// comes back without the later ones.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Called before each commit of the tree, which does its own I/O: a place to fail.
@@ -62,7 +63,10 @@ impl Directory {
     /// Opens `path`, making it if needed.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
-        std::fs::create_dir_all(&path)?;
+        if !path.is_dir() {
+            std::fs::create_dir_all(&path)?;
+            sync_parent(&path)?;
+        }
         Ok(Self { path })
     }
 
@@ -72,8 +76,19 @@ impl Directory {
     }
 
     fn sync_names(&self) -> io::Result<()> {
-        File::open(&self.path)?.sync_all()
+        sync_directory(&self.path)
     }
+}
+
+/// Puts the names in a directory on stable storage.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Puts the name of `path` itself on stable storage.
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_directory(parent.unwrap_or(Path::new(".")))
 }
 
 impl Disk for Directory {
@@ -113,7 +128,8 @@ impl Disk for Directory {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        std::fs::remove_file(self.path.join(name))
+        std::fs::remove_file(self.path.join(name))?;
+        self.sync_names()
     }
 }
 

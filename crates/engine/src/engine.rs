@@ -19,7 +19,7 @@ use roundtable_table::{Error, Order, Result, TableWrite, Transaction, Write, asy
 use tokio::sync::oneshot;
 
 use crate::catalog::{self, Catalog, Entry};
-use crate::disk::{Directory, Disk};
+use crate::disk::{self, Directory, Disk};
 use crate::group::{Reply, Request, Target, Token};
 use crate::keys::{self, KeyRange};
 use crate::log::{Log, Opened};
@@ -60,6 +60,9 @@ impl Engine {
         let path = path.as_ref();
         let lock = lock(path)?;
         let tree = Tree::open(path, options.sync_tree)?;
+        if options.sync_tree {
+            sync_names(path)?;
+        }
         let disk = match options.disk.take() {
             Some(disk) => disk,
             None => open_log_directory(path)?,
@@ -98,6 +101,7 @@ impl Engine {
             applied: sequence,
             upkeep: wake,
         }));
+        shared.metrics.cut_bytes.store(cut_bytes, Ordering::Relaxed);
         let (sender, receiver) = mpsc::channel();
         let requests = Arc::new(sender);
         let writer = Writer { shared: Arc::clone(&shared), appender, requests: receiver };
@@ -293,6 +297,15 @@ fn lock(path: &Path) -> Result<File> {
     Ok(file)
 }
 
+/// Makes sure that the data directory and the tree's file will be found after a power loss.
+fn sync_names(path: &Path) -> Result<()> {
+    let synced = disk::sync_parent(path).and_then(|()| disk::sync_directory(path));
+    synced.map_err(|error| Error::Io {
+        action: format!("cannot sync the data directory {}", path.display()),
+        detail: error.to_string(),
+    })
+}
+
 fn open_log_directory(path: &Path) -> Result<Arc<dyn Disk>> {
     let path: PathBuf = path.join(LOG_DIRECTORY);
     let directory = Directory::open(&path).map_err(|error| Error::Io {
@@ -365,7 +378,8 @@ impl Replay {
             sequence: record.last(),
         }));
         self.view.publish(&writes, record.last());
-        if self.view.memory().0 >= self.memtable_bytes {
+        // Only between groups: what recovery makes of a torn one depends on where it began.
+        if record.ends_group && self.view.memory().0 >= self.memtable_bytes {
             self.view.freeze(position);
         }
         Ok(())

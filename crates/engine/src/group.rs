@@ -165,8 +165,15 @@ impl<'v> Group<'v> {
         self.answers.into_iter().for_each(|answer| answer.fail(error));
     }
 
-    /// Evaluates one request.
-    pub(crate) fn add(&mut self, request: Request) {
+    /// When its last request was taken up.
+    pub(crate) const fn at_ms(&self) -> u64 {
+        self.at_ms
+    }
+
+    /// Evaluates one request, taken up at `now_ms`: at the time of the group's first one, an item
+    /// that the caller already saw expire could come back.
+    pub(crate) fn add(&mut self, request: Request, now_ms: u64) {
+        self.at_ms = self.at_ms.max(now_ms);
         let answer = match request {
             Request::One(target, reply) => Answer::One(reply, self.one(&target)),
             Request::Batch(targets, reply) => Answer::Capacity(reply, self.batch(&targets)),

@@ -3,18 +3,18 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use roundtable_table::{Error, Result};
 
 use crate::disk::{Disk, DiskFile};
-use crate::record::Record;
+use crate::record::{self, Record};
 use crate::segment::{self, Placed, SEGMENT_HEADER_BYTES, Segment, Step, io_error};
 use crate::signal::Signal;
 
+/// What the names of files begin with that are to become segments.
 const SPARE: &str = "spare";
-/// What the name of a segment ends in until its header is on disk.
-const UNBORN: &str = ".new";
 /// A log this short needs no file of zeros: most directories that are ever opened are small.
 const SPARE_FROM_BYTES: u64 = 256 << 10;
 
@@ -53,11 +53,21 @@ pub(crate) struct Log {
     /// Rising; the last one is written to.
     segments: RwLock<Vec<Arc<Segment>>>,
     /// A file of zeros, ready to become the next segment.
-    spare: Mutex<Option<Arc<dyn DiskFile>>>,
+    spare: Mutex<Option<Spare>>,
+    /// How many spares were made. Each has a name of its own: making one under a name that is still
+    /// in use would empty a file that is just becoming a segment.
+    spares_made: AtomicU64,
     /// Held while somebody copies segments: none is removed meanwhile.
     pins: RwLock<()>,
     /// Told when the spare was used up or a segment is complete.
     upkeep: Arc<Signal>,
+}
+
+/// A file that is to become a segment, and its name until then.
+#[derive(Debug)]
+struct Spare {
+    name: String,
+    file: Arc<dyn DiskFile>,
 }
 
 /// What opening the log found.
@@ -84,20 +94,32 @@ impl Log {
             segment_bytes,
             segments: RwLock::new(segments),
             spare: Mutex::new(None),
+            spares_made: AtomicU64::new(0),
             pins: RwLock::new(()),
             upkeep,
         };
-        let start = from.unwrap_or(LogPosition {
-            segment: log.segments.read().first().map_or(1, |segment| segment.first),
-            offset: SEGMENT_HEADER_BYTES,
-            sequence: log.segments.read().first().map_or(0, |segment| segment.first - 1),
-            group: 0,
-        });
+        let start = match from {
+            Some(position) => position,
+            None => log.beginning()?,
+        };
         let mut recovery = Recovery { position: start, group_ended: true, last_group: None };
         let cut_bytes = recovery.run(&log, from.is_some(), replay)?;
         let log = Arc::new(log);
         let appender = Appender { position: recovery.position, log: Arc::clone(&log) };
         Ok(Opened { log, appender, cut_bytes })
+    }
+
+    /// Where the log begins that nothing of is in the tree.
+    fn beginning(&self) -> Result<LogPosition> {
+        match self.segments.read().first() {
+            Some(first) if first.first > 1 => Err(Error::Damaged {
+                place: first.name(),
+                detail: String::from("the log begins here, and the tree has nothing before it"),
+            }),
+            _ => {
+                Ok(LogPosition { segment: 1, offset: SEGMENT_HEADER_BYTES, sequence: 0, group: 0 })
+            }
+        }
     }
 
     /// The oldest sequence still held.
@@ -147,9 +169,21 @@ impl Log {
 
     /// Makes the spare file. Only the upkeep thread may.
     pub(crate) fn prepare_spare(&self) -> io::Result<()> {
-        let file = self.disk.create(SPARE, self.segment_bytes)?;
-        *self.spare.lock() = Some(file);
+        let spare = self.make_spare(self.segment_bytes)?;
+        *self.spare.lock() = Some(spare);
         Ok(())
+    }
+
+    fn make_spare(&self, len: u64) -> io::Result<Spare> {
+        let name = format!("{SPARE}-{}", self.spares_made.fetch_add(1, Ordering::Relaxed));
+        match self.disk.create(&name, len) {
+            Ok(file) => Ok(Spare { name, file }),
+            Err(error) => {
+                // On a full disk, half a spare would only be in the way.
+                let _ = self.disk.remove(&name);
+                Err(error)
+            }
+        }
     }
 
     /// Removes whole segments from the front that end at or before `through` and were last written
@@ -158,15 +192,16 @@ impl Log {
         let Some(_unpinned) = self.pins.try_write() else { return Ok(0) };
         let mut removed = 0;
         loop {
-            let gone = {
-                let mut segments = self.segments.write();
-                let [first, _, ..] = segments.as_slice() else { break };
-                if first.last() > through || first.last_at_ms() >= cutoff_ms {
-                    break;
+            let first = match self.segments.read().as_slice() {
+                [first, _, ..] if first.last() <= through && first.last_at_ms() < cutoff_ms => {
+                    Arc::clone(first)
                 }
-                segments.remove(0)
+                _ => break,
             };
-            self.disk.remove(&gone.name())?;
+            // The file first: were it left behind and the next one removed, the log would have a
+            // gap.
+            self.disk.remove(&first.name())?;
+            self.segments.write().remove(0);
             removed += 1;
         }
         Ok(removed)
@@ -179,20 +214,17 @@ impl Log {
     }
 
     fn start_segment(&self, first: u64) -> io::Result<Arc<Segment>> {
-        let name = segment::name(first);
         let spare = self.spare.lock().take();
         let is_allocated = spare.is_some();
         // Without a spare the segment starts unallocated: slower to sync, but nobody waits for
-        // megabytes of zeros. Never under the spare's name, which the upkeep thread may be filling.
-        let (file, unborn) = if let Some(file) = spare {
-            (file, SPARE.to_owned())
-        } else {
-            let unborn = format!("{name}{UNBORN}");
-            (self.disk.create(&unborn, 0)?, unborn)
+        // megabytes of zeros.
+        let Spare { name, file } = match spare {
+            Some(spare) => spare,
+            None => self.make_spare(0)?,
         };
         file.write_at(&segment::header(first), 0)?;
         file.sync()?;
-        self.disk.rename(&unborn, &name)?;
+        self.disk.rename(&name, &segment::name(first))?;
         let mut segment = Segment::new(first, file, SEGMENT_HEADER_BYTES);
         segment.is_allocated = is_allocated;
         let segment = Arc::new(segment);
@@ -213,7 +245,7 @@ fn open_segments(disk: &dyn Disk) -> Result<Vec<Arc<Segment>>> {
     let names = disk.list().map_err(|e| io_error("list", "the log", &e))?;
     let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::first_of(name)).collect();
     firsts.sort_unstable();
-    for leftover in names.iter().filter(|name| *name == SPARE || name.ends_with(UNBORN)) {
+    for leftover in names.iter().filter(|name| name.starts_with(SPARE)) {
         disk.remove(leftover).map_err(|e| io_error("remove", leftover, &e))?;
     }
     let mut segments = Vec::with_capacity(firsts.len());
@@ -366,6 +398,11 @@ impl Recovery {
         if let Some((_, start)) = self.last_group {
             let mut bytes = vec![0; usize::try_from(at - start).unwrap_or_default()];
             fix(segment.file.read_at(&mut bytes, start).map(|_| ()))?;
+            if !self.group_ended {
+                // What is left of the group is all there will ever be of it. Left open, the next
+                // group, torn in turn, would look like one that came after this one was synced.
+                bytes = record::end_group(bytes);
+            }
             fix(segment.file.write_at(&bytes, start))?;
             fix(segment.file.sync())?;
         }
@@ -431,8 +468,14 @@ impl Appender {
             let room = if spare_waits { end } else { self.log.segment_bytes };
             end == SEGMENT_HEADER_BYTES || end + group.bytes.len() as u64 <= room
         };
-        if let Some(segment) = current.filter(fits) {
-            return Ok(segment);
+        match current {
+            Some(segment) if fits(&segment) => return Ok(segment),
+            // Nothing of it was replayed at the start, so that nobody knows when it ended. It ended
+            // no later than this, and until then it must not look old enough to be trimmed.
+            Some(full) if full.last_at_ms() == 0 => {
+                full.extend(full.end(), full.last(), group.at_ms);
+            }
+            _ => {}
         }
         let segment = self.log.start_segment(group.first)?;
         self.position.segment = segment.first;

@@ -62,6 +62,7 @@ pub(crate) struct Counters {
     pub(crate) checkpoint: Histogram,
     pub(crate) stall: Histogram,
     pub(crate) expired: AtomicU64,
+    pub(crate) cut_bytes: AtomicU64,
 }
 
 impl Counters {
@@ -78,6 +79,7 @@ impl Counters {
             checkpoint_us: self.checkpoint.distribution(),
             stall_us: self.stall.distribution(),
             expired: self.expired.load(Ordering::Relaxed),
+            cut_bytes: self.cut_bytes.load(Ordering::Relaxed),
             ..Metrics::default()
         }
     }
@@ -98,6 +100,8 @@ pub struct Metrics {
     pub stall_us: Distribution,
     /// Items removed because their time was over.
     pub expired: u64,
+    /// Bytes of a torn, unacknowledged end that opening cut off the log.
+    pub cut_bytes: u64,
     /// Bytes in runs not yet in the tree.
     pub memtable_bytes: u64,
     /// Runs waiting for the tree.

@@ -167,6 +167,22 @@ pub(crate) fn frame(bytes: &[u8]) -> Frame {
     }
 }
 
+/// The records of a group that has lost its end, with the last of them marked as that.
+pub(crate) fn end_group(mut bytes: Vec<u8>) -> Vec<u8> {
+    let (mut start, mut end) = (0, 0);
+    while let Frame::Record(len) = frame(bytes.get(end..).unwrap_or_default()) {
+        start = end;
+        end += HEADER_BYTES + len;
+    }
+    let payload = bytes.get(start + HEADER_BYTES..end).map(Bytes::copy_from_slice);
+    if let Some(mut last) = payload.and_then(|payload| Record::decode(&payload)) {
+        last.ends_group = true;
+        bytes.truncate(start);
+        last.encode(&mut bytes);
+    }
+    bytes
+}
+
 struct Reader<'a> {
     payload: &'a Bytes,
     at: usize,
@@ -252,6 +268,21 @@ mod tests {
         let payload = Bytes::from(bytes).slice(HEADER_BYTES..HEADER_BYTES + len);
         assert_eq!(Record::decode(&payload), Some(sample()));
         assert_eq!(sample().last(), 41);
+    }
+
+    #[test]
+    fn a_group_that_lost_its_end_gets_another_one_in_place() {
+        let open = Record { ends_group: false, ..sample() };
+        let mut bytes = Vec::new();
+        open.encode(&mut bytes);
+        let start = bytes.len();
+        open.encode(&mut bytes);
+        let ended = end_group(bytes.clone());
+        assert_eq!(ended.len(), bytes.len());
+        assert_eq!(ended[..start], bytes[..start]);
+        let payload = Bytes::copy_from_slice(&ended[start + HEADER_BYTES..]);
+        assert_eq!(Record::decode(&payload), Some(sample()));
+        assert!(matches!(frame(&ended[start..]), Frame::Record(_)));
     }
 
     proptest! {

@@ -208,15 +208,11 @@ impl Machine {
         self.trace.push((step, name.to_owned()));
         let takes_space = matches!(step, IoStep::Create | IoStep::Write);
         match self.plan.get(&(self.trace.len() as u64)) {
-            Some(Fault::CrashBefore) => {
-                self.is_off = true;
-                return Err(off());
-            }
             Some(Fault::CrashAfter) => return Ok(Extent::WholeThenOff),
             Some(Fault::CrashWithin { permille }) if takes_space => {
                 return Ok(Extent::PartThenOff(*permille));
             }
-            Some(Fault::CrashWithin { .. }) => {
+            Some(Fault::CrashBefore | Fault::CrashWithin { .. }) => {
                 self.is_off = true;
                 return Err(off());
             }
@@ -421,8 +417,8 @@ impl DiskFile for SimulatedFile {
         let file = machine.read()?.files.get(self.number).ok_or_else(|| missing(&self.name))?;
         let rest = file.current.get(to_usize(offset)..).unwrap_or_default();
         let len = rest.len().min(buffer.len());
-        for (to, from) in buffer.iter_mut().zip(rest) {
-            *to = *from;
+        if let (Some(to), Some(from)) = (buffer.get_mut(..len), rest.get(..len)) {
+            to.copy_from_slice(from);
         }
         Ok(len)
     }

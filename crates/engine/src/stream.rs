@@ -34,7 +34,16 @@ pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Re
     loop {
         // Marked as seen before the log is looked at: what comes later wakes the wait below.
         let visible = *published.borrow_and_update();
-        let page = page(shared, entry, after, visible, read.limit)?;
+        let Some(page) = page(shared, entry, after, visible, read.limit)? else {
+            // Trimmed between the look at the log's beginning and the read.
+            match &read.start {
+                StreamStart::After(sequence) => return Err(trimmed(entry, sequence)),
+                StreamStart::Oldest | StreamStart::Latest => {
+                    after = shared.log.oldest().saturating_sub(1);
+                    continue;
+                }
+            }
+        };
         let reached = page.next.as_ref().and_then(Sequence::to_u64).unwrap_or(after);
         if !page.changes.is_empty() || read.wait == Duration::ZERO {
             return Ok(page);
@@ -51,28 +60,36 @@ pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Re
 }
 
 fn checked(shared: &Shared, entry: &Entry, sequence: &Sequence) -> Result<u64> {
-    let trimmed = || Error::StreamTrimmed {
-        table: entry.definition.name.clone(),
-        after: sequence.to_string(),
-    };
-    let after = sequence.to_u64().ok_or_else(trimmed)?;
+    let after = sequence.to_u64().ok_or_else(|| trimmed(entry, sequence))?;
     let held = shared.log.oldest().saturating_sub(1)..=shared.view.visible();
-    if held.contains(&after) { Ok(after) } else { Err(trimmed()) }
+    if held.contains(&after) { Ok(after) } else { Err(trimmed(entry, sequence)) }
 }
 
+fn trimmed(entry: &Entry, after: &Sequence) -> Error {
+    Error::StreamTrimmed { table: entry.definition.name.clone(), after: after.to_string() }
+}
+
+/// The changes after `after`; `None` when the log no longer begins there.
 fn page(
     shared: &Shared,
     entry: &Entry,
     after: u64,
     visible: u64,
     limit: usize,
-) -> Result<StreamPage> {
+) -> Result<Option<StreamPage>> {
     let mut changes = Vec::new();
     let mut reached = after;
     let mut passed = 0;
+    let mut has_gap = after < visible;
     if after < visible {
         shared.log.read_after(after, &mut |record| {
             if record.first > visible {
+                return false;
+            }
+            if passed == 0 {
+                has_gap = record.first > after + 1;
+            }
+            if has_gap {
                 return false;
             }
             passed += 1;
@@ -104,5 +121,8 @@ fn page(
             changes.len() < limit && passed < RECORDS_MAX
         })?;
     }
-    Ok(StreamPage { changes, next: Some(Sequence::from(reached)), ended: false })
+    if has_gap {
+        return Ok(None);
+    }
+    Ok(Some(StreamPage { changes, next: Some(Sequence::from(reached)), ended: false }))
 }

@@ -17,8 +17,10 @@ use crate::keys::{self, KeyRange};
 use crate::log::LogPosition;
 use crate::memtable::Stored;
 
-const FILE: &str = "tree.mdb";
+/// The tree's file, inside a data directory.
+pub(crate) const FILE: &str = "tree.mdb";
 const APPLIED: &[u8] = b"applied";
+const APPLYING: &[u8] = b"applying";
 const FORMAT: &[u8] = b"format";
 const FORMAT_VERSION: &[u8] = b"1";
 const CHECKSUM_BYTES: usize = 4;
@@ -161,21 +163,33 @@ impl Tree {
 
     /// How far the log is applied.
     pub(crate) fn applied(&self) -> Result<Option<LogPosition>> {
+        self.position(APPLIED)
+    }
+
+    /// The last sequence of which anything may be in the tree: a run that is only partly there
+    /// counts.
+    pub(crate) fn reaches(&self) -> Result<u64> {
+        let reached = [self.applied()?, self.position(APPLYING)?];
+        Ok(reached.into_iter().flatten().map(|position| position.sequence).max().unwrap_or(0))
+    }
+
+    fn position(&self, key: &[u8]) -> Result<Option<LogPosition>> {
         let txn = self.read()?;
-        let stored = self.meta.get(&txn, APPLIED).map_err(fault("read"))?;
+        let stored = self.meta.get(&txn, key).map_err(fault("read"))?;
         let position = stored.map(|stored| {
-            let position = verify(APPLIED, stored)?;
-            LogPosition::decode(position).ok_or_else(|| damaged(APPLIED))
+            let position = verify(key, stored)?;
+            LogPosition::decode(position).ok_or_else(|| damaged(key))
         });
         position.transpose()
     }
 
-    /// Applies `writes` in one durable transaction; with `applied`, the log counts as applied so
-    /// far.
+    /// Applies `writes` of the run that ends at `through` in one durable transaction; with the last
+    /// of them, the log counts as applied so far.
     pub(crate) fn apply(
         &self,
         writes: &[(Bytes, Stored)],
-        applied: Option<LogPosition>,
+        through: LogPosition,
+        is_last: bool,
         before_commit: impl FnOnce() -> std::io::Result<()>,
     ) -> Result<()> {
         let mut txn = self.env.write_txn().map_err(fault("write"))?;
@@ -183,10 +197,9 @@ impl Tree {
         for (key, value) in writes {
             self.apply_one(&mut txn, &mut buffer, key, value.as_deref())?;
         }
-        if let Some(position) = applied {
-            seal(&mut buffer, APPLIED, &position.encode());
-            self.meta.put(&mut txn, APPLIED, &buffer).map_err(fault("write"))?;
-        }
+        let key = if is_last { APPLIED } else { APPLYING };
+        seal(&mut buffer, key, &through.encode());
+        self.meta.put(&mut txn, key, &buffer).map_err(fault("write"))?;
         before_commit().map_err(|error| fault("commit")(heed::Error::Io(error)))?;
         txn.commit().map_err(fault("commit"))
     }

@@ -38,19 +38,19 @@ impl Writer {
             let at_ms = shared.clock.now_ms();
             let mut group =
                 Group::new(&shared.view, catalog, position.group + 1, position.sequence + 1, at_ms);
-            group.add(first);
+            group.add(first, at_ms);
             while group.bytes() < GROUP_BYTES_MAX && group.len() < GROUP_REQUESTS_MAX {
                 match self.requests.try_recv() {
-                    Ok(request) => group.add(request),
+                    Ok(request) => group.add(request, shared.clock.now_ms()),
                     Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
                 }
             }
-            self.commit(group, &mut buffer, at_ms);
+            self.commit(group, &mut buffer);
             self.make_room(started);
         }
     }
 
-    fn commit(&mut self, mut group: Group<'_>, buffer: &mut Vec<u8>, at_ms: u64) {
+    fn commit(&mut self, mut group: Group<'_>, buffer: &mut Vec<u8>) {
         let shared = Arc::clone(&self.shared);
         if let Some(reason) = shared.stopped() {
             return group.fail(&Error::WritesStopped { reason });
@@ -58,7 +58,8 @@ impl Writer {
         if let Some(first) = group.first() {
             group.encode(buffer);
             let number = self.appender.position().group + 1;
-            let encoded = EncodedGroup { number, first, last: group.last(), at_ms, bytes: buffer };
+            let (last, at_ms) = (group.last(), group.at_ms());
+            let encoded = EncodedGroup { number, first, last, at_ms, bytes: buffer };
             let syncing = Instant::now();
             if let Err(error) = self.appender.append(&encoded) {
                 let reason = format!("the log could not be written ({error})");
@@ -103,7 +104,9 @@ impl Writer {
             let pause = started.elapsed().mul_f64(2.0 * fill / (1.0 - fill).max(0.02));
             shared.room.wait_while(|| shared.view.memory().1 > soft, pause.min(PAUSE_MAX));
         } else {
-            while shared.view.memory().1 >= hard && shared.stopped().is_none() {
+            // Once the engine closes, nobody may be left to make room.
+            let waits = || shared.stopped().is_none() && !shared.is_closing();
+            while shared.view.memory().1 >= hard && waits() {
                 shared.room.wait_while(|| shared.view.memory().1 >= hard, PAUSE_MAX);
             }
         }

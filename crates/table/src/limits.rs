@@ -33,8 +33,11 @@ pub const BATCH_WRITE_ITEMS_MAX: usize = 25;
 pub const PAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Operands of one `IN`.
 pub const IN_OPERANDS_MAX: usize = 100;
-/// Operators and functions in one condition or update.
-pub const OPERATORS_MAX: usize = 300;
+/// Operators and functions in one condition or update: DynamoDB takes 300, and the `dynamo` backend
+/// needs a few of them to hide expired items.
+pub const OPERATORS_MAX: usize = 300 - EXPIRY_OPERATORS;
+/// Operators of `NOT ttl BETWEEN … AND …`, joined to a condition with `AND`, and one to spare.
+const EXPIRY_OPERATORS: usize = 4;
 /// Elements of one document path.
 pub const PATH_DEPTH_MAX: usize = NESTING_MAX;
 /// Secondary indexes of one table.

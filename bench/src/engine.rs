@@ -1,0 +1,227 @@
+//! The embedded engine beside bare LMDB and SQLite, one after the other on the same disk.
+
+mod beside;
+mod big;
+pub(crate) mod child;
+mod data;
+mod durable;
+mod feed;
+mod lmdb;
+mod load;
+mod ours;
+mod reads;
+mod reopen;
+mod sqlite;
+mod subject;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+
+use self::data::Town;
+use self::lmdb::Lmdb;
+use self::ours::Ours;
+use self::sqlite::Sqlite;
+use self::subject::{Peer, Subject};
+use crate::machine;
+use crate::progress::say;
+use crate::report::{Better, Report};
+use crate::samples::rate;
+
+/// What `engine` can be told.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Options {
+    /// A tenth of everything: to see that it works, not how fast it is
+    #[arg(long)]
+    quick: bool,
+    /// Only these workloads (all but `big` when absent)
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    only: Vec<Workload>,
+    /// Where the data goes; removed afterwards
+    #[arg(long, default_value = "target/bench-data")]
+    dir: PathBuf,
+    /// Items under the reads and writes, and behind the reopening
+    #[arg(long, value_name = "N")]
+    items: Option<u64>,
+    /// For `big` without a control group: hold all of the machine's memory but this many MiB
+    #[arg(long, value_name = "MIB")]
+    spare: Option<u64>,
+}
+
+/// The workloads by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Workload {
+    /// Random existing items, one caller
+    Get,
+    /// The newest 50 of random partitions, one caller
+    Newest50,
+    /// Durable full writes by 1, 16 and 128 callers
+    Writes,
+    /// A burst of small feed items, synced per thousand
+    Feed,
+    /// Gets beside a saturating writer
+    Beside,
+    /// A long load in batches: stalls and memory
+    Load,
+    /// Reopening after kill -9
+    Reopen,
+    /// Data four times the memory
+    Big,
+}
+
+impl Workload {
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+/// How much of everything.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    items: u64,
+    rounds: u64,
+    gets: usize,
+    newests: usize,
+    write_window: Duration,
+    write_pool: u64,
+    feed_items: u64,
+    beside_window: Duration,
+    load_items: u64,
+}
+
+impl Scale {
+    fn of(options: &Options) -> Self {
+        let full = Self {
+            items: options.items.unwrap_or(1_000_000),
+            rounds: 5,
+            gets: 200_000,
+            newests: 30_000,
+            write_window: Duration::from_secs(4),
+            write_pool: 400_000,
+            feed_items: 100_000,
+            beside_window: Duration::from_secs(10),
+            load_items: 3_000_000,
+        };
+        if !options.quick {
+            return full;
+        }
+        Self {
+            items: options.items.unwrap_or(100_000),
+            rounds: 3,
+            gets: 20_000,
+            newests: 3_000,
+            write_window: Duration::from_secs(1),
+            write_pool: 100_000,
+            feed_items: 20_000,
+            beside_window: Duration::from_secs(3),
+            load_items: 300_000,
+        }
+    }
+}
+
+/// Everything the workloads on loaded subjects share. Ours is the first subject.
+struct Bench {
+    scale: Scale,
+    town: Town,
+    subjects: Vec<Box<dyn Subject>>,
+    report: Report,
+    dir: PathBuf,
+    /// How many later activities have been used up: every write is of a new item.
+    used: u64,
+}
+
+impl Bench {
+    /// Opens and fills all subjects.
+    fn filled(dir: &Path, scale: Scale, mut report: Report) -> Result<Self> {
+        let town = Town::of(scale.items);
+        let mut subjects: Vec<Box<dyn Subject>> = vec![
+            Box::new(Ours::open(&dir.join("ours"))?),
+            Box::new(Lmdb::open(&dir.join("lmdb"))?),
+            Box::new(Sqlite::open(&dir.join("sqlite"))?),
+        ];
+        let mut rates = Vec::new();
+        for subject in &mut subjects {
+            rates.push(rate(scale.items, subject.fill(town)?));
+            machine::settle(dir)?;
+        }
+        report.figure("first filling, items/s", Better::Higher, rates);
+        Ok(Self { scale, town, subjects, report, dir: dir.to_owned(), used: 0 })
+    }
+
+    /// Lets every subject find its best way to serve so many writing callers.
+    fn tune(&mut self, callers: usize) -> Result<()> {
+        const POOL: u64 = 40_000;
+        let pool = self.town.later(self.used, POOL);
+        self.used += POOL;
+        for subject in &mut self.subjects {
+            if let Some(found) = subject.tune(callers, &pool)? {
+                self.report.note(found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Later activities nobody has written yet.
+    fn pool(&mut self) -> Vec<roundtable_table::Item> {
+        let pool = self.town.later(self.used, self.scale.write_pool);
+        self.used += self.scale.write_pool;
+        pool
+    }
+}
+
+type Run = fn(&mut Bench) -> Result<()>;
+
+/// The workloads on filled subjects, reads before the writes that would disturb them.
+const IN_PROCESS: [(Workload, Run); 5] = [
+    (Workload::Get, reads::get),
+    (Workload::Newest50, reads::newest),
+    (Workload::Writes, durable::run),
+    (Workload::Feed, feed::run),
+    (Workload::Beside, beside::run),
+];
+
+/// Runs the chosen workloads; the exit code says whether every bar is met.
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    let scale = Scale::of(options);
+    let only: BTreeSet<Workload> = options.only.iter().copied().collect();
+    let wanted = |workload| {
+        if only.is_empty() { workload != Workload::Big } else { only.contains(&workload) }
+    };
+    std::fs::create_dir_all(&options.dir)
+        .with_context(|| format!("making {}", options.dir.display()))?;
+    let root = tempfile::Builder::new().prefix("engine-").tempdir_in(&options.dir)?;
+    let mut report = Report::new(vec!["ours", Lmdb::NAME, Sqlite::NAME]);
+
+    if IN_PROCESS.iter().any(|(workload, _)| wanted(*workload)) {
+        let dir = tempfile::tempdir_in(root.path())?;
+        let mut bench = Bench::filled(dir.path(), scale, report)?;
+        for (workload, run) in IN_PROCESS.into_iter().filter(|(workload, _)| wanted(*workload)) {
+            let name = workload.name();
+            say(&name);
+            if let Err(error) = run(&mut bench) {
+                bench.report.failed(&name, &error);
+            }
+        }
+        report = bench.report;
+    }
+    for workload in [Workload::Load, Workload::Reopen, Workload::Big] {
+        if !wanted(workload) {
+            continue;
+        }
+        let name = workload.name();
+        say(&name);
+        let done = match workload {
+            Workload::Load => load::run(root.path(), scale.load_items, &mut report),
+            Workload::Reopen => reopen::run(root.path(), scale.items, &mut report),
+            _ => big::run(root.path(), options.spare, &mut report),
+        };
+        if let Err(error) = done {
+            report.failed(&name, &error);
+        }
+    }
+    Ok(report.print())
+}

@@ -1,0 +1,58 @@
+//! A long load in batches: how fast, how long one call may wait, how much memory it takes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::child::{Part, Running, tell, told};
+use super::data::Town;
+use super::ours::Ours;
+use crate::machine::{self, MIB};
+use crate::progress::Progress;
+use crate::report::{Better, Report};
+use crate::samples::rate;
+
+const STALL_MS_MAX: f64 = 400.0;
+const ANONYMOUS_MB_MAX: f64 = 800.0;
+
+pub(super) fn run(root: &Path, items: u64, report: &mut Report) -> Result<()> {
+    let dir = tempfile::tempdir_in(root)?;
+    let numbers = Running::start(Part::Load, dir.path(), items, 0)?.finish()?;
+    let (stall, memory) = (told(&numbers, "stall_ms")?, told(&numbers, "anonymous_mb")?);
+    report.figure(format!("load of {items}, items/s"), Better::Higher, [told(&numbers, "rate")?]);
+    report.figure("  longest wait of a call, ms", Better::Lower, [stall]);
+    report.figure("  anonymous memory, MB", Better::Lower, [memory]);
+    report.figure("  on disk afterwards, MB", Better::Lower, [told(&numbers, "disk_mb")?]);
+    report.under("load-stall", stall, STALL_MS_MAX, "ms");
+    report.under("load-memory", memory, ANONYMOUS_MB_MAX, "MB");
+    Ok(())
+}
+
+pub(super) fn child(dir: &Path, items: u64) -> Result<()> {
+    let town = Town::of(items);
+    let ours = Ours::open(dir)?;
+    let progress = Arc::new(Progress::new("loading ours", items));
+    let highest = AtomicU64::new(0);
+    let ended = AtomicBool::new(false);
+    let loaded = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                let now = machine::anonymous_bytes().unwrap_or_default();
+                highest.fetch_max(now, Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let loaded = ours.load(town, town.first(), &progress);
+        ended.store(true, Ordering::Relaxed);
+        loaded
+    })?;
+    tell("rate", rate(items, loaded.elapsed));
+    tell("stall_ms", loaded.longest_wait.as_secs_f64() * 1e3);
+    tell("anonymous_mb", highest.load(Ordering::Relaxed) / MIB);
+    tell("disk_mb", machine::occupied_bytes(dir)? / MIB);
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! Timings of many single operations, and the middle of few repeated figures.
+
+use std::time::{Duration, Instant};
+
+/// How long each of many operations took.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples {
+    nanos: Vec<u32>,
+    sorted: bool,
+}
+
+impl Samples {
+    pub(crate) fn with_capacity(operations: usize) -> Self {
+        Self { nanos: Vec::with_capacity(operations), sorted: true }
+    }
+
+    /// Adds the time since `started`.
+    pub(crate) fn add_since(&mut self, started: Instant) {
+        let nanos = u32::try_from(started.elapsed().as_nanos()).unwrap_or(u32::MAX);
+        self.sorted = false;
+        self.nanos.push(nanos);
+    }
+
+    pub(crate) fn extend(&mut self, other: &Self) {
+        self.sorted = false;
+        self.nanos.extend_from_slice(&other.nanos);
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.nanos.len()
+    }
+
+    /// The time that this share of the operations (0 to 1) stayed within, in microseconds.
+    pub(crate) fn quantile_us(&mut self, share: f64) -> f64 {
+        if !self.sorted {
+            self.nanos.sort_unstable();
+            self.sorted = true;
+        }
+        let last = self.nanos.len().saturating_sub(1);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_precision_loss,
+            clippy::cast_sign_loss,
+            reason = "an index scaled by a share of at most one"
+        )]
+        let at = (last as f64 * share).round() as usize;
+        self.nanos.get(at).map_or(0.0, |nanos| f64::from(*nanos) / 1e3)
+    }
+
+    /// Operations per second, had they run one after the other.
+    pub(crate) fn per_second(&self) -> f64 {
+        let nanos: u64 = self.nanos.iter().map(|nanos| u64::from(*nanos)).sum();
+        rate(self.nanos.len() as u64, Duration::from_nanos(nanos))
+    }
+}
+
+/// Events per second.
+#[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
+pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
+    count as f64 / elapsed.as_secs_f64().max(1e-9)
+}
+
+/// The middle one, or the mean of the middle two; zero of none.
+pub(crate) fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.into_iter().collect();
+    figures.sort_by(f64::total_cmp);
+    let upper = figures.get(figures.len() / 2).copied().unwrap_or_default();
+    if figures.len() % 2 == 1 {
+        return upper;
+    }
+    let lower = (figures.len() / 2).checked_sub(1).and_then(|at| figures.get(at)).copied();
+    f64::midpoint(lower.unwrap_or_default(), upper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_come_from_sorted_samples() {
+        let nanos = (0..=100).rev().map(|us| us * 1000).collect();
+        let mut samples = Samples { nanos, sorted: false };
+        assert!((samples.quantile_us(0.5) - 50.0).abs() < 1e-9);
+        assert!((samples.quantile_us(0.99) - 99.0).abs() < 1e-9);
+        assert!(Samples::default().quantile_us(0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between() {
+        assert!((median([4.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
+        assert!((median([4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-9);
+        assert!(median([]).abs() < 1e-9);
+    }
+}

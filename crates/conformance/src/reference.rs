@@ -1,0 +1,296 @@
+//! The oracle: a table in memory, written to be obviously right rather than fast.
+//!
+//! Everything is behind one lock, indexes are computed from the base at every read, and the stream
+//! is a vector. It keeps nothing on disk and refuses nothing that the handles did not refuse before.
+
+mod pages;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use roundtable_table::{
+    Backend, BatchGet, BatchWrite, CancelReason, Capabilities, Capacity, Clock, Delete, Error,
+    Found, FoundMany, Get, Invalid, Merge, Page, Put, Query, ReadMode, Result, Scan, Sequence,
+    Shard, StreamPage, StreamRead, StreamStart, TableDefinition, TableGet, TableWrite, Transaction,
+    Update, Write, Written, limits,
+};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use tables::{Effect, Refusal, TableState};
+
+/// The one shard of every stream.
+const SHARD: &str = "all";
+
+/// A backend in memory, the oracle of model tests.
+#[derive(Debug)]
+pub struct Reference {
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+    written: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tables: BTreeMap<String, TableState>,
+    tokens: BTreeMap<String, Remembered>,
+    sequence: u64,
+}
+
+/// A transaction that was done under a token.
+#[derive(Debug)]
+struct Remembered {
+    writes: Vec<TableWrite>,
+    at_ms: u64,
+}
+
+impl Reference {
+    /// An empty store living by `clock`.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, state: Mutex::default(), written: Notify::new() }
+    }
+
+    /// Removes every expired item, each with one change; returns how many there were.
+    pub fn sweep(&self) -> usize {
+        let now_ms = self.clock.now_ms();
+        let mut state = self.state.lock();
+        let State { tables, sequence, .. } = &mut *state;
+        let swept = tables.values_mut().map(|table| table.sweep(now_ms, sequence)).sum();
+        drop(state);
+        self.written.notify_waiters();
+        swept
+    }
+
+    fn now_seconds(&self) -> u64 {
+        self.clock.now_seconds()
+    }
+
+    fn read<T>(&self, table: &str, read: impl FnOnce(&TableState) -> T) -> Result<T> {
+        self.state.lock().table(table).map(read)
+    }
+
+    /// Does one write, or refuses it with nothing changed.
+    fn write(&self, table: &str, write: &Write) -> Result<Written> {
+        let now_ms = self.clock.now_ms();
+        let mut state = self.state.lock();
+        let effect = match state.table(table)?.effect(write, now_ms / 1000) {
+            Ok(effect) => effect,
+            Err(Refusal::Condition(item)) => return Err(Error::ConditionFailed { item }),
+            Err(Refusal::Invalid(invalid)) => return Err(invalid.into()),
+        };
+        let written =
+            Written { item: effect.returned(write.returning()), capacity: effect.capacity };
+        state.commit(table, effect, now_ms);
+        drop(state);
+        self.written.notify_waiters();
+        Ok(written)
+    }
+}
+
+impl State {
+    fn table(&self, name: &str) -> Result<&TableState> {
+        self.tables.get(name).ok_or_else(|| Error::TableMissing { table: name.to_owned() })
+    }
+
+    fn commit(&mut self, table: &str, effect: Effect, now_ms: u64) {
+        if let Some(table) = self.tables.get_mut(table) {
+            table.commit(effect, now_ms, &mut self.sequence);
+        }
+    }
+
+    /// Whether this very transaction was done under its token before.
+    fn repeats(&mut self, transaction: &Transaction, now_ms: u64) -> Result<bool> {
+        self.tokens.retain(|_, done| now_ms < done.at_ms + limits::TOKEN_LIFETIME_MS);
+        match transaction.token.as_ref().and_then(|token| self.tokens.get(token)) {
+            None => Ok(false),
+            Some(done) if done.writes == transaction.writes => Ok(true),
+            Some(_) => Err(Error::TokenReused),
+        }
+    }
+}
+
+#[async_trait]
+impl Backend for Reference {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { strong_index_reads: true, one_process: true, transaction_conflicts: false }
+    }
+
+    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
+        let mut state = self.state.lock();
+        match state.tables.get(&definition.name) {
+            Some(table) if table.definition == *definition => Ok(()),
+            Some(_) => Err(Error::TableExists { table: definition.name.clone() }),
+            None => {
+                let table = TableState::new(definition.clone());
+                state.tables.insert(definition.name.clone(), table);
+                Ok(())
+            }
+        }
+    }
+
+    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
+        self.read(name, |table| table.definition.clone())
+    }
+
+    async fn list_tables(&self) -> Result<Vec<String>> {
+        Ok(self.state.lock().tables.keys().cloned().collect())
+    }
+
+    async fn delete_table(&self, name: &str) -> Result<()> {
+        match self.state.lock().tables.remove(name) {
+            Some(_) => Ok(()),
+            None => Err(Error::TableMissing { table: name.to_owned() }),
+        }
+    }
+
+    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
+        let now = self.now_seconds();
+        self.read(&table.name, |table| table.get(&get, now, ReadMode::of(get.strong)))
+    }
+
+    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
+        let now = self.now_seconds();
+        let BatchGet { keys, strong, projection } = batch;
+        let gets = keys.into_iter().map(|key| Get { key, strong, projection: projection.clone() });
+        self.read(&table.name, |table| {
+            gets.map(|get| table.get(&get, now, ReadMode::of(strong))).fold(nothing(), also)
+        })
+    }
+
+    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
+        let now = self.now_seconds();
+        let state = self.state.lock();
+        gets.iter().try_fold(nothing(), |all, get| {
+            let table = state.table(&get.table.name)?;
+            Ok(also(all, table.get(&get.get, now, ReadMode::Transactional)))
+        })
+    }
+
+    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
+        self.write(&table.name, &Write::Put(put))
+    }
+
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
+        self.write(&table.name, &Write::Update(update))
+    }
+
+    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
+        self.write(&table.name, &Write::Delete(delete))
+    }
+
+    async fn batch_write(
+        &self,
+        table: &TableDefinition,
+        writes: Vec<BatchWrite>,
+    ) -> Result<Capacity> {
+        let mut capacity = Capacity::ZERO;
+        for write in writes {
+            let write = match write {
+                BatchWrite::Put(item) => Write::Put(Put::new(item)),
+                BatchWrite::Delete(key) => Write::Delete(Delete::new(key)),
+            };
+            capacity += self.write(&table.name, &write)?.capacity;
+        }
+        Ok(capacity)
+    }
+
+    async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
+        let now_ms = self.clock.now_ms();
+        let mut state = self.state.lock();
+        for write in &transaction.writes {
+            state.table(&write.table.name)?;
+        }
+        if state.repeats(&transaction, now_ms)? {
+            return transaction.writes.iter().try_fold(Capacity::ZERO, |sum, write| {
+                let table = state.table(&write.table.name)?;
+                Ok(sum + table.repetition(&write.write, now_ms / 1000))
+            });
+        }
+        let mut effects = Vec::with_capacity(transaction.writes.len());
+        let mut reasons = Vec::with_capacity(transaction.writes.len());
+        for TableWrite { table, write } in &transaction.writes {
+            match state.table(&table.name)?.effect(write, now_ms / 1000) {
+                Ok(effect) => {
+                    effects.push((table.name.clone(), effect));
+                    reasons.push(None);
+                }
+                Err(Refusal::Condition(item)) => {
+                    reasons.push(Some(CancelReason::ConditionFailed { item }));
+                }
+                Err(Refusal::Invalid(invalid)) => {
+                    reasons.push(Some(CancelReason::Invalid(invalid)));
+                }
+            }
+        }
+        if reasons.iter().any(Option::is_some) {
+            return Err(Error::Cancelled { reasons });
+        }
+        let mut capacity = Capacity::ZERO;
+        for (table, effect) in effects {
+            capacity += effect.capacity.transactional();
+            state.commit(&table, effect, now_ms);
+        }
+        if let Some(token) = transaction.token {
+            state.tokens.insert(token, Remembered { writes: transaction.writes, at_ms: now_ms });
+        }
+        drop(state);
+        self.written.notify_waiters();
+        Ok(capacity)
+    }
+
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
+        let now = self.now_seconds();
+        Ok(self.read(&table.name, |table| table.query(&query, now))??)
+    }
+
+    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
+        let now = self.now_seconds();
+        Ok(self.read(&table.name, |table| table.scan(&scan, now))??)
+    }
+
+    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
+        let now = self.now_seconds();
+        Ok(self.read(&table.name, |table| table.merge(&merge, now))??)
+    }
+
+    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
+        self.read(&table.name, |_| vec![Shard { id: SHARD.to_owned(), parent: None }])
+    }
+
+    async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
+        if read.shard != SHARD {
+            let detail = format!("the stream of {:?} has no shard {:?}", table.name, read.shard);
+            return Err(Invalid::Refused { detail }.into());
+        }
+        let latest = self.state.lock().sequence;
+        let after = match read.start {
+            StreamStart::Oldest => Sequence::from(0),
+            StreamStart::Latest => Sequence::from(latest),
+            StreamStart::After(sequence) => sequence,
+        };
+        let deadline = Instant::now() + read.wait;
+        loop {
+            // Listening before looking, so that nothing is written unheard in between.
+            let written = self.written.notified();
+            let changes =
+                self.read(&table.name, |table| table.changes_after(&after, read.limit))?;
+            if !changes.is_empty() || tokio::time::timeout_at(deadline, written).await.is_err() {
+                let last = changes.last().map(|change| change.sequence.clone());
+                return Ok(StreamPage { changes, next: last.or(Some(after)), ended: false });
+            }
+        }
+    }
+}
+
+fn nothing() -> FoundMany {
+    FoundMany { items: Vec::new(), capacity: Capacity::ZERO }
+}
+
+fn also(mut all: FoundMany, found: Found) -> FoundMany {
+    all.items.push(found.item);
+    all.capacity += found.capacity;
+    all
+}

@@ -1,0 +1,166 @@
+//! One table of the oracle: its items, what a write does to them, and the changes it leaves.
+
+use std::collections::BTreeMap;
+
+use roundtable_table::{
+    Capacity, Change, Found, Get, Invalid, Item, Key, ReadMode, Returning, Sequence,
+    TableDefinition, Write, update,
+};
+
+#[derive(Debug)]
+pub(super) struct TableState {
+    pub(super) definition: TableDefinition,
+    /// All items by key, the expired ones that nobody swept yet among them.
+    items: BTreeMap<Key, Item>,
+    changes: Vec<Change>,
+}
+
+/// What a write will do.
+pub(super) struct Effect {
+    key: Key,
+    /// The item that conditions and terms saw: never an expired one.
+    old: Option<Item>,
+    new: Option<Item>,
+    /// False for a mere check.
+    writes: bool,
+    pub(super) capacity: Capacity,
+}
+
+/// Why a write will do nothing.
+pub(super) enum Refusal {
+    Condition(Option<Box<Item>>),
+    Invalid(Invalid),
+}
+
+impl From<Invalid> for Refusal {
+    fn from(invalid: Invalid) -> Self {
+        Self::Invalid(invalid)
+    }
+}
+
+impl Effect {
+    /// The image that the caller asked for.
+    pub(super) fn returned(&self, returning: Returning) -> Option<Item> {
+        match returning {
+            Returning::Nothing => None,
+            Returning::Old => self.old.clone(),
+            Returning::New => self.new.clone(),
+        }
+    }
+}
+
+impl TableState {
+    pub(super) const fn new(definition: TableDefinition) -> Self {
+        Self { definition, items: BTreeMap::new(), changes: Vec::new() }
+    }
+
+    fn visible(&self, key: &Key, now: u64) -> Option<&Item> {
+        self.items.get(key).filter(|item| !self.definition.is_expired(item, now))
+    }
+
+    /// All items but the expired ones, by key.
+    pub(super) fn all(&self, now: u64) -> impl Iterator<Item = (&Key, &Item)> {
+        self.items.iter().filter(move |(_, item)| !self.definition.is_expired(item, now))
+    }
+
+    pub(super) fn get(&self, get: &Get, now: u64, mode: ReadMode) -> Found {
+        let item = self.visible(&get.key, now);
+        let capacity = Capacity::read(item.map_or(0, Item::size), mode);
+        Found { item: item.map(|item| projected(item, &get.projection)), capacity }
+    }
+
+    /// What `write` would do at the second `now`.
+    pub(super) fn effect(&self, write: &Write, now: u64) -> Result<Effect, Refusal> {
+        let Some(key) = write.key(&self.definition) else {
+            return Err(Invalid::Refused { detail: String::from("an item without a key") }.into());
+        };
+        let old = self.visible(&key, now).cloned();
+        if write.condition().is_some_and(|condition| !condition.holds(old.as_ref())) {
+            let shown = old.filter(|_| write.returning() == Returning::Old);
+            return Err(Refusal::Condition(shown.map(Box::new)));
+        }
+        let new = match write {
+            Write::Put(put) => Some(put.item.clone()),
+            Write::Update(update) => {
+                let before = old.clone().unwrap_or_else(|| self.definition.key.item(&key));
+                Some(update::apply(&update.actions, &before, &key.to_string())?)
+            }
+            Write::Delete(_) => None,
+            Write::Check(_) => old.clone(),
+        };
+        let writes = !matches!(write, Write::Check(_));
+        if writes && let Some(new) = &new {
+            self.definition.check_item(new)?;
+        }
+        // An expired item that is looked at or written over is still there to be paid for.
+        let stored = self.items.get(&key);
+        let capacity = if writes {
+            Capacity::change(&self.definition, stored, new.as_ref())?
+        } else {
+            Capacity::write(stored.map_or(0, Item::size))
+        };
+        Ok(Effect { key, old, new, writes, capacity })
+    }
+
+    pub(super) fn commit(&mut self, effect: Effect, now_ms: u64, sequence: &mut u64) {
+        let Effect { key, old, new, writes, .. } = effect;
+        if !writes {
+            return;
+        }
+        if old.is_none()
+            && let Some(expired) = self.items.remove(&key)
+        {
+            self.record(&key, Some(expired), None, true, now_ms, sequence);
+        }
+        if old == new {
+            return;
+        }
+        match &new {
+            Some(item) => self.items.insert(key.clone(), item.clone()),
+            None => self.items.remove(&key),
+        };
+        self.record(&key, old, new, false, now_ms, sequence);
+    }
+
+    pub(super) fn sweep(&mut self, now_ms: u64, sequence: &mut u64) -> usize {
+        let expired = |(_, item): &(&Key, &Item)| self.definition.is_expired(item, now_ms / 1000);
+        let keys: Vec<Key> = self.items.iter().filter(expired).map(|(k, _)| k.clone()).collect();
+        for key in &keys {
+            let item = self.items.remove(key);
+            self.record(key, item, None, true, now_ms, sequence);
+        }
+        keys.len()
+    }
+
+    fn record(
+        &mut self,
+        key: &Key,
+        old: Option<Item>,
+        new: Option<Item>,
+        expired: bool,
+        at_ms: u64,
+        sequence: &mut u64,
+    ) {
+        *sequence += 1;
+        if self.definition.stream {
+            let sequence = Sequence::from(*sequence);
+            self.changes.push(Change { sequence, at_ms, key: key.clone(), old, new, expired });
+        }
+    }
+
+    pub(super) fn changes_after(&self, after: &Sequence, limit: usize) -> Vec<Change> {
+        self.changes.iter().filter(|change| change.sequence > *after).take(limit).cloned().collect()
+    }
+
+    /// What repeating `write` under a known token costs: only a look at the item.
+    pub(super) fn repetition(&self, write: &Write, now: u64) -> Capacity {
+        let key = write.key(&self.definition);
+        let item = key.and_then(|key| self.visible(&key, now));
+        Capacity::read(item.map_or(0, Item::size), ReadMode::Transactional)
+    }
+}
+
+/// The parts of `item` that were asked for; all of it when no path was given.
+pub(super) fn projected(item: &Item, paths: &[roundtable_table::Path]) -> Item {
+    if paths.is_empty() { item.clone() } else { item.project(paths) }
+}

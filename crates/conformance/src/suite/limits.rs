@@ -1,0 +1,405 @@
+//! Limits: each breach names the limit, the value and the key, and leaves nothing behind.
+
+use roundtable_table::{
+    BatchGet, BatchWrite, Condition, Delete, Get, Invalid, Item, Key, KeyDefinition, KeyKind, Kind,
+    Limit, Merge, Number, NumberError, Operand, Path, Put, Query, Scalar, Scan, SortRange, Term,
+    Transaction, Update, Value, attribute, exists, item, limits,
+};
+
+use super::items::largest;
+use super::steps::{
+    bytes, get, invalid, key, long, number, put, refused, refused_by_item, row, subject, truths,
+};
+use crate::Bench;
+
+fn over(limit: Limit, actual: usize, max: usize, subject: impl std::fmt::Display) -> Invalid {
+    Invalid::OverLimit { limit, actual, max, subject: subject.to_string() }
+}
+
+fn empty(attribute: &str, key: &Key) -> Invalid {
+    Invalid::KeyEmpty { attribute: attribute.into(), key: key.to_string() }
+}
+
+pub(super) async fn an_item_over_400_kb_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let item = largest().with("b", "");
+    let expected = || over(Limit::ItemBytes, 400 * 1024 + 1, 400 * 1024, key());
+    refused(&table, table.put(Put::new(item.clone())), expected()).await;
+    let batch = vec![BatchWrite::Put(row("p", "fits")), BatchWrite::Put(item.clone())];
+    refused(&table, table.batch_write(batch), expected()).await;
+    let transaction =
+        Transaction::new().with(&table, Put::new(row("p", "fits"))).with(&table, Put::new(item));
+    refused(&table, bench.store.transact(transaction), expected()).await;
+}
+
+pub(super) async fn a_too_large_item_does_not_replace_the_old_one(bench: &Bench) {
+    let table = bench.table().await;
+    put(&table, subject().with("n", 1)).await;
+    let expected = over(Limit::ItemBytes, 400 * 1024 + 1, 400 * 1024, key());
+    refused(&table, table.put(Put::new(largest().with("b", ""))), expected).await;
+    assert_eq!(get(&table, key()).await, Some(subject().with("n", 1)));
+}
+
+pub(super) async fn a_too_long_partition_key_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let partition = long(2049);
+    let at = Key::new(&partition, "s");
+    let expected = || over(Limit::PartitionKeyBytes, 2049, 2048, &at);
+    refused(&table, table.put(Put::new(row(&partition, "s"))), expected()).await;
+    refused(&table, table.update(Update::new(at.clone()).set("a", 1)), expected()).await;
+    refused(&table, table.delete(Delete::new(at.clone())), expected()).await;
+    refused(&table, table.get(Get::new(at.clone())), expected()).await;
+    refused(&table, table.batch_get(BatchGet::new([at.clone()])), expected()).await;
+    let words = invalid(table.query(Query::new(&partition)).await);
+    let alone = Scalar::from(&partition);
+    assert_eq!(words, over(Limit::PartitionKeyBytes, 2049, 2048, alone));
+}
+
+pub(super) async fn a_too_long_sort_key_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let sort = long(1025);
+    let at = Key::new("p", &sort);
+    let expected = || over(Limit::SortKeyBytes, 1025, 1024, &at);
+    refused(&table, table.put(Put::new(row("p", &sort))), expected()).await;
+    refused(&table, table.update(Update::new(at.clone()).set("a", 1)), expected()).await;
+    refused(&table, table.delete(Delete::new(at.clone())), expected()).await;
+    refused(&table, table.get(Get::new(at.clone())), expected()).await;
+    let words = invalid(table.query(Query::new("p").begins_with(&sort)).await);
+    assert_eq!(words, over(Limit::SortKeyBytes, 1025, 1024, &at));
+}
+
+pub(super) async fn key_lengths_count_bytes(bench: &Bench) {
+    let table = bench.table().await;
+    let sort = "é".repeat(513);
+    let at = Key::new("p", &sort);
+    let expected = over(Limit::SortKeyBytes, 1026, 1024, &at);
+    refused(&table, table.put(Put::new(row("p", &sort))), expected).await;
+    put(&table, row("p", &"é".repeat(512))).await;
+}
+
+pub(super) async fn an_empty_partition_key_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let at = Key::new("", "s");
+    refused(&table, table.put(Put::new(row("", "s"))), empty("PK", &at)).await;
+    refused(&table, table.get(Get::new(at.clone())), empty("PK", &at)).await;
+    refused(&table, table.update(Update::new(at.clone()).set("a", 1)), empty("PK", &at)).await;
+    let words = invalid(table.query(Query::new("")).await);
+    assert_eq!(words, Invalid::KeyEmpty { attribute: "PK".into(), key: "\"\"".into() });
+}
+
+pub(super) async fn an_empty_sort_key_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let at = Key::new("p", "");
+    refused(&table, table.put(Put::new(row("p", ""))), empty("SK", &at)).await;
+    refused(&table, table.delete(Delete::new(at.clone())), empty("SK", &at)).await;
+    let words = invalid(table.query(Query::new("p").begins_with("")).await);
+    assert!(matches!(words, Invalid::KeyEmpty { .. }), "{words}");
+}
+
+pub(super) async fn an_empty_binary_key_is_refused(bench: &Bench) {
+    let table = bench.keyed(KeyDefinition::partition("PK").sorted_by("SK", KeyKind::B)).await;
+    let item = item! { "PK" => "p", "SK" => bytes(&[]) };
+    let words = invalid(table.put(Put::new(item)).await);
+    assert!(matches!(words, Invalid::KeyEmpty { .. }), "{words}");
+}
+
+pub(super) async fn a_key_of_the_wrong_type_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let at = Key::new("p", 1);
+    let expected = || Invalid::KeyType {
+        attribute: "SK".into(),
+        expected: Kind::S,
+        found: Kind::N,
+        key: at.to_string(),
+    };
+    refused(&table, table.put(Put::new(item! { "PK" => "p", "SK" => 1 })), expected()).await;
+    refused(&table, table.get(Get::new(at.clone())), expected()).await;
+    refused(&table, table.update(Update::new(at.clone()).set("a", 1)), expected()).await;
+    refused(&table, table.delete(Delete::new(at.clone())), expected()).await;
+    refused(&table, table.batch_get(BatchGet::new([at.clone()])), expected()).await;
+}
+
+pub(super) async fn a_key_of_a_type_no_key_can_have_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let values = [Value::Null, Value::from(true), Value::list([1]), Value::texts(["s"])];
+    for value in values {
+        let expected = Invalid::KeyType {
+            attribute: "SK".into(),
+            expected: Kind::S,
+            found: value.kind(),
+            key: "of the item written".into(),
+        };
+        let item = item! { "PK" => "p", "SK" => value };
+        refused(&table, table.put(Put::new(item)), expected).await;
+    }
+}
+
+pub(super) async fn a_missing_key_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let expected = |attribute: &str, key: &str| Invalid::KeyMissing {
+        attribute: attribute.into(),
+        key: key.into(),
+    };
+    let without = |item: Item| table.put(Put::new(item));
+    refused(&table, without(item! { "PK" => "p" }), expected("SK", "of the item written")).await;
+    refused(&table, without(item! { "SK" => "s" }), expected("PK", "of the item written")).await;
+    let half = Get::new(Key::single("p"));
+    refused(&table, table.get(half), expected("SK", "\"p\"")).await;
+}
+
+pub(super) async fn an_unexpected_sort_key_is_refused(bench: &Bench) {
+    let table = bench.keyed(KeyDefinition::partition("PK")).await;
+    let expected = Invalid::KeyUnexpected { key: key().to_string() };
+    assert_eq!(invalid(table.get(Get::new(key())).await), expected);
+    let words = invalid(table.query(Query::new("p").begins_with("s")).await);
+    assert_eq!(words, Invalid::KeyUnexpected { key: "\"p\"".into() });
+}
+
+pub(super) async fn a_too_long_index_key_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    put(&table, subject()).await;
+    let cases = [("GSI1PK", Limit::PartitionKeyBytes, 2048), ("GSI1SK", Limit::SortKeyBytes, 1024)];
+    for (name, limit, max) in cases {
+        let value = long(max + 1);
+        let source = over(limit, max + 1, max, Scalar::from(&value));
+        let expected =
+            || Invalid::IndexKey { index: "GSI1".into(), source: Box::new(source.clone()) };
+        let item = row("p", "t").with(name, value.clone());
+        refused(&table, table.put(Put::new(item)), expected()).await;
+        let set = Update::new(key()).set(name, value.clone());
+        refused(&table, table.update(set), expected()).await;
+    }
+}
+
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(Value::from("x"), |inner, at| match at % 2 {
+        0 => Value::L(vec![inner]),
+        _ => Value::map([("k", inner)]),
+    })
+}
+
+pub(super) async fn nesting_goes_32_levels_deep(bench: &Bench) {
+    let table = bench.table().await;
+    // The item itself is the first level.
+    let item = subject().with("a", nested(31));
+    put(&table, item.clone()).await;
+    assert_eq!(get(&table, key()).await, Some(item));
+    let expected = over(Limit::Nesting, 33, 32, format!("\"a\" of {}", key()));
+    let attempt = table.put(Put::new(subject().with("a", nested(32))));
+    refused(&table, attempt, expected).await;
+}
+
+pub(super) async fn an_update_cannot_nest_deeper(bench: &Bench) {
+    let table = bench.table().await;
+    put(&table, subject().with("a", nested(31)).with("b", Value::list([1]))).await;
+    let deeper = Update::new(key()).set("a", nested(32));
+    refused_by_item(&table, table.update(deeper)).await;
+    let deeper = Update::new(key()).set(Path::new("b").index(0), nested(31));
+    refused_by_item(&table, table.update(deeper)).await;
+}
+
+pub(super) async fn an_attribute_name_has_65535_bytes_at_most(bench: &Bench) {
+    let table = bench.table().await;
+    let item = subject().with(long(65_535), 1);
+    put(&table, item.clone()).await;
+    assert_eq!(get(&table, key()).await, Some(item));
+    let expected = over(Limit::NameBytes, 65_536, 65_535, key());
+    refused(&table, table.put(Put::new(subject().with(long(65_536), 1))), expected).await;
+}
+
+pub(super) async fn an_empty_attribute_name_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let expected = || Invalid::EmptyName { subject: key().to_string() };
+    refused(&table, table.put(Put::new(subject().with("", 1))), expected()).await;
+    let inside = subject().with("m", Value::map([("", 1)]));
+    refused(&table, table.put(Put::new(inside)), expected()).await;
+}
+
+pub(super) async fn an_empty_set_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    put(&table, subject().with("m", Value::map([("x", 1)]))).await;
+    let expected = || Invalid::EmptySet { attribute: "a".into(), subject: key().to_string() };
+    let nothing: [&str; 0] = [];
+    let sets = [Value::texts(nothing), Value::Ns([].into()), Value::Bs([].into())];
+    for set in sets {
+        refused(&table, table.put(Put::new(subject().with("a", set.clone()))), expected()).await;
+        let inside = subject().with("a", Value::L(vec![set.clone()]));
+        refused(&table, table.put(Put::new(inside)), expected()).await;
+        refused(&table, table.update(Update::new(key()).add("a", set.clone())), expected()).await;
+        let subtract = Update::new(key()).subtract("a", set.clone());
+        refused(&table, table.update(subtract), expected()).await;
+        refused_by_item(&table, table.update(Update::new(key()).set("a", set))).await;
+    }
+}
+
+pub(super) async fn numbers_out_of_range_are_refused(_bench: &Bench) {
+    let error = |text: &str| text.parse::<Number>().unwrap_err();
+    assert!(matches!(error("1E126"), NumberError::TooLarge { .. }));
+    assert!(matches!(error("1E-131"), NumberError::TooSmall { .. }));
+    let digits = "1".repeat(39);
+    assert_eq!(error(&digits), NumberError::TooManyDigits { digits: 39, max: 38 });
+    assert!(matches!(error("one"), NumberError::Malformed { .. }));
+}
+
+pub(super) async fn a_condition_has_a_limit_of_operators(bench: &Bench) {
+    let table = bench.table().await;
+    let any =
+        |count: usize| Condition::Any((0..count).map(|at| exists(format!("a{at}"))).collect());
+    truths(&table, Some(&subject()), [(any(148), false)]).await;
+    let attempt = Put::new(subject()).when(any(149));
+    let expected = over(Limit::Operators, 298, limits::OPERATORS_MAX, "one condition");
+    refused(&table, table.put(attempt), expected).await;
+}
+
+pub(super) async fn an_update_has_a_limit_of_operators(bench: &Bench) {
+    let table = bench.table().await;
+    let sets = |count: usize| {
+        (0..count).fold(Update::new(key()), |update, at| update.set(format!("a{at}"), 1))
+    };
+    table.update(sets(296)).await.unwrap();
+    assert_eq!(get(&table, key()).await.unwrap().len(), 298);
+    let expected = over(Limit::Operators, 297, limits::OPERATORS_MAX, key());
+    refused(&table, table.update(sets(297)), expected).await;
+}
+
+pub(super) async fn in_takes_no_more_than_100_operands_and_no_fewer_than_one(bench: &Bench) {
+    let table = bench.table().await;
+    let attempt = Put::new(subject()).when(attribute("a").one_of(0..101));
+    let expected = over(Limit::InOperands, 101, 100, "one IN");
+    refused(&table, table.put(attempt), expected).await;
+    let attempt = Put::new(subject()).when(Condition::In(attribute("a"), Vec::new()));
+    let words = invalid(table.put(attempt).await);
+    assert!(matches!(words, Invalid::Nothing { .. }), "{words}");
+}
+
+pub(super) async fn a_path_has_32_elements_at_most(bench: &Bench) {
+    let table = bench.table().await;
+    let path = |steps: usize| (0..steps).fold(Path::new("a"), |path, _| path.index(0));
+    let item = subject().with("a", (0..31).fold(Value::from(7), |inner, _| Value::L(vec![inner])));
+    truths(&table, Some(&item), [(attribute(path(31)).eq(7), true)]).await;
+    let found = table.get(Get::new(key()).project([path(31)])).await.unwrap().item.unwrap();
+    assert_eq!(found.len(), 1);
+    let deep = path(32);
+    let expected = || over(Limit::PathDepth, 33, 32, &deep);
+    refused(&table, table.get(Get::new(key()).project([deep.clone()])), expected()).await;
+    let attempt = Put::new(subject()).when(exists(deep.clone()));
+    refused(&table, table.put(attempt), expected()).await;
+    let attempt = Update::new(key()).set(deep.clone(), 1);
+    refused(&table, table.update(attempt), expected()).await;
+}
+
+pub(super) async fn a_limit_of_zero_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    assert_eq!(invalid(table.query(Query::new("p").limit(0)).await), Invalid::ZeroLimit);
+    assert_eq!(invalid(table.scan(Scan::new().limit(0)).await), Invalid::ZeroLimit);
+    assert_eq!(invalid(table.merge(Merge::newest(["p"], 0)).await), Invalid::ZeroLimit);
+}
+
+pub(super) async fn a_scan_of_too_many_segments_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let expected = over(Limit::ScanSegments, 1_000_001, 1_000_000, &table.definition().name);
+    assert_eq!(invalid(table.scan(Scan::new().segment(0, 1_000_001)).await), expected);
+}
+
+pub(super) async fn a_range_the_wrong_way_round_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let range = SortRange::Between("b".into(), "a".into());
+    let expected = Invalid::EmptyRange { low: "\"b\"".into(), high: "\"a\"".into() };
+    assert_eq!(invalid(table.query(Query::new("p").sort(range)).await), expected);
+}
+
+pub(super) async fn a_prefix_of_a_number_is_refused(bench: &Bench) {
+    let table = bench.keyed(KeyDefinition::partition("PK").sorted_by("at", KeyKind::N)).await;
+    let words = invalid(table.query(Query::new("p").begins_with(1)).await);
+    assert_eq!(words, Invalid::PrefixOfNumber { attribute: "at".into() });
+}
+
+pub(super) async fn a_bound_of_the_wrong_type_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let ranges = [
+        SortRange::Equal(1.into()),
+        SortRange::Less(1.into()),
+        SortRange::Between("a".into(), 1.into()),
+        SortRange::BeginsWith(Scalar::from(vec![1])),
+    ];
+    for range in ranges {
+        let words = invalid(table.query(Query::new("p").sort(range)).await);
+        assert!(matches!(words, Invalid::KeyType { .. }), "{words}");
+    }
+    let words = invalid(table.query(Query::new(1)).await);
+    assert!(matches!(words, Invalid::KeyType { .. }), "{words}");
+}
+
+pub(super) async fn an_order_of_unordered_constants_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let constants = [
+        Value::from(true),
+        Value::Null,
+        Value::list([1]),
+        Value::map([("a", 1)]),
+        Value::texts(["a"]),
+    ];
+    for constant in constants {
+        let conditions = [
+            attribute("a").lt(constant.clone()),
+            attribute("a").ge(constant.clone()),
+            attribute("a").between(constant.clone(), constant.clone()),
+            Condition::BeginsWith("a".into(), Operand::Value(constant)),
+        ];
+        for condition in conditions {
+            let words = invalid(table.put(Put::new(subject()).when(condition)).await);
+            assert!(matches!(words, Invalid::OperandType { .. }), "{words}");
+        }
+    }
+    let number = Condition::BeginsWith("a".into(), 1.into());
+    let words = invalid(table.put(Put::new(subject()).when(number)).await);
+    assert!(matches!(words, Invalid::OperandType { .. }), "{words}");
+    assert_eq!(get(&table, key()).await, None);
+}
+
+pub(super) async fn a_between_that_nothing_can_satisfy_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    for condition in [attribute("a").between(2, 1), attribute("a").between(1, "2")] {
+        let words = invalid(table.put(Put::new(subject()).when(condition)).await);
+        assert!(matches!(words, Invalid::EmptyRange { .. }), "{words}");
+    }
+}
+
+pub(super) async fn a_comparison_of_a_path_with_itself_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let conditions = [
+        attribute("a").eq(attribute("a")),
+        attribute("a").between(attribute("a"), 7),
+        attribute("a").one_of([attribute("a")]),
+        Condition::Contains("a".into(), attribute("a")),
+        exists("PK").and(attribute("a").lt(attribute("a"))).negate(),
+    ];
+    for condition in conditions {
+        let words = invalid(table.put(Put::new(subject()).when(condition)).await);
+        assert_eq!(words, Invalid::SameOperand { path: "a".into() });
+    }
+}
+
+pub(super) async fn projected_paths_may_not_overlap(bench: &Bench) {
+    let table = bench.table().await;
+    let paths = || [Path::new("m"), Path::new("m").field("x")];
+    let expected = || {
+        let [first, second] = paths();
+        Invalid::PathOverlap { first, second }
+    };
+    assert_eq!(invalid(table.get(Get::new(key()).project(paths())).await), expected());
+    assert_eq!(invalid(table.query(Query::new("p").project(paths())).await), expected());
+    assert_eq!(invalid(table.scan(Scan::new().project(paths())).await), expected());
+    let batch = BatchGet::new([key()]).project(paths());
+    assert_eq!(invalid(table.batch_get(batch).await), expected());
+}
+
+pub(super) async fn arithmetic_of_many_terms_counts_its_operators(bench: &Bench) {
+    let table = bench.table().await;
+    put(&table, subject().with("n", 0)).await;
+    let terms = |count: usize| (0..count).fold(Term::Path("n".into()), |sum, _| sum.plus(1));
+    let deep = Update::new(key()).set("n", terms(301));
+    let words = invalid(table.update(deep).await);
+    assert!(matches!(words, Invalid::OverLimit { limit: Limit::Operators, .. }), "{words}");
+    assert_eq!(get(&table, key()).await, Some(subject().with("n", number("0"))));
+}

@@ -1,0 +1,66 @@
+//! The suite on the embedded engine: as it comes, and with everything on its way to the tree.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its store has failed")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use roundtable_conformance::Bench;
+use roundtable_engine::{Engine, Options};
+use roundtable_table::{SharedBackend, Store};
+
+/// Longer than any case moves its clock, so that streams keep everything.
+const RETENTION: Duration = Duration::from_hours(24 * 365);
+
+fn bench(memtable_bytes: usize) -> Bench {
+    let clock = Bench::clock();
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        clock: clock.clone(),
+        memtable_bytes,
+        retention: RETENTION,
+        // Cases that are about the sweep ask for it.
+        upkeep_interval: RETENTION,
+        ..Options::default()
+    };
+    let engine = Arc::new(Engine::open(directory.path(), options).unwrap());
+    let store = Store::shared(Arc::clone(&engine) as SharedBackend);
+    let sweep = move || {
+        engine.sweep().unwrap();
+        Box::pin(std::future::ready(())) as _
+    };
+    Bench::new(store, clock).sweeping(sweep).keeping(directory)
+}
+
+mod in_memory {
+    use async_trait::async_trait;
+    use roundtable_conformance::{Bench, Setup};
+
+    struct Embedded;
+
+    #[async_trait]
+    impl Setup for Embedded {
+        async fn bench(&self) -> Bench {
+            super::bench(64 << 20)
+        }
+    }
+
+    roundtable_conformance::suite!(Embedded);
+}
+
+mod in_the_tree {
+    use async_trait::async_trait;
+    use roundtable_conformance::{Bench, Setup};
+
+    /// So little memory that every few writes go to the tree.
+    struct Checkpointed;
+
+    #[async_trait]
+    impl Setup for Checkpointed {
+        async fn bench(&self) -> Bench {
+            super::bench(1 << 10)
+        }
+    }
+
+    roundtable_conformance::suite!(Checkpointed);
+}

@@ -1,0 +1,137 @@
+//! Reads of single items, and of several at one moment.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::transact_get_items::{
+    TransactGetItemsError, TransactGetItemsOutput,
+};
+use aws_sdk_dynamodb::types::{Get as WireGet, ReturnConsumedCapacity, TransactGetItem};
+use roundtable_table::{
+    CancelReason, Error, Found, FoundMany, Get, Item, Result, TableDefinition, TableGet,
+};
+
+use crate::errors::{code, code_of, refusal, unbuilt};
+use crate::expiry::live;
+use crate::expression::Expressions;
+use crate::values::{Wire, from_wire, key_to_wire};
+use crate::view::View;
+use crate::{Dynamo, cost};
+
+/// A view's projection as an expression with its names.
+pub(crate) fn projected(view: &View) -> (Option<String>, Option<HashMap<String, String>>) {
+    let mut expressions = Expressions::default();
+    let text = expressions.projection(&view.asked);
+    (text, expressions.names())
+}
+
+impl Dynamo {
+    pub(crate) async fn read_one(&self, table: &TableDefinition, get: Get) -> Result<Found> {
+        let view = View::new(table, None, &get.projection, false);
+        let (projection, names) = projected(&view);
+        let answer = self
+            .client
+            .get_item()
+            .table_name(&table.name)
+            .set_key(Some(key_to_wire(&table.key, &get.key)))
+            .consistent_read(get.strong)
+            .set_projection_expression(projection)
+            .set_expression_attribute_names(names)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map_err(|error| refusal(&error, &table.name))?;
+        let item = self.visible(table, &view, answer.item)?;
+        Ok(Found { item, capacity: cost::read(&answer.consumed_capacity) })
+    }
+
+    /// What the caller may see of an item fetched.
+    pub(crate) fn visible(
+        &self,
+        table: &TableDefinition,
+        view: &View,
+        wire: Option<Wire>,
+    ) -> Result<Option<Item>> {
+        let Some(wire) = wire else { return Ok(None) };
+        Ok(live(table, from_wire(wire)?, self.now_seconds()).map(|item| view.show(item)))
+    }
+
+    pub(crate) async fn read_together(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
+        let views: Vec<View> = gets
+            .iter()
+            .map(|get| View::new(&get.table, None, &get.get.projection, false))
+            .collect();
+        let answer = self.send_together(&gets, &views).await?;
+        let mut found = answer.responses.unwrap_or_default().into_iter();
+        let items = gets
+            .iter()
+            .zip(&views)
+            .map(|(get, view)| {
+                let wire = found.next().and_then(|response| response.item);
+                self.visible(&get.table, view, wire)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let capacity = cost::read(answer.consumed_capacity.iter().flatten());
+        Ok(FoundMany { items, capacity })
+    }
+
+    async fn send_together(
+        &self,
+        gets: &[TableGet],
+        views: &[View],
+    ) -> Result<TransactGetItemsOutput> {
+        let wire = gets.iter().zip(views).map(|(get, view)| {
+            let (projection, names) = projected(view);
+            let get = WireGet::builder()
+                .table_name(&get.table.name)
+                .set_key(Some(key_to_wire(&get.table.key, &get.get.key)))
+                .set_projection_expression(projection)
+                .set_expression_attribute_names(names)
+                .build()
+                .map_err(unbuilt)?;
+            Ok(TransactGetItem::builder().get(get).build())
+        });
+        let wire = wire.collect::<Result<Vec<_>>>()?;
+        let request = self
+            .client
+            .transact_get_items()
+            .set_transact_items(Some(wire))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let mut backoff = self.backoff();
+        loop {
+            let error = match request.clone().send().await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let reasons = conflicts(&error, gets.len());
+            if reasons.is_some() && backoff.pause().await {
+                continue;
+            }
+            let table = gets.first().map_or("", |get| &get.table.name);
+            return Err(reasons.unwrap_or_else(|| refusal(&error, table)));
+        }
+    }
+}
+
+/// The reads that met a transaction under way, if that is what happened.
+fn conflicts<R>(error: &SdkError<TransactGetItemsError, R>, reads: usize) -> Option<Error> {
+    let Some(TransactGetItemsError::TransactionCanceledException(cancelled)) =
+        error.as_service_error()
+    else {
+        let met = code_of(error) == Some(code::CONFLICT);
+        return met
+            .then(|| Error::Cancelled { reasons: vec![Some(CancelReason::Conflict); reads] });
+    };
+    let reasons: Vec<Option<CancelReason>> = cancelled
+        .cancellation_reasons()
+        .iter()
+        .map(|reason| match reason.code() {
+            Some("TransactionConflict") => Some(CancelReason::Conflict),
+            Some("ThrottlingError" | "ProvisionedThroughputExceeded") => {
+                Some(CancelReason::Throttled)
+            }
+            _ => None,
+        })
+        .collect();
+    reasons.iter().any(Option::is_some).then_some(Error::Cancelled { reasons })
+}

@@ -1,0 +1,236 @@
+//! What is tried again, how often, and what it is called in the end.
+
+use std::time::Duration;
+
+use roundtable_table::{
+    BatchGet, BatchWrite, CancelReason, Capacity, Error, Get, Put, Sequence, StreamPage,
+    StreamRead, StreamStart, Transaction, Update, item, not_exists,
+};
+
+use crate::canned::Canned;
+
+const OK: &str = "{}";
+const THROTTLED: &str = r#"{"__type":"com.amazon.coral.availability#ThrottlingException"}"#;
+const CONFLICT: &str = r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+    "CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict"}]}"#;
+
+fn fault(name: &str) -> String {
+    format!(r#"{{"__type":"com.amazonaws.dynamodb.v20120810#{name}","message":"no"}}"#)
+}
+
+#[tokio::test]
+async fn unprocessed_writes_are_sent_again() {
+    let left = r#"{"UnprocessedItems":{"things":[{"DeleteRequest":{"Key":{"PK":{"S":"a"},"SK":{"S":"2"}}}}]},
+        "ConsumedCapacity":[{"TableName":"things","CapacityUnits":1.0}]}"#;
+    let rest = r#"{"UnprocessedItems":{},"ConsumedCapacity":[{"TableName":"things","CapacityUnits":2.0}]}"#;
+    let server = Canned::start([(200, left), (200, rest)]).await;
+    let writes = vec![
+        BatchWrite::Put(item! { "PK" => "a", "SK" => "1" }),
+        BatchWrite::Delete(("a", "2").into()),
+    ];
+    let capacity = server.table.batch_write(writes).await.unwrap();
+    assert_eq!(capacity, Capacity { read_halves: 0, write_units: 3 });
+    let asked = server.asked();
+    assert_eq!(asked.len(), 2);
+    assert!(asked[0].1.contains("PutRequest") && !asked[1].1.contains("PutRequest"));
+}
+
+#[tokio::test]
+async fn unprocessed_reads_are_sent_again_up_to_a_point() {
+    let left = r#"{"Responses":{},"UnprocessedKeys":{"things":{"Keys":[{"PK":{"S":"a"},"SK":{"S":"1"}}]}}}"#;
+    let found =
+        r#"{"Responses":{"things":[{"PK":{"S":"a"},"SK":{"S":"1"}}]},"UnprocessedKeys":{}}"#;
+    let server = Canned::start([(200, left), (200, found)]).await;
+    let read = server.table.batch_get(BatchGet::new([("a", "1")])).await.unwrap();
+    assert_eq!(read.items, [Some(item! { "PK" => "a", "SK" => "1" })]);
+    let server = Canned::start([(200, left); 9]).await;
+    let given_up = server.table.batch_get(BatchGet::new([("a", "1")])).await;
+    assert!(matches!(given_up, Err(Error::Unavailable { .. })));
+    assert_eq!(server.asked().len(), 4);
+}
+
+fn transaction(server: &Canned) -> Transaction {
+    Transaction::new()
+        .with(&server.table, Put::new(item! { "PK" => "a", "SK" => "1" }))
+        .with(&server.table, Update::new(("a", "2")).add("n", 1))
+}
+
+fn tokens(server: &Canned) -> Vec<String> {
+    let token = |body: &str| {
+        let (_, after) = body.split_once(r#""ClientRequestToken":""#).unwrap();
+        after.split('"').next().unwrap().to_owned()
+    };
+    server
+        .asked()
+        .iter()
+        .filter(|(name, _)| name == "TransactWriteItems")
+        .map(|(_, body)| token(body))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_transaction_that_met_another_is_sent_again_under_its_token() {
+    let busy = fault("TransactionInProgressException");
+    let server = Canned::start([(400, CONFLICT), (400, &*busy), (200, OK)]).await;
+    server.store.transact(transaction(&server)).await.unwrap();
+    let tokens = tokens(&server);
+    assert_eq!(tokens.len(), 3);
+    assert!(tokens.iter().all(|token| *token == tokens[0]));
+}
+
+#[tokio::test]
+async fn a_conflict_that_stays_is_named() {
+    let server = Canned::start([(400, CONFLICT); 9]).await;
+    let Err(Error::Cancelled { reasons }) = server.store.transact(transaction(&server)).await
+    else {
+        panic!("must be cancelled");
+    };
+    assert_eq!(reasons, [None, Some(CancelReason::Conflict)]);
+    assert_eq!(server.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn a_transaction_built_again_has_another_token() {
+    let expired = r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+        "CancellationReasons":[{"Code":"None"},{"Code":"ConditionalCheckFailed",
+            "Item":{"PK":{"S":"a"},"SK":{"S":"2"},"ttl":{"N":"1"}}}]}"#;
+    let server = Canned::start([(400, expired), (200, OK), (200, OK)]).await;
+    server.store.transact(transaction(&server)).await.unwrap();
+    assert_eq!(server.operations(), ["TransactWriteItems", "DeleteItem", "TransactWriteItems"]);
+    let tokens = tokens(&server);
+    assert_ne!(tokens[0], tokens[1]);
+}
+
+#[tokio::test]
+async fn a_write_past_a_transaction_under_way() {
+    let conflict = fault("TransactionConflictException");
+    let server = Canned::start([(400, &*conflict), (200, OK)]).await;
+    server.table.put(Put::new(item! { "PK" => "a", "SK" => "1" })).await.unwrap();
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn what_may_have_happened_is_not_done_twice() {
+    let put = || Put::new(item! { "PK" => "a", "SK" => "1" });
+    let server = Canned::start([(500, OK), (200, OK)]).await;
+    server.table.put(put()).await.unwrap();
+    assert_eq!(server.asked().len(), 2, "a plain put can be repeated");
+    let server = Canned::start([(500, OK), (200, OK)]).await;
+    let unknown = server.table.put(put().when(not_exists("PK"))).await;
+    assert!(matches!(unknown, Err(Error::Unavailable { .. })));
+    assert_eq!(server.asked().len(), 1);
+    let server = Canned::start([(500, OK), (200, OK)]).await;
+    let unknown = server.table.update(Update::new(("a", "1")).add("n", 1)).await;
+    assert!(matches!(unknown, Err(Error::Unavailable { .. })));
+    let server = Canned::start([(400, THROTTLED), (200, OK)]).await;
+    server.table.update(Update::new(("a", "1")).add("n", 1)).await.unwrap();
+    let server = Canned::start([(500, OK), (200, OK)]).await;
+    server.store.transact(transaction(&server)).await.unwrap();
+    assert_eq!(tokens(&server).len(), 2, "a transaction is repeated under its token");
+}
+
+#[tokio::test]
+async fn failures_are_tried_again_and_then_called_unavailable() {
+    let server = Canned::start([(400, THROTTLED), (500, OK), (200, OK)]).await;
+    assert!(server.table.get(Get::new(("a", "1"))).await.unwrap().item.is_none());
+    let server = Canned::start([]).await;
+    let failed = server.table.get(Get::new(("a", "1"))).await;
+    assert!(matches!(failed, Err(Error::Unavailable { .. })));
+    assert_eq!(server.asked().len(), 4);
+    let denied = fault("AccessDeniedException");
+    let server = Canned::start([(400, &*denied)]).await;
+    let failed = server.table.get(Get::new(("a", "1"))).await;
+    assert!(
+        matches!(failed, Err(Error::Unavailable { detail }) if detail.contains("AccessDenied"))
+    );
+    assert_eq!(server.asked().len(), 1);
+}
+
+const TABLE: &str = r#"{"Table":{"TableName":"things","LatestStreamArn":"arn:s"}}"#;
+const ITERATOR: &str = r#"{"ShardIterator":"i"}"#;
+const EMPTY: &str = r#"{"Records":[],"NextShardIterator":"i"}"#;
+
+fn record(sequence: u64, rest: &str) -> String {
+    format!(
+        r#"{{"Records":[{{"dynamodb":{{"SequenceNumber":"{sequence:021}",
+        "ApproximateCreationDateTime":1893456000,"Keys":{{"PK":{{"S":"a"}},"SK":{{"S":"1"}}}},
+        "OldImage":{{"PK":{{"S":"a"}},"SK":{{"S":"1"}}}}}}{rest}"#
+    )
+}
+
+fn read(start: StreamStart) -> StreamRead {
+    StreamRead { shard: "shard".into(), start, limit: 10, wait: Duration::ZERO }
+}
+
+#[tokio::test]
+async fn reading_on_takes_one_request() {
+    let one = record(5, r#"}],"NextShardIterator":"j"}"#);
+    let server =
+        Canned::start([(200, TABLE), (200, ITERATOR), (200, &*one), (200, EMPTY), (200, EMPTY)])
+            .await;
+    let page = server.table.stream_read(read(StreamStart::Oldest)).await.unwrap();
+    assert_eq!(page.next, Some(Sequence::from(5)));
+    assert!(!page.changes[0].expired && !page.ended);
+    let after = StreamStart::After(Sequence::from(5));
+    let empty = server.table.stream_read(read(after.clone())).await.unwrap();
+    assert_eq!(empty, StreamPage { next: Some(Sequence::from(5)), ..StreamPage::default() });
+    server.table.stream_read(read(after)).await.unwrap();
+    assert_eq!(
+        server.operations(),
+        ["DescribeTable", "GetShardIterator", "GetRecords", "GetRecords", "GetRecords"]
+    );
+    assert!(server.asked()[3].1.contains(r#""ShardIterator":"j""#));
+}
+
+#[tokio::test]
+async fn empty_answers_are_passed_over_and_the_end_is_seen() {
+    let swept = r#","userIdentity":{"PrincipalId":"dynamodb.amazonaws.com","Type":"Service"}}]}"#;
+    let last = record(7, swept);
+    let server =
+        Canned::start([(200, TABLE), (200, ITERATOR), (200, EMPTY), (200, EMPTY), (200, &*last)])
+            .await;
+    let page = server.table.stream_read(read(StreamStart::Oldest)).await.unwrap();
+    assert!(page.ended);
+    assert!(page.changes[0].expired);
+    assert_eq!(page.changes[0].at_ms, 1_893_456_000_000);
+}
+
+#[tokio::test]
+async fn an_iterator_gone_stale_is_replaced() {
+    let stale = fault("ExpiredIteratorException");
+    let one = record(5, r#"}],"NextShardIterator":"j"}"#);
+    let two = record(6, r#"}],"NextShardIterator":"k"}"#);
+    let server = Canned::start([
+        (200, TABLE),
+        (200, ITERATOR),
+        (200, &*one),
+        (400, &*stale),
+        (200, ITERATOR),
+        (200, &*two),
+    ])
+    .await;
+    server.table.stream_read(read(StreamStart::Oldest)).await.unwrap();
+    let page = server.table.stream_read(read(StreamStart::After(Sequence::from(5)))).await.unwrap();
+    assert_eq!(page.next, Some(Sequence::from(6)));
+    assert!(server.asked()[4].1.contains("000000000000000000005"));
+}
+
+#[tokio::test]
+async fn what_was_trimmed_is_named() {
+    let trimmed = fault("TrimmedDataAccessException");
+    let server = Canned::start([(200, TABLE), (400, &*trimmed)]).await;
+    let gone = server.table.stream_read(read(StreamStart::After(Sequence::from(5)))).await;
+    assert!(matches!(gone, Err(Error::StreamTrimmed { after, .. }) if after == "5"));
+}
+
+#[tokio::test]
+async fn shards_are_listed_page_by_page() {
+    let first = r#"{"StreamDescription":{"LastEvaluatedShardId":"b",
+        "Shards":[{"ShardId":"c","ParentShardId":"b"},{"ShardId":"b","ParentShardId":"gone"}]}}"#;
+    let second = r#"{"StreamDescription":{"Shards":[{"ShardId":"d","ParentShardId":"c"}]}}"#;
+    let server = Canned::start([(200, TABLE), (200, first), (200, second)]).await;
+    let shards = server.table.stream_shards().await.unwrap();
+    let shown: Vec<_> =
+        shards.iter().map(|shard| (shard.id.as_str(), shard.parent.as_deref())).collect();
+    assert_eq!(shown, [("b", None), ("c", Some("b")), ("d", Some("c"))]);
+}

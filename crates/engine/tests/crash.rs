@@ -1,0 +1,250 @@
+//! The machine fails at every single step of a scripted run, in every way we know of. What was
+//! acknowledged must be there afterwards, what was not must be whole or absent, and recovery may
+//! itself be cut off at each of its steps.
+//!
+//! The log is on a simulated disk that counts and fails its steps; the tree is in a directory, and
+//! its commits count as durable once they happen.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+#[path = "town/agreement.rs"]
+mod agreement;
+#[path = "town/damage.rs"]
+mod damage;
+#[path = "town/script.rs"]
+mod script;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::rngs::SmallRng;
+use rand::{Rng as _, SeedableRng as _};
+use roundtable_engine::{Engine, Fault, IoStep, Options, SimulatedDisk};
+use roundtable_table::Error;
+use tempfile::TempDir;
+
+use script::Script;
+
+const CRASHES: [Fault; 4] = [
+    Fault::CrashBefore,
+    Fault::CrashAfter,
+    Fault::CrashWithin { permille: 350 },
+    Fault::CrashWithin { permille: 990 },
+];
+
+/// A data directory whose log is simulated.
+struct Home {
+    tree: TempDir,
+    disk: SimulatedDisk,
+    retention: Duration,
+}
+
+impl Home {
+    fn new(retention: Duration) -> Self {
+        Self { tree: in_memory(), disk: SimulatedDisk::new(), retention }
+    }
+
+    /// The same home with another disk, and a copy of the tree, so that recovering it leaves this one
+    /// as it is.
+    fn with(&self, disk: SimulatedDisk) -> Self {
+        let tree = in_memory();
+        copy_tree(self.tree.path(), tree.path());
+        Self { tree, disk, retention: self.retention }
+    }
+
+    fn open(&self, script: &Script) -> Result<Engine, Error> {
+        let options = Options {
+            clock: script.clock.clone(),
+            memtable_bytes: 6 << 10,
+            segment_bytes: 4 << 10,
+            retention: self.retention,
+            upkeep_interval: Duration::from_secs(3600),
+            sync_tree: false,
+            disk: Some(Arc::new(self.disk.clone())),
+            ..Options::default()
+        };
+        Engine::open(self.tree.path(), options)
+    }
+}
+
+/// A directory in memory where the system has one: the tree need not be durable here, and a busy
+/// disk would make thousands of small runs slow.
+fn in_memory() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    if from.join("tree.mdb").exists() {
+        std::fs::copy(from.join("tree.mdb"), to.join("tree.mdb")).unwrap();
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+const FOR_EVER: Duration = Duration::from_secs(1 << 40);
+
+/// Lives through the script until it ends or the machine fails at `step`.
+async fn live(home: &Home, step: u64, fault: Fault) -> Script {
+    home.disk.fail_at(step, fault);
+    let mut script = Script::new();
+    if let Ok(engine) = home.open(&script) {
+        if let Err(error) = script.live(&engine).await {
+            assert!(matches!(error, Error::WritesStopped { .. }), "{error}");
+        }
+        drop(engine);
+    }
+    script
+}
+
+/// How many steps the script takes when nothing fails.
+async fn steps(retention: Duration) -> u64 {
+    let home = Home::new(retention);
+    let script = live(&home, u64::MAX, Fault::CrashBefore).await;
+    let kinds: std::collections::BTreeSet<IoStep> =
+        home.disk.trace().into_iter().map(|(step, _)| step).collect();
+    for kind in [IoStep::Create, IoStep::Write, IoStep::Sync, IoStep::Rename, IoStep::TreeCommit] {
+        assert!(kinds.contains(&kind), "the script takes no step {kind:?}");
+    }
+    let trims = retention == Duration::ZERO;
+    assert_eq!(trims, kinds.contains(&IoStep::Remove), "{:?}", home.disk.trace());
+    let engine = home.with(home.disk.crash(0)).open(&script).unwrap();
+    script.check_acknowledged(&engine).await;
+    home.disk.steps()
+}
+
+/// Recovers `home` and checks it.
+async fn recover(home: &Home, script: &mut Script) -> Engine {
+    let engine = home.open(script).unwrap();
+    script.recover(&engine).await;
+    engine
+}
+
+async fn crash_everywhere(retention: Duration, faults: &[Fault], seeds: u64) {
+    for step in 1..=steps(retention).await + 3 {
+        for fault in faults {
+            let home = Home::new(retention);
+            let script = live(&home, step, *fault).await;
+            for seed in 1..seeds {
+                let after = home.with(home.disk.crash(seed * 1000 + step));
+                recover(&after, &mut script.clone()).await;
+            }
+            let after = home.with(home.disk.crash(step));
+            let mut script = script.clone();
+            let engine = recover(&after, &mut script).await;
+            script.go_on(&engine).await;
+        }
+    }
+}
+
+#[test]
+fn a_power_loss_at_any_step_loses_nothing_acknowledged() {
+    block_on(crash_everywhere(FOR_EVER, &CRASHES, 3));
+}
+
+#[test]
+fn neither_does_one_while_the_log_is_trimmed() {
+    block_on(crash_everywhere(Duration::ZERO, &CRASHES[1..3], 1));
+}
+
+#[test]
+fn a_power_loss_at_any_step_of_recovery_loses_nothing_either() {
+    block_on(async {
+        let mut taken = std::collections::BTreeSet::new();
+        for (nth, step) in (1..=steps(FOR_EVER).await).step_by(4).enumerate() {
+            let home = Home::new(FOR_EVER);
+            let script = live(&home, step, CRASHES[nth % CRASHES.len()]).await;
+            let crashed = home.disk.crash(step);
+            for during in 1.. {
+                let first = home.with(crashed.crash(0));
+                first.disk.fail_at(during, CRASHES[(nth + during as usize) % CRASHES.len()]);
+                drop(first.open(&script));
+                recover(&first.with(first.disk.crash(step + during)), &mut script.clone()).await;
+                taken.extend(first.disk.trace().into_iter().map(|(step, _)| step));
+                if first.disk.steps() < during {
+                    break;
+                }
+            }
+        }
+        use IoStep::{Create, Remove, Rename, Sync, TreeCommit, Truncate, Write};
+        let all = [Create, Write, Sync, Rename, Truncate, Remove, TreeCommit];
+        let all = all.into_iter().filter(|step| ![Create, Rename].contains(step));
+        assert_eq!(taken, all.collect(), "what recovery does");
+    });
+}
+
+/// A step fails but the machine goes on: writes stop, reads do not, a restart mends it, and what a
+/// restart has shown outlives a power loss.
+async fn fail_everywhere(fault: Fault, kinds: &[IoStep]) {
+    let mut hit = 0;
+    for step in 1..=steps(FOR_EVER).await {
+        let home = Home::new(FOR_EVER);
+        home.disk.fail_at(step, fault);
+        let mut script = Script::new();
+        if let Ok(engine) = home.open(&script) {
+            if let Err(error) = script.live(&engine).await {
+                let Error::WritesStopped { reason } = &error else { panic!("{error}") };
+                let named = ["simulated input/output error", "no space left"];
+                assert!(named.iter().any(|name| reason.contains(name)), "{reason}");
+            }
+            script.check_acknowledged(&engine).await;
+            assert_eq!(engine.audit().unwrap(), Vec::<String>::new());
+        }
+        let trace = home.disk.trace();
+        if !trace.get(step as usize - 1).is_some_and(|(kind, _)| kinds.contains(kind)) {
+            continue;
+        }
+        hit += 1;
+        recover(&home.with(home.disk.crash(step)), &mut script.clone()).await;
+        let restarted = home.with(home.disk.kill());
+        let engine = recover(&restarted, &mut script).await;
+        // As it stands, before anything else is written or comes into the tree.
+        let shown = restarted.disk.crash(step);
+        engine.abandon();
+        recover(&home.with(shown), &mut script.clone()).await;
+        let engine = recover(&restarted, &mut script).await;
+        script.go_on(&engine).await;
+    }
+    assert!(hit > 10, "{fault:?} came up {hit} times");
+}
+
+#[test]
+fn a_failed_step_stops_writes_and_a_restart_mends_it() {
+    let kinds = [IoStep::Write, IoStep::Sync, IoStep::Create, IoStep::Rename, IoStep::TreeCommit];
+    block_on(fail_everywhere(Fault::Fails, &kinds));
+}
+
+#[test]
+fn a_failed_sync_that_forgets_its_pages_loses_nothing_shown_after_a_restart() {
+    block_on(fail_everywhere(Fault::SyncForgets, &[IoStep::Sync]));
+}
+
+#[test]
+fn a_full_disk_stops_writes_and_a_restart_with_space_mends_it() {
+    let kinds = [IoStep::Write, IoStep::Create, IoStep::TreeCommit];
+    block_on(fail_everywhere(Fault::DiskFull, &kinds));
+}
+
+#[test]
+fn a_long_life_of_crashes_adds_up() {
+    block_on(async {
+        for seed in 0..12 {
+            let mut random = SmallRng::seed_from_u64(seed);
+            let mut home = Home::new(FOR_EVER);
+            let mut script = live(&home, random.random_range(20..100), Fault::CrashBefore).await;
+            for _ in 0..12 {
+                home = home.with(home.disk.crash(random.random()));
+                let fault = CRASHES[random.random_range(0..CRASHES.len())];
+                home.disk.fail_at(random.random_range(1..40), fault);
+                let Ok(engine) = home.open(&script) else { continue };
+                if let Err(error) = script.try_to_go_on(&engine).await {
+                    assert!(matches!(error, Error::WritesStopped { .. }), "{error}");
+                }
+            }
+            let home = home.with(home.disk.crash(seed));
+            let engine = recover(&home, &mut script).await;
+            script.go_on(&engine).await;
+        }
+    });
+}

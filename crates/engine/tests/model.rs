@@ -1,0 +1,94 @@
+//! The engine against a plain model: random scripts of every operation, with checkpoints, restarts
+//! and crashes in between, and every answer compared.
+//!
+//! `ROUNDTABLE_MODEL_SEQUENCES` sets how many scripts are run, `ROUNDTABLE_MODEL_SEED` the first.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "model/flaws.rs"]
+mod flaws;
+#[path = "model/pages.rs"]
+mod pages;
+#[path = "model/script.rs"]
+mod script;
+#[path = "model/shrink.rs"]
+mod shrink;
+#[path = "model/words.rs"]
+mod words;
+#[path = "model/world.rs"]
+mod world;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flaws::Flaw;
+use script::Script;
+use world::{Tally, run};
+
+const SEQUENCES_BY_DEFAULT: u64 = 10_000;
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |value| value.parse().unwrap())
+}
+
+#[test]
+fn the_engine_answers_as_the_model_does() {
+    let first = setting("ROUNDTABLE_MODEL_SEED", 0);
+    let count = setting("ROUNDTABLE_MODEL_SEQUENCES", SEQUENCES_BY_DEFAULT);
+    let (next, total) = (AtomicU64::new(first), Mutex::new(Tally::default()));
+    let work = || {
+        let mut tally = Tally::default();
+        loop {
+            let seed = next.fetch_add(1, Ordering::SeqCst);
+            if seed >= first + count {
+                break;
+            }
+            let script = Script::of(seed);
+            match run(&script, None) {
+                Ok(met) => tally += met,
+                Err(failure) => {
+                    // The others need not go on.
+                    next.store(u64::MAX / 2, Ordering::SeqCst);
+                    panic!("seed {seed}: {}", shrink::report(&script, failure, None));
+                }
+            }
+        }
+        *total.lock().unwrap() += tally;
+    };
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(2, usize::from);
+        (0..threads).for_each(|_| drop(scope.spawn(work)));
+    });
+    let met = total.into_inner().unwrap();
+    if count >= 1000 {
+        let count = usize::try_from(count).unwrap();
+        assert!(met.steps > 20 * count && met.changes > 5 * count, "{met:?}");
+        assert!(met.rows > 2 * count && met.refused > 2 * count, "{met:?}");
+        assert!(met.expired > count / 2 && met.repeated > count / 20, "{met:?}");
+        assert!(met.crashes > count / 4 && met.reopened > count / 8, "{met:?}");
+        assert!(met.checkpoints > count as u64 && met.trimmed > 0, "{met:?}");
+    }
+}
+
+#[test]
+fn every_planted_flaw_is_caught() {
+    for flaw in Flaw::ALL {
+        let is_caught = |seed: &u64| run(&Script::of(*seed), Some(flaw)).is_err();
+        let caught = (0..300).filter(is_caught).take(3).count();
+        assert_eq!(caught, 3, "{flaw:?} was caught that often under 300 seeds");
+    }
+}
+
+#[test]
+fn a_failing_script_is_cut_down_and_told() {
+    let failing = |seed| {
+        let script = Script::of(seed);
+        let failure = run(&script, Some(Flaw::LostDelete)).err()?;
+        Some((script, failure))
+    };
+    let (script, failure) = (0..300).find_map(failing).unwrap();
+    let told = shrink::report(&script, failure, Some(Flaw::LostDelete));
+    let steps = told.lines().filter(|line| line.starts_with("  step ")).count();
+    assert!(told.contains("Delete(") && told.contains("engine:"), "{told}");
+    // A table, an item to delete, the third delete, and whatever shows it.
+    assert!((3..=8).contains(&steps) && steps < script.steps.len(), "{told}");
+}
