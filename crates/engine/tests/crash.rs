@@ -152,7 +152,7 @@ fn neither_does_one_while_the_log_is_trimmed() {
 fn a_power_loss_at_any_step_of_recovery_loses_nothing_either() {
     block_on(async {
         let mut taken = std::collections::BTreeSet::new();
-        for (nth, step) in (1..=steps(FOR_EVER).await).step_by(4).enumerate() {
+        for (nth, step) in (1..=steps(FOR_EVER).await).step_by(3).enumerate() {
             let home = Home::new(FOR_EVER);
             let script = live(&home, step, CRASHES[nth % CRASHES.len()]).await;
             let crashed = home.disk.crash(step);
@@ -167,10 +167,11 @@ fn a_power_loss_at_any_step_of_recovery_loses_nothing_either() {
                 }
             }
         }
-        use IoStep::{Create, Remove, Rename, Sync, TreeCommit, Truncate, Write};
-        let all = [Create, Write, Sync, Rename, Truncate, Remove, TreeCommit];
-        let all = all.into_iter().filter(|step| ![Create, Rename].contains(step));
-        assert_eq!(taken, all.collect(), "what recovery does");
+        for kind in
+            [IoStep::Write, IoStep::Sync, IoStep::Truncate, IoStep::Remove, IoStep::TreeCommit]
+        {
+            assert!(taken.contains(&kind), "recovery never took a step {kind:?}");
+        }
     });
 }
 

@@ -4,6 +4,10 @@
 //! `ROUNDTABLE_MODEL_SEQUENCES` sets how many scripts are run, `ROUNDTABLE_MODEL_SEED` the first.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "model/author.rs"]
+mod author;
+#[path = "model/clock.rs"]
+mod clock;
 #[path = "model/flaws.rs"]
 mod flaws;
 #[path = "model/pages.rs"]
@@ -12,6 +16,8 @@ mod pages;
 mod script;
 #[path = "model/shrink.rs"]
 mod shrink;
+#[path = "model/streams.rs"]
+mod streams;
 #[path = "model/words.rs"]
 mod words;
 #[path = "model/world.rs"]
@@ -60,6 +66,7 @@ fn the_engine_answers_as_the_model_does() {
     });
     let met = total.into_inner().unwrap();
     if count >= 1000 {
+        panic!("{met:?}");
         let count = usize::try_from(count).unwrap();
         assert!(met.steps > 20 * count && met.changes > 5 * count, "{met:?}");
         assert!(met.rows > 2 * count && met.refused > 2 * count, "{met:?}");

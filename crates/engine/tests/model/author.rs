@@ -29,12 +29,15 @@ impl Author {
         Self { rng, words, tables: Vec::new(), repeatable: Vec::new() }
     }
 
-    /// A few tables, then anything.
+    /// A few tables, a few items in each, then anything.
     pub(crate) fn write(mut self) -> Vec<Step> {
         let tables = self.rng.random_range(1..=NAMES.len());
         let steps = self.rng.random_range(15..60);
         let mut script: Vec<Step> =
             NAMES.into_iter().take(tables).map(|name| self.create(name)).collect();
+        for table in self.tables.clone() {
+            script.push(Step::BatchWrite(Named(Arc::clone(&table)), self.batch(&table)));
+        }
         script.extend((0..steps).map(|_| self.step()));
         script
     }
@@ -98,7 +101,7 @@ impl Author {
     }
 
     fn condition_for(&mut self, table: &TableDefinition) -> Option<Condition> {
-        self.one_in(3).then(|| self.condition(table, 2))
+        self.one_in(5).then(|| self.condition(table, 2))
     }
 
     fn put(&mut self, table: &TableDefinition) -> Put {

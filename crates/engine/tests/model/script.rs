@@ -92,4 +92,3 @@ fn setup(rng: &mut SmallRng) -> Setup {
         is_restless,
     }
 }
-

@@ -156,7 +156,8 @@ impl Words {
     pub(crate) fn choose(rng: &mut SmallRng) -> Self {
         let names = ["pk", "sk", "t", "bp", "bs", "np", "ns", "n"];
         let mut few = |name: &&'static str| {
-            let count = rng.random_range(2..=5);
+            let is_partition = ["pk", "bp", "t"].contains(name);
+            let count = rng.random_range(if is_partition { 1..=3 } else { 2..=5 });
             let all = key_values(name);
             (*name, (0..count).map(|_| pick(rng, &all).clone()).collect())
         };
@@ -220,7 +221,11 @@ impl Words {
         let key = self.key(rng, &definition.key);
         let mut item = definition.key.item(&key).to_attributes();
         for name in attributes_of(definition) {
-            let often = if is_index_key(definition, &name) { 0.6 } else { 0.2 };
+            let often = match name.as_str() {
+                "ttl" => 0.4,
+                _ if is_index_key(definition, &name) => 0.7,
+                _ => 0.2,
+            };
             if !definition.key.names(&name) && rng.random_bool(often) {
                 let value = self.attribute(rng, &name);
                 item.insert(name, value);

@@ -6,20 +6,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_engine::{Engine, Options};
 use roundtable_table::{
-    Change, Clock, Error, Key, ManualClock, Query, Result, Scan, Sequence, Store, StreamPage,
-    StreamRead, StreamStart, Table, TableDefinition, TableGet, TableWrite, Transaction,
+    Clock, Key, ManualClock, Query, Result, Scan, Store, Table, TableDefinition, TableGet,
+    TableWrite, Transaction,
 };
 
+use crate::clock::{LateClock, ScriptClock};
 use crate::flaws::{Flaw, Flawed, forgetful};
 use crate::pages::{Mismatch, check_merge, check_query, check_scan, same};
-use crate::script::{Named, Script, Setup, Step};
+use crate::script::{NAMES, Named, Script, Setup, Step};
+use crate::streams::Followed;
 use crate::words::START_MS;
-
-const STREAM_PAGE: usize = 100;
 
 /// What the scripts met, to show that they did not pass for want of anything to meet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,50 +144,26 @@ impl<'a> World<'a> {
             // The engine may have swept already, and would soon; now both have.
             self.sweep()?;
         }
-        self.follow_streams(is_sweep).await?;
+        self.follow_streams(is_sweep)?;
         Ok(self)
     }
 
     /// Ends the engine and starts it again.
     fn reopen(mut self, by_crash: bool) -> Result<Self, Mismatch> {
         self.tally.checkpoints += self.engine.metrics().checkpoint_us.count;
-        let World {
-            setup,
-            directory,
-            clock,
-            flaw,
-            engine,
-            ours,
-            model,
-            theirs,
-            tables,
-            streams,
-            mut tally,
-        } = self;
-        drop(ours);
+        drop(self.ours);
         if by_crash {
-            tally.crashes += 1;
-            engine.abandon();
+            self.tally.crashes += 1;
+            self.engine.abandon();
         } else {
-            tally.reopened += 1;
-            engine.close().map_err(|error| format!("cannot close: {error}"))?;
+            self.tally.reopened += 1;
+            self.engine.close().map_err(|error| format!("cannot close: {error}"))?;
         }
-        let engine = Engine::open(directory, options(setup, &clock, flaw, directory))
+        let options = options(self.setup, &self.clock, self.flaw, self.directory);
+        self.engine = Engine::open(self.directory, options)
             .map_err(|error| format!("cannot open again: {error}"))?;
-        let ours = store(&engine, flaw);
-        Ok(World {
-            setup,
-            directory,
-            clock,
-            flaw,
-            engine,
-            ours,
-            model,
-            theirs,
-            tables,
-            streams,
-            tally,
-        })
+        self.ours = store(&self.engine, self.flaw);
+        Ok(self)
     }
 
     fn sweep(&self) -> Result<(), Mismatch> {
@@ -277,8 +252,8 @@ impl<'a> World<'a> {
             Step::Query(_, query) => self.tally.rows += check_query(ours, theirs, query).await?,
             Step::Scan(_, scan) => self.tally.rows += check_scan(ours, theirs, scan).await?,
             Step::Merge(_, merge) => self.tally.rows += check_merge(ours, theirs, merge).await?,
-            Step::Stream(table, thousandths, limit) => {
-                self.read_stream(&table.0, ours, *thousandths, *limit).await?;
+            Step::Stream(_, thousandths, limit) => {
+                self.read_stream(ours, *thousandths, *limit)?;
             }
             _ => {}
         }
@@ -307,7 +282,7 @@ impl<'a> World<'a> {
     async fn describe_tables(&mut self) -> Result<(), Mismatch> {
         let (ours, theirs) = (self.ours.list_tables().await, self.theirs.list_tables().await);
         self.compare(ours, theirs)?;
-        for name in ["alpha", "beta", "gamma"] {
+        for name in NAMES {
             let ours = self.ours.table(name).await.map(|table| table.definition().clone());
             let theirs = self.theirs.table(name).await.map(|table| table.definition().clone());
             self.compare(ours, theirs)?;
@@ -334,80 +309,35 @@ impl<'a> World<'a> {
     }
 
     /// Reads what is new in every stream, on both sides.
-    async fn follow_streams(&mut self, is_sweep: bool) -> Result<(), Mismatch> {
+    fn follow_streams(&mut self, is_sweep: bool) -> Result<(), Mismatch> {
         let tables: Vec<_> = self.tables.values().filter(|table| table.stream).cloned().collect();
         for table in tables {
             let (ours, theirs) =
                 (self.ours.table_as(table.clone()), self.theirs.table_as(table.clone()));
             let Some(followed) = self.streams.get_mut(&table.name) else { continue };
-            let mut new = follow(&ours, "log", &mut followed.ours).await?;
-            let mut expected = follow(&theirs, "all", &mut followed.theirs).await?;
-            let rising = followed.changes.iter().chain(&new).map(|change| &change.sequence);
-            if !rising.is_sorted_by(|a, b| a < b) {
-                return Err(format!("sequences do not rise: {new:?}"));
-            }
-            followed.changes.extend(new.iter().cloned());
+            let new = followed.follow(&ours, &theirs, is_sweep || self.setup.is_restless)?;
             self.tally.changes += new.len();
             self.tally.expired += new.iter().filter(|change| change.expired).count();
-            // A sweep removes in any order, and in a restless script at any time.
-            if is_sweep || self.setup.is_restless {
-                let late = |change: &Change| change.expired.then(|| change.key.clone());
-                new.sort_by_key(late);
-                expected.sort_by_key(late);
-            }
-            let plain = |changes: &[Change]| changes.iter().map(plain).collect::<Vec<_>>();
-            if plain(&new) != plain(&expected) {
-                return Err(format!(
-                    "stream of {}\nengine: {new:?}\n model: {expected:?}",
-                    table.name
-                ));
-            }
         }
         Ok(())
     }
 
-    /// Reads a part of the stream again, which must be as it was.
-    async fn read_stream(
+    /// Reads a part of the stream again.
+    fn read_stream(
         &mut self,
-        definition: &TableDefinition,
         table: &Table,
         thousandths: usize,
         limit: usize,
     ) -> Result<(), Mismatch> {
-        let Some(followed) = self.streams.get(&definition.name).filter(|_| definition.stream)
-        else {
-            return Ok(());
-        };
-        let changes = &followed.changes;
-        // What is older may be gone.
-        let horizon_ms = self
-            .clock
-            .now
-            .now_ms()
-            .saturating_sub(u64::try_from(self.setup.retention.as_millis()).unwrap());
-        let kept = changes.iter().filter(|change| change.at_ms > horizon_ms).count();
-        let oldest = read(table, "log", StreamStart::Oldest, 1000).await;
-        let oldest = oldest.map_err(|error| format!("the oldest changes: {error}"))?.changes;
-        if !changes.ends_with(&oldest) || oldest.len() < kept {
-            return Err(format!("the stream {changes:?}\nis no longer that: {oldest:?}"));
+        let Some(followed) = self.streams.get(&table.definition().name) else { return Ok(()) };
+        if table.definition().stream {
+            // What is older may be gone.
+            let retention_ms = u64::try_from(self.setup.retention.as_millis()).unwrap();
+            let horizon_ms = self.clock.now.now_ms().saturating_sub(retention_ms);
+            let was_trimmed = followed.read_again(table, horizon_ms, thousandths, limit)?;
+            self.tally.trimmed += usize::from(was_trimmed);
         }
-        let at = changes.len() * thousandths / 1000;
-        let Some(after) = changes.get(at) else { return Ok(()) };
-        let start = StreamStart::After(after.sequence.clone());
-        match read(table, "log", start, limit).await {
-            Ok(page) => {
-                let expected = changes.iter().skip(at + 1).take(limit);
-                if !page.changes.iter().eq(expected) {
-                    return Err(format!("after {after:?} come {page:?}\nin {changes:?}"));
-                }
-            }
-            Err(Error::StreamTrimmed { .. }) if at + kept < changes.len() => {
-                self.tally.trimmed += 1
-            }
-            Err(error) => return Err(format!("after {after:?}: {error}")),
-        }
-        let latest = read(table, "log", StreamStart::Latest, limit).await;
-        same(latest.map(|page| page.changes), Ok(Vec::new())).map(|_| ())
+        Ok(())
     }
 
     /// Every table, every index, every partition, and the engine's own audit.

@@ -1,0 +1,121 @@
+//! Follows a table's stream on both sides, and reads parts of it again.
+
+use std::time::Duration;
+
+use futures::FutureExt;
+use roundtable_table::{
+    Change, Error, Result, Sequence, StreamPage, StreamRead, StreamStart, Table,
+};
+
+use crate::pages::{Mismatch, same};
+
+const ENGINE_SHARD: &str = "log";
+const MODEL_SHARD: &str = "all";
+const PAGE: usize = 100;
+/// More than a script can write.
+const EVERYTHING: usize = 1000;
+
+/// How far a table's stream was read on both sides.
+#[derive(Debug, Default)]
+pub(crate) struct Followed {
+    /// The engine's changes.
+    changes: Vec<Change>,
+    ours: Option<Sequence>,
+    theirs: Option<Sequence>,
+}
+
+impl Followed {
+    /// Reads what is new on both sides and compares it; expiries in `any_order`, since a sweep
+    /// removes in any order and upkeep at any time.
+    pub(crate) fn follow(
+        &mut self,
+        ours: &Table,
+        theirs: &Table,
+        any_order: bool,
+    ) -> Result<Vec<Change>, Mismatch> {
+        let new = news(ours, ENGINE_SHARD, &mut self.ours)?;
+        let expected = news(theirs, MODEL_SHARD, &mut self.theirs)?;
+        self.changes.extend(new.iter().cloned());
+        if !self.changes.is_sorted_by(|a, b| a.sequence < b.sequence) {
+            return Err(format!("sequences do not rise: {new:?}"));
+        }
+        if comparable(&new, any_order) != comparable(&expected, any_order) {
+            let name = &ours.definition().name;
+            return Err(format!("stream of {name}\nengine: {new:?}\n model: {expected:?}"));
+        }
+        Ok(new)
+    }
+
+    /// Reads everything, and a part, of what was read before: it must be as it was, except that
+    /// what was written up to `horizon_ms` may be gone. Tells whether the part was.
+    pub(crate) fn read_again(
+        &self,
+        table: &Table,
+        horizon_ms: u64,
+        thousandths: usize,
+        limit: usize,
+    ) -> Result<bool, Mismatch> {
+        let failed = |error: Error| format!("the stream failed: {error}");
+        let changes = &self.changes;
+        let kept = changes.iter().filter(|change| change.at_ms > horizon_ms).count();
+        let oldest = read(table, ENGINE_SHARD, StreamStart::Oldest, EVERYTHING);
+        let oldest = oldest.map_err(failed)?.changes;
+        if !changes.ends_with(&oldest) || oldest.len() < kept {
+            return Err(format!("the stream {changes:?}\nis no longer that: {oldest:?}"));
+        }
+        let latest = read(table, ENGINE_SHARD, StreamStart::Latest, limit);
+        same(latest.map(|page| page.changes), Ok(Vec::new()))?;
+        let at = changes.len() * thousandths / 1000;
+        let Some(after) = changes.get(at) else { return Ok(false) };
+        let start = StreamStart::After(after.sequence.clone());
+        match read(table, ENGINE_SHARD, start, limit) {
+            Err(Error::StreamTrimmed { .. }) if at + kept < changes.len() => Ok(true),
+            Err(error) => Err(failed(error)),
+            Ok(page) if page.changes.iter().eq(changes.iter().skip(at + 1).take(limit)) => {
+                Ok(false)
+            }
+            Ok(page) => Err(format!("after {after:?} come {page:?}\nin {changes:?}")),
+        }
+    }
+}
+
+fn read(table: &Table, shard: &str, start: StreamStart, limit: usize) -> Result<StreamPage> {
+    let read = StreamRead { shard: shard.to_owned(), start, limit, wait: Duration::ZERO };
+    // A read that has to wait, if only for the timer's next tick, has found nothing.
+    let answer = table.stream_read(read).now_or_never();
+    answer.unwrap_or_else(|| Ok(StreamPage::default()))
+}
+
+/// What came after `seen`.
+fn news(table: &Table, shard: &str, seen: &mut Option<Sequence>) -> Result<Vec<Change>, Mismatch> {
+    let mut new = Vec::new();
+    loop {
+        let start = seen.clone().map_or(StreamStart::Oldest, StreamStart::After);
+        let page = match read(table, shard, start, PAGE) {
+            // Trimmed, with nothing but the engine's own records in between.
+            Err(Error::StreamTrimmed { .. }) => {
+                read(table, shard, StreamStart::Oldest, PAGE).map(|mut page| {
+                    page.changes.retain(|change| Some(&change.sequence) > seen.as_ref());
+                    page
+                })
+            }
+            other => other,
+        };
+        let page = page.map_err(|error| format!("the stream failed: {error}"))?;
+        *seen = page.next.or(seen.take());
+        if page.changes.is_empty() {
+            return Ok(new);
+        }
+        new.extend(page.changes);
+    }
+}
+
+/// The changes without their sequences, which are each store's own.
+fn comparable(changes: &[Change], any_order: bool) -> Vec<Change> {
+    let plain = |change: &Change| Change { sequence: Sequence::from(0), ..change.clone() };
+    let mut plain: Vec<Change> = changes.iter().map(plain).collect();
+    if any_order {
+        plain.sort_by_key(|change| change.expired.then(|| change.key.clone()));
+    }
+    plain
+}
