@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::samples::Samples;
+
 /// A mebibyte.
 pub(crate) const MIB: u64 = 1024 * 1024;
 
@@ -67,6 +69,25 @@ pub(crate) fn settle(dir: &Path) -> Result<()> {
         quiet = if cpu_ticks()? - before <= 1 { quiet + 1 } else { 0 };
     }
     Ok(())
+}
+
+/// Times plain syncs of 4 KiB into a file of zeros: what the disk itself gives right now.
+pub(crate) fn time_syncs(dir: &Path) -> Result<Samples> {
+    use std::os::unix::fs::FileExt;
+    const SYNCS: u64 = 300;
+    const BLOCK: usize = 4096;
+    let file = tempfile::tempfile_in(dir)?;
+    let all = usize::try_from(SYNCS)? * BLOCK;
+    file.write_all_at(&vec![0; all], 0)?;
+    file.sync_all()?;
+    let mut samples = Samples::with_capacity(usize::try_from(SYNCS)?);
+    for nth in 0..SYNCS {
+        let started = Instant::now();
+        file.write_all_at(&[1; BLOCK], nth * BLOCK as u64)?;
+        file.sync_data()?;
+        samples.add_since(started);
+    }
+    Ok(samples)
 }
 
 /// Processor time this process has used, in clock ticks.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// How long each of many operations took.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
-    nanos: Vec<u32>,
+    nanos: Vec<u64>,
     sorted: bool,
 }
 
@@ -16,7 +16,7 @@ impl Samples {
 
     /// Adds the time since `started`.
     pub(crate) fn add_since(&mut self, started: Instant) {
-        let nanos = u32::try_from(started.elapsed().as_nanos()).unwrap_or(u32::MAX);
+        let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.sorted = false;
         self.nanos.push(nanos);
     }
@@ -44,12 +44,12 @@ impl Samples {
             reason = "an index scaled by a share of at most one"
         )]
         let at = (last as f64 * share).round() as usize;
-        self.nanos.get(at).map_or(0.0, |nanos| f64::from(*nanos) / 1e3)
+        self.nanos.get(at).map_or(0.0, |nanos| Duration::from_nanos(*nanos).as_secs_f64() * 1e6)
     }
 
     /// Operations per second, had they run one after the other.
     pub(crate) fn per_second(&self) -> f64 {
-        let nanos: u64 = self.nanos.iter().map(|nanos| u64::from(*nanos)).sum();
+        let nanos: u64 = self.nanos.iter().sum();
         rate(self.nanos.len() as u64, Duration::from_nanos(nanos))
     }
 }

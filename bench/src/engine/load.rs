@@ -25,6 +25,13 @@ pub(super) fn run(root: &Path, items: u64, report: &mut Report) -> Result<()> {
     let (stall, memory) = (told(&numbers, "stall_ms")?, told(&numbers, "anonymous_mb")?);
     report.figure(format!("load of {items}, items/s"), Better::Higher, [told(&numbers, "rate")?]);
     report.figure("  longest wait of a call, ms", Better::Lower, [stall]);
+    for (figure, name) in [
+        ("  slowest sync of the log, ms", "sync_ms"),
+        ("  longest pause for the tree, ms", "pause_ms"),
+        ("  slowest checkpoint of a run, ms", "checkpoint_ms"),
+    ] {
+        report.figure(figure, Better::Lower, [told(&numbers, name)?]);
+    }
     report.figure("  anonymous memory, MB", Better::Lower, [memory]);
     report.figure("  on disk afterwards, MB", Better::Lower, [told(&numbers, "disk_mb")?]);
     report.under("load-stall", stall, STALL_MS_MAX, "ms");
@@ -52,6 +59,10 @@ pub(super) fn child(dir: &Path, items: u64) -> Result<()> {
     })?;
     tell("rate", rate(items, loaded.elapsed));
     tell("stall_ms", loaded.longest_wait.as_secs_f64() * 1e3);
+    let metrics = ours.metrics();
+    tell("sync_ms", metrics.sync_us.max / 1000);
+    tell("pause_ms", metrics.stall_us.max / 1000);
+    tell("checkpoint_ms", metrics.checkpoint_us.max / 1000);
     tell("anonymous_mb", highest.load(Ordering::Relaxed) / MIB);
     tell("disk_mb", machine::occupied_bytes(dir)? / MIB);
     Ok(())

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use futures::future::try_join_all;
-use roundtable_engine::{Engine, Options};
-use roundtable_table::{BatchWrite, Get, Item, Put, Query, Store, Table, limits};
+use roundtable_engine::{Engine, Metrics, Options};
+use roundtable_table::{BatchWrite, Get, Item, Put, Query, SharedBackend, Store, Table, limits};
 use tokio::runtime::{Builder, Runtime};
 
 use super::data::{Address, Town, definition};
@@ -22,6 +22,7 @@ use crate::samples::Samples;
 const LOADERS: usize = 32;
 
 pub(crate) struct Ours {
+    engine: Arc<Engine>,
     table: Table,
     runtime: Runtime,
 }
@@ -39,8 +40,15 @@ impl Ours {
         std::fs::create_dir_all(dir)?;
         let runtime = Builder::new_multi_thread().enable_time().build()?;
         let engine = Engine::open(dir, Options::default()).context("opening the engine")?;
-        let table = runtime.block_on(Store::new(engine).create_table(definition()))?;
-        Ok(Self { table, runtime })
+        let engine = Arc::new(engine);
+        let backend: SharedBackend = Arc::<Engine>::clone(&engine);
+        let table = runtime.block_on(Store::shared(backend).create_table(definition()))?;
+        Ok(Self { engine, table, runtime })
+    }
+
+    /// What the engine says of itself.
+    pub(crate) fn metrics(&self) -> Metrics {
+        self.engine.metrics()
     }
 
     /// Writes these activities in batches from many callers at once.

@@ -70,7 +70,7 @@ impl Engine {
         let applied = tree.applied()?;
         let sequence = applied.map_or(0, |position| position.sequence);
         let mut replay = Replay {
-            view: View::new(tree, sequence),
+            view: View::new(tree, sequence, options.memtable_bytes),
             catalog: Catalog::default(),
             holds: parking_lot::Mutex::default(),
             memtable_bytes: options.memtable_bytes,

@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::keys;
 
-/// 256 KiB: about eight bits for each key and partition of a full run.
-const WORDS: usize = 1 << 15;
+/// One word for this much of a full run: about eight bits for each key and partition, 256 KiB for a
+/// run of 64 MiB.
+const BYTES_PER_WORD: usize = 2048;
+const WORDS_MIN: usize = 64;
 const PROBES: u32 = 3;
 
 /// What a lookup asks the filter for; computed once for all runs.
@@ -29,11 +31,11 @@ impl Fingerprint {
         Self((u64::from(crc32fast::hash(bytes)) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// The words and bits it stands for.
-    fn places(self) -> impl Iterator<Item = (usize, u64)> {
+    /// The words, of so many, and the bits it stands for.
+    fn places(self, words: usize) -> impl Iterator<Item = (usize, u64)> {
         (0..PROBES).map(move |probe| {
             let bits = self.0.rotate_left(probe * 21);
-            let word = (bits >> 6) as usize % WORDS;
+            let word = (bits >> 6) as usize % words.max(1);
             (word, 1 << (bits & 63))
         })
     }
@@ -43,15 +45,15 @@ impl Fingerprint {
 #[derive(Debug)]
 pub(crate) struct Filter(Box<[AtomicU64]>);
 
-impl Default for Filter {
-    fn default() -> Self {
-        Self((0..WORDS).map(|_| AtomicU64::new(0)).collect())
-    }
-}
-
 impl Filter {
+    /// A filter for a run that is frozen at `run_bytes`.
+    pub(crate) fn for_run_of(run_bytes: usize) -> Self {
+        let words = (run_bytes / BYTES_PER_WORD).next_power_of_two().max(WORDS_MIN);
+        Self((0..words).map(|_| AtomicU64::new(0)).collect())
+    }
+
     pub(crate) fn insert(&self, fingerprint: Fingerprint) {
-        for (word, bit) in fingerprint.places() {
+        for (word, bit) in fingerprint.places(self.0.len()) {
             if let Some(word) = self.0.get(word) {
                 word.fetch_or(bit, Ordering::Relaxed);
             }
@@ -60,7 +62,7 @@ impl Filter {
 
     /// False only for what was never inserted.
     pub(crate) fn may_hold(&self, fingerprint: Fingerprint) -> bool {
-        fingerprint.places().all(|(word, bit)| {
+        fingerprint.places(self.0.len()).all(|(word, bit)| {
             self.0.get(word).is_some_and(|word| word.load(Ordering::Relaxed) & bit != 0)
         })
     }
@@ -72,7 +74,7 @@ mod tests {
 
     #[test]
     fn what_was_inserted_is_held_and_little_else() {
-        let filter = Filter::default();
+        let filter = Filter::for_run_of(64 << 20);
         let key = |n: u32| Fingerprint::of_key(format!("USER#{n}").as_bytes());
         (0..200_000).for_each(|n| filter.insert(key(n)));
         assert!((0..200_000).all(|n| filter.may_hold(key(n))));

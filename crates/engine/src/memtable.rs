@@ -63,7 +63,7 @@ impl Version {
 }
 
 /// An ordered map of versions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Run {
     map: RwLock<BTreeMap<Bytes, Version>>,
     filter: Filter,
@@ -79,6 +79,12 @@ pub(crate) struct RunWrite {
 }
 
 impl Run {
+    /// An empty run that is to be frozen at `limit_bytes`.
+    pub(crate) fn new(limit_bytes: usize) -> Self {
+        let filter = Filter::for_run_of(limit_bytes);
+        Self { map: RwLock::default(), filter, bytes: AtomicUsize::new(0) }
+    }
+
     /// Inserts `writes`. Versions that nobody can read any more are forgotten, unless `keep_all`.
     pub(crate) fn insert(&self, writes: &[RunWrite], visible: u64, keep_all: impl Fn() -> bool) {
         for write in writes {
@@ -178,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_reader_sees_the_version_of_its_sequence() {
-        let run = Run::default();
+        let run = Run::new(1 << 20);
         run.insert(&[write("a", Some("1"), 1)], 0, || true);
         run.insert(&[write("a", Some("2"), 2), write("b", None, 3)], 1, || true);
         let at = |key: &str, sequence| run.get(key.as_bytes(), || sequence);
@@ -191,7 +197,7 @@ mod tests {
 
     #[test]
     fn versions_nobody_can_read_are_forgotten_and_their_bytes_returned() {
-        let run = Run::default();
+        let run = Run::new(1 << 20);
         run.insert(&[write("a", Some("1"), 1)], 0, || false);
         let once = run.bytes();
         for sequence in 2..100 {

@@ -29,8 +29,10 @@ pub(crate) fn run(shared: &Shared, requests: &Weak<Sender<Request>>) {
     while !shared.is_closing() {
         let mut failed = false;
         if shared.stopped().is_none() {
+            // One must not wait for the other: items expire also while the archive is out of reach.
             let kept = keep_up(shared, &mut archived);
-            if let Err(error) = kept.and_then(|()| sweep(shared, requests).map(|_| ())) {
+            let swept = sweep(shared, requests).map(|_| ());
+            for error in [kept, swept].into_iter().filter_map(Result::err) {
                 tracing::warn!(%error, "upkeep failed and will be tried again");
                 failed = true;
             }

@@ -44,6 +44,7 @@ struct Runs {
 pub(crate) struct View {
     pub(crate) tree: Tree,
     runs: RwLock<Arc<Runs>>,
+    run_bytes: usize,
     visible: AtomicU64,
     /// Up to which sequence runs were dropped.
     dropped: AtomicU64,
@@ -52,12 +53,14 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The state held by `tree`, which is that of sequence `visible`.
-    pub(crate) fn new(tree: Tree, visible: u64) -> Self {
-        let runs = Runs { active: Arc::default(), frozen: Vec::new() };
+    /// The state held by `tree`, which is that of sequence `visible`; runs are to be frozen at
+    /// `run_bytes`.
+    pub(crate) fn new(tree: Tree, visible: u64, run_bytes: usize) -> Self {
+        let runs = Runs { active: Arc::new(Run::new(run_bytes)), frozen: Vec::new() };
         Self {
             tree,
             runs: RwLock::new(Arc::new(runs)),
+            run_bytes,
             visible: AtomicU64::new(visible),
             dropped: AtomicU64::new(visible),
             snapshots: AtomicUsize::new(0),
@@ -99,7 +102,7 @@ impl View {
         }
         let full = Arc::new(Frozen { run: Arc::clone(&runs.active), through });
         let frozen = std::iter::once(full).chain(runs.frozen.iter().cloned()).collect();
-        *runs = Arc::new(Runs { active: Arc::default(), frozen });
+        *runs = Arc::new(Runs { active: Arc::new(Run::new(self.run_bytes)), frozen });
     }
 
     /// The oldest frozen run.

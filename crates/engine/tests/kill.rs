@@ -5,7 +5,6 @@
 //! `ROUNDTABLE_KILL_CYCLES=500 cargo test --release -p roundtable-engine --test kill -- --nocapture`
 //! is the full run.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stdout, reason = "the child tells its parent, the parent the figures")]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -160,7 +159,8 @@ fn listen(output: ChildStdout) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            if let Some(said) = line.strip_prefix(MARK)
+            // The harness begins its own line before the child's first.
+            if let Some((_, said)) = line.split_once(MARK)
                 && sender.send(said.to_owned()).is_err()
             {
                 return;
@@ -236,7 +236,7 @@ fn run_and_kill(directory: &Path, random: &mut SmallRng, heard: &mut Acknowledge
         + if during_start {
             Duration::from_micros(random.random_range(0..START_MICROS_MAX))
         } else {
-            Duration::from_secs(60)
+            Duration::from_mins(1)
         };
     let mut acknowledgements = 0;
     while acknowledgements < wanted {

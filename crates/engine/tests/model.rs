@@ -1,7 +1,9 @@
 //! The engine against a plain model: random scripts of every operation, with checkpoints, restarts
 //! and crashes in between, and every answer compared.
 //!
-//! `ROUNDTABLE_MODEL_SEQUENCES` sets how many scripts are run, `ROUNDTABLE_MODEL_SEED` the first.
+//! `ROUNDTABLE_MODEL_SEQUENCES=10000` is the full run, three minutes on two cores; the default is a
+//! quarter of it. `ROUNDTABLE_MODEL_SEED` sets the first seed; one failing seed alone is
+//! `ROUNDTABLE_MODEL_SEQUENCES=1 ROUNDTABLE_MODEL_SEED=n`.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "model/author.rs"]
@@ -30,7 +32,7 @@ use flaws::Flaw;
 use script::Script;
 use world::{Tally, run};
 
-const SEQUENCES_BY_DEFAULT: u64 = 10_000;
+const SEQUENCES_BY_DEFAULT: u64 = 2_500;
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().unwrap())
@@ -66,13 +68,12 @@ fn the_engine_answers_as_the_model_does() {
     });
     let met = total.into_inner().unwrap();
     if count >= 1000 {
-        panic!("{met:?}");
         let count = usize::try_from(count).unwrap();
-        assert!(met.steps > 20 * count && met.changes > 5 * count, "{met:?}");
-        assert!(met.rows > 2 * count && met.refused > 2 * count, "{met:?}");
-        assert!(met.expired > count / 2 && met.repeated > count / 20, "{met:?}");
+        assert!(met.steps > 20 * count && met.changes > 8 * count, "{met:?}");
+        assert!(met.rows > 4 * count && met.refused > 2 * count, "{met:?}");
+        assert!(met.expired > count / 4 && met.repeated > count / 20, "{met:?}");
         assert!(met.crashes > count / 4 && met.reopened > count / 8, "{met:?}");
-        assert!(met.checkpoints > count as u64 && met.trimmed > 0, "{met:?}");
+        assert!(met.checkpoints > 4 * count as u64 && met.trimmed > 0, "{met:?}");
     }
 }
 

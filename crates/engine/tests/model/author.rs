@@ -35,7 +35,7 @@ impl Author {
         let steps = self.rng.random_range(15..60);
         let mut script: Vec<Step> =
             NAMES.into_iter().take(tables).map(|name| self.create(name)).collect();
-        for table in self.tables.clone() {
+        for table in [self.tables.clone(), self.tables.clone()].concat() {
             script.push(Step::BatchWrite(Named(Arc::clone(&table)), self.batch(&table)));
         }
         script.extend((0..steps).map(|_| self.step()));
@@ -316,7 +316,7 @@ impl Author {
         let Some(sort) = table.key_of(index).unwrap().sort.as_ref() else { return SortRange::All };
         let value = self.words.value(&mut self.rng, &sort.name);
         let other = self.words.value(&mut self.rng, &sort.name);
-        match self.rng.random_range(0..12) {
+        match self.rng.random_range(0..20) {
             0 => SortRange::Equal(value),
             1 => SortRange::Less(value),
             2 => SortRange::LessOrEqual(value),

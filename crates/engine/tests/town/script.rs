@@ -207,7 +207,7 @@ fn ops(actor: usize, round: u64, now_seconds: u64) -> Vec<Op> {
     let sort = |n: u64| format!("ROW#{}", (n + actor) % 5);
     let row = |n: u64| Row {
         n: n * 10,
-        day: (n % 2 == 0).then_some(n % 3),
+        day: n.is_multiple_of(2).then_some(n % 3),
         expires: None,
         padding: usize::try_from(n * 97 % 700).unwrap(),
     };
