@@ -53,6 +53,16 @@ macro_rules! for_each_case {
                 a_condition_looks_at_its_own_item_only
                 a_delete_can_be_conditional
                 an_update_can_be_conditional
+                paths_reach_into_maps_and_lists
+                a_path_that_leads_nowhere_is_missing
+                all_demands_each
+                any_demands_one
+                not_turns_around_and_nests
+                several_conditions_of_one_write_must_all_hold
+                a_deep_tree_of_conditions_is_evaluated
+                conditions_see_key_attributes
+            }
+            comparisons {
                 equality_holds_for_every_type
                 different_values_are_unequal_for_every_type
                 sets_are_equal_whatever_their_order
@@ -68,6 +78,8 @@ macro_rules! for_each_case {
                 a_constant_may_stand_on_the_left
                 in_finds_one_of_many
                 in_takes_a_hundred_operands
+            }
+            functions {
                 is_a_tells_the_types_apart
                 begins_with_sees_the_start_of_texts_and_bytes
                 begins_with_is_false_of_other_types_and_of_nothing
@@ -78,14 +90,6 @@ macro_rules! for_each_case {
                 size_measures_texts_bytes_and_containers
                 size_counts_a_text_in_utf16_units
                 size_of_other_types_compares_as_missing
-                paths_reach_into_maps_and_lists
-                a_path_that_leads_nowhere_is_missing
-                all_demands_each
-                any_demands_one
-                not_turns_around_and_nests
-                several_conditions_of_one_write_must_all_hold
-                a_deep_tree_of_conditions_is_evaluated
-                conditions_see_key_attributes
             }
             updates {
                 an_update_keeps_what_it_does_not_name
@@ -299,6 +303,7 @@ macro_rules! for_each_case {
                 a_repetition_succeeds_though_its_condition_no_longer_holds
                 a_repetition_does_not_undo_what_came_later
                 a_token_with_other_writes_is_refused
+                a_token_tells_the_longest_keys_apart
                 different_tokens_are_different_transactions
                 a_cancelled_transaction_may_be_tried_again
                 concurrent_repetitions_have_the_effect_of_one
@@ -351,6 +356,7 @@ macro_rules! for_each_case {
             }
             expiry {
                 an_item_lives_until_its_second
+                a_ttl_with_a_fraction_expires_at_the_next_whole_second
                 an_expired_item_is_gone_for_a_get
                 an_expired_item_is_gone_for_a_query
                 an_expired_item_is_gone_for_a_scan
@@ -393,6 +399,8 @@ macro_rules! for_each_case {
                 a_merge_has_ranges
                 a_merge_of_an_index
                 equal_index_keys_merge_each_once
+                a_merge_without_sort_key_pages_by_partition
+                a_merge_of_an_index_without_sort_key_pages_by_partition
                 a_merge_by_numbers
                 a_merge_returns_only_the_projected_parts
                 a_merge_over_many_partitions
@@ -463,6 +471,10 @@ macro_rules! for_each_case {
                 a_comparison_of_a_path_with_itself_is_refused
                 projected_paths_may_not_overlap
                 arithmetic_of_many_terms_counts_its_operators
+                a_merge_returns_a_thousand_items_at_most
+                a_transactional_read_of_more_than_4_mb_is_refused
+                an_expression_has_4_kb_of_text_at_most
+                the_indexes_of_a_table_include_100_attributes_at_most
             }
             tables {
                 a_made_table_is_empty

@@ -1,21 +1,22 @@
 //! The oracle: a table in memory, written to be obviously right rather than fast.
 //!
 //! Everything is behind one lock, indexes are computed from the base at every read, and the stream
-//! is a vector. It keeps nothing on disk and refuses nothing that the handles did not refuse before.
+//! is a vector. It keeps nothing on disk and refuses only what the handles cannot see: what depends on the items.
 
 mod pages;
 mod tables;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_table::{
     Backend, BatchGet, BatchWrite, CancelReason, Capabilities, Capacity, Clock, Delete, Error,
-    Found, FoundMany, Get, Invalid, Merge, Page, Put, Query, ReadMode, Result, Scan, Sequence,
-    Shard, StreamPage, StreamRead, StreamStart, TableDefinition, TableGet, TableWrite, Transaction,
-    Update, Write, Written, limits,
+    Found, FoundMany, Get, Invalid, Limit, Merge, Page, Put, Query, ReadMode, Result, Scan,
+    Sequence, Shard, StreamPage, StreamRead, StreamStart, TableDefinition, TableGet, TableWrite,
+    Transaction, Update, Write, Written, limits,
 };
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -24,6 +25,9 @@ use tables::{Effect, Refusal, TableState};
 
 /// The one shard of every stream.
 const SHARD: &str = "all";
+
+/// A wait that no clock can count ends here, in thirty years.
+const FAR_FUTURE: Duration = Duration::from_hours(30 * 365 * 24);
 
 /// A backend in memory, the oracle of model tests.
 #[derive(Debug)]
@@ -163,10 +167,18 @@ impl Backend for Reference {
     async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
         let now = self.now_seconds();
         let state = self.state.lock();
-        gets.iter().try_fold(nothing(), |all, get| {
+        let (mut all, mut actual) = (nothing(), 0);
+        for get in &gets {
             let table = state.table(&get.table.name)?;
-            Ok(also(all, table.get(&get.get, now, ReadMode::Transactional)))
-        })
+            actual += table.size_of(&get.get.key, now);
+            all = also(all, table.get(&get.get, now, ReadMode::Transactional));
+        }
+        let max = limits::TRANSACTION_BYTES_MAX;
+        if actual > max {
+            let (limit, subject) = (Limit::TransactionBytes, String::from("one transaction"));
+            return Err(Invalid::OverLimit { limit, actual, max, subject }.into());
+        }
+        Ok(all)
     }
 
     async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
@@ -271,7 +283,8 @@ impl Backend for Reference {
             StreamStart::Latest => Sequence::from(latest),
             StreamStart::After(sequence) => sequence,
         };
-        let deadline = Instant::now() + read.wait;
+        let now = Instant::now();
+        let deadline = now.checked_add(read.wait).unwrap_or_else(|| now + FAR_FUTURE);
         loop {
             // Listening before looking, so that nothing is written unheard in between.
             let written = self.written.notified();

@@ -12,9 +12,11 @@
 
 mod batches;
 mod capacity;
+mod comparisons;
 mod concurrency;
 mod conditions;
 mod expiry;
+mod functions;
 mod indexes;
 mod items;
 mod keys;

@@ -11,6 +11,7 @@ use roundtable_table::{
 
 use crate::errors::{refusal, unbuilt};
 use crate::reads::projected;
+use crate::retry::{is_passing, once};
 use crate::values::{from_wire, key_to_wire, to_wire};
 use crate::view::View;
 use crate::{Dynamo, cost};
@@ -36,14 +37,13 @@ impl Dynamo {
         let mut capacity = Capacity::ZERO;
         let mut backoff = self.backoff();
         while let Some(keys) = left.take() {
-            let answer = self
+            let request = self
                 .client
                 .batch_get_item()
                 .request_items(&table.name, keys)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .send()
-                .await
-                .map_err(|error| refusal(&error, &table.name))?;
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let answer = backoff.send(is_passing, || once!(request)).await;
+            let answer = answer.map_err(|error| refusal(&error, &table.name))?;
             capacity += cost::read(answer.consumed_capacity.iter().flatten());
             let mut responses = answer.responses.unwrap_or_default();
             for wire in responses.remove(&table.name).unwrap_or_default() {
@@ -75,14 +75,13 @@ impl Dynamo {
         let mut capacity = Capacity::ZERO;
         let mut backoff = self.backoff();
         while let Some(requests) = left.take() {
-            let answer = self
+            let request = self
                 .client
                 .batch_write_item()
                 .request_items(&table.name, requests)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .send()
-                .await
-                .map_err(|error| refusal(&error, &table.name))?;
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let answer = backoff.send(is_passing, || once!(request)).await;
+            let answer = answer.map_err(|error| refusal(&error, &table.name))?;
             capacity += cost::write(answer.consumed_capacity.iter().flatten());
             left = answer.unprocessed_items.and_then(|mut tables| tables.remove(&table.name));
             left = left.filter(|requests| !requests.is_empty());

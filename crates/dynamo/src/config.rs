@@ -55,7 +55,7 @@ pub struct Environment(SdkConfig);
 /// How patient to be with throttling, failures and conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
-    /// How often to try in all.
+    /// How often to send one request in all.
     pub attempts_max: u32,
     /// The longest first pause; each further one may be twice as long.
     pub delay_first: Duration,

@@ -17,6 +17,7 @@ pub(crate) mod code {
     pub(crate) const VALIDATION: &str = "ValidationException";
     pub(crate) const THROTTLED: &str = "ThrottlingException";
     pub(crate) const OVER_THROUGHPUT: &str = "ProvisionedThroughputExceededException";
+    pub(crate) const OVER_REQUESTS: &str = "RequestLimitExceeded";
     pub(crate) const CONFLICT: &str = "TransactionConflictException";
     pub(crate) const IN_PROGRESS: &str = "TransactionInProgressException";
     pub(crate) const TOKEN_MISMATCH: &str = "IdempotentParameterMismatchException";

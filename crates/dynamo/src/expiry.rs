@@ -4,7 +4,7 @@
 use roundtable_table::{Condition, Item, TableDefinition, attribute};
 
 /// Past its time at `now`; `None` for tables whose items never are. A ttl that is no number, or
-/// negative, never comes; one with a fraction would be taken for a whole one here.
+/// negative, never comes; one with a fraction comes at the next whole second.
 pub(crate) fn expired(table: &TableDefinition, now_seconds: u64) -> Option<Condition> {
     let ttl = table.ttl.as_deref()?;
     Some(attribute(ttl).between(0, now_seconds))
@@ -46,7 +46,7 @@ pub(crate) fn live(table: &TableDefinition, item: Item, now_seconds: u64) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roundtable_table::{KeyDefinition, exists, item, not_exists};
+    use roundtable_table::{KeyDefinition, Number, exists, item, not_exists};
 
     /// A guarded condition must say of every item what the bare one says of what can be seen.
     #[test]
@@ -57,6 +57,9 @@ mod tests {
             item! { "p" => "x", "a" => 1 },
             item! { "p" => "x", "a" => 1, "ttl" => 101 },
             item! { "p" => "x", "a" => 1, "ttl" => 100 },
+            item! { "p" => "x", "a" => 1, "ttl" => "99.5".parse::<Number>().unwrap() },
+            item! { "p" => "x", "a" => 1, "ttl" => "100.5".parse::<Number>().unwrap() },
+            item! { "p" => "x", "a" => 1, "ttl" => "-0.5".parse::<Number>().unwrap() },
             item! { "p" => "x", "a" => 1, "ttl" => 0 },
             item! { "p" => "x", "a" => 1, "ttl" => -5 },
             item! { "p" => "x", "a" => 1, "ttl" => "100" },

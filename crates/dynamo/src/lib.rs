@@ -28,7 +28,6 @@ mod errors;
 mod expiry;
 mod expression;
 mod leases;
-
 mod merge;
 mod pages;
 mod range;

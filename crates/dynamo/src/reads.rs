@@ -6,14 +6,18 @@ use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_get_items::{
     TransactGetItemsError, TransactGetItemsOutput,
 };
-use aws_sdk_dynamodb::types::{Get as WireGet, ReturnConsumedCapacity, TransactGetItem};
+use aws_sdk_dynamodb::types::{
+    CancellationReason, Get as WireGet, ReturnConsumedCapacity, TransactGetItem,
+};
 use roundtable_table::{
-    CancelReason, Error, Found, FoundMany, Get, Item, Result, TableDefinition, TableGet,
+    CancelReason, Error, Found, FoundMany, Get, Invalid, Item, Limit, Result, TableDefinition,
+    TableGet, limits,
 };
 
 use crate::errors::{code, code_of, refusal, unbuilt};
 use crate::expiry::live;
 use crate::expression::Expressions;
+use crate::retry::{is_passing, once};
 use crate::values::{Wire, from_wire, key_to_wire};
 use crate::view::View;
 use crate::{Dynamo, cost};
@@ -71,6 +75,8 @@ impl Dynamo {
                 self.visible(&get.table, view, wire)
             })
             .collect::<Result<Vec<_>>>()?;
+        // Servers other than Amazon's may not look at it.
+        fit_together(items.iter().flatten().map(Item::size).sum())?;
         let capacity = cost::read(answer.consumed_capacity.iter().flatten());
         Ok(FoundMany { items, capacity })
     }
@@ -97,19 +103,50 @@ impl Dynamo {
             .transact_get_items()
             .set_transact_items(Some(wire))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let mut backoff = self.backoff();
-        loop {
-            let error = match request.clone().send().await {
-                Ok(answer) => return Ok(answer),
-                Err(error) => error,
-            };
-            let reasons = conflicts(&error, gets.len());
-            if reasons.is_some() && backoff.pause().await {
-                continue;
-            }
-            let table = gets.first().map_or("", |get| &get.table.name);
-            return Err(reasons.unwrap_or_else(|| refusal(&error, table)));
+        let again = |error: &_| is_passing(error) || conflicts(error, gets.len()).is_some();
+        let error = match self.backoff().send(again, || once!(request)).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        if let Some(conflicts) = conflicts(&error, gets.len()) {
+            return Err(conflicts);
         }
+        if is_invalid(&error) {
+            self.check_size(gets).await?;
+        }
+        Err(refusal(&error, gets.first().map_or("", |get| &get.table.name)))
+    }
+
+    /// Whether it is their size that DynamoDB refused to read items together for: found by reading
+    /// them one by one, as its English may change.
+    async fn check_size(&self, gets: &[TableGet]) -> Result<()> {
+        let mut bytes = 0;
+        for get in gets {
+            let alone = Get::new(get.get.key.clone()).strong();
+            bytes += self.read_one(&get.table, alone).await?.item.as_ref().map_or(0, Item::size);
+        }
+        Ok(fit_together(bytes)?)
+    }
+}
+
+/// Refuses to show more together than a transaction may be about.
+fn fit_together(actual: usize) -> Result<(), Invalid> {
+    let max = limits::TRANSACTION_BYTES_MAX;
+    if actual <= max {
+        return Ok(());
+    }
+    let (limit, subject) = (Limit::TransactionBytes, String::from("one transaction"));
+    Err(Invalid::OverLimit { limit, actual, max, subject })
+}
+
+/// Whether there is something wrong with the request itself.
+fn is_invalid<R>(error: &SdkError<TransactGetItemsError, R>) -> bool {
+    match error.as_service_error() {
+        Some(TransactGetItemsError::TransactionCanceledException(cancelled)) => {
+            let mut codes = cancelled.cancellation_reasons().iter().map(CancellationReason::code);
+            codes.any(|code| code == Some("ValidationError"))
+        }
+        _ => code_of(error) == Some(code::VALIDATION),
     }
 }
 

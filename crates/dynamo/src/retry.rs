@@ -1,10 +1,57 @@
-//! Pauses between tries, and random numbers for them. The SDK retries failures; this is for what it
-//! takes for success: unprocessed parts of batches, and transactions that met others.
+//! Pauses between tries, and random numbers for them. The SDK retries plain reads. Whatever may be
+//! repeated for a reason of ours, too, is sent by the SDK just once and repeated here, so that its
+//! tries do not multiply with ours: writes, batches, and transactions that met others.
 
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 
 use crate::Retries;
+use crate::errors::{code, code_of};
+
+/// A wait that no clock can count ends here, in thirty years.
+const FAR_FUTURE: Duration = Duration::from_hours(30 * 365 * 24);
+
+/// Sends a copy of a request, without the SDK's retries.
+macro_rules! once {
+    ($request:expr) => {
+        $request.clone().customize().config_override($crate::retry::no_retries()).send()
+    };
+}
+pub(crate) use once;
+
+pub(crate) fn no_retries() -> aws_sdk_dynamodb::config::Builder {
+    aws_sdk_dynamodb::Config::builder().retry_config(RetryConfig::disabled())
+}
+
+/// Whether a request was refused for the moment, before anything was done.
+pub(crate) fn is_undone<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> bool {
+    let code = code_of(error);
+    matches!(
+        code,
+        Some(code::CONFLICT | code::THROTTLED | code::OVER_THROUGHPUT | code::OVER_REQUESTS)
+    )
+}
+
+/// Whether a request may go well the next time; what it asks for may have been done.
+pub(crate) fn is_passing<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool {
+    is_undone(error)
+        || match error {
+            SdkError::TimeoutError(_) | SdkError::ResponseError(_) => true,
+            SdkError::DispatchFailure(failure) => failure.is_io() || failure.is_timeout(),
+            SdkError::ServiceError(refused) => refused.raw().status().is_server_error(),
+            _ => false,
+        }
+}
+
+/// The moment when `wait` is over.
+pub(crate) fn deadline(wait: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(wait).unwrap_or_else(|| now + FAR_FUTURE)
+}
 
 /// Pauses that grow, up to a number of tries.
 #[derive(Debug)]
@@ -26,6 +73,25 @@ impl Backoff {
         tokio::time::sleep(jittered(self.longest())).await;
         self.tried += 1;
         true
+    }
+
+    /// Sends until the answer is not one to try `again` after, or the tries are used up.
+    pub(crate) async fn send<T, E, F>(
+        &mut self,
+        again: impl Fn(&SdkError<E, HttpResponse>) -> bool + Send,
+        send: impl Fn() -> F + Send,
+    ) -> Result<T, SdkError<E, HttpResponse>>
+    where
+        F: Future<Output = Result<T, SdkError<E, HttpResponse>>> + Send,
+        T: Send,
+        E: Send,
+    {
+        loop {
+            match send().await {
+                Err(error) if again(&error) && self.pause().await => {}
+                answer => return answer,
+            }
+        }
     }
 
     fn longest(&self) -> Duration {
@@ -77,6 +143,12 @@ mod tests {
         assert!(backoff.pause().await);
         assert!(backoff.pause().await);
         assert!(!backoff.pause().await);
+    }
+
+    #[test]
+    fn the_longest_wait_has_a_deadline() {
+        assert!(deadline(Duration::MAX) > Instant::now() + Duration::from_hours(24));
+        assert!(deadline(Duration::ZERO) <= Instant::now());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use roundtable_table::{
 
 use crate::Dynamo;
 use crate::errors::{code, code_of, refusal};
+use crate::retry::deadline;
 use crate::shards::in_order;
 use crate::values::from_stream;
 
@@ -155,7 +156,7 @@ impl Dynamo {
                 StreamStart::After(sequence) => Start::After(sequence.clone()),
             },
         };
-        let deadline = Instant::now() + read.wait;
+        let deadline = deadline(read.wait);
         let known = self.streams.iterator(&place);
         let mut may_refresh = known.is_some();
         let mut empty_left = if known.is_some() { 1 } else { EMPTY_MAX };

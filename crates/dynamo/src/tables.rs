@@ -15,6 +15,7 @@ use roundtable_table::{
 
 use crate::Dynamo;
 use crate::errors::{code, code_of, refusal, unbuilt};
+use crate::retry::deadline;
 
 const POLL_FIRST: Duration = Duration::from_millis(20);
 const POLL_MAX: Duration = Duration::from_secs(2);
@@ -83,8 +84,12 @@ impl Dynamo {
             .update_time_to_live()
             .table_name(table)
             .time_to_live_specification(specification);
-        request.send().await.map_err(|error| refusal(&error, table))?;
-        Ok(())
+        let Err(error) = request.send().await else { return Ok(()) };
+        // Another process may have done it in the meantime, and DynamoDB takes it only once.
+        match self.ttl_of(table).await {
+            Ok(Some(found)) if found == attribute => Ok(()),
+            _ => Err(refusal(&error, table)),
+        }
     }
 
     pub(crate) async fn definition_of(&self, name: &str) -> Result<TableDefinition> {
@@ -143,17 +148,22 @@ impl Dynamo {
     async fn await_active(&self, name: &str) -> Result<()> {
         let mut poll = Poll::new(self.config.table_wait);
         loop {
-            let table = self.description(name).await?;
-            let indexes = table.global_secondary_indexes();
-            let ready = |index: &GlobalSecondaryIndexDescription| {
-                index.index_status.as_ref().is_none_or(|status| *status == IndexStatus::Active)
-            };
-            if table.table_status == Some(TableStatus::Active) && indexes.iter().all(ready) {
-                return Ok(());
+            match self.description(name).await {
+                Ok(table) if is_ready(&table) => return Ok(()),
+                // A table just made may not be known everywhere yet.
+                Ok(_) | Err(Error::TableMissing { .. }) => poll.pause(name).await?,
+                Err(error) => return Err(error),
             }
-            poll.pause(name).await?;
         }
     }
+}
+
+fn is_ready(table: &TableDescription) -> bool {
+    let ready = |index: &GlobalSecondaryIndexDescription| {
+        index.index_status.as_ref().is_none_or(|status| *status == IndexStatus::Active)
+    };
+    table.table_status == Some(TableStatus::Active)
+        && table.global_secondary_indexes().iter().all(ready)
 }
 
 /// Why a table could not be made.
@@ -176,7 +186,7 @@ struct Poll {
 
 impl Poll {
     fn new(wait: Duration) -> Self {
-        Self { deadline: Instant::now() + wait, next: POLL_FIRST }
+        Self { deadline: deadline(wait), next: POLL_FIRST }
     }
 
     async fn pause(&mut self, table: &str) -> Result<()> {

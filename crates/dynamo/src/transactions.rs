@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete as WireDelete, Put as WirePut,
@@ -18,7 +20,7 @@ use roundtable_table::{
 use crate::errors::{code, code_of, refusal, unbuilt};
 use crate::expiry::{guarded, guarded_anew};
 use crate::expression::Expressions;
-use crate::retry::fresh_token;
+use crate::retry::{fresh_token, is_passing, once};
 use crate::values::{from_wire, key_to_wire, to_wire};
 use crate::writes::{EXPIRED_ROUNDS_MAX, hidden_from, on_failure, on_failure_anew};
 use crate::{Dynamo, cost};
@@ -44,7 +46,10 @@ impl Dynamo {
         for _ in 0..EXPIRED_ROUNDS_MAX {
             // The same token must come with the same request, and that names the time.
             let now = match &transaction.token {
-                Some(token) => self.tokens.first_sent(token).unwrap_or(self.now_seconds()),
+                Some(token) => {
+                    let known = self.tokens.first_sent(token, Instant::now());
+                    known.unwrap_or_else(|| self.now_seconds())
+                }
                 None => self.now_seconds(),
             };
             let verdicts = match self.try_together(&transaction, now).await {
@@ -78,40 +83,27 @@ impl Dynamo {
             .client_request_token(&token)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let table = transaction.writes.first().map_or("", |write| &write.table.name);
-        let mut backoff = self.backoff();
-        loop {
-            let error = match request.clone().send().await {
-                Ok(answer) => {
-                    self.tokens.sent(transaction.token.as_ref(), now);
-                    return Ok(cost::write(answer.consumed_capacity.iter().flatten()));
-                }
-                Err(error) => error,
-            };
-            if let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) =
-                error.as_service_error()
-            {
-                let reasons = cancelled.cancellation_reasons();
-                if passing(reasons) && backoff.pause().await {
-                    continue;
-                }
-                return Err(Failure::Cancelled(self.judge(transaction, reasons, now).await?));
+        let error = match self.backoff().send(again, || once!(request)).await {
+            Ok(answer) => {
+                self.tokens.sent(transaction.token.as_ref(), now, Instant::now());
+                return Ok(cost::write(answer.consumed_capacity.iter().flatten()));
             }
-            let busy = matches!(code_of(&error), Some(code::IN_PROGRESS | code::CONFLICT));
-            if busy && backoff.pause().await {
-                continue;
-            }
-            if code_of(&error) == Some(code::VALIDATION)
-                && let Some(verdicts) = self.accuse(transaction).await
-            {
-                return Err(Failure::Cancelled(verdicts));
-            }
-            let error = refusal(&error, table);
-            if matches!(error, Error::Unavailable { .. }) {
-                // It may have happened, and must be asked about in the same words.
-                self.tokens.sent(transaction.token.as_ref(), now);
-            }
-            return Err(Failure::Final(error));
+            Err(error) => error,
+        };
+        if let Some(reasons) = cancelled(&error) {
+            return Err(Failure::Cancelled(self.judge(transaction, reasons, now).await?));
         }
+        if code_of(&error) == Some(code::VALIDATION)
+            && let Some(verdicts) = self.accuse(transaction).await
+        {
+            return Err(Failure::Cancelled(verdicts));
+        }
+        let error = refusal(&error, table);
+        if matches!(error, Error::Unavailable { .. }) {
+            // It may have happened, and must be asked about in the same words.
+            self.tokens.sent(transaction.token.as_ref(), now, Instant::now());
+        }
+        Err(Failure::Final(error))
     }
 
     /// The updates that cannot be done, where a server refuses the whole instead of naming them
@@ -186,6 +178,24 @@ impl Dynamo {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Final(error)
+    }
+}
+
+/// The reasons for a cancellation, if that is what happened.
+fn cancelled<R>(error: &SdkError<TransactWriteItemsError, R>) -> Option<&[CancellationReason]> {
+    match error.as_service_error()? {
+        TransactWriteItemsError::TransactionCanceledException(cancelled) => {
+            Some(cancelled.cancellation_reasons())
+        }
+        _ => None,
+    }
+}
+
+/// When to send a transaction again: its token keeps it from happening twice.
+fn again(error: &SdkError<TransactWriteItemsError, HttpResponse>) -> bool {
+    match cancelled(error) {
+        Some(reasons) => passing(reasons),
+        None => is_passing(error) || code_of(error) == Some(code::IN_PROGRESS),
     }
 }
 
@@ -286,18 +296,45 @@ impl TokenMemory {
     /// Above this many, those that DynamoDB has forgotten are forgotten here.
     const MANY: usize = 10_000;
 
-    fn first_sent(&self, token: &str) -> Option<u64> {
+    /// The time that goes with a token at the moment `at`.
+    fn first_sent(&self, token: &str, at: Instant) -> Option<u64> {
         let tokens = self.0.lock();
         let (now, sent) = tokens.get(token)?;
-        (sent.elapsed() < Self::LIFETIME).then_some(*now)
+        Self::lasts(*sent, at).then_some(*now)
     }
 
-    fn sent(&self, token: Option<&String>, now: u64) {
+    /// Notes that a token was sent at the moment `at` with the time `now`, unless it is known.
+    fn sent(&self, token: Option<&String>, now: u64, at: Instant) {
         let Some(token) = token else { return };
         let mut tokens = self.0.lock();
         if tokens.len() >= Self::MANY {
-            tokens.retain(|_, (_, sent)| sent.elapsed() < Self::LIFETIME);
+            tokens.retain(|_, (_, sent)| Self::lasts(*sent, at));
         }
-        tokens.entry(token.clone()).or_insert_with(|| (now, Instant::now()));
+        let known = tokens.entry(token.clone()).or_insert((now, at));
+        if !Self::lasts(known.1, at) {
+            *known = (now, at);
+        }
+    }
+
+    fn lasts(sent: Instant, at: Instant) -> bool {
+        at.saturating_duration_since(sent) < Self::LIFETIME
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_remembered_with_its_first_time_until_dynamodb_forgets_it() {
+        let (memory, token, start) = (TokenMemory::default(), String::from("t"), Instant::now());
+        let last = start + TokenMemory::LIFETIME / 2;
+        memory.sent(Some(&token), 7, start);
+        memory.sent(Some(&token), 8, last);
+        assert_eq!(memory.first_sent("t", last), Some(7));
+        let later = start + TokenMemory::LIFETIME;
+        assert_eq!(memory.first_sent("t", later), None);
+        memory.sent(Some(&token), 9, later);
+        assert_eq!(memory.first_sent("t", later), Some(9), "remembered anew");
     }
 }

@@ -7,7 +7,7 @@
 
 use std::fmt::Debug;
 
-use aws_sdk_dynamodb::config::retry::RetryConfig;
+use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::types::{
     ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure,
@@ -20,20 +20,9 @@ use roundtable_table::{
 use crate::errors::{WriteError, code, code_of, refusal};
 use crate::expiry::{expired, guarded, guarded_anew, live};
 use crate::expression::Expressions;
+use crate::retry::{is_passing, is_undone, once};
 use crate::values::{Wire, from_wire, key_to_wire, to_wire};
 use crate::{Dynamo, cost};
-
-/// Sends a request: with the SDK's retries, or just once.
-macro_rules! sending {
-    ($request:ident, $repeatable:expr) => {{
-        let request = $request.clone().customize();
-        if $repeatable { request } else { request.config_override(once()) }.send()
-    }};
-}
-
-fn once() -> aws_sdk_dynamodb::config::Builder {
-    aws_sdk_dynamodb::Config::builder().retry_config(RetryConfig::disabled())
-}
 
 /// How often an update may find yet another expired item in its way.
 pub(crate) const EXPIRED_ROUNDS_MAX: usize = 4;
@@ -79,7 +68,7 @@ impl Dynamo {
             .return_values_on_condition_check_failure(on_failure_anew(table, put.returning))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let repeatable = put.condition.is_none() && put.returning != Returning::Old;
-        match self.past_conflicts(|| sending!(request, repeatable)).await {
+        match self.backoff().send(again(repeatable), || once!(request)).await {
             Ok(answer) => {
                 let item = match put.returning {
                     Returning::New => Some(put.item.clone()),
@@ -113,7 +102,7 @@ impl Dynamo {
             .return_values_on_condition_check_failure(on_failure(delete.returning))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let repeatable = delete.condition.is_none() && delete.returning != Returning::Old;
-        let answer = self.past_conflicts(|| sending!(request, repeatable)).await;
+        let answer = self.backoff().send(again(repeatable), || once!(request)).await;
         let answer = answer.map_err(|error| failed(&error, table, delete.returning, now))?;
         let item = seen(table, answer.attributes, now)?;
         Ok(Written { item, capacity: cost::write(&answer.consumed_capacity) })
@@ -158,7 +147,7 @@ impl Dynamo {
             })
             .return_values_on_condition_check_failure(on_failure_anew(table, update.returning))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        match self.past_conflicts(|| sending!(request, is_repeatable(update))).await {
+        match self.backoff().send(again(is_repeatable(update)), || once!(request)).await {
             Ok(answer) => {
                 let item = match update.returning {
                     Returning::New => answer.attributes.map(from_wire).transpose()?,
@@ -172,25 +161,6 @@ impl Dynamo {
                 Err(fault.map_or_else(|| refusal(&error, &table.name), Error::from))
             }
             Err(error) => hindered(&error, table, update.condition.as_ref(), update.returning, now),
-        }
-    }
-
-    /// Sends a write again while it is refused for the moment, and surely did not happen.
-    async fn past_conflicts<T, E: WriteError, R, F>(
-        &self,
-        send: impl Fn() -> F + Send,
-    ) -> Result<T, SdkError<E, R>>
-    where
-        F: Future<Output = Result<T, SdkError<E, R>>> + Send,
-        R: Send,
-        T: Send,
-    {
-        let mut backoff = self.backoff();
-        loop {
-            match send().await {
-                Err(error) if is_undone(&error) && backoff.pause().await => {}
-                answer => return answer,
-            }
         }
     }
 
@@ -244,9 +214,9 @@ fn is_repeatable(update: &Update) -> bool {
         && update.actions.iter().all(repeatable)
 }
 
-/// Whether a write was refused for the moment, before anything was done.
-fn is_undone<E: WriteError, R>(error: &SdkError<E, R>) -> bool {
-    matches!(code_of(error), Some(code::CONFLICT | code::THROTTLED | code::OVER_THROUGHPUT))
+/// When to send a write again: if it surely did not happen, or may happen twice.
+fn again<E: WriteError>(repeatable: bool) -> impl Fn(&SdkError<E, HttpResponse>) -> bool {
+    move |error| is_undone(error) || (repeatable && is_passing(error))
 }
 
 /// Whether a write failed only because `item`, which it cannot see, was in its way.

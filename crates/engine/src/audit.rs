@@ -19,6 +19,8 @@ const FINDINGS_MAX: usize = 100;
 pub(crate) fn audit(shared: &Shared) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     let tables: Vec<Arc<Entry>> = shared.catalog.read().tables().cloned().collect();
+    // What is checked against the log must still be in it at the end.
+    let (_pin, _) = shared.log.pin();
     let snapshot = shared.view.snapshot()?;
     for entry in &tables {
         check_items(&snapshot, entry, &mut findings)?;

@@ -1,11 +1,13 @@
 //! Hot backups, and restores to their moment or to any later one that archived log files cover.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use roundtable_table::{Error, Result};
 
-use crate::disk::{Directory, Disk, sync_directory};
+use crate::disk::{Directory, Disk, sync_directory, sync_parent};
 use crate::engine::LOG_DIRECTORY;
+use crate::log::all_records;
 use crate::record::Record;
 use crate::segment::{self, Placed, SEGMENT_HEADER_BYTES, Segment, Step, io_error};
 use crate::shared::Shared;
@@ -84,7 +86,7 @@ fn copy_all(shared: &Shared, into: &Path, log: &Directory) -> Result<u64> {
             break;
         }
     }
-    sync_directory(into).map_err(fault("sync", into))?;
+    sync_directory(into).and_then(|()| sync_parent(into)).map_err(fault("sync", into))?;
     Ok(reached)
 }
 
@@ -117,7 +119,10 @@ fn restore_into(restore: &Restore, log: &Directory) -> Result<u64> {
     let past = match restore.until {
         RestorePoint::Latest => false,
         RestorePoint::Sequence(sequence) => held > sequence,
-        RestorePoint::Time(at_ms) => written_ms(&segments, held)?.is_some_and(|ms| ms > at_ms),
+        // Without the record itself nobody knows when it was written: better to refuse.
+        RestorePoint::Time(at_ms) => {
+            held > 0 && written_ms(&segments, held)?.is_none_or(|ms| ms > at_ms)
+        }
     };
     if past {
         return Err(Error::Io {
@@ -141,7 +146,8 @@ fn restore_into(restore: &Restore, log: &Directory) -> Result<u64> {
     if reached < held {
         return Err(missing(reached));
     }
-    sync_directory(&restore.into).map_err(fault("sync", &restore.into))?;
+    let into = &restore.into;
+    sync_directory(into).and_then(|()| sync_parent(into)).map_err(fault("sync", into))?;
     Ok(reached)
 }
 
@@ -151,7 +157,7 @@ fn written_ms(segments: &[Segment], sequence: u64) -> Result<Option<u64>> {
     let Some(segment) = after.checked_sub(1).and_then(|at| segments.get(at)) else {
         return Ok(None);
     };
-    let mut records = segment.records(SEGMENT_HEADER_BYTES, segment.end());
+    let mut records = all_records(segment)?;
     while let Step::Record(Placed { record, .. }) = records.step()? {
         if record.last() >= sequence {
             return Ok(Some(record.at_ms));
@@ -164,14 +170,15 @@ fn written_ms(segments: &[Segment], sequence: u64) -> Result<Option<u64>> {
 fn gather(directories: &[PathBuf], start: u64) -> Result<Vec<Segment>> {
     let mut segments: Vec<Segment> = Vec::new();
     for path in directories {
-        let directory = Directory::open(path).map_err(fault("open", path))?;
+        let directory = Arc::new(Directory::open(path).map_err(fault("open", path))?);
         for name in directory.list().map_err(fault("list", path))? {
             let Some(first) = segment::first_of(&name).filter(|first| *first >= start) else {
                 continue;
             };
             let file = directory.open(&name).map_err(fault("open", path))?;
             let end = file.len().map_err(fault("read", path))?;
-            segments.push(Segment::new(first, file, end));
+            let disk: Arc<dyn Disk> = Arc::clone(&directory) as _;
+            segments.push(Segment::new(first, disk, end));
         }
     }
     segments.sort_by_key(|segment| (segment.first, std::cmp::Reverse(segment.end())));
@@ -187,7 +194,7 @@ fn copy_until(
     to: &dyn Disk,
 ) -> Result<bool> {
     segment.check_header()?;
-    let mut records = segment.records(SEGMENT_HEADER_BYTES, segment.end());
+    let mut records = all_records(segment)?;
     let mut end = SEGMENT_HEADER_BYTES;
     let complete = loop {
         match records.step()? {

@@ -1,16 +1,17 @@
 //! The checkpointer: brings frozen runs into the tree, bit by bit.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use roundtable_table::Result;
 
+use crate::disk::Disk;
 use crate::shared::Shared;
-use crate::view::Frozen;
+use crate::view::{Frozen, View};
 
-/// Entries of one transaction of the tree. Larger ones save syncs, smaller ones delay others less.
-const CHUNK_ENTRIES: usize = 10_000;
+/// Entries of one transaction of the tree. Larger ones save syncs; smaller ones hold up the syncs of
+/// the log, on the same disk, for less long.
+const CHUNK_ENTRIES: usize = 2_500;
 
 /// Runs until the engine closes and nothing is left to do.
 pub(crate) fn run(shared: &Shared) {
@@ -22,8 +23,12 @@ pub(crate) fn run(shared: &Shared) {
             return;
         };
         let started = Instant::now();
-        match apply(shared, &frozen) {
+        let applied = apply(&shared.view, &frozen, &*shared.disk, shared.options.sync_tree, || {
+            shared.room.notify();
+        });
+        match applied {
             Ok(()) => {
+                shared.applied.store(frozen.through.sequence, Ordering::SeqCst);
                 shared.view.drop_oldest_frozen();
                 shared.metrics.checkpoint.record(started.elapsed());
                 shared.room.notify();
@@ -33,23 +38,31 @@ pub(crate) fn run(shared: &Shared) {
     }
 }
 
-fn apply(shared: &Shared, frozen: &Arc<Frozen>) -> Result<()> {
+/// Brings a frozen run into the tree, in several transactions; after each, `progressed` is called.
+pub(crate) fn apply(
+    view: &View,
+    frozen: &Frozen,
+    disk: &dyn Disk,
+    sync: bool,
+    progressed: impl Fn(),
+) -> Result<()> {
     let mut after = None;
     loop {
         let chunk = frozen.run.newest_after(after.as_ref(), CHUNK_ENTRIES);
         // Replaying is idempotent, so only the last transaction says that the run is in the tree.
         let is_last = chunk.len() < CHUNK_ENTRIES;
-        let before_commit = || shared.disk.before_tree_commit();
-        shared.view.tree.apply(&chunk, frozen.through, is_last, before_commit)?;
+        let before_commit = || disk.before_tree_commit();
+        view.tree.apply(&chunk, frozen.through, is_last, before_commit)?;
         if is_last {
             break;
         }
+        frozen.count_applied(chunk.len());
+        progressed();
         after = chunk.last().map(|(key, _)| key.clone());
     }
     // The log behind this point may be trimmed now, so the tree's root must be on disk as well.
-    if shared.options.sync_tree {
-        shared.view.tree.sync()?;
+    if sync {
+        view.tree.sync()?;
     }
-    shared.applied.store(frozen.through.sequence, Ordering::SeqCst);
     Ok(())
 }

@@ -67,6 +67,8 @@ impl Directory {
             std::fs::create_dir_all(&path)?;
             sync_parent(&path)?;
         }
+        // A process killed before may have left names that are not on the disk yet.
+        sync_directory(&path)?;
         Ok(Self { path })
     }
 

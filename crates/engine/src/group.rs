@@ -18,6 +18,9 @@ use crate::memtable::{RunWrite, Stored};
 use crate::record::{ItemChange, Record, Row};
 use crate::view::{Early, View};
 
+/// How much one request of the sweep removes, at most.
+const EXPIRY_BYTES_MAX: usize = 4 << 20;
+
 /// Where an answer goes.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
 
@@ -50,6 +53,8 @@ pub(crate) enum Request {
     Rows(Vec<Row>, Reply<()>),
     /// Removes those of these items that are expired; answers how many were.
     Expire(Arc<Entry>, Vec<Bytes>, Reply<usize>),
+    /// Forgets those of these tokens whose time is over.
+    ForgetTokens(Vec<Bytes>, Reply<()>),
     /// Hands the active run to the checkpointer.
     Freeze(Reply<()>),
 }
@@ -189,6 +194,7 @@ impl<'v> Group<'v> {
                 Answer::Done(reply, Ok(()))
             }
             Request::Expire(entry, keys, reply) => Answer::Count(reply, self.expire(&entry, &keys)),
+            Request::ForgetTokens(keys, reply) => Answer::Done(reply, self.forget_tokens(keys)),
             Request::Freeze(reply) => {
                 self.freeze = true;
                 Answer::Done(reply, Ok(()))
@@ -367,20 +373,45 @@ impl<'v> Group<'v> {
     }
 
     fn expire(&mut self, entry: &Entry, keys: &[Bytes]) -> Result<usize> {
+        // The table may have gone since the sweep looked.
+        if self.catalog.by_number(entry.number).is_none() {
+            return Ok(0);
+        }
         let mut changes = Vec::new();
+        let mut bytes = 0;
         for key in keys {
             debug_assert_eq!(keys::table_of(key), entry.number);
+            if bytes > EXPIRY_BYTES_MAX {
+                // The sweep comes back for the rest.
+                break;
+            }
             if let Some(item) = self.item(key)?
                 && entry.definition.is_expired(&item, self.at_ms / 1000)
             {
+                bytes += item.as_stored().len();
                 changes.push(evaluate::expiry(entry.number, item));
             }
         }
         let count = changes.len();
-        if count > 0 && self.catalog.by_number(entry.number).is_some() {
+        if count > 0 {
             self.record(changes, Vec::new());
         }
         Ok(count)
+    }
+
+    /// Forgets those of these tokens whose time is over, also now: one may be in use again.
+    fn forget_tokens(&mut self, keys: Vec<Bytes>) -> Result<()> {
+        let mut rows: Vec<Row> = Vec::with_capacity(keys.len());
+        for key in keys {
+            let stored = self.stored(&key)?;
+            if stored.is_some_and(|stored| read_token(&stored).0 <= self.at_ms) {
+                rows.push((key, None));
+            }
+        }
+        if !rows.is_empty() {
+            self.record(Vec::new(), rows);
+        }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use roundtable_table::{Error, Result};
@@ -17,6 +18,8 @@ use crate::signal::Signal;
 const SPARE: &str = "spare";
 /// A log this short needs no file of zeros: most directories that are ever opened are small.
 const SPARE_FROM_BYTES: u64 = 256 << 10;
+/// How long a trim waits for readers of the log; it comes back later.
+const PIN_PATIENCE: Duration = Duration::from_millis(100);
 
 /// A place in the log: everything up to `sequence` lies before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +60,9 @@ pub(crate) struct Log {
     /// How many spares were made. Each has a name of its own: making one under a name that is still
     /// in use would empty a file that is just becoming a segment.
     spares_made: AtomicU64,
-    /// Held while somebody copies segments: none is removed meanwhile.
+    /// Held while somebody reads or copies segments: none is removed meanwhile.
     pins: RwLock<()>,
-    /// Told when the spare was used up or a segment is complete.
+    /// Told when a spare is wanted.
     upkeep: Arc<Signal>,
 }
 
@@ -88,7 +91,7 @@ impl Log {
         upkeep: Arc<Signal>,
         replay: &mut dyn FnMut(Record, LogPosition) -> Result<()>,
     ) -> Result<Opened> {
-        let segments = open_segments(&*disk)?;
+        let segments = open_segments(&disk)?;
         let log = Self {
             disk,
             segment_bytes,
@@ -138,15 +141,21 @@ impl Log {
         after: u64,
         visit: &mut dyn FnMut(Record) -> bool,
     ) -> Result<()> {
-        let segments = self.segments.read().clone();
+        let (_pin, segments) = self.pin();
         let start =
             segments.partition_point(|segment| segment.first <= after + 1).saturating_sub(1);
+        let mut expected = None;
         for (nth, segment) in segments.iter().skip(start).enumerate() {
             let offset = if nth == 0 { segment.seek(after + 1) } else { SEGMENT_HEADER_BYTES };
-            let mut records = segment.records(offset, segment.end());
+            let records = segment.records(offset, segment.end());
+            let mut records = records.map_err(|e| io_error("open", &segment.name(), &e))?;
             loop {
                 match records.step()? {
                     Step::Record(Placed { record, offset, .. }) => {
+                        if expected.is_some_and(|expected| expected != record.first) {
+                            return Err(gap(segment, offset, record.first));
+                        }
+                        expected = Some(record.last() + 1);
                         segment.mark(record.first, offset);
                         if record.last() > after && !visit(record) {
                             return Ok(());
@@ -189,7 +198,7 @@ impl Log {
     /// Removes whole segments from the front that end at or before `through` and were last written
     /// before `cutoff_ms`; gives their number.
     pub(crate) fn trim(&self, through: u64, cutoff_ms: u64) -> io::Result<usize> {
-        let Some(_unpinned) = self.pins.try_write() else { return Ok(0) };
+        let Some(_unpinned) = self.pins.try_write_for(PIN_PATIENCE) else { return Ok(0) };
         let mut removed = 0;
         loop {
             let first = match self.segments.read().as_slice() {
@@ -209,7 +218,8 @@ impl Log {
 
     /// The segments as they are now. None is removed while the pin is held.
     pub(crate) fn pin(&self) -> (Pin<'_>, Vec<Arc<Segment>>) {
-        let pin = Pin { _held: self.pins.read() };
+        // Whoever holds a pin may take another, also while the trim waits for both.
+        let pin = Pin { _held: self.pins.read_recursive() };
         (pin, self.segments.read().clone())
     }
 
@@ -225,10 +235,16 @@ impl Log {
         file.write_at(&segment::header(first), 0)?;
         file.sync()?;
         self.disk.rename(&name, &segment::name(first))?;
-        let mut segment = Segment::new(first, file, SEGMENT_HEADER_BYTES);
+        let mut segment = Segment::new(first, Arc::clone(&self.disk), SEGMENT_HEADER_BYTES);
         segment.is_allocated = is_allocated;
+        segment.keep_open(file);
         let segment = Arc::new(segment);
-        self.segments.write().push(Arc::clone(&segment));
+        let mut segments = self.segments.write();
+        if let Some(complete) = segments.last() {
+            complete.let_go();
+        }
+        segments.push(Arc::clone(&segment));
+        drop(segments);
         self.upkeep.notify();
         Ok(segment)
     }
@@ -241,7 +257,7 @@ pub(crate) struct Pin<'a> {
 }
 
 /// Opens the segment files, oldest first, and clears away what an interrupted start left.
-fn open_segments(disk: &dyn Disk) -> Result<Vec<Arc<Segment>>> {
+fn open_segments(disk: &Arc<dyn Disk>) -> Result<Vec<Arc<Segment>>> {
     let names = disk.list().map_err(|e| io_error("list", "the log", &e))?;
     let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::first_of(name)).collect();
     firsts.sort_unstable();
@@ -253,7 +269,7 @@ fn open_segments(disk: &dyn Disk) -> Result<Vec<Arc<Segment>>> {
         let name = segment::name(*first);
         let file = disk.open(&name).map_err(|e| io_error("open", &name, &e))?;
         let end = file.len().map_err(|e| io_error("read", &name, &e))?;
-        segments.push(Arc::new(Segment::new(*first, file, end)));
+        segments.push(Arc::new(Segment::new(*first, Arc::clone(disk), end)));
     }
     // Segments before the checkpoint are not replayed; the next one's start tells their end.
     for (segment, next) in segments.iter().zip(segments.iter().skip(1)) {
@@ -265,9 +281,22 @@ fn open_segments(disk: &dyn Disk) -> Result<Vec<Arc<Segment>>> {
 
 /// When the first record of a segment was written.
 fn started_ms(segment: &Segment) -> Result<Option<u64>> {
-    match segment.records(SEGMENT_HEADER_BYTES, segment.end()).step()? {
+    match all_records(segment)?.step()? {
         Step::Record(placed) => Ok(Some(placed.record.at_ms)),
         Step::End | Step::Bad => Ok(None),
+    }
+}
+
+/// Every record of a segment.
+pub(crate) fn all_records(segment: &Segment) -> Result<segment::Records<'_>> {
+    let records = segment.records(SEGMENT_HEADER_BYTES, segment.end());
+    records.map_err(|e| io_error("open", &segment.name(), &e))
+}
+
+fn gap(segment: &Segment, offset: u64, found: u64) -> Error {
+    Error::Damaged {
+        place: format!("log segment {} at byte {offset}", segment.name()),
+        detail: format!("what comes before sequence {found} is missing"),
     }
 }
 
@@ -325,14 +354,15 @@ impl Recovery {
         segment.check_header()?;
         if segment.first != self.position.segment {
             if segment.first != self.position.sequence + 1 {
-                return Err(self.gap(segment, SEGMENT_HEADER_BYTES));
+                return Err(gap(segment, SEGMENT_HEADER_BYTES, segment.first));
             }
             self.position.segment = segment.first;
             self.position.offset = SEGMENT_HEADER_BYTES;
             self.last_group = None;
         }
         let file_len = segment.end();
-        let mut records = segment.records(self.position.offset, file_len);
+        let records = segment.records(self.position.offset, file_len);
+        let mut records = records.map_err(|e| io_error("open", &segment.name(), &e))?;
         loop {
             match records.step()? {
                 Step::Record(placed) => self.replay_record(segment, placed, replay)?,
@@ -353,7 +383,7 @@ impl Recovery {
     ) -> Result<()> {
         let Placed { record, offset, end } = placed;
         if record.first != self.position.sequence + 1 {
-            return Err(self.gap(segment, offset));
+            return Err(gap(segment, offset, record.first));
         }
         segment.mark(record.first, offset);
         if self.last_group.is_none_or(|(group, _)| group != record.group) {
@@ -367,20 +397,15 @@ impl Recovery {
         replay(record, self.position)
     }
 
-    fn gap(&self, segment: &Segment, offset: u64) -> Error {
-        Error::Damaged {
-            place: format!("log segment {} at byte {offset}", segment.name()),
-            detail: format!("the record after sequence {} is missing", self.position.sequence),
-        }
-    }
-
     /// The last segment has no further record at the position. Either nothing follows, or the last
     /// group was never synced and may be cut, or what follows proves that synced data is damaged.
     fn settle_tail(&self, segment: &Segment, file_len: u64) -> Result<u64> {
         let at = self.position.offset;
         let lost_group = self.position.group + u64::from(self.group_ended);
         let mut tail = vec![0; usize::try_from(file_len.saturating_sub(at)).unwrap_or(usize::MAX)];
-        let read = segment.file.read_at(&mut tail, at);
+        let file = segment.file().map_err(|e| io_error("open", &segment.name(), &e))?;
+        segment.keep_open(Arc::clone(&file));
+        let read = file.read_at(&mut tail, at);
         read.map_err(|e| io_error("read", &segment.name(), &e))?;
         let written = tail.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         tail.truncate(written);
@@ -391,20 +416,20 @@ impl Recovery {
         let fix =
             |result: io::Result<()>| result.map_err(|e| io_error("mend", &segment.name(), &e));
         if written > 0 {
-            fix(segment.file.truncate(at))?;
+            fix(file.truncate(at))?;
         }
         // The last group may be in the page cache only, its sync having failed: written again, it
         // is dirty again, and this sync means it.
         if let Some((_, start)) = self.last_group {
             let mut bytes = vec![0; usize::try_from(at - start).unwrap_or_default()];
-            fix(segment.file.read_at(&mut bytes, start).map(|_| ()))?;
+            fix(file.read_at(&mut bytes, start).map(|_| ()))?;
             if !self.group_ended {
                 // What is left of the group is all there will ever be of it. Left open, the next
                 // group, torn in turn, would look like one that came after this one was synced.
                 bytes = record::end_group(bytes);
             }
-            fix(segment.file.write_at(&bytes, start))?;
-            fix(segment.file.sync())?;
+            fix(file.write_at(&bytes, start))?;
+            fix(file.sync())?;
         }
         segment.extend(at, self.position.sequence, segment.last_at_ms());
         Ok(written as u64)
@@ -444,8 +469,9 @@ impl Appender {
     /// Appends the records of one group and syncs. After an error the log must not be written to.
     pub(crate) fn append(&mut self, group: &EncodedGroup<'_>) -> io::Result<()> {
         let segment = self.segment_for(group)?;
-        segment.file.write_at(group.bytes, self.position.offset)?;
-        segment.file.sync()?;
+        let file = segment.file()?;
+        file.write_at(group.bytes, self.position.offset)?;
+        file.sync()?;
         segment.mark(group.first, self.position.offset);
         self.position = LogPosition {
             segment: segment.first,

@@ -62,6 +62,16 @@ impl Version {
     }
 }
 
+/// One after the other: a chain may be long, and dropping it recursively would exhaust the stack.
+impl Drop for Version {
+    fn drop(&mut self) {
+        let mut gone = self.older.take();
+        while let Some(mut version) = gone {
+            gone = version.older.take();
+        }
+    }
+}
+
 /// An ordered map of versions.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -133,6 +143,10 @@ impl Run {
     /// Roughly how much memory it takes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.map.read().len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

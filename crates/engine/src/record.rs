@@ -11,12 +11,20 @@
 //! with the record, invisible in the stream. The checksum covers the length, too.
 
 use bytes::Bytes;
-use roundtable_table::Item;
+use roundtable_table::{Item, limits};
 
 /// Length and checksum.
 pub(crate) const HEADER_BYTES: usize = 8;
 /// No record is longer: a transaction's images, old and new, with room to spare.
-pub(crate) const RECORD_BYTES_MAX: usize = 128 << 20;
+pub(crate) const RECORD_BYTES_MAX: usize = 1 << 30;
+
+/// An item's stored form is at most this many times what DynamoDB counts (a list of one-letter sets
+/// counts two bytes for eleven stored).
+const STORED_FACTOR_MAX: usize = 6;
+const _: () = assert!(
+    limits::TRANSACTION_ITEMS_MAX * 2 * STORED_FACTOR_MAX * limits::ITEM_BYTES_MAX
+        < RECORD_BYTES_MAX
+);
 
 const PAYLOAD_BYTES_MIN: usize = 8 + 8 + 8 + 1 + 4 + 4;
 const ENDS_GROUP: u8 = 1;

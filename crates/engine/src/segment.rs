@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 use parking_lot::Mutex;
 use roundtable_table::Error;
 
-use crate::disk::DiskFile;
+use crate::disk::{Disk, DiskFile};
 use crate::record::{Frame, HEADER_BYTES, Record, frame};
 
 /// Bytes before the first record.
@@ -32,7 +32,10 @@ const READ_CHUNK_BYTES_MAX: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) first: u64,
-    pub(crate) file: Arc<dyn DiskFile>,
+    disk: Arc<dyn Disk>,
+    /// Its file while it is written to; a reader of an older segment opens it anew, because a day
+    /// of them is more than a process may keep open.
+    file: Mutex<Option<Arc<dyn DiskFile>>>,
     /// Whether its file is as long as it will be, so that a sync need not write its new length.
     pub(crate) is_allocated: bool,
     /// The end of what is synced, and so may be read.
@@ -62,10 +65,11 @@ pub(crate) fn header(first: u64) -> Vec<u8> {
 
 impl Segment {
     /// A segment whose records end at `end`.
-    pub(crate) fn new(first: u64, file: Arc<dyn DiskFile>, end: u64) -> Self {
+    pub(crate) fn new(first: u64, disk: Arc<dyn Disk>, end: u64) -> Self {
         Self {
             first,
-            file,
+            disk,
+            file: Mutex::new(None),
             is_allocated: false,
             end: AtomicU64::new(end),
             last: AtomicU64::new(first.saturating_sub(1)),
@@ -76,6 +80,22 @@ impl Segment {
 
     pub(crate) fn name(&self) -> String {
         name(self.first)
+    }
+
+    /// Its file.
+    pub(crate) fn file(&self) -> io::Result<Arc<dyn DiskFile>> {
+        let kept = self.file.lock().clone();
+        kept.map_or_else(|| self.disk.open(&self.name()), Ok)
+    }
+
+    /// Keeps `file`, which is its own, open for writing.
+    pub(crate) fn keep_open(&self, file: Arc<dyn DiskFile>) {
+        *self.file.lock() = Some(file);
+    }
+
+    /// It is complete: nobody writes to it any more.
+    pub(crate) fn let_go(&self) {
+        *self.file.lock() = None;
     }
 
     /// The end of what may be read.
@@ -121,8 +141,8 @@ impl Segment {
     /// Refuses a file that is not a segment of this format, or not this one.
     pub(crate) fn check_header(&self) -> Result<(), Error> {
         let mut found = [0; HEADER_LEN];
-        let read =
-            self.file.read_at(&mut found, 0).map_err(|e| io_error("read", &self.name(), &e))?;
+        let read = self.file().and_then(|file| file.read_at(&mut found, 0));
+        let read = read.map_err(|e| io_error("read", &self.name(), &e))?;
         if read == found.len() && found[..] == header(self.first)[..] {
             return Ok(());
         }
@@ -137,9 +157,9 @@ impl Segment {
     }
 
     /// Goes through the records from `offset` on, up to `end`.
-    pub(crate) fn records(&self, offset: u64, end: u64) -> Records<'_> {
-        let chunk = READ_CHUNK_BYTES_MIN;
-        Records { segment: self, buffer: BytesMut::new(), offset, end, chunk }
+    pub(crate) fn records(&self, offset: u64, end: u64) -> io::Result<Records<'_>> {
+        let (file, chunk) = (self.file()?, READ_CHUNK_BYTES_MIN);
+        Ok(Records { segment: self, file, buffer: BytesMut::new(), offset, end, chunk })
     }
 }
 
@@ -169,6 +189,7 @@ pub(crate) enum Step {
 #[derive(Debug)]
 pub(crate) struct Records<'a> {
     segment: &'a Segment,
+    file: Arc<dyn DiskFile>,
     buffer: BytesMut,
     offset: u64,
     end: u64,
@@ -221,9 +242,10 @@ impl Records<'_> {
         let have = self.buffer.len();
         self.buffer.resize(have + want, 0);
         let target = self.buffer.get_mut(have..).unwrap_or_default();
-        let file = &self.segment.file;
-        let read =
-            file.read_at(target, at).map_err(|e| io_error("read", &self.segment.name(), &e))?;
+        let read = self
+            .file
+            .read_at(target, at)
+            .map_err(|e| io_error("read", &self.segment.name(), &e))?;
         self.buffer.truncate(have + read);
         Ok(self.buffer.len() >= needed)
     }

@@ -35,8 +35,10 @@ pub(crate) struct Shared {
     pub(crate) work: Signal,
     /// A run went into the tree.
     pub(crate) room: Signal,
-    /// The log wants a spare or has a complete segment, or the engine closes.
+    /// The log wants a spare, or the engine closes.
     pub(crate) upkeep: Arc<Signal>,
+    /// Where the sweep of transaction tokens goes on.
+    pub(crate) token_sweep: Mutex<Vec<u8>>,
     pub(crate) closing: AtomicBool,
     stopped: OnceLock<String>,
 }
@@ -70,6 +72,7 @@ impl Shared {
             work: Signal::default(),
             room: Signal::default(),
             upkeep: parts.upkeep,
+            token_sweep: Mutex::default(),
             closing: AtomicBool::new(false),
             stopped: OnceLock::new(),
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use roundtable_table::{
-    Change, Error, Result, Sequence, Shard, StreamPage, StreamRead, StreamStart,
+    Change, Error, Item, Result, Sequence, Shard, StreamPage, StreamRead, StreamStart, limits,
 };
 
 use crate::catalog::Entry;
@@ -13,6 +13,7 @@ use crate::shared::Shared;
 const SHARD: &str = "log";
 /// How many records one read passes over that belong to other tables.
 const RECORDS_MAX: usize = 10_000;
+const FAR_FUTURE: Duration = Duration::from_hours(365 * 24);
 
 pub(crate) fn shards() -> Vec<Shard> {
     vec![Shard { id: SHARD.to_owned(), parent: None }]
@@ -30,7 +31,9 @@ pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Re
         StreamStart::Latest => shared.view.visible(),
         StreamStart::After(sequence) => checked(shared, entry, sequence)?,
     };
-    let deadline = tokio::time::Instant::now() + read.wait;
+    // A wait beyond what the clock can tell is as good as a year.
+    let now = tokio::time::Instant::now();
+    let deadline = now.checked_add(read.wait).unwrap_or_else(|| now + FAR_FUTURE);
     loop {
         // Marked as seen before the log is looked at: what comes later wakes the wait below.
         let visible = *published.borrow_and_update();
@@ -49,6 +52,11 @@ pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Re
             return Ok(page);
         }
         if reached < visible {
+            // Much of other tables lies in between: let others run, and give up in time.
+            if tokio::time::Instant::now() >= deadline {
+                return Ok(page);
+            }
+            tokio::task::yield_now().await;
             after = reached;
             continue;
         }
@@ -78,6 +86,7 @@ fn page(
     limit: usize,
 ) -> Result<Option<StreamPage>> {
     let mut changes = Vec::new();
+    let mut bytes = 0;
     let mut reached = after;
     let mut passed = 0;
     let mut has_gap = after < visible;
@@ -95,7 +104,7 @@ fn page(
             passed += 1;
             let at_ms = record.at_ms;
             for (sequence, change) in (record.first..).zip(record.changes) {
-                if sequence <= after || changes.len() == limit {
+                if sequence <= after || changes.len() == limit || bytes >= limits::PAGE_BYTES_MAX {
                     continue;
                 }
                 reached = sequence;
@@ -103,6 +112,7 @@ fn page(
                     continue;
                 }
                 let (old, new) = (change.old.as_ref(), change.new.as_ref());
+                bytes += old.map_or(0, Item::size) + new.map_or(0, Item::size);
                 if let Some(key) = Change::key_of(&entry.definition, old, new) {
                     changes.push(Change {
                         sequence: Sequence::from(sequence),
@@ -114,11 +124,12 @@ fn page(
                     });
                 }
             }
-            if changes.len() < limit {
+            let is_full = changes.len() == limit || bytes >= limits::PAGE_BYTES_MAX;
+            if !is_full {
                 // Also past records without changes, which take a sequence of their own.
                 reached = reached.max(record.first);
             }
-            changes.len() < limit && passed < RECORDS_MAX
+            !is_full && passed < RECORDS_MAX
         })?;
     }
     if has_gap {

@@ -22,6 +22,26 @@ pub(crate) struct Frozen {
     pub(crate) run: Arc<Run>,
     /// The log up to here is in this run or those before it.
     pub(crate) through: LogPosition,
+    entries: usize,
+    entries_applied: AtomicUsize,
+}
+
+impl Frozen {
+    fn new(run: Arc<Run>, through: LogPosition) -> Self {
+        let entries = run.len();
+        Self { run, through, entries, entries_applied: AtomicUsize::new(0) }
+    }
+
+    /// So many more of its entries are in the tree.
+    pub(crate) fn count_applied(&self, entries: usize) {
+        self.entries_applied.fetch_add(entries, Ordering::Relaxed);
+    }
+
+    /// Roughly how many of its bytes are not in the tree yet.
+    fn pending_bytes(&self) -> usize {
+        let left = self.entries.saturating_sub(self.entries_applied.load(Ordering::Relaxed));
+        self.run.bytes() / self.entries.max(1) * left
+    }
 }
 
 /// What a key held when its writer's caller looked.
@@ -89,6 +109,13 @@ impl View {
         (active, active + runs.frozen.iter().map(|frozen| frozen.run.bytes()).sum::<usize>())
     }
 
+    /// Roughly how many bytes are not in the tree yet.
+    pub(crate) fn pending_bytes(&self) -> usize {
+        let runs = Arc::clone(&self.runs.read());
+        let frozen = runs.frozen.iter().map(|frozen| frozen.pending_bytes());
+        runs.active.bytes() + frozen.sum::<usize>()
+    }
+
     /// How many runs wait for the tree.
     pub(crate) fn frozen(&self) -> usize {
         self.runs.read().frozen.len()
@@ -100,7 +127,7 @@ impl View {
         if runs.active.is_empty() {
             return;
         }
-        let full = Arc::new(Frozen { run: Arc::clone(&runs.active), through });
+        let full = Arc::new(Frozen::new(Arc::clone(&runs.active), through));
         let frozen = std::iter::once(full).chain(runs.frozen.iter().cloned()).collect();
         *runs = Arc::new(Runs { active: Arc::new(Run::new(self.run_bytes)), frozen });
     }

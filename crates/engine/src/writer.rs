@@ -24,6 +24,8 @@ pub(crate) struct Writer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) appender: Appender,
     pub(crate) requests: Receiver<Request>,
+    /// How much the log has grown since a run was last frozen.
+    pub(crate) unapplied_log_bytes: u64,
 }
 
 impl Writer {
@@ -46,6 +48,8 @@ impl Writer {
                 }
             }
             self.commit(group, &mut buffer);
+            // One huge group should not hold its memory for ever.
+            buffer.shrink_to(GROUP_BYTES_MAX * 2);
             self.make_room(started);
         }
     }
@@ -68,6 +72,7 @@ impl Writer {
             }
             shared.metrics.sync.record(syncing.elapsed());
             shared.metrics.group(group.len(), buffer.len());
+            self.unapplied_log_bytes += buffer.len() as u64;
             if !group.rows.is_empty() {
                 *shared.catalog.write() = Arc::clone(&group.catalog);
                 absorb_holds(&shared.holds, &group.rows);
@@ -76,6 +81,7 @@ impl Writer {
             shared.published.send_replace(group.last());
         }
         if group.freeze {
+            self.unapplied_log_bytes = 0;
             shared.view.freeze(self.appender.position());
             shared.work.notify();
         }
@@ -84,30 +90,34 @@ impl Writer {
 
     /// Freezes a full run, and slows down while the tree is behind: a little when it is a little
     /// behind, so that nobody ever waits long.
-    fn make_room(&self, started: Instant) {
-        let shared = &*self.shared;
+    fn make_room(&mut self, started: Instant) {
+        let shared = Arc::clone(&self.shared);
         let limit = shared.options.memtable_bytes;
-        let (active, total) = shared.view.memory();
-        if active >= limit {
+        // Few keys written often fill the log, not the run: it has to go to the tree all the same,
+        // or the log could never be trimmed and would take for ever to replay.
+        let log_is_long = self.unapplied_log_bytes >= (limit as u64).saturating_mul(4);
+        if shared.view.memory().0 >= limit || log_is_long {
+            self.unapplied_log_bytes = 0;
             shared.view.freeze(self.appender.position());
             shared.work.notify();
         }
-        let (soft, hard) = (limit * 2, limit * 4);
-        if total <= soft || shared.stopped().is_some() {
+        let (soft, hard) = (limit.saturating_mul(2), limit.saturating_mul(4));
+        let pending = shared.view.pending_bytes();
+        if pending <= soft || shared.stopped().is_some() {
             return;
         }
         let stalled = Instant::now();
-        if total < hard {
+        if pending < hard {
             #[expect(clippy::cast_precision_loss, reason = "a ratio")]
-            let fill = (total - soft) as f64 / (hard - soft) as f64;
+            let fill = (pending - soft) as f64 / (hard - soft) as f64;
             // Twice the group's own time when half full, ever more towards the end.
             let pause = started.elapsed().mul_f64(2.0 * fill / (1.0 - fill).max(0.02));
-            shared.room.wait_while(|| shared.view.memory().1 > soft, pause.min(PAUSE_MAX));
+            shared.room.wait_while(|| shared.view.pending_bytes() > soft, pause.min(PAUSE_MAX));
         } else {
             // Once the engine closes, nobody may be left to make room.
             let waits = || shared.stopped().is_none() && !shared.is_closing();
-            while shared.view.memory().1 >= hard && waits() {
-                shared.room.wait_while(|| shared.view.memory().1 >= hard, PAUSE_MAX);
+            while shared.view.pending_bytes() >= hard && waits() {
+                shared.room.wait_while(|| shared.view.pending_bytes() >= hard, PAUSE_MAX);
             }
         }
         shared.metrics.stall.record(stalled.elapsed());

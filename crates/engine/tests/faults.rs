@@ -159,7 +159,7 @@ async fn a_missing_segment_is_refused_wherever_it_was() {
     std::fs::remove_file(&all[all.len() - 2]).unwrap();
     let error = refusal(directory.path());
     assert!(error.contains(name(all.last().unwrap())), "{error}");
-    assert!(error.contains("the record after sequence") && error.contains("is missing"), "{error}");
+    assert!(error.contains("what comes before sequence") && error.contains("missing"), "{error}");
 }
 
 /// Once, a log whose beginning was gone opened without a word where the tree was gone as well.

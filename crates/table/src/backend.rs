@@ -86,7 +86,7 @@ pub trait Backend: Send + Sync + fmt::Debug + 'static {
     /// Reads up to 100 items, each at its own moment.
     async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany>;
 
-    /// Reads up to 100 items at one moment.
+    /// Reads up to 100 items of 4 MB in all, their unprojected parts included, at one moment.
     async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany>;
 
     /// Writes a whole item.
@@ -100,6 +100,9 @@ pub trait Backend: Send + Sync + fmt::Debug + 'static {
 
     /// Does up to 25 puts and deletes, each for itself. After an error, any of them may have
     /// happened; they can be repeated.
+    ///
+    /// A put over an expired item is a removal and an insert in the stream of the embedded engine.
+    /// DynamoDB's batches take no conditions, so that there it is one modification.
     async fn batch_write(
         &self,
         table: &TableDefinition,

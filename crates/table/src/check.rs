@@ -1,16 +1,19 @@
 //! Refuses requests that break a limit or rule, before any backend sees them.
 
 mod parts;
+mod text;
 
 use std::collections::HashSet;
 
 use self::parts::{check_action, check_condition, check_name, check_paths, check_value};
+use self::text::{Text, check_texts};
 use crate::definition::check_part;
 use crate::limits::{self, Limit};
 use crate::update::Action;
 use crate::{
-    BatchGet, BatchWrite, Condition, Get, Invalid, Item, Key, Merge, Path, Position, Query, Scalar,
-    Scan, SortRange, TableDefinition, TableGet, TableWrite, Term, Transaction, Update, Write,
+    BatchGet, BatchWrite, Check, Condition, Delete, Get, Invalid, Item, Key, Merge, Path, Position,
+    Put, Query, Scalar, Scan, SortRange, TableDefinition, TableGet, TableWrite, Term, Transaction,
+    Update, Write,
 };
 
 type Checked = Result<(), Invalid>;
@@ -62,7 +65,7 @@ impl TableDefinition {
 
     pub(crate) fn check_get(&self, get: &Get) -> Checked {
         self.key.check(&get.key)?;
-        check_paths(&get.projection)
+        self.check_projection(&get.projection, None)
     }
 
     pub(crate) fn check_batch_get(&self, batch: &BatchGet) -> Checked {
@@ -72,7 +75,7 @@ impl TableDefinition {
         at_most(Limit::BatchGetKeys, batch.keys.len(), limits::BATCH_GET_KEYS_MAX, &*self.name)?;
         batch.keys.iter().try_for_each(|key| self.key.check(key))?;
         all_different(batch.keys.iter())?;
-        check_paths(&batch.projection)
+        self.check_projection(&batch.projection, None)
     }
 
     pub(crate) fn check_batch_write(&self, writes: &[BatchWrite]) -> Checked {
@@ -96,15 +99,29 @@ impl TableDefinition {
     /// Refuses a write that no item could make valid.
     pub fn check_write(&self, write: &Write) -> Checked {
         match write {
-            Write::Put(put) => self.check_item(&put.item)?,
-            Write::Update(update) => self.check_update(update)?,
-            Write::Delete(delete) => self.key.check(&delete.key)?,
-            Write::Check(check) => self.key.check(&check.key)?,
+            Write::Put(put) => self.check_put(put),
+            Write::Update(update) => self.check_update(update),
+            Write::Delete(delete) => self.check_delete(delete),
+            Write::Check(Check { key, condition, .. }) => self.check_demand(key, Some(condition)),
         }
-        write.condition().map_or(Ok(()), check_condition)
     }
 
-    fn check_update(&self, update: &Update) -> Checked {
+    pub(crate) fn check_put(&self, put: &Put) -> Checked {
+        self.check_item(&put.item)?;
+        let key = || self.key.read(&put.item).map_or_else(String::new, |key| key.to_string());
+        check_written(put.condition.as_ref(), None, &key)
+    }
+
+    pub(crate) fn check_delete(&self, delete: &Delete) -> Checked {
+        self.check_demand(&delete.key, delete.condition.as_ref())
+    }
+
+    fn check_demand(&self, key: &Key, condition: Option<&Condition>) -> Checked {
+        self.key.check(key)?;
+        check_written(condition, None, &|| key.to_string())
+    }
+
+    pub(crate) fn check_update(&self, update: &Update) -> Checked {
         self.key.check(&update.key)?;
         let operators = update.actions.iter().map(Action::operators).sum();
         let key = || update.key.to_string();
@@ -122,7 +139,14 @@ impl TableDefinition {
             check_action(action, &key)?;
             self.check_index_keys(action)?;
         }
-        Ok(())
+        check_written(update.condition.as_ref(), Some(&update.actions), &key)
+    }
+
+    /// Refuses paths that cannot be read together, or are too long with the filter beside them.
+    fn check_projection(&self, projection: &[Path], filter: Option<&Condition>) -> Checked {
+        let texts = [Text::of_paths(projection), filter.map_or_else(Text::default, Text::of)];
+        check_texts(&texts, &|| self.name.clone())?;
+        check_paths(projection)
     }
 
     /// Refuses a constant that no index key may have; what depends on the item shows later.
@@ -154,7 +178,7 @@ impl TableDefinition {
         if query.limit == Some(0) {
             return Err(Invalid::ZeroLimit);
         }
-        check_paths(&query.projection)?;
+        self.check_projection(&query.projection, query.filter.as_ref())?;
         self.check_carried(index, &query.projection, query.filter.as_ref())?;
         let Some(filter) = &query.filter else {
             return Ok(());
@@ -184,7 +208,7 @@ impl TableDefinition {
         if scan.limit == Some(0) {
             return Err(Invalid::ZeroLimit);
         }
-        check_paths(&scan.projection)?;
+        self.check_projection(&scan.projection, scan.filter.as_ref())?;
         self.check_carried(index, &scan.projection, scan.filter.as_ref())?;
         scan.filter.as_ref().map_or(Ok(()), check_condition)
     }
@@ -205,7 +229,8 @@ impl TableDefinition {
         if merge.limit == 0 {
             return Err(Invalid::ZeroLimit);
         }
-        check_paths(&merge.projection)?;
+        at_most(Limit::MergeItems, merge.limit, limits::MERGE_ITEMS_MAX, &*self.name)?;
+        self.check_projection(&merge.projection, None)?;
         self.check_carried(index, &merge.projection, None)
     }
 
@@ -278,6 +303,20 @@ impl TableDefinition {
             _ => Err(Invalid::BadStart { key: start.base.to_string() }),
         }
     }
+}
+
+/// Refuses the expressions of a write: operands that make no sense, or too much text.
+fn check_written(
+    condition: Option<&Condition>,
+    actions: Option<&[Action]>,
+    subject: &dyn Fn() -> String,
+) -> Checked {
+    condition.map_or(Ok(()), check_condition)?;
+    let texts = [
+        actions.map_or_else(Text::default, Text::of_actions),
+        condition.map_or_else(Text::default, Text::of),
+    ];
+    check_texts(&texts, subject)
 }
 
 impl Transaction {

@@ -212,7 +212,7 @@ pub struct TableDefinition {
     pub key: KeyDefinition,
     /// Its indexes.
     pub indexes: Vec<IndexDefinition>,
-    /// The attribute holding the second at which an item expires.
+    /// The attribute holding the second from which on an item is expired; a fraction counts.
     pub ttl: Option<String>,
     /// Whether its changes can be read as a stream of old and new images.
     pub stream: bool,
@@ -276,10 +276,10 @@ impl TableDefinition {
         Some(keys.map(|attribute| attribute.name.clone()).chain(extra.iter().cloned()).collect())
     }
 
-    /// The second at which `item` expires, if it ever does.
+    /// The first whole second at which `item` is expired, if it ever is. Anything but a
+    /// non-negative number never expires.
     pub fn expires_at(&self, item: &Item) -> Option<u64> {
-        // Anything but a whole, non-negative number never expires, as in DynamoDB.
-        item.number(self.ttl.as_deref()?)?.to_u64()
+        item.number(self.ttl.as_deref()?)?.ceil_to_u64()
     }
 
     /// Whether `item` is past its time at the second `now`.
@@ -298,6 +298,7 @@ impl TableDefinition {
                 subject: self.name.clone(),
             });
         }
+        self.check_included()?;
         for (at, index) in self.indexes.iter().enumerate() {
             check_name(&index.name)?;
             if self.indexes.iter().take(at).any(|earlier| earlier.name == index.name) {
@@ -328,6 +329,27 @@ impl TableDefinition {
         }
         Ok(())
     }
+
+    fn check_included(&self) -> Result<(), Invalid> {
+        let ttl = self.ttl.as_deref();
+        let actual = self.indexes.iter().map(|index| included(index, ttl)).sum();
+        let max = limits::INCLUDED_ATTRIBUTES_MAX;
+        if actual <= max {
+            return Ok(());
+        }
+        let (limit, subject) = (Limit::IncludedAttributes, self.name.clone());
+        Err(Invalid::OverLimit { limit, actual, max, subject })
+    }
+}
+
+/// How many attributes an index includes beside its keys, the ttl among them.
+fn included(index: &IndexDefinition, ttl: Option<&str>) -> usize {
+    let names: &[String] = match &index.projection {
+        IndexProjection::All => return 0,
+        IndexProjection::KeysOnly => &[],
+        IndexProjection::Include(names) => names,
+    };
+    names.len() + usize::from(ttl.is_some_and(|ttl| !names.iter().any(|name| name == ttl)))
 }
 
 fn check_name(name: &str) -> Result<(), Invalid> {

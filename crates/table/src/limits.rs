@@ -19,7 +19,7 @@ pub const NESTING_MAX: usize = 32;
 pub const NUMBER_DIGITS_MAX: u32 = crate::number::NUMBER_DIGITS_MAX;
 /// Writes (or reads) in one transaction.
 pub const TRANSACTION_ITEMS_MAX: usize = 100;
-/// Bytes of all items in one transaction.
+/// Bytes of all items that one transaction writes, or one transactional read finds.
 pub const TRANSACTION_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Longest idempotency token of a transaction.
 pub const TOKEN_BYTES_MAX: usize = 36;
@@ -38,10 +38,15 @@ pub const IN_OPERANDS_MAX: usize = 100;
 pub const OPERATORS_MAX: usize = 300 - EXPIRY_OPERATORS;
 /// Operators of `NOT ttl BETWEEN … AND …`, joined to a condition with `AND`, and one to spare.
 const EXPIRY_OPERATORS: usize = 4;
+/// Bytes of one condition, update or projection as text, with what the `dynamo` backend adds to it.
+pub const EXPRESSION_BYTES_MAX: usize = 4096;
 /// Elements of one document path.
 pub const PATH_DEPTH_MAX: usize = NESTING_MAX;
 /// Secondary indexes of one table.
 pub const INDEXES_MAX: usize = 20;
+/// Attributes that all the indexes of a table include beside their keys, counted once for each index.
+/// The ttl is among them, because every index needs it.
+pub const INCLUDED_ATTRIBUTES_MAX: usize = 100;
 /// Shortest table or index name.
 pub const TABLE_NAME_BYTES_MIN: usize = 3;
 /// Longest table or index name.
@@ -50,6 +55,8 @@ pub const TABLE_NAME_BYTES_MAX: usize = 255;
 pub const SCAN_SEGMENTS_MAX: u32 = 1_000_000;
 /// Partitions one merge may span (ours; DynamoDB has no merge).
 pub const MERGE_PARTITIONS_MAX: usize = 100_000;
+/// Items one merge may return (ours).
+pub const MERGE_ITEMS_MAX: usize = 1_000;
 /// Changes one read of the stream returns.
 pub const STREAM_CHANGES_MAX: usize = 1000;
 
@@ -85,14 +92,20 @@ pub enum Limit {
     InOperands,
     /// [`OPERATORS_MAX`]
     Operators,
+    /// [`EXPRESSION_BYTES_MAX`]
+    ExpressionBytes,
     /// [`PATH_DEPTH_MAX`]
     PathDepth,
     /// [`INDEXES_MAX`]
     Indexes,
+    /// [`INCLUDED_ATTRIBUTES_MAX`]
+    IncludedAttributes,
     /// [`SCAN_SEGMENTS_MAX`]
     ScanSegments,
     /// [`MERGE_PARTITIONS_MAX`]
     MergePartitions,
+    /// [`MERGE_ITEMS_MAX`]
+    MergeItems,
     /// [`STREAM_CHANGES_MAX`]
     StreamChanges,
 }
@@ -112,10 +125,13 @@ impl fmt::Display for Limit {
             Self::BatchWriteItems => "writes in a batch",
             Self::InOperands => "operands of IN",
             Self::Operators => "operators in an expression",
+            Self::ExpressionBytes => "bytes of an expression",
             Self::PathDepth => "elements of a document path",
             Self::Indexes => "indexes of a table",
+            Self::IncludedAttributes => "attributes included in indexes",
             Self::ScanSegments => "segments of a scan",
             Self::MergePartitions => "partitions of a merge",
+            Self::MergeItems => "items of a merge",
             Self::StreamChanges => "changes in one read of the stream",
         })
     }

@@ -146,6 +146,19 @@ impl Number {
         if self.negative { None } else { self.magnitude_u64() }
     }
 
+    /// The smallest whole number that is not below this one, if it is within `u64` and this one is
+    /// not negative.
+    pub fn ceil_to_u64(self) -> Option<u64> {
+        if self.negative || self.exponent >= 0 {
+            return self.to_u64();
+        }
+        // Beyond the powers that fit, all 38 digits are behind the point.
+        let unit = 10_u128.checked_pow(u32::from(self.exponent.unsigned_abs()));
+        let below = unit.map_or(0, |unit| self.mantissa / unit);
+        // There is a fraction, because the mantissa has no zeros to give.
+        u64::try_from(below).ok()?.checked_add(1)
+    }
+
     /// The value, if it is a whole number within `u128`.
     pub fn to_u128(self) -> Option<u128> {
         if self.negative {

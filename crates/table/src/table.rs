@@ -8,9 +8,8 @@ use crate::check::check_transact_get;
 use crate::limits::{self, Limit};
 use crate::trace::{Observer, Operation};
 use crate::{
-    BatchGet, BatchWrite, Capabilities, Capacity, Delete, Error, Get, Invalid, Merge, Put, Query,
-    Result, Scan, Shard, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
-    Write,
+    BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, Invalid, Merge, Put, Query, Result,
+    Scan, Shard, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
 };
 
 /// A store: all its tables, and what spans them.
@@ -78,7 +77,7 @@ impl Store {
         span.finish(done, |capacity| (items, *capacity))
     }
 
-    /// Reads up to 100 items, of any tables, at one moment.
+    /// Reads up to 100 items of 4 MB in all, of any tables, at one moment.
     pub async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
         check_transact_get(&gets)?;
         let table = gets.first().map_or("", |get| &get.table.name).to_owned();
@@ -130,11 +129,7 @@ impl Table {
 
     /// Writes a whole item.
     pub async fn put(&self, put: Put) -> Result<Written> {
-        let write = Write::Put(put);
-        self.definition.check_write(&write)?;
-        let Write::Put(put) = write else {
-            return Err(unreachable_write());
-        };
+        self.definition.check_put(&put)?;
         let span = self.span("put", None);
         let done = self.backend().put(&self.definition, put).await;
         span.finish(done, |written| (1, written.capacity))
@@ -142,11 +137,7 @@ impl Table {
 
     /// Changes parts of an item.
     pub async fn update(&self, update: Update) -> Result<Written> {
-        let write = Write::Update(update);
-        self.definition.check_write(&write)?;
-        let Write::Update(update) = write else {
-            return Err(unreachable_write());
-        };
+        self.definition.check_update(&update)?;
         let span = self.span("update", None);
         let done = self.backend().update(&self.definition, update).await;
         span.finish(done, |written| (1, written.capacity))
@@ -154,11 +145,7 @@ impl Table {
 
     /// Takes an item away.
     pub async fn delete(&self, delete: Delete) -> Result<Written> {
-        let write = Write::Delete(delete);
-        self.definition.check_write(&write)?;
-        let Write::Delete(delete) = write else {
-            return Err(unreachable_write());
-        };
+        self.definition.check_delete(&delete)?;
         let span = self.span("delete", None);
         let done = self.backend().delete(&self.definition, delete).await;
         span.finish(done, |written| (1, written.capacity))
@@ -232,10 +219,6 @@ impl Table {
     fn span<'a>(&'a self, name: &'static str, index: Option<&str>) -> Span<'a> {
         Span::start(&self.store, name, &self.definition.name, index, self.pattern)
     }
-}
-
-fn unreachable_write() -> Error {
-    Error::Unexpected { detail: String::from("a write changed its kind") }
 }
 
 /// An operation under way, for the observer; costs nothing when there is none.

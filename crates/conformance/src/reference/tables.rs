@@ -63,9 +63,14 @@ impl TableState {
         self.items.iter().filter(move |(_, item)| !self.definition.is_expired(item, now))
     }
 
+    /// How large the item at `key` is as a whole; nothing is where there is none.
+    pub(super) fn size_of(&self, key: &Key, now: u64) -> usize {
+        self.visible(key, now).map_or(0, Item::size)
+    }
+
     pub(super) fn get(&self, get: &Get, now: u64, mode: ReadMode) -> Found {
         let item = self.visible(&get.key, now);
-        let capacity = Capacity::read(item.map_or(0, Item::size), mode);
+        let capacity = Capacity::read(self.size_of(&get.key, now), mode);
         Found { item: item.map(|item| projected(item, &get.projection)), capacity }
     }
 

@@ -42,6 +42,20 @@ pub(super) async fn an_item_lives_until_its_second(bench: &Bench) {
     assert_eq!(get(&table, key()).await, None, "at its second");
 }
 
+pub(super) async fn a_ttl_with_a_fraction_expires_at_the_next_whole_second(bench: &Bench) {
+    let table = bench.table().await;
+    let ttl = number(&format!("{}.5", bench.clock.now_seconds() + LIFETIME - 1));
+    let item = subject().with("ttl", ttl);
+    put(&table, item.clone()).await;
+    bench.clock.advance_ms(LIFETIME * 1000 - 1);
+    assert_eq!(get(&table, key()).await, Some(item), "a millisecond before");
+    condition_failed(table.put(Put::new(subject()).when(not_exists("PK"))).await);
+    bench.clock.advance_ms(1);
+    assert_eq!(get(&table, key()).await, None, "at the next second");
+    assert_eq!(all(&table, Query::new("p").strong()).await, nothing());
+    table.put(Put::new(subject()).when(not_exists("PK"))).await.unwrap();
+}
+
 pub(super) async fn an_expired_item_is_gone_for_a_get(bench: &Bench) {
     let table = expired(bench).await;
     assert_eq!(table.get(Get::new(key())).await.unwrap().item, None);

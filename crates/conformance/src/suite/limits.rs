@@ -1,14 +1,16 @@
 //! Limits: each breach names the limit, the value and the key, and leaves nothing behind.
 
 use roundtable_table::{
-    BatchGet, BatchWrite, Condition, Delete, Get, Invalid, Item, Key, KeyDefinition, KeyKind, Kind,
-    Limit, Merge, Number, NumberError, Operand, Path, Put, Query, Scalar, Scan, SortRange, Term,
-    Transaction, Update, Value, attribute, exists, item, limits,
+    BatchGet, BatchWrite, Condition, Delete, Get, IndexProjection, Invalid, Item, Key,
+    KeyDefinition, KeyKind, Kind, Limit, Merge, Number, NumberError, Operand, Path, Put, Query,
+    Scalar, Scan, SortRange, TableDefinition, TableGet, Term, Transaction, Update, Value,
+    attribute, exists, item, limits,
 };
 
 use super::items::largest;
 use super::steps::{
-    bytes, get, invalid, key, long, number, put, refused, refused_by_item, row, subject, truths,
+    bytes, get, invalid, key, long, number, put, put_all, refused, refused_by_item, row, subject,
+    truths,
 };
 use crate::Bench;
 
@@ -402,4 +404,82 @@ pub(super) async fn arithmetic_of_many_terms_counts_its_operators(bench: &Bench)
     let words = invalid(table.update(deep).await);
     assert!(matches!(words, Invalid::OverLimit { limit: Limit::Operators, .. }), "{words}");
     assert_eq!(get(&table, key()).await, Some(subject().with("n", number("0"))));
+}
+
+pub(super) async fn a_merge_returns_a_thousand_items_at_most(bench: &Bench) {
+    let table = bench.table().await;
+    put(&table, subject()).await;
+    assert_eq!(table.merge(Merge::newest(["p"], 1000)).await.unwrap().items, [subject()]);
+    let name = &table.definition().name;
+    for limit in [1001, usize::MAX] {
+        let expected = over(Limit::MergeItems, limit, 1000, name);
+        assert_eq!(invalid(table.merge(Merge::newest(["p"], limit)).await), expected);
+    }
+}
+
+pub(super) async fn a_transactional_read_of_more_than_4_mb_is_refused(bench: &Bench) {
+    let table = bench.table().await;
+    let item = |at: usize| row("p", &format!("{at:02}")).with("a", long(390 * 1024));
+    put_all(&table, (0..11).map(item)).await;
+    let reads = |count: usize| {
+        let get = |at: usize| Get::new(Key::new("p", format!("{at:02}")));
+        let table = || table.definition().clone();
+        (0..count).map(|at| TableGet { table: table(), get: get(at) }).collect::<Vec<_>>()
+    };
+    let found = bench.store.transact_get(reads(10)).await.unwrap();
+    assert_eq!(found.items.into_iter().flatten().count(), 10);
+    let expected =
+        over(Limit::TransactionBytes, 11 * item(0).size(), 4 * 1024 * 1024, "one transaction");
+    assert_eq!(invalid(bench.store.transact_get(reads(11)).await), expected);
+}
+
+pub(super) async fn an_expression_has_4_kb_of_text_at_most(bench: &Bench) {
+    let table = bench.table().await;
+    put(&table, subject()).await;
+    let deep = |at: usize| (0..30).fold(Path::new(format!("a{at}")), |path, _| path.field("x"));
+    let paths = |count: usize| (0..count).map(deep).collect::<Vec<_>>();
+    let is_over = |words: Invalid| {
+        let Invalid::OverLimit { limit, actual, max, .. } = words else { panic!("{words}") };
+        assert_eq!((limit, max), (Limit::ExpressionBytes, 4096));
+        assert!(actual > max);
+    };
+    // Thirty-one names and thirty dots each: at most 155 bytes.
+    let any = |count: usize| Condition::Any(paths(count).into_iter().map(exists).collect());
+    truths(&table, Some(&subject()), [(any(20), false)]).await;
+    is_over(invalid(table.put(Put::new(subject()).when(any(40))).await));
+    is_over(invalid(table.delete(Delete::new(key()).when(any(40))).await));
+    is_over(invalid(table.query(Query::new("p").filter(any(40))).await));
+    is_over(invalid(table.scan(Scan::new().filter(any(40))).await));
+    let copies = |count: usize| {
+        let update = Update::new(key());
+        paths(count).into_iter().enumerate().fold(update, |update, (at, path)| {
+            update.set(format!("b{at}"), Term::if_not_exists(path, 1))
+        })
+    };
+    table.update(copies(20)).await.unwrap();
+    is_over(invalid(table.update(copies(40)).await));
+    let found = table.get(Get::new(key()).project(paths(20))).await.unwrap().item;
+    assert_eq!(found, Some(item! {}));
+    is_over(invalid(table.get(Get::new(key()).project(paths(40))).await));
+    is_over(invalid(table.batch_get(BatchGet::new([key()]).project(paths(40))).await));
+    assert_eq!(get(&table, key()).await.unwrap().len(), 22, "only what fitted was done");
+}
+
+pub(super) async fn the_indexes_of_a_table_include_100_attributes_at_most(bench: &Bench) {
+    let with = |indexes: usize, each: usize| {
+        let table = TableDefinition::new(bench.name(), KeyDefinition::partition("id"));
+        (0..indexes).fold(table, |table, at| {
+            let names = (0..each).map(|name| format!("a{name}")).collect();
+            let included = IndexProjection::Include(names);
+            table.with_index_of(format!("index-{at}"), KeyDefinition::partition("x"), included)
+        })
+    };
+    bench.table_of(with(5, 20)).await;
+    let over = |actual: usize, definition: TableDefinition| {
+        let expected = over(Limit::IncludedAttributes, actual, 100, &definition.name);
+        async move { assert_eq!(invalid(bench.store.create_table(definition).await), expected) }
+    };
+    over(102, with(6, 17)).await;
+    // Indexes need the ttl to tell expired items.
+    over(105, with(5, 20).with_ttl("ttl")).await;
 }

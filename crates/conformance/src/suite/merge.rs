@@ -207,6 +207,40 @@ pub(super) async fn equal_index_keys_merge_each_once(bench: &Bench) {
     }
 }
 
+pub(super) async fn a_merge_without_sort_key_pages_by_partition(bench: &Bench) {
+    let table = bench.keyed(KeyDefinition::partition("PK")).await;
+    put_all(&table, PARTITIONS.map(|partition| item! { "PK" => partition })).await;
+    let mut expected = PARTITIONS.map(String::from);
+    for limit in [1, 2, 5] {
+        let found = all(&table, Merge::oldest(["e", "b", "a", "d", "c"], limit)).await;
+        assert_eq!(texts(&found, "PK"), expected, "limit {limit}");
+    }
+    expected.reverse();
+    for limit in [1, 2, 5] {
+        let found = all(&table, Merge::newest(["e", "b", "a", "d", "c"], limit)).await;
+        assert_eq!(texts(&found, "PK"), expected, "limit {limit}");
+    }
+}
+
+pub(super) async fn a_merge_of_an_index_without_sort_key_pages_by_partition(bench: &Bench) {
+    let definition = bench.standard().with_index("by-kind", KeyDefinition::partition("kind"));
+    let table = bench.table_of(definition).await;
+    for at in 0..12 {
+        put(&table, row(&format!("{at:02}"), "s").with("kind", ["c", "a", "b"][at % 3])).await;
+    }
+    let mut kinds: Vec<_> = ["a", "b", "c"].into_iter().flat_map(|kind| [kind; 4]).collect();
+    for limit in [1, 3, 12] {
+        let found = all(&table, Merge::oldest(["c", "a", "b"], limit).index("by-kind")).await;
+        assert_eq!(texts(&found, "kind"), kinds, "limit {limit}");
+        let mut each = texts(&found, "PK");
+        each.sort();
+        assert_eq!(each, (0..12).map(|at| format!("{at:02}")).collect::<Vec<_>>());
+    }
+    kinds.reverse();
+    let found = all(&table, Merge::newest(["c", "a", "b"], 5).index("by-kind")).await;
+    assert_eq!(texts(&found, "kind"), kinds);
+}
+
 pub(super) async fn a_merge_by_numbers(bench: &Bench) {
     let table = bench.keyed(KeyDefinition::partition("PK").sorted_by("at", KeyKind::N)).await;
     for (partition, at) in [("a", "-5"), ("b", "10"), ("a", "9"), ("b", "-0.5"), ("c", "100")] {

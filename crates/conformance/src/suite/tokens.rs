@@ -1,7 +1,7 @@
 //! Transaction tokens: a repetition has no further effect, for ten minutes.
 
 use roundtable_table::{
-    Delete, Error, Invalid, Limit, Put, Table, Transaction, Update, exists, limits, not_exists,
+    Delete, Error, Invalid, Key, Limit, Put, Table, Transaction, Update, exists, limits, not_exists,
 };
 
 use super::steps::{cancelled, changes, get, invalid, key, long, number, put, refused, subject};
@@ -65,6 +65,19 @@ pub(super) async fn a_token_with_other_writes_is_refused(bench: &Bench) {
     let done = bench.store.transact(more).await;
     assert!(matches!(done, Err(Error::TokenReused)), "{done:?}");
     assert_eq!(n(&table).await, Some(number("1")));
+}
+
+pub(super) async fn a_token_tells_the_longest_keys_apart(bench: &Bench) {
+    let table = bench.table().await;
+    let token = token(&table, "l");
+    let delete = |end: &str| {
+        let at = Key::new(long(2047) + end, "s");
+        Transaction::new().with(&table, Delete::new(at)).token(&token)
+    };
+    bench.store.transact(delete("a")).await.unwrap();
+    bench.store.transact(delete("a")).await.unwrap();
+    let done = bench.store.transact(delete("b")).await;
+    assert!(matches!(done, Err(Error::TokenReused)), "{done:?}");
 }
 
 pub(super) async fn different_tokens_are_different_transactions(bench: &Bench) {

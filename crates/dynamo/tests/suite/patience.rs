@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use roundtable_table::{
-    BatchGet, BatchWrite, CancelReason, Capacity, Error, Get, Put, Sequence, StreamPage,
-    StreamRead, StreamStart, Transaction, Update, item, not_exists,
+    BatchGet, BatchWrite, CancelReason, Capacity, Error, Get, Invalid, Limit, Put, Sequence,
+    StreamPage, StreamRead, StreamStart, TableGet, Transaction, Update, item, not_exists,
 };
 
 use crate::canned::Canned;
@@ -130,6 +130,53 @@ async fn what_may_have_happened_is_not_done_twice() {
 }
 
 #[tokio::test]
+async fn all_tries_of_a_request_are_counted_together() {
+    let mixed = [(400, THROTTLED), (500, OK), (400, THROTTLED), (500, OK), (200, OK)];
+    let server = Canned::start(mixed).await;
+    let put = server.table.put(Put::new(item! { "PK" => "a", "SK" => "1" })).await;
+    assert!(matches!(put, Err(Error::Unavailable { .. })));
+    assert_eq!(server.asked().len(), 4, "a plain put");
+    let server = Canned::start(mixed).await;
+    let done = server.store.transact(transaction(&server)).await;
+    assert!(matches!(done, Err(Error::Unavailable { .. })));
+    assert_eq!(tokens(&server).len(), 4, "a transaction");
+    let server = Canned::start(mixed).await;
+    let read = server.table.batch_get(BatchGet::new([("a", "1")])).await;
+    assert!(matches!(read, Err(Error::Unavailable { .. })));
+    assert_eq!(server.asked().len(), 4, "a batch");
+}
+
+#[tokio::test]
+async fn a_write_over_the_limit_of_requests_is_sent_again() {
+    let over = fault("RequestLimitExceeded");
+    let server = Canned::start([(400, &*over), (200, OK)]).await;
+    server.table.update(Update::new(("a", "1")).add("n", 1)).await.unwrap();
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn items_too_large_to_read_together_are_told_by_their_size() {
+    let refused = fault("ValidationException");
+    let large = "x".repeat(399 * 1024);
+    let item = format!(r#"{{"Item":{{"PK":{{"S":"a"}},"SK":{{"S":"s"}},"t":{{"S":"{large}"}}}}}}"#);
+    let mut answers = vec![(400, &*refused)];
+    answers.extend([(200, &*item); 11]);
+    let server = Canned::start(answers).await;
+    let get = |n: usize| TableGet {
+        table: server.table.definition().clone(),
+        get: Get::new(("a", n.to_string())),
+    };
+    let done = server.store.transact_get((0..11).map(get).collect()).await;
+    let Err(Error::Invalid(Invalid::OverLimit { limit, actual, .. })) = done else {
+        panic!("{done:?}");
+    };
+    assert_eq!((limit, actual), (Limit::TransactionBytes, 11 * (399 * 1024 + 7)));
+    let server = Canned::start([(400, &*refused), (200, OK)]).await;
+    let done = server.store.transact_get(vec![get(0)]).await;
+    assert!(matches!(done, Err(Error::Invalid(Invalid::Refused { .. }))), "{done:?}");
+}
+
+#[tokio::test]
 async fn failures_are_tried_again_and_then_called_unavailable() {
     let server = Canned::start([(400, THROTTLED), (500, OK), (200, OK)]).await;
     assert!(server.table.get(Get::new(("a", "1"))).await.unwrap().item.is_none());
@@ -189,7 +236,8 @@ async fn empty_answers_are_passed_over_and_the_end_is_seen() {
     let server =
         Canned::start([(200, TABLE), (200, ITERATOR), (200, EMPTY), (200, EMPTY), (200, &*last)])
             .await;
-    let page = server.table.stream_read(read(StreamStart::Oldest)).await.unwrap();
+    let patient = StreamRead { wait: Duration::MAX, ..read(StreamStart::Oldest) };
+    let page = server.table.stream_read(patient).await.unwrap();
     assert!(page.ended);
     assert!(page.changes[0].expired);
     assert_eq!(page.changes[0].at_ms, 1_893_456_000_000);

@@ -2,7 +2,43 @@
 
 use roundtable_table::{Error, KeyDefinition, KeyKind, TableDefinition};
 
+use crate::canned::Canned;
 use crate::server::{Server, definition};
+
+const MISSING: &str =
+    r#"{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no"}"#;
+const REFUSED: &str =
+    r#"{"__type":"com.amazon.coral.validate#ValidationException","message":"no"}"#;
+const ACTIVE: &str = r#"{"Table":{"TableName":"things","TableStatus":"ACTIVE"}}"#;
+const NO_TTL: &str = r#"{"TimeToLiveDescription":{"TimeToLiveStatus":"DISABLED"}}"#;
+
+fn ttl(attribute: &str) -> String {
+    format!(
+        r#"{{"TimeToLiveDescription":{{"TimeToLiveStatus":"ENABLING","AttributeName":"{attribute}"}}}}"#
+    )
+}
+
+#[tokio::test]
+async fn a_table_just_made_may_not_be_known_yet() {
+    let known = ttl("ttl");
+    let server =
+        Canned::start([(200, "{}"), (400, MISSING), (400, MISSING), (200, ACTIVE), (200, &known)])
+            .await;
+    server.store.create_table(definition()).await.unwrap();
+    assert_eq!(server.operations()[1..4], ["DescribeTable"; 3]);
+}
+
+#[tokio::test]
+async fn another_process_may_turn_expiry_on_first() {
+    let made = [(200, "{}"), (200, ACTIVE), (200, NO_TTL), (400, REFUSED)];
+    let same = ttl("ttl");
+    let server = Canned::start(made.into_iter().chain([(200, &*same)])).await;
+    server.store.create_table(definition()).await.unwrap();
+    let other = ttl("until");
+    let server = Canned::start(made.into_iter().chain([(200, &*other)])).await;
+    let refused = server.store.create_table(definition()).await;
+    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+}
 
 #[tokio::test]
 async fn a_table_is_described_as_it_was_defined() {

@@ -261,6 +261,29 @@ fn numbers() -> impl Strategy<Value = Number> {
     prop_oneof![4 => spread, 4 => close, 2 => any::<i64>().prop_map(Number::from), 1 => ends]
 }
 
+#[test]
+fn the_next_whole_number_is_exact() {
+    let cases = [
+        ("0", Some(0)),
+        ("7", Some(7)),
+        ("1E3", Some(1000)),
+        ("0.5", Some(1)),
+        ("6.000000000000000000000000000000000001", Some(7)),
+        ("1E-130", Some(1)),
+        ("99.9E1", Some(999)),
+        ("18446744073709551615", Some(u64::MAX)),
+        ("18446744073709551614.5", Some(u64::MAX)),
+        ("18446744073709551615.5", None),
+        ("18446744073709551616", None),
+        ("1E125", None),
+        ("-0.5", None),
+        ("-1", None),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(number(text).ceil_to_u64(), expected, "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn text_and_number_are_inverse(number in numbers()) {

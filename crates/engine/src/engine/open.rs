@@ -1,0 +1,162 @@
+//! Opening a data directory: its lock, its log, and what has to be replayed.
+
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use roundtable_table::{Error, Order, Result};
+
+use super::LOG_DIRECTORY;
+use crate::catalog::{self, Catalog};
+use crate::checkpoint;
+use crate::disk::{self, Directory, Disk};
+use crate::evaluate;
+use crate::keys::KeyRange;
+use crate::log::LogPosition;
+use crate::memtable::RunWrite;
+use crate::options::Options;
+use crate::record::{Record, Row};
+use crate::tree::Tree;
+use crate::view::View;
+use crate::writer::absorb_holds;
+
+const LOCK_FILE: &str = "lock";
+/// How many full runs a replay leaves to the checkpointer.
+const RUNS_WAITING_MAX: usize = 2;
+
+/// Takes the lock file of a data directory, which keeps other processes out.
+pub(super) fn lock(path: &Path) -> Result<File> {
+    let fault = |error: &std::io::Error| Error::Io {
+        action: format!("cannot open the data directory {}", path.display()),
+        detail: error.to_string(),
+    };
+    std::fs::create_dir_all(path).map_err(|error| fault(&error))?;
+    let file_path = path.join(LOCK_FILE);
+    let mut options = File::options();
+    let mut file = options
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&file_path)
+        .map_err(|error| fault(&error))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let owner = std::fs::read_to_string(&file_path).unwrap_or_default();
+            return Err(Error::Io {
+                action: format!("cannot open the data directory {}", path.display()),
+                detail: format!(
+                    "another process (number {}) has it open; stop that one first",
+                    owner.trim()
+                ),
+            });
+        }
+        Err(TryLockError::Error(error)) => return Err(fault(&error)),
+    }
+    // Who holds it, for the message above; the lock itself does not depend on it.
+    let note = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+    note.map_err(|error| fault(&error))?;
+    Ok(file)
+}
+
+/// Makes sure that the data directory and the tree's file will be found after a power loss.
+pub(super) fn sync_names(path: &Path) -> Result<()> {
+    let synced = disk::sync_parent(path).and_then(|()| disk::sync_directory(path));
+    synced.map_err(|error| Error::Io {
+        action: format!("cannot sync the data directory {}", path.display()),
+        detail: error.to_string(),
+    })
+}
+
+pub(super) fn open_log_directory(path: &Path) -> Result<Arc<dyn Disk>> {
+    let path: PathBuf = path.join(LOG_DIRECTORY);
+    let directory = Directory::open(&path).map_err(|error| Error::Io {
+        action: format!("cannot open {}", path.display()),
+        detail: error.to_string(),
+    })?;
+    Ok(Arc::new(directory))
+}
+
+/// Rebuilds the state in memory from the tree's rows and the log.
+pub(super) struct Replay {
+    pub(super) view: View,
+    pub(super) catalog: Catalog,
+    pub(super) holds: Mutex<BTreeMap<String, u64>>,
+    memtable_bytes: usize,
+    disk: Arc<dyn Disk>,
+    sync_tree: bool,
+    pub(super) records: u64,
+}
+
+impl Replay {
+    pub(super) fn new(tree: Tree, sequence: u64, disk: Arc<dyn Disk>, options: &Options) -> Self {
+        Self {
+            view: View::new(tree, sequence, options.memtable_bytes),
+            catalog: Catalog::default(),
+            holds: Mutex::default(),
+            memtable_bytes: options.memtable_bytes,
+            disk,
+            sync_tree: options.sync_tree,
+            records: 0,
+        }
+    }
+
+    /// Takes up the rows that the tree holds.
+    pub(super) fn load_rows(&mut self) -> Result<()> {
+        let snapshot = self.view.snapshot()?;
+        let range = KeyRange::of_prefix(catalog::all_rows());
+        let mut cursor = snapshot.walk(&range, Order::Ascending, 1)?;
+        while let Some(entry) = cursor.step()? {
+            let key = Bytes::copy_from_slice(entry.key());
+            let row: Row = (key, Some(entry.into_value()));
+            self.catalog.absorb(&row)?;
+            absorb_holds(&self.holds, std::slice::from_ref(&row));
+        }
+        Ok(())
+    }
+
+    /// Takes up one record of the log.
+    pub(super) fn take(&mut self, record: &Record, position: LogPosition) -> Result<()> {
+        self.records += 1;
+        for row in &record.rows {
+            self.catalog.absorb(row)?;
+        }
+        absorb_holds(&self.holds, &record.rows);
+        let mut writes = Vec::new();
+        for (sequence, change) in (record.first..).zip(&record.changes) {
+            // A change of a table that is gone by now needs no place any more.
+            if let Some(entry) = self.catalog.by_number(change.table) {
+                evaluate::derive(entry, change, sequence, &mut writes);
+            }
+        }
+        writes.extend(record.rows.iter().map(|(key, value)| RunWrite {
+            key: key.clone(),
+            value: value.clone(),
+            sequence: record.last(),
+        }));
+        self.view.publish(&writes, record.last());
+        // Only between groups: what recovery makes of a torn one depends on where it began.
+        if record.ends_group && self.view.memory().0 >= self.memtable_bytes {
+            self.view.freeze(position);
+            self.make_room()?;
+        }
+        Ok(())
+    }
+
+    /// A restored store may have far more log than memory: what cannot wait for the checkpointer
+    /// goes to the tree at once.
+    fn make_room(&self) -> Result<()> {
+        while self.view.frozen() > RUNS_WAITING_MAX
+            && let Some(frozen) = self.view.oldest_frozen()
+        {
+            checkpoint::apply(&self.view, &frozen, &*self.disk, self.sync_tree, || ())?;
+            self.view.drop_oldest_frozen();
+        }
+        Ok(())
+    }
+}
