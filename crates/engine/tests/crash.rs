@@ -182,6 +182,19 @@ fn a_power_loss_at_any_step_of_recovery_loses_nothing_either() {
 /// A step fails but the machine goes on: writes stop, reads do not, a restart mends it, and what a
 /// restart has shown outlives a power loss.
 async fn fail_everywhere(retention: Duration, fault: Fault, kinds: &[IoStep]) {
+    // When the upkeep thread takes its steps is its own affair: some rounds meet few of them.
+    const ROUNDS_MAX: usize = 20;
+    let mut hit = 0;
+    for _ in 0..ROUNDS_MAX {
+        hit += fail_once_at_every_step(retention, fault, kinds).await;
+        if hit > 2 {
+            return;
+        }
+    }
+    panic!("{fault:?} came up {hit} times in {ROUNDS_MAX} rounds");
+}
+
+async fn fail_once_at_every_step(retention: Duration, fault: Fault, kinds: &[IoStep]) -> usize {
     let mut hit = 0;
     for step in 1..=steps(retention).await {
         let home = Home::new(retention);
@@ -212,7 +225,7 @@ async fn fail_everywhere(retention: Duration, fault: Fault, kinds: &[IoStep]) {
         let engine = recover(&restarted, &mut script).await;
         script.go_on(&engine).await;
     }
-    assert!(hit > 2, "{fault:?} came up {hit} times");
+    hit
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Functions in conditions: types, beginnings, members and sizes.
 
-use roundtable_table::{Condition, Operand, Path, Value, size_of};
+use roundtable_table::{Condition, Operand, Path, Value, attribute, size_of};
 
 use super::conditions::{KINDS, motley};
 use super::steps::{bytes, number, subject, truths};
