@@ -175,7 +175,8 @@ impl Backend for Reference {
         }
         let max = limits::TRANSACTION_BYTES_MAX;
         if actual > max {
-            let (limit, subject) = (Limit::TransactionBytes, String::from("one transaction"));
+            let (limit, subject) =
+                (Limit::TransactionBytes, String::from("one transactional read"));
             return Err(Invalid::OverLimit { limit, actual, max, subject }.into());
         }
         Ok(all)

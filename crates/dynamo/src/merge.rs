@@ -168,7 +168,9 @@ impl<'a> Lanes<'a> {
         let start = self.merge.start.as_ref();
         let order = self.merge.order;
         let Some(lane) = self.lanes.get_mut(at) else { return Ok(()) };
-        lane.done = piece.last.is_none();
+        // Without a sort key, a partition is one item, whatever the server says of more.
+        let single = index.is_none() && table.key.sort.is_none();
+        lane.done = single || piece.last.is_none();
         for item in piece.items {
             let Some(position) = Position::of(table, index, &item) else { continue };
             let Position { base, index } = position;

@@ -135,7 +135,7 @@ fn fit_together(actual: usize) -> Result<(), Invalid> {
     if actual <= max {
         return Ok(());
     }
-    let (limit, subject) = (Limit::TransactionBytes, String::from("one transaction"));
+    let (limit, subject) = (Limit::TransactionBytes, String::from("one transactional read"));
     Err(Invalid::OverLimit { limit, actual, max, subject })
 }
 

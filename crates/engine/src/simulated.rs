@@ -68,6 +68,7 @@ struct Machine {
     names: BTreeMap<String, usize>,
     files: Vec<Contents>,
     plan: BTreeMap<u64, Fault>,
+    plan_by_kind: BTreeMap<(IoStep, usize), Fault>,
     trace: Vec<(IoStep, String)>,
     is_off: bool,
     is_full: bool,
@@ -129,6 +130,11 @@ impl SimulatedDisk {
     /// Lets `fault` happen at the step of this number; the first one is 1.
     pub fn fail_at(&self, step: u64, fault: Fault) {
         self.0.lock().plan.insert(step, fault);
+    }
+
+    /// Lets `fault` happen at the `nth` step of its kind; the first one is 1.
+    pub fn fail_at_nth(&self, kind: IoStep, nth: usize, fault: Fault) {
+        self.0.lock().plan_by_kind.insert((kind, nth), fault);
     }
 
     /// How many steps were taken.
@@ -207,10 +213,10 @@ impl Machine {
         }
         self.trace.push((step, name.to_owned()));
         let takes_space = matches!(step, IoStep::Create | IoStep::Write);
-        match self.plan.get(&(self.trace.len() as u64)) {
+        match self.planned() {
             Some(Fault::CrashAfter) => return Ok(Extent::WholeThenOff),
             Some(Fault::CrashWithin { permille }) if takes_space => {
-                return Ok(Extent::PartThenOff(*permille));
+                return Ok(Extent::PartThenOff(permille));
             }
             Some(Fault::CrashBefore | Fault::CrashWithin { .. }) => {
                 self.is_off = true;
@@ -225,6 +231,14 @@ impl Machine {
             IoStep::TreeCommit if self.is_full => Err(full()),
             _ => Ok(Extent::Whole),
         }
+    }
+
+    /// What is to happen at the step just counted.
+    fn planned(&self) -> Option<Fault> {
+        let (kind, _) = self.trace.last()?;
+        let nth = self.trace.iter().filter(|(step, _)| step == kind).count();
+        let by_number = self.plan.get(&(self.trace.len() as u64));
+        by_number.or_else(|| self.plan_by_kind.get(&(*kind, nth))).copied()
     }
 
     /// Ends a step that happened as far as `extent` says.
@@ -387,11 +401,9 @@ impl SimulatedFile {
         let extent = match machine.begin(step, &self.name) {
             Ok(extent) => extent,
             Err(error) => {
-                let at = machine.trace.len() as u64;
-                let forgets = machine.plan.get(&at) == Some(&Fault::SyncForgets);
                 if step == IoStep::Sync
-                    && forgets
                     && !machine.is_off
+                    && machine.planned() == Some(Fault::SyncForgets)
                     && let Some(file) = machine.files.get_mut(self.number)
                 {
                     file.unsynced.clear();

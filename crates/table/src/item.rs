@@ -1,7 +1,7 @@
 //! An item as the bytes it is stored in: attributes can be read one by one without building a map.
 //!
 //! ```text
-//! item   := size:u32le  count:u32le  entry*            entries rise by name
+//! item   := size:u32le  count:u32le  names:u64le  entry*   entries rise by name
 //! entry  := len:varint name  value
 //! value  := 'S' len:varint utf8   | 'N' len:u8 number  | 'B' len:varint bytes
 //!         | 't' | 'f' | '0'                            true, false, null
@@ -10,7 +10,8 @@
 //!         | 'n' body:u32le count:u32le (len:u8 number)*
 //!         | 'b' body:u32le count:u32le (len:varint bytes)*
 //! ```
-//! `size` is what DynamoDB counts for the item, so that capacity needs no walk. The encoding is
+//! `size` is what DynamoDB counts for the item, so that capacity needs no walk. `names` has a bit for
+//! each attribute's name, so that most attributes that are absent need none either. The encoding is
 //! canonical (names and sets sorted, numbers normalised): two items are equal when their bytes are.
 //! Reading never panics; bytes that are not an item read as absent attributes.
 
@@ -26,7 +27,7 @@ use self::encoding::{
 };
 use crate::{Attributes, Kind, Number, Path, Scalar, Step, Value};
 
-const HEADER: usize = 8;
+const HEADER: usize = 16;
 
 /// A stored item: immutable and cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -66,7 +67,15 @@ impl Item {
 
     /// The attribute `name`.
     pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
+        if self.names() & name_bit(name) == 0 {
+            return None;
+        }
         self.iter().get(name)
+    }
+
+    fn names(&self) -> u64 {
+        let names = self.0.get(8..).and_then(|rest| rest.first_chunk::<8>());
+        names.map_or(0, |names| u64::from_le_bytes(*names))
     }
 
     /// The text attribute `name`.
@@ -120,6 +129,13 @@ impl Item {
         });
         Self::from(&kept.collect::<Attributes>())
     }
+}
+
+/// The bit that stands for a name, of 64.
+fn name_bit(name: &str) -> u64 {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = name.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
+    1 << (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
 }
 
 /// Which parts of a value a projection keeps; a node without children keeps all of it.
@@ -187,6 +203,8 @@ impl From<&Attributes> for Item {
         let mut out = Vec::with_capacity(HEADER + size + attributes.len() * 4);
         out.extend_from_slice(&u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes());
         out.extend_from_slice(&u32::try_from(attributes.len()).unwrap_or(u32::MAX).to_le_bytes());
+        let names = attributes.keys().fold(0, |names, name| names | name_bit(name));
+        out.extend_from_slice(&names.to_le_bytes());
         for (name, value) in attributes {
             write_blob(&mut out, name.as_bytes());
             write_value(&mut out, value);

@@ -428,8 +428,12 @@ pub(super) async fn a_transactional_read_of_more_than_4_mb_is_refused(bench: &Be
     };
     let found = bench.store.transact_get(reads(10)).await.unwrap();
     assert_eq!(found.items.into_iter().flatten().count(), 10);
-    let expected =
-        over(Limit::TransactionBytes, 11 * item(0).size(), 4 * 1024 * 1024, "one transaction");
+    let expected = over(
+        Limit::TransactionBytes,
+        11 * item(0).size(),
+        4 * 1024 * 1024,
+        "one transactional read",
+    );
     assert_eq!(invalid(bench.store.transact_get(reads(11)).await), expected);
 }
 
