@@ -58,21 +58,33 @@ struct RunWalk<'s> {
 }
 
 impl RunWalk<'_> {
-    fn head(&mut self, order: Order, sequence: u64) -> Option<&(Bytes, Stored)> {
-        if self.buffer.is_empty() && !self.exhausted {
-            self.run.chunk(&self.rest, order, sequence, self.chunk, &mut self.buffer);
-            self.exhausted = self.buffer.len() < self.chunk;
-            if let Some((last, _)) = self.buffer.last() {
-                match order {
-                    // The smallest key above the last one copied.
-                    Order::Ascending => self.rest.low = [last, &[0][..]].concat(),
-                    Order::Descending => self.rest.high = last.to_vec(),
-                }
-            }
-            self.buffer.reverse();
-            self.chunk = CHUNK_MAX;
-        }
+    /// The next entry.
+    fn head(&self) -> Option<&(Bytes, Stored)> {
         self.buffer.last()
+    }
+
+    /// Takes the next entry, and copies more when it was the last one copied.
+    fn take(&mut self, order: Order, sequence: u64) -> Stored {
+        let taken = self.buffer.pop();
+        self.fill(order, sequence);
+        taken.and_then(|(_, value)| value)
+    }
+
+    fn fill(&mut self, order: Order, sequence: u64) {
+        if !self.buffer.is_empty() || self.exhausted {
+            return;
+        }
+        self.run.chunk(&self.rest, order, sequence, self.chunk, &mut self.buffer);
+        self.exhausted = self.buffer.len() < self.chunk;
+        if let Some((last, _)) = self.buffer.last() {
+            match order {
+                // The smallest key above the last one copied.
+                Order::Ascending => self.rest.low = [last, &[0][..]].concat(),
+                Order::Descending => self.rest.high = last.to_vec(),
+            }
+        }
+        self.buffer.reverse();
+        self.chunk = CHUNK_MAX;
     }
 }
 
@@ -99,7 +111,8 @@ impl<'s> Cursor<'s> {
         let walks = runs.filter_map(|run| {
             let mut walk =
                 RunWalk { run, rest: range.clone(), buffer: Vec::new(), chunk, exhausted: false };
-            walk.head(order, sequence).is_some().then_some(walk)
+            walk.fill(order, sequence);
+            walk.head().is_some().then_some(walk)
         });
         let runs = walks.collect();
         let tree_head = tree.step()?;
@@ -109,18 +122,19 @@ impl<'s> Cursor<'s> {
     /// The next live entry.
     pub(crate) fn step(&mut self) -> Result<Option<Entry<'s>>> {
         loop {
-            let Some(nearest) = self.nearest_in_runs() else {
-                self.runs.clear();
-                return self.step_tree();
-            };
-            match self.tree_head.map(|(key, _)| self.compare(key, &nearest)) {
+            let Some(nearest) = self.nearest_in_runs() else { return self.step_tree() };
+            match self.tree_head.map(|(key, _)| self.compare(key, nearest)) {
                 Some(Ordering::Less) => return self.step_tree(),
-                // What the runs say about the key is newer.
-                Some(Ordering::Equal) => self.tree_head = self.tree.step()?,
-                Some(Ordering::Greater) | None => {}
-            }
-            if let Some(value) = self.take_from_runs(&nearest) {
-                return Ok(Some(Entry::Memory(nearest, value)));
+                in_tree => {
+                    let nearest = nearest.clone();
+                    // What the runs say about the key is newer.
+                    if in_tree == Some(Ordering::Equal) {
+                        self.tree_head = self.tree.step()?;
+                    }
+                    if let Some(value) = self.take_from_runs(&nearest) {
+                        return Ok(Some(Entry::Memory(nearest, value)));
+                    }
+                }
             }
         }
     }
@@ -136,22 +150,20 @@ impl<'s> Cursor<'s> {
     fn take_from_runs(&mut self, key: &Bytes) -> Stored {
         let mut newest: Option<Stored> = None;
         for run in &mut self.runs {
-            if run.head(self.order, self.sequence).is_some_and(|(head, _)| head == key) {
-                let taken = run.buffer.pop().map(|(_, value)| value);
-                newest = newest.or(taken);
+            if run.head().is_some_and(|(head, _)| head == key) {
+                let value = run.take(self.order, self.sequence);
+                newest = newest.or(Some(value));
             }
         }
         newest.flatten()
     }
 
     /// The nearest key in any run.
-    fn nearest_in_runs(&mut self) -> Option<Bytes> {
-        let (order, sequence) = (self.order, self.sequence);
-        let heads = self.runs.iter_mut().filter_map(|run| run.head(order, sequence));
-        let keys = heads.map(|(key, _)| key);
-        match order {
-            Order::Ascending => keys.min().cloned(),
-            Order::Descending => keys.max().cloned(),
+    fn nearest_in_runs(&self) -> Option<&Bytes> {
+        let keys = self.runs.iter().filter_map(RunWalk::head).map(|(key, _)| key);
+        match self.order {
+            Order::Ascending => keys.min(),
+            Order::Descending => keys.max(),
         }
     }
 

@@ -128,7 +128,7 @@ fn push_partition(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// The encoded partition at the start of `rest`, the part of an item's key after its prefix.
+/// The encoded partition in an item's or an index entry's key.
 pub(crate) fn partition_of(key: &[u8]) -> &[u8] {
     let rest = key.get(PREFIX_BYTES..).unwrap_or_default();
     let len = match rest.first() {

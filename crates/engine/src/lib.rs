@@ -25,9 +25,11 @@ mod metrics;
 mod options;
 mod read;
 mod record;
+mod recovery;
 mod segment;
 mod shared;
 mod signal;
+#[cfg(feature = "testing")]
 mod simulated;
 mod stream;
 mod tree;
@@ -40,4 +42,5 @@ pub use disk::{Directory, Disk, DiskFile};
 pub use engine::Engine;
 pub use metrics::{Distribution, Metrics};
 pub use options::Options;
+#[cfg(feature = "testing")]
 pub use simulated::{Fault, IoStep, SimulatedDisk};

@@ -44,13 +44,9 @@ pub(crate) struct Tree {
 pub(crate) type ReadTxn<'a> = RoTxn<'a, WithTls>;
 
 fn fault(action: &str) -> impl Fn(heed::Error) -> Error {
-    move |error| match error {
-        heed::Error::Io(error) => {
-            Error::Io { action: format!("cannot {action} the tree"), detail: error.to_string() }
-        }
-        other => {
-            Error::Io { action: format!("cannot {action} the tree"), detail: other.to_string() }
-        }
+    move |error| Error::Io {
+        action: format!("cannot {action} the tree"),
+        detail: error.to_string(),
     }
 }
 
