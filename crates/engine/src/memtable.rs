@@ -210,6 +210,17 @@ mod tests {
     }
 
     #[test]
+    fn a_long_chain_of_versions_goes_without_exhausting_the_stack() {
+        let small = std::thread::Builder::new().stack_size(64 << 10);
+        let thread = small.spawn(|| {
+            let run = Run::new(1 << 20);
+            let writes: Vec<_> = (1..200_000).map(|n| write("a", Some("1"), n)).collect();
+            run.insert(&writes, 0, || true);
+        });
+        assert!(thread.unwrap().join().is_ok());
+    }
+
+    #[test]
     fn versions_nobody_can_read_are_forgotten_and_their_bytes_returned() {
         let run = Run::new(1 << 20);
         run.insert(&[write("a", Some("1"), 1)], 0, || false);

@@ -1,10 +1,11 @@
 //! The upkeep thread: prepares the log's next file, archives complete ones, trims old ones, sweeps
-//! expired items and forgotten tokens.
+//! expired items and forgotten tokens, and settles what was written once it is quiet.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use roundtable_table::{Error, Order, Result};
@@ -25,18 +26,22 @@ const BATCHES_PER_PASS: usize = 200;
 /// How many tokens one pass looks at.
 const TOKENS_PER_PASS: usize = 20_000;
 const COPY_CHUNK_BYTES: usize = 1 << 20;
+/// How long nothing must be written before the active run goes to the tree.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// Runs until the engine closes. Holds the engine's request channel only while it sweeps, so that
 /// the writer can end.
 pub(crate) fn run(shared: &Shared, requests: &Weak<Sender<Request>>) {
     let mut archived = 0;
+    let mut quiet = Quiet { sequence: shared.view.visible(), since: Instant::now() };
     while !shared.is_closing() {
         let mut failed = false;
         if shared.stopped().is_none() {
             // One must not wait for the other: items expire also while the archive is out of reach.
             let kept = keep_up(shared, &mut archived);
             let swept = sweep(shared, requests, BATCHES_PER_PASS).map(|_| ());
-            for error in [kept, swept].into_iter().filter_map(Result::err) {
+            let settled = quiet.settle(shared, requests);
+            for error in [kept, swept, settled].into_iter().filter_map(Result::err) {
                 tracing::warn!(%error, "upkeep failed and will be tried again");
                 failed = true;
             }
@@ -44,6 +49,26 @@ pub(crate) fn run(shared: &Shared, requests: &Weak<Sender<Request>>) {
         let nothing_to_do = || failed || !shared.log.wants_spare();
         let idle = || !shared.is_closing() && nothing_to_do();
         shared.upkeep.wait_while(idle, shared.options.upkeep_interval);
+    }
+}
+
+/// Since when nothing was written.
+struct Quiet {
+    sequence: u64,
+    since: Instant,
+}
+
+impl Quiet {
+    /// Hands what was written to the checkpointer once nothing more comes, so that reads have less
+    /// to look through and a restart nothing to replay.
+    fn settle(&mut self, shared: &Shared, requests: &Weak<Sender<Request>>) -> Result<()> {
+        let sequence = shared.view.visible();
+        if sequence != self.sequence {
+            *self = Self { sequence, since: Instant::now() };
+        } else if self.since.elapsed() >= QUIET && shared.view.memory().0 > 0 {
+            ask(requests, Request::Freeze)?;
+        }
+        Ok(())
     }
 }
 
