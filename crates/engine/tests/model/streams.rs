@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_table::{
-    Change, Error, Result, Sequence, StreamPage, StreamRead, StreamStart, Table,
+    Change, Error, Item, Result, Sequence, StreamPage, StreamRead, StreamStart, Table, limits,
 };
 
 use crate::pages::{Mismatch, same};
@@ -12,8 +12,6 @@ use crate::pages::{Mismatch, same};
 const ENGINE_SHARD: &str = "log";
 const MODEL_SHARD: &str = "all";
 const PAGE: usize = 100;
-/// More than a script can write.
-const EVERYTHING: usize = 1000;
 
 /// How far a table's stream was read on both sides.
 #[derive(Debug, Default)]
@@ -58,8 +56,7 @@ impl Followed {
         let failed = |error: Error| format!("the stream failed: {error}");
         let changes = &self.changes;
         let kept = changes.iter().filter(|change| change.at_ms > horizon_ms).count();
-        let oldest = read(table, ENGINE_SHARD, StreamStart::Oldest, EVERYTHING);
-        let oldest = oldest.map_err(failed)?.changes;
+        let oldest = news(table, ENGINE_SHARD, &mut None)?;
         if !changes.ends_with(&oldest) || oldest.len() < kept {
             return Err(format!("the stream {changes:?}\nis no longer that: {oldest:?}"));
         }
@@ -71,12 +68,20 @@ impl Followed {
         match read(table, ENGINE_SHARD, start, limit) {
             Err(Error::StreamTrimmed { .. }) if at + kept < changes.len() => Ok(true),
             Err(error) => Err(failed(error)),
-            Ok(page) if page.changes.iter().eq(changes.iter().skip(at + 1).take(limit)) => {
+            Ok(page) if is_page_of(&page.changes, changes.iter().skip(at + 1).take(limit)) => {
                 Ok(false)
             }
             Ok(page) => Err(format!("after {after:?} come {page:?}\nin {changes:?}")),
         }
     }
+}
+
+/// Whether `page` is all of `expected`, or as much of it as fits into a page.
+fn is_page_of<'a>(page: &[Change], expected: impl Iterator<Item = &'a Change> + Clone) -> bool {
+    let images = page.iter().flat_map(|change| change.old.iter().chain(&change.new));
+    let is_full = images.map(Item::size).sum::<usize>() >= limits::PAGE_BYTES_MAX;
+    let complete = page.len() == expected.clone().count();
+    (complete || is_full) && page.iter().eq(expected.take(page.len()))
 }
 
 fn read(table: &Table, shard: &str, start: StreamStart, limit: usize) -> Result<StreamPage> {
