@@ -13,7 +13,8 @@ use crate::disk::Disk;
 pub struct Options {
     /// What time it is.
     pub clock: Arc<dyn Clock>,
-    /// How much is written before it goes to the tree. Up to four times as much may be in memory.
+    /// How much is written before it goes to the tree. Up to five times as much may be in memory:
+    /// four that wait, and one that is on its way.
     pub memtable_bytes: usize,
     /// How long a file of the log is.
     pub segment_bytes: u64,
