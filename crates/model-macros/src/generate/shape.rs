@@ -1,0 +1,186 @@
+//! The schema as data: the values of `roundtable_model::shape`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Ident;
+
+use super::constant;
+use crate::grammar::{Argument, ArgumentKind, Condition, Entity, Key, Page, Pattern, Sort};
+use crate::template::{Segment, Template};
+
+pub(super) fn table(page: &Page) -> TokenStream {
+    let Page { doc, name, indexes, streamed, .. } = page;
+    let entities = page.entities.iter().map(|entity| &entity.name);
+    let patterns = page.patterns.iter().map(|pattern| constant(&pattern.name));
+    let composites = page.composites.iter().map(|composite| {
+        let (name, doc) = (composite.name.to_string(), &composite.doc);
+        let of = composite.of.iter().map(Ident::to_string);
+        quote!(::roundtable_model::shape::CompositeShape { name: #name, doc: #doc, of: &[#(#of),*] })
+    });
+    let accepted = page.accepted.iter().flat_map(|accepted| {
+        let (lint, reason) = (&accepted.lint, &accepted.reason);
+        accepted.subjects.iter().map(move |(subject, index)| {
+            let subject = subject.to_string();
+            quote!(::roundtable_model::shape::Accepted {
+                lint: #lint, subject: #subject, index: #index, reason: #reason,
+            })
+        })
+    });
+    quote!(::roundtable_model::shape::TableShape {
+        name: #name,
+        doc: #doc,
+        indexes: &[#(#indexes),*],
+        stream: #streamed,
+        entities: &[#(<#entities as ::roundtable_model::Entity>::SHAPE),*],
+        patterns: &[#(&Self::#patterns),*],
+        composites: &[#(#composites),*],
+        accepted: &[#(#accepted),*],
+    })
+}
+
+pub(super) fn entity(entity: &Entity) -> TokenStream {
+    let (name, doc) = (entity.name.to_string(), &entity.doc);
+    let identity = entity.identity.iter().map(argument);
+    let keys = entity.keys.iter().map(key);
+    let parts = entity.parts.iter().map(|part| {
+        let (name, optional, mutable) = (part.name.to_string(), part.optional, part.mutable);
+        quote!(::roundtable_model::shape::KeyField {
+            name: #name, optional: #optional, mutable: #mutable,
+        })
+    });
+    quote!(::roundtable_model::shape::EntityShape {
+        name: #name,
+        doc: #doc,
+        identity: &[#(#identity),*],
+        parts: &[#(#parts),*],
+        keys: &[#(#keys),*],
+        fields: <Self as ::roundtable_model::Fields>::FIELDS,
+    })
+}
+
+pub(super) fn pattern(pattern: &Pattern) -> TokenStream {
+    let Pattern { doc, index, strong, entity, filter, view, .. } = pattern;
+    let (name, entity) = (pattern.name.to_string(), entity.to_string());
+    let arguments = pattern.arguments.iter().map(argument);
+    let operation = operation(pattern);
+    let partition = template(&pattern.partition);
+    let sort = match &pattern.sort {
+        Sort::All => quote!(All),
+        Sort::Equal(sort) => wrapped("Equal", sort),
+        Sort::Begins(sort) => wrapped("Begins", sort),
+        Sort::Within(sort) => wrapped("Within", sort),
+    };
+    let (descending, strong) = (pattern.descending == Some(true), strong.is_some());
+    let page = match &pattern.page {
+        Some(page) => quote!(#page),
+        None => quote!(::roundtable_model::shape::PAGE),
+    };
+    let filter = option(filter.as_ref().map(|filter| {
+        let (field, contains) = (filter.field.to_string(), filter.contains);
+        let with = filter.with.to_string();
+        quote!(::roundtable_model::shape::Filter { field: #field, contains: #contains, with: #with })
+    }));
+    let view = option(view.as_ref().map(|view| {
+        let view = view.to_string();
+        quote!(#view)
+    }));
+    quote!(::roundtable_model::shape::PatternShape {
+        name: #name,
+        doc: #doc,
+        arguments: &[#(#arguments),*],
+        operation: ::roundtable_model::shape::PatternOperation::#operation,
+        index: #index,
+        partition: #partition,
+        sort: ::roundtable_model::shape::PatternSort::#sort,
+        descending: #descending,
+        strong: #strong,
+        page: #page,
+        filter: #filter,
+        entity: #entity,
+        view: #view,
+    })
+}
+
+/// How a pattern reads.
+pub(super) fn operation(pattern: &Pattern) -> Ident {
+    let spread =
+        pattern.has(|kind| matches!(kind, ArgumentKind::List(_) | ArgumentKind::Shards(_)));
+    let name = match &pattern.sort {
+        _ if pattern.first => "First",
+        Sort::Equal(_) if spread => "BatchGet",
+        Sort::Equal(_) => "Get",
+        _ if pattern.has(|kind| matches!(kind, ArgumentKind::Days(_))) => "WalkDays",
+        _ if spread => "Merge",
+        _ => "Query",
+    };
+    Ident::new(name, pattern.name.span())
+}
+
+fn wrapped(variant: &str, sort: &Template) -> TokenStream {
+    let (variant, sort) = (Ident::new(variant, sort.span()), template(sort));
+    quote!(#variant(#sort))
+}
+
+fn argument(argument: &Argument) -> TokenStream {
+    let (name, kind) = (argument.name.to_string(), argument.kind.shown());
+    let computed = argument.computed_from.iter().flatten().map(Ident::to_string);
+    quote!(::roundtable_model::shape::PartShape {
+        name: #name, kind: #kind, computed_from: &[#(#computed),*],
+    })
+}
+
+fn key(key: &Key) -> TokenStream {
+    let Key { index, otherwise, .. } = key;
+    let present = key.conditions.iter().filter_map(|condition| match condition {
+        Condition::Present(name) => Some(name.to_string()),
+        Condition::Predicate(..) => None,
+    });
+    let predicates = key.conditions.iter().filter_map(|condition| match condition {
+        Condition::Present(_) => None,
+        Condition::Predicate(name, fields) => {
+            let (name, fields) = (name.to_string(), fields.iter().map(Ident::to_string));
+            Some(quote!(::roundtable_model::shape::Predicate {
+                name: #name, fields: &[#(#fields),*],
+            }))
+        }
+    });
+    let (partition, sort) = (template(&key.partition), template(&key.sort));
+    quote!(::roundtable_model::shape::KeyShape {
+        index: #index,
+        when: ::roundtable_model::shape::When {
+            otherwise: #otherwise, present: &[#(#present),*], predicates: &[#(#predicates),*],
+        },
+        partition: #partition,
+        sort: #sort,
+    })
+}
+
+fn template(template: &Template) -> TokenStream {
+    let text = &template.literal;
+    let segments = template.segments.iter().map(|segment| match segment {
+        Segment::Literal(text) => quote!(Literal(#text)),
+        Segment::Part { name, through } => {
+            let name = name.to_string();
+            let through = option(through.as_ref().map(|through| {
+                let through = through.to_string();
+                quote!(#through)
+            }));
+            quote!(Part { name: #name, through: #through })
+        }
+        Segment::Shard { name } => {
+            let name = name.to_string();
+            quote!(Shard { name: #name })
+        }
+    });
+    quote!(::roundtable_model::shape::Template {
+        text: #text,
+        segments: &[#(::roundtable_model::shape::Segment::#segments),*],
+    })
+}
+
+fn option(tokens: Option<TokenStream>) -> TokenStream {
+    match tokens {
+        Some(tokens) => quote!(::std::option::Option::Some(#tokens)),
+        None => quote!(::std::option::Option::None),
+    }
+}

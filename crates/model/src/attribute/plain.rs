@@ -1,0 +1,260 @@
+//! Attributes of Rust's own types: text, truth, numbers, and what may be absent or many.
+
+use roundtable_table::{Number, Value, ValueRef};
+
+use crate::attribute::{Attribute, Misfit};
+
+impl Attribute for String {
+    const KIND: &'static str = "text";
+
+    fn to_value(&self) -> Option<Value> {
+        Some(Value::S(self.clone()))
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+        match value {
+            Some(ValueRef::S(text)) => Ok(text.to_owned()),
+            other => Err(Misfit::of_value(Self::KIND, other)),
+        }
+    }
+}
+
+impl Attribute for bool {
+    const KIND: &'static str = "true or false";
+
+    fn to_value(&self) -> Option<Value> {
+        Some(Value::Bool(*self))
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+        match value {
+            Some(ValueRef::Bool(truth)) => Ok(truth),
+            other => Err(Misfit::of_value(Self::KIND, other)),
+        }
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($name:ty, $wide:ty, $read:expr, $expected:literal;)*) => {$(
+        impl Attribute for $name {
+            const KIND: &'static str = "number";
+
+            fn to_value(&self) -> Option<Value> {
+                Some(Value::from(<$wide>::from(*self)))
+            }
+
+            fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+                let whole = match value {
+                    Some(ValueRef::N(number)) => $read(number),
+                    _ => None,
+                };
+                whole
+                    .and_then(|whole| Self::try_from(whole).ok())
+                    .ok_or_else(|| Misfit::of_value($expected, value))
+            }
+        }
+    )*};
+}
+
+whole_numbers! {
+    u16, u64, Number::to_u64, "a whole number up to 65535";
+    u32, u64, Number::to_u64, "a whole number up to 4294967295";
+    u64, u64, Number::to_u64, "a whole number up to 18446744073709551615";
+    i64, i64, Number::to_i64, "a whole number of 64 bits";
+}
+
+/// Finite numbers: check yours before they get here. A table holds neither infinities nor NaN, so the
+/// nearest number that it does hold is written for an infinity, and zero for NaN and for magnitudes
+/// below 1E-130.
+impl Attribute for f64 {
+    const KIND: &'static str = "number";
+
+    fn to_value(&self) -> Option<Value> {
+        // The shortest text that reads back as the same number has at most 17 of 38 digits.
+        let number = format!("{self:e}").parse().unwrap_or_else(|_| {
+            let largest = if *self > 1.0 {
+                "9.9999999999999999999999999999999999999E+125"
+            } else if *self < -1.0 {
+                "-9.9999999999999999999999999999999999999E+125"
+            } else {
+                "0"
+            };
+            largest.parse().unwrap_or(Number::ZERO)
+        });
+        Some(Value::N(number))
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+        let read = match value {
+            Some(ValueRef::N(number)) => number.to_string().parse().ok(),
+            _ => None,
+        };
+        read.ok_or_else(|| Misfit::of_value(Self::KIND, value))
+    }
+}
+
+/// Absent is `None`; so is null, which others write where they mean absent.
+impl<T: Attribute> Attribute for Option<T> {
+    const KIND: &'static str = T::KIND;
+    const OPTIONAL: bool = true;
+
+    fn to_value(&self) -> Option<Value> {
+        self.as_ref().and_then(Attribute::to_value)
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+        match value {
+            None | Some(ValueRef::Null) => Ok(None),
+            Some(value) => T::from_value(Some(value)).map(Some),
+        }
+    }
+}
+
+/// A list, which may be empty but not absent.
+impl<T: Attribute> Attribute for Vec<T> {
+    const KIND: &'static str = ListOf::<T>::KIND;
+
+    fn to_value(&self) -> Option<Value> {
+        // A list has no gaps: an element that would be absent is null.
+        Some(Value::L(self.iter().map(|each| each.to_value().unwrap_or(Value::Null)).collect()))
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+        let Some(ValueRef::L(values)) = value else {
+            return Err(Misfit::of_value(Self::KIND, value));
+        };
+        values
+            .enumerate()
+            .map(|(at, each)| {
+                T::from_value(Some(each)).map_err(|misfit| {
+                    let found = format_args!("{} at {at} of a list", misfit.found);
+                    Misfit::new(misfit.expected, found)
+                })
+            })
+            .collect()
+    }
+}
+
+/// Spells `list of …` while compiling, where there is no `format!`.
+struct ListOf<T>(T);
+
+impl<T: Attribute> ListOf<T> {
+    const PREFIX: &'static str = "list of ";
+
+    /// The text, and zeros; a kind that is too long for it does not compile.
+    const BYTES: [u8; 64] = {
+        let mut bytes = [0; 64];
+        let (prefix, rest) = bytes.split_at_mut(Self::PREFIX.len());
+        prefix.copy_from_slice(Self::PREFIX.as_bytes());
+        rest.split_at_mut(T::KIND.len()).0.copy_from_slice(T::KIND.as_bytes());
+        bytes
+    };
+
+    const KIND: &'static str = {
+        let bytes: &'static [u8; 64] = &Self::BYTES;
+        match str::from_utf8(bytes.split_at(Self::PREFIX.len() + T::KIND.len()).0) {
+            Ok(text) => text,
+            Err(_) => "list",
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use roundtable_table::{Item, item};
+
+    use super::*;
+    use crate::attribute::sample::round_trips;
+    use crate::attribute::seeded;
+
+    fn read<T: Attribute>(item: &Item) -> Result<T, String> {
+        T::from_value(item.get("x")).map_err(|misfit| misfit.to_string())
+    }
+
+    #[test]
+    fn each_number_has_its_bounds() {
+        assert_eq!(read::<u16>(&item! { "x" => 65_535 }), Ok(65_535));
+        let refused = read::<u16>(&item! { "x" => 65_536 });
+        assert_eq!(refused, Err("expected a whole number up to 65535, found 65536".into()));
+        assert_eq!(read::<u64>(&item! { "x" => u64::MAX }), Ok(u64::MAX));
+        assert_eq!(read::<i64>(&item! { "x" => i64::MIN }), Ok(i64::MIN));
+        let refused = read::<u32>(&item! { "x" => -1 });
+        assert_eq!(refused, Err("expected a whole number up to 4294967295, found -1".into()));
+        let half: Number = "0.5".parse().unwrap();
+        assert!(read::<i64>(&item! { "x" => half }).is_err());
+        assert_eq!(read::<f64>(&item! { "x" => half }), Ok(0.5));
+    }
+
+    #[test]
+    fn other_kinds_of_values_are_refused() {
+        let refused = read::<u64>(&item! { "x" => "5" });
+        let words = "expected a whole number up to 18446744073709551615, found the text \"5\"";
+        assert_eq!(refused, Err(words.into()));
+        assert_eq!(read::<String>(&item! {}), Err("expected text, found nothing".into()));
+        let refused = read::<bool>(&item! { "x" => 1 });
+        assert_eq!(refused, Err("expected true or false, found 1".into()));
+        assert!(read::<String>(&item! { "x" => Value::Null }).is_err());
+    }
+
+    #[test]
+    fn numbers_that_no_table_holds_become_the_nearest() {
+        let largest = "9.9999999999999999999999999999999999999E+125";
+        let written = |number: f64| match number.to_value() {
+            Some(Value::N(number)) => number.to_string(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(written(f64::INFINITY), largest);
+        assert_eq!(written(f64::NEG_INFINITY), format!("-{largest}"));
+        assert_eq!(written(1e200), largest);
+        assert_eq!(written(f64::NAN), "0");
+        assert_eq!(written(1e-200), "0");
+        assert_eq!(written(-1e-200), "0");
+        assert_eq!(written(0.1), "0.1");
+    }
+
+    #[test]
+    fn absent_and_null_are_none() {
+        assert_eq!(read::<Option<u64>>(&item! {}), Ok(None));
+        assert_eq!(read::<Option<u64>>(&item! { "x" => Value::Null }), Ok(None));
+        assert_eq!(read::<Option<u64>>(&item! { "x" => 1 }), Ok(Some(1)));
+        assert!(read::<Option<u64>>(&item! { "x" => "1" }).is_err());
+        assert_eq!(None::<u64>.to_value(), None);
+        const { assert!(Option::<u64>::OPTIONAL && !u64::OPTIONAL && !Vec::<u64>::OPTIONAL) };
+    }
+
+    #[test]
+    fn lists_say_which_element_is_wrong() {
+        let list = Value::L(vec!["a".into(), 7.into()]);
+        let refused = read::<Vec<String>>(&item! { "x" => list });
+        assert_eq!(refused, Err("expected text, found 7 at 1 of a list".into()));
+        let refused = read::<Vec<String>>(&item! {});
+        assert_eq!(refused, Err("expected list of text, found nothing".into()));
+        assert_eq!(read(&item! { "x" => Value::L(vec![]) }), Ok(Vec::<String>::new()));
+    }
+
+    #[test]
+    fn kinds_are_spelled_for_people() {
+        assert_eq!(<Vec<String>>::KIND, "list of text");
+        assert_eq!(<Option<Vec<u64>>>::KIND, "list of number");
+        assert_eq!(<Vec<Vec<bool>>>::KIND, "list of list of true or false");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(seed: u64) {
+            let random = &mut seeded(seed);
+            round_trips::<String>(random)?;
+            round_trips::<bool>(random)?;
+            round_trips::<u16>(random)?;
+            round_trips::<u32>(random)?;
+            round_trips::<u64>(random)?;
+            round_trips::<i64>(random)?;
+            round_trips::<f64>(random)?;
+            round_trips::<Option<String>>(random)?;
+            round_trips::<Vec<u64>>(random)?;
+            round_trips::<Vec<Option<String>>>(random)?;
+            round_trips::<Option<Vec<bool>>>(random)?;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Where a page ended, as opaque text. It says which question it belongs to; that nobody has forged
+//! it, and whose it is, the API's signature says.
+
+use std::fmt;
+use std::str::FromStr;
+
+use data_encoding::BASE64URL_NOPAD;
+use roundtable_table::{Key, Position, Scalar};
+
+use crate::Misfit;
+
+/// The first byte of every cursor, so that a later form can be told apart.
+const FORM: u8 = 1;
+
+/// A place in the answer to one question.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Cursor {
+    /// The question, hashed.
+    pub(crate) question: u64,
+    /// The last item of the page.
+    pub(crate) position: Position,
+}
+
+impl Cursor {
+    /// The bytes, without the encoding as text.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![FORM];
+        bytes.extend_from_slice(&self.question.to_le_bytes());
+        let keys = std::iter::once(&self.position.base).chain(&self.position.index);
+        for part in keys.flat_map(|key| std::iter::once(&key.partition).chain(&key.sort)) {
+            let text = part.as_text().unwrap_or_default();
+            bytes.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        bytes
+    }
+
+    /// Reads what [`Self::to_bytes`] wrote.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (form, rest) = bytes.split_first()?;
+        let (question, mut rest) = rest.split_first_chunk()?;
+        if *form != FORM {
+            return None;
+        }
+        let mut texts = Vec::new();
+        while !rest.is_empty() {
+            let (length, after) = rest.split_first_chunk()?;
+            let (text, after) = after.split_at_checked(u16::from_le_bytes(*length).into())?;
+            texts.push(Scalar::S(String::from_utf8(text.to_vec()).ok()?));
+            rest = after;
+        }
+        let mut texts = texts.into_iter();
+        let mut key = || Some(Key { partition: texts.next()?, sort: Some(texts.next()?) });
+        let (base, index) = (key()?, key());
+        if texts.next().is_some() {
+            return None;
+        }
+        let question = u64::from_le_bytes(*question);
+        Some(Self { question, position: Position { base, index } })
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&BASE64URL_NOPAD.encode(&self.to_bytes()))
+    }
+}
+
+impl fmt::Debug for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x} after {}", self.question, self.position.base)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = Misfit;
+
+    fn from_str(text: &str) -> Result<Self, Misfit> {
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok();
+        bytes
+            .and_then(|bytes| Self::from_bytes(&bytes))
+            .ok_or_else(|| Misfit::new("a cursor as it was given out", text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_cursor_reads_back_as_it_was_given_out(
+            question: u64,
+            texts in prop::array::uniform4(".{0,300}"),
+            indexed: bool,
+        ) {
+            let [a, b, c, d] = texts;
+            let index = indexed.then(|| Key::new(c, d));
+            let cursor = Cursor { question, position: Position { base: Key::new(a, b), index } };
+            prop_assert_eq!(cursor.to_string().parse::<Cursor>(), Ok(cursor));
+        }
+
+        #[test]
+        fn nonsense_is_refused_without_a_panic(text in ".{0,200}", bytes: Vec<u8>) {
+            prop_assert!(text.parse::<Cursor>().is_err() || text.len() > 8);
+            let _ = Cursor::from_bytes(&bytes);
+        }
+    }
+}

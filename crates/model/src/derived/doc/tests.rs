@@ -1,0 +1,119 @@
+use super::*;
+use crate::derived::draft::{entity, otherwise, query, table, when};
+
+fn page() -> &'static TableShape {
+    table("gg_core")
+        .entity(
+            entity("User", "id: UserId", "USER#{id}", "PROFILE#{id}")
+                .part("mut nickname: Nickname")
+                .field("id", "UserId", "Who.")
+                .field("bio", "text", "In a | few words.")
+                .key(Index::Gsi2, "NICK#{nickname}", "PROFILE#{id}"),
+        )
+        .entity(
+            entity("Follow", "a: UserId, b: UserId", "USER#{a}", "FOLLOWING#{b}")
+                .part("mut status: FollowStatus")
+                .key_if(Index::Gsi1, when("active", "status"), "USER#{b}[#{shard}]", "FOLLOWER#{a}")
+                .key_if(Index::Gsi1, otherwise(), "USER#{b}", "REQUEST#{a}"),
+        )
+        .asks(
+            query("profile", "id: UserId", Index::Main, "USER#{id}", "PROFILE#{id}", "User").get(),
+        )
+        .asks(query("followers", "user: UserId", Index::Gsi1, "USER#{user}", "FOLLOWER#", "Follow"))
+        .asks(
+            query("by_word", "word: Tag", Index::Main, "USER#{user}", "FOLLOWING#", "Follow")
+                .having("words", "word"),
+        )
+        .together("circle", &["profile", "followers"])
+        .accepts("hot", "Follow", Index::Gsi1)
+        .shape()
+}
+
+fn lines_with<'a>(text: &'a str, wanted: &str) -> Vec<&'a str> {
+    text.lines().filter(|line| line.contains(wanted)).collect()
+}
+
+#[test]
+fn it_says_that_it_is_generated_and_how() {
+    let text = render(&[page()]);
+    assert!(text.starts_with("# The table\n"));
+    assert!(text.contains("roundtable table doc --write docs/TABLE.md"));
+    assert!(text.contains("Do not\n> edit it"));
+}
+
+#[test]
+fn entities_have_their_keys_with_conditions() {
+    let text = render(&[page()]);
+    let row = "| [Follow](#follow) | `USER#{a}` | `FOLLOWING#{b}` | \
+               `USER#{b}[#{shard}]` / `FOLLOWER#{a}` if active<br>\
+               `USER#{b}` / `REQUEST#{a}` else |  |";
+    assert_eq!(lines_with(&text, row), [row]);
+}
+
+#[test]
+fn attributes_say_what_they_are_and_which_keys_they_stand_in() {
+    let text = render(&[page()]);
+    assert!(text.contains("\n| `id` | UserId | Who. | PK, SK, GSI2SK |\n"), "{text}");
+    assert!(text.contains("\n| `nickname` | Nickname |  | GSI2PK; may change |\n"), "{text}");
+    assert!(text.contains("\n| `bio` | text | In a \\| few words. |  |\n"), "{text}");
+    assert!(text.contains("\n| `status` | FollowStatus | may change |\n"), "{text}");
+}
+
+#[test]
+fn indexes_say_who_uses_them_for_what() {
+    let text = render(&[page()]);
+    let (_, gsi1) = text.split_once("### GSI1 of gg_core").unwrap();
+    let (gsi1, rest) = gsi1.split_once("### GSI2 of gg_core").unwrap();
+    let followers = "| `USER#{b}[#{shard}]` | `FOLLOWER#{a}` | [Follow](#follow) | \
+                     if `active(status)` | `followers` |";
+    assert_eq!(lines_with(gsi1, "FOLLOWER#"), [followers]);
+    let requests = "| `USER#{b}` | `REQUEST#{a}` | [Follow](#follow) | else |  |";
+    assert_eq!(lines_with(gsi1, "REQUEST#"), [requests]);
+    assert!(rest.contains("### GSI3 of gg_core\n\nFree.\n"));
+}
+
+#[test]
+fn questions_say_how_they_are_answered() {
+    let text = render(&[page()]);
+    let profile = "| `profile(id: UserId)` | get | table | `USER#{id}` and `PROFILE#{id}` |  | \
+                   strong |  |  | [User](#user) |";
+    assert_eq!(lines_with(&text, "`profile(id"), [profile]);
+    let followers = "| `followers(user: UserId)` | query | GSI1 | `USER#{user}` begins \
+                     `FOLLOWER#` | ↓ | eventual | 20 |  | [Follow](#follow) |";
+    assert_eq!(lines_with(&text, "`followers(user"), [followers]);
+    assert!(lines_with(&text, "`by_word(")[0].contains("| `words` has `word` |"));
+    assert_eq!(
+        lines_with(&text, "| `circle` |"),
+        ["| `circle` | `profile`, `followers` | Both. |"]
+    );
+}
+
+#[test]
+fn accepted_findings_are_told_with_their_reasons() {
+    let text = render(&[page()]);
+    assert_eq!(lines_with(&text, "| `hot` |"), ["| `hot` | `Follow` | GSI1 | It is so. |"]);
+    let without = render(&[table("plain").shape()]);
+    assert!(!without.contains("What the lint finds"));
+}
+
+#[test]
+fn every_link_leads_to_a_heading() {
+    let text = render(&[page(), table("gg_ops").shape()]);
+    let headings: Vec<String> = text
+        .lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| markdown::anchor(line.trim_start_matches('#').trim_start()))
+        .collect();
+    let mut links = 0;
+    for target in text.split("](#").skip(1).filter_map(|rest| rest.split(')').next()) {
+        links += 1;
+        let found = headings.iter().filter(|heading| *heading == target).count();
+        assert_eq!(found, 1, "#{target} among {headings:?}");
+    }
+    assert!(links > 6, "only {links} links in {text}");
+}
+
+#[test]
+fn the_same_schema_is_the_same_text() {
+    assert_eq!(render(&[page()]), render(&[page()]));
+}

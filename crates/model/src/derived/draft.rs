@@ -1,0 +1,223 @@
+//! Made-up schemas for tests, written as the page writes real ones. Leaks them: tests end soon.
+
+use crate::shape::{
+    Accepted, CompositeShape, EntityShape, FieldShape, Filter, Index, KeyField, KeyShape,
+    PartShape, PatternOperation, PatternShape, PatternSort, Predicate, Segment, TableShape,
+    Template, When,
+};
+
+fn leak<T>(list: Vec<T>) -> &'static [T] {
+    Vec::leak(list)
+}
+
+/// A key as the page writes it.
+pub(crate) fn template(text: &'static str) -> Template {
+    let (keyed, shard) = match text.split_once("[#{") {
+        Some((keyed, shard)) => (keyed, shard.strip_suffix("}]")),
+        None => (text, None),
+    };
+    let keyed = keyed.strip_suffix('#').unwrap_or(keyed);
+    let mut segments: Vec<Segment> = keyed
+        .split('#')
+        .map(|segment| match segment.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
+            None => Segment::Literal(segment),
+            Some(part) => match part.split_once(':') {
+                None => Segment::Part { name: part, through: None },
+                Some((name, through)) => Segment::Part { name, through: Some(through) },
+            },
+        })
+        .collect();
+    segments.extend(shard.map(|name| Segment::Shard { name }));
+    Template { text, segments: leak(segments) }
+}
+
+/// `name: Kind, name: Kind`.
+fn parts(list: &'static str) -> &'static [PartShape] {
+    let part = |part: &'static str| {
+        let (name, kind) = part.split_once(": ").unwrap();
+        PartShape { name, kind, computed_from: &[] }
+    };
+    leak(list.split(", ").filter(|part| !part.is_empty()).map(part).collect())
+}
+
+/// An entity under construction.
+pub(crate) struct Entity {
+    name: &'static str,
+    identity: &'static [PartShape],
+    parts: Vec<KeyField>,
+    keys: Vec<KeyShape>,
+    fields: Vec<FieldShape>,
+}
+
+/// An entity with these parts of its primary key, and that key.
+pub(crate) fn entity(
+    name: &'static str,
+    identity: &'static str,
+    partition: &'static str,
+    sort: &'static str,
+) -> Entity {
+    let new =
+        Entity { name, identity: parts(identity), parts: vec![], keys: vec![], fields: vec![] };
+    new.key(Index::Main, partition, sort)
+}
+
+impl Entity {
+    /// `name: Kind`, `mut name: Kind` or `name?: Kind`, as a field that index keys depend on.
+    pub(crate) fn part(mut self, part: &'static str) -> Self {
+        let (name, kind) = part.split_once(": ").unwrap();
+        let (mutable, name) = name.strip_prefix("mut ").map_or((false, name), |name| (true, name));
+        let (optional, name) = name.strip_suffix('?').map_or((false, name), |name| (true, name));
+        self.parts.push(KeyField { name, optional, mutable });
+        self.fields.push(FieldShape { field: name, attribute: name, kind, optional, doc: "" });
+        self
+    }
+
+    pub(crate) fn field(
+        mut self,
+        name: &'static str,
+        kind: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        self.fields.push(FieldShape { field: name, attribute: name, kind, optional: false, doc });
+        self
+    }
+
+    pub(crate) fn key(self, index: Index, partition: &'static str, sort: &'static str) -> Self {
+        self.key_if(index, When::ALWAYS, partition, sort)
+    }
+
+    pub(crate) fn key_if(
+        mut self,
+        index: Index,
+        when: When,
+        partition: &'static str,
+        sort: &'static str,
+    ) -> Self {
+        let (partition, sort) = (template(partition), template(sort));
+        self.keys.push(KeyShape { index, when, partition, sort });
+        self
+    }
+
+    fn shape(self) -> &'static EntityShape {
+        Box::leak(Box::new(EntityShape {
+            name: self.name,
+            doc: "What it is.",
+            identity: self.identity,
+            parts: leak(self.parts),
+            keys: leak(self.keys),
+            fields: leak(self.fields),
+        }))
+    }
+}
+
+/// `name(field)`, as a condition of a key.
+pub(crate) fn when(name: &'static str, field: &'static str) -> When {
+    let predicates = leak(vec![Predicate { name, fields: leak(vec![field]) }]);
+    When { predicates, ..When::ALWAYS }
+}
+
+/// Unless the key before it applies.
+pub(crate) fn otherwise() -> When {
+    When { otherwise: true, ..When::ALWAYS }
+}
+
+/// A question, a page of a partition.
+pub(crate) fn query(
+    name: &'static str,
+    arguments: &'static str,
+    index: Index,
+    partition: &'static str,
+    begins: &'static str,
+    entity: &'static str,
+) -> PatternShape {
+    let sort = match begins {
+        "" => PatternSort::All,
+        begins => PatternSort::Begins(template(begins)),
+    };
+    PatternShape {
+        name,
+        doc: "",
+        arguments: parts(arguments),
+        operation: PatternOperation::Query,
+        index,
+        partition: template(partition),
+        sort,
+        descending: true,
+        strong: false,
+        page: 20,
+        filter: None,
+        entity,
+        view: None,
+    }
+}
+
+impl PatternShape {
+    pub(crate) fn first(self) -> Self {
+        Self { operation: PatternOperation::First, ..self }
+    }
+
+    pub(crate) fn get(self) -> Self {
+        let sort = match self.sort {
+            PatternSort::Begins(template) => PatternSort::Equal(template),
+            other => other,
+        };
+        Self { operation: PatternOperation::Get, sort, strong: true, ..self }
+    }
+
+    pub(crate) fn having(self, field: &'static str, with: &'static str) -> Self {
+        Self { filter: Some(Filter { field, contains: true, with }), ..self }
+    }
+}
+
+/// A table under construction.
+pub(crate) struct Table {
+    name: &'static str,
+    entities: Vec<&'static EntityShape>,
+    patterns: Vec<&'static PatternShape>,
+    composites: Vec<CompositeShape>,
+    accepted: Vec<Accepted>,
+}
+
+pub(crate) fn table(name: &'static str) -> Table {
+    Table { name, entities: vec![], patterns: vec![], composites: vec![], accepted: vec![] }
+}
+
+impl Table {
+    pub(crate) fn entity(mut self, entity: Entity) -> Self {
+        self.entities.push(entity.shape());
+        self
+    }
+
+    pub(crate) fn asks(mut self, pattern: PatternShape) -> Self {
+        self.patterns.push(Box::leak(Box::new(pattern)));
+        self
+    }
+
+    pub(crate) fn together(mut self, name: &'static str, of: &'static [&'static str]) -> Self {
+        self.composites.push(CompositeShape { name, doc: "Both.", of });
+        self
+    }
+
+    pub(crate) fn accepts(
+        mut self,
+        lint: &'static str,
+        subject: &'static str,
+        index: Index,
+    ) -> Self {
+        self.accepted.push(Accepted { lint, subject, index, reason: "It is so." });
+        self
+    }
+
+    pub(crate) fn shape(self) -> &'static TableShape {
+        Box::leak(Box::new(TableShape {
+            name: self.name,
+            doc: "Everything there is.",
+            indexes: &Index::SECONDARY,
+            stream: true,
+            entities: leak(self.entities),
+            patterns: leak(self.patterns),
+            composites: leak(self.composites),
+            accepted: leak(self.accepted),
+        }))
+    }
+}

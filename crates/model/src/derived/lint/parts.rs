@@ -1,0 +1,126 @@
+//! What the parts of a key tell apart: many things, a few words, times. Known by their types, as the
+//! page and the entities name them.
+
+use crate::shape::{EntityShape, PartShape, Segment, TableShape, Template};
+
+/// The type of a person's id: whoever an item names first by it is the one who writes it.
+const PERSON: &str = "UserId";
+
+/// Types of which there are as many as people or things, beside the ids.
+const NAMES: [&str; 9] = [
+    "Caller",
+    "Email",
+    "Handle",
+    "InviteCode",
+    "LoginName",
+    "MediaKey",
+    "Nickname",
+    "StreamShard",
+    "Tag",
+];
+
+/// What a part of a key tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spread {
+    /// One of very many: an id, a name.
+    Thing,
+    /// One of a few: a status, a kind, a number.
+    Word,
+    /// A moment.
+    Time,
+    /// A stretch of time.
+    Day,
+}
+
+/// What the part `name` tells apart when it stands in a key as it is.
+fn spread_of(entity: &EntityShape, name: &str) -> Spread {
+    match kind_of(entity, name) {
+        "Time" | "time" => Spread::Time,
+        "Day" | "CompactDay" => Spread::Day,
+        kind if kind.ends_with("Id") || NAMES.contains(&kind) => Spread::Thing,
+        // Whatever else there is counts as few, so that a new type is noticed rather than missed.
+        _ => Spread::Word,
+    }
+}
+
+/// The type of a part: of the primary key, or else of the field.
+fn kind_of(entity: &EntityShape, name: &str) -> &'static str {
+    let identity = entity.identity.iter().find(|part| part.name == name).map(|part| part.kind);
+    let field = || entity.fields.iter().find(|field| field.field == name).map(|field| field.kind);
+    identity.or_else(field).unwrap_or_default()
+}
+
+/// What the parts of `template` tell apart, in order; shards tell nothing apart.
+pub(super) fn spreads(entity: &EntityShape, template: &Template) -> impl Iterator<Item = Spread> {
+    template.segments.iter().filter_map(|segment| match segment {
+        Segment::Literal(_) | Segment::Shard { .. } => None,
+        Segment::Part { through: Some(_), .. } => Some(Spread::Day),
+        Segment::Part { name, through: None } => Some(spread_of(entity, name)),
+    })
+}
+
+/// The parts that stand in `template` as they are.
+pub(super) fn whole_parts(template: &Template) -> impl Iterator<Item = &'static str> {
+    template.segments.iter().filter_map(|segment| match segment {
+        Segment::Part { name, through: None } => Some(*name),
+        _ => None,
+    })
+}
+
+/// What tells the items of `entity` apart within a partition written by `partition`, when there can
+/// be many.
+pub(super) fn apart<'a>(
+    entity: &'a EntityShape,
+    partition: &'a Template,
+) -> impl Iterator<Item = &'static PartShape> + 'a {
+    entity.identity.iter().filter(|part| {
+        whole_parts(partition).all(|name| name != part.name)
+            && matches!(spread_of(entity, part.name), Spread::Thing | Spread::Time)
+    })
+}
+
+/// Whether `part` is the entity's own id, or a moment: something there is always a new one of.
+pub(super) fn is_fresh(entity: &EntityShape, part: &PartShape) -> bool {
+    part.name == "id"
+        || part.kind.strip_suffix("Id") == Some(entity.name)
+        || spread_of(entity, part.name) == Spread::Time
+}
+
+/// Whether `name` is the first part or field of its type. Of two people in one item, the first is the
+/// one who acts.
+pub(super) fn is_first_of_kind(entity: &EntityShape, name: &str) -> bool {
+    let kind = kind_of(entity, name);
+    names_of_kind(entity, kind).next() == Some(name)
+}
+
+/// The type of `name`, and whether it is of very many.
+pub(super) fn thing_kind(entity: &EntityShape, name: &str) -> Option<&'static str> {
+    (spread_of(entity, name) == Spread::Thing).then(|| kind_of(entity, name))
+}
+
+/// Whoever writes items of `entity`, as far as it names them.
+pub(super) fn writer(entity: &EntityShape) -> Option<&'static str> {
+    names_of_kind(entity, PERSON).next()
+}
+
+/// Everything of type `kind` that an item names: its primary key first, then what index keys depend
+/// on, then the rest.
+fn names_of_kind<'a>(
+    entity: &'a EntityShape,
+    kind: &'a str,
+) -> impl Iterator<Item = &'static str> + 'a {
+    let identity = entity.identity.iter().map(|part| part.name);
+    let parts = entity.parts.iter().map(|part| part.name);
+    let fields = entity.fields.iter().map(|field| field.field);
+    identity.chain(parts).chain(fields).filter(move |name| kind_of(entity, name) == kind)
+}
+
+/// Whether things of type `kind` are somebody's own: the entity they are the ids of lives with a
+/// person. People are nobody's.
+pub(super) fn is_private(table: &TableShape, kind: &str) -> bool {
+    let lives_with_a_person = |entity: &EntityShape| {
+        entity.identity.iter().any(|part| part.name == "id" && part.kind == kind)
+            && whole_parts(&entity.main().partition).any(|name| kind_of(entity, name) == PERSON)
+    };
+    kind != PERSON && table.entities.iter().any(|entity| lives_with_a_person(entity))
+}

@@ -1,0 +1,36 @@
+//! What the tables hold, as plain data: one struct for each entity of the page. They know their
+//! fields and nothing of keys, stores or who may see what.
+
+mod accounts;
+mod activities;
+mod assistance;
+mod chat;
+mod follows;
+mod goals;
+mod groups;
+mod media;
+mod moderation;
+mod notifications;
+mod offers;
+mod ops;
+mod people;
+mod posts;
+mod quests;
+mod reactions;
+
+pub use accounts::{ApiKey, Credential, Idempotency, Invitation, Session};
+pub use activities::{Activity, ActorHead, FeedHorizon, FeedItem, Interval, ObjectRef, Promotion};
+pub use assistance::{AssistMsg, AssistThread};
+pub use chat::{Message, Room, RoomHead, RoomMember};
+pub use follows::{Block, Follow};
+pub use goals::{Goal, Milestone, Task};
+pub use groups::{Group, GroupCounter, GroupMember};
+pub use media::{Media, Upload};
+pub use moderation::{Audit, ModerationCase, Report};
+pub use notifications::Notification;
+pub use offers::{Company, Offer, TagRef};
+pub use ops::{Checkpoint, DeadLetter, Job, LoginAttempt, SealedKey, Webhook};
+pub use people::{EmailLock, HandleLock, NickLock, User, UserCounter};
+pub use posts::{Post, PostCounter, PostSummary};
+pub use quests::{Quest, QuestStep, XpEntry};
+pub use reactions::{Comment, CommentCounter, CommentLike, Like, Share};

@@ -1,0 +1,31 @@
+//! Calls for help and what was said in them, between one person and their helpers only.
+
+use crate::{Fields, MessageId, ThreadId, Time, UserId};
+
+/// A call for help.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+pub struct AssistThread {
+    /// Which thread.
+    pub thread_id: ThreadId,
+    /// Who asks for help.
+    pub user_id: UserId,
+    /// Who was asked.
+    pub helper_ids: Vec<UserId>,
+    /// When.
+    pub created_at: Time,
+}
+
+/// What was said in a call for help.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+pub struct AssistMsg {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// Which message.
+    pub id: MessageId,
+    /// Who said it.
+    pub user_id: UserId,
+    /// What was said.
+    pub text: String,
+    /// When.
+    pub created_at: Time,
+}

@@ -1,0 +1,114 @@
+//! Makes texts equal that people take for the same, and safe to stand in a key.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
+/// The text without what people do not see in it: case, width, ligatures, and characters that do not
+/// show. Keys are made of it: folding what is folded changes nothing.
+pub(super) fn fold(text: &str) -> Cow<'_, str> {
+    if !text.is_ascii() {
+        let lower = text.nfkc().filter(|char| !is_ignorable(*char)).flat_map(char::to_lowercase);
+        // One sigma is written in two ways, by its place in the word.
+        let lower = lower.map(|char| if char == 'ς' { 'σ' } else { char });
+        // Lower case letters, and neighbours of what was dropped, can compose anew.
+        let folded: String = lower.nfkc().collect();
+        Cow::Owned(folded.trim().to_owned())
+    } else if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Appends a text to a key: `#` would end the part, and `%` is what it is escaped with.
+pub(super) fn escape(text: &str, key: &mut String) {
+    for char in text.chars() {
+        match char {
+            '#' => key.push_str("%23"),
+            '%' => key.push_str("%25"),
+            char => key.push(char),
+        }
+    }
+}
+
+/// Unicode's `Default_Ignorable_Code_Point`: joiners, variants, directions, fillers.
+fn is_ignorable(char: char) -> bool {
+    matches!(char,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::attribute::is_control;
+
+    #[test]
+    fn what_people_take_for_the_same_is_the_same() {
+        for (one, other) in [
+            ("Ana", "ana"),
+            ("ＡＮＡ", "ana"),
+            ("ﬁne", "fine"),
+            ("É", "e\u{301}"),
+            ("ΟΔΟΣ", "οδος"),
+            ("a\u{200b}n\u{ad}a", "ana"),
+            ("\u{212b}ngström", "ångström"),
+            ("＃１", "#1"),
+            ("\u{202e}ana", "ana"),
+        ] {
+            assert_eq!(fold(one), fold(other), "{one} {other}");
+        }
+        for (one, other) in [("ana", "anna"), ("e", "é"), ("日", "目"), ("a b", "ab")] {
+            assert_ne!(fold(one), fold(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn what_needs_no_folding_is_not_copied() {
+        assert!(matches!(fold("ana #%_42"), Cow::Borrowed("ana #%_42")));
+    }
+
+    #[test]
+    fn every_character_folds_once_and_for_all() {
+        // Those between and behind are private, or not assigned.
+        for char in ('\0'..'\u{32000}').chain('\u{e0000}'..'\u{e1000}') {
+            let text = format!("x{char}y");
+            let folded = fold(&text);
+            assert_eq!(fold(&folded), folded, "{char:?}");
+            assert_eq!(folded.chars().any(is_control), is_control(char), "{char:?}");
+        }
+    }
+
+    #[test]
+    fn escapes_leave_no_hash() {
+        let mut key = "TAG#".to_owned();
+        escape("c# 100% %23", &mut key);
+        assert_eq!(key, "TAG#c%23 100%25 %2523");
+    }
+
+    proptest! {
+        #[test]
+        fn folding_twice_changes_nothing(text in any::<String>(), near in "[Σςİıßﬁ\u{345}\u{307}\u{200b}Ǆé가ᅠ ´A-Z]{0,12}") {
+            for text in [text, near] {
+                let folded = fold(&text);
+                prop_assert_eq!(&fold(&folded), &folded);
+            }
+        }
+
+        #[test]
+        fn escapes_can_be_told_apart(one: String, other: String) {
+            let (mut a, mut b) = (String::new(), String::new());
+            escape(&one, &mut a);
+            escape(&other, &mut b);
+            prop_assert_eq!(a == b, one == other);
+            prop_assert!(!a.contains('#'));
+            prop_assert_eq!(a.replace("%23", "#").replace("%25", "%"), one);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What makes a text a name, and what it is refused for.
+
+use std::borrow::Cow;
+
+use super::fold;
+use crate::attribute::{Misfit, is_control};
+
+/// What a kind of name demands.
+pub(super) struct Rule {
+    expected: &'static str,
+    /// The most characters, as given and folded: folding can make one into eighteen.
+    pub(super) chars_max: usize,
+    folds: bool,
+    /// The most bytes of one character in a key: four of UTF-8, or three of an escape.
+    char_bytes_max: usize,
+    /// What in front of it is not a part of it.
+    dropped: fn(char) -> bool,
+    /// What else is wrong with the folded text.
+    wrong: fn(&str) -> Option<&'static str>,
+}
+
+impl Rule {
+    /// Any text, which is the same in every spelling.
+    pub(super) const fn folding(expected: &'static str, chars_max: usize) -> Self {
+        Self { folds: true, ..Self::exact(expected, chars_max) }
+    }
+
+    /// Any text, of which each spelling is another.
+    pub(super) const fn exact(expected: &'static str, chars_max: usize) -> Self {
+        Self {
+            expected,
+            chars_max,
+            folds: false,
+            char_bytes_max: 4,
+            dropped: char::is_whitespace,
+            wrong: |_| None,
+        }
+    }
+
+    /// A text of characters that are the same in keys; which ones, a refusal must say.
+    pub(super) const fn token(expected: &'static str, chars_max: usize) -> Self {
+        Self { char_bytes_max: 1, ..Self::exact(expected, chars_max) }
+    }
+
+    /// Without such characters in front of it.
+    pub(super) const fn without(self, dropped: fn(char) -> bool) -> Self {
+        Self { dropped, ..self }
+    }
+
+    /// Nothing that is wrong in this way.
+    pub(super) const fn refusing(self, wrong: fn(&str) -> Option<&'static str>) -> Self {
+        Self { wrong, ..self }
+    }
+
+    pub(super) const fn key_bytes_max(&self) -> usize {
+        self.chars_max * self.char_bytes_max
+    }
+
+    pub(super) fn fold<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.folds { fold::fold(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// The part of the text that is the name.
+    pub(super) fn check<'a>(&self, text: &'a str) -> Result<&'a str, Misfit> {
+        let text = text.trim().trim_start_matches(self.dropped);
+        if text.is_empty() {
+            return Err(Misfit::new(self.expected, "an empty text"));
+        }
+        if let Some(char) = text.chars().find(|char| is_control(*char)) {
+            let wrong = format_args!("the control character U+{:04X}", u32::from(char));
+            return Err(Misfit::in_text(self.expected, wrong, text));
+        }
+        let folded = self.fold(text);
+        if folded.is_empty() {
+            return Err(Misfit::new(self.expected, "a text that does not show"));
+        }
+        let chars = text.chars().count().max(folded.chars().count());
+        if chars > self.chars_max {
+            return Err(Misfit::new(self.expected, format_args!("{chars} characters")));
+        }
+        match (self.wrong)(&folded) {
+            Some(wrong) => Err(Misfit::in_text(self.expected, wrong, text)),
+            None => Ok(text),
+        }
+    }
+}
+
+/// The `#` of a tag, in the widths it is typed in, and spaces around it.
+pub(super) fn is_hash(char: char) -> bool {
+    matches!(char, '#' | '＃' | '﹟') || char.is_whitespace()
+}
+
+pub(super) fn not_an_email(text: &str) -> Option<&'static str> {
+    match text.split_once('@') {
+        None => Some("no `@`"),
+        Some((_, domain)) if domain.contains('@') => Some("more than one `@`"),
+        Some(("", _) | (_, "")) => Some("nothing on one side of the `@`"),
+        Some(_) if text.contains(char::is_whitespace) => Some("a space"),
+        // What mail servers take, which is counted in bytes.
+        Some(_) if text.len() > 254 => Some("over 254 bytes"),
+        Some(_) => None,
+    }
+}
+
+pub(super) fn not_a_path(text: &str) -> Option<&'static str> {
+    if !text.bytes().all(|byte| is_word_byte(byte) || byte == b'/') {
+        Some("another character")
+    } else if text.split('/').any(|step| step == "..") {
+        // A store that keeps files in folders would follow it.
+        Some("a way up")
+    } else {
+        None
+    }
+}
+
+pub(super) fn not_a_word(text: &str) -> Option<&'static str> {
+    if is_word(text, usize::MAX) { None } else { Some("another character than `A-Za-z0-9_.-`") }
+}
+
+/// Whether these are 1 to `chars_max` letters, digits, `_`, `.` and `-`.
+pub(super) const fn is_word(text: &str, chars_max: usize) -> bool {
+    let mut rest = text.as_bytes();
+    let fits = !rest.is_empty() && rest.len() <= chars_max;
+    while let Some((byte, after)) = rest.split_first() {
+        if !is_word_byte(*byte) {
+            return false;
+        }
+        rest = after;
+    }
+    fits
+}
+
+const fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}

@@ -1,0 +1,212 @@
+use proptest::prelude::*;
+use rand::Rng;
+use rand::rngs::SmallRng;
+use roundtable_table::{Value, limits};
+
+use super::*;
+use crate::attribute::{
+    Attribute, Sample, is_control, round_trips, sample_of, sample_text, seeded,
+};
+use crate::id::UserId;
+use crate::part::written;
+
+/// A name of this rule: plain and as long as can be, or awkward, or with an `@` in it.
+pub(super) fn sample_name<T: FromStr>(rule: &Rule, random: &mut SmallRng) -> T {
+    const PLAIN: &[u8] = b"abcXYZ019_.-";
+    loop {
+        let max = rule.chars_max;
+        let text = match random.random_range(0..4) {
+            0 => sample_of(random, b"aB9#%", max, max),
+            1 => sample_of(random, PLAIN, 1, max),
+            2 => {
+                format!("{}@{}", sample_text(random, max / 4), sample_of(random, PLAIN, 1, max / 2))
+            }
+            _ => sample_text(random, max),
+        };
+        if let Ok(name) = text.parse() {
+            return name;
+        }
+    }
+}
+
+impl Sample for Caller {
+    fn sample(random: &mut SmallRng) -> Self {
+        if random.random() { UserId::sample(random).into() } else { Email::sample(random).into() }
+    }
+}
+
+fn name<T: FromStr<Err = Misfit>>(text: &str) -> T {
+    text.parse().unwrap_or_else(|misfit| panic!("{misfit}"))
+}
+
+fn refused<T: FromStr<Err = Misfit> + fmt::Debug>(text: &str) -> String {
+    text.parse::<T>().unwrap_err().found
+}
+
+#[test]
+fn names_are_shown_as_given_and_found_as_meant() {
+    let nickname: Nickname = name("  Ana #1 ");
+    assert_eq!((nickname.to_string(), nickname.as_str()), ("Ana #1".into(), "Ana #1"));
+    assert_eq!(format!("{nickname:?}"), "\"Ana #1\"");
+    assert_eq!(written(&nickname), "ana %231");
+    assert_eq!(nickname.fold(), "ana #1");
+    let other: Nickname = name("ANA ＃1");
+    assert!(nickname.same_as(&other) && nickname != other);
+    assert_eq!(written(&nickname), written(&other));
+    assert_eq!(nickname.to_value(), Some(Value::from("Ana #1")));
+    assert_eq!(written(&name::<RequestId>("Try#1 of 100%")), "Try%231 of 100%25");
+    assert!(!name::<InviteCode>("AbC").same_as(&name("abc")));
+}
+
+#[test]
+fn nothing_empty_long_or_controlling_is_a_name() {
+    assert_eq!(refused::<Nickname>("  "), "an empty text");
+    assert_eq!(refused::<Nickname>("\u{200b}\u{ad}"), "a text that does not show");
+    assert_eq!(refused::<Nickname>("a\tb"), "the control character U+0009 in \"a\\tb\"");
+    assert_eq!(
+        refused::<RequestId>("a\u{2028}b"),
+        "the control character U+2028 in \"a\\u{2028}b\""
+    );
+    assert_eq!(refused::<Nickname>(&"x".repeat(65)), "65 characters");
+    assert_eq!(refused::<Nickname>(&"ﬁ".repeat(33)), "66 characters");
+    assert_eq!(name::<Nickname>(&"é".repeat(64)).as_str().chars().count(), 64);
+    assert_eq!(refused::<RequestId>(&"x".repeat(129)), "129 characters");
+    let misfit = "".parse::<Tag>().unwrap_err();
+    assert_eq!(misfit.to_string(), "expected a tag of 1 to 100 characters, found an empty text");
+}
+
+#[test]
+fn addresses_have_one_at_with_something_on_both_sides() {
+    assert_eq!(written(&name::<Email>("Ana@Example.ORG")), "ana@example.org");
+    for (text, wrong) in [
+        ("ana", "no `@`"),
+        ("@x.org", "nothing on one side of the `@`"),
+        ("ana@", "nothing on one side of the `@`"),
+        ("a@b@c", "more than one `@`"),
+        ("a＠b@c", "more than one `@`"),
+        ("a b@c", "a space"),
+    ] {
+        assert_eq!(refused::<Email>(text), format!("{wrong} in \"{text}\""));
+    }
+    let long = format!("{}@x.org", "é".repeat(125));
+    assert!(refused::<Email>(&long).starts_with("over 254 bytes"));
+    assert!(format!("{}@x.org", "é".repeat(124)).parse::<Email>().is_ok());
+}
+
+#[test]
+fn tags_begin_behind_their_hash() {
+    for text in ["#Rust", "Rust", " ＃rust", "## rust", "# #rust"] {
+        assert_eq!(written(&name::<Tag>(text)), "rust", "{text}");
+    }
+    assert_eq!(name::<Tag>("#C#").as_str(), "C#");
+    assert_eq!(written(&name::<Tag>("C#")), "c%23");
+    assert_eq!(refused::<Tag>("# #"), "an empty text");
+}
+
+#[test]
+fn media_keys_lead_nowhere_else() {
+    assert_eq!(written(&name::<MediaKey>("u/01J/Photo-1_a.JPG")), "u/01J/Photo-1_a.JPG");
+    assert_eq!(refused::<MediaKey>("a b"), "another character in \"a b\"");
+    assert_eq!(refused::<MediaKey>("u/../secret"), "a way up in \"u/../secret\"");
+    assert!("u/a..b".parse::<MediaKey>().is_ok());
+    assert_eq!(refused::<MediaKey>(&"x".repeat(257)), "257 characters");
+}
+
+#[test]
+fn there_is_a_feed_of_everybody() {
+    assert!(FeedName::GLOBAL.is_global() && name::<FeedName>("GLOBAL").is_global());
+    assert!(!name::<FeedName>("global").is_global());
+    assert_eq!(name::<FeedName>("GLOBAL"), FeedName::GLOBAL);
+}
+
+#[test]
+fn callers_are_users_or_about_to_be() {
+    let (user, email): (UserId, Email) = (name("Ana"), name("Ana@x.org"));
+    assert_eq!(written(&Caller::from(&user)), "Ana");
+    assert_eq!(written(&Caller::from(&email)), "ana@x.org");
+    assert_eq!(name::<Caller>("Ana"), Caller::from(user));
+    assert_eq!(name::<Caller>("Ana@x.org"), Caller::SignUp(email));
+    assert_eq!(refused::<Caller>("a#b"), "`#` in \"a#b\"");
+}
+
+#[test]
+fn attempts_to_sign_in_count_for_every_spelling() {
+    assert_eq!(written(&LoginName::from(&name::<Email>("Ana@X.org"))), "ana@x.org");
+    assert_eq!(written(&name::<LoginName>("ANA@x.org")), "ana@x.org");
+    let address = |text: &str| written(&LoginName::from(text.parse::<IpAddr>().unwrap()));
+    assert_eq!(address("::ffff:10.0.0.1"), address("10.0.0.1"));
+    assert_eq!(address("2001:DB8:0::1"), "2001:db8::1");
+}
+
+#[test]
+fn programs_choose_constants() {
+    const FANOUT: Queue = Queue::named("fan-out");
+    assert_eq!(name::<Queue>("fan-out"), FANOUT);
+    assert_eq!(Purpose::named("access_token.v1").as_str(), "access_token.v1");
+    let wrong = "another character than `A-Za-z0-9_.-` in \"fan out\"";
+    assert_eq!(refused::<Processor>("fan out"), wrong);
+}
+
+#[test]
+fn serde_sees_text() {
+    let email: Email = name("Ana@x.org");
+    assert_eq!(serde_json::to_string(&email).unwrap(), "\"Ana@x.org\"");
+    assert_eq!(serde_json::from_str::<Email>("\"Ana@x.org\"").unwrap(), email);
+    assert!(serde_json::from_str::<Email>("\"Ana\"").is_err());
+}
+
+// The longest keys on the page still have room for their prefixes.
+const _: () =
+    assert!(Caller::BYTES_MAX + RequestId::BYTES_MAX < limits::PARTITION_KEY_BYTES_MAX - 100);
+const _: () = assert!(MediaKey::BYTES_MAX < limits::SORT_KEY_BYTES_MAX - 100);
+
+/// What holds for every name.
+fn holds<T>(random: &mut SmallRng) -> Result<(), TestCaseError>
+where
+    T: Attribute + Sample + KeyPart + FromStr<Err = Misfit> + Ord + fmt::Display + fmt::Debug,
+{
+    let one = round_trips::<T>(random)?;
+    let key = written(&one);
+    prop_assert!(!key.is_empty() && key.len() <= T::BYTES_MAX, "{:?}", one);
+    prop_assert!(!key.contains('#') && !key.chars().any(is_control), "{:?}", key);
+    prop_assert!(one.to_string().parse::<T>().is_ok_and(|same| same == one), "{:?}", one);
+    let other = T::sample(random);
+    match key.cmp(&written(&other)) {
+        Ordering::Equal => {}
+        order => prop_assert_eq!(one.cmp(&other), order),
+    }
+    prop_assert_eq!(one.cmp(&other) == Ordering::Equal, one == other);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn every_name_fits_into_keys_and_reads_back(seed: u64) {
+        let random = &mut seeded(seed);
+        holds::<Email>(random)?;
+        holds::<Nickname>(random)?;
+        holds::<Handle>(random)?;
+        holds::<Tag>(random)?;
+        holds::<FeedName>(random)?;
+        holds::<InviteCode>(random)?;
+        holds::<MediaKey>(random)?;
+        holds::<RequestId>(random)?;
+        holds::<LoginName>(random)?;
+        holds::<Queue>(random)?;
+        holds::<Processor>(random)?;
+        holds::<StreamShard>(random)?;
+        holds::<Purpose>(random)?;
+        holds::<Caller>(random)?;
+    }
+
+    #[test]
+    fn any_text_is_a_name_or_refused(text: String) {
+        if let Ok(nickname) = text.parse::<Nickname>() {
+            prop_assert_eq!(nickname.as_str(), text.trim());
+            prop_assert!(written(&nickname).len() <= Nickname::BYTES_MAX);
+            let folded: Nickname = name(&nickname.fold());
+            prop_assert_eq!(written(&folded), written(&nickname));
+        }
+        let _ = (text.parse::<Email>(), text.parse::<Tag>(), text.parse::<MediaKey>());
+    }
+}

@@ -1,0 +1,268 @@
+//! What may stand between the `#` of a key, and how it is written there. Nothing else gets into a key:
+//! no plain text, and no number that would sort as text.
+
+use std::fmt;
+use std::iter::Map;
+use std::ops::Range;
+
+use roundtable_table::{Value, ValueRef};
+
+use crate::attribute::{Attribute, Misfit};
+
+/// A value that can be a part of a key. Its text never holds a `#` or a control character, and orders
+/// as the value does.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a part of a key: it may hold a `#`, or sort otherwise than as text",
+    note = "ids, names, times, words and `Score` can"
+)]
+pub trait KeyPart {
+    /// The longest its text can be.
+    const BYTES_MAX: usize;
+
+    /// Appends its text.
+    fn write_part(&self, key: &mut String);
+}
+
+impl<T: KeyPart> KeyPart for &T {
+    const BYTES_MAX: usize = T::BYTES_MAX;
+
+    fn write_part(&self, key: &mut String) {
+        (*self).write_part(key);
+    }
+}
+
+/// The text of a part.
+#[cfg(test)]
+pub(crate) fn written(part: &impl KeyPart) -> String {
+    let mut key = String::new();
+    part.write_part(&mut key);
+    key
+}
+
+/// The decimal digits of a number that has at most `N` of them, with zeros in front.
+pub(crate) fn digits<const N: usize>(mut number: u64) -> [u8; N] {
+    let mut digits = [b'0'; N];
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + u8::try_from(number % 10).unwrap_or(0);
+        number /= 10;
+    }
+    digits
+}
+
+/// Which of several partitions something is in that would be too hot for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Shard(u16);
+
+impl Shard {
+    /// The first shard, whose keys look as if there were no shards.
+    pub const ZERO: Self = Self(0);
+
+    /// The longest text that [`Shard::write_suffix`] appends.
+    pub const SUFFIX_BYTES_MAX: usize = "#999".len();
+
+    const EXPECTED: &'static str = "a shard from 0 to 999";
+
+    /// The shard of this number.
+    pub fn new(number: u16) -> Result<Self, Misfit> {
+        if number < Shards::MAX.0 {
+            Ok(Self(number))
+        } else {
+            Err(Misfit::new(Self::EXPECTED, number))
+        }
+    }
+
+    /// The shard of what is known by this text. Keys are made of it, so the same text gives the same
+    /// shard for ever.
+    pub fn of(hash_source: &str, shards: Shards) -> Self {
+        Self(u16::try_from(stable_hash(hash_source) % u64::from(shards.0)).unwrap_or(0))
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+
+    /// Appends nothing for shard 0 and `#n` for the others, so that the first shard's keys are those
+    /// of a table without shards.
+    pub fn write_suffix(&self, key: &mut String) {
+        if *self != Self::ZERO {
+            key.push('#');
+            let digits = digits::<3>(self.0.into());
+            let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+            key.extend(digits.iter().skip(zeros).copied().map(char::from));
+        }
+    }
+}
+
+/// FNV-1a, with `MurmurHash3`'s finaliser because ids that differ in their last character only would
+/// else share most of their hash.
+pub(crate) fn stable_hash(text: &str) -> u64 {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let mut hash = text.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ (hash >> 33)
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Attribute for Shard {
+    const KIND: &'static str = "shard";
+
+    fn to_value(&self) -> Option<Value> {
+        self.0.to_value()
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+        let number = u16::from_value(value);
+        number.map_err(|_| Misfit::of_value(Self::EXPECTED, value)).and_then(Self::new)
+    }
+}
+
+/// How many shards there are: 1 to 1000. They can be added to, never taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shards(u16);
+
+impl Shards {
+    /// No sharding.
+    pub const ONE: Self = Self(1);
+    /// The most there can be: each is one more query of whoever reads them all.
+    pub const MAX: Self = Self(1000);
+
+    const EXPECTED: &'static str = "1 to 1000 shards";
+
+    /// So many.
+    pub fn new(count: u16) -> Result<Self, Misfit> {
+        if (Self::ONE.0..=Self::MAX.0).contains(&count) {
+            Ok(Self(count))
+        } else {
+            Err(Misfit::new(Self::EXPECTED, count))
+        }
+    }
+
+    /// How many.
+    pub const fn count(self) -> u16 {
+        self.0
+    }
+
+    /// Each of them, from the first.
+    pub fn iter(self) -> <Self as IntoIterator>::IntoIter {
+        self.into_iter()
+    }
+}
+
+impl IntoIterator for Shards {
+    type Item = Shard;
+    type IntoIter = Map<Range<u16>, fn(u16) -> Shard>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        (0..self.0).map(Shard)
+    }
+}
+
+impl Attribute for Shards {
+    const KIND: &'static str = "number of shards";
+
+    fn to_value(&self) -> Option<Value> {
+        self.0.to_value()
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+        let count = u16::from_value(value);
+        count.map_err(|_| Misfit::of_value(Self::EXPECTED, value)).and_then(Self::new)
+    }
+}
+
+/// A range of key parts, open where an end is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span<T> {
+    /// The first in it.
+    pub from: Option<T>,
+    /// The first behind it.
+    pub to: Option<T>,
+}
+
+impl<T> Span<T> {
+    /// Everything.
+    pub const ALL: Self = Self { from: None, to: None };
+
+    /// From this one on.
+    pub const fn since(from: T) -> Self {
+        Self { from: Some(from), to: None }
+    }
+
+    /// All before this one.
+    pub const fn until(to: T) -> Self {
+        Self { from: None, to: Some(to) }
+    }
+
+    /// From the one to before the other.
+    pub const fn between(from: T, to: T) -> Self {
+        Self { from: Some(from), to: Some(to) }
+    }
+
+    /// Whether it holds this one.
+    pub fn contains(&self, one: &T) -> bool
+    where
+        T: PartialOrd,
+    {
+        self.from.as_ref().is_none_or(|from| from <= one)
+            && self.to.as_ref().is_none_or(|to| one < to)
+    }
+}
+
+/// A number that keys sort by, of at most 12 digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Score(u64);
+
+impl Score {
+    /// The highest.
+    pub const MAX: Self = Self(999_999_999_999);
+
+    /// This score, or the highest if it is above that.
+    pub const fn new(score: u64) -> Self {
+        if score > Self::MAX.0 { Self::MAX } else { Self(score) }
+    }
+
+    /// The number.
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl KeyPart for Score {
+    const BYTES_MAX: usize = 12;
+
+    fn write_part(&self, key: &mut String) {
+        // As text, 999 would sort above 1000.
+        key.extend(digits::<{ Self::BYTES_MAX }>(self.0).map(char::from));
+    }
+}
+
+impl Attribute for Score {
+    const KIND: &'static str = "score";
+
+    fn to_value(&self) -> Option<Value> {
+        self.0.to_value()
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+        match u64::from_value(value) {
+            Ok(score) if score <= Self::MAX.0 => Ok(Self(score)),
+            _ => Err(Misfit::of_value("a score of at most 12 digits", value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,10 @@
+//! Asking the questions of the page: single items, several at once, and pages that are always full
+//! unless the answer ends.
+
+mod listing;
+mod lookup;
+mod partitions;
+
+pub use listing::{Listing, Page};
+pub use lookup::{First, Lookup, Lookups};
+pub use partitions::{Partitions, Range};

@@ -1,0 +1,77 @@
+//! One typical item of every entity, named as the entity is: what capacity is planned with, what
+//! the documents show, and a start for tests. They tell one story of a small town, so that ids,
+//! times and counts agree. They are constants, not a way to make data.
+//!
+//! Ana and Bo follow each other. Ana posts a picture of a run; Bo comments on it and passes it on;
+//! Cleo, a moderator, likes it; Dan is rude about it.
+
+mod cast;
+mod chat;
+mod feeds;
+mod goals;
+mod groups;
+mod ops;
+mod people;
+mod posts;
+mod reactions;
+
+pub use chat::{assist_msg, assist_thread, message, room, room_head, room_member};
+pub use feeds::{
+    activity, actor_head, feed_horizon, feed_item, notification, promotion, tag_ref, upload,
+};
+pub use goals::{goal, milestone, quest, quest_step, task, xp_entry};
+pub use groups::{company, group, group_counter, group_member, offer};
+pub use ops::{checkpoint, dead_letter, job, login_attempt, sealed_key, webhook};
+pub use people::{
+    api_key, block, credential, email_lock, follow, handle_lock, idempotency, invitation,
+    nick_lock, session, user, user_counter,
+};
+pub use posts::{post, post_counter, post_summary, scores};
+pub use reactions::{
+    audit, comment, comment_counter, comment_like, like, moderation_case, report, share,
+};
+
+use std::str::FromStr;
+
+use roundtable_table::Item;
+
+use crate::shape::EntityShape;
+use crate::{Entity, Misfit};
+
+/// Hands each sample to a function, in the order of the pages.
+macro_rules! each {
+    ($with:ident: $($sample:ident)*) => { vec![$($with(&$sample())),*] };
+    ($with:ident) => {
+        each! {
+            $with:
+            user email_lock nick_lock handle_lock credential session invitation user_counter follow
+            block group group_member group_counter goal task milestone quest quest_step xp_entry
+            activity actor_head feed_item feed_horizon promotion room room_head room_member message
+            assist_thread assist_msg post moderation_case post_counter comment like share
+            comment_like comment_counter report notification company offer tag_ref upload
+            idempotency api_key audit login_attempt checkpoint job dead_letter webhook sealed_key
+        }
+    };
+}
+
+/// All of them as items, each with what it is an item of.
+pub fn typical() -> Vec<(&'static EntityShape, Item)> {
+    fn typical<E: Entity>(sample: &E) -> (&'static EntityShape, Item) {
+        (E::SHAPE, sample.item())
+    }
+    each!(typical)
+}
+
+/// The value of a constant text.
+#[expect(clippy::expect_used, reason = "the texts are constants, and a test makes every sample")]
+fn read<T: FromStr<Err = Misfit>>(text: &str) -> T {
+    text.parse().expect("a sample must parse")
+}
+
+/// The values of constant texts.
+fn read_all<T: FromStr<Err = Misfit>>(texts: &[&str]) -> Vec<T> {
+    texts.iter().copied().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests;

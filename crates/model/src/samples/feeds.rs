@@ -1,0 +1,123 @@
+//! How Ana's post reaches others, and what comes back to her.
+
+use super::cast::{
+    ACTIVITY, ANA, BO, CLEO, LIKED_AT, NOTIFICATION, PICTURE, POST, POSTED_AT, PREVIEW, PROMOTED_AT,
+};
+use super::posts::picture;
+use super::{read, read_all};
+use crate::entities::{
+    Activity, ActorHead, FeedHorizon, FeedItem, Interval, Notification, ObjectRef, Promotion,
+    TagRef, Upload,
+};
+use crate::{
+    ActivityVerb, ActorId, EntityKind, Expiry, NotificationKind, ObjectType, PromotionReason,
+    Shard, UploadState,
+};
+
+/// Ana posted.
+pub fn activity() -> Activity {
+    Activity {
+        activity_id: read(ACTIVITY),
+        actor_id: read(ANA),
+        group_id: None,
+        verb: ActivityVerb::Post,
+        object_type: ObjectType::Post,
+        object_id: read(POST),
+        preview_text: Some(PREVIEW.into()),
+        media: Some(picture()),
+        tags: read_all(&["running", "sunrise"]),
+        fanout: true,
+        created_at: read(POSTED_AT),
+    }
+}
+
+/// That is Ana's newest activity; she is promoted now, and was once before.
+pub fn actor_head() -> ActorHead {
+    ActorHead {
+        actor_id: read::<ActorId>(ANA),
+        version: 57,
+        last_ts: read(POSTED_AT),
+        since: Some(read(PROMOTED_AT)),
+        intervals: vec![Interval {
+            since: read("2025-01-15T04:00:00.652Z"),
+            until: read("2025-01-18T04:00:00.790Z"),
+        }],
+    }
+}
+
+/// Ana's activity in Bo's feed, for 45 days.
+pub fn feed_item() -> FeedItem {
+    FeedItem {
+        follower_id: read(BO),
+        activity_id: read(ACTIVITY),
+        actor_id: read(ANA),
+        group_id: None,
+        verb: ActivityVerb::Post,
+        object_type: ObjectType::Post,
+        object_id: read(POST),
+        preview_text: Some(PREVIEW.into()),
+        created_at: read(POSTED_AT),
+        inserted_at: read("2025-01-27T15:30:00.968Z"),
+        ttl: Expiry::at_seconds(1_741_879_800),
+    }
+}
+
+/// How far back Bo's feed reaches.
+pub fn feed_horizon() -> FeedHorizon {
+    FeedHorizon { user_id: read(BO), oldest: read("2025-01-16T11:24:59.310Z") }
+}
+
+/// Why Ana's activities are fanned out, and how far that has come.
+pub fn promotion() -> Promotion {
+    Promotion {
+        subject_id: read(ANA),
+        user_id: Some(read(ANA)),
+        group_id: None,
+        fanout_enabled: true,
+        reason: PromotionReason::Followers,
+        thresholds: Some(read(r#"{"followers":1000,"activitiesPerDay":50}"#)),
+        watermark: Some(read(POSTED_AT)),
+        watermark_since: Some(read(PROMOTED_AT)),
+        updated_at: read("2025-01-27T15:30:01.344Z"),
+    }
+}
+
+/// Ana is told that Cleo likes her post.
+pub fn notification() -> Notification {
+    Notification {
+        user_id: read(ANA),
+        id: read(NOTIFICATION),
+        kind: NotificationKind::Like,
+        actor_id: Some(read(CLEO)),
+        object: Some(ObjectRef { entity: EntityKind::Post, id: read(POST) }),
+        read_at: None,
+        created_at: read(LIKED_AT),
+        ttl: Expiry::at_seconds(1_745_768_854),
+    }
+}
+
+/// The post is found by its tag.
+pub fn tag_ref() -> TagRef {
+    TagRef {
+        tag: read("running"),
+        shard: Shard::ZERO,
+        entity: EntityKind::Post,
+        id: read(POST),
+        user_id: None,
+        title: PREVIEW.into(),
+        created_at: read(POSTED_AT),
+    }
+}
+
+/// The picture has arrived.
+pub fn upload() -> Upload {
+    Upload {
+        user_id: read(ANA),
+        key: read(PICTURE),
+        content_type: "image/jpeg".into(),
+        bytes: 2_481_336,
+        state: UploadState::Complete,
+        created_at: read("2025-01-27T15:28:51.036Z"),
+        ttl: None,
+    }
+}

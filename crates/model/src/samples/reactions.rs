@@ -1,0 +1,121 @@
+//! What others did with Ana's post, and what came of the rude one.
+
+use super::cast::{
+    ANA, BO, CLEO, COMMENT, COMMENT_OF_DAN, LIKED_AT, POST, SHARE_ACTIVITY, SHARED_AT,
+};
+use super::read;
+use crate::entities::{
+    Audit, Comment, CommentCounter, CommentLike, Like, ModerationCase, Report, Share,
+};
+use crate::{LikeType, ModerationStatus, Shard};
+
+const POST_SK: &str = "POST";
+const COMMENTED_AT: &str = "2025-01-27T16:04:19.347Z";
+const REPORTED_AT: &str = "2025-01-27T17:31:40.092Z";
+const DECIDED_AT: &str = "2025-01-27T18:02:54.973Z";
+const REASON: &str = "Insults the author instead of answering the post";
+
+/// Bo answers.
+pub fn comment() -> Comment {
+    Comment {
+        post_id: read(POST),
+        id: read(COMMENT),
+        user_id: read(BO),
+        content: "Three times, I counted. You were flying on that last hill. Sunday at six, and \
+                  this time you bring the coffee!"
+            .into(),
+        parent_comment_id: None,
+        post_user_id: read(ANA),
+        post_sk: POST_SK.into(),
+        moderation_status: ModerationStatus::Approved,
+        is_deleted: false,
+        created_at: read(COMMENTED_AT),
+        updated_at: read(COMMENTED_AT),
+    }
+}
+
+/// Cleo likes the post.
+pub fn like() -> Like {
+    Like {
+        post_id: read(POST),
+        user_id: read(CLEO),
+        like_type: LikeType::Like,
+        post_user_id: read(ANA),
+        post_sk: POST_SK.into(),
+        activity_pub_id: Some("https://town.example/likes/01JJM74NM6X0V8R5ZK3TQ9E2HB".into()),
+        created_at: read(LIKED_AT),
+    }
+}
+
+/// Bo passes it on.
+pub fn share() -> Share {
+    Share {
+        post_id: read(POST),
+        user_id: read(BO),
+        activity_id: read(SHARE_ACTIVITY),
+        post_user_id: read(ANA),
+        created_at: read(SHARED_AT),
+    }
+}
+
+/// Ana likes Bo's comment.
+pub fn comment_like() -> CommentLike {
+    CommentLike {
+        post_id: read(POST),
+        comment_id: read(COMMENT),
+        user_id: read(ANA),
+        created_at: read("2025-01-27T16:20:37.485Z"),
+    }
+}
+
+/// What people did with Bo's comment.
+pub fn comment_counter() -> CommentCounter {
+    CommentCounter {
+        post_id: read(POST),
+        comment_id: read(COMMENT),
+        likes: 3,
+        replies: 1,
+        seq: "0000000000000000000461370200000000052896".into(),
+    }
+}
+
+/// Bo reports what Dan wrote under it.
+pub fn report() -> Report {
+    Report {
+        post_id: read(POST),
+        subject_id: read(COMMENT_OF_DAN),
+        user_id: read(BO),
+        reason: REASON.into(),
+        created_at: read(REPORTED_AT),
+    }
+}
+
+/// Cleo takes it down.
+pub fn moderation_case() -> ModerationCase {
+    ModerationCase {
+        id: read(COMMENT_OF_DAN),
+        post_id: read(POST),
+        comment_id: Some(read(COMMENT_OF_DAN)),
+        reason: Some(REASON.into()),
+        reporter_ids: vec![read(BO)],
+        status: ModerationStatus::Rejected,
+        decided_by: Some(read(CLEO)),
+        decided_at: Some(read(DECIDED_AT)),
+        shard: Shard::ZERO,
+        version: 2,
+        created_at: read(REPORTED_AT),
+    }
+}
+
+/// That she did.
+pub fn audit() -> Audit {
+    Audit {
+        created_at: read(DECIDED_AT),
+        shard: Shard::ZERO,
+        id: read("01JJMEWH3XSKDENC8SP3804GVA"),
+        actor: Some(read(CLEO)),
+        action: "moderateComment".into(),
+        subject: read(COMMENT_OF_DAN),
+        detail: Some(read(r#"{"from":"FLAGGED","to":"REJECTED"}"#)),
+    }
+}

@@ -1,0 +1,385 @@
+//! The whole table on one page: every entity with its keys, then every question it answers.
+//!
+//! `(…)` are the parts of the primary key, `+ (…)` the other fields that index keys depend on: `?` may
+//! be absent, `mut` may change (by a rekey, which rewrites the index). A template names fields, or a
+//! method of one (`{created_at:day}`); `[#{shard}]` is nothing for shard 0 and `#n` for the others. A
+//! key `if …` is there only then. Nothing in a key holds a `#` that is not written here.
+
+use crate::entities::*;
+use crate::shape::TableShape;
+use crate::{
+    ActivityId, ActorId, ApiKeyId, AuditId, Caller, CaseId, CommentId, CompactDay, CompanyId, Day,
+    Days, Email, EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, JobId, LoginKey,
+    LoginName, MediaKey, MessageId, MilestoneId, ModerationStatus, Nickname, NotificationId,
+    OfferId, PostId, Processor, Purpose, QuestId, Queue, RequestId, RoomId, SessionId, Shard,
+    Shards, StreamShard, SubjectId, Tag, TaskId, ThreadId, Time, UserCount, UserId, WebhookId,
+    single_table,
+};
+
+single_table! {
+/// Everything people make and do.
+table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
+    //                             PARTITION                            SORT
+    /// A person, or a group that acts as one in the fediverse.
+    User(id: UserId) + (created_at, mut nickname, mut email?) {
+        main                    => "USER#{id}",                         "PROFILE#{id}";
+        gsi1                    => "USER#{id}",                         "ENTITY#User#{created_at}";
+        gsi2                    => "NICK#{nickname}",                   "PROFILE#{id}";
+        gsi3 if email           => "EMAIL#{email}",                     "PROFILE#{id}";
+    }
+    /// Makes an e-mail address unique.
+    EmailLock(email: Email)       { main => "EMAIL#{email}",            "UNIQUE#USER"; }
+    /// Makes a nickname unique.
+    NickLock(nickname: Nickname)  { main => "NICK#{nickname}",          "UNIQUE#USER"; }
+    /// Makes a handle unique.
+    HandleLock(handle: Handle)    { main => "HANDLE#{handle}",          "UNIQUE#USER"; }
+    /// What a password is checked against.
+    Credential(user_id: UserId)   { main => "USER#{user_id}",           "CREDENTIAL"; }
+    /// A signed-in device.
+    Session(user_id: UserId, id: SessionId) {
+        main                    => "USER#{user_id}",                    "SESSION#{id}";
+    }
+    /// Lets somebody sign up.
+    Invitation(code: InviteCode)  { main => "INVITE#{code}",            "INVITE"; }
+    /// How many of something a person has.
+    UserCounter(user_id: UserId, counter: UserCount, shard: Shard) {
+        main                    => "USER#{user_id}",                    "COUNTER#{counter}[#{shard}]";
+    }
+    /// One person follows another, or has asked to.
+    Follow(follower_id: UserId, followee_id: UserId) + (shard, day_shard, mut status, mut active_since?) {
+        let following = active_since, active(status);
+        main                    => "USER#{follower_id}",                "FOLLOWING#{followee_id}";
+        gsi1 if following       => "USER#{followee_id}[#{shard}]",      "FOLLOWER#{follower_id}";
+        gsi1 else               => "USER#{followee_id}",                "REQUEST#{follower_id}";
+        gsi2 if following       => "FOLLOW_ACTIVITY#{active_since:day}[#{day_shard}]", "{active_since}#{follower_id}#{followee_id}";
+        gsi3 if following       => "USER#{follower_id}",                "ENTITY#Following#{active_since}#{followee_id}";
+    }
+    /// One person wants nothing to do with another.
+    Block(blocker_id: UserId, blocked_id: UserId) {
+        main                    => "USER#{blocker_id}",                 "BLOCK#{blocked_id}";
+        gsi1                    => "USER#{blocked_id}",                 "BLOCKER#{blocker_id}";
+    }
+    /// A community.
+    Group(id: GroupId)            { main => "GROUP#{id}",               "GROUP#{id}"; }
+    /// A person in a group, invited to it, or asking to join.
+    GroupMember(group_id: GroupId, user_id: UserId) + (joined_at) {
+        main                    => "GROUP#{group_id}",                  "MEMBER#{user_id}";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Group#{joined_at}#{group_id}";
+    }
+    /// How many active members a group has.
+    GroupCounter(group_id: GroupId) { main => "GROUP#{group_id}",       "COUNTER#MEMBERS"; }
+    /// Something a person wants to reach.
+    Goal(user_id: UserId, id: GoalId) + (created_at) {
+        main                    => "USER#{user_id}",                    "GOAL#{id}";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Goal#{created_at}#{id}";
+    }
+    /// A step towards a goal.
+    Task(goal_id: GoalId, id: TaskId) + (user_id, shard, mut due_at?, mut done) {
+        main                    => "GOAL#{goal_id}",                    "TASK#{id}";
+        gsi1 if due_at          => "USER#{user_id}",                    "ENTITY#Task#{due_at}#{id}";
+        gsi2 if due_at, open(done) => "DUE#{due_at:compact_day}[#{shard}]", "{due_at}#TASK#{id}";
+        gsi3                    => "TASK#{id}",                         "GOAL#{goal_id}";
+    }
+    /// A part of the way to a goal.
+    Milestone(user_id: UserId, goal_id: GoalId, id: MilestoneId) + (created_at) {
+        main                    => "USER#{user_id}",                    "MILESTONE#{goal_id}#{id}";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Milestone#{created_at}#{id}";
+    }
+    /// A challenge with a reward.
+    Quest(user_id: UserId, id: QuestId) + (created_at) {
+        main                    => "USER#{user_id}",                    "QUEST#{id}";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Quest#{created_at}#{id}";
+    }
+    /// One task or goal that counts for a quest.
+    QuestStep(user_id: UserId, quest_id: QuestId, subject_id: SubjectId) {
+        main                    => "USER#{user_id}",                    "QUESTSTEP#{quest_id}#{subject_id}";
+    }
+    /// The reward of a completed quest.
+    XpEntry(user_id: UserId, quest_id: QuestId) {
+        main                    => "USER#{user_id}",                    "XP#{quest_id}";
+    }
+    /// Something that happened, written once, for feeds.
+    Activity(home(actor_id, group_id): ActorId, created_at: Time, activity_id: ActivityId) {
+        main                    => "ACTIVITY#{home}",                   "TS#{created_at}#{activity_id}";
+    }
+    /// The newest activity of an actor, and which of them are fanned out.
+    ActorHead(actor_id: ActorId)  { main => "ACTIVITY#{actor_id}",      "HEAD"; }
+    /// An activity copied into a follower's feed.
+    FeedItem(follower_id: UserId, created_at: Time, activity_id: ActivityId) {
+        main                    => "FEED#{follower_id}",                "TS#{created_at}#{activity_id}";
+    }
+    /// How far back a materialized feed reaches.
+    FeedHorizon(user_id: UserId)  { main => "FEED#{user_id}",           "HORIZON"; }
+    /// Whose activities are fanned out.
+    Promotion(subject_id: ActorId) { main => "PROMO#{subject_id}",      "PROMO#{subject_id}"; }
+    /// A conversation.
+    Room(id: RoomId)              { main => "ROOM#{id}",                "ROOM#{id}"; }
+    /// The newest message of a room.
+    RoomHead(room_id: RoomId)     { main => "ROOM#{room_id}",           "HEAD"; }
+    /// A person in a room.
+    RoomMember(room_id: RoomId, user_id: UserId) + (joined_at) {
+        main                    => "ROOM#{room_id}",                    "MEMBER#{user_id}";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Room#{joined_at}#{room_id}";
+    }
+    /// What somebody said in a room.
+    Message(room_id: RoomId, created_at: Time, id: MessageId) + (user_id, listed) {
+        main                    => "ROOM#{room_id}",                    "MSG#{created_at}#{id}";
+        gsi1 if in_timeline(listed) => "USER#{user_id}",                "ENTITY#Message#{created_at}#{id}";
+    }
+    /// A call for help.
+    AssistThread(thread_id: ThreadId) + (user_id, created_at) {
+        main                    => "ASSIST#{thread_id}",                "THREAD";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Assist#{created_at}#{thread_id}";
+    }
+    /// What was said in a call for help.
+    AssistMsg(thread_id: ThreadId, created_at: Time, id: MessageId) {
+        main                    => "ASSIST#{thread_id}",                "MSG#{created_at}#{id}";
+    }
+    /// A text, an image or a video.
+    Post(id: PostId) + (author_id, created_at, feed_id, shard, group_id?, mut visibility, mut moderation_status,
+                        mut is_deleted, mut author_is_private, mut published_at?, mut score?) {
+        let listed = published_at, for_everybody(visibility, moderation_status, is_deleted, group_id, author_is_private);
+        main                    => "POST#{id}",                         "POST";
+        gsi1                    => "USER#{author_id}",                  "POST#{created_at}#{id}";
+        gsi2 if listed, global(feed_id) => "TIMELINE#{published_at:day}[#{shard}]", "{published_at}#{id}";
+        gsi2 else if listed     => "FEED#{feed_id}#{published_at:day}[#{shard}]", "{published_at}#{id}";
+        gsi3 if listed, score   => "POPULAR_POSTS[#{shard}]",           "{score}#{published_at}#{id}";
+    }
+    /// Something moderators must look at, or have.
+    ModerationCase(id: CaseId) + (created_at, shard, mut status) {
+        main                    => "CASE#{id}",                         "CASE#{id}";
+        gsi2                    => "MODERATION#{status}#{created_at:day}[#{shard}]", "{created_at}#{id}";
+    }
+    /// What people did with a post, counted.
+    PostCounter(post_id: PostId)  { main => "POST#{post_id}",           "COUNTER#ENGAGEMENT"; }
+    /// An answer to a post, or to another comment.
+    Comment(post_id: PostId, id: CommentId) + (user_id, created_at) {
+        main                    => "POST#{post_id}",                    "COMMENT#{id}";
+        gsi1                    => "USER#{user_id}",                    "COMMENT#{created_at}#{id}";
+        gsi2                    => "COMMENT#{id}",                      "METADATA";
+    }
+    /// Somebody likes a post.
+    Like(post_id: PostId, user_id: UserId) + (created_at) {
+        main                    => "POST#{post_id}",                    "LIKE#{user_id}";
+        gsi1                    => "USER#{user_id}",                    "LIKE#{created_at}#{post_id}";
+    }
+    /// Somebody passed a post on.
+    Share(post_id: PostId, user_id: UserId) + (created_at) {
+        main                    => "POST#{post_id}",                    "SHARE#{user_id}";
+        gsi1                    => "USER#{user_id}",                    "SHARE#{created_at}#{post_id}";
+    }
+    /// Somebody likes a comment.
+    CommentLike(post_id: PostId, comment_id: CommentId, user_id: UserId) {
+        main                    => "POST#{post_id}",                    "CLIKE#{comment_id}#{user_id}";
+    }
+    /// What people did with a comment, counted.
+    CommentCounter(post_id: PostId, comment_id: CommentId) {
+        main                    => "POST#{post_id}",                    "COUNTER#COMMENT#{comment_id}";
+    }
+    /// Somebody finds that a post or comment should not be there.
+    Report(post_id: PostId, subject_id: CaseId, user_id: UserId) {
+        main                    => "POST#{post_id}",                    "REPORT#{subject_id}#{user_id}";
+    }
+    /// Something a person should know.
+    Notification(user_id: UserId, created_at: Time, id: NotificationId) {
+        main                    => "NOTIF#{user_id}",                   "TS#{created_at}#{id}";
+    }
+    /// Somebody who makes offers.
+    Company(id: CompanyId)        { main => "COMPANY#{id}",             "COMPANY#{id}"; }
+    /// What a company offers.
+    Offer(id: OfferId) + (company_id) {
+        main                    => "OFFER#{id}",                        "OFFER#{id}";
+        gsi3                    => "COMPANY#{company_id}",              "Offer#{id}";
+    }
+    /// Something that carries a tag.
+    TagRef(tag: Tag, shard: Shard, entity: EntityKind, id: SubjectId) {
+        main                    => "TAG#{tag}[#{shard}]",               "{entity}#{id}";
+    }
+    /// A file on its way in.
+    Upload(user_id: UserId, key: MediaKey) {
+        main                    => "USER#{user_id}",                    "UPLOAD#{key}";
+    }
+    /// The outcome of a request, so that its repetition has no further effect.
+    Idempotency(caller: Caller, request_id: RequestId) {
+        main                    => "IDEMP#{caller}#{request_id}",       "IDEMP";
+    }
+    /// A key for programs.
+    ApiKey(user_id: UserId, id: ApiKeyId) {
+        main                    => "USER#{user_id}",                    "APIKEY#{id}";
+    }
+    /// Who did what with whose content.
+    Audit(created_at: Time, shard: Shard, id: AuditId) {
+        main                    => "AUDIT#{created_at:day}[#{shard}]",  "{created_at}#{id}";
+    }
+}
+access_patterns {
+    profile(id: UserId)                          => main, "USER#{id}", "PROFILE#{id}" -> User;
+    user_card(user: UserId)                      => gsi1, "USER#{user}", begins "ENTITY#User#", desc -> User;
+    profiles(ids: [UserId])                      => main, "USER#{ids}", "PROFILE#{ids}" -> User;
+    /// Who has this e-mail address; to sign in, ask `email_lock`.
+    user_by_email(email: Email)                  => gsi3, "EMAIL#{email}", first begins "PROFILE#" -> User;
+    user_by_nickname(nickname: Nickname)         => gsi2, "NICK#{nickname}", first begins "PROFILE#" -> User;
+    email_lock(email: Email)                     => main, "EMAIL#{email}", "UNIQUE#USER", strong -> EmailLock;
+    nick_lock(nickname: Nickname)                => main, "NICK#{nickname}", "UNIQUE#USER", strong -> NickLock;
+    handle_lock(handle: Handle)                  => main, "HANDLE#{handle}", "UNIQUE#USER", strong -> HandleLock;
+    credential(user: UserId)                     => main, "USER#{user}", "CREDENTIAL", strong -> Credential;
+    sessions(user: UserId)                       => main, "USER#{user}", begins "SESSION#", asc, strong -> Session;
+    session(user: UserId, id: SessionId)         => main, "USER#{user}", "SESSION#{id}", strong -> Session;
+    invitation(code: InviteCode)                 => main, "INVITE#{code}", "INVITE", strong -> Invitation;
+    api_keys(user: UserId)                       => main, "USER#{user}", begins "APIKEY#", asc, strong -> ApiKey;
+    api_key(user: UserId, id: ApiKeyId)          => main, "USER#{user}", "APIKEY#{id}", strong -> ApiKey;
+    /// How many of each a person has.
+    counts(user: UserId, of: [UserCount], shards: Shards) => main, "USER#{user}", "COUNTER#{of}[#{shards}]" -> UserCounter;
+    following(user: UserId)                      => main, "USER#{user}", begins "FOLLOWING#", asc -> Follow;
+    followers(user: UserId, shards: Shards)      => gsi1, "USER#{user}[#{shards}]", begins "FOLLOWER#", asc -> Follow;
+    follow_requests(user: UserId)                => gsi1, "USER#{user}", begins "REQUEST#", asc -> Follow;
+    follows(follower: UserId, followee: UserId)  => main, "USER#{follower}", "FOLLOWING#{followee}", strong -> Follow;
+    follows_among(follower: UserId, followees: [UserId]) => main, "USER#{follower}", "FOLLOWING#{followees}" -> Follow;
+    recent_following(user: UserId)               => gsi3, "USER#{user}", begins "ENTITY#Following#", desc -> Follow;
+    follow_activity(day: Day, shards: Shards)    => gsi2, "FOLLOW_ACTIVITY#{day}[#{shards}]", all, desc -> Follow;
+    blocks(user: UserId)                         => main, "USER#{user}", begins "BLOCK#", asc -> Block;
+    blockers(user: UserId)                       => gsi1, "USER#{user}", begins "BLOCKER#", asc -> Block;
+    blocked(blocker: UserId, others: [UserId])   => main, "USER#{blocker}", "BLOCK#{others}", strong -> Block;
+    group(id: GroupId)                           => main, "GROUP#{id}", "GROUP#{id}", strong -> Group;
+    groups(ids: [GroupId])                       => main, "GROUP#{ids}", "GROUP#{ids}" -> Group;
+    members(group: GroupId)                      => main, "GROUP#{group}", begins "MEMBER#", asc -> GroupMember;
+    member(group: GroupId, user: UserId)         => main, "GROUP#{group}", "MEMBER#{user}", strong -> GroupMember;
+    group_counts(groups: [GroupId])              => main, "GROUP#{groups}", "COUNTER#MEMBERS" -> GroupCounter;
+    groups_of(user: UserId)                      => gsi1, "USER#{user}", begins "ENTITY#Group#", desc -> GroupMember;
+    goals(user: UserId)                          => main, "USER#{user}", begins "GOAL#", asc -> Goal;
+    goal(user: UserId, id: GoalId)               => main, "USER#{user}", "GOAL#{id}", strong -> Goal;
+    goal_timeline(user: UserId)                  => gsi1, "USER#{user}", begins "ENTITY#Goal#", desc -> Goal;
+    tasks(goal: GoalId)                          => main, "GOAL#{goal}", begins "TASK#", asc -> Task;
+    task(goal: GoalId, id: TaskId)               => main, "GOAL#{goal}", "TASK#{id}", strong -> Task;
+    /// One task, wherever it is; for decisions, read it again with `task`.
+    task_by_id(id: TaskId)                       => gsi3, "TASK#{id}", first begins "GOAL#" -> Task;
+    tasks_by_due(user: UserId, due: Span<Time>)  => gsi1, "USER#{user}", within "ENTITY#Task#{due}", asc -> Task;
+    tasks_due_on(day: CompactDay, shards: Shards) => gsi2, "DUE#{day}[#{shards}]", all, asc -> Task;
+    milestones(user: UserId, goal: GoalId)       => main, "USER#{user}", begins "MILESTONE#{goal}#", asc -> Milestone;
+    milestone(user: UserId, goal: GoalId, id: MilestoneId) => main, "USER#{user}", "MILESTONE#{goal}#{id}", strong -> Milestone;
+    milestone_timeline(user: UserId)             => gsi1, "USER#{user}", begins "ENTITY#Milestone#", desc -> Milestone;
+    quests(user: UserId)                         => gsi1, "USER#{user}", begins "ENTITY#Quest#", desc -> Quest;
+    quest(user: UserId, id: QuestId)             => main, "USER#{user}", "QUEST#{id}", strong -> Quest;
+    quests_linked_to_goal(user: UserId, goal: GoalId) => gsi1, "USER#{user}", begins "ENTITY#Quest#", desc, where linked_goal_ids has goal -> Quest;
+    quests_linked_to_task(user: UserId, task: TaskId) => gsi1, "USER#{user}", begins "ENTITY#Quest#", desc, where linked_task_ids has task -> Quest;
+    quest_steps(user: UserId, quest: QuestId)    => main, "USER#{user}", begins "QUESTSTEP#{quest}#", asc -> QuestStep;
+    xp_entries(user: UserId)                     => main, "USER#{user}", begins "XP#", asc -> XpEntry;
+    /// What actors did, newest first across them all.
+    activities(actors: [ActorId], at: Span<Time>) => main, "ACTIVITY#{actors}", within "TS#{at}", desc, page 50 -> Activity;
+    activity(home: ActorId, at: Time, id: ActivityId) => main, "ACTIVITY#{home}", "TS#{at}#{id}", strong -> Activity;
+    actor_heads(actors: [ActorId])               => main, "ACTIVITY#{actors}", "HEAD" -> ActorHead;
+    feed_items(reader: UserId, at: Span<Time>)   => main, "FEED#{reader}", within "TS#{at}", desc, page 50 -> FeedItem;
+    /// How far back that reaches.
+    feed_horizon(reader: UserId)                 => main, "FEED#{reader}", "HORIZON", strong -> FeedHorizon;
+    promotions(subjects: [ActorId])              => main, "PROMO#{subjects}", "PROMO#{subjects}" -> Promotion;
+    room(id: RoomId)                             => main, "ROOM#{id}", "ROOM#{id}", strong -> Room;
+    rooms(ids: [RoomId])                         => main, "ROOM#{ids}", "ROOM#{ids}" -> Room;
+    room_heads(rooms: [RoomId])                  => main, "ROOM#{rooms}", "HEAD", strong -> RoomHead;
+    room_members(room: RoomId)                   => main, "ROOM#{room}", begins "MEMBER#", asc -> RoomMember;
+    room_member(room: RoomId, user: UserId)      => main, "ROOM#{room}", "MEMBER#{user}", strong -> RoomMember;
+    messages(room: RoomId, at: Span<Time>)       => main, "ROOM#{room}", within "MSG#{at}", desc, strong, page 50 -> Message;
+    rooms_of(user: UserId)                       => gsi1, "USER#{user}", begins "ENTITY#Room#", desc -> RoomMember;
+    messages_by(user: UserId)                    => gsi1, "USER#{user}", begins "ENTITY#Message#", desc -> Message;
+    assist_thread(id: ThreadId)                  => main, "ASSIST#{id}", "THREAD", strong -> AssistThread;
+    assist_messages(thread: ThreadId)            => main, "ASSIST#{thread}", begins "MSG#", desc, strong, page 50 -> AssistMsg;
+    assists_of(user: UserId)                     => gsi1, "USER#{user}", begins "ENTITY#Assist#", desc -> AssistThread;
+    post(id: PostId)                             => main, "POST#{id}", "POST", strong -> Post;
+    posts(ids: [PostId])                         => main, "POST#{ids}", "POST" -> Post;
+    post_summaries(ids: [PostId])                => main, "POST#{ids}", "POST" -> Post as PostSummary;
+    post_counters(ids: [PostId])                 => main, "POST#{ids}", "COUNTER#ENGAGEMENT" -> PostCounter;
+    comments(post: PostId)                       => main, "POST#{post}", begins "COMMENT#", desc -> Comment;
+    replies(post: PostId, parent: CommentId)     => main, "POST#{post}", begins "COMMENT#", asc, where parent_comment_id is parent -> Comment;
+    /// One comment, wherever it is.
+    comment(id: CommentId)                       => gsi2, "COMMENT#{id}", first begins "METADATA" -> Comment;
+    comment_on(post: PostId, id: CommentId)      => main, "POST#{post}", "COMMENT#{id}", strong -> Comment;
+    comment_counters(post: PostId, comments: [CommentId]) => main, "POST#{post}", "COUNTER#COMMENT#{comments}" -> CommentCounter;
+    comment_likes(post: PostId, comments: [CommentId], user: UserId) => main, "POST#{post}", "CLIKE#{comments}#{user}" -> CommentLike;
+    posts_by(user: UserId)                       => gsi1, "USER#{user}", begins "POST#", desc -> Post;
+    likes_by(user: UserId)                       => gsi1, "USER#{user}", begins "LIKE#", desc -> Like;
+    comments_by(user: UserId)                    => gsi1, "USER#{user}", begins "COMMENT#", desc -> Comment;
+    shares_by(user: UserId)                      => gsi1, "USER#{user}", begins "SHARE#", desc -> Share;
+    liked(posts: [PostId], user: UserId)         => main, "POST#{posts}", "LIKE#{user}", strong -> Like;
+    likes(post: PostId)                          => main, "POST#{post}", begins "LIKE#", asc -> Like;
+    shared(posts: [PostId], user: UserId)        => main, "POST#{posts}", "SHARE#{user}", strong -> Share;
+    shares(post: PostId)                         => main, "POST#{post}", begins "SHARE#", asc -> Share;
+    /// Everybody's posts, day by day.
+    timeline(days: Days, shards: Shards)         => gsi2, "TIMELINE#{days}[#{shards}]", all, desc -> Post;
+    feed_timeline(feed: FeedName, days: Days, shards: Shards) => gsi2, "FEED#{feed}#{days}[#{shards}]", all, desc -> Post;
+    /// The posts people did most with.
+    popular(shards: Shards)                      => gsi3, "POPULAR_POSTS[#{shards}]", all, desc -> Post;
+    moderation_queue(status: ModerationStatus, days: Days, shards: Shards) => gsi2, "MODERATION#{status}#{days}[#{shards}]", all, desc -> ModerationCase;
+    moderation_case(id: CaseId)                  => main, "CASE#{id}", "CASE#{id}", strong -> ModerationCase;
+    reports(post: PostId, subject: CaseId)       => main, "POST#{post}", begins "REPORT#{subject}#", asc -> Report;
+    company(id: CompanyId)                       => main, "COMPANY#{id}", "COMPANY#{id}", strong -> Company;
+    offer(id: OfferId)                           => main, "OFFER#{id}", "OFFER#{id}", strong -> Offer;
+    offers_of(company: CompanyId)                => gsi3, "COMPANY#{company}", begins "Offer#", asc -> Offer;
+    tagged(tag: Tag, shards: Shards)             => main, "TAG#{tag}[#{shards}]", all, asc -> TagRef;
+    tagged_of(tag: Tag, entity: EntityKind, shards: Shards) => main, "TAG#{tag}[#{shards}]", begins "{entity}#", asc -> TagRef;
+    notifications(user: UserId, at: Span<Time>)  => main, "NOTIF#{user}", within "TS#{at}", desc, strong -> Notification;
+    upload(user: UserId, key: MediaKey)          => main, "USER#{user}", "UPLOAD#{key}", strong -> Upload;
+    /// What a request has led to.
+    outcome(caller: Caller, request: RequestId)  => main, "IDEMP#{caller}#{request}", "IDEMP", strong -> Idempotency;
+    audit(days: Days, shards: Shards)            => main, "AUDIT#{days}[#{shards}]", all, desc -> Audit;
+}
+together {
+    /// Who has this handle.
+    user_by_handle     = handle_lock + profile;
+    /// A post, and what was said about it.
+    post_with_comments = post + comments;
+    /// What posts look like, with what people did with them.
+    post_stats         = post_summaries + post_counters;
+    /// What a person did and made, of all kinds, by time.
+    entity_timeline    = user_card + recent_following + groups_of + goal_timeline + tasks_by_due + milestone_timeline
+                       + quests + posts_by + comments_by + likes_by + messages_by;
+}
+}
+
+single_table! {
+/// Failed sign-ins, by account and by address; apart, so that they never feed the stream.
+table LoginAttempts "gg_login_attempts" {
+    /// Failed sign-ins of one account, or from one address, in one stretch of time.
+    LoginAttempt(kind: LoginKey, subject: LoginName, window: Time) {
+        main                    => "{kind}#{subject}",                  "WINDOW#{window}";
+    }
+}
+access_patterns {
+    login_attempts(kind: LoginKey, subject: LoginName) => main, "{kind}#{subject}", begins "WINDOW#", desc, strong -> LoginAttempt;
+}
+}
+
+single_table! {
+/// Bookkeeping of background work; apart, so that it never feeds the stream. Stream leases (`LEASES#…`) are the backend's.
+table Ops "gg_ops" {
+    /// How far a processor has read a shard of the stream.
+    Checkpoint(processor: Processor, stream_shard: StreamShard) {
+        main                    => "CHECKPOINT#{processor}",            "SHARD#{stream_shard}";
+    }
+    /// Work to be done later, a page at a time.
+    Job(queue: Queue, shard: Shard, due_at: Time, id: JobId) {
+        main                    => "JOB#{queue}[#{shard}]",             "{due_at}#{id}";
+    }
+    /// Work that failed too often.
+    DeadLetter(queue: Queue, failed_at: Time, id: JobId) {
+        main                    => "DLQ#{queue}",                       "{failed_at}#{id}";
+    }
+    /// Who is told of events.
+    Webhook(id: WebhookId)        { main => "WEBHOOKS",                 "WEBHOOK#{id}"; }
+    /// A signing or cursor key that all processes share.
+    SealedKey(purpose: Purpose, created_at: Time, id: SubjectId) {
+        main                    => "KEY#{purpose}",                     "{created_at}#{id}";
+    }
+}
+access_patterns {
+    checkpoint(processor: Processor, shard: StreamShard) => main, "CHECKPOINT#{processor}", "SHARD#{shard}", strong -> Checkpoint;
+    checkpoints(processor: Processor)            => main, "CHECKPOINT#{processor}", begins "SHARD#", asc, strong -> Checkpoint;
+    jobs(queue: Queue, due: Span<Time>, shards: Shards) => main, "JOB#{queue}[#{shards}]", within "{due}", asc -> Job;
+    dead_letter(queue: Queue, at: Time, id: JobId) => main, "DLQ#{queue}", "{at}#{id}", strong -> DeadLetter;
+    dead_letters(queue: Queue)                   => main, "DLQ#{queue}", all, asc, strong -> DeadLetter;
+    webhook(id: WebhookId)                       => main, "WEBHOOKS", "WEBHOOK#{id}", strong -> Webhook;
+    webhooks()                                   => main, "WEBHOOKS", begins "WEBHOOK#", asc, strong -> Webhook;
+    sealed_keys(purpose: Purpose)                => main, "KEY#{purpose}", all, desc, strong -> SealedKey;
+}
+}
+
+/// All tables, the one that matters first.
+pub const SCHEMA: &[&TableShape] = &[Core::SHAPE, LoginAttempts::SHAPE, Ops::SHAPE];

@@ -1,0 +1,149 @@
+//! Days of the calendar as numbers, and back. It knows the Gregorian calendar and no time zone.
+
+use crate::part::digits;
+
+/// 9999-12-31, counted from 1970-01-01.
+pub(super) const DAYS_MAX: u32 = 2_932_896;
+
+/// A day that the calendar has, of the years 1 to 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Ymd {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+/// From March to March, a cycle of 400 years begins on 0000-03-01.
+const CYCLE_DAYS: u32 = 146_097;
+/// Days from 0000-03-01 to 1970-01-01.
+const EPOCH: u32 = 719_468;
+
+impl Ymd {
+    /// The day of these numbers, if there is one.
+    pub(super) fn new(year: u16, month: u8, day: u8) -> Option<Self> {
+        let leap =
+            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+        let days = match month {
+            1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+            4 | 6 | 9 | 11 => 30,
+            2 if leap => 29,
+            2 => 28,
+            _ => return None,
+        };
+        ((1..=9999).contains(&year) && (1..=days).contains(&day)).then_some(Self {
+            year,
+            month,
+            day,
+        })
+    }
+
+    pub(super) const fn parts(self) -> (u16, u8, u8) {
+        (self.year, self.month, self.day)
+    }
+
+    /// The day so many days after 1970-01-01, at most [`DAYS_MAX`].
+    ///
+    /// Years begin in March here, so that a leap day is the last of its year (Howard Hinnant's
+    /// `civil_from_days`).
+    pub(super) fn from_days(days: u32) -> Self {
+        let days = days.min(DAYS_MAX) + EPOCH;
+        let (cycle, day) = (days / CYCLE_DAYS, days % CYCLE_DAYS);
+        let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153; // 0 is March
+        let day = day - (153 * month + 2) / 5 + 1;
+        let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+        let year = year + cycle * 400 + next_year;
+        Self { year: small(year), month: small(month), day: small(day) }
+    }
+
+    /// Days since 1970-01-01; `None` before that.
+    pub(super) fn to_days(self) -> Option<u32> {
+        let (year, month, day) = (u32::from(self.year), u32::from(self.month), u32::from(self.day));
+        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+        let (cycle, year) = (year / 400, year % 400);
+        let day_of_year = (153 * month + 2) / 5 + day - 1;
+        let day = 365 * year + year / 4 - year / 100 + day_of_year;
+        (cycle * CYCLE_DAYS + day).checked_sub(EPOCH)
+    }
+
+    /// `2025-01-27`
+    pub(super) fn write(self) -> [u8; 10] {
+        let [y1, y2, y3, y4] = digits(self.year.into());
+        let [m1, m2] = digits(self.month.into());
+        let [d1, d2] = digits(self.day.into());
+        [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2]
+    }
+
+    /// Reads exactly what [`Ymd::write`] writes.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
+            return None;
+        };
+        let (month, day) = (number([m1, m2])?, number([d1, d2])?);
+        Self::new(number([y1, y2, y3, y4])?, small(month), small(day))
+    }
+}
+
+/// The number that up to four digits spell.
+pub(super) fn number<const N: usize>(digits: [u8; N]) -> Option<u16> {
+    digits.iter().try_fold(0_u16, |number, digit| {
+        let value = digit.is_ascii_digit().then(|| digit - b'0')?;
+        number.checked_mul(10)?.checked_add(value.into())
+    })
+}
+
+/// A number that is known to fit.
+fn small<S: TryFrom<B> + Default, B>(number: B) -> S {
+    S::try_from(number).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::ToSpan;
+
+    use super::*;
+
+    #[test]
+    fn every_day_agrees_with_another_calendar() {
+        let mut date = jiff::civil::date(1970, 1, 1);
+        for days in 0..=DAYS_MAX {
+            let ymd = Ymd::from_days(days);
+            let (year, month, day) = ymd.parts();
+            let same = (i32::from(date.year()), i32::from(date.month()), i32::from(date.day()));
+            assert_eq!((i32::from(year), i32::from(month), i32::from(day)), same);
+            assert_eq!(ymd.to_days(), Some(days));
+            assert_eq!(Ymd::parse(&ymd.write()), Some(ymd));
+            date = date.checked_add(1.day()).unwrap_or(date);
+        }
+        assert_eq!(date, jiff::civil::Date::MAX);
+    }
+
+    #[test]
+    fn only_days_of_the_calendar_exist() {
+        for (year, month, day) in [
+            (2025, 2, 29),
+            (1900, 2, 29),
+            (2025, 4, 31),
+            (2025, 13, 1),
+            (2025, 0, 1),
+            (2025, 1, 0),
+            (0, 1, 1),
+            (10_000, 1, 1),
+        ] {
+            assert_eq!(Ymd::new(year, month, day), None, "{year}-{month}-{day}");
+        }
+        assert!(Ymd::new(2000, 2, 29).is_some() && Ymd::new(2024, 2, 29).is_some());
+        assert_eq!(Ymd::new(1969, 12, 31).unwrap().to_days(), None);
+        assert_eq!(Ymd::new(1, 1, 1).unwrap().to_days(), None);
+    }
+
+    #[test]
+    fn days_are_spelled_in_one_way_only() {
+        for wrong in
+            ["2025-1-27", "2025-01-7 ", "+025-01-27", "2025/01/27", "20250127", "2025-01-270", ""]
+        {
+            assert_eq!(Ymd::parse(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Dates that are no moments: birthdays.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::ascii;
+use super::civil::Ymd;
+use crate::attribute::{Misfit, text_like};
+
+/// A day in the calendar, of the years 1 to 9999.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(Ymd);
+
+impl Date {
+    const EXPECTED: &'static str = "a date such as 1990-05-17";
+
+    /// The date of these numbers.
+    pub fn new(year: u16, month: u8, day: u8) -> Result<Self, Misfit> {
+        Ymd::new(year, month, day).map(Self).ok_or_else(|| {
+            Misfit::new(Self::EXPECTED, format_args!("day {day} of month {month} of year {year}"))
+        })
+    }
+
+    /// The year.
+    pub const fn year(self) -> u16 {
+        self.0.parts().0
+    }
+
+    /// The month, from 1.
+    pub const fn month(self) -> u8 {
+        self.0.parts().1
+    }
+
+    /// The day of the month, from 1.
+    pub const fn day(self) -> u8 {
+        self.0.parts().2
+    }
+}
+
+impl FromStr for Date {
+    type Err = Misfit;
+
+    fn from_str(text: &str) -> Result<Self, Misfit> {
+        Ymd::parse(text.as_bytes())
+            .map(Self)
+            .ok_or_else(|| Misfit::new(Self::EXPECTED, format_args!("\"{text}\"")))
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(ascii(&self.0.write()))
+    }
+}
+
+/// As [`Display`](fmt::Display).
+impl fmt::Debug for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+text_like! { Date: "date"; }

@@ -1,0 +1,32 @@
+//! What the page refuses to compile, each with the message its author will read (R2).
+//!
+//! Every file under `refused/` is a small page with one mistake. `accepted.rs` is the same page
+//! without any, so that none of them fails for another reason.
+
+#[test]
+fn mistakes_on_the_page_do_not_compile() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("tests/refused/accepted.rs");
+    for case in [
+        "typo_in_a_part",
+        "index_named_twice",
+        "part_that_may_hold_a_hash",
+        "mutable_part_in_the_primary_key",
+        "strong_read_of_an_index",
+        "strong_read_of_an_index_by_a_caller",
+        "filter_on_a_key",
+        "pattern_no_entity_serves",
+        "pattern_of_another_type",
+        "pattern_with_strangers_among_its_answers",
+        "optional_part_without_a_condition",
+        "two_entities_with_one_key",
+        "unordered_list",
+        "rekeyed_without_a_version",
+        "patch_of_a_field_in_a_key",
+        "days_not_in_time_order",
+        "predicate_that_sees_an_undeclared_field",
+        "unpadded_number_in_a_key",
+    ] {
+        cases.compile_fail(format!("tests/refused/{case}.rs"));
+    }
+}
