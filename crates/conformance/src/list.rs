@@ -427,6 +427,7 @@ macro_rules! for_each_case {
                 a_delete_pays_for_what_it_removes
                 a_batch_write_costs_the_sum
                 a_transaction_costs_twice
+                a_transaction_pays_for_indexes_once
                 a_check_costs_what_a_write_does
                 an_item_outside_all_indexes_pays_for_none
                 each_index_costs_a_write_of_its_projection

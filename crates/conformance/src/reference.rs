@@ -86,7 +86,7 @@ impl Reference {
             Err(Refusal::Invalid(invalid)) => return Err(invalid.into()),
         };
         let written =
-            Written { item: effect.returned(write.returning()), capacity: effect.capacity };
+            Written { item: effect.returned(write.returning()), capacity: effect.charge.alone() };
         state.commit(table, effect, now_ms);
         drop(state);
         self.written.notify_waiters();
@@ -243,7 +243,7 @@ impl Backend for Reference {
         }
         let mut capacity = Capacity::ZERO;
         for (table, effect) in effects {
-            capacity += effect.capacity.transactional();
+            capacity += effect.charge.in_transaction();
             state.commit(&table, effect, now_ms);
         }
         if let Some(token) = transaction.token {

@@ -1,7 +1,7 @@
 //! What a write does to an item: pure, so that the writer thread, replay and tests agree.
 
 use bytes::Bytes;
-use roundtable_table::{Capacity, Invalid, Item, Key, Returning, TableDefinition, Write, update};
+use roundtable_table::{Charge, Invalid, Item, Key, Returning, TableDefinition, Write, update};
 
 use crate::catalog::Entry;
 use crate::keys;
@@ -17,7 +17,7 @@ pub(crate) struct Outcome {
     pub(crate) after: Option<Item>,
     /// The image asked for.
     pub(crate) returned: Option<Item>,
-    pub(crate) capacity: Capacity,
+    pub(crate) charge: Charge,
 }
 
 /// Why a write was refused.
@@ -55,8 +55,8 @@ pub(crate) fn evaluate(
         Write::Delete(_) => None,
         Write::Check(_) => {
             let stored = live.as_ref().or(expired.as_ref());
-            let capacity = Capacity::write(stored.map_or(0, Item::size));
-            return Ok(Outcome { changes: Vec::new(), after: live, returned: None, capacity });
+            let charge = Charge::check(stored.map_or(0, Item::size));
+            return Ok(Outcome { changes: Vec::new(), after: live, returned: None, charge });
         }
         Write::Update(update) => {
             let before = live.clone().unwrap_or_else(|| definition.key.item(&update.key));
@@ -67,7 +67,7 @@ pub(crate) fn evaluate(
     };
     // On DynamoDB an expired item is there, and paid for, until it is removed.
     let stored = live.as_ref().or(expired.as_ref());
-    let capacity = Capacity::change(definition, stored, after.as_ref())?;
+    let charge = Charge::change(definition, stored, after.as_ref())?;
     let returned = match write.returning() {
         Returning::Nothing => None,
         Returning::Old => live.clone(),
@@ -82,7 +82,7 @@ pub(crate) fn evaluate(
         expired: false,
     });
     let changes = removal.into_iter().chain(change).collect();
-    Ok(Outcome { changes, after, returned, capacity })
+    Ok(Outcome { changes, after, returned, charge })
 }
 
 /// The removal of an item whose time is over.

@@ -270,7 +270,7 @@ impl<'v> Group<'v> {
         if !outcome.changes.is_empty() {
             self.record(outcome.changes, Vec::new());
         }
-        Ok(Written { item: outcome.returned, capacity: outcome.capacity })
+        Ok(Written { item: outcome.returned, capacity: outcome.charge.alone() })
     }
 
     fn batch(&mut self, targets: &[Target]) -> Result<Capacity> {
@@ -280,7 +280,7 @@ impl<'v> Group<'v> {
             match self.evaluate(target)? {
                 Ok(outcome) => {
                     changes.extend(outcome.changes);
-                    capacity += outcome.capacity;
+                    capacity += outcome.charge.alone();
                 }
                 Err(Refusal::Invalid(invalid)) => return Err(invalid.into()),
                 Err(Refusal::Condition(_)) => {
@@ -313,7 +313,7 @@ impl<'v> Group<'v> {
                 Ok(outcome) => {
                     bytes += outcome.after.as_ref().map_or(0, Item::size);
                     changes.extend(outcome.changes);
-                    capacity += outcome.capacity.transactional();
+                    capacity += outcome.charge.in_transaction();
                     None
                 }
                 Err(Refusal::Condition(item)) => {

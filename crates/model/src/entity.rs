@@ -224,9 +224,9 @@ pub fn nested_from_value<T: Fields>(
 
 /// The attributes that differ between two items: what to set, and what to remove.
 pub(crate) fn difference(before: &Item, after: &Item) -> (Vec<(String, Value)>, Vec<String>) {
-    let changed = after.iter().filter(|(name, value)| {
-        before.get(name).map(ValueRef::to_value) != Some(value.to_value())
-    });
+    let changed = after
+        .iter()
+        .filter(|(name, value)| before.get(name).map(ValueRef::to_value) != Some(value.to_value()));
     let set = changed.map(|(name, value)| (name.to_owned(), value.to_value())).collect();
     let gone = before.iter().filter(|(name, _)| after.get(name).is_none());
     (set, gone.map(|(name, _)| name.to_owned()).collect())

@@ -14,14 +14,17 @@ mod attribute;
 pub mod capacity;
 mod cursor;
 pub mod derived;
-mod entity;
+pub mod documents;
 pub mod entities;
+mod entity;
 mod error;
 mod field;
 mod id;
 mod name;
 mod part;
 mod patch;
+#[cfg(test)]
+mod properties;
 mod read;
 pub mod samples;
 mod schema;

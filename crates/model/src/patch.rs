@@ -96,7 +96,8 @@ pub fn rekey<E: Entity>(before: &E, after: &E) -> Result<Update> {
     for field in E::SHAPE.fields {
         let moves = E::SHAPE.parts.iter().any(|part| part.name == field.field && part.mutable);
         let fixed = E::SHAPE.in_key(field.field) && !moves && field.attribute != VERSION;
-        let value = |item: &roundtable_table::Item| item.get(field.attribute).map(ValueRef::to_value);
+        let value =
+            |item: &roundtable_table::Item| item.get(field.attribute).map(ValueRef::to_value);
         if fixed && value(&old) != value(&new) {
             let (entity, key) = (E::SHAPE.name, shown(&key));
             return Err(Error::Fixed { entity, key, field: field.attribute });

@@ -1,10 +1,17 @@
 //! R41: the capacity plan, worked out by hand. Each example states the sizes it rests on, so that a
 //! sample that changes fails there and not in the arithmetic.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use roundtable_conformance::Reference;
 use roundtable_model::capacity::{
     CapacityError, Plan, Prices, Rates, WriteLine, catalogue, mutations, plan,
 };
-use roundtable_model::{Entity, samples};
+use roundtable_model::entities::{FeedItem, Post};
+use roundtable_model::table::{Capacity, ManualClock, Recorder, Store, Transaction};
+use roundtable_model::{Core, Entity, Span, samples};
 
 /// Asserts the size of typical items.
 macro_rules! sizes {
@@ -255,6 +262,45 @@ fn the_fuller_design() {
             + 5.0 * (14.0 + 4.0) // followUser
             + 5.0 * 14.0, // unfollowUser
     );
+}
+
+/// R41: what the plan says is what the store counts when the model asks it.
+#[tokio::test]
+async fn the_store_counts_the_same() {
+    let recorder = Arc::new(Recorder::default());
+    let clock = ManualClock::at_ms(1_738_000_000_000);
+    let store = Store::new(Reference::new(Arc::new(clock))).observed(recorder.clone());
+    let table = store.create_table(Core::SHAPE.definition("gg_core")).await.unwrap();
+    let core = Core::on(table.clone());
+    for number in 0..60 {
+        let id = format!("01JJM64H601HYGCPWPQ5E6EY{number:02}");
+        let post = Post { id: id.parse().unwrap(), ..samples::post() };
+        table.put(post.put()).await.unwrap();
+        let item = FeedItem { activity_id: id.parse().unwrap(), ..samples::feed_item() };
+        table.put(item.put()).await.unwrap();
+    }
+    table.put(samples::post().put()).await.unwrap();
+    let counted = || {
+        let operations = recorder.take().into_iter();
+        let capacity: Capacity = operations.map(|operation| operation.capacity).sum();
+        (capacity.read_units(), capacity.write_units)
+    };
+    counted();
+
+    let page = core.posts_by(&samples::post().author_id).limit(50).page().await.unwrap();
+    assert_eq!(page.items.len(), 50);
+    close(counted().0, read("posts_by = { rate = 1, items = 50 }"));
+    let reader = samples::feed_item().follower_id;
+    let page = core.feed_items(&reader, Span::ALL).limit(20).page().await.unwrap();
+    assert_eq!(page.items.len(), 20);
+    close(counted().0, read("feed_items = { rate = 1, items = 20 }"));
+
+    let like = Transaction::new()
+        .with(&table, samples::like().create())
+        .with(&table, samples::post().key().exists())
+        .with(&table, samples::idempotency().create());
+    store.transact(like).await.unwrap();
+    assert_eq!(counted().1, 10, "as `a_like` has it");
 }
 
 /// R41: every access pattern and every mutation has a figure.

@@ -17,6 +17,43 @@ pub struct Capacity {
     pub write_units: u64,
 }
 
+/// What a write costs: in the table, and in the indexes it touches. In a transaction the table's part
+/// doubles and the indexes' does not, since they follow after the commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charge {
+    table: Capacity,
+    indexes: Capacity,
+}
+
+impl Charge {
+    /// Changing an item from `old` to `new`.
+    pub fn change(
+        definition: &TableDefinition,
+        old: Option<&Item>,
+        new: Option<&Item>,
+    ) -> Result<Self, Invalid> {
+        let indexes = definition.indexes.iter();
+        let each = indexes.map(|index| Capacity::index_change(definition, index, old, new));
+        let bytes = old.map_or(0, Item::size).max(new.map_or(0, Item::size));
+        Ok(Self { table: Capacity::write(bytes), indexes: each.sum::<Result<_, Invalid>>()? })
+    }
+
+    /// Looking at an item of `bytes` in a write that then leaves it alone.
+    pub fn check(bytes: usize) -> Self {
+        Self { table: Capacity::write(bytes), indexes: Capacity::ZERO }
+    }
+
+    /// By itself.
+    pub fn alone(self) -> Capacity {
+        self.table + self.indexes
+    }
+
+    /// In a transaction.
+    pub fn in_transaction(self) -> Capacity {
+        self.table + self.table + self.indexes
+    }
+}
+
 /// How a read is billed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadMode {
@@ -63,23 +100,6 @@ impl Capacity {
     /// Writing an item of `bytes` (the larger of before and after).
     pub fn write(bytes: usize) -> Self {
         Self { read_halves: 0, write_units: bytes.div_ceil(WRITE_UNIT_BYTES).max(1) as u64 }
-    }
-
-    /// The same inside a transaction: twice the price.
-    pub const fn transactional(self) -> Self {
-        Self { read_halves: self.read_halves * 2, write_units: self.write_units * 2 }
-    }
-
-    /// Changing an item from `old` to `new`, with all the indexes this touches.
-    pub fn change(
-        definition: &TableDefinition,
-        old: Option<&Item>,
-        new: Option<&Item>,
-    ) -> Result<Self, Invalid> {
-        let base = Self::write(old.map_or(0, Item::size).max(new.map_or(0, Item::size)));
-        let indexes = definition.indexes.iter();
-        let each = indexes.map(|index| Self::index_change(definition, index, old, new));
-        Ok(base + each.sum::<Result<Self, Invalid>>()?)
     }
 
     /// A moved index entry costs a delete and a put; one whose projection did not change, nothing.

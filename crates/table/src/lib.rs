@@ -30,7 +30,7 @@ mod writes;
 
 pub use async_trait::async_trait;
 pub use backend::{Backend, Capabilities, Found, FoundMany, Page, SharedBackend, Written};
-pub use capacity::{Capacity, ReadMode, project_index};
+pub use capacity::{Capacity, Charge, ReadMode, project_index};
 pub use change::{Change, ChangeKind, Sequence, Shard, StreamPage, StreamRead, StreamStart};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use condition::{Comparison, Condition, Operand, attribute, exists, not_exists, size_of};

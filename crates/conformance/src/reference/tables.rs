@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundtable_table::{
-    Capacity, Change, Found, Get, Invalid, Item, Key, ReadMode, Returning, Sequence,
+    Capacity, Change, Charge, Found, Get, Invalid, Item, Key, ReadMode, Returning, Sequence,
     TableDefinition, Write, update,
 };
 
@@ -23,7 +23,7 @@ pub(super) struct Effect {
     new: Option<Item>,
     /// False for a mere check.
     writes: bool,
-    pub(super) capacity: Capacity,
+    pub(super) charge: Charge,
 }
 
 /// Why a write will do nothing.
@@ -99,12 +99,12 @@ impl TableState {
         }
         // An expired item that is looked at or written over is still there to be paid for.
         let stored = self.items.get(&key);
-        let capacity = if writes {
-            Capacity::change(&self.definition, stored, new.as_ref())?
+        let charge = if writes {
+            Charge::change(&self.definition, stored, new.as_ref())?
         } else {
-            Capacity::write(stored.map_or(0, Item::size))
+            Charge::check(stored.map_or(0, Item::size))
         };
-        Ok(Effect { key, old, new, writes, capacity })
+        Ok(Effect { key, old, new, writes, charge })
     }
 
     pub(super) fn commit(&mut self, effect: Effect, now_ms: u64, sequence: &mut u64) {

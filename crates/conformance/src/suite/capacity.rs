@@ -195,6 +195,13 @@ pub(super) async fn a_transaction_costs_twice(bench: &Bench) {
     assert_eq!(bench.store.transact(transaction).await.unwrap(), writes(2 * (1 + 2)));
 }
 
+/// As measured on Amazon's service: a transaction doubles the table's part only.
+pub(super) async fn a_transaction_pays_for_indexes_once(bench: &Bench) {
+    let table = indexed(bench).await;
+    let transaction = Transaction::new().with(&table, Put::new(entry(3000)));
+    assert_eq!(bench.store.transact(transaction).await.unwrap(), writes(2 * 3 + 3 + 1));
+}
+
 pub(super) async fn a_check_costs_what_a_write_does(bench: &Bench) {
     let table = plain(bench).await;
     put(&table, sized(1500)).await;

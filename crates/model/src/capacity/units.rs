@@ -19,7 +19,8 @@ pub(super) fn figure(number: f64) -> String {
 
 /// A number with two places, and its thousands apart.
 pub(super) fn money(number: f64) -> String {
-    let text = format!("{number:.2}");
+    // The sum of nothing is minus zero, which nobody wants to read.
+    let text = format!("{:.2}", number + 0.0);
     let (whole, places) = text.split_once('.').unwrap_or((&text, "00"));
     let mut grouped = String::with_capacity(text.len() + whole.len() / 3);
     for (at, digit) in whole.chars().enumerate() {
@@ -39,6 +40,6 @@ mod tests {
     fn numbers_are_short_and_grouped() {
         let shown = [0.0, 0.5, 12.25, 100.0, 999.999, 1234.5, 1_234_567.0].map(figure);
         assert_eq!(shown, ["0", "0.5", "12.25", "100", "1,000", "1,234.5", "1,234,567"]);
-        assert_eq!([0.0, 1234.5].map(money), ["0.00", "1,234.50"]);
+        assert_eq!([-0.0, 1234.5].map(money), ["0.00", "1,234.50"]);
     }
 }

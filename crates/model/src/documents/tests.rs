@@ -73,7 +73,8 @@ fn a_filter_on_a_key_of_a_query_is_marked_as_rejected() {
     for question in DOCUMENTS.iter().flat_map(|document| document.questions) {
         let index = question.index.unwrap_or("");
         let keys = [format!("{index}PK"), format!("{index}SK")];
-        let on_key = question.filter.iter().any(|filter| keys.iter().any(|k| k == filter.attribute()));
+        let on_key =
+            question.filter.iter().any(|filter| keys.iter().any(|k| k == filter.attribute()));
         let rejected = on_key && question.operation == Operation::Query;
         assert_eq!(question.rejected.is_some(), rejected, "{}", question.name);
     }

@@ -1,7 +1,6 @@
 //! What happened, and the feeds made of it. Copies of text here are previews: what readers see
 //! comes from the object, as it is now.
 
-
 use super::Media;
 use crate::{
     ActivityId, ActivityVerb, ActorId, EntityKind, Expiry, Fields, GroupId, Json, ObjectType,

@@ -122,8 +122,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             Some(range) => self.read(range, start, wanted + 1).await?,
             None => Vec::new(),
         };
-        let items =
-            found.iter().take(wanted).map(E::from_item).collect::<Result<Vec<E>>>()?;
+        let items = found.iter().take(wanted).map(E::from_item).collect::<Result<Vec<E>>>()?;
         let more = found.len() > wanted;
         let next = items.last().filter(|_| more);
         let next = next.map(|last| cursor(question, self.pattern.index, last));
@@ -236,9 +235,8 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
                 ..Merge::newest(partitions.iter().map(String::as_str), missing.min(MERGE_ITEMS_MAX))
             };
             let page = table.merge(merge).await?;
-            let fits = |item: &Item| {
-                self.filter.as_ref().is_none_or(|filter| filter.holds(Some(item)))
-            };
+            let fits =
+                |item: &Item| self.filter.as_ref().is_none_or(|filter| filter.holds(Some(item)));
             found.extend(page.items.into_iter().filter(fits).take(missing));
             start = page.next;
             if start.is_none() || found.len() >= wanted {
@@ -264,12 +262,11 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         }
         let mut remaining = remaining.as_slice();
         if let Some(position) = &start {
-            let reached = self.day_of(position).and_then(|day| {
-                remaining.iter().position(|candidate| *candidate == day)
-            });
+            let reached = self
+                .day_of(position)
+                .and_then(|day| remaining.iter().position(|candidate| *candidate == day));
             let reason = "its day is not among those asked for";
-            let reached =
-                reached.ok_or(Error::BadCursor { pattern: self.pattern.name, reason })?;
+            let reached = reached.ok_or(Error::BadCursor { pattern: self.pattern.name, reason })?;
             remaining = remaining.get(reached..).unwrap_or_default();
         }
         let (mut start, mut at_once) = (start, 1);
@@ -286,9 +283,9 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
     /// The day in the partition a position is in: it stands where the pattern has its days.
     fn day_of(&self, position: &Position) -> Option<Day> {
         let days = self.pattern.arguments.iter().find(|argument| argument.kind == "Days")?;
-        let at = self.pattern.partition.segments.iter().position(|segment| {
-            matches!(segment, Segment::Part { name, .. } if *name == days.name)
-        })?;
+        let at = self.pattern.partition.segments.iter().position(
+            |segment| matches!(segment, Segment::Part { name, .. } if *name == days.name),
+        )?;
         let partition = &position.index.as_ref().unwrap_or(&position.base).partition;
         partition.as_text()?.split('#').nth(at)?.parse().ok()
     }

@@ -11,7 +11,7 @@ use crate::entity::{TYPE, key_of};
 use crate::error::shown;
 use crate::part::stable_hash;
 use crate::shape::PatternShape;
-use crate::{Answer, Core, Cursor, EntityKind, Entity, Error, KeyPart, Result, Time, UserId};
+use crate::{Answer, Core, Cursor, Entity, EntityKind, Error, KeyPart, Result, Time, UserId};
 
 /// The largest page.
 const PAGE_ITEMS_MAX: usize = 100;
@@ -213,9 +213,7 @@ impl<'a> EntityTimeline<'a> {
         };
         let (from, to) = match (self.order, at < place.source) {
             (Order::Descending, true) => (prefix.to_owned(), key(place.time, ABOVE)),
-            (Order::Descending, false) => {
-                (prefix.to_owned(), key(place.time.minus_ms(1), ABOVE))
-            }
+            (Order::Descending, false) => (prefix.to_owned(), key(place.time.minus_ms(1), ABOVE)),
             (Order::Ascending, true) => {
                 (key(place.time.plus_ms(1), ""), format!("{prefix}{ABOVE}"))
             }
@@ -245,8 +243,7 @@ impl<'a> EntityTimeline<'a> {
         }
         let key = cursor.position.index.as_ref().and_then(|key| key.sort.as_ref()?.as_text());
         let place = key.and_then(|sort| {
-            let source =
-                self.sources.iter().position(|source| sort.starts_with(source.prefix))?;
+            let source = self.sources.iter().position(|source| sort.starts_with(source.prefix))?;
             let time = time_in(sort, self.sources.get(source)?.prefix)?.parse().ok()?;
             Some(Place { time, source, position: cursor.position.clone() })
         });
@@ -265,4 +262,3 @@ struct Place {
 fn time_in<'a>(sort: &'a str, prefix: &str) -> Option<&'a str> {
     sort.strip_prefix(prefix)?.split('#').next()
 }
-

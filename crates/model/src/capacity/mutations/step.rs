@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use roundtable_table::{Capacity, Item};
+use roundtable_table::{Capacity, Charge, Item};
 
 use super::super::{CapacityError, units};
 use crate::Entity;
-use crate::shape::TableShape;
 
 /// What a write does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,19 +100,19 @@ impl Step {
 
     /// What one of it costs, indexes included.
     pub fn capacity(&self) -> Result<Capacity, CapacityError> {
-        let alone = match self.act {
+        let charge = match self.act {
             // A check writes nothing, and is charged like a write of what it looks at.
-            Act::Check => Capacity::write(self.bytes()),
+            Act::Check => Charge::check(self.bytes()),
             _ => self.changed()?,
         };
-        Ok(if self.transactional { alone.transactional() } else { alone })
+        Ok(if self.transactional { charge.in_transaction() } else { charge.alone() })
     }
 
-    fn changed(&self) -> Result<Capacity, CapacityError> {
+    fn changed(&self) -> Result<Charge, CapacityError> {
         let entity = self.entity;
-        let home = crate::SCHEMA.iter().find(|table| holds(table, entity));
+        let home = crate::SCHEMA.iter().find(|table| table.entity(entity).is_some());
         let home = home.ok_or(CapacityError::NoTable { entity })?;
-        Capacity::change(&home.definition(home.name), self.old.as_ref(), self.new.as_ref())
+        Charge::change(&home.definition(home.name), self.old.as_ref(), self.new.as_ref())
             .map_err(|source| CapacityError::Sample { entity, source })
     }
 
@@ -126,8 +125,4 @@ impl Step {
     pub fn units_of(&self, counts: &BTreeMap<&'static str, f64>) -> Result<f64, CapacityError> {
         Ok(units::writes(self.capacity()?) * self.number(counts))
     }
-}
-
-fn holds(table: &TableShape, entity: &str) -> bool {
-    table.entities.iter().any(|shape| shape.name == entity)
 }

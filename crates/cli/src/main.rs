@@ -1,0 +1,68 @@
+//! `roundtable`: the only binary. It reads the command line, calls what does the work, and tells how it
+//! went: 0 when all is well, 1 when something was found, differs or failed, 2 when it was called wrongly.
+//!
+//! It does no work of its own and keeps no rules.
+
+mod failure;
+mod table;
+
+use std::io::{self, BufWriter, Write as _};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::failure::Failure;
+
+/// A social backend on one table.
+#[derive(Debug, Parser)]
+#[command(name = "roundtable", version, arg_required_else_help = true)]
+#[command(after_help = "Exit status: 0 all is well, 1 something was found, differs or failed, \
+                        2 the command line is wrong.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The tables: their design, its weak points, their cost, and how they are made
+    #[command(subcommand)]
+    Table(table::Command),
+}
+
+/// How a command went, when it could be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All is well.
+    Well,
+    /// It found something that somebody has to look at, and said so.
+    Found,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let done = match cli.command {
+        Command::Table(command) => table::run(command, &mut out),
+    };
+    let done = done.and_then(|outcome| {
+        out.flush()?;
+        Ok(outcome)
+    });
+    match done {
+        Ok(Outcome::Well) => ExitCode::SUCCESS,
+        Ok(Outcome::Found) => ExitCode::FAILURE,
+        // Whoever read has seen enough: `roundtable table doc | head`.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(Failure::Usage(error)) => error.exit(),
+        Err(failure) => {
+            // What was done before it comes first.
+            let _ = out.flush();
+            // With nowhere to complain to, the status has to do.
+            let _ = writeln!(io::stderr(), "roundtable: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Which store a command is about. Opens it, and makes no tables.
+
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, ValueEnum};
+use roundtable_dynamo::{Config, Dynamo};
+use roundtable_engine::{Engine, Options};
+use roundtable_table::Store;
+
+use crate::Cli;
+use crate::failure::Failure;
+
+/// Where an embedded store is, unless somebody says otherwise.
+const DATA: &str = "data";
+
+/// Which store.
+#[derive(Args, Debug)]
+pub(crate) struct Place {
+    /// Where the tables live
+    #[arg(long, value_enum, default_value_t = Kind::Embedded)]
+    store: Kind,
+    /// The directory of the embedded store, made if need be [default: data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The server, for --store dynamodb; without it, whatever the AWS environment says
+    ///
+    /// Anything that speaks DynamoDB's API will do. One on this machine needs no credentials.
+    #[arg(long, value_name = "URL", value_parser = address)]
+    endpoint: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// In a directory, in this process
+    Embedded,
+    /// In Amazon DynamoDB, or a server that speaks its API
+    Dynamodb,
+}
+
+impl Place {
+    /// Opens it.
+    pub(crate) async fn open(self) -> Result<Store, Failure> {
+        match (self.store, self.data, self.endpoint) {
+            (Kind::Embedded, data, None) => {
+                let data = data.unwrap_or_else(|| PathBuf::from(DATA));
+                Ok(Store::new(Engine::open(data, Options::default())?))
+            }
+            (Kind::Dynamodb, None, endpoint) => {
+                Ok(Store::new(Dynamo::connect(config(endpoint).await)))
+            }
+            (Kind::Embedded, _, Some(_)) => {
+                Err(conflict("--endpoint names a server: it goes with --store dynamodb"))
+            }
+            (Kind::Dynamodb, Some(_), _) => {
+                Err(conflict("--data names a directory: it goes with --store embedded"))
+            }
+        }
+    }
+}
+
+fn conflict(message: &str) -> Failure {
+    Failure::Usage(Cli::command().error(ErrorKind::ArgumentConflict, message))
+}
+
+async fn config(endpoint: Option<String>) -> Config {
+    match endpoint {
+        None => Config::from_env().await,
+        // Servers for development take any credentials; people who run them have none to give.
+        Some(endpoint) if is_local(&endpoint) && std::env::var_os(ACCESS_KEY).is_none() => {
+            Config::local(endpoint)
+        }
+        Some(endpoint) => Config::from_env().await.endpoint(endpoint),
+    }
+}
+
+const ACCESS_KEY: &str = "AWS_ACCESS_KEY_ID";
+
+fn address(text: &str) -> Result<String, String> {
+    match host(text) {
+        Some(host) if !host.is_empty() => Ok(text.to_owned()),
+        _ => Err(String::from("expected an address such as http://127.0.0.1:8000")),
+    }
+}
+
+fn host(address: &str) -> Option<&str> {
+    let rest = address.strip_prefix("http://").or_else(|| address.strip_prefix("https://"))?;
+    let server = rest.split('/').next().unwrap_or_default();
+    let port = server.rfind(':').filter(|at| !server.get(*at..).unwrap_or_default().contains(']'));
+    port.map_or(Some(server), |at| server.get(..at))
+}
+
+fn is_local(address: &str) -> bool {
+    host(address).is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_scheme_and_a_host() {
+        for good in ["http://127.0.0.1:8000", "https://dynamodb.eu-west-1.amazonaws.com/"] {
+            assert_eq!(address(good), Ok(good.to_owned()));
+        }
+        for bad in ["", "localhost:8000", "ftp://localhost", "http://", "http://:8000"] {
+            assert!(address(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_this_machine_is_local() {
+        for local in ["http://localhost", "http://127.0.0.1:8000/", "http://[::1]:8000"] {
+            assert!(is_local(local), "{local}");
+        }
+        for remote in ["http://localhost.example.org", "http://10.0.0.1:8000", "http://[::2]:1"] {
+            assert!(!is_local(remote), "{remote}");
+        }
+    }
+}

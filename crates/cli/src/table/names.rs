@@ -1,0 +1,33 @@
+//! What the tables are called.
+
+use clap::Args;
+use roundtable_model::SCHEMA;
+use roundtable_table::TableDefinition;
+
+/// What the tables are called.
+#[derive(Args, Debug)]
+pub(crate) struct Names {
+    /// Goes before the name of every table: `staging_` makes `staging_gg_core`
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(value_parser = plain)]
+    prefix: String,
+}
+
+impl Names {
+    /// All tables of the schema, under these names.
+    pub(crate) fn definitions(&self) -> Vec<TableDefinition> {
+        let named = SCHEMA.iter().map(|table| (table, format!("{}{}", self.prefix, table.name)));
+        named.map(|(table, name)| table.definition(&name)).collect()
+    }
+}
+
+/// The longest prefix that leaves room for the schema's own names in DynamoDB's 255 bytes.
+const PREFIX_BYTES_MAX: usize = 200;
+
+fn plain(prefix: &str) -> Result<String, String> {
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if prefix.len() <= PREFIX_BYTES_MAX && prefix.chars().all(known) {
+        return Ok(prefix.to_owned());
+    }
+    Err(format!("expected up to {PREFIX_BYTES_MAX} letters, digits, `_`, `-` and `.`"))
+}

@@ -1,0 +1,9 @@
+//! The binary itself, called as people call it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
+
+mod binary;
+mod create;
+mod derived;
+mod doc;
+mod usage;

@@ -1,0 +1,54 @@
+//! How it behaves towards whoever types, and whatever reads.
+
+use std::io::Read as _;
+use std::process::Stdio;
+
+use crate::binary::{command, finish};
+
+#[test]
+fn a_wrong_command_line_is_status_two_and_says_what_is_wrong() {
+    for (line, said) in [
+        ("", "Usage"),
+        ("tabel", "tabel"),
+        ("table", "Usage"),
+        ("table dok", "similar subcommand exists: 'doc'"),
+        ("table doc --check a --write b", "cannot be used with"),
+        ("table create --store redis", "possible values: embedded, dynamodb"),
+        ("table create --endpoint http://localhost:8000", "goes with --store dynamodb"),
+        ("table create --store dynamodb --data here", "goes with --store embedded"),
+        ("table create --store dynamodb --endpoint localhost", "such as http://127.0.0.1:8000"),
+        ("table terraform --prefix a/b", "letters, digits"),
+        ("table capacity --units --rates x", "cannot be used with"),
+    ] {
+        let run = finish(command(line.split_whitespace()));
+        assert_eq!((run.status, run.out.as_str()), (2, ""), "{line}: {run:?}");
+        assert!(run.err.contains(said), "{line}: {}", run.err);
+    }
+}
+
+#[test]
+fn help_teaches() {
+    for (line, said) in [
+        ("--help", "Exit status"),
+        ("table --help", "cloudformation"),
+        ("table lint --help", "type-before-time"),
+        ("table create --help", "--endpoint http://127.0.0.1:8000"),
+        ("table capacity --help", "[reads]"),
+    ] {
+        let run = finish(command(line.split_whitespace()));
+        assert_eq!((run.status, run.err.as_str()), (0, ""), "{line}");
+        assert!(run.out.contains(said), "{line}: {}", run.out);
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let mut doc = command(["table", "doc"]);
+    let mut doc = doc.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(doc.stdout.take());
+    let status = doc.wait().unwrap();
+    let mut said = String::new();
+    doc.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(status.success(), "{status}: {said}");
+    assert_eq!(said, "");
+}

@@ -1,0 +1,238 @@
+//! What holds for every entity of the page, whatever its fields say.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+
+use proptest::prelude::*;
+use rand::rngs::SmallRng;
+use roundtable_table::limits::{PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX};
+
+use crate::attribute::{Sample, seeded};
+use crate::entities::*;
+use crate::error::shown;
+use crate::shape::{EntityShape, Index, KeyShape, Segment, TableShape, Template};
+use crate::{Entity, Error, FollowStatus, ModerationStatus, SCHEMA, Score, Time, Visibility};
+
+/// Does something for every entity of the page.
+macro_rules! for_each_entity {
+    ($check:ident $arguments:tt) => {
+        for_each_entity! { @ $check $arguments
+            User EmailLock NickLock HandleLock Credential Session Invitation UserCounter Follow
+            Block Group GroupMember GroupCounter Goal Task Milestone Quest QuestStep XpEntry
+            Activity ActorHead FeedItem FeedHorizon Promotion Room RoomHead RoomMember Message
+            AssistThread AssistMsg Post ModerationCase PostCounter Comment Like Share CommentLike
+            CommentCounter Report Notification Company Offer TagRef Upload Idempotency ApiKey Audit
+            LoginAttempt Checkpoint Job DeadLetter Webhook SealedKey
+        }
+    };
+    (@ $check:ident $arguments:tt $($entity:ident)*) => {
+        $($check::<$entity> $arguments?;)*
+    };
+}
+
+type Checked = Result<(), TestCaseError>;
+
+proptest! {
+    /// R3: encode and decode are inverse.
+    #[test]
+    fn every_entity_reads_back_as_it_was_written(seed: u64) {
+        for_each_entity!(reads_back(&mut seeded(seed)));
+    }
+
+    /// R3: every item names its type, and its keys are those of the page, within DynamoDB's limits.
+    #[test]
+    fn every_key_is_one_of_the_page_and_of_no_other_entity(seed: u64) {
+        for_each_entity!(keys_are_of_the_page(&mut seeded(seed)));
+    }
+
+    #[test]
+    fn an_item_with_a_bad_attribute_is_refused_by_entity_key_and_field(seed: u64) {
+        for_each_entity!(bad_attributes_are_named(&mut seeded(seed)));
+    }
+
+    #[test]
+    fn no_two_entities_share_a_primary_key(seed: u64) {
+        let mut seen = HashMap::new();
+        let random = &mut seeded(seed);
+        for _ in 0..8 {
+            for_each_entity!(is_alone(random, &mut seen));
+        }
+    }
+
+    /// Newest first and highest first mean what they say: the text of a sort key orders as the times,
+    /// scores and ids in it do.
+    #[test]
+    fn sort_keys_order_as_documented(seed: u64) {
+        let random = &mut seeded(seed);
+        ordered::<Post, _>(random, listed, Index::Gsi3, |post| {
+            Some((post.score?, post.published_at?, post.id.clone()))
+        })?;
+        ordered::<Post, _>(random, listed, Index::Gsi2, |post| {
+            Some((post.published_at?, post.id.clone()))
+        })?;
+        ordered::<Post, _>(random, listed, Index::Gsi1, |post| {
+            Some((post.created_at, post.id.clone()))
+        })?;
+        for index in [Index::Gsi1, Index::Gsi2] {
+            ordered::<Task, _>(random, open, index, |task| Some((task.due_at?, task.id.clone())))?;
+        }
+        ordered::<Follow, _>(random, active, Index::Gsi2, |follow| {
+            let Follow { active_since, follower_id, followee_id, .. } = follow;
+            Some(((*active_since)?, follower_id.clone(), followee_id.clone()))
+        })?;
+        ordered::<Activity, _>(random, |_| {}, Index::Main, |activity| {
+            Some((activity.created_at, activity.activity_id.clone()))
+        })?;
+        ordered::<Message, _>(random, |_| {}, Index::Main, |message| {
+            Some((message.created_at, message.id.clone()))
+        })?;
+        ordered::<Comment, _>(random, |_| {}, Index::Main, |comment| Some(comment.id.clone()))?;
+        ordered::<Job, _>(random, |_| {}, Index::Main, |job| Some((job.due_at, job.id.clone())))?;
+    }
+}
+
+fn listed(post: &mut Post) {
+    post.visibility = Visibility::Public;
+    post.moderation_status = ModerationStatus::Approved;
+    (post.is_deleted, post.group_id, post.author_is_private) = (false, None, false);
+    post.published_at = post.published_at.or(Some(post.updated_at));
+    post.score = post.score.or(Some(Score::new(post.version)));
+}
+
+fn open(task: &mut Task) {
+    task.done = false;
+    task.due_at = task.due_at.or(Some(task.updated_at));
+}
+
+fn active(follow: &mut Follow) {
+    follow.status = FollowStatus::Active;
+    follow.active_since = follow.active_since.or(Some(follow.created_at));
+}
+
+#[test]
+fn the_list_above_is_the_page() {
+    let mut listed = HashMap::new();
+    let count = |listed: &mut HashMap<_, _>| -> Checked {
+        for_each_entity!(is_alone(&mut seeded(0), listed));
+        Ok(())
+    };
+    count(&mut listed).unwrap();
+    let mut listed: Vec<&str> = listed.values().copied().collect();
+    let mut page: Vec<&str> =
+        SCHEMA.iter().flat_map(|table| table.entities).map(|entity| entity.name).collect();
+    listed.sort_unstable();
+    page.sort_unstable();
+    assert_eq!(listed, page);
+}
+
+fn reads_back<E: Entity + Sample + PartialEq + Debug>(random: &mut SmallRng) -> Checked {
+    let entity = E::sample(random);
+    let read = E::from_item(&entity.item());
+    prop_assert!(matches!(&read, Ok(same) if *same == entity), "{entity:?} became {read:?}");
+    Ok(())
+}
+
+fn keys_are_of_the_page<E: Entity + Sample>(random: &mut SmallRng) -> Checked {
+    let (entity, table) = (E::sample(random), table_of(E::SHAPE));
+    let item = entity.item();
+    prop_assert_eq!(item.text("type"), Some(E::SHAPE.name));
+    for index in [Index::Main].into_iter().chain(Index::SECONDARY) {
+        let partition = item.text(index.partition_attribute());
+        let sort = item.text(index.sort_attribute());
+        prop_assert_eq!(partition.is_some(), sort.is_some());
+        let (Some(partition), Some(sort)) = (partition, sort) else { continue };
+        prop_assert!(partition.len() <= PARTITION_KEY_BYTES_MAX, "{}", partition);
+        prop_assert!(sort.len() <= SORT_KEY_BYTES_MAX, "{}", sort);
+        let fits = |key: &&KeyShape| {
+            key.index == index && matches(&key.partition, partition) && matches(&key.sort, sort)
+        };
+        let entities = table.entities.iter().filter(|entity| entity.keys.iter().any(|k| fits(&k)));
+        let names: Vec<&str> = entities.map(|entity| entity.name).collect();
+        prop_assert_eq!(names, [E::SHAPE.name], "{} / {}", partition, sort);
+    }
+    Ok(())
+}
+
+/// Every attribute replaced by a value of a type no field has.
+fn bad_attributes_are_named<E: Entity + Sample>(random: &mut SmallRng) -> Checked {
+    let entity = E::sample(random);
+    let key = shown(&entity.key().into_key());
+    for field in E::SHAPE.fields {
+        let item = entity.item().with(field.attribute, &b"no field holds bytes"[..]);
+        match E::from_item(&item).err() {
+            Some(Error::BadItem { entity, key: at, field: named, misfit }) => {
+                prop_assert_eq!((entity, named), (E::SHAPE.name, field.attribute));
+                prop_assert_eq!(&at, &key);
+                prop_assert!(!misfit.expected.is_empty());
+            }
+            other => prop_assert!(false, "{} of {}: {:?}", field.field, E::SHAPE.name, other),
+        }
+    }
+    let other = entity.item().with("type", "Stranger");
+    let refused = E::from_item(&other).err().map(|error| error.to_string());
+    let expected = format!("expected {} at {key}, found Stranger", E::SHAPE.name);
+    prop_assert_eq!(refused, Some(expected));
+    Ok(())
+}
+
+fn is_alone<E: Entity + Sample>(
+    random: &mut SmallRng,
+    seen: &mut HashMap<(&'static str, String), &'static str>,
+) -> Checked {
+    let key = shown(&E::sample(random).key().into_key());
+    let owner = seen.entry((table_of(E::SHAPE).name, key)).or_insert(E::SHAPE.name);
+    prop_assert_eq!(*owner, E::SHAPE.name);
+    Ok(())
+}
+
+/// Two entities, changed so that they stand in the index, compare as the parts of their sort keys do.
+fn ordered<E: Entity + Sample, P: Ord>(
+    random: &mut SmallRng,
+    change: impl Fn(&mut E),
+    index: Index,
+    parts: impl Fn(&E) -> Option<P>,
+) -> Checked {
+    let mut listed = || {
+        let mut entity = E::sample(random);
+        change(&mut entity);
+        let sort = entity.item().text(index.sort_attribute()).map(str::to_owned);
+        sort.zip(parts(&entity)).expect("it stands in the index")
+    };
+    let ((left_sort, left), (right_sort, right)) = (listed(), listed());
+    prop_assert_eq!(left.cmp(&right), left_sort.cmp(&right_sort), "{} {}", left_sort, right_sort);
+    Ok(())
+}
+
+/// Whether `key` could have been written from `template`: parts hold no `#`, so a key reads back.
+fn matches(template: &Template, key: &str) -> bool {
+    let texts: Vec<&str> = key.split('#').collect();
+    let whole = template.segments;
+    let short = whole.len() - usize::from(template.is_sharded());
+    (texts.len() == whole.len() || texts.len() == short)
+        && whole.iter().zip(&texts).all(|(segment, text)| match segment {
+            Segment::Literal(literal) => literal == text,
+            Segment::Part { .. } => !text.is_empty(),
+            Segment::Shard { .. } => text.parse::<u16>().is_ok_and(|shard| shard > 0),
+        })
+}
+
+fn table_of(entity: &EntityShape) -> &'static TableShape {
+    let holds = |table: &&&TableShape| table.entity(entity.name).is_some();
+    SCHEMA.iter().find(holds).copied().expect("every entity is on the page")
+}
+
+#[test]
+fn scores_and_times_keep_their_width() {
+    let width = |part: &dyn Fn(&mut String)| {
+        let mut key = String::new();
+        part(&mut key);
+        key.len()
+    };
+    use crate::KeyPart;
+    for score in [0, 999, 1000, u64::MAX] {
+        assert_eq!(width(&|key| Score::new(score).write_part(key)), 12);
+    }
+    for ms in [0, 1, u64::MAX] {
+        assert_eq!(width(&|key| Time::from_ms(ms).write_part(key)), 24);
+    }
+}
