@@ -6,7 +6,8 @@
 //! - a get rounds each item up to 4 KB, a query the sum of its page; eventual reads cost half;
 //! - a write rounds the larger image up to 1 KB, for the table and for each index it touches; a moved
 //!   index entry counts twice;
-//! - a transaction costs twice, and so does each of its checks, which are charged as writes.
+//! - in a transaction the table's part counts twice and that of the indexes once, since they follow
+//!   after the commit; a check is charged like a write of the item it looks at, and has no indexes.
 //!
 //! A processor that retries, a transaction that is refused and a page that is asked for twice cost
 //! more than is said here.

@@ -5,6 +5,7 @@
 //! method of one (`{created_at:day}`); `[#{shard}]` is nothing for shard 0 and `#n` for the others. A
 //! key `if …` is there only then. Nothing in a key holds a `#` that is not written here.
 
+#[expect(clippy::wildcard_imports, reason = "the page is about all of them")]
 use crate::entities::*;
 use crate::shape::TableShape;
 use crate::{

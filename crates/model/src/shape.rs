@@ -130,6 +130,9 @@ pub struct EntityShape {
 
 impl EntityShape {
     /// Its primary key.
+    ///
+    /// # Panics
+    /// Never: an entity without one does not compile.
     pub const fn main(&self) -> &KeyShape {
         let [main, ..] = self.keys else { panic!("an entity without a key does not compile") };
         main
@@ -142,31 +145,31 @@ impl EntityShape {
 
     /// Whether a key depends on the field called `name`, so that a patch must leave it alone.
     pub const fn in_key(&self, name: &str) -> bool {
-        let mut at = 0;
-        while at < self.identity.len() {
-            if same(self.identity[at].name, name) || names(self.identity[at].computed_from, name) {
+        let mut identity = self.identity;
+        while let [part, rest @ ..] = identity {
+            if same(part.name, name) || names(part.computed_from, name) {
                 return true;
             }
-            at += 1;
+            identity = rest;
         }
-        let mut at = 0;
-        while at < self.parts.len() {
-            if same(self.parts[at].name, name) {
+        let mut parts = self.parts;
+        while let [part, rest @ ..] = parts {
+            if same(part.name, name) {
                 return true;
             }
-            at += 1;
+            parts = rest;
         }
         same(name, "version") && self.rekeys()
     }
 
     /// Whether an index key can change, so that the entity carries a version.
     pub const fn rekeys(&self) -> bool {
-        let mut at = 0;
-        while at < self.parts.len() {
-            if self.parts[at].mutable {
+        let mut parts = self.parts;
+        while let [part, rest @ ..] = parts {
+            if part.mutable {
                 return true;
             }
-            at += 1;
+            parts = rest;
         }
         false
     }
@@ -428,29 +431,24 @@ pub struct Accepted {
     pub reason: &'static str,
 }
 
-const fn names(list: &[&str], name: &str) -> bool {
-    let mut at = 0;
-    while at < list.len() {
-        if same(list[at], name) {
+const fn names(mut list: &[&str], name: &str) -> bool {
+    while let [first, rest @ ..] = list {
+        if same(first, name) {
             return true;
         }
-        at += 1;
+        list = rest;
     }
     false
 }
 
 /// Text equality that the compiler can evaluate.
 const fn same(left: &str, right: &str) -> bool {
-    let (left, right) = (left.as_bytes(), right.as_bytes());
-    if left.len() != right.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < left.len() {
-        if left[at] != right[at] {
+    let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
+    while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+        if *a != *b {
             return false;
         }
-        at += 1;
+        (left, right) = (left_rest, right_rest);
     }
-    true
+    left.is_empty() && right.is_empty()
 }

@@ -140,8 +140,6 @@ fn bindings(entity: &Entity, key: &Key) -> TokenStream {
 
 /// The value of a part: a field, or what is computed from fields.
 pub(super) fn value(entity: &Entity, name: &Ident) -> TokenStream {
-    match entity.identity(name).and_then(|argument| argument.computed_from.as_ref()) {
-        Some(fields) => quote!(Self::#name(#(&self.#fields),*)),
-        None => quote!(self.#name),
-    }
+    let computed = entity.identity(name).and_then(|argument| argument.computed_from.as_ref());
+    computed.map_or_else(|| quote!(self.#name), |fields| quote!(Self::#name(#(&self.#fields),*)))
 }

@@ -151,7 +151,7 @@ fn range(pattern: &Pattern) -> TokenStream {
         Sort::Within(template) => {
             let before = key::write_before_last(template);
             let span = template.parts().last();
-            quote!(::roundtable_model::Range::within(#before, #span))
+            quote!(::roundtable_model::Range::within(#before, &#span))
         }
     }
 }

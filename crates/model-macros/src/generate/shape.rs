@@ -71,10 +71,8 @@ pub(super) fn pattern(pattern: &Pattern) -> TokenStream {
         Sort::Within(sort) => wrapped("Within", sort),
     };
     let (descending, strong) = (pattern.descending == Some(true), strong.is_some());
-    let page = match &pattern.page {
-        Some(page) => quote!(#page),
-        None => quote!(::roundtable_model::shape::PAGE),
-    };
+    let page = pattern.page.as_ref().map(|page| quote!(#page));
+    let page = page.unwrap_or_else(|| quote!(::roundtable_model::shape::PAGE));
     let filter = option(filter.as_ref().map(|filter| {
         let (field, contains) = (filter.field.to_string(), filter.contains);
         let with = filter.with.to_string();
@@ -179,8 +177,6 @@ fn template(template: &Template) -> TokenStream {
 }
 
 fn option(tokens: Option<TokenStream>) -> TokenStream {
-    match tokens {
-        Some(tokens) => quote!(::std::option::Option::Some(#tokens)),
-        None => quote!(::std::option::Option::None),
-    }
+    let some = tokens.map(|tokens| quote!(::std::option::Option::Some(#tokens)));
+    some.unwrap_or_else(|| quote!(::std::option::Option::None))
 }

@@ -10,7 +10,7 @@ mod questions;
 use std::fmt::Write as _;
 
 use self::markdown::{Grid, anchor, code, link};
-use crate::shape::{Index, TableShape};
+use crate::shape::{Accepted, Index, TableShape};
 
 /// The document about `schema`.
 pub fn render(schema: &[&TableShape]) -> String {
@@ -75,15 +75,23 @@ fn accepted(out: &mut String, table: &TableShape) {
     }
     let _ = writeln!(out, "\n### What the lint finds in {}, and why it is so\n", table.name);
     let mut grid = Grid::new(&["lint", "subject", "index", "why it is as it should be"]);
-    for accepted in table.accepted {
+    let together = |a: &Accepted, b: &Accepted| a.lint == b.lint && a.reason == b.reason;
+    for same in table.accepted.chunk_by(together) {
+        let Some(first) = same.first() else { continue };
         grid.row([
-            code(accepted.lint),
-            code(accepted.subject),
-            accepted.index.to_string(),
-            markdown::escape(accepted.reason),
+            code(first.lint),
+            distinct(same.iter().map(|accepted| code(accepted.subject))),
+            distinct(same.iter().map(|accepted| accepted.index.to_string())),
+            markdown::escape(first.reason),
         ]);
     }
     grid.write(out);
+}
+
+fn distinct(words: impl Iterator<Item = String>) -> String {
+    let mut words: Vec<String> = words.collect();
+    words.dedup();
+    words.join(", ")
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub enum Range {
 
 impl Range {
     #[doc(hidden)]
-    pub fn within<T: KeyPart>(prefix: String, span: Span<T>) -> Self {
+    pub fn within<T: KeyPart>(prefix: String, span: &Span<T>) -> Self {
         let bound = |part: &T| {
             let mut bound = prefix.clone();
             part.write_part(&mut bound);

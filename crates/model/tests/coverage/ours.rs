@@ -6,7 +6,7 @@ use std::str::FromStr;
 use roundtable_model::entities::*;
 use roundtable_model::{
     CountScope, Entity, Expiry, FeedName, GroupRole, Misfit, ModerationStatus, QuestKind, Score,
-    Shard, Time, UserCount, Visibility, samples,
+    Shard, Time, TimelineEntry, UserCount, Visibility, samples,
 };
 use roundtable_table::Item;
 
@@ -34,11 +34,25 @@ pub(crate) fn items<E: Entity>(entities: impl IntoIterator<Item = E>) -> Vec<Ite
     entities.into_iter().map(|entity| entity.item()).collect()
 }
 
+/// What kind of thing an entry is, and which, and when.
+pub(crate) fn described(entry: &TimelineEntry) -> (Time, String) {
+    match entry {
+        TimelineEntry::User(user) => (user.created_at, format!("User {}", user.id)),
+        TimelineEntry::Group(member) => (member.joined_at, format!("GroupMember {}", member.group_id)),
+        TimelineEntry::Goal(goal) => (goal.created_at, format!("Goal {}", goal.id)),
+        TimelineEntry::Task(task) => (task.due_at.unwrap(), format!("Task {}", task.id)),
+        TimelineEntry::Milestone(mark) => (mark.created_at, format!("Milestone {}", mark.id)),
+        TimelineEntry::Quest(quest) => (quest.created_at, format!("Quest {}", quest.id)),
+        TimelineEntry::Message(message) => (message.created_at, format!("Message {}", message.id)),
+        other => panic!("{other:?} was not asked for"),
+    }
+}
+
 pub(crate) fn user(user: &str, nickname: &str, email: &str, created: &str) -> User {
     User {
         id: id(user),
         nickname: id(nickname),
-        email: id(email),
+        email: Some(id(email)),
         handle: None,
         preferred_username: nickname.into(),
         created_at: at(created),

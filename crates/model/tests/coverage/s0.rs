@@ -1,247 +1,258 @@
 //! s0: follows, groups, goals, feeds, quests, chat.
 
-use roundtable_model::documents::S0;
 use roundtable_model::entities::*;
 use roundtable_model::{
-    Entity, EntityKind, Expiry, GroupRole, PromotionReason, RoomScope, Shard, Shards, Span,
-    TimelineEntry, UserCount, samples,
+    ActorId, Entity, EntityKind, Expiry, Shards, Span, UserCount, UserId,
 };
-use roundtable_table::{Item, Order, Put, Value, item};
+use roundtable_table::{Order, Put};
 
-use crate::ours::{self, at, id, items, later, texts};
-use crate::sides::{NOW_MS, Sides, covers, each, ends, own, reversed};
+use crate::facts::s0::*;
+use crate::ours::{self, at, id, texts};
+use crate::sides::{NOW_MS, Sides, covers, each, ends, kinds_and_ids, reversed};
 
-const ME: &str = "user123";
-
-/// Id, nickname, e-mail address, and since when they are here.
-const PEOPLE: [(&str, &str, &str, &str); 3] = [
-    (ME, "john_doe", "john@example.com", "2025-01-06T10:00:00Z"),
-    ("user456", "jane_doe", "jane@example.com", "2025-01-06T10:05:00Z"),
-    ("userA", "ann", "ann@example.com", "2025-01-06T11:00:00Z"),
-];
-
-/// Who follows whom since when. The order of ids is not that of times.
-const FOLLOWS: [(&str, &str, &str); 5] = [
-    (ME, "user456", "2025-01-27T12:00:00Z"),
-    (ME, "userB", "2025-01-27T11:00:00Z"),
-    (ME, "userA", "2025-01-27T13:00:00Z"),
-    ("userB", ME, "2025-01-27T14:00:00Z"),
-    ("user456", ME, "2025-01-27T15:00:00Z"),
-];
-
-/// Who follows somebody famous, and in which shard.
-const FANS: [(&str, u16); 4] = [(ME, 2), ("user456", 0), ("userA", 1), ("userB", 1)];
-
-/// Group, person, role, and since when.
-const MEMBERS: [(&str, &str, &str, &str); 5] = [
-    ("group1", ME, "owner", "2025-01-10T12:00:00Z"),
-    ("group1", "user456", "member", "2025-01-12T12:00:00Z"),
-    ("group1", "userA", "admin", "2025-01-11T12:00:00Z"),
-    ("group2", "user456", "member", "2025-01-09T12:00:00Z"),
-    ("group0", "user456", "member", "2025-01-20T12:00:00Z"),
-];
-
-const GOALS: [(&str, &str, &str); 3] = [
-    (ME, "goal1", "2025-01-09T10:00:00Z"),
-    (ME, "goal2", "2025-01-08T10:00:00Z"),
-    ("user456", "goal3", "2025-01-08T10:00:00Z"),
-];
-
-/// Owner, goal, task, and when it is due.
-const TASKS: [(&str, &str, &str, Option<&str>); 5] = [
-    (ME, "goal1", "task1", Some("2025-02-03T08:00:00Z")),
-    (ME, "goal1", "task2", Some("2025-02-01T08:00:00Z")),
-    (ME, "goal1", "task3", None),
-    (ME, "goal2", "task4", Some("2025-02-02T08:00:00Z")),
-    ("user456", "goal3", "task5", Some("2025-02-02T08:00:00Z")),
-];
-
-/// Quest, when it was made, and the goals and tasks it names.
-const QUESTS: [(&str, &str, &[&str], &[&str]); 4] = [
-    ("quest1", "2025-01-11T08:00:00Z", &["goal1"], &[]),
-    ("quest2", "2025-01-13T08:00:00Z", &[], &["task2"]),
-    ("quest3", "2025-01-10T08:00:00Z", &["goal2", "goal1"], &["task2"]),
-    ("quest4", "2025-01-12T08:00:00Z", &["goal2"], &[]),
-];
-
-/// What those I follow did: more than a page, each at a time of its own.
-fn activities() -> Vec<(&'static str, String, String)> {
-    let of = |actor: &'static str, count: u64, minutes: u64, first: u64| {
-        (0..count).map(move |n| {
-            let time = later("2025-01-26T08:00:00Z", first + n * minutes);
-            (actor, format!("{actor}-{n:02}"), time)
-        })
-    };
-    of("user456", 40, 12, 0).chain(of("userB", 30, 8, 2)).chain(of("userA", 5, 60, 5)).collect()
+covers! {
+    people: "profile", "by_nickname", "by_email";
+    follows: "following", "followers", "follower_count", "following_count", "recent_following";
+    famous_followers: "sharded_followers";
+    groups: "group", "members", "my_groups";
+    goals_and_tasks: "goals", "goal_timeline", "tasks", "tasks_by_due", "owned_goal", "owned_task";
+    what_i_made: "timeline";
+    pulled_feed: "feed_pulled", "write_activity";
+    pushed_feed: "feed_pushed", "promotion";
+    quests: "quests", "quest", "quests_of_goal", "quests_of_task";
+    chat: "room", "history", "send_message";
 }
 
-/// What was said in a room: more than a page.
-fn messages() -> Vec<(String, &'static str, String)> {
-    let message = |n: u64| {
-        let user = if n.is_multiple_of(3) { ME } else { "user456" };
-        (format!("msg-{n:02}"), user, later("2025-01-27T06:00:00Z", n))
-    };
-    (0..55).map(message).collect()
+fn me() -> UserId {
+    id(ME)
 }
 
-fn list(texts: &[&str]) -> Value {
-    Value::list(texts.iter().copied())
+/// R21.
+async fn people(sides: &Sides) {
+    let own = sides.ask("profile", &[("id", ME)]).await;
+    let ours = sides.core.profile(&me()).get().await.unwrap().unwrap();
+    assert_eq!(each(&own, "nickname"), [ours.nickname.as_str()]);
+    let own = sides.ask("by_nickname", &[("nickname", "jane_doe")]).await;
+    let ours = sides.core.user_by_nickname(&id("jane_doe")).get().await.unwrap().unwrap();
+    assert_eq!(each(&own, "id"), texts([ours.id]));
+    let own = sides.ask("by_email", &[("email", "ann@example.com")]).await;
+    let ours = sides.core.user_by_email(&id("ann@example.com")).get().await.unwrap().unwrap();
+    assert_eq!(each(&own, "id"), texts([ours.id]));
 }
 
-fn own_message((message, user, ts): (String, &str, String)) -> Item {
-    own(
-        &S0,
-        "Message",
-        &item! {
-            "roomId" => "room1", "messageId" => message, "userId" => user, "text" => "hi",
-            "createdAt" => ts,
-        },
-    )
-}
+/// R22.
+async fn follows(sides: &Sides) {
+    let own = sides.ask("following", &[("me", ME)]).await;
+    let ours = sides.core.following(&me()).page().await.unwrap().items;
+    assert_eq!(each(&own, "followeeId"), texts(ours.iter().map(|follow| &follow.followee_id)));
+    assert_eq!(own.len(), 4);
 
-fn own_feed_item((actor, activity, ts): (&str, String, String)) -> Item {
-    let ttl = Expiry::at(at(&ts)).seconds() + 45 * 24 * 60 * 60;
-    own(
-        &S0,
-        "FeedItem",
-        &item! {
-            "followerId" => ME, "activityId" => activity, "actorId" => actor, "verb" => "post",
-            "createdAt" => ts, "ttl" => ttl,
-        },
-    )
-}
+    let own = sides.ask("followers", &[("me", ME)]).await;
+    let ours = sides.core.followers(&me(), Shards::ONE).page().await.unwrap().items;
+    assert_eq!(each(&own, "followerId"), texts(ours.iter().map(|follow| &follow.follower_id)));
+    assert_eq!(own.len(), 2);
 
-fn own_activity((actor, activity, ts): (&str, String, String)) -> Item {
-    own(
-        &S0,
-        "Activity",
-        &item! {
-            "actorId" => actor, "activityId" => activity, "verb" => "post", "createdAt" => ts,
-        },
-    )
-}
-
-fn own_items() -> Vec<Item> {
-    let mut all: Vec<Item> = Vec::new();
-    all.extend(PEOPLE.map(|(user, nickname, email, ts)| {
-        own(
-            &S0,
-            "User",
-            &item! {
-                "id" => user, "nickname" => nickname, "email" => email, "createdAt" => ts,
-            },
-        )
-    }));
-    all.extend(FOLLOWS.map(|(a, b, ts)| {
-        own(&S0, "Follow", &item! { "followerId" => a, "followeeId" => b, "createdAt" => ts })
-    }));
-    all.extend(FANS.map(|(fan, shard)| {
-        own(
-            &S0,
-            "Follow",
-            &item! {
-                "followerId" => fan, "followeeId" => "famous", "shard" => u64::from(shard),
-                "createdAt" => "2025-01-20T12:00:00Z",
-            },
-        )
-    }));
-    all.extend([("FOLLOWERS", 2), ("FOLLOWING", 4)].map(|(counter, count)| {
-        own(&S0, "Counter", &item! { "userId" => ME, "counter" => counter, "count" => count })
-    }));
-    all.push(own(&S0, "Group", &item! { "groupId" => "group1", "ownerId" => ME }));
-    all.extend(MEMBERS.map(|(group, user, role, ts)| {
-        own(
-            &S0,
-            "GroupMember",
-            &item! {
-                "groupId" => group, "userId" => user, "role" => role, "joinedAt" => ts,
-            },
-        )
-    }));
-    all.extend(GOALS.map(|(user, goal, ts)| {
-        own(&S0, "Goal", &item! { "userId" => user, "id" => goal, "createdAt" => ts })
-    }));
-    all.extend(TASKS.map(|(user, goal, task, due)| {
-        let given = item! { "userId" => user, "goalId" => goal, "id" => task };
-        own(&S0, "Task", &due.map_or_else(|| given.clone(), |due| given.with("dueAt", due)))
-    }));
-    all.extend(QUESTS.map(|(quest, ts, goals, tasks)| {
-        own(
-            &S0,
-            "Quest",
-            &item! {
-                "userId" => ME, "id" => quest, "createdAt" => ts, "linkedGoalIds" => list(goals),
-                "linkedTaskIds" => list(tasks),
-            },
-        )
-    }));
-    all.extend(activities().into_iter().map(own_activity));
-    all.extend(activities().into_iter().map(own_feed_item));
-    all.push(own(
-        &S0,
-        "Promotion",
-        &item! {
-            "userId" => "user456", "fanoutEnabled" => true, "reason" => "followers",
-        },
-    ));
-    all.push(own(
-        &S0,
-        "Room",
-        &item! {
-            "roomId" => "room1", "scope" => "dm", "members" => list(&[ME, "user456"]),
-        },
-    ));
-    all.extend(messages().into_iter().map(own_message));
-    all
-}
-
-fn our_items() -> Vec<Item> {
-    let mut all: Vec<Item> = Vec::new();
-    all.extend(items(
-        PEOPLE.map(|(user, nickname, email, ts)| ours::user(user, nickname, email, ts)),
-    ));
-    all.extend(items(FOLLOWS.map(|(a, b, ts)| ours::follow(a, b, ts))));
-    all.extend(items(FANS.map(|(fan, shard)| Follow {
-        shard: Shard::new(shard).unwrap(),
-        ..ours::follow(fan, "famous", "2025-01-20T12:00:00Z")
-    })));
-    all.extend(items(
-        [(UserCount::Followers, 2), (UserCount::Following, 4)]
-            .map(|(counter, count)| ours::counter(ME, counter, count, "2025-01-27T15:00:00Z")),
-    ));
-    all.extend(items([ours::group("group1", ME, "2025-01-10T12:00:00Z")]));
-    all.extend(items(
-        MEMBERS.map(|(group, user, role, ts)| ours::member(group, user, id::<GroupRole>(role), ts)),
-    ));
-    all.extend(items(GOALS.map(|(user, goal, ts)| ours::goal(user, goal, ts))));
-    all.extend(items(TASKS.map(|(user, goal, task, due)| ours::task(user, goal, task, due))));
-    all.extend(items(
-        QUESTS.map(|(quest, ts, goals, tasks)| ours::quest(ME, quest, ts, goals, tasks)),
-    ));
-    for (actor, activity, ts) in activities() {
-        all.push(ours::activity(actor, &activity, &ts).item());
-        all.push(ours::feed_item(ME, actor, &activity, &ts).item());
+    let kinds = [UserCount::Followers, UserCount::Following];
+    let ours = sides.core.counts(&me(), &kinds, Shards::ONE).get().await.unwrap();
+    for (question, ours) in ["follower_count", "following_count"].into_iter().zip(ours) {
+        let own = sides.ask(question, &[("me", ME)]).await;
+        let own = own.first().unwrap().number("count").unwrap();
+        assert_eq!(own, ours.unwrap().count.into(), "{question}");
     }
-    // What only our table has in these partitions must not show in any answer.
-    all.extend(items([ActorHead { actor_id: id("user456"), ..samples::actor_head() }]));
-    all.extend(items([FeedHorizon { user_id: id(ME), ..samples::feed_horizon() }]));
-    all.extend(items([RoomHead { room_id: id("room1"), ..samples::room_head() }]));
-    all.extend(items([GroupCounter { group_id: id("group1"), ..samples::group_counter() }]));
-    all.extend(items([Promotion {
-        user_id: Some(id("user456")),
-        reason: PromotionReason::Followers,
-        ..samples::promotion()
-    }]));
-    all.extend(items([Room { id: id("room1"), scope: RoomScope::Dm, ..samples::room() }]));
-    all.extend(items([ME, "user456"].map(|user| RoomMember {
-        room_id: id("room1"),
-        user_id: id(user),
-        ..samples::room_member()
-    })));
-    all.extend(messages().iter().map(|(m, user, ts)| ours::message("room1", m, user, ts).item()));
-    all
+
+    // The document's copy has no room beside the mirror, so its table cannot answer.
+    assert!(sides.ask("recent_following", &[("me", ME)]).await.is_empty());
+    let ours = sides.core.recent_following(&me()).page().await.unwrap().items;
+    let ours = texts(ours.iter().map(|follow| &follow.followee_id));
+    assert_eq!(ours, ["userA", "user456", "userB", "famous"], "newest first");
 }
 
-async fn sides() -> Sides {
-    Sides::of(&S0, own_items(), our_items()).await
+/// R22, R39 as far as it is read. The first shard has no suffix in our table.
+async fn famous_followers(sides: &Sides) {
+    let with = [("me", "famous"), ("shard", "0"), ("shard", "1"), ("shard", "2")];
+    let own = sides.ask("sharded_followers", &with).await;
+    let shards = Shards::new(3).unwrap();
+    let ours = sides.core.followers(&id("famous"), shards).page().await.unwrap().items;
+    assert_eq!(each(&own, "followerId"), texts(ours.iter().map(|follow| &follow.follower_id)));
+    assert_eq!(own.len(), FANS.len());
+}
+
+/// R23.
+async fn groups(sides: &Sides) {
+    let own = sides.ask("group", &[("group", "group1")]).await;
+    let ours = sides.core.group(&id("group1")).get().await.unwrap().unwrap();
+    assert_eq!(each(&own, "ownerId"), texts([ours.owner_id]));
+
+    let own = sides.ask("members", &[("group", "group1")]).await;
+    let ours = sides.core.members(&id("group1")).page().await.unwrap().items;
+    assert_eq!(each(&own, "userId"), texts(ours.iter().map(|member| &member.user_id)));
+    assert_eq!(each(&own, "role"), texts(ours.iter().map(|member| member.role)));
+    assert_eq!(own.len(), 3);
+
+    // Newest first in our table; the document's order can be asked for.
+    let own = sides.ask("my_groups", &[("me", "user456")]).await;
+    let ours = sides.core.groups_of(&id("user456")).page().await.unwrap().items;
+    let ours = texts(ours.iter().map(|member| &member.group_id));
+    assert_eq!(reversed(each(&own, "groupId")), ours);
+    assert_eq!(ours, ["group0", "group1", "group2"]);
+}
+
+/// R24.
+async fn goals_and_tasks(sides: &Sides) {
+    let (core, with) = (&sides.core, [("me", ME), ("goal", "goal1"), ("task", "task2")]);
+    let own = sides.ask("goals", &with).await;
+    let ours = core.goals(&me()).page().await.unwrap().items;
+    assert_eq!(each(&own, "id"), texts(ours.iter().map(|goal| &goal.id)));
+
+    let own = sides.ask("goal_timeline", &with).await;
+    let ours = core.goal_timeline(&me()).page().await.unwrap().items;
+    let ours = texts(ours.iter().map(|goal| &goal.id));
+    assert_eq!(reversed(each(&own, "id")), ours, "newest first");
+    assert_eq!(ours, ["goal1", "goal2"]);
+
+    let own = sides.ask("tasks", &with).await;
+    let ours = core.tasks(&id("goal1")).page().await.unwrap().items;
+    assert_eq!(each(&own, "id"), texts(ours.iter().map(|task| &task.id)));
+    assert_eq!(own.len(), 3);
+
+    let own = sides.ask("tasks_by_due", &with).await;
+    let ours = core.tasks_by_due(&me(), Span::ALL).page().await.unwrap().items;
+    let ours = texts(ours.iter().map(|task| &task.id));
+    assert_eq!(each(&own, "id"), ours);
+    assert_eq!(ours, ["task2", "task4", "task1"], "only those that are due, the next first");
+
+    let own = sides.ask("owned_goal", &with).await;
+    let ours = core.goal(&me(), &id("goal1")).get().await.unwrap().unwrap();
+    assert_eq!(each(&own, "userId"), texts([ours.user_id]));
+    let own = sides.ask("owned_task", &with).await;
+    let ours = core.task(&id("goal1"), &id("task2")).get().await.unwrap().unwrap();
+    assert_eq!(each(&own, "userId"), texts([&ours.user_id]));
+    // A quest names a task without its goal: our table finds it by its id alone.
+    assert_eq!(core.task_by_id(&id("task2")).get().await.unwrap(), Some(ours));
+}
+
+/// R24. By time across kinds: the document's keys put the kind first, and followers among them.
+async fn what_i_made(sides: &Sides) {
+    let mut own = sides.ask("timeline", &[("me", ME)]).await;
+    own.retain(|item| item.text("type") != Some("Follow"));
+    let kinds = ["User", "Group", "Goal", "Task", "Quest"].map(id::<EntityKind>);
+    let page = sides.core.entity_timeline(&me(), &kinds).page().await.unwrap();
+    let ours: Vec<_> = page.entries.iter().map(|(entry, _)| ours::described(entry)).collect();
+    assert_eq!(kinds_and_ids(&own), ours.iter().map(|(_, which)| which.clone()).collect());
+    assert!(ours.is_sorted_by(|(one, _), (next, _)| one > next), "newest first: {ours:?}");
+    assert_eq!(ours.len(), own.len());
+}
+
+/// R25, R12: everybody I follow in one list of 50, whatever else is in an actor's partition.
+async fn pulled_feed(sides: &Sides) {
+    let followees = ["user456", "userA", "userB"];
+    let actors = followees.map(id::<ActorId>);
+    let with = followees.map(|followee| ("followee", followee));
+    let own = sides.ask("feed_pulled", &with).await;
+    let ours = sides.core.activities(&actors, Span::ALL).page().await.unwrap();
+    assert_eq!(ends(&own, "SK"), texts(ours.items.iter().map(|activity| &activity.activity_id)));
+    assert_eq!(own.len(), 50);
+    assert!(ours.next.is_some(), "there is more than a page");
+
+    let written = sides.question("write_activity");
+    let (new, ts) = (("user456", "new".to_owned()), "2025-01-28T09:00:00Z");
+    let item = own_activity((new.0, new.1.clone(), ts.into()));
+    assert_eq!(item.text("PK").unwrap(), written.partition.replace("{actor}", new.0));
+    sides.own.put(Put::new(item)).await.unwrap();
+    let ours = ours::activity(new.0, &new.1, ts);
+    sides.core.table().put(ours.create()).await.unwrap();
+    assert!(sides.core.table().put(ours.create()).await.is_err(), "it is written once");
+    let found = sides.core.activity(&id(new.0), &at(ts), &id(&new.1)).get().await.unwrap();
+    assert_eq!(found, Some(ours));
+    let own = sides.ask("feed_pulled", &with).await;
+    let ours = sides.core.activities(&actors, Span::ALL).page().await.unwrap().items;
+    assert_eq!(ends(&own, "SK"), texts(ours.iter().map(|activity| &activity.activity_id)));
+    assert_eq!(ours.first().unwrap().activity_id.to_string(), "new");
+}
+
+/// R25, R13: a page of 50, without what has expired.
+async fn pushed_feed(sides: &Sides) {
+    let (expired, ts) = ("expired", "2025-01-27T20:00:00Z");
+    let ttl = NOW_MS / 1000 - 1;
+    let item = own_feed_item(("userA", expired.into(), ts.into())).with("ttl", ttl);
+    sides.own.put(Put::new(item)).await.unwrap();
+    let item =
+        FeedItem { ttl: Expiry::at_seconds(ttl), ..ours::feed_item(ME, "userA", expired, ts) };
+    sides.core.table().put(item.put()).await.unwrap();
+
+    let own = sides.ask("feed_pushed", &[("me", ME)]).await;
+    let ours = sides.core.feed_items(&me(), Span::ALL).page().await.unwrap();
+    let ids = texts(ours.items.iter().map(|item| &item.activity_id));
+    assert_eq!(each(&own, "activityId"), ids);
+    assert!(ids.len() == 50 && ours.next.is_some() && !ids.contains(&expired.to_owned()));
+
+    let own = sides.ask("promotion", &[("id", "user456")]).await;
+    let ours = sides.core.promotions(&[id("user456"), id(ME)]).get().await.unwrap();
+    assert_eq!(
+        each(&own, "reason"),
+        texts(ours.iter().flatten().map(|promotion| promotion.reason))
+    );
+    assert!(ours.first().unwrap().as_ref().unwrap().fanout_enabled);
+    assert!(sides.ask("promotion", &[("id", ME)]).await.is_empty(), "nobody else is promoted");
+}
+
+/// R24. Newest first in our table, and full pages: the document's client filters what it was given.
+async fn quests(sides: &Sides) {
+    let (core, with) = (&sides.core, [("me", ME), ("quest", "quest3"), ("goal", "goal1")]);
+    let ids = |quests: &[Quest]| texts(quests.iter().map(|quest| &quest.id));
+    let own = sides.ask("quests", &with).await;
+    let ours = core.quests(&me()).page().await.unwrap().items;
+    assert_eq!(reversed(each(&own, "id")), ids(&ours));
+    assert_eq!(ids(&ours), ["quest2", "quest4", "quest1", "quest3"]);
+
+    let own = sides.ask("quest", &with).await;
+    let ours = core.quest(&me(), &id("quest3")).get().await.unwrap().unwrap();
+    assert_eq!(each(&own, "id"), texts([ours.id]));
+
+    let own = sides.ask("quests_of_goal", &with).await;
+    let ours = core.quests_linked_to_goal(&me(), &id("goal1")).limit(2).page().await.unwrap();
+    assert_eq!(reversed(each(&own, "id")), ids(&ours.items));
+    assert_eq!(ids(&ours.items), ["quest1", "quest3"], "a page of two is full");
+
+    let own = sides.ask("quests_of_task", &[("me", ME), ("task", "task2")]).await;
+    let ours = core.quests_linked_to_task(&me(), &id("task2")).page().await.unwrap().items;
+    assert_eq!(reversed(each(&own, "id")), ids(&ours));
+    assert_eq!(ids(&ours), ["quest2", "quest3"]);
+}
+
+/// R28, R15. The document's pages are of the whole partition, and begin with the room itself.
+async fn chat(sides: &Sides) {
+    let (core, with) = (&sides.core, [("room", "room1")]);
+    let own = sides.ask("room", &with).await;
+    let ours = core.room(&id("room1")).get().await.unwrap().unwrap();
+    assert_eq!(each(&own, "scope"), texts([ours.scope]));
+    let own: Vec<_> = own.first().unwrap().to_attributes().remove("members").into_iter().collect();
+    let ours = core.room_members(&id("room1")).page().await.unwrap().items;
+    assert_eq!(own, [list(&texts(ours.iter().map(|member| &member.user_id)))], "members are items");
+
+    let ids = |messages: &[Message]| texts(messages.iter().map(|message| &message.id));
+    let own = sides.ask("history", &with).await;
+    assert_eq!(own.first().unwrap().text("type"), Some("Room"));
+    let page = core.messages(&id("room1"), Span::ALL).page().await.unwrap();
+    assert_eq!(ends(own.get(1..).unwrap(), "SK"), ids(page.items.get(..49).unwrap()));
+    assert_eq!((own.len(), page.items.len()), (50, 50), "ours are all messages");
+
+    let own = sides.ask_all("history", &with).await;
+    let rest = core.messages(&id("room1"), Span::ALL).after(page.next).page().await.unwrap();
+    let ours = [ids(&page.items), ids(&rest.items)].concat();
+    assert_eq!(ends(own.get(1..).unwrap(), "SK"), ours);
+    assert!(rest.next.is_none() && ours.len() == messages().len());
+
+    let written = sides.question("send_message");
+    let new = || ("new".to_owned(), ME, "2025-01-28T09:00:00Z".to_owned());
+    let item = own_message(new());
+    assert_eq!(item.text("PK").unwrap(), written.partition.replace("{room}", "room1"));
+    sides.own.put(Put::new(item)).await.unwrap();
+    let (message, user, ts) = new();
+    let message = ours::message("room1", &message, user, &ts);
+    core.table().put(message.create()).await.unwrap();
+    let own = sides.ask("history", &with).await;
+    let oldest_first = core.messages(&id("room1"), Span::ALL).order(Order::Ascending);
+    let ours = oldest_first.all().await.unwrap();
+    assert_eq!(ends(&own, "SK").get(1), ids(&ours).last(), "both have it at the end");
 }

@@ -143,7 +143,7 @@ impl Sides {
     /// One query for each value of a name that is given more than once, merged as the document's
     /// reader does.
     async fn merged(&self, question: &Question, with: With<'_>) -> Vec<Item> {
-        let varies = |name| with.iter().filter(|(other, _)| *other == name).count() > 1;
+        let varies = |name| with.iter().filter(|(other, _)| other == name).count() > 1;
         let (each, fixed): (Vec<_>, Vec<_>) = with.iter().partition(|(name, _)| varies(name));
         let mut items = Vec::new();
         for one in each {
@@ -187,14 +187,14 @@ pub(crate) fn own(document: &Document, entity: &str, given: &Item) -> Item {
         }
     }
     for (name, value) in given {
-        if known(shape.attributes, name) || matches!(name, "PK" | "SK") {
+        if known(shape.attributes, name) || matches!(name, "PK" | "SK" | "type") {
             item.insert(name.to_owned(), value.to_value());
         } else {
             assert!(known(shape.parts, name), "{} knows no {entity}.{name}", document.name);
         }
     }
     if document.typed {
-        item.insert("type".to_owned(), entity.into());
+        item.entry("type".to_owned()).or_insert_with(|| entity.into());
     }
     item.into()
 }
@@ -241,6 +241,12 @@ pub(crate) fn each(items: &[Item], name: &str) -> Vec<String> {
 pub(crate) fn ends(items: &[Item], key: &str) -> Vec<String> {
     let end = |text: String| text.rsplit('#').next().unwrap().to_owned();
     each(items, key).into_iter().map(end).collect()
+}
+
+/// What kind of thing each is, and which, in no order.
+pub(crate) fn kinds_and_ids(items: &[Item]) -> BTreeSet<String> {
+    let which = |item: &Item| item.text("id").or(item.text("groupId")).unwrap().to_owned();
+    items.iter().map(|item| format!("{} {}", item.text("type").unwrap(), which(item))).collect()
 }
 
 /// The same, from the other end.

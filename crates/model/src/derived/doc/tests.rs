@@ -26,6 +26,9 @@ fn page() -> &'static TableShape {
         )
         .together("circle", &["profile", "followers"])
         .accepts("hot", "Follow", Index::Gsi1)
+        .accepts("hot", "Follow", Index::Gsi2)
+        .accepts("hot", "User", Index::Gsi2)
+        .accepts("unbounded", "User", Index::Main)
         .shape()
 }
 
@@ -91,7 +94,13 @@ fn questions_say_how_they_are_answered() {
 #[test]
 fn accepted_findings_are_told_with_their_reasons() {
     let text = render(&[page()]);
-    assert_eq!(lines_with(&text, "| `hot` |"), ["| `hot` | `Follow` | GSI1 | It is so. |"]);
+    assert_eq!(
+        lines_with(&text, "It is so."),
+        [
+            "| `hot` | `Follow`, `User` | GSI1, GSI2 | It is so. |",
+            "| `unbounded` | `User` | table | It is so. |"
+        ]
+    );
     let without = render(&[table("plain").shape()]);
     assert!(!without.contains("What the lint finds"));
 }

@@ -10,7 +10,7 @@ use crate::shape::{EntityShape, Index, KeyShape, PatternOperation, TableShape};
 /// What one partition takes.
 const PARTITION_WRITE_UNITS_PER_SECOND: u64 = 1000;
 
-const SHARDED: &str = "the key ends in a shard, and the number of shards can be raised";
+const SHARDED: &str = "The key ends in a shard, and the number of shards can be raised.";
 
 /// Who meets in a partition.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,137 @@
+//! What mutations cost. In a transaction the table's units count twice, those of indexes once.
+
+use roundtable_model::capacity::mutations;
+use roundtable_model::{Entity, samples};
+
+use super::{close, sizes, write};
+
+/// R41: a post.
+#[test]
+fn a_post() {
+    sizes!(tag_ref = 236, activity = 483, actor_head = 233, idempotency = 332);
+    sizes!(feed_item = 436, notification = 298);
+    let create = mutations().into_iter().find(|mutation| mutation.name == "createPost").unwrap();
+    // Nobody has done anything with it: no score, and no place among the popular ones.
+    assert_eq!((create.own[0].entity, create.own[0].bytes()), ("Post", 1048));
+
+    let line = write("createPost = { rate = 1, tags = 2, mentions = 1, feeds = 5 }");
+    //                                                      table  indexes
+    // Post          1,048 B: 2, and 2 in GSI1, 2 in GSI2       2        4
+    // UserCounter     154 B: posts                             1
+    // TagRef          236 B: 2 tags, 1 each                    2
+    // Activity        483 B                                    1
+    // ActorHead       233 B                                    1
+    // Idempotency     332 B                                    1
+    // in a transaction                                     2 × 8 +      4 = 20
+    close(line.own, 20.0);
+    // FeedItem        436 B: 5 feeds, 1 each                    =  5
+    // Notification    298 B: a mention, in a transaction 2 × 1  =  2
+    // UserCounter     156 B: the count of unread ones    2 × 1  =  2
+    close(line.derived, 9.0);
+}
+
+/// R41: a post that must be approved first costs in two parts.
+#[test]
+fn a_post_that_waits_for_approval() {
+    sizes!(moderation_case = 497, audit = 272);
+    let create = mutations().into_iter().find(|mutation| mutation.name == "createPostModerated");
+    assert_eq!(create.unwrap().own[0].bytes(), 930);
+    //                                                                   table  indexes
+    // Post              930 B: 1, and 1 in GSI1                             1        1
+    // UserCounter       154 B: posts                                        1
+    // TagRef            236 B: 2 tags, 1 each                               2
+    // ModerationCase    427 B: 1, and 1 in GSI2                             1        1
+    // Idempotency       332 B                                               1
+    // in a transaction                                                  2 × 6 +      2 = 14
+    close(write("createPostModerated = { rate = 1, tags = 2 }").own, 14.0);
+    // ModerationCase    497 B: 1, and 1 + 1 where it moves in GSI2          1        2
+    // Post            1,048 B: 2, and 2 in GSI1, 2 where it enters GSI2     2        4
+    // Audit, activity, head, outcome: 1 each                                4
+    // in a transaction                                                  2 × 7 +      6 = 20
+    close(write("moderate = 1").own, 20.0);
+}
+
+/// R41: a like.
+#[test]
+fn a_like() {
+    sizes!(like = 394, post = 1144, idempotency = 332);
+    sizes!(post_counter = 175, notification = 298);
+    let line = write("like = { rate = 1, rescored = 0.1 }");
+    //                                                      table  indexes
+    // Like            394 B: 1, and 1 in GSI1                  1        1
+    // Post          1,144 B: a check costs like a write        2
+    // Idempotency     332 B                                    1
+    // in a transaction                                     2 × 4 +      1 = 9
+    close(line.own, 9.0);
+    // PostCounter     175 B: 1                                          = 1
+    // Post          1,144 B: a tenth of the time, by itself 2 in the table, 2 in GSI1, 2 in GSI2,
+    //                        2 + 2 where it moves in GSI3, 10           = 1
+    // Notification    298 B and the count of unread ones, 2 × (1 + 1)   = 4
+    close(line.derived, 6.0);
+}
+
+/// R41: a comment.
+#[test]
+fn a_comment() {
+    sizes!(comment = 590, post = 1144, comment_counter = 221, idempotency = 332);
+    let line = write("comment = { rate = 1, replies = 0.5, rescored = 0 }");
+    //                                                        table  indexes
+    // Comment         590 B: 1, and 1 in GSI1, 1 in GSI2         1        2
+    // Post          1,144 B: checked                             2
+    // Comment         590 B: its parent checked, half the time   0.5
+    // Idempotency     332 B                                      1
+    // in a transaction                                     2 × 4.5 +      2 = 11
+    close(line.own, 11.0);
+    // PostCounter 1, CommentCounter half the time 0.5, notification and unread count 2 × (1 + 1).
+    close(line.derived, 5.5);
+}
+
+/// R41: a follow, and its end.
+#[test]
+fn a_follow() {
+    sizes!(follow = 698, user_counter = 162, idempotency = 332);
+    let line = write("followUser = 1");
+    //                                                      table  indexes
+    // Follow          698 B: 1, and 1 in each of three         1        3
+    // UserCounter     162 B: followers                         1
+    // UserCounter     172 B: following, with its version       1
+    // Idempotency     332 B                                    1
+    // in a transaction                                     2 × 4 +      3 = 11
+    close(line.own, 11.0);
+    // Notification and the count of unread ones, 2 × (1 + 1).
+    close(line.derived, 4.0);
+    // What goes costs what it did when it came.
+    let end = write("unfollowUser = 1");
+    close(end.own, 11.0);
+    close(end.derived, 0.0);
+    // Without a requestId the outcome is not kept.
+    close(write("followUser = { rate = 1, request_ids = 0 }").own, 2.0 * 3.0 + 3.0);
+    // A request is in GSI1 only; accepted, it moves there and enters GSI2 and GSI3: 2 + 1 + 1.
+    close(write("acceptFollower = 1").own, 2.0 * 4.0 + 4.0);
+}
+
+/// R41: a new name moves one index entry, and leaves the others where they are.
+#[test]
+fn a_rename() {
+    sizes!(user = 1567, nick_lock = 121, idempotency = 332);
+    //                                                              table  indexes
+    // User          1,567 B: 2, and 2 in GSI1, 2 + 2 where it moves
+    //                        in GSI2, 2 in GSI3                        2        8
+    // NickLock        121 B: the new one and the old one               2
+    // Idempotency     332 B                                            1
+    // in a transaction                                             2 × 5 +      8 = 18
+    close(write("rename = 1").own, 18.0);
+    // A profile that keeps its name: 2 in the table and in each index; outcome 1.
+    close(write("updateProfile = 1").own, 2.0 * (2.0 + 1.0) + 3.0 * 2.0);
+}
+
+/// R41: a feed item is one write of its own, without transaction or index; 25 make a batch.
+#[test]
+fn a_feed_item() {
+    sizes!(feed_item = 436);
+    let none = write("postActivity = { rate = 1, feeds = 0 }");
+    let batch = write("postActivity = { rate = 1, feeds = 25 }");
+    close(batch.own, none.own);
+    close(none.derived, 0.0);
+    close(batch.derived, 25.0);
+}
