@@ -432,7 +432,11 @@ impl Parse for Composite {
 
 impl Parse for Accepted {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let words = Punctuated::<Ident, Token![-]>::parse_separated_nonempty(input)?;
+        // A lint may be called `type-…`, and `type` is a keyword.
+        let words = Punctuated::<Ident, Token![-]>::parse_separated_nonempty_with(
+            input,
+            syn::ext::IdentExt::parse_any,
+        )?;
         let lint: Vec<String> = words.iter().map(Ident::to_string).collect();
         let mut subjects = Vec::new();
         while !input.peek(Token![=>]) {

@@ -240,11 +240,13 @@ access_patterns {
     follow_activity(day: Day, shards: Shards)    => gsi2, "FOLLOW_ACTIVITY#{day}[#{shards}]", all, desc -> Follow;
     blocks(user: UserId)                         => main, "USER#{user}", begins "BLOCK#", asc -> Block;
     blockers(user: UserId)                       => gsi1, "USER#{user}", begins "BLOCKER#", asc -> Block;
+    blocked_by(blockers: [UserId], user: UserId) => main, "USER#{blockers}", "BLOCK#{user}", strong -> Block;
     blocked(blocker: UserId, others: [UserId])   => main, "USER#{blocker}", "BLOCK#{others}", strong -> Block;
     group(id: GroupId)                           => main, "GROUP#{id}", "GROUP#{id}", strong -> Group;
     groups(ids: [GroupId])                       => main, "GROUP#{ids}", "GROUP#{ids}" -> Group;
     members(group: GroupId)                      => main, "GROUP#{group}", begins "MEMBER#", asc -> GroupMember;
     member(group: GroupId, user: UserId)         => main, "GROUP#{group}", "MEMBER#{user}", strong -> GroupMember;
+    memberships(groups: [GroupId], user: UserId) => main, "GROUP#{groups}", "MEMBER#{user}", strong -> GroupMember;
     group_counts(groups: [GroupId])              => main, "GROUP#{groups}", "COUNTER#MEMBERS" -> GroupCounter;
     groups_of(user: UserId)                      => gsi1, "USER#{user}", begins "ENTITY#Group#", desc -> GroupMember;
     goals(user: UserId)                          => main, "USER#{user}", begins "GOAL#", asc -> Goal;
@@ -333,6 +335,29 @@ together {
     entity_timeline    = user_card + recent_following + groups_of + goal_timeline + tasks_by_due + milestone_timeline
                        + quests + posts_by + comments_by + likes_by + messages_by;
 }
+accepted {
+    hot Comment.main, Like.main, Share.main, CommentLike.main, CommentCounter.main, Report.main => "One post takes 500 such transactions a second and stays one query to read; shards can still be added.";
+    hot GroupMember.main => "Five hundred people a second joining one group; whether somebody is a member stays one read.";
+    hot RoomMember.main, Message.main, AssistMsg.main => "A conversation that people can follow is far slower, and its order is that of one partition.";
+    hot Activity.main => "An actor's activities commit one after the other through its head, which is slower than a partition.";
+    hot Follow.gsi1 => "Followers have shards. Requests wait for one person to answer them, who never answers a thousand a second.";
+    hot Block.gsi1 => "A thousand people blocking the same person in one second are not expected.";
+    hot Offer.gsi3 => "A company's offers are made by its owner alone.";
+    unbounded Goal.main, Task.main, Milestone.main, Quest.main => "One person's own, made by hand and theirs to keep.";
+    unbounded Activity.main => "Feeds reach back to any depth, and are read from the newest end.";
+    unbounded Comment.main, AssistMsg.main => "A conversation is kept as long as its post or thread, and read a page at a time.";
+    unbounded TagRef.main => "It goes with what it names, and a popular tag has shards.";
+    filter-after-limit quests_linked_to_goal.gsi1, quests_linked_to_task.gsi1 => "A person has few quests; reading on fills the page.";
+    filter-after-limit replies.main => "Only the comments of one post are read; reading on fills the page.";
+    mutable-key User.gsi2, User.gsi3 => "A rename is rare, checks the version and moves the lock in the same transaction.";
+    mutable-key Follow.gsi1, Follow.gsi2, Follow.gsi3 => "A request becomes a follow once, when it is accepted.";
+    mutable-key Task.gsi1, Task.gsi2 => "The due date is what is asked for; it moves seldom, by a rekey.";
+    mutable-key Post.gsi2 => "A post is published once.";
+    mutable-key Post.gsi3 => "The score in the key is rewritten only when its bucket changes.";
+    mutable-key ModerationCase.gsi2 => "The queue is asked for by status, and a case changes it a few times at most.";
+    mixed-roles Follow.gsi1, Block.gsi1 => "Each is read by a prefix of its own; no question reads a person's partition whole.";
+    type-before-time User.gsi1 => "One kind at a time is asked for far more often; entity_timeline merges them all.";
+}
 }
 
 single_table! {
@@ -345,6 +370,9 @@ table LoginAttempts "gg_login_attempts" {
 }
 access_patterns {
     login_attempts(kind: LoginKey, subject: LoginName) => main, "{kind}#{subject}", begins "WINDOW#", desc, strong -> LoginAttempt;
+}
+accepted {
+    hot LoginAttempt.main => "An account or address is locked long before.";
 }
 }
 
@@ -379,6 +407,14 @@ access_patterns {
     webhook(id: WebhookId)                       => main, "WEBHOOKS", "WEBHOOK#{id}", strong -> Webhook;
     webhooks()                                   => main, "WEBHOOKS", begins "WEBHOOK#", asc, strong -> Webhook;
     sealed_keys(purpose: Purpose)                => main, "KEY#{purpose}", all, desc, strong -> SealedKey;
+}
+accepted {
+    hot Checkpoint.main => "One write for each batch of changes and shard of the stream.";
+    hot DeadLetter.main => "Only what failed for good, after all its retries.";
+    hot Webhook.main, SealedKey.main => "A handful, changed by hand or once in months.";
+    unbounded Job.main => "A job goes when it is done.";
+    unbounded DeadLetter.main => "Each waits until somebody redrives or drops it.";
+    unbounded Webhook.main => "A handful, made by hand.";
 }
 }
 

@@ -150,7 +150,7 @@ const QUESTIONS: &[Question] = &[
     get("toggle_like", "whether a tap adds a like or takes it back", "POST#{post}", "LIKE#{user}")
         .stated(Stated::Example)
         .by("liked")
-        .deviates("both writes are conditional: the document's two taps at once count twice"),
+        .deviates("conditional, where two taps at once count twice; and with the index keys"),
     query("named_feed", "the newest posts of a named feed", "FEED#{feed}")
         .index("GSI1")
         .newest()

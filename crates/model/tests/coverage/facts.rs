@@ -5,3 +5,5 @@
 pub(crate) mod s0;
 #[path = "facts/s2.rs"]
 pub(crate) mod s2;
+#[path = "facts/s3.rs"]
+pub(crate) mod s3;

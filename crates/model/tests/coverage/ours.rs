@@ -38,7 +38,9 @@ pub(crate) fn items<E: Entity>(entities: impl IntoIterator<Item = E>) -> Vec<Ite
 pub(crate) fn described(entry: &TimelineEntry) -> (Time, String) {
     match entry {
         TimelineEntry::User(user) => (user.created_at, format!("User {}", user.id)),
-        TimelineEntry::Group(member) => (member.joined_at, format!("GroupMember {}", member.group_id)),
+        TimelineEntry::Group(member) => {
+            (member.joined_at, format!("GroupMember {}", member.group_id))
+        }
         TimelineEntry::Goal(goal) => (goal.created_at, format!("Goal {}", goal.id)),
         TimelineEntry::Task(task) => (task.due_at.unwrap(), format!("Task {}", task.id)),
         TimelineEntry::Milestone(mark) => (mark.created_at, format!("Milestone {}", mark.id)),

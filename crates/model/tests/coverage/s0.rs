@@ -1,9 +1,7 @@
 //! s0: follows, groups, goals, feeds, quests, chat.
 
 use roundtable_model::entities::*;
-use roundtable_model::{
-    ActorId, Entity, EntityKind, Expiry, Shards, Span, UserCount, UserId,
-};
+use roundtable_model::{ActorId, Entity, EntityKind, Expiry, Shards, Span, UserCount, UserId};
 use roundtable_table::{Order, Put};
 
 use crate::facts::s0::*;
@@ -75,6 +73,8 @@ async fn famous_followers(sides: &Sides) {
     let ours = sides.core.followers(&id("famous"), shards).page().await.unwrap().items;
     assert_eq!(each(&own, "followerId"), texts(ours.iter().map(|follow| &follow.follower_id)));
     assert_eq!(own.len(), FANS.len());
+    let first = sides.core.followers(&id("famous"), Shards::ONE).page().await.unwrap().items;
+    assert_eq!(texts(first.iter().map(|follow| &follow.follower_id)), ["user456"], "one shard");
 }
 
 /// R23.

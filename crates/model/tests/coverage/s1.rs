@@ -6,7 +6,7 @@ use roundtable_model::{Day, EntityKind, Shard, Shards, Span, UserId, samples};
 use roundtable_table::{Item, Order, Value, item};
 
 use crate::ours::{self, at, id, items, later, texts};
-use crate::sides::{Sides, covers, each, ends, kinds_and_ids, own, reversed};
+use crate::sides::{Sides, covers, each, ends, item_of, kinds_and_ids, own, reversed};
 
 const USER: &str = "user123";
 
@@ -53,43 +53,43 @@ fn list(texts: &[&str]) -> Value {
 fn own_items() -> Vec<Item> {
     let (joined, email) = ("2025-01-06T10:00:00Z", "john@example.com");
     let mut all = vec![
-        own(&S1, "User", &item! {
+        own! { S1, "User",
             "id" => USER, "nickname" => "john_doe", "email" => email, "createdAt" => joined,
-        }),
-        own(&S1, "EmailUnique", &item! { "email" => email, "userId" => USER, "createdAt" => joined }),
+        },
+        own! { S1, "EmailUnique", "email" => email, "userId" => USER, "createdAt" => joined },
     ];
     all.extend(GOALS.map(|(user, goal, ts, tags)| {
-        own(&S1, "Goal", &item! {
+        own! { S1, "Goal",
             "userId" => user, "id" => goal, "createdAt" => ts, "tags" => list(tags),
             "tag" => *tags.first().unwrap(),
-        })
+        }
     }));
     for (user, goal, task, due, done) in TASKS {
         let given = item! { "userId" => user, "goalId" => goal, "id" => task, "done" => done };
         let Some(due) = due else {
-            all.push(own(&S1, "Task", &given));
+            all.push(item_of(&S1, "Task", &given));
             continue;
         };
         let given = given.with("dueAt", due);
         let day = due.get(..10).unwrap().replace('-', "");
-        all.push(own(&S1, "Task", &given.with("dueDay", day)));
-        all.push(own(&S1, "TaskCopy", &given.with("type", "Task")));
+        all.push(item_of(&S1, "Task", &given.with("dueDay", day)));
+        all.push(item_of(&S1, "TaskCopy", &given.with("type", "Task")));
     }
     all.extend(MILESTONES.map(|(goal, milestone, ts)| {
-        own(&S1, "Milestone", &item! {
+        own! { S1, "Milestone",
             "userId" => USER, "goalId" => goal, "id" => milestone, "createdAt" => ts,
-        })
+        }
     }));
     for (message, user, ts) in messages() {
         let said = item! { "id" => message, "userId" => user, "text" => "hi", "createdAt" => ts };
-        all.push(own(&S1, "Message", &said.with("roomId", "room1")));
-        all.push(own(&S1, "AssistMsg", &said.with("threadId", "thread1")));
+        all.push(item_of(&S1, "Message", &said.with("roomId", "room1")));
+        all.push(item_of(&S1, "AssistMsg", &said.with("threadId", "thread1")));
     }
     all.extend(OFFERS.map(|(offer, company, tags)| {
-        own(&S1, "Offer", &item! {
+        own! { S1, "Offer",
             "id" => offer, "companyId" => company, "tags" => list(tags),
             "tag" => *tags.first().unwrap(),
-        })
+        }
     }));
     all
 }
@@ -274,7 +274,8 @@ async fn discovery(sides: &Sides) {
     // One index key has room for one tag of an entity; ours finds it by each of them.
     let own = sides.ask("tagged", &[("tag", "running")]).await;
     let ours = core.tagged(&id("running"), Shards::ONE).page().await.unwrap().items;
-    let ours: Vec<_> = ours.iter().map(|tagged| format!("{}#{}", tagged.entity, tagged.id)).collect();
+    let ours: Vec<_> =
+        ours.iter().map(|tagged| format!("{}#{}", tagged.entity, tagged.id)).collect();
     assert_eq!(each(&own, "GSI5SK"), ["Goal#goal1", "Goal#goal3", "Offer#offer1"]);
     assert_eq!(ours, ["Goal#goal1", "Goal#goal3", "Offer#offer1", "Offer#offer2"]);
     let ours = core.tagged_of(&id("running"), &EntityKind::Offer, Shards::ONE);

@@ -167,7 +167,7 @@ async fn put(table: &Table, items: Vec<Item>) {
 }
 
 /// An item of a document's entity, with the keys that its shape gives it.
-pub(crate) fn own(document: &Document, entity: &str, given: &Item) -> Item {
+pub(crate) fn item_of(document: &Document, entity: &str, given: &Item) -> Item {
     let shape = document.shape(entity);
     let shape = shape.unwrap_or_else(|| panic!("{} has no {entity}", document.name));
     let known = |list: &[roundtable_model::documents::Attribute], name: &str| {
@@ -255,6 +255,13 @@ pub(crate) fn reversed<T>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
+/// An item of a document's entity: `own! { S0, "Goal", "userId" => user, … }`.
+macro_rules! own {
+    ($document:expr, $entity:literal, $($given:tt)*) => {
+        $crate::sides::item_of(&$document, $entity, &::roundtable_table::item! { $($given)* })
+    };
+}
+
 /// Lists the tests of a document with the questions that each exercises: no more, no fewer.
 macro_rules! covers {
     ($($test:ident: $($question:literal),+;)*) => {
@@ -272,4 +279,4 @@ macro_rules! covers {
     };
 }
 
-pub(crate) use covers;
+pub(crate) use {covers, own};

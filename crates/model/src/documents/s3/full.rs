@@ -151,7 +151,7 @@ const QUESTIONS: &[Question] = &[
         .as_(Transact)
         .stated(Stated::Example)
         .by("follows")
-        .deviates("on condition that the edge is new: the document's counts twice"),
+        .deviates("on condition that the edge is new, and with the keys of the indexes"),
     get("post", "a post", "POST#{post}", "METADATA").stated(Stated::Key).by("post"),
     query("popular", "the posts people did most with", "POPULAR_POSTS")
         .index("GSI3")

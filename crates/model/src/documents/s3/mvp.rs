@@ -126,10 +126,10 @@ const QUESTIONS: &[Question] = &[
         .as_(Transact)
         .stated(Stated::Example)
         .by("follows")
-        .deviates("on condition that the edge is new: the document's counts twice"),
+        .deviates("on condition that the edge is new, and with the keys of the indexes"),
     get("like", "somebody likes a post, for good", "POST#{post}", "LIKE#{user}")
         .as_(Transact)
         .stated(Stated::Example)
         .by("liked")
-        .deviates("the count is kept from the stream, beside the post"),
+        .deviates("with the keys of the index; the count is kept from the stream"),
 ];

@@ -8,7 +8,7 @@ use roundtable_model::{
 use roundtable_table::{Item, Value, item};
 
 use crate::ours::{self, at, id, items, later};
-use crate::sides::{Sides, own};
+use crate::sides::{Sides, item_of, own};
 
 pub(crate) const ME: &str = "user123";
 
@@ -88,108 +88,72 @@ pub(crate) fn list<T: AsRef<str>>(texts: &[T]) -> Value {
 }
 
 pub(crate) fn own_message((message, user, ts): (String, &str, String)) -> Item {
-    own(
-        &S0,
-        "Message",
-        &item! {
-            "roomId" => "room1", "messageId" => message, "userId" => user, "text" => "hi",
-            "createdAt" => ts,
-        },
-    )
+    own! { S0, "Message",
+        "roomId" => "room1", "messageId" => message, "userId" => user, "text" => "hi", "createdAt"
+        => ts,
+    }
 }
 
 pub(crate) fn own_feed_item((actor, activity, ts): (&str, String, String)) -> Item {
     let ttl = Expiry::at(at(&ts)).seconds() + 45 * 24 * 60 * 60;
-    own(
-        &S0,
-        "FeedItem",
-        &item! {
-            "followerId" => ME, "activityId" => activity, "actorId" => actor, "verb" => "post",
-            "createdAt" => ts, "ttl" => ttl,
-        },
-    )
+    own! { S0, "FeedItem",
+        "followerId" => ME, "activityId" => activity, "actorId" => actor, "verb" => "post",
+        "createdAt" => ts, "ttl" => ttl,
+    }
 }
 
 pub(crate) fn own_activity((actor, activity, ts): (&str, String, String)) -> Item {
-    own(
-        &S0,
-        "Activity",
-        &item! {
-            "actorId" => actor, "activityId" => activity, "verb" => "post", "createdAt" => ts,
-        },
-    )
+    own! { S0, "Activity",
+        "actorId" => actor, "activityId" => activity, "verb" => "post", "createdAt" => ts,
+    }
 }
 
 pub(crate) fn own_items() -> Vec<Item> {
     let mut all: Vec<Item> = Vec::new();
     all.extend(PEOPLE.map(|(user, nickname, email, ts)| {
-        own(
-            &S0,
-            "User",
-            &item! {
-                "id" => user, "nickname" => nickname, "email" => email, "createdAt" => ts,
-            },
-        )
+        own! { S0, "User",
+            "id" => user, "nickname" => nickname, "email" => email, "createdAt" => ts,
+        }
     }));
     all.extend(FOLLOWS.map(|(a, b, ts)| {
-        own(&S0, "Follow", &item! { "followerId" => a, "followeeId" => b, "createdAt" => ts })
+        own! { S0, "Follow", "followerId" => a, "followeeId" => b, "createdAt" => ts }
     }));
     all.extend(FANS.map(|(fan, shard)| {
-        own(
-            &S0,
-            "Follow",
-            &item! {
-                "followerId" => fan, "followeeId" => "famous", "shard" => u64::from(shard),
-                "createdAt" => "2025-01-20T12:00:00Z",
-            },
-        )
+        own! { S0, "Follow",
+            "followerId" => fan, "followeeId" => "famous", "shard" => u64::from(shard),
+            "createdAt" => "2025-01-20T12:00:00Z",
+        }
     }));
     all.extend([("FOLLOWERS", 2), ("FOLLOWING", 4)].map(|(counter, count)| {
-        own(&S0, "Counter", &item! { "userId" => ME, "counter" => counter, "count" => count })
+        own! { S0, "Counter", "userId" => ME, "counter" => counter, "count" => count }
     }));
-    all.push(own(&S0, "Group", &item! { "groupId" => "group1", "ownerId" => ME }));
+    all.push(own! { S0, "Group", "groupId" => "group1", "ownerId" => ME });
     all.extend(MEMBERS.map(|(group, user, role, ts)| {
-        own(
-            &S0,
-            "GroupMember",
-            &item! {
-                "groupId" => group, "userId" => user, "role" => role, "joinedAt" => ts,
-            },
-        )
+        own! { S0, "GroupMember",
+            "groupId" => group, "userId" => user, "role" => role, "joinedAt" => ts,
+        }
     }));
     all.extend(GOALS.map(|(user, goal, ts)| {
-        own(&S0, "Goal", &item! { "userId" => user, "id" => goal, "createdAt" => ts })
+        own! { S0, "Goal", "userId" => user, "id" => goal, "createdAt" => ts }
     }));
     all.extend(TASKS.map(|(user, goal, task, due)| {
         let given = item! { "userId" => user, "goalId" => goal, "id" => task };
-        own(&S0, "Task", &due.map_or_else(|| given.clone(), |due| given.with("dueAt", due)))
+        item_of(&S0, "Task", &due.map_or_else(|| given.clone(), |due| given.with("dueAt", due)))
     }));
     all.extend(QUESTS.map(|(quest, ts, goals, tasks)| {
-        own(
-            &S0,
-            "Quest",
-            &item! {
-                "userId" => ME, "id" => quest, "createdAt" => ts, "linkedGoalIds" => list(goals),
-                "linkedTaskIds" => list(tasks),
-            },
-        )
+        own! { S0, "Quest",
+            "userId" => ME, "id" => quest, "createdAt" => ts, "linkedGoalIds" => list(goals),
+            "linkedTaskIds" => list(tasks),
+        }
     }));
     all.extend(activities().into_iter().map(own_activity));
     all.extend(activities().into_iter().map(own_feed_item));
-    all.push(own(
-        &S0,
-        "Promotion",
-        &item! {
-            "userId" => "user456", "fanoutEnabled" => true, "reason" => "followers",
-        },
-    ));
-    all.push(own(
-        &S0,
-        "Room",
-        &item! {
-            "roomId" => "room1", "scope" => "dm", "members" => list(&[ME, "user456"]),
-        },
-    ));
+    all.push(own! { S0, "Promotion",
+        "userId" => "user456", "fanoutEnabled" => true, "reason" => "followers",
+    });
+    all.push(own! { S0, "Room",
+        "roomId" => "room1", "scope" => "dm", "members" => list(&[ME, "user456"]),
+    });
     all.extend(messages().into_iter().map(own_message));
     all
 }

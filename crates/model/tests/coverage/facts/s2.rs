@@ -3,7 +3,7 @@
 use roundtable_model::documents::S2;
 use roundtable_model::entities::*;
 use roundtable_model::{Day, Days, Entity, ModerationStatus, samples};
-use roundtable_table::{Item, item};
+use roundtable_table::Item;
 
 use crate::ours::{self, at, id, items, later};
 use crate::sides::{Sides, own};
@@ -41,7 +41,8 @@ pub(crate) fn posts() -> Vec<PostFact> {
         likes: n * 37 % 113,
         created: later("2023-12-30T15:00:00Z", (n - 90) * 60),
     };
-    let late = PostFact { id: "post-001".into(), created: "2024-01-02T00:00:00Z".into(), ..hourly(95) };
+    let late =
+        PostFact { id: "post-001".into(), created: "2024-01-02T00:00:00Z".into(), ..hourly(95) };
     let gardening = (200..203).map(|n| PostFact {
         feed: "gardening",
         owner: "user-789",
@@ -76,23 +77,23 @@ fn own_items() -> Vec<Item> {
     let mut all = Vec::new();
     for post in posts() {
         let PostFact { id, owner, feed, status, likes, created } = post;
-        all.push(own(&S2, "Post", &item! {
+        all.push(own! { S2, "Post",
             "postId" => id.as_str(), "feedId" => feed, "Caption" => format!("Hello from {id}!"),
             "PhotoStorageKey" => "posts/123.jpg", "OwnerId" => owner, "ModerationStatus" => status,
             "LikeCount" => likes, "CommentCount" => 0, "CreatedAt" => created.as_str(),
             "UpdatedAt" => created.as_str(),
-        }));
-        all.push(own(&S2, "UserPost", &item! {
+        });
+        all.push(own! { S2, "UserPost",
             "userId" => owner, "postId" => id, "CreatedAt" => created,
-        }));
+        });
     }
     all.extend(COMMENTS.map(|(comment, _, ts)| {
-        own(&S2, "Comment", &item! { "postId" => POST, "commentId" => comment, "CreatedAt" => ts })
+        own! { S2, "Comment", "postId" => POST, "commentId" => comment, "CreatedAt" => ts }
     }));
     all.extend(LIKES.map(|(post, user, ts)| {
-        own(&S2, "Like", &item! { "postId" => post, "userId" => user, "CreatedAt" => ts })
+        own! { S2, "Like", "postId" => post, "userId" => user, "CreatedAt" => ts }
     }));
-    all.push(own(&S2, "User", &item! { "userId" => USER }));
+    all.push(own! { S2, "User", "userId" => USER });
     all
 }
 

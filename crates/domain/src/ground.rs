@@ -1,0 +1,115 @@
+//! What every service stands on: the tables, time, ids, settings. All of it is given from outside.
+
+use std::sync::Arc;
+
+use roundtable_model::table::{Clock, Observer, Store};
+use roundtable_model::{Core, Ids, LoginAttempts, Ops, Result, Time};
+
+use crate::Settings;
+
+/// What a [`Ground`] is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// Where everything is stored.
+    pub store: Store,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where ids come from.
+    pub ids: Ids,
+    /// How this installation is configured.
+    pub settings: Settings,
+    /// Keys the fingerprints of requests, so that they tell nothing about the input.
+    pub fingerprint_key: [u8; 32],
+}
+
+/// What every service stands on; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Ground {
+    store: Store,
+    core: Core,
+    logins: LoginAttempts,
+    ops: Ops,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    clock: Arc<dyn Clock>,
+    ids: Ids,
+    settings: Settings,
+    fingerprint_key: [u8; 32],
+}
+
+impl Ground {
+    /// Makes the tables where they are not there yet, and stands on them.
+    pub async fn open(parts: Parts) -> Result<Self> {
+        let Parts { store, clock, ids, settings, fingerprint_key } = parts;
+        let names = &settings.tables;
+        let core = store.create_table(Core::SHAPE.definition(&names.core)).await?;
+        let logins = store.create_table(LoginAttempts::SHAPE.definition(&names.logins)).await?;
+        let ops = store.create_table(Ops::SHAPE.definition(&names.ops)).await?;
+        let (core, logins, ops) = (Core::on(core), LoginAttempts::on(logins), Ops::on(ops));
+        let shared = Arc::new(Shared { clock, ids, settings, fingerprint_key });
+        Ok(Self { store, core, logins, ops, shared })
+    }
+
+    /// The same ground, with `observer` told of every operation: for one request's cost.
+    #[must_use]
+    pub fn observed(&self, observer: Arc<dyn Observer>) -> Self {
+        let store = self.store.observed(observer);
+        let on =
+            |table: &roundtable_model::table::Table| store.table_as(Arc::clone(table.definition()));
+        Self {
+            core: Core::on(on(self.core.table())),
+            logins: LoginAttempts::on(on(self.logins.table())),
+            ops: Ops::on(on(self.ops.table())),
+            shared: Arc::clone(&self.shared),
+            store,
+        }
+    }
+
+    /// The store behind the tables.
+    pub const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// What people make and do.
+    pub const fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// Failed sign-ins.
+    pub const fn logins(&self) -> &LoginAttempts {
+        &self.logins
+    }
+
+    /// Bookkeeping.
+    pub const fn ops(&self) -> &Ops {
+        &self.ops
+    }
+
+    /// Now.
+    pub fn now(&self) -> Time {
+        Time::now(&*self.shared.clock)
+    }
+
+    /// The clock itself.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
+    }
+
+    /// Where ids come from.
+    pub fn ids(&self) -> &Ids {
+        &self.shared.ids
+    }
+
+    /// How this installation is configured.
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// Keys the fingerprints of requests.
+    pub(crate) fn fingerprint_key(&self) -> &[u8; 32] {
+        &self.shared.fingerprint_key
+    }
+}

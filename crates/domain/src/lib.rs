@@ -1,0 +1,29 @@
+//! What people may do: one service for each noun, behind every API.
+//!
+//! A service takes an authenticated [caller](Caller) and plain values. Its methods read the same: refuse,
+//! load, write the fact, in one transaction. What is derived from facts (counters, feeds,
+//! notifications) is written by the processors of `streams`, never here.
+//!
+//! It knows no HTTP, no GraphQL and no backend. Who may do what is one table, [`access`]; how refusals
+//! are named is [`codes`]; how much of anything is allowed, [`limits`] and [`Settings`].
+
+pub mod access;
+mod caller;
+pub mod codes;
+mod commit;
+mod failure;
+mod ground;
+pub mod limits;
+mod once;
+mod settings;
+mod sight;
+
+pub use caller::{Caller, Roles};
+pub use codes::{Code, Refusal};
+pub use failure::Failure;
+pub use ground::{Ground, Parts};
+pub use settings::{
+    Likes, LoginSettings, ModerationMode, RateSettings, Registration, ScoreSettings, Settings,
+    ShardCount, ShardSettings, TableNames,
+};
+pub use sight::Sight;

@@ -1,0 +1,70 @@
+//! How much of anything there may be. What an installation may want otherwise is in `Settings`.
+
+use roundtable_model::Misfit;
+use roundtable_model::table::limits::TRANSACTION_ITEMS_MAX;
+
+use crate::Failure;
+
+/// Characters of a post.
+pub const POST_CHARS_MAX: usize = 10_000;
+/// Characters of a comment.
+pub const COMMENT_CHARS_MAX: usize = 4_000;
+/// Images or videos of a post.
+pub const POST_MEDIA_MAX: usize = 10;
+/// Tags of one thing; each is one more item of its transaction.
+pub const TAGS_MAX: usize = 30;
+/// People named in one text.
+pub const MENTIONS_MAX: usize = 30;
+/// Characters of a preview.
+pub const PREVIEW_CHARS_MAX: usize = 280;
+/// Characters of a name of a person, a group or a key.
+pub const NAME_CHARS_MAX: usize = 100;
+/// Characters of a biography or a group's description.
+pub const ABOUT_CHARS_MAX: usize = 2_000;
+/// Characters of a reason given to a moderator.
+pub const REASON_CHARS_MAX: usize = 1_000;
+/// Shortest password, in characters.
+pub const PASSWORD_CHARS_MIN: usize = 8;
+/// Longest password: hashing must not become a weapon.
+pub const PASSWORD_BYTES_MAX: usize = 1_024;
+/// How deep comments may be nested.
+pub const COMMENT_DEPTH_MAX: usize = 32;
+/// People who reported the same thing that its case names; later ones are kept as reports only.
+pub const CASE_REPORTERS_MAX: usize = 50;
+/// Devices one person is signed in on.
+pub const SESSIONS_MAX: usize = 100;
+/// Keys for programs of one person.
+pub const API_KEYS_MAX: usize = 50;
+/// Items of a transaction that are not tags: the largest is a moderated post with a request id.
+const WRITES_BESIDE_TAGS_MAX: usize = 12;
+
+const _: () = assert!(TAGS_MAX * 2 + WRITES_BESIDE_TAGS_MAX <= TRANSACTION_ITEMS_MAX);
+
+/// Refuses a text that is longer than `chars_max` characters.
+pub fn check_text(field: &'static str, text: &str, chars_max: usize) -> Result<(), Failure> {
+    let chars = text.chars().count();
+    if chars <= chars_max {
+        return Ok(());
+    }
+    let found = format!("{chars} characters, and {chars_max} are the most");
+    Err(Failure::bad(field, Misfit::new("a shorter text", found)))
+}
+
+/// Refuses a text that is empty, or longer than `chars_max` characters.
+pub fn check_filled(field: &'static str, text: &str, chars_max: usize) -> Result<(), Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::bad(field, Misfit::new("some text", "none")));
+    }
+    check_text(field, text, chars_max)
+}
+
+/// Refuses more of something than `max`.
+pub fn check_count(field: &'static str, count: usize, max: usize) -> Result<(), Failure> {
+    if count <= max {
+        return Ok(());
+    }
+    Err(Failure::bad(
+        field,
+        Misfit::new("fewer of them", format!("{count}, and {max} are the most")),
+    ))
+}

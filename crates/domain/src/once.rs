@@ -1,0 +1,112 @@
+//! A request with an id has the effect of one, however often it is sent: its outcome is remembered in
+//! the transaction that makes it.
+
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use roundtable_model::entities::Idempotency;
+use roundtable_model::table::Write;
+use roundtable_model::{Caller as RequestCaller, Entity, Expiry, Json, RequestId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Failure, Ground};
+
+/// How long an outcome is remembered.
+const REMEMBERED_SECONDS: u64 = 24 * 60 * 60;
+/// How often a mutation is tried against others that change the same things.
+const ATTEMPTS_MAX: u32 = 12;
+/// How long the second attempt waits; the others longer, up to thirty-two times.
+const FIRST_WAIT: Duration = Duration::from_micros(500);
+
+/// A request that may be sent again.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    caller: RequestCaller,
+    id: RequestId,
+    fingerprint: String,
+}
+
+impl Request {
+    /// The write that remembers it; refused when it has been remembered already.
+    pub(crate) fn remember<O: Serialize>(
+        &self,
+        ground: &Ground,
+        outcome: &O,
+    ) -> Result<Write, Failure> {
+        let now = ground.now();
+        let idempotency = Idempotency {
+            caller: self.caller.clone(),
+            request_id: self.id.clone(),
+            fingerprint: self.fingerprint.clone(),
+            outcome: Json::of(outcome).map_err(|misfit| Failure::Internal(misfit.to_string()))?,
+            created_at: now,
+            ttl: Expiry::at(now.plus_ms(REMEMBERED_SECONDS * 1000)),
+        };
+        Ok(idempotency.create().into())
+    }
+}
+
+/// How an attempt at a mutation ended.
+pub(crate) enum Tried<T> {
+    /// It is done.
+    Done(T),
+    /// Somebody else changed what it was based on; look again.
+    Again,
+}
+
+impl Ground {
+    /// What a repetition of this request is known by; `None` when it has no id. `input` is all that the
+    /// outcome depends on, without secrets.
+    pub(crate) fn request<I: Serialize>(
+        &self,
+        caller: impl Into<RequestCaller>,
+        id: Option<&RequestId>,
+        operation: &'static str,
+        input: &I,
+    ) -> Result<Option<Request>, Failure> {
+        let Some(id) = id else { return Ok(None) };
+        let text = serde_json::to_vec(&(operation, input))
+            .map_err(|error| Failure::Internal(error.to_string()))?;
+        let hash = blake3::keyed_hash(self.fingerprint_key(), &text);
+        let fingerprint = HEXLOWER.encode(&hash.as_bytes()[..16]);
+        Ok(Some(Request { caller: caller.into(), id: id.clone(), fingerprint }))
+    }
+
+    /// Tries a mutation until it is done or refused. When the same request has been done before, its
+    /// outcome is rendered as it is now instead.
+    pub(crate) async fn once<O: DeserializeOwned, T, E: From<Failure>>(
+        &self,
+        request: Option<&Request>,
+        replay: impl AsyncFn(O) -> Result<T, E>,
+        attempt: impl AsyncFn() -> Result<Tried<T>, E>,
+    ) -> Result<T, E> {
+        let mut wait = FIRST_WAIT;
+        for _ in 0..ATTEMPTS_MAX {
+            if let Some(outcome) = self.earlier(request).await? {
+                return replay(outcome).await;
+            }
+            match attempt().await? {
+                Tried::Done(outcome) => return Ok(outcome),
+                Tried::Again => tokio::time::sleep(wait).await,
+            }
+            wait = (wait * 2).min(FIRST_WAIT * 32);
+        }
+        Err(Failure::Busy.into())
+    }
+
+    /// The outcome of the same request, if it has been done before.
+    async fn earlier<O: DeserializeOwned>(
+        &self,
+        request: Option<&Request>,
+    ) -> Result<Option<O>, Failure> {
+        let Some(request) = request else { return Ok(None) };
+        let known = self.core().outcome(&request.caller, &request.id).get().await?;
+        let Some(known) = known else { return Ok(None) };
+        if known.fingerprint != request.fingerprint {
+            return Err(Failure::IdempotencyMismatch);
+        }
+        let outcome = known.outcome.to();
+        Ok(Some(outcome.map_err(|misfit| Failure::Internal(misfit.to_string()))?))
+    }
+}

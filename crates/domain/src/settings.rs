@@ -1,0 +1,250 @@
+//! How an installation is configured. Everything has a default; a file may change any of it.
+
+use roundtable_model::{Core, LoginAttempts, Ops, Shards};
+use serde::Deserialize;
+
+/// All of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Settings {
+    /// The names of the tables.
+    pub tables: TableNames,
+    /// Who may sign up.
+    pub registration: Registration,
+    /// Whether a like can be taken back.
+    pub likes: Likes,
+    /// When moderators see posts.
+    pub moderation: ModerationMode,
+    /// How failed sign-ins are answered.
+    pub login: LoginSettings,
+    /// What makes a post popular.
+    pub score: ScoreSettings,
+    /// Over how many partitions busy keys are spread.
+    pub shards: ShardSettings,
+    /// How much one person may do in a while.
+    pub rates: RateSettings,
+    /// How long a device stays signed in without being used.
+    pub session_days: u64,
+    /// Whether people's messages are also listed by person.
+    pub messages_in_timeline: bool,
+}
+
+/// The names of the tables.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TableNames {
+    /// Everything people make and do.
+    pub core: String,
+    /// Failed sign-ins.
+    pub logins: String,
+    /// Bookkeeping.
+    pub ops: String,
+}
+
+/// Who may sign up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Registration {
+    /// Everybody.
+    #[default]
+    Open,
+    /// Whoever has an invitation.
+    Invitation,
+    /// Nobody.
+    Closed,
+}
+
+/// Whether a like can be taken back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Likes {
+    /// It can.
+    #[default]
+    Toggle,
+    /// It cannot; an undo from another server is honoured nevertheless.
+    Permanent,
+}
+
+/// When moderators see posts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModerationMode {
+    /// When somebody reports them.
+    #[default]
+    Off,
+    /// Before anybody else does.
+    Before,
+    /// As soon as they are published.
+    After,
+}
+
+/// How failed sign-ins are answered.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoginSettings {
+    /// The stretch of time in which failures add up, in seconds.
+    pub window_seconds: u64,
+    /// Failures of one account in it, before it is locked.
+    pub account_failures_max: u64,
+    /// Failures from one address in it, before it is locked.
+    pub address_failures_max: u64,
+    /// How long a lock lasts, in seconds.
+    pub lock_seconds: u64,
+    /// Password hashes computed at the same time; the others wait.
+    pub hashes_at_once: usize,
+    /// Memory of one hash, in KiB.
+    pub hash_memory_kib: u32,
+    /// Passes of one hash over its memory.
+    pub hash_passes: u32,
+}
+
+/// What makes a post popular.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ScoreSettings {
+    /// What a like counts.
+    pub like: u64,
+    /// What a comment counts.
+    pub comment: u64,
+    /// What a share counts.
+    pub share: u64,
+    /// From which score on a post is listed as popular.
+    pub popular_min: u64,
+    /// In which steps the list notices a change.
+    pub bucket: u64,
+}
+
+/// Over how many partitions busy keys are spread. They can be added to, never taken away.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ShardSettings {
+    /// Posts of a day, popular posts.
+    pub posts: ShardCount,
+    /// Follows of a day.
+    pub follows: ShardCount,
+    /// Moderation cases of a day.
+    pub cases: ShardCount,
+    /// Tasks due on a day.
+    pub tasks: ShardCount,
+    /// Things with one tag.
+    pub tags: ShardCount,
+    /// Audit entries of a day.
+    pub audit: ShardCount,
+    /// Followers of one person for each shard of theirs.
+    pub followers_per_shard: u64,
+}
+
+/// A number of shards in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u16")]
+pub struct ShardCount(pub Shards);
+
+impl TryFrom<u16> for ShardCount {
+    type Error = roundtable_model::Misfit;
+
+    fn try_from(count: u16) -> Result<Self, Self::Error> {
+        Shards::new(count).map(Self)
+    }
+}
+
+/// How much one person, or one address, may do in a while: so many at once, and so many a minute in
+/// the long run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RateSettings {
+    /// Writes of one person at once.
+    pub writes_burst: u32,
+    /// Writes of one person a minute.
+    pub writes_per_minute: u32,
+    /// Sign-ups from one address at once.
+    pub sign_ups_burst: u32,
+    /// Sign-ups from one address an hour.
+    pub sign_ups_per_hour: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tables: TableNames::default(),
+            registration: Registration::default(),
+            likes: Likes::default(),
+            moderation: ModerationMode::default(),
+            login: LoginSettings::default(),
+            score: ScoreSettings::default(),
+            shards: ShardSettings::default(),
+            rates: RateSettings::default(),
+            session_days: 30,
+            messages_in_timeline: false,
+        }
+    }
+}
+
+impl Default for TableNames {
+    fn default() -> Self {
+        let [core, logins, ops] = [Core::SHAPE, LoginAttempts::SHAPE, Ops::SHAPE];
+        let [core, logins, ops] = [core, logins, ops].map(|shape| shape.name.to_owned());
+        Self { core, logins, ops }
+    }
+}
+
+impl Default for LoginSettings {
+    fn default() -> Self {
+        Self {
+            window_seconds: 15 * 60,
+            account_failures_max: 10,
+            address_failures_max: 100,
+            lock_seconds: 15 * 60,
+            hashes_at_once: 2,
+            hash_memory_kib: 19 * 1024,
+            hash_passes: 2,
+        }
+    }
+}
+
+impl Default for ScoreSettings {
+    fn default() -> Self {
+        Self { like: 1, comment: 3, share: 5, popular_min: 10, bucket: 10 }
+    }
+}
+
+impl Default for ShardSettings {
+    fn default() -> Self {
+        let one = ShardCount(Shards::ONE);
+        Self {
+            posts: one,
+            follows: one,
+            cases: one,
+            tasks: one,
+            tags: one,
+            audit: one,
+            followers_per_shard: 100_000,
+        }
+    }
+}
+
+impl Default for RateSettings {
+    fn default() -> Self {
+        Self {
+            writes_burst: 200,
+            writes_per_minute: 600,
+            sign_ups_burst: 20,
+            sign_ups_per_hour: 60,
+        }
+    }
+}
+
+impl ScoreSettings {
+    /// What a post has scored.
+    pub const fn of(&self, likes: u64, comments: u64, shares: u64) -> u64 {
+        likes
+            .saturating_mul(self.like)
+            .saturating_add(comments.saturating_mul(self.comment))
+            .saturating_add(shares.saturating_mul(self.share))
+    }
+
+    /// The step a score is listed under; `None` when it is not.
+    pub fn listed(&self, score: u64) -> Option<roundtable_model::Score> {
+        let bucket = self.bucket.max(1);
+        (score >= self.popular_min).then(|| roundtable_model::Score::new(score / bucket * bucket))
+    }
+}

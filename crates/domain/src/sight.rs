@@ -1,0 +1,191 @@
+//! What a viewer may see, worked out from facts read in a few batches, whatever the length of a page.
+//!
+//! Nothing here is cached: a block, an unfollow, a suspension or a decision takes effect at the next
+//! read.
+
+use std::collections::{HashMap, HashSet};
+
+use futures::future::try_join_all;
+use roundtable_model::entities::{Comment, Group, GroupMember, Post, User};
+use roundtable_model::{
+    FollowStatus, GroupId, MemberStatus, ModerationStatus, Result, UserId, UserStatus, Visibility,
+};
+
+use crate::{Caller, Ground};
+
+/// What one viewer may see of some people and groups.
+#[derive(Debug, Default)]
+pub struct Sight {
+    viewer: Option<UserId>,
+    staff: bool,
+    people: HashMap<UserId, Person>,
+    groups: HashMap<GroupId, Membership>,
+}
+
+/// A person, as the viewer stands to them.
+#[derive(Debug)]
+struct Person {
+    profile: User,
+    followed: bool,
+    blocked: bool,
+}
+
+/// A group, as the viewer stands to it.
+#[derive(Debug)]
+struct Membership {
+    group: Group,
+    member: Option<GroupMember>,
+}
+
+impl Ground {
+    /// Works out what `viewer` may see of these people and groups, each read once.
+    pub async fn sight<'a>(
+        &self,
+        viewer: Option<&Caller>,
+        people: impl IntoIterator<Item = &'a UserId>,
+        groups: impl IntoIterator<Item = &'a GroupId>,
+    ) -> Result<Sight> {
+        let people: HashSet<&UserId> = people.into_iter().collect();
+        let groups: HashSet<&GroupId> = groups.into_iter().collect();
+        let people: Vec<UserId> = people.into_iter().cloned().collect();
+        let groups: Vec<GroupId> = groups.into_iter().cloned().collect();
+        let (people, groups) =
+            futures::future::try_join(self.people(viewer, people), self.groups(viewer, groups))
+                .await?;
+        let staff = viewer.is_some_and(Caller::moderates);
+        Ok(Sight { viewer: viewer.map(|viewer| viewer.user_id.clone()), staff, people, groups })
+    }
+
+    async fn people(
+        &self,
+        viewer: Option<&Caller>,
+        ids: Vec<UserId>,
+    ) -> Result<HashMap<UserId, Person>> {
+        let core = self.core();
+        let profiles = core.profiles(&ids).strong().get();
+        let Some(Caller { user_id: me, .. }) = viewer else {
+            let each = profiles.await?.into_iter().flatten();
+            return Ok(each
+                .map(|profile| (profile.id.clone(), Person::stranger(profile)))
+                .collect());
+        };
+        let edges = try_join_all([core.blocked(me, &ids).get(), core.blocked_by(&ids, me).get()]);
+        let follows = core.follows_among(me, &ids).strong().get();
+        let (profiles, follows, edges) =
+            futures::future::try_join3(profiles, follows, edges).await?;
+        let mut blocks = edges.into_iter();
+        let (mine, theirs) = (blocks.next().unwrap_or_default(), blocks.next().unwrap_or_default());
+        let each = profiles.into_iter().zip(follows).zip(mine.into_iter().zip(theirs));
+        let people = each.filter_map(|((profile, follow), (mine, theirs))| {
+            let followed = follow.is_some_and(|follow| follow.status == FollowStatus::Active);
+            let blocked = mine.is_some() || theirs.is_some();
+            let profile = profile?;
+            Some((profile.id.clone(), Person { profile, followed, blocked }))
+        });
+        Ok(people.collect())
+    }
+
+    async fn groups(
+        &self,
+        viewer: Option<&Caller>,
+        ids: Vec<GroupId>,
+    ) -> Result<HashMap<GroupId, Membership>> {
+        let core = self.core();
+        let groups = core.groups(&ids).strong().get().await?;
+        let members = match viewer {
+            Some(viewer) => core.memberships(&ids, &viewer.user_id).get().await?,
+            None => ids.iter().map(|_| None).collect(),
+        };
+        let each = groups.into_iter().zip(members);
+        let known = each.filter_map(|(group, member)| Some((group?, member)));
+        Ok(known.map(|(group, member)| (group.id.clone(), Membership { group, member })).collect())
+    }
+}
+
+impl Person {
+    const fn stranger(profile: User) -> Self {
+        Self { profile, followed: false, blocked: false }
+    }
+}
+
+impl Sight {
+    /// The profile of a person the viewer may see.
+    pub fn person(&self, id: &UserId) -> Option<&User> {
+        let person = self.people.get(id)?;
+        let live = person.profile.status == UserStatus::Active;
+        let shown = self.is_me(id) && person.profile.status != UserStatus::Deleted
+            || live && !person.blocked
+            || self.staff;
+        shown.then_some(&person.profile)
+    }
+
+    /// Whether the viewer may see what this person shows to whoever may see the profile in full: a
+    /// private account's lists and posts are for its accepted followers.
+    pub fn sees_inside(&self, id: &UserId) -> bool {
+        self.person(id).is_some_and(|profile| {
+            !profile.is_private || self.is_me(id) || self.follows(id) || self.staff
+        })
+    }
+
+    /// Whether the viewer follows this person, and was accepted.
+    pub fn follows(&self, id: &UserId) -> bool {
+        self.people.get(id).is_some_and(|person| person.followed)
+    }
+
+    /// Whether one of the two has blocked the other.
+    pub fn is_blocked(&self, id: &UserId) -> bool {
+        self.people.get(id).is_some_and(|person| person.blocked)
+    }
+
+    /// A group the viewer may see: every group shows that it is there.
+    pub fn group(&self, id: &GroupId) -> Option<&Group> {
+        self.groups.get(id).map(|membership| &membership.group)
+    }
+
+    /// The viewer's own membership, whatever its status.
+    pub fn membership(&self, id: &GroupId) -> Option<&GroupMember> {
+        self.groups.get(id)?.member.as_ref()
+    }
+
+    /// Whether the viewer may see what is inside a group: a private one is for its active members.
+    pub fn sees_inside_group(&self, id: &GroupId) -> bool {
+        self.groups.get(id).is_some_and(|Membership { group, member }| {
+            let active =
+                member.as_ref().is_some_and(|member| member.status == MemberStatus::Active);
+            !group.is_private || active || self.staff
+        })
+    }
+
+    /// Whether the viewer may see a post.
+    pub fn post(&self, post: &Post) -> bool {
+        if post.is_deleted || self.person(&post.author_id).is_none() {
+            return false;
+        }
+        let mine = self.is_me(&post.author_id);
+        if mine || self.staff {
+            return true;
+        }
+        if post.moderation_status != ModerationStatus::Approved {
+            return false;
+        }
+        match (&post.group_id, post.visibility) {
+            (_, Visibility::Private) => false,
+            (Some(group), _) => self.sees_inside_group(group),
+            (None, Visibility::Public) => self.sees_inside(&post.author_id),
+            (None, Visibility::Followers) => self.follows(&post.author_id),
+        }
+    }
+
+    /// Whether the viewer may see a comment on a post that they may see.
+    pub fn comment(&self, comment: &Comment) -> bool {
+        !comment.is_deleted
+            && self.person(&comment.user_id).is_some()
+            && (comment.moderation_status == ModerationStatus::Approved
+                || self.is_me(&comment.user_id)
+                || self.staff)
+    }
+
+    fn is_me(&self, id: &UserId) -> bool {
+        self.viewer.as_ref() == Some(id)
+    }
+}
