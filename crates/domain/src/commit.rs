@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use roundtable_model::table::{CancelReason, Error, Item, Table, Transaction, Write};
 
-use crate::once::Request;
+use crate::once::{Request, Tried};
 use crate::{Failure, Ground};
 
 /// How often a transaction that met another one is tried again before the service hears of it.
@@ -88,7 +88,6 @@ impl Commit<'_> {
     }
 
     /// Remembers the request with its outcome, so that its repetition has no further effect.
-    #[must_use]
     pub(crate) fn remembering<O: serde::Serialize>(
         self,
         request: Option<&Request>,
@@ -100,6 +99,15 @@ impl Commit<'_> {
                 Ok(self.with(REQUEST, write))
             }
             None => Ok(self),
+        }
+    }
+
+    /// Writes everything; where a condition did not hold, the mutation looks again.
+    pub(crate) async fn done<T>(self, outcome: T) -> Result<Tried<T>, Failure> {
+        match self.run().await {
+            Ok(()) => Ok(Tried::Done(outcome)),
+            Err(Rejected::Refused(_)) => Ok(Tried::Again),
+            Err(Rejected::Failed(failure)) => Err(failure),
         }
     }
 

@@ -8,20 +8,26 @@
 //! are named is [`codes`]; how much of anything is allowed, [`limits`] and [`Settings`].
 
 pub mod access;
+mod account;
 mod caller;
+mod circle;
 pub mod codes;
 mod commit;
 mod failure;
+mod follows;
 mod ground;
 pub mod limits;
 mod once;
+mod pages;
 mod settings;
 mod sight;
 
 pub use caller::{Caller, Roles};
 pub use codes::{Code, Refusal};
 pub use failure::Failure;
+pub use follows::{FollowError, Follows};
 pub use ground::{Ground, Parts};
+pub use pages::{PAGE_ITEMS, PAGE_ITEMS_MAX, Page, PageInput};
 pub use settings::{
     Likes, LoginSettings, ModerationMode, RateSettings, Registration, ScoreSettings, Settings,
     ShardCount, ShardSettings, TableNames,

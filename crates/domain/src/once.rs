@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
+use data_encoding::{BASE64, HEXLOWER};
 use roundtable_model::entities::Idempotency;
-use roundtable_model::table::Write;
+use roundtable_model::table::{Item, Write};
 use roundtable_model::{Caller as RequestCaller, Entity, Expiry, Json, RequestId};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Failure, Ground};
 
@@ -53,6 +53,26 @@ pub(crate) enum Tried<T> {
     Done(T),
     /// Somebody else changed what it was based on; look again.
     Again,
+}
+
+/// An entity as it was, inside an outcome: what a removal answers with.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept<E>(pub(crate) E);
+
+impl<E: Entity> Serialize for Kept<E> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        BASE64.encode(self.0.item().as_stored()).serialize(serializer)
+    }
+}
+
+impl<'de, E: Entity> Deserialize<'de> for Kept<E> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = BASE64.decode(text.as_bytes()).map_err(D::Error::custom)?;
+        let item = Item::from_stored(bytes.into());
+        let item = item.ok_or_else(|| D::Error::custom("not an item"))?;
+        E::from_item(&item).map(Self).map_err(D::Error::custom)
+    }
 }
 
 impl Ground {

@@ -1,0 +1,30 @@
+//! The caller's own account: every mutation begins by asking whether it can still be used.
+
+use roundtable_model::entities::User;
+use roundtable_model::{Shard, UserCount, UserId, UserStatus};
+
+use crate::{Caller, Failure, Ground};
+
+impl Ground {
+    /// The caller's profile; refused when the account is suspended or gone.
+    pub(crate) async fn account(&self, caller: &Caller) -> Result<User, Failure> {
+        let profile = self.core().profile(&caller.user_id).strong().get().await?;
+        match profile {
+            Some(profile) if profile.status == UserStatus::Active => Ok(profile),
+            Some(profile) if profile.status == UserStatus::Suspended => Err(Failure::Suspended),
+            _ => Err(Failure::Unauthenticated),
+        }
+    }
+
+    /// The version of a person's circle: raised whenever whom they follow, mute, block or are blocked
+    /// by, or the groups they are in, change. A mutation that depends on it demands the one it read.
+    pub(crate) async fn circle_version(&self, user: &UserId) -> Result<u64, Failure> {
+        let counts =
+            self.core().counts(user, &[UserCount::Following], roundtable_model::Shards::ONE);
+        let counter = counts.strong().get().await?.into_iter().flatten().next();
+        Ok(counter.and_then(|counter| counter.version).unwrap_or(0))
+    }
+}
+
+/// The shard of counters that have only one.
+pub(crate) const WHOLE: Shard = Shard::ZERO;
