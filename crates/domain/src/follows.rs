@@ -3,7 +3,8 @@
 use roundtable_model::entities::{Follow, User};
 use roundtable_model::table::{Condition, Write};
 use roundtable_model::{
-    ActorId, Day, Entity, FollowStatus, RequestId, Shard, Shards, Time, UserCount, UserId, rekey,
+    ActorId, Day, Days, Entity, FollowStatus, RequestId, Shard, Shards, Time, UserCount, UserId,
+    rekey,
 };
 use serde::{Deserialize, Serialize};
 
@@ -283,7 +284,7 @@ impl Follows {
         fill(
             page,
             async |limit, after| {
-                let listing = self.ground.core().follow_activity(&day, shards);
+                let listing = self.ground.core().follow_activity(Days::only(day), shards);
                 listing.limit(limit).after(after).page().await
             },
             async |edges: Vec<Follow>| {

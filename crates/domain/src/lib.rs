@@ -9,6 +9,7 @@
 
 pub mod access;
 mod account;
+mod audit;
 mod caller;
 mod circle;
 pub mod codes;

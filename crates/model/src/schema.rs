@@ -9,12 +9,11 @@
 use crate::entities::*;
 use crate::shape::TableShape;
 use crate::{
-    ActivityId, ActorId, ApiKeyId, AuditId, Caller, CaseId, CommentId, CompactDay, CompanyId, Day,
-    Days, Email, EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, JobId, LoginKey,
-    LoginName, MediaKey, MessageId, MilestoneId, ModerationStatus, Nickname, NotificationId,
-    OfferId, PostId, Processor, Purpose, QuestId, Queue, RequestId, RoomId, SessionId, Shard,
-    Shards, StreamShard, SubjectId, Tag, TaskId, ThreadId, Time, UserCount, UserId, WebhookId,
-    single_table,
+    ActivityId, ActorId, ApiKeyId, AuditId, Caller, CaseId, CommentId, CompactDay, CompanyId, Days,
+    Email, EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, JobId, LoginKey, LoginName,
+    MediaKey, MessageId, MilestoneId, ModerationStatus, Nickname, NotificationId, OfferId, PostId,
+    Processor, Purpose, QuestId, Queue, RequestId, RoomId, SessionId, Shard, Shards, StreamShard,
+    SubjectId, Tag, TaskId, ThreadId, Time, UserCount, UserId, WebhookId, single_table,
 };
 
 single_table! {
@@ -22,11 +21,11 @@ single_table! {
 table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
     //                             PARTITION                            SORT
     /// A person, or a group that acts as one in the fediverse.
-    User(id: UserId) + (created_at, mut nickname, mut email?) {
+    User(id: UserId) + (created_at, mut nickname, mut email?, mut status) {
         main                    => "USER#{id}",                         "PROFILE#{id}";
         gsi1                    => "USER#{id}",                         "ENTITY#User#{created_at}";
-        gsi2                    => "NICK#{nickname}",                   "PROFILE#{id}";
-        gsi3 if email           => "EMAIL#{email}",                     "PROFILE#{id}";
+        gsi2 if named(status)   => "NICK#{nickname}",                   "PROFILE#{id}";
+        gsi3 if email, named(status) => "EMAIL#{email}",                 "PROFILE#{id}";
     }
     /// Makes an e-mail address unique.
     EmailLock(email: Email)       { main => "EMAIL#{email}",            "UNIQUE#USER"; }
@@ -237,7 +236,7 @@ access_patterns {
     follows(follower: UserId, followee: UserId)  => main, "USER#{follower}", "FOLLOWING#{followee}", strong -> Follow;
     follows_among(follower: UserId, followees: [UserId]) => main, "USER#{follower}", "FOLLOWING#{followees}" -> Follow;
     recent_following(user: UserId)               => gsi3, "USER#{user}", begins "ENTITY#Following#", desc -> Follow;
-    follow_activity(day: Day, shards: Shards)    => gsi2, "FOLLOW_ACTIVITY#{day}[#{shards}]", all, desc -> Follow;
+    follow_activity(days: Days, shards: Shards)  => gsi2, "FOLLOW_ACTIVITY#{days}[#{shards}]", all, desc -> Follow;
     blocks(user: UserId)                         => main, "USER#{user}", begins "BLOCK#", asc -> Block;
     blockers(user: UserId)                       => gsi1, "USER#{user}", begins "BLOCKER#", asc -> Block;
     blocked_by(blockers: [UserId], user: UserId) => main, "USER#{blockers}", "BLOCK#{user}", strong -> Block;

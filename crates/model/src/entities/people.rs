@@ -73,6 +73,13 @@ pub struct User {
     pub updated_at: Time,
 }
 
+impl User {
+    /// Whether it holds its nickname and e-mail: a deleted account has given them back.
+    pub fn named(status: &UserStatus) -> bool {
+        *status != UserStatus::Deleted
+    }
+}
+
 /// Makes an e-mail address unique.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct EmailLock {

@@ -1,7 +1,7 @@
 //! s3, the fuller design.
 
 use roundtable_model::entities::*;
-use roundtable_model::{Day, Shards, Span};
+use roundtable_model::{Day, Days, Shards, Span};
 use roundtable_table::Order;
 
 use crate::facts::s3::*;
@@ -60,7 +60,8 @@ async fn follow_lists(sides: &Sides) {
     let own: Vec<_> = own.iter().map(|key| key.split_once('#').unwrap().1.to_owned()).collect();
     let mut ours = Vec::new();
     for day in ["2025-01-26", "2025-01-27"].map(id::<Day>) {
-        let question = sides.core.follow_activity(&day, Shards::ONE).order(Order::Ascending);
+        let question =
+            sides.core.follow_activity(Days::only(day), Shards::ONE).order(Order::Ascending);
         let found = question.page().await.unwrap().items;
         ours.extend(
             found.iter().map(|follow| format!("{}#{}", follow.follower_id, follow.followee_id)),

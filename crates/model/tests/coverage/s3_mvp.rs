@@ -1,7 +1,7 @@
 //! s3, the smaller design.
 
 use roundtable_model::entities::*;
-use roundtable_model::{Entity, Shards};
+use roundtable_model::{Days, Entity, Shards};
 use roundtable_table::{Error, Get, Put, Query, Transaction, Update, item, not_exists};
 
 use crate::facts::s3::*;
@@ -48,7 +48,8 @@ async fn follow_lists(sides: &Sides) {
     }
     // Newest first in our table; the document leaves the order to the index.
     let own = sides.ask("follow_activity", &WITH).await;
-    let ours = sides.core.follow_activity(&day(), Shards::ONE).page().await.unwrap().items;
+    let ours =
+        sides.core.follow_activity(Days::only(day()), Shards::ONE).page().await.unwrap().items;
     let pairs = |follow: &Follow| format!("{}#{}", follow.follower_id, follow.followee_id);
     let ours: Vec<_> = ours.iter().map(pairs).collect();
     let own: Vec<_> =

@@ -1,0 +1,11 @@
+//! Town: the shared cast of all tests. People are known by their names, which are also their ids, so
+//! that rows read as they are written: `USER#ana / FOLLOWING#bo`.
+//!
+//! For tests only: it panics where a test should stop.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod rows;
+mod town;
+
+pub use town::Town;
