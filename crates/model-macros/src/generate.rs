@@ -54,7 +54,10 @@ pub(crate) fn stubs(page: &Page) -> TokenStream {
     let handle = &page.handle;
     let entities = page.entities.iter().map(|entity| {
         let (name, text) = (&entity.name, entity.name.to_string());
+        let constructors = entity::stub(entity);
         quote! {
+            #constructors
+
             impl ::roundtable_model::Answer for #name {
                 const ENTITY: &'static ::roundtable_model::shape::EntityShape =
                     <Self as ::roundtable_model::Entity>::SHAPE;
@@ -81,9 +84,42 @@ pub(crate) fn stubs(page: &Page) -> TokenStream {
             }
         }
     });
+    let mut seen: Vec<&Ident> = Vec::new();
+    let patterns = page.patterns.iter().filter_map(|pattern| {
+        let again = seen.contains(&&pattern.name);
+        seen.push(&pattern.name);
+        (!again).then(|| pattern::stub(pattern))
+    });
+    let (patterns, views) = (patterns.collect::<Vec<_>>(), pattern::views(page));
     quote! {
-        pub struct #handle;
+        #[derive(Clone, Debug)]
+        pub struct #handle {
+            table: ::roundtable_model::table::Table,
+        }
+
+        impl #handle {
+            /// Nothing, until the page is right.
+            pub const SHAPE: &'static ::roundtable_model::shape::TableShape =
+                &::roundtable_model::shape::TableShape {
+                    name: "", doc: "", indexes: &[], stream: false, entities: &[], patterns: &[],
+                    composites: &[], accepted: &[],
+                };
+
+            /// Stands on `table`.
+            pub const fn on(table: ::roundtable_model::table::Table) -> Self {
+                Self { table }
+            }
+
+            /// The table.
+            pub const fn table(&self) -> &::roundtable_model::table::Table {
+                &self.table
+            }
+
+            #(#patterns)*
+        }
+
         #(#entities)*
+        #(#views)*
     }
 }
 

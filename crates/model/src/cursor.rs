@@ -19,16 +19,30 @@ pub struct Cursor {
     pub(crate) question: u64,
     /// The last item of the page.
     pub(crate) position: Position,
+    /// What else the next page depends on.
+    pub(crate) note: Option<String>,
 }
 
 impl Cursor {
+    /// The cursor, with a note of what the next page depends on besides the place.
+    pub fn noting(self, note: impl Into<String>) -> Self {
+        Self { note: Some(note.into()), ..self }
+    }
+
+    /// What was noted, if anything.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
     /// The bytes, without the encoding as text.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![FORM];
         bytes.extend_from_slice(&self.question.to_le_bytes());
         let keys = std::iter::once(&self.position.base).chain(&self.position.index);
-        for part in keys.flat_map(|key| std::iter::once(&key.partition).chain(&key.sort)) {
-            let text = part.as_text().unwrap_or_default();
+        let parts = keys.flat_map(|key| std::iter::once(&key.partition).chain(&key.sort));
+        let texts = parts.map(|part| part.as_text().unwrap_or_default());
+        // Keys have two parts, so an odd text at the end is the note.
+        for text in texts.chain(self.note.as_deref()) {
             bytes.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
             bytes.extend_from_slice(text.as_bytes());
         }
@@ -46,17 +60,18 @@ impl Cursor {
         while !rest.is_empty() {
             let (length, after) = rest.split_first_chunk()?;
             let (text, after) = after.split_at_checked(u16::from_le_bytes(*length).into())?;
-            texts.push(Scalar::S(String::from_utf8(text.to_vec()).ok()?));
+            texts.push(String::from_utf8(text.to_vec()).ok()?);
             rest = after;
         }
-        let mut texts = texts.into_iter();
+        let note = if texts.len() % 2 == 1 { texts.pop() } else { None };
+        let mut texts = texts.into_iter().map(Scalar::S);
         let mut key = || Some(Key { partition: texts.next()?, sort: Some(texts.next()?) });
         let (base, index) = (key()?, key());
         if texts.next().is_some() {
             return None;
         }
         let question = u64::from_le_bytes(*question);
-        Some(Self { question, position: Position { base, index } })
+        Some(Self { question, position: Position { base, index }, note })
     }
 }
 
@@ -95,17 +110,25 @@ mod tests {
             question: u64,
             texts in prop::array::uniform4(".{0,300}"),
             indexed: bool,
+            note in prop::option::of(".{0,300}"),
         ) {
             let [a, b, c, d] = texts;
             let index = indexed.then(|| Key::new(c, d));
-            let cursor = Cursor { question, position: Position { base: Key::new(a, b), index } };
+            let position = Position { base: Key::new(a, b), index };
+            let cursor = Cursor { question, position, note };
             prop_assert_eq!(cursor.to_string().parse::<Cursor>(), Ok(cursor));
         }
 
         #[test]
-        fn nonsense_is_refused_without_a_panic(text in ".{0,200}", bytes: Vec<u8>) {
-            prop_assert!(text.parse::<Cursor>().is_err() || text.len() > 8);
-            let _ = Cursor::from_bytes(&bytes);
+        fn nonsense_is_refused_without_a_panic(bytes: Vec<u8>, cut in 0..40usize) {
+            // Whatever is accepted is what would be given out.
+            if let Some(cursor) = Cursor::from_bytes(&bytes) {
+                prop_assert_eq!(cursor.to_bytes(), bytes);
+            }
+            let position = Position { base: Key::new("USER#ana", "PROFILE#ana"), index: None };
+            let whole = Cursor { question: 7, position, note: None }.to_bytes();
+            let cut = whole.get(..whole.len().saturating_sub(cut + 1)).unwrap_or_default();
+            prop_assert_eq!(Cursor::from_bytes(cut), None);
         }
     }
 }

@@ -53,6 +53,14 @@ pub enum Error {
         /// The largest page.
         max: usize,
     },
+    /// Days that reach further than one question goes.
+    #[error("`{pattern}` walks {max} days at the most")]
+    TooManyDays {
+        /// The question.
+        pattern: &'static str,
+        /// The most days.
+        max: usize,
+    },
     /// A rekey that changes what can never change.
     #[error("{entity} at {key}: `{field}` cannot change")]
     Fixed {

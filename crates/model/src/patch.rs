@@ -3,9 +3,7 @@
 
 use std::marker::PhantomData;
 
-use roundtable_table::{
-    Condition, Returning, Update, Value, ValueRef, Write, attribute, exists, not_exists,
-};
+use roundtable_table::{Condition, Returning, Update, Value, ValueRef, Write, attribute, exists};
 
 use crate::entity::{TYPE, difference};
 use crate::error::shown;
@@ -62,11 +60,6 @@ impl<E: Entity> Patch<E> {
         self
     }
 
-    /// Only if the item is not there yet.
-    pub fn when_absent(self) -> Self {
-        self.when(not_exists(Index::Main.partition_attribute()))
-    }
-
     /// Returns this image of the item.
     pub fn returning(mut self, returning: Returning) -> Self {
         self.update = self.update.returning(returning);
@@ -102,6 +95,10 @@ pub fn rekey<E: Entity>(before: &E, after: &E) -> Result<Update> {
             let (entity, key) = (E::SHAPE.name, shown(&key));
             return Err(Error::Fixed { entity, key, field: field.attribute });
         }
+    }
+    if after.key().into_key() != key {
+        let (entity, key) = (E::SHAPE.name, shown(&key));
+        return Err(Error::Fixed { entity, key, field: Index::Main.partition_attribute() });
     }
     let there = exists(Index::Main.partition_attribute());
     let mut update = Update::new(key).when(match before.version() {

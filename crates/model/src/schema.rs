@@ -50,7 +50,7 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
         let following = active_since, active(status);
         main                    => "USER#{follower_id}",                "FOLLOWING#{followee_id}";
         gsi1 if following       => "USER#{followee_id}[#{shard}]",      "FOLLOWER#{follower_id}";
-        gsi1 else               => "USER#{followee_id}",                "REQUEST#{follower_id}";
+        gsi1 else if pending(status) => "USER#{followee_id}",           "REQUEST#{follower_id}";
         gsi2 if following       => "FOLLOW_ACTIVITY#{active_since:day}[#{day_shard}]", "{active_since}#{follower_id}#{followee_id}";
         gsi3 if following       => "USER#{follower_id}",                "ENTITY#Following#{active_since}#{followee_id}";
     }
@@ -221,6 +221,7 @@ access_patterns {
     user_by_nickname(nickname: Nickname)         => gsi2, "NICK#{nickname}", first begins "PROFILE#" -> User;
     email_lock(email: Email)                     => main, "EMAIL#{email}", "UNIQUE#USER", strong -> EmailLock;
     nick_lock(nickname: Nickname)                => main, "NICK#{nickname}", "UNIQUE#USER", strong -> NickLock;
+    nick_locks(nicknames: [Nickname])            => main, "NICK#{nicknames}", "UNIQUE#USER", strong -> NickLock;
     handle_lock(handle: Handle)                  => main, "HANDLE#{handle}", "UNIQUE#USER", strong -> HandleLock;
     credential(user: UserId)                     => main, "USER#{user}", "CREDENTIAL", strong -> Credential;
     sessions(user: UserId)                       => main, "USER#{user}", begins "SESSION#", asc, strong -> Session;
@@ -230,6 +231,7 @@ access_patterns {
     api_key(user: UserId, id: ApiKeyId)          => main, "USER#{user}", "APIKEY#{id}", strong -> ApiKey;
     /// How many of each a person has.
     counts(user: UserId, of: [UserCount], shards: Shards) => main, "USER#{user}", "COUNTER#{of}[#{shards}]" -> UserCounter;
+    counts_among(users: [UserId], of: UserCount, shards: Shards) => main, "USER#{users}", "COUNTER#{of}[#{shards}]" -> UserCounter;
     following(user: UserId)                      => main, "USER#{user}", begins "FOLLOWING#", asc -> Follow;
     followers(user: UserId, shards: Shards)      => gsi1, "USER#{user}[#{shards}]", begins "FOLLOWER#", asc -> Follow;
     follow_requests(user: UserId)                => gsi1, "USER#{user}", begins "REQUEST#", asc -> Follow;
@@ -250,6 +252,7 @@ access_patterns {
     groups_of(user: UserId)                      => gsi1, "USER#{user}", begins "ENTITY#Group#", desc -> GroupMember;
     goals(user: UserId)                          => main, "USER#{user}", begins "GOAL#", asc -> Goal;
     goal(user: UserId, id: GoalId)               => main, "USER#{user}", "GOAL#{id}", strong -> Goal;
+    goals_among(user: UserId, ids: [GoalId])     => main, "USER#{user}", "GOAL#{ids}", strong -> Goal;
     goal_timeline(user: UserId)                  => gsi1, "USER#{user}", begins "ENTITY#Goal#", desc -> Goal;
     tasks(goal: GoalId)                          => main, "GOAL#{goal}", begins "TASK#", asc -> Task;
     task(goal: GoalId, id: TaskId)               => main, "GOAL#{goal}", "TASK#{id}", strong -> Task;
@@ -262,6 +265,7 @@ access_patterns {
     milestone_timeline(user: UserId)             => gsi1, "USER#{user}", begins "ENTITY#Milestone#", desc -> Milestone;
     quests(user: UserId)                         => gsi1, "USER#{user}", begins "ENTITY#Quest#", desc -> Quest;
     quest(user: UserId, id: QuestId)             => main, "USER#{user}", "QUEST#{id}", strong -> Quest;
+    quests_among(user: UserId, ids: [QuestId])   => main, "USER#{user}", "QUEST#{ids}", strong -> Quest;
     quests_linked_to_goal(user: UserId, goal: GoalId) => gsi1, "USER#{user}", begins "ENTITY#Quest#", desc, where linked_goal_ids has goal -> Quest;
     quests_linked_to_task(user: UserId, task: TaskId) => gsi1, "USER#{user}", begins "ENTITY#Quest#", desc, where linked_task_ids has task -> Quest;
     quest_steps(user: UserId, quest: QuestId)    => main, "USER#{user}", begins "QUESTSTEP#{quest}#", asc -> QuestStep;
@@ -273,6 +277,7 @@ access_patterns {
     feed_items(reader: UserId, at: Span<Time>)   => main, "FEED#{reader}", within "TS#{at}", desc, page 50 -> FeedItem;
     /// How far back that reaches.
     feed_horizon(reader: UserId)                 => main, "FEED#{reader}", "HORIZON", strong -> FeedHorizon;
+    promotion(subject: ActorId)                  => main, "PROMO#{subject}", "PROMO#{subject}" -> Promotion;
     promotions(subjects: [ActorId])              => main, "PROMO#{subjects}", "PROMO#{subjects}" -> Promotion;
     room(id: RoomId)                             => main, "ROOM#{id}", "ROOM#{id}", strong -> Room;
     rooms(ids: [RoomId])                         => main, "ROOM#{ids}", "ROOM#{ids}" -> Room;
@@ -292,7 +297,7 @@ access_patterns {
     comments(post: PostId)                       => main, "POST#{post}", begins "COMMENT#", desc -> Comment;
     replies(post: PostId, parent: CommentId)     => main, "POST#{post}", begins "COMMENT#", asc, where parent_comment_id is parent -> Comment;
     /// One comment, wherever it is.
-    comment(id: CommentId)                       => gsi2, "COMMENT#{id}", first begins "METADATA" -> Comment;
+    comment(id: CommentId)                       => gsi2, "COMMENT#{id}", first "METADATA" -> Comment;
     comment_on(post: PostId, id: CommentId)      => main, "POST#{post}", "COMMENT#{id}", strong -> Comment;
     comment_counters(post: PostId, comments: [CommentId]) => main, "POST#{post}", "COUNTER#COMMENT#{comments}" -> CommentCounter;
     comment_likes(post: PostId, comments: [CommentId], user: UserId) => main, "POST#{post}", "CLIKE#{comments}#{user}" -> CommentLike;
@@ -312,11 +317,14 @@ access_patterns {
     moderation_queue(status: ModerationStatus, days: Days, shards: Shards) => gsi2, "MODERATION#{status}#{days}[#{shards}]", all, desc -> ModerationCase;
     moderation_case(id: CaseId)                  => main, "CASE#{id}", "CASE#{id}", strong -> ModerationCase;
     reports(post: PostId, subject: CaseId)       => main, "POST#{post}", begins "REPORT#{subject}#", asc -> Report;
+    report(post: PostId, subject: CaseId, user: UserId) => main, "POST#{post}", "REPORT#{subject}#{user}", strong -> Report;
     company(id: CompanyId)                       => main, "COMPANY#{id}", "COMPANY#{id}", strong -> Company;
     offer(id: OfferId)                           => main, "OFFER#{id}", "OFFER#{id}", strong -> Offer;
     offers_of(company: CompanyId)                => gsi3, "COMPANY#{company}", begins "Offer#", asc -> Offer;
     tagged(tag: Tag, shards: Shards)             => main, "TAG#{tag}[#{shards}]", all, asc -> TagRef;
     tagged_of(tag: Tag, entity: EntityKind, shards: Shards) => main, "TAG#{tag}[#{shards}]", begins "{entity}#", asc -> TagRef;
+    /// By which of these tags something is found, and in which shard: there may have been fewer.
+    tag_refs(tags: [Tag], shards: Shards, entity: EntityKind, id: SubjectId) => main, "TAG#{tags}[#{shards}]", "{entity}#{id}", strong -> TagRef;
     notifications(user: UserId, at: Span<Time>)  => main, "NOTIF#{user}", within "TS#{at}", desc, strong -> Notification;
     upload(user: UserId, key: MediaKey)          => main, "USER#{user}", "UPLOAD#{key}", strong -> Upload;
     /// What a request has led to.

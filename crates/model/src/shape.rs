@@ -224,11 +224,6 @@ pub struct When {
 impl When {
     /// Always.
     pub const ALWAYS: Self = Self { otherwise: false, present: &[], predicates: &[] };
-
-    /// Whether there is nothing to check.
-    pub const fn is_always(&self) -> bool {
-        !self.otherwise && self.present.is_empty() && self.predicates.is_empty()
-    }
 }
 
 impl fmt::Display for When {

@@ -5,6 +5,7 @@ mod timeline;
 pub use timeline::{EntityTimeline, TimelineEntry, TimelinePage};
 
 use futures::future::try_join;
+use roundtable_table::Order;
 
 use crate::entities::{Comment, Post, PostCounter, PostSummary, User};
 use crate::{Core, EntityKind, Handle, Page, PostId, Result, UserId};
@@ -27,10 +28,15 @@ impl Core {
         }
     }
 
-    /// A post beside the first page of its comments, newest first.
-    pub async fn post_with_comments(&self, id: &PostId) -> Result<Option<(Post, Page<Comment>)>> {
-        let (post, comments) =
-            try_join(self.post(id).get(), self.comments(id).strong().page()).await?;
+    /// A post beside the first page of its comments, in either order.
+    pub async fn post_with_comments(
+        &self,
+        id: &PostId,
+        order: Order,
+        limit: usize,
+    ) -> Result<Option<(Post, Page<Comment>)>> {
+        let comments = self.comments(id).strong().order(order).limit(limit);
+        let (post, comments) = try_join(self.post(id).get(), comments.page()).await?;
         Ok(post.map(|post| (post, comments)))
     }
 

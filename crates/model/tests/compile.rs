@@ -26,6 +26,10 @@ fn mistakes_on_the_page_do_not_compile() {
         "days_not_in_time_order",
         "predicate_that_sees_an_undeclared_field",
         "unpadded_number_in_a_key",
+        "prefix_that_ends_within_a_part",
+        "computed_part_that_may_change",
+        "upsert_of_what_is_in_an_index",
+        "get_on_an_index",
     ] {
         cases.compile_fail(format!("tests/refused/{case}.rs"));
     }

@@ -9,7 +9,7 @@ mod shared;
 use std::sync::Arc;
 
 use roundtable_model::entities::{
-    Activity, Follow, Goal, Like, Post, PostCounter, Quest, Task, User,
+    Activity, Comment, Follow, Goal, Like, Post, PostCounter, Quest, Task, User,
 };
 use roundtable_model::table::{Order, Recorder, item};
 use roundtable_model::{
@@ -101,6 +101,31 @@ async fn the_timeline_walks_days_and_shards_in_both_orders() {
     assert!(today.items.iter().all(|post| post.published_at.unwrap().day() == newest.day()));
 }
 
+/// R30: at midnight the days asked for move on, and whoever scrolls goes on scrolling.
+#[tokio::test]
+async fn a_walk_goes_on_when_the_days_have_moved() {
+    let core = town().await;
+    let newest = Time::from_ms(1_737_991_800_000);
+    for number in 0..10u64 {
+        put(&core, &post(number, newest.ms() - number * DAY_MS)).await;
+    }
+    let ask = |days_later: u64, order| {
+        let last = Time::from_ms(newest.ms() + days_later * DAY_MS).day();
+        core.timeline(Days::up_to(last, 8), shards(3)).order(order).limit(3)
+    };
+    let first = ask(0, Order::Descending).page().await.unwrap();
+    let second = ask(1, Order::Descending).after(first.next).page().await.unwrap();
+    assert_eq!(ids(&second.items), ["post-0003", "post-0004", "post-0005"]);
+    let first = ask(0, Order::Ascending).page().await.unwrap();
+    assert_eq!(ids(&first.items), ["post-0007", "post-0006", "post-0005"]);
+    let second = ask(4, Order::Ascending).after(first.next).page().await.unwrap();
+    assert_eq!(ids(&second.items), ["post-0003", "post-0002", "post-0001"]);
+    let gone = ask(100, Order::Descending).page().await.unwrap();
+    assert!(gone.items.is_empty() && gone.next.is_none());
+    let ages = core.timeline(Days::up_to(newest.day(), 4000), shards(1)).page().await;
+    assert!(matches!(ages, Err(Error::TooManyDays { pattern: "timeline", .. })));
+}
+
 fn ids(posts: &[Post]) -> Vec<String> {
     posts.iter().map(|post| post.id.to_string()).collect()
 }
@@ -154,6 +179,27 @@ async fn a_filter_still_fills_its_pages() {
 }
 
 #[tokio::test]
+async fn a_filter_over_a_merge_reads_little_more_than_it_must() {
+    let core = town().await;
+    let recorder = Arc::new(Recorder::default());
+    let observed = core.table().store().observed(recorder.clone());
+    let core = Core::on(observed.table(Core::SHAPE.name).await.unwrap());
+    let at = 1_737_991_800_000;
+    for number in 0..1000 {
+        let feed = if number % 50 == 0 { "wanted" } else { "other" };
+        let content = feed.to_owned();
+        put(&core, &Post { content, ..post(number, at + number) }).await;
+    }
+    recorder.take();
+    let today = Days::only(Time::from_ms(at).day());
+    let wanted = Post::CONTENT.is(&String::from("wanted"));
+    let page = core.timeline(today, shards(3)).limit(19).only(wanted).page().await.unwrap();
+    assert_eq!((page.items.len(), page.next.is_some()), (19, true));
+    let operations = recorder.take().len();
+    assert!(operations <= 8, "{operations} merges for one page");
+}
+
+#[tokio::test]
 async fn spans_hold_their_beginning_and_not_their_end() {
     let core = town().await;
     let due = |hours: u64| Time::from_ms(1_737_936_000_000 + hours * 3_600_000);
@@ -193,6 +239,9 @@ async fn activities_of_many_actors_come_newest_first() {
     let expected: Vec<String> = (0..120).rev().map(|number| format!("act-{number:03}")).collect();
     let found: Vec<String> = found.iter().map(|found| found.activity_id.to_string()).collect();
     assert_eq!(found, expected);
+    let twice: Vec<ActorId> = homes.iter().chain(&homes).cloned().collect();
+    let page = core.activities(&twice, Span::ALL).page().await.unwrap();
+    assert_eq!(page.items.len(), 50, "an actor asked for twice is read once");
     let nobody = core.activities(&[], Span::ALL).page().await.unwrap();
     assert!(nobody.items.is_empty() && nobody.next.is_none());
 }
@@ -310,6 +359,17 @@ async fn bad_cursors_and_limits_are_refused_by_name() {
         refused(core.posts_by(&other).after(cursor.clone())).await,
         "this cursor does not continue `posts_by`: it was made for another question"
     );
+    // Merged and walked questions are bound to what was asked just as well.
+    let follow = |name: &str| Follow {
+        follower_id: user_id(name),
+        followee_id: user_id("bo"),
+        ..samples::follow()
+    };
+    put(&core, &follow("fan-1")).await;
+    put(&core, &follow("fan-2")).await;
+    let page = core.followers(&user_id("bo"), shards(2)).limit(1).page().await.unwrap();
+    let fans = core.followers(&other, shards(2)).after(page.next);
+    assert!(matches!(fans.page().await, Err(Error::BadCursor { pattern: "followers", .. })));
     let days = Days::only(Time::from_ms(0).day());
     let timeline = core.timeline(days, shards(1)).after(cursor.clone());
     assert!(matches!(timeline.page().await, Err(Error::BadCursor { pattern: "timeline", .. })));
@@ -343,6 +403,41 @@ async fn an_item_of_another_type_under_a_key_is_an_error_not_an_answer() {
     assert!(matches!(error, Error::BadItem { entity: "Post", field: "createdAt", .. }), "{error}");
 }
 
+/// What the page says about composites is what they do.
+#[tokio::test]
+async fn composites_ask_the_patterns_that_the_page_names() {
+    let core = town().await;
+    put(&core, &samples::user()).await;
+    put(&core, &samples::handle_lock()).await;
+    let recorder = Arc::new(Recorder::default());
+    let observed = core.table().store().observed(recorder.clone());
+    let core = Core::on(observed.table(Core::SHAPE.name).await.unwrap());
+    for composite in Core::SHAPE.composites {
+        let (user, post) = (samples::user().id, samples::post().id);
+        match composite.name {
+            "user_by_handle" => {
+                core.user_by_handle(&samples::handle_lock().handle).await.unwrap();
+            }
+            "post_with_comments" => {
+                core.post_with_comments(&post, Order::Ascending, 20).await.unwrap();
+            }
+            "post_stats" => {
+                core.post_stats(&[post]).await.unwrap();
+            }
+            "entity_timeline" => {
+                core.entity_timeline(&user, EntityKind::ALL).page().await.unwrap();
+            }
+            other => panic!("{other} is not tested"),
+        }
+        let mut asked: Vec<_> =
+            recorder.take().into_iter().filter_map(|operation| operation.pattern).collect();
+        let mut named = composite.of.to_vec();
+        asked.sort_unstable();
+        named.sort_unstable();
+        assert_eq!(asked, named, "{}", composite.name);
+    }
+}
+
 #[tokio::test]
 async fn composites_answer_as_one() {
     let core = town().await;
@@ -356,7 +451,14 @@ async fn composites_answer_as_one() {
     let (post, comment) = (samples::post(), samples::comment());
     put(&core, &post).await;
     put(&core, &comment).await;
-    let (found, comments) = core.post_with_comments(&post.id).await.unwrap().unwrap();
-    assert_eq!((found, comments.items), (post, vec![comment]));
-    assert!(core.post_with_comments(&"none".parse().unwrap()).await.unwrap().is_none());
+    let earlier = samples::comment();
+    let earlier = Comment { id: "00000000000000000000000000".parse().unwrap(), ..earlier };
+    put(&core, &earlier).await;
+    let ask = async |order| core.post_with_comments(&post.id, order, 20).await.unwrap().unwrap();
+    let (found, newest) = ask(Order::Descending).await;
+    assert_eq!((found, newest.items), (post.clone(), vec![comment.clone(), earlier.clone()]));
+    let (_, oldest) = ask(Order::Ascending).await;
+    assert_eq!(oldest.items, [earlier, comment]);
+    let none = core.post_with_comments(&"none".parse().unwrap(), Order::Ascending, 20).await;
+    assert!(none.unwrap().is_none());
 }

@@ -53,6 +53,14 @@ fn primary_key(entity: &Entity, main: &Key) -> Result<()> {
         }
     }
     for argument in &entity.identity {
+        let moving = |field: &&Ident| entity.part(field).is_some_and(|part| part.mutable);
+        if let Some(field) = argument.computed_from.iter().flatten().find(moving) {
+            let problem = format!(
+                "`{}` is computed from `{field}`, which may change, and a primary key cannot",
+                argument.name
+            );
+            return Err(Error::new(field.span(), problem));
+        }
         if !main.mentions(&argument.name) {
             let problem = format!(
                 "`{}` is listed in `{}(…)`, but the primary key lacks it",

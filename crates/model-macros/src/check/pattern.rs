@@ -93,12 +93,18 @@ fn order(pattern: &Pattern) -> Result<()> {
     let refuse = |problem: String| Err(Error::new(pattern.name.span(), problem));
     let get = matches!(pattern.sort, Sort::Equal(_));
     let single = get || pattern.first;
-    if get && pattern.first {
-        return refuse(String::from("`first` is for a range; a whole key needs none"));
+    if get && pattern.first && pattern.index.is_main() {
+        return refuse(String::from("`first` is for an index or a range; a whole key needs none"));
     }
-    if get && !pattern.index.is_main() {
+    if get && !pattern.first && !pattern.index.is_main() {
         let index = &pattern.index.name;
-        return refuse(format!("there is no get on an index: use `{index}, …, first begins …`"));
+        return refuse(format!("there is no get on an index: use `{index}, …, first …`"));
+    }
+    if let Sort::Begins(template) = &pattern.sort
+        && !template.open
+    {
+        // Else `LIKE` would also find `LIKELY`, and `EDGE#a` what belongs to `ab`.
+        return Err(Error::new(template.span(), "a `begins` ends in `#`"));
     }
     if single && (pattern.descending.is_some() || pattern.page.is_some()) {
         return refuse(format!("`{}` finds single items: no order, no page", pattern.name));
@@ -106,7 +112,7 @@ fn order(pattern: &Pattern) -> Result<()> {
     if !single && pattern.descending.is_none() {
         return refuse(format!("`{}` is a list: say `asc` or `desc`", pattern.name));
     }
-    if pattern.view.is_some() && !get {
+    if pattern.view.is_some() && (!get || pattern.first) {
         return refuse(String::from("only a get has a view: a list's cursor needs the keys"));
     }
     if pattern.filter.is_some() && single {

@@ -48,22 +48,40 @@ pub(super) fn generate(entity: &Entity) -> TokenStream {
     }
 }
 
-/// `Follow::at(&ana, &bo)`, and `UserCounter::upsert(…)`, whose update makes the item if need be.
-fn constructors(entity: &Entity) -> TokenStream {
-    let name = &entity.name;
-    let parameters = entity.identity.iter().map(|Argument { name, kind, .. }| match kind {
+/// The constructor of a refused page's entity, so that its callers are not refused as well.
+pub(super) fn stub(entity: &Entity) -> TokenStream {
+    let (name, parameters) = (&entity.name, parameters(entity));
+    quote! {
+        impl #name {
+            /// Nowhere, until the page is right.
+            pub fn at(#parameters) -> ::roundtable_model::At<Self> {
+                loop {}
+            }
+        }
+    }
+}
+
+fn parameters(entity: &Entity) -> TokenStream {
+    let each = entity.identity.iter().map(|Argument { name, kind, .. }| match kind {
         ArgumentKind::One(kind)
         | ArgumentKind::List(kind)
         | ArgumentKind::Span(kind)
         | ArgumentKind::Shards(kind)
         | ArgumentKind::Days(kind) => quote!(#name: &#kind),
     });
-    let parameters = quote!(#(#parameters),*);
+    quote!(#(#each),*)
+}
+
+/// `Follow::at(&ana, &bo)`, and `UserCounter::upsert(…)`, whose update makes the item if need be.
+fn constructors(entity: &Entity) -> TokenStream {
+    let name = &entity.name;
+    let parameters = parameters(entity);
     let Some(main) = entity.keys.first() else { return TokenStream::new() };
     let (partition, sort) = (key::write(&main.partition), key::write(&main.sort));
     let doc = format!("The place of the one `{name}` that these name.");
+    // What is in an index, or computed, has to be written whole.
     let computed = entity.identity.iter().any(|argument| argument.computed_from.is_some());
-    let upsert = (!computed).then(|| {
+    let upsert = (entity.keys.len() == 1 && !computed).then(|| {
         let names = entity.identity.iter().map(|argument| &argument.name);
         let texts = entity.identity.iter().map(|argument| argument.name.to_string());
         let names_again = entity.identity.iter().map(|argument| &argument.name);

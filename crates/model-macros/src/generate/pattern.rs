@@ -10,29 +10,19 @@ use crate::grammar::{Argument, ArgumentKind, Entity, Page, Pattern, Sort};
 use crate::template::{Segment, Template};
 
 pub(super) fn generate(page: &Page, pattern: &Pattern) -> TokenStream {
-    let (name, constant, shape) = (&pattern.name, constant(&pattern.name), shape::pattern(pattern));
-    let operation = shape::operation(pattern).to_string();
-    let answer = pattern.view.as_ref().unwrap_or(&pattern.entity);
-    let parameters = pattern.arguments.iter().map(parameter);
-    let doc = doc(pattern);
-    let types = types(page, pattern);
-    let (returned, body) = match operation.as_str() {
+    let (constant, shape) = (constant(&pattern.name), shape::pattern(pattern));
+    let (types, signature) = (types(page, pattern), signature(pattern));
+    let body = match shape::operation(pattern).to_string().as_str() {
         "Get" => {
             let key = primary_key(pattern);
-            (quote!(Lookup<'_, #answer>), quote!(Lookup::new(&self.table, &Self::#constant, #key)))
+            quote!(Lookup::new(&self.table, &Self::#constant, #key))
         }
         "BatchGet" => {
             let keys = spread(pattern, &primary_key(pattern), true);
-            (
-                quote!(Lookups<'_, #answer>),
-                quote!(Lookups::new(&self.table, &Self::#constant, #keys)),
-            )
+            quote!(Lookups::new(&self.table, &Self::#constant, #keys))
         }
-        "First" => (quote!(First<'_, #answer>), listing(pattern, &constant, &quote!(First))),
-        operation => {
-            let strong = pattern.index.is_main() && operation == "Query";
-            (quote!(Listing<'_, #answer, #strong>), listing(pattern, &constant, &quote!(Listing)))
-        }
+        "First" => listing(pattern, &constant, &quote!(First)),
+        _ => listing(pattern, &constant, &quote!(Listing)),
     };
     quote! {
         const #constant: ::roundtable_model::shape::PatternShape = {
@@ -40,10 +30,35 @@ pub(super) fn generate(page: &Page, pattern: &Pattern) -> TokenStream {
             #shape
         };
 
-        #[doc = #doc]
-        pub fn #name(&self, #(#parameters),*) -> ::roundtable_model::#returned {
+        #signature {
             ::roundtable_model::#body
         }
+    }
+}
+
+/// The method of a refused page, so that its callers are not refused as well.
+pub(super) fn stub(pattern: &Pattern) -> TokenStream {
+    let signature = signature(pattern);
+    quote!(#signature { loop {} })
+}
+
+/// The method's documentation, name, parameters and return type.
+fn signature(pattern: &Pattern) -> TokenStream {
+    let (name, doc) = (&pattern.name, doc(pattern));
+    let parameters = pattern.arguments.iter().map(parameter);
+    let answer = pattern.view.as_ref().unwrap_or(&pattern.entity);
+    let returned = match shape::operation(pattern).to_string().as_str() {
+        "Get" => quote!(Lookup<'_, #answer>),
+        "BatchGet" => quote!(Lookups<'_, #answer>),
+        "First" => quote!(First<'_, #answer>),
+        operation => {
+            let strong = pattern.index.is_main() && operation == "Query";
+            quote!(Listing<'_, #answer, #strong>)
+        }
+    };
+    quote! {
+        #[doc = #doc]
+        pub fn #name(&self, #(#parameters),*) -> ::roundtable_model::#returned
     }
 }
 
@@ -115,7 +130,12 @@ fn listing(pattern: &Pattern, constant: &Ident, kind: &TokenStream) -> TokenStre
         let compare = Ident::new(if filter.contains { "has" } else { "is" }, with.span());
         quote!(.only(#entity::#field.#compare(#with)))
     });
-    quote!(#kind::new(&self.table, &Self::#constant, #partitions, #range) #filter)
+    // What a cursor is bound to: everything asked for, except what may differ from page to page.
+    let asked =
+        pattern.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::One(_)));
+    let asked = asked.map(|argument| &argument.name);
+    let asked = quote!(::std::format!("{:?}", (#(&#asked,)*)));
+    quote!(#kind::new(&self.table, &Self::#constant, #asked, #partitions, #range) #filter)
 }
 
 /// A vector of `made`, for each combination of what lists and shards hold.
@@ -144,7 +164,11 @@ fn spread(pattern: &Pattern, made: &TokenStream, in_sort: bool) -> TokenStream {
 fn range(pattern: &Pattern) -> TokenStream {
     match &pattern.sort {
         Sort::All => quote!(::roundtable_model::Range::All),
-        Sort::Equal(template) | Sort::Begins(template) => {
+        Sort::Equal(template) => {
+            let key = key::write(template);
+            quote!(::roundtable_model::Range::Exactly(#key))
+        }
+        Sort::Begins(template) => {
             let prefix = key::write(template);
             quote!(::roundtable_model::Range::Begins(#prefix))
         }

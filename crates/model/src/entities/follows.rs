@@ -34,7 +34,12 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// Whether it holds; otherwise it is a request.
+    /// Whether it waits to be accepted.
+    pub fn pending(status: &FollowStatus) -> bool {
+        matches!(status, FollowStatus::Pending)
+    }
+
+    /// Whether it holds.
     pub fn active(status: &FollowStatus) -> bool {
         matches!(status, FollowStatus::Active)
     }

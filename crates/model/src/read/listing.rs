@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use roundtable_table::limits::MERGE_ITEMS_MAX;
 use roundtable_table::{Condition, Item, Key, Merge, Order, Position, Query, SortRange, Table};
 
+use super::partitions::DAYS_MAX;
 use super::{Partitions, Range};
 use crate::part::stable_hash;
 use crate::shape::{Index, PatternShape, Segment};
@@ -13,8 +14,11 @@ use crate::{Cursor, Day, Days, Entity, Error, Field, Result};
 /// The largest page. One item more is read, to know whether another page follows.
 const PAGE_ITEMS_MAX: usize = MERGE_ITEMS_MAX - 1;
 
-/// How many days at the most are read at once while walking: enough to cross an empty year in a dozen
-/// reads, and few enough that a busy month is not opened for one page.
+/// The longest answer that is read in one go.
+const ALL_ITEMS_MAX: usize = 10_000;
+
+/// How many days at the most are read at once while walking: enough to cross an empty year in sixteen
+/// rounds, and few enough that a busy month is not opened for one page.
 const DAYS_AT_ONCE_MAX: usize = 32;
 
 /// A question about many items. `STRONG` tells whether it can be read strongly.
@@ -23,6 +27,7 @@ const DAYS_AT_ONCE_MAX: usize = 32;
 pub struct Listing<'a, E, const STRONG: bool> {
     table: &'a Table,
     pattern: &'static PatternShape,
+    asked: String,
     partitions: Partitions,
     range: Range,
     order: Order,
@@ -56,12 +61,19 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
     pub fn new(
         table: &'a Table,
         pattern: &'static PatternShape,
-        partitions: Partitions,
+        asked: String,
+        mut partitions: Partitions,
         range: Range,
     ) -> Self {
+        if let Partitions::Many(partitions) = &mut partitions {
+            // Whoever follows themselves is asked for twice, and read once.
+            partitions.sort_unstable();
+            partitions.dedup();
+        }
         Self {
             table,
             pattern,
+            asked,
             partitions,
             range,
             order: if pattern.descending { Order::Descending } else { Order::Ascending },
@@ -129,23 +141,24 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         Ok(Page { items, next, question, index: self.pattern.index })
     }
 
-    /// Everything, page by page; for answers known to be short, such as a person's devices.
+    /// Everything, page by page; for answers known to be short, such as a person's devices. One that
+    /// is not is refused.
     pub async fn all(self) -> Result<Vec<E>> {
         let Some(range) = self.range.condition() else { return Ok(Vec::new()) };
         let start = self.start(self.question())?;
-        let found = self.read(range, start, usize::MAX).await?;
+        let found = self.read(range, start, ALL_ITEMS_MAX + 1).await?;
+        if found.len() > ALL_ITEMS_MAX {
+            let (pattern, max) = (self.pattern.name, ALL_ITEMS_MAX);
+            return Err(Error::BadLimit { pattern, limit: found.len(), max });
+        }
         found.iter().map(E::from_item).collect()
     }
 
-    /// What the cursors of this question carry. Lists of partitions are not part of it: whom somebody
-    /// follows may change from page to page.
+    /// What the cursors of this question carry. Lists of partitions, shards and days are not part of
+    /// it: whom somebody follows, and what day it is, may change from page to page.
     fn question(&self) -> u64 {
-        let partition = match &self.partitions {
-            Partitions::One(partition) => partition.as_str(),
-            Partitions::Many(_) | Partitions::Days { .. } => "",
-        };
-        let (name, range, order) = (self.pattern.name, &self.range, self.order);
-        stable_hash(&format!("{name}\n{partition}\n{range:?}\n{order:?}"))
+        let Self { pattern, asked, range, order, filter, .. } = self;
+        stable_hash(&format!("{}\n{asked}\n{range:?}\n{order:?}\n{filter:?}", pattern.name))
     }
 
     fn start(&self, question: u64) -> Result<Option<Position>> {
@@ -197,7 +210,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
                 index: self.pattern.index.name().map(str::to_owned),
                 sort: range.clone(),
                 order: self.order,
-                limit: (wanted < usize::MAX).then_some(looked.max(missing)),
+                limit: Some(looked.max(missing)),
                 start: start.take(),
                 filter: self.filter.clone(),
                 strong: self.strong,
@@ -225,14 +238,16 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             return Ok(());
         }
         let table = self.table.for_pattern(self.pattern.name);
+        let mut looked = wanted;
         loop {
             let missing = wanted - found.len();
+            let limit = looked.max(missing).min(MERGE_ITEMS_MAX);
             let merge = Merge {
                 index: self.pattern.index.name().map(str::to_owned),
                 sort: range.clone(),
                 order: self.order,
                 start: start.take(),
-                ..Merge::newest(partitions.iter().map(String::as_str), missing.min(MERGE_ITEMS_MAX))
+                ..Merge::newest(partitions.iter().map(String::as_str), limit)
             };
             let page = table.merge(merge).await?;
             let fits =
@@ -242,6 +257,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             if start.is_none() || found.len() >= wanted {
                 return Ok(());
             }
+            looked = looked.saturating_mul(2);
         }
     }
 
@@ -256,19 +272,26 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         wanted: usize,
         found: &mut Vec<Item>,
     ) -> Result<()> {
+        let count = days.iter().take(DAYS_MAX + 1).count();
+        if count > DAYS_MAX {
+            let (pattern, max) = (self.pattern.name, DAYS_MAX);
+            return Err(Error::TooManyDays { pattern, max });
+        }
         let mut remaining: Vec<Day> = days.into_iter().collect();
         if self.order == Order::Ascending {
             remaining.reverse();
         }
-        let mut remaining = remaining.as_slice();
+        // The cursor's day may have left the days asked for: at midnight they move on.
         if let Some(position) = &start {
-            let reached = self
-                .day_of(position)
-                .and_then(|day| remaining.iter().position(|candidate| *candidate == day));
-            let reason = "its day is not among those asked for";
+            let reason = "it names no day";
+            let reached = self.day_of(position);
             let reached = reached.ok_or(Error::BadCursor { pattern: self.pattern.name, reason })?;
-            remaining = remaining.get(reached..).unwrap_or_default();
+            remaining.retain(|day| match self.order {
+                Order::Descending => *day <= reached,
+                Order::Ascending => *day >= reached,
+            });
         }
+        let mut remaining = remaining.as_slice();
         let (mut start, mut at_once) = (start, 1);
         while !remaining.is_empty() && found.len() < wanted {
             let (run, rest) = remaining.split_at(at_once.min(remaining.len()));
@@ -304,5 +327,6 @@ fn cursor<E: Entity>(question: u64, index: Index, item: &E) -> Cursor {
     let place = Index::SECONDARY.iter().position(|secondary| *secondary == index);
     let key = place.and_then(|place| keys.into_iter().nth(place).flatten());
     let index = key.map(|(partition, sort)| Key::new(partition, sort));
-    Cursor { question, position: Position { base: item.key().into_key(), index } }
+    let position = Position { base: item.key().into_key(), index };
+    Cursor { question, position, note: None }
 }

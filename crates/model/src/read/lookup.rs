@@ -102,10 +102,11 @@ impl<'a, E: Entity> First<'a, E> {
     pub fn new(
         table: &'a Table,
         pattern: &'static PatternShape,
+        asked: String,
         partitions: Partitions,
         range: Range,
     ) -> Self {
-        Self(Listing::new(table, pattern, partitions, range))
+        Self(Listing::new(table, pattern, asked, partitions, range))
     }
 
     /// The item, if it is there.

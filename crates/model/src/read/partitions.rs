@@ -4,7 +4,11 @@ use std::fmt;
 
 use roundtable_table::SortRange;
 
-use crate::{Day, Days, KeyPart, Span};
+use crate::{Day, Days, KeyPart, Span, Time};
+
+/// The most days one question walks: ten years. Each is a query for each shard on DynamoDB, however
+/// empty it is.
+pub(super) const DAYS_MAX: usize = 3_660;
 
 /// The partitions a question reads.
 pub enum Partitions {
@@ -46,6 +50,8 @@ impl fmt::Debug for Partitions {
 pub enum Range {
     /// All.
     All,
+    /// This one.
+    Exactly(String),
     /// Those that begin so.
     Begins(String),
     /// From the first to before the second.
@@ -58,10 +64,10 @@ pub enum Range {
 
 impl Range {
     #[doc(hidden)]
-    pub fn within<T: KeyPart>(prefix: String, span: &Span<T>) -> Self {
-        let bound = |part: &T| {
+    pub fn within(prefix: String, span: &Span<Time>) -> Self {
+        let bound = |time: &Time| {
             let mut bound = prefix.clone();
-            part.write_part(&mut bound);
+            time.write_part(&mut bound);
             bound
         };
         match (span.from.as_ref().map(bound), span.to.as_ref().map(bound)) {
@@ -73,7 +79,7 @@ impl Range {
             (Some(from), Some(to)) => Self::Between(from, to),
             (None, Some(to)) if prefix.is_empty() => Self::Below(to),
             (None, Some(to)) => Self::Between(prefix, to),
-            // Parts are times, ids and digits: all below `~`.
+            // Times are digits: all below `~`.
             (Some(from), None) => Self::Between(from, prefix + "~"),
         }
     }
@@ -82,6 +88,7 @@ impl Range {
     pub(super) fn condition(&self) -> Option<SortRange> {
         match self {
             Self::All => Some(SortRange::All),
+            Self::Exactly(key) => Some(SortRange::Equal(key.as_str().into())),
             Self::Begins(prefix) => Some(SortRange::BeginsWith(prefix.as_str().into())),
             Self::Between(from, to) => {
                 Some(SortRange::Between(from.as_str().into(), to.as_str().into()))

@@ -169,7 +169,7 @@ impl<'a> EntityTimeline<'a> {
         });
         let more = found.len() > self.limit;
         let each = found.into_iter().take(self.limit).map(|found| {
-            let cursor = Cursor { question, position: found.position };
+            let cursor = Cursor { question, position: found.position, note: None };
             Ok((TimelineEntry::from_item(&found.item)?, cursor))
         });
         let entries = each.collect::<Result<Vec<_>>>()?;
@@ -189,7 +189,10 @@ impl<'a> EntityTimeline<'a> {
         };
         match after {
             Some(place) if place.source == at => query.start = Some(place.position.clone()),
-            Some(place) => query.sort = self.rest(prefix, at, place),
+            Some(place) => match self.rest(prefix, at, place) {
+                Some(rest) => query.sort = rest,
+                None => return Ok(Vec::new()),
+            },
             None => {}
         }
         let mut found = Vec::new();
@@ -206,7 +209,8 @@ impl<'a> EntityTimeline<'a> {
     }
 
     /// What of another kind comes after a place: equal times go by kind.
-    fn rest(&self, prefix: &str, at: usize, place: &Place) -> SortRange {
+    /// `None` when nothing can.
+    fn rest(&self, prefix: &str, at: usize, place: &Place) -> Option<SortRange> {
         let key = |time: Time, end: &str| {
             let mut key = prefix.to_owned();
             time.write_part(&mut key);
@@ -214,13 +218,15 @@ impl<'a> EntityTimeline<'a> {
         };
         let (from, to) = match (self.order, at < place.source) {
             (Order::Descending, true) => (prefix.to_owned(), key(place.time, ABOVE)),
+            (Order::Descending, false) if place.time == Time::EPOCH => return None,
             (Order::Descending, false) => (prefix.to_owned(), key(place.time.minus_ms(1), ABOVE)),
+            (Order::Ascending, true) if place.time == Time::MAX => return None,
             (Order::Ascending, true) => {
                 (key(place.time.plus_ms(1), ""), format!("{prefix}{ABOVE}"))
             }
             (Order::Ascending, false) => (key(place.time, ""), format!("{prefix}{ABOVE}")),
         };
-        SortRange::Between(from.into(), to.into())
+        Some(SortRange::Between(from.into(), to.into()))
     }
 
     fn found(&self, source: usize, item: Item) -> Option<Found> {
