@@ -51,10 +51,12 @@ pub(super) fn generate(entity: &Entity) -> TokenStream {
 /// The constructor of a refused page's entity, so that its callers are not refused as well.
 pub(super) fn stub(entity: &Entity) -> TokenStream {
     let (name, parameters) = (&entity.name, parameters(entity));
+    let names = entity.identity.iter().map(|argument| &argument.name);
     quote! {
         impl #name {
             /// Nowhere, until the page is right.
             pub fn at(#parameters) -> ::roundtable_model::At<Self> {
+                let _ = (#(#names,)*);
                 loop {}
             }
         }

@@ -39,7 +39,8 @@ pub(super) fn generate(page: &Page, pattern: &Pattern) -> TokenStream {
 /// The method of a refused page, so that its callers are not refused as well.
 pub(super) fn stub(pattern: &Pattern) -> TokenStream {
     let signature = signature(pattern);
-    quote!(#signature { loop {} })
+    let names = pattern.arguments.iter().map(|argument| &argument.name);
+    quote!(#signature { let _ = (#(#names,)*); loop {} })
 }
 
 /// The method's documentation, name, parameters and return type.
