@@ -26,6 +26,18 @@ pub(crate) enum Failure {
     /// The store refused.
     #[error("{0}")]
     Store(#[from] roundtable_table::Error),
+    /// There is no store to look at.
+    #[error("{}: there is no such directory, and so no store in it", path.display())]
+    NoStore { path: PathBuf },
+    /// The schema has other tables than this program knows.
+    #[error("the schema does not have the three tables that are checked")]
+    Schema,
+    /// The store could not be checked.
+    #[error("{0}")]
+    Verify(#[from] roundtable_verify::Failure),
+    /// A report could not be written as JSON.
+    #[error("writing JSON: {0}")]
+    Json(#[from] serde_json::Error),
     /// A table is there, and is another one.
     #[error("table {table:?} exists, and is not this one: {differences}; it was left as it is")]
     OtherTable { table: String, differences: String },

@@ -4,7 +4,11 @@
 //! It does no work of its own and keeps no rules.
 
 mod failure;
+mod names;
+mod place;
+mod progress;
 mod table;
+mod verify;
 
 use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;
@@ -28,6 +32,10 @@ enum Command {
     /// The tables: their design, its weak points, their cost, and how they are made
     #[command(subcommand)]
     Table(table::Command),
+    /// Checks that the store holds what it must: counters, unique names, indexes, stream, checksums
+    ///
+    /// The store must be quiet. An embedded one must not be open elsewhere: stop the server first.
+    Verify(verify::Verify),
 }
 
 /// How a command went, when it could be carried out.
@@ -44,6 +52,7 @@ fn main() -> ExitCode {
     let mut out = BufWriter::new(io::stdout().lock());
     let done = match cli.command {
         Command::Table(command) => table::run(command, &mut out),
+        Command::Verify(verify) => verify.run(&mut out),
     };
     let done = done.and_then(|outcome| {
         out.flush()?;

@@ -1,10 +1,9 @@
 //! `roundtable table …`: what can be derived from the schema, one subcommand in each file.
 
 mod capacity;
-mod create;
+pub(crate) mod create;
 mod doc;
 mod lint;
-mod names;
 
 use std::io::Write;
 
@@ -12,9 +11,9 @@ use clap::Subcommand;
 use roundtable_model::derived::{cloudformation, terraform, workbench};
 use roundtable_model::{SCHEMA, samples};
 
-use self::names::Names;
 use crate::Outcome;
 use crate::failure::Failure;
+use crate::names::Names;
 
 /// What can be done about the tables.
 #[derive(Debug, Subcommand)]

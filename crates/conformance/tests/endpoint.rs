@@ -47,6 +47,10 @@ const LOCAL_DEPARTURES: &[Departure] = &[
         case: "capacity::a_transaction_costs_twice",
         reason: "transactions are reported to cost four times",
     },
+    Departure {
+        case: "capacity::a_transaction_pays_for_indexes_once",
+        reason: "transactions are reported to cost four times",
+    },
 ];
 
 struct Endpoint {

@@ -1,19 +1,22 @@
 //! Who follows whom: asking, accepting, muting, and leaving again.
 
-use roundtable_model::entities::{Follow, User};
-use roundtable_model::table::{Condition, Write};
+mod edge;
+
+use roundtable_model::entities::{Block, Follow, User};
 use roundtable_model::{
-    ActorId, Day, Days, Entity, FollowStatus, RequestId, Shard, Shards, Time, UserCount, UserId,
-    rekey,
+    Day, Days, Entity, FollowStatus, RequestId, Shard, Shards, UserId, rekey,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Act, Standing, allows};
-use crate::circle::{circle, count};
+use crate::circle::circle;
 use crate::commit::Rejected;
 use crate::once::{Kept, Request, Tried};
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
+
+use edge::followers;
+pub(crate) use edge::{active_since, counted, removal, severed};
 
 refusals! {
     /// Why a follow was not changed.
@@ -74,6 +77,11 @@ impl Follows {
                         commit = commit
                             .with("circle", circle(&me.id, 1, Some(version), edge.created_at))
                             .with("followers", followers(&edge, 1, edge.created_at));
+                    } else {
+                        // A request leaves the circle as it is, so it must ask for blocks itself.
+                        commit = commit
+                            .with("block", Block::at(&me.id, followee).absent())
+                            .with("block", Block::at(followee, &me.id).absent());
                     }
                     let commit = commit.remembering(request.as_ref(), &outcome)?;
                     Ok(commit.done(edge).await?)
@@ -124,9 +132,10 @@ impl Follows {
                         return Ok(Tried::Done(edge));
                     }
                     let now = self.ground.now();
+                    let since = active_since(&self.ground, &(&me.id).into(), now).await?;
                     let accepted = Follow {
                         status: FollowStatus::Active,
-                        active_since: Some(self.active_since(&(&me.id).into(), now).await?),
+                        active_since: Some(since),
                         ..edge.clone()
                     };
                     let commit = self
@@ -331,7 +340,8 @@ impl Follows {
         let (status, active_since) = if them.is_private {
             (FollowStatus::Pending, None)
         } else {
-            (FollowStatus::Active, Some(self.active_since(&(&them.id).into(), now).await?))
+            let since = active_since(&self.ground, &(&them.id).into(), now).await?;
+            (FollowStatus::Active, Some(since))
         };
         let days = self.ground.settings().shards.follows.0;
         Ok(Follow {
@@ -349,13 +359,6 @@ impl Follows {
             version: 1,
             created_at: now,
         })
-    }
-
-    /// From when on a follower sees pushed activities: never before what the actor has done already.
-    async fn active_since(&self, actor: &ActorId, now: Time) -> Result<Time, Failure> {
-        let heads = self.ground.core().actor_heads(std::slice::from_ref(actor)).strong().get();
-        let head = heads.await?.into_iter().flatten().next();
-        Ok(head.map_or(now, |head| now.max(head.last_ts)))
     }
 
     /// Takes an edge away, with what it counts for.
@@ -400,23 +403,6 @@ impl Follows {
         let seen = |edge: &Follow| sight.person(end(edge)).is_some();
         Ok(edges.into_iter().map(|edge| seen(&edge).then_some(edge)).collect())
     }
-}
-
-/// The writes that take an edge away, with what it counts for; refused when it has changed.
-pub(crate) fn removal(edge: &Follow, now: Time) -> Vec<(&'static str, Write)> {
-    let unchanged: Condition = Follow::VERSION.is(&edge.version);
-    let mut writes: Vec<(&'static str, Write)> =
-        vec![("edge", edge.key().delete().when(unchanged).into())];
-    if edge.status == FollowStatus::Active {
-        writes.push(("circle", circle(&edge.follower_id, -1, None, now).into()));
-        writes.push(("followers", followers(edge, -1, now)));
-    }
-    writes
-}
-
-/// Changes how many follow somebody, in the shard that the edge was written under.
-fn followers(edge: &Follow, by: i64, now: Time) -> Write {
-    count(&edge.followee_id, UserCount::Followers, edge.shard, by, now).into()
 }
 
 impl Outcome {

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use roundtable_model::table::{Clock, Observer, Store};
 use roundtable_model::{Core, Ids, LoginAttempts, Ops, Result, Time};
 
+use crate::accounts::Passwords;
+use crate::chance::Chance;
+use crate::rates::Rates;
 use crate::Settings;
 
 /// What a [`Ground`] is made of.
@@ -16,6 +19,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Where ids come from.
     pub ids: Ids,
+    /// Where secrets come from.
+    pub chance: Chance,
     /// How this installation is configured.
     pub settings: Settings,
     /// Keys the fingerprints of requests, so that they tell nothing about the input.
@@ -36,21 +41,28 @@ pub struct Ground {
 struct Shared {
     clock: Arc<dyn Clock>,
     ids: Ids,
+    chance: Chance,
     settings: Settings,
     fingerprint_key: [u8; 32],
+    /// Here, because all callers of all services count.
+    rates: Rates,
+    /// Here, because only so many hashes are computed at the same time.
+    passwords: Passwords,
 }
 
 impl Ground {
     /// Makes the tables where they are not there yet, and stands on them.
     pub async fn open(parts: Parts) -> Result<Self> {
-        let Parts { store, clock, ids, settings, fingerprint_key } = parts;
+        let Parts { store, clock, ids, chance, settings, fingerprint_key } = parts;
         let names = &settings.tables;
         let core = store.create_table(Core::SHAPE.definition(&names.core)).await?;
         let logins = store.create_table(LoginAttempts::SHAPE.definition(&names.logins)).await?;
         let ops = store.create_table(Ops::SHAPE.definition(&names.ops)).await?;
         let (core, logins, ops) = (Core::on(core), LoginAttempts::on(logins), Ops::on(ops));
-        let shared = Arc::new(Shared { clock, ids, settings, fingerprint_key });
-        Ok(Self { store, core, logins, ops, shared })
+        let rates = Rates::new(Arc::clone(&clock), &settings.rates);
+        let passwords = Passwords::new(&settings.login, &chance);
+        let shared = Shared { clock, ids, chance, settings, fingerprint_key, rates, passwords };
+        Ok(Self { store, core, logins, ops, shared: Arc::new(shared) })
     }
 
     /// The same ground, with `observer` told of every operation: for one request's cost.
@@ -101,6 +113,21 @@ impl Ground {
     /// Where ids come from.
     pub fn ids(&self) -> &Ids {
         &self.shared.ids
+    }
+
+    /// Where secrets come from.
+    pub(crate) fn chance(&self) -> &Chance {
+        &self.shared.chance
+    }
+
+    /// How much anybody may do in a while.
+    pub(crate) fn rates(&self) -> &Rates {
+        &self.shared.rates
+    }
+
+    /// What passwords are hashed with.
+    pub(crate) fn passwords(&self) -> &Passwords {
+        &self.shared.passwords
     }
 
     /// How this installation is configured.

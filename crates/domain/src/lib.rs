@@ -9,28 +9,55 @@
 
 pub mod access;
 mod account;
+mod accounts;
+mod activities;
 mod audit;
+mod blocks;
 mod caller;
+mod chance;
 mod circle;
 pub mod codes;
+mod comments;
 mod commit;
+mod edit;
 mod failure;
 mod follows;
 mod ground;
+mod groups;
+mod likes;
 pub mod limits;
+mod moderation;
 mod once;
 mod pages;
+mod posts;
+mod rates;
 mod settings;
+mod shares;
 mod sight;
 
+pub use accounts::{
+    AccountError, Accounts, Counts, KeyHolder, NewKey, ProfileChange, STAFF_SCOPE, SignUp, SignedIn,
+};
+pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
+pub use blocks::{BlockError, Blocks};
 pub use caller::{Caller, Roles};
+pub use chance::Chance;
 pub use codes::{Code, Refusal};
+pub use comments::{CommentError, CommentMarks, Comments, NewComment};
+pub use edit::Edit;
 pub use failure::Failure;
 pub use follows::{FollowError, Follows};
 pub use ground::{Ground, Parts};
+pub use groups::{DescriptionChange, GroupChange, GroupError, GroupView, Groups, NewGroup};
+pub use likes::{LikeError, Liked, Likes};
+pub use moderation::{
+    Content, Judge, JudgeError, Judgement, Moderation, ModerationError, Subject, Verdict,
+};
 pub use pages::{PAGE_ITEMS, PAGE_ITEMS_MAX, Page, PageInput};
+pub use posts::{NewPost, POPULAR_RUN_MAX, PostChange, PostError, PostMarks, Posts, Stats};
 pub use settings::{
-    Likes, LoginSettings, ModerationMode, RateSettings, Registration, ScoreSettings, Settings,
+    HookSettings, LikeMode, LoginSettings, ModerationMode, RateSettings, Registration, ScoreSettings, Settings,
     ShardCount, ShardSettings, TableNames,
 };
+pub use shares::{ShareError, Shared, Shares};
 pub use sight::Sight;

@@ -31,10 +31,20 @@ pub const PASSWORD_BYTES_MAX: usize = 1_024;
 pub const COMMENT_DEPTH_MAX: usize = 32;
 /// People who reported the same thing that its case names; later ones are kept as reports only.
 pub const CASE_REPORTERS_MAX: usize = 50;
+/// Days the moderation queue and the audit reach back at most: one page must not walk through years.
+pub const REVIEW_DAYS_MAX: u32 = 366;
+/// Days the posts of everybody reach back at most, whatever an installation asks for.
+pub const TIMELINE_DAYS_MAX: u32 = 3_660;
 /// Devices one person is signed in on.
 pub const SESSIONS_MAX: usize = 100;
 /// Keys for programs of one person.
 pub const API_KEYS_MAX: usize = 50;
+/// What one key for programs may be used for.
+pub const SCOPES_MAX: usize = 20;
+/// People who can sign up with one invitation.
+pub const INVITATION_USES_MAX: u64 = 1_000;
+/// Characters of an address in the web.
+pub const URL_CHARS_MAX: usize = 2_048;
 /// Items of a transaction that are not tags: the largest is a moderated post with a request id.
 const WRITES_BESIDE_TAGS_MAX: usize = 12;
 

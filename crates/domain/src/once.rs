@@ -106,9 +106,14 @@ impl Ground {
             if let Some(outcome) = self.earlier(request).await? {
                 return replay(outcome).await;
             }
-            match attempt().await? {
-                Tried::Done(outcome) => return Ok(outcome),
-                Tried::Again => tokio::time::sleep(wait).await,
+            match attempt().await {
+                Ok(Tried::Done(outcome)) => return Ok(outcome),
+                Ok(Tried::Again) => tokio::time::sleep(wait).await,
+                // What refused it may be the same request, done since the look above.
+                Err(refusal) => match self.earlier(request).await? {
+                    Some(outcome) => return replay(outcome).await,
+                    None => return Err(refusal),
+                },
             }
             wait = (wait * 2).min(FIRST_WAIT * 32);
         }

@@ -1,7 +1,7 @@
 //! How an installation is configured. Everything has a default; a file may change any of it.
 
-use roundtable_model::{Core, LoginAttempts, Ops, Shards};
-use serde::Deserialize;
+use roundtable_model::{Core, LoginAttempts, Ops, Secret, Shards};
+use serde::{Deserialize, Deserializer};
 
 /// All of it.
 #[derive(Clone, Debug, Deserialize)]
@@ -12,9 +12,11 @@ pub struct Settings {
     /// Who may sign up.
     pub registration: Registration,
     /// Whether a like can be taken back.
-    pub likes: Likes,
+    pub likes: LikeMode,
     /// When moderators see posts.
     pub moderation: ModerationMode,
+    /// Who decides about cases before moderators do.
+    pub hook: HookSettings,
     /// How failed sign-ins are answered.
     pub login: LoginSettings,
     /// What makes a post popular.
@@ -27,6 +29,8 @@ pub struct Settings {
     pub session_days: u64,
     /// Whether people's messages are also listed by person.
     pub messages_in_timeline: bool,
+    /// How many days back the posts of everybody can be read; older ones are found by author and tag.
+    pub timeline_days: u32,
 }
 
 /// The names of the tables.
@@ -57,7 +61,7 @@ pub enum Registration {
 /// Whether a like can be taken back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Likes {
+pub enum LikeMode {
     /// It can.
     #[default]
     Toggle,
@@ -76,6 +80,24 @@ pub enum ModerationMode {
     Before,
     /// As soon as they are published.
     After,
+}
+
+/// Who decides about cases before moderators do: a service of the installation's own, if any.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HookSettings {
+    /// Where cases are sent to; without it moderators decide alone.
+    pub url: Option<String>,
+    /// How long an answer may take, in milliseconds; then the case waits for a moderator.
+    pub timeout_ms: u64,
+    /// What requests are signed with, so that the service knows whom they come from.
+    #[serde(deserialize_with = "secret")]
+    pub secret: Option<Secret>,
+}
+
+/// Reads what must not be shown again.
+fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Secret>, D::Error> {
+    Ok(Option::<String>::deserialize(from)?.map(Secret::new))
 }
 
 /// How failed sign-ins are answered.
@@ -167,14 +189,17 @@ impl Default for Settings {
         Self {
             tables: TableNames::default(),
             registration: Registration::default(),
-            likes: Likes::default(),
+            likes: LikeMode::default(),
             moderation: ModerationMode::default(),
+            hook: HookSettings::default(),
             login: LoginSettings::default(),
             score: ScoreSettings::default(),
             shards: ShardSettings::default(),
             rates: RateSettings::default(),
             session_days: 30,
             messages_in_timeline: false,
+            // Ten years.
+            timeline_days: 3_653,
         }
     }
 }
@@ -184,6 +209,12 @@ impl Default for TableNames {
         let [core, logins, ops] = [Core::SHAPE, LoginAttempts::SHAPE, Ops::SHAPE];
         let [core, logins, ops] = [core, logins, ops].map(|shape| shape.name.to_owned());
         Self { core, logins, ops }
+    }
+}
+
+impl Default for HookSettings {
+    fn default() -> Self {
+        Self { url: None, timeout_ms: 5_000, secret: None }
     }
 }
 

@@ -138,9 +138,9 @@ impl EntityShape {
         main
     }
 
-    /// Whether items of it expire.
+    /// Whether every item of it expires: one whose ttl may be absent need not.
     pub fn expires(&self) -> bool {
-        self.fields.iter().any(|field| field.attribute == TTL)
+        self.fields.iter().any(|field| field.attribute == TTL && !field.optional)
     }
 
     /// Whether a key depends on the field called `name`, so that a patch must leave it alone.
@@ -224,19 +224,6 @@ pub struct When {
 impl When {
     /// Always.
     pub const ALWAYS: Self = Self { otherwise: false, present: &[], predicates: &[] };
-}
-
-impl fmt::Display for When {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words: Vec<String> = self.present.iter().map(|name| (*name).to_owned()).collect();
-        words.extend(self.predicates.iter().map(|predicate| predicate.name.to_owned()));
-        match (self.otherwise, words.is_empty()) {
-            (false, true) => Ok(()),
-            (false, false) => write!(f, "if {}", words.join(", ")),
-            (true, true) => f.write_str("else"),
-            (true, false) => write!(f, "else if {}", words.join(", ")),
-        }
-    }
 }
 
 /// A named question about fields of an item.

@@ -5,7 +5,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod accounts;
+mod content;
+mod groups;
+mod meanwhile;
+mod moderation;
 mod rows;
 mod town;
 
+pub use meanwhile::Meanwhile;
 pub use town::Town;

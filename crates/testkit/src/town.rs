@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_domain::{Caller, Follows, Ground, Parts, Settings};
+use roundtable_domain::{Caller, Chance, Follows, Ground, Parts, Settings};
 use roundtable_model::entities::{Follow, User};
 use roundtable_model::table::{ManualClock, Store};
 use roundtable_model::{Entity, Ids, Role, Time, UserId, UserStatus, samples};
@@ -23,7 +23,7 @@ pub struct Town {
 impl Town {
     /// A town of these people, in memory.
     pub async fn of<const N: usize>(names: [&str; N]) -> Self {
-        Self::with(Settings::default(), names).await
+        Self::with(Self::settings(), names).await
     }
 
     /// A town with other settings.
@@ -31,7 +31,15 @@ impl Town {
         let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
         let store = Store::new(Reference::new(clock.clone()));
         let ids = Ids::new(clock.clone(), [7; 32]);
-        let parts = Parts { store, clock: clock.clone(), ids, settings, fingerprint_key: [9; 32] };
+        let chance = Chance::seeded([8; 32]);
+        let parts = Parts {
+            store,
+            clock: clock.clone(),
+            ids,
+            chance,
+            settings,
+            fingerprint_key: [9; 32],
+        };
         let ground = Ground::open(parts).await.unwrap();
         let town = Self { clock, ground };
         for name in names {
@@ -57,6 +65,7 @@ impl Town {
         };
         change(&mut user);
         self.ground.core().table().put(user.create()).await.unwrap();
+        self.lock_names(&user).await;
     }
 
     /// What the services stand on.

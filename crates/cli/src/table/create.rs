@@ -1,7 +1,6 @@
 //! `roundtable table create`: makes the tables, and shows them as the store describes them.
 
-mod describe;
-mod place;
+pub(crate) mod describe;
 
 use std::io::Write;
 
@@ -9,9 +8,9 @@ use clap::Args;
 use roundtable_table::{Error, Store, TableDefinition};
 
 use self::describe::{differences, write_description};
-use self::place::Place;
-use super::names::Names;
 use crate::failure::Failure;
+use crate::names::Names;
+use crate::place::Place;
 
 /// Where to make the tables, and what to call them.
 #[derive(Args, Debug)]

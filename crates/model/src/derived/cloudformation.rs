@@ -28,6 +28,9 @@ pub fn render(tables: &[TableDefinition]) -> String {
 }
 
 /// One table. DynamoDB makes few tables with indexes at a time, so each waits for the one `before`.
+///
+/// It says nothing of encryption: DynamoDB encrypts with a key of its own, and `SSEEnabled` would choose
+/// a key of KMS instead, which is paid for with every request.
 fn resource(out: &mut String, table: &TableDefinition, before: Option<&TableDefinition>) {
     let _ = writeln!(out, "  {}:", logical_id(&table.name));
     out.push_str("    Type: AWS::DynamoDB::Table\n");
@@ -58,7 +61,6 @@ fn resource(out: &mut String, table: &TableDefinition, before: Option<&TableDefi
     }
     out.push_str("      PointInTimeRecoverySpecification:\n");
     out.push_str("        PointInTimeRecoveryEnabled: true\n");
-    out.push_str("      SSESpecification:\n        SSEEnabled: true\n");
 }
 
 fn global_index(out: &mut String, table: &TableDefinition, index: &IndexDefinition) {
@@ -159,8 +161,6 @@ mod tests {
         StreamViewType: NEW_AND_OLD_IMAGES
       PointInTimeRecoverySpecification:
         PointInTimeRecoveryEnabled: true
-      SSESpecification:
-        SSEEnabled: true
 "#;
         assert_eq!(render(&[table]), format!("{HEAD}{expected}"));
     }
@@ -168,7 +168,9 @@ mod tests {
     #[test]
     fn what_a_table_does_not_have_is_not_there() {
         let template = render(&[TableDefinition::new("ops", KeyDefinition::partition("PK"))]);
-        for absent in ["GlobalSecondaryIndexes", "TimeToLive", "Stream", "RANGE", "DependsOn"] {
+        for absent in
+            ["GlobalSecondaryIndexes", "TimeToLive", "Stream", "RANGE", "DependsOn", "SSE"]
+        {
             assert!(!template.contains(absent), "{absent} in {template}");
         }
     }

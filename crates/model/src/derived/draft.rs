@@ -152,6 +152,10 @@ pub(crate) fn query(
 }
 
 impl PatternShape {
+    pub(crate) fn about(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+
     pub(crate) fn first(self) -> Self {
         Self { operation: PatternOperation::First, ..self }
     }

@@ -22,6 +22,8 @@ pub fn render(tables: &[TableDefinition]) -> String {
     file
 }
 
+/// One table. It says nothing of encryption: DynamoDB encrypts with a key of its own, and a block about
+/// it would choose a key of KMS instead, which is paid for with every request.
 fn resource(file: &mut String, table: &TableDefinition) {
     let _ = writeln!(file, "resource \"aws_dynamodb_table\" {} {{", quoted(&label(&table.name)));
     let mut arguments = vec![("name", text(&table.name))];
@@ -45,7 +47,6 @@ fn resource(file: &mut String, table: &TableDefinition) {
         block(file, "ttl", &[("attribute_name", text(ttl)), enabled()]);
     }
     block(file, "point_in_time_recovery", &[enabled()]);
-    block(file, "server_side_encryption", &[enabled()]);
     file.push_str("}\n");
 }
 
@@ -133,10 +134,6 @@ resource "aws_dynamodb_table" "ops" {
   point_in_time_recovery {
     enabled = true
   }
-
-  server_side_encryption {
-    enabled = true
-  }
 }
 "#;
         assert_eq!(render(&tables()[1..]), format!("{HEAD}{expected}"));
@@ -157,6 +154,7 @@ resource "aws_dynamodb_table" "ops" {
             assert!(file.contains(expected), "{expected} in {file}");
         }
         assert_eq!(file.matches("attribute {").count(), 5, "{file}");
+        assert!(!file.contains("encryption"), "a key of KMS would be paid for: {file}");
         assert_eq!(file.matches("KEYS_ONLY").count(), 0, "expired items would show: {file}");
     }
 

@@ -13,7 +13,7 @@ pub(super) fn write_description(out: &mut impl Write, table: &TableDefinition) -
 }
 
 /// In what `found` is not what was `wanted`.
-pub(super) fn differences(found: &TableDefinition, wanted: &TableDefinition) -> String {
+pub(crate) fn differences(found: &TableDefinition, wanted: &TableDefinition) -> String {
     let (found, wanted) = (facts(found), facts(wanted));
     let fact = |facts: &[(String, String)], name: &str| {
         let found = facts.iter().find(|(known, _)| known == name);

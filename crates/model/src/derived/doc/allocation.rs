@@ -20,7 +20,7 @@ pub(super) fn write(out: &mut String, table: &TableShape) {
                     code(key.partition.text),
                     code(key.sort.text),
                     link_to(entity),
-                    condition(entity, &key.when),
+                    condition(&key.when),
                     questions.join(", "),
                 ]);
             }

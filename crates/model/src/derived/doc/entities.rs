@@ -38,16 +38,11 @@ pub(super) fn link_to(entity: &EntityShape) -> String {
     link(entity.name, &anchor(entity.name))
 }
 
-/// When a key is there, in the names of attributes.
-pub(super) fn condition(entity: &EntityShape, when: &When) -> String {
-    let attribute = |field: &&'static str| {
-        let known = entity.fields.iter().find(|known| known.field == *field);
-        known.map_or(*field, |known| known.attribute)
-    };
-    let mut words: Vec<String> = when.present.iter().map(|field| code(attribute(field))).collect();
+/// When a key is there, in the names of fields, as keys and filters are.
+pub(super) fn condition(when: &When) -> String {
+    let mut words: Vec<String> = when.present.iter().map(|field| code(field)).collect();
     words.extend(when.predicates.iter().map(|predicate| {
-        let fields: Vec<&str> = predicate.fields.iter().map(attribute).collect();
-        code(&format!("{}({})", predicate.name, fields.join(", ")))
+        code(&format!("{}({})", predicate.name, predicate.fields.join(", ")))
     }));
     let start = match (when.otherwise, words.is_empty()) {
         (false, true) => return String::new(),
@@ -61,8 +56,8 @@ pub(super) fn condition(entity: &EntityShape, when: &When) -> String {
 fn index_keys(entity: &EntityShape, index: Index) -> String {
     let keys = entity.keys.iter().filter(|key| key.index == index);
     let shown = keys.map(|key| {
-        let key = format!("{} / {} {}", code(key.partition.text), code(key.sort.text), key.when);
-        key.trim_end().to_owned()
+        let (partition, sort) = (code(key.partition.text), code(key.sort.text));
+        format!("{partition} / {sort} {}", condition(&key.when)).trim_end().to_owned()
     });
     shown.collect::<Vec<_>>().join("<br>")
 }
@@ -77,7 +72,7 @@ fn one(out: &mut String, table: &TableShape, entity: &EntityShape) {
             key.index.to_string(),
             code(key.partition.text),
             code(key.sort.text),
-            condition(entity, &key.when),
+            condition(&key.when),
             questions.join(", "),
         ]);
     }

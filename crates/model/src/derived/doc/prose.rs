@@ -20,17 +20,23 @@ pub(super) const CONVENTIONS: &str = "\
   (nicknames, e-mails, handles, tags) are folded, with `#` and `%` escaped; numbers in sort keys are
   padded to 12 digits.
 - **Times** are UTC with milliseconds, always 24 characters (`2025-01-27T15:30:00.000Z`): text order is
-  time order. Where a sort key ends in a time, an id follows it, or two items of one millisecond would
-  be one.
+  time order. Where several items of a partition could have the same time, an id follows it in the sort
+  key, or two of one millisecond would be one.
 - **Indexes** are sparse and carry everything. An item is in one only when the condition beside the key
-  holds; `else` stands for an item to which the key before it does not apply.
+  holds; `else` stands for an item to which the key before it does not apply. Conditions and filters
+  name fields, as keys do.
 - **Attributes** are in camelCase; `type` is on every item and names the entity. `?` marks what may be
   absent. `ttl` is the second from which on an item is gone, for every read.
 - **Fields in index keys** that may change are changed by a rekey only: it checks the version and writes
   all index keys anew.
-- **Reads** of the table are eventual unless marked strong, and can be asked for strong; reads of an
-  index are always eventual. ↑ is rising, ↓ falling; either can be asked for. A page can be asked for
-  in another size than the one named.
+- **Reads** are eventual unless marked strong. A get, a batch of gets and a query of one partition of the
+  table can be asked for strong; queries that are merged, across shards, other partitions or days, and
+  reads of an index cannot. ↑ is rising, ↓ falling; either can be asked for. A page can be asked for in
+  another size than the one named.
+- **Making the tables**: `roundtable table create` makes keys, indexes, ttl and stream, billed on demand,
+  and nothing else. Point-in-time recovery and deletion protection are switched on by what `roundtable
+  table terraform` and `roundtable table cloudformation` print. Data is encrypted either way, with
+  DynamoDB's own key, which costs nothing.
 ";
 
 pub(super) const ADDING: &str = "

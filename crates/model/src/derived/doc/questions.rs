@@ -20,7 +20,6 @@ pub(super) fn write(out: &mut String, table: &TableShape) {
         "page",
         "filter",
         "answers with",
-        "which is",
     ]);
     for pattern in table.patterns {
         grid.row(row(pattern));
@@ -38,20 +37,25 @@ pub(super) fn write(out: &mut String, table: &TableShape) {
     grid.write(out);
 }
 
-fn row(pattern: &PatternShape) -> [String; 10] {
+fn row(pattern: &PatternShape) -> [String; 9] {
     let arguments: Vec<String> = pattern
         .arguments
         .iter()
         .map(|argument| format!("{}: {}", argument.name, argument.kind))
         .collect();
-    let question = format!("{}({})", pattern.name, arguments.join(", "));
+    // Few have one: below the name, where a column of its own would be empty.
+    let doc = match pattern.doc {
+        "" => String::new(),
+        doc => format!("<br>{}", escape(doc)),
+    };
+    let question = code(&format!("{}({})", pattern.name, arguments.join(", "))) + &doc;
     let paged = is_paged(pattern);
     let order = if pattern.descending { "↓" } else { "↑" };
     let read = if pattern.strong { "strong" } else { "eventual" };
     let page = pattern.page.to_string();
     let view = pattern.view.map(|view| format!(" as {}", code(view)));
     [
-        code(&question),
+        question,
         String::from(operation(pattern.operation)),
         pattern.index.to_string(),
         key_condition(pattern),
@@ -60,7 +64,6 @@ fn row(pattern: &PatternShape) -> [String; 10] {
         if paged { page } else { String::new() },
         pattern.filter.as_ref().map(filter).unwrap_or_default(),
         format!("{}{}", link(pattern.entity, &anchor(pattern.entity)), view.unwrap_or_default()),
-        escape(pattern.doc),
     ]
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::shape::Segment;
 use crate::derived::draft::{entity, otherwise, query, table, when};
 
 fn page() -> &'static TableShape {
@@ -19,7 +20,10 @@ fn page() -> &'static TableShape {
         .asks(
             query("profile", "id: UserId", Index::Main, "USER#{id}", "PROFILE#{id}", "User").get(),
         )
-        .asks(query("followers", "user: UserId", Index::Gsi1, "USER#{user}", "FOLLOWER#", "Follow"))
+        .asks(
+            query("followers", "user: UserId", Index::Gsi1, "USER#{user}", "FOLLOWER#", "Follow")
+                .about("Who | follows."),
+        )
         .asks(
             query("by_word", "word: Tag", Index::Main, "USER#{user}", "FOLLOWING#", "Follow")
                 .having("words", "word"),
@@ -48,7 +52,7 @@ fn it_says_that_it_is_generated_and_how() {
 fn entities_have_their_keys_with_conditions() {
     let text = render(&[page()]);
     let row = "| [Follow](#follow) | `USER#{a}` | `FOLLOWING#{b}` | \
-               `USER#{b}[#{shard}]` / `FOLLOWER#{a}` if active<br>\
+               `USER#{b}[#{shard}]` / `FOLLOWER#{a}` if `active(status)`<br>\
                `USER#{b}` / `REQUEST#{a}` else |  |";
     assert_eq!(lines_with(&text, row), [row]);
 }
@@ -81,8 +85,8 @@ fn questions_say_how_they_are_answered() {
     let profile = "| `profile(id: UserId)` | get | table | `USER#{id}` and `PROFILE#{id}` |  | \
                    strong |  |  | [User](#user) |";
     assert_eq!(lines_with(&text, "`profile(id"), [profile]);
-    let followers = "| `followers(user: UserId)` | query | GSI1 | `USER#{user}` begins \
-                     `FOLLOWER#` | ↓ | eventual | 20 |  | [Follow](#follow) |";
+    let followers = "| `followers(user: UserId)`<br>Who \\| follows. | query | GSI1 | \
+                     `USER#{user}` begins `FOLLOWER#` | ↓ | eventual | 20 |  | [Follow](#follow) |";
     assert_eq!(lines_with(&text, "`followers(user"), [followers]);
     assert!(lines_with(&text, "`by_word(")[0].contains("| `words` has `word` |"));
     assert_eq!(
@@ -120,6 +124,40 @@ fn every_link_leads_to_a_heading() {
         assert_eq!(found, 1, "#{target} among {headings:?}");
     }
     assert!(links > 6, "only {links} links in {text}");
+}
+
+/// What the prose says of times: an id follows one, unless the partition has one item for each time.
+#[test]
+fn a_sort_key_that_ends_in_a_time_tells_all_items_apart() {
+    let tables = crate::SCHEMA.iter().flat_map(|table| table.entities);
+    let keys = tables.flat_map(|entity| entity.keys.iter().map(move |key| (entity, key)));
+    let mut at_the_end = Vec::new();
+    for (entity, key) in keys {
+        let Some(Segment::Part { name, through: None }) = key.sort.segments.last() else {
+            continue;
+        };
+        let part = entity.identity.iter().find(|part| part.name == *name).map(|part| part.kind);
+        let field = entity.fields.iter().find(|field| field.field == *name);
+        if !matches!(part.or(field.map(|field| field.kind)), Some("Time" | "time")) {
+            continue;
+        }
+        at_the_end.push((entity.name, key.index));
+        for part in entity.identity {
+            let in_key = key.partition.parts().chain(key.sort.parts()).any(|it| it == part.name);
+            assert!(in_key, "two of {} in {} may be one", entity.name, key.index);
+        }
+    }
+    assert_eq!(at_the_end, [("User", Index::Gsi1), ("LoginAttempt", Index::Main)]);
+}
+
+#[test]
+fn conditions_are_told_in_one_way() {
+    let text = render(crate::SCHEMA);
+    let listed = "if `published_at` and `for_everybody(visibility, moderation_status, is_deleted, \
+                  group_id, author_is_private)` and `score`";
+    // At a glance, by index and by entity; a key that is always there says nothing.
+    assert_eq!(text.matches(listed).count(), 3, "{listed}");
+    assert!(!text.contains("publishedAt` and"), "attributes are for their own table");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which store a command is about. Opens it, and makes no tables.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, ValueEnum};
@@ -20,7 +20,7 @@ pub(crate) struct Place {
     /// Where the tables live
     #[arg(long, value_enum, default_value_t = Kind::Embedded)]
     store: Kind,
-    /// The directory of the embedded store, made if need be [default: data]
+    /// The directory of the embedded store [default: data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// The server, for --store dynamodb; without it, whatever the AWS environment says
@@ -38,16 +38,37 @@ enum Kind {
     Dynamodb,
 }
 
+/// A store that is open.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// The store.
+    pub(crate) store: Store,
+    /// What is behind it, if it is in this process.
+    pub(crate) engine: Option<Engine>,
+}
+
 impl Place {
-    /// Opens it.
+    /// The directory of an embedded store.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        let embedded = self.store == Kind::Embedded;
+        embedded.then(|| self.data.as_deref().unwrap_or(Path::new(DATA)))
+    }
+
+    /// Opens it, and makes the directory if need be.
     pub(crate) async fn open(self) -> Result<Store, Failure> {
+        Ok(self.open_as(Options::default()).await?.store)
+    }
+
+    /// Opens it; an embedded one with these options.
+    pub(crate) async fn open_as(self, options: Options) -> Result<Opened, Failure> {
         match (self.store, self.data, self.endpoint) {
             (Kind::Embedded, data, None) => {
-                let data = data.unwrap_or_else(|| PathBuf::from(DATA));
-                Ok(Store::new(Engine::open(data, Options::default())?))
+                let engine = Engine::open(data.unwrap_or_else(|| PathBuf::from(DATA)), options)?;
+                Ok(Opened { store: Store::new(engine.clone()), engine: Some(engine) })
             }
             (Kind::Dynamodb, None, endpoint) => {
-                Ok(Store::new(Dynamo::connect(config(endpoint).await)))
+                let store = Store::new(Dynamo::connect(config(endpoint).await));
+                Ok(Opened { store, engine: None })
             }
             (Kind::Embedded, _, Some(_)) => {
                 Err(conflict("--endpoint names a server: it goes with --store dynamodb"))

@@ -1,0 +1,79 @@
+//! How far long work has come: a bar on a terminal, and elsewhere a plain line now and then, so that
+//! quick work says nothing.
+
+use std::io::{self, IsTerminal, Write as _};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use parking_lot::Mutex;
+use roundtable_verify::Progress;
+
+/// Between plain lines.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+/// Where the amount of work is known.
+const BAR: &str = "{msg:40} {wide_bar} {human_pos}/{human_len} {eta}";
+/// Where it is not.
+const SPINNER: &str = "{msg:40} {spinner} {human_pos} {per_sec}";
+
+/// Shows progress on standard error.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    bar: Option<ProgressBar>,
+    plain: Mutex<Plain>,
+}
+
+/// What the plain lines tell.
+#[derive(Debug)]
+struct Plain {
+    what: String,
+    done: u64,
+    last_line: Instant,
+}
+
+impl Shown {
+    /// Nothing yet.
+    pub(crate) fn new() -> Self {
+        let bar = io::stderr().is_terminal().then(ProgressBar::new_spinner);
+        let plain = Plain { what: String::new(), done: 0, last_line: Instant::now() };
+        Self { bar, plain: Mutex::new(plain) }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Shown {
+    fn stage(&self, what: &str, total: Option<u64>) {
+        if let Some(bar) = &self.bar {
+            bar.reset();
+            bar.set_message(what.to_owned());
+            let template = if total.is_some() { BAR } else { SPINNER };
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            if let Some(total) = total {
+                bar.set_length(total);
+            }
+            return;
+        }
+        let mut plain = self.plain.lock();
+        (plain.what, plain.done) = (what.to_owned(), 0);
+    }
+
+    fn advance(&self, count: u64) {
+        if let Some(bar) = &self.bar {
+            return bar.inc(count);
+        }
+        let mut plain = self.plain.lock();
+        plain.done += count;
+        if plain.last_line.elapsed() >= LINE_EVERY {
+            plain.last_line = Instant::now();
+            // Whoever closed it does not want to know.
+            let _ = writeln!(io::stderr(), "{}: {} so far", plain.what, plain.done);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `roundtable verify`: whether the store holds what it must, and with `--repair` rebuilding what is
+//! derived.
+
+mod told;
+
+use std::fs;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use roundtable_domain::ScoreSettings;
+use roundtable_engine::Options;
+use roundtable_model::{Core, LoginAttempts, Ops};
+use roundtable_table::{Store, Table, TableDefinition};
+use roundtable_verify::{Report, Tables};
+
+use self::told::{write_json, write_text};
+use crate::Outcome;
+use crate::failure::Failure;
+use crate::names::Names;
+use crate::place::{Opened, Place};
+use crate::progress::Shown;
+use crate::table::create::describe::differences;
+
+/// What to check.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What it checks:
+  I1   every counter equals the number of facts it counts, and none is negative
+  I2   every e-mail, nickname and handle of a live profile has one lock, and no other has any
+  I3   every item is what its type says, and each index shows what follows from the items
+  I4   the stream is in order, its images chain, and they end in what is stored (embedded)
+  I5   base, indexes and stream hold the same transactions (embedded)
+  I6   what is derived is what follows from the facts
+  I10  nothing that has expired is seen
+  I16  nothing stored is damaged (embedded)
+
+Exit status: 0 nothing was found, 1 something was found or failed, 2 the command line is wrong.
+
+Examples:
+  roundtable verify --data data
+  roundtable verify --data data --repair
+  roundtable verify --store dynamodb --endpoint http://127.0.0.1:8000 --json")]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    names: Names,
+    /// Rebuilds what follows from facts: counters, scores, locks, index keys
+    ///
+    /// Every write demands that what it follows from has not changed meanwhile. What does not follow
+    /// from anything is left, with the reason. The report is that of a check afterwards.
+    #[arg(long)]
+    repair: bool,
+    /// Prints the report as JSON
+    #[arg(long)]
+    json: bool,
+    /// Prints at most N findings; all are counted
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+}
+
+/// What a run came to.
+struct Done {
+    report: Report,
+    repaired: Option<roundtable_verify::Repaired>,
+    elapsed: Duration,
+}
+
+impl Verify {
+    pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
+        if let Some(path) = self.place.directory()
+            && !fs::exists(path).map_err(Failure::file(path))?
+        {
+            return Err(Failure::NoStore { path: path.to_owned() });
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let json = self.json;
+        let done = runtime.map_err(Failure::Start)?.block_on(self.look())?;
+        let outcome = if done.report.is_clean() { Outcome::Well } else { Outcome::Found };
+        if json { write_json(out, &done)? } else { write_text(out, &done)? }
+        Ok(outcome)
+    }
+
+    async fn look(self) -> Result<Done, Failure> {
+        let started = Instant::now();
+        let definitions = self.names.definitions();
+        // A look should leave everything as it is: no sweeping, no trimming.
+        let options = Options { upkeep_interval: Duration::from_hours(24), ..Options::default() };
+        let Opened { store, engine } = self.place.open_as(options).await?;
+        let progress = Arc::new(Shown::new());
+        let tables = tables(&store, definitions).await?;
+        let mut verify = roundtable_verify::Verify::new(tables, ScoreSettings::default())
+            .findings_max(self.limit)
+            .progress(Arc::clone(&progress) as Arc<dyn roundtable_verify::Progress>);
+        if let Some(engine) = engine {
+            verify = verify.audited_by(move || engine.audit());
+        }
+        let done = if self.repair {
+            verify.repair().await.map(|mut repaired| {
+                (std::mem::take(&mut repaired.report), Some(repaired))
+            })
+        } else {
+            verify.check().await.map(|report| (report, None))
+        };
+        progress.finish();
+        let (report, repaired) = done?;
+        Ok(Done { report, repaired, elapsed: started.elapsed() })
+    }
+}
+
+/// The tables of a store, which must be those of the schema.
+async fn tables(store: &Store, definitions: Vec<TableDefinition>) -> Result<Tables, Failure> {
+    let mut found: Vec<Table> = Vec::new();
+    for wanted in definitions {
+        let table = store.table(&wanted.name).await?;
+        if **table.definition() != wanted {
+            let differences = differences(table.definition(), &wanted);
+            return Err(Failure::OtherTable { table: wanted.name, differences });
+        }
+        found.push(table);
+    }
+    let [core, logins, ops] = <[Table; 3]>::try_from(found).map_err(|_| Failure::Schema)?;
+    Ok(Tables { core: Core::on(core), logins: LoginAttempts::on(logins), ops: Ops::on(ops) })
+}

@@ -1,0 +1,112 @@
+//! What a check says: to people, and to programs.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use roundtable_verify::{Finding, Repaired, Report};
+use serde_json::{Value, json};
+
+use super::Done;
+use crate::failure::Failure;
+
+/// The report for people: findings, what became of them, then one line of sums, then notes.
+pub(super) fn write_text(out: &mut impl Write, done: &Done) -> io::Result<()> {
+    let Done { report, repaired, elapsed } = done;
+    for finding in &report.findings {
+        write_finding(out, finding, reason(repaired.as_ref(), finding))?;
+    }
+    let more = report.total() - report.findings.len() as u64;
+    if more > 0 {
+        writeln!(out, "… and {more} more\n")?;
+    }
+    if let Some(repaired) = repaired {
+        writeln!(out, "{} mended", repaired.mended)?;
+    }
+    let Report { items, entries, changes, .. } = report;
+    let checked: Vec<String> = report.checked.iter().map(ToString::to_string).collect();
+    writeln!(
+        out,
+        "{items} items, {entries} index entries and {changes} changes in {:.1} s; {}: {}",
+        elapsed.as_secs_f64(),
+        checked.join(" "),
+        sums(report)
+    )?;
+    report.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))
+}
+
+fn write_finding(out: &mut impl Write, finding: &Finding, reason: Option<&str>) -> io::Result<()> {
+    let Finding { invariant, keys, expected, found, .. } = finding;
+    let mut keys = keys.iter();
+    writeln!(out, "{invariant:<4} {}", keys.next().map_or("?", String::as_str))?;
+    keys.try_for_each(|key| writeln!(out, "     and {key}"))?;
+    writeln!(out, "     expected {expected}")?;
+    writeln!(out, "     found    {found}")?;
+    if let Some(reason) = reason {
+        writeln!(out, "     left     {reason}")?;
+    }
+    writeln!(out)
+}
+
+/// Why a finding is or would be left as it is.
+fn reason<'a>(repaired: Option<&'a Repaired>, finding: &'a Finding) -> Option<&'a str> {
+    let left = repaired.map_or(&[][..], |repaired| &repaired.left);
+    let left = left.iter().find(|left| left.finding == *finding);
+    left.map(|left| &*left.reason).or(finding.beyond_repair())
+}
+
+fn sums(report: &Report) -> String {
+    if report.is_clean() {
+        return String::from("nothing found");
+    }
+    let mut sums = match report.total() {
+        1 => String::from("1 finding"),
+        total => format!("{total} findings"),
+    };
+    for (nth, (invariant, total)) in report.totals.iter().enumerate() {
+        let separator = if nth == 0 { " (" } else { ", " };
+        let _ = write!(sums, "{separator}{invariant} {total}");
+    }
+    sums + ")"
+}
+
+/// The report for programs: one object.
+pub(super) fn write_json(out: &mut impl Write, done: &Done) -> Result<(), Failure> {
+    let Done { report, repaired, elapsed } = done;
+    let findings: Vec<Value> = report
+        .findings
+        .iter()
+        .map(|finding| {
+            json!({
+                "invariant": finding.invariant.to_string(),
+                "keys": finding.keys,
+                "expected": finding.expected,
+                "found": finding.found,
+                "left": reason(repaired.as_ref(), finding),
+            })
+        })
+        .collect();
+    let totals = report.totals.iter().map(|(invariant, total)| (invariant.to_string(), *total));
+    let lag = report.lag.iter().map(|lag| {
+        json!({
+            "processor": lag.processor, "shard": lag.shard, "changes": lag.changes,
+            "facts": lag.facts, "trimmed": lag.trimmed,
+        })
+    });
+    let said = json!({
+        "clean": report.is_clean(),
+        "findings": findings,
+        "total": report.total(),
+        "totals": totals.collect::<std::collections::BTreeMap<_, _>>(),
+        "checked": report.checked.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "mended": repaired.as_ref().map(|repaired| repaired.mended),
+        "items": report.items,
+        "indexEntries": report.entries,
+        "changes": report.changes,
+        "lag": lag.collect::<Vec<_>>(),
+        "notes": report.notes,
+        "seconds": elapsed.as_secs_f64(),
+    });
+    serde_json::to_writer_pretty(&mut *out, &said)?;
+    writeln!(out)?;
+    Ok(())
+}

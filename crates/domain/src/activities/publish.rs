@@ -1,0 +1,148 @@
+//! How an activity comes to be: in the transaction of what it tells of, together with its actor's
+//! head, so that an actor's time order is commit order (R12).
+
+use std::array;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use roundtable_model::entities::{Activity, ActorHead, Media, Post};
+use roundtable_model::table::Write;
+use roundtable_model::{
+    ActivityVerb, ActorId, Entity, GroupId, ObjectType, Shard, Shards, SubjectId, Tag, Time, UserId,
+};
+use tokio::sync::{Mutex, MutexGuard};
+use tokio::time::timeout;
+
+use super::preview;
+use crate::commit::Commit;
+use crate::{Failure, Ground};
+
+/// What there is to tell.
+#[derive(Clone, Debug)]
+pub(crate) struct News {
+    /// Who did it.
+    pub(crate) actor: UserId,
+    /// The group it was done in.
+    pub(crate) group: Option<GroupId>,
+    /// What they did.
+    pub(crate) verb: ActivityVerb,
+    /// To what.
+    pub(crate) object: (ObjectType, SubjectId),
+    /// A few words about it.
+    pub(crate) preview: Option<String>,
+    /// A picture of it.
+    pub(crate) media: Option<Media>,
+    /// What it is about.
+    pub(crate) tags: Vec<Tag>,
+    /// Whether another activity came before this one already.
+    pub(crate) is_late: bool,
+}
+
+impl News {
+    /// That somebody did something with a post: wrote it, or passed it on.
+    pub(crate) fn of_post(
+        actor: &UserId,
+        group: Option<&GroupId>,
+        verb: ActivityVerb,
+        post: &Post,
+    ) -> Self {
+        Self {
+            actor: actor.clone(),
+            group: group.cloned(),
+            verb,
+            object: (ObjectType::Post, (&post.id).into()),
+            preview: preview(&post.content),
+            media: post.media.first().cloned(),
+            tags: post.hashtags.clone(),
+            is_late: false,
+        }
+    }
+
+    /// That a post is out.
+    pub(crate) fn of_publication(post: &Post) -> Self {
+        let group = post.group_id.as_ref();
+        Self::of_post(&post.author_id, group, ActivityVerb::Post, post)
+    }
+
+    /// The same, which is told for the second time if it `is_late`: then it waits for its turn.
+    pub(crate) fn again(self, is_late: bool) -> Self {
+        Self { is_late, ..self }
+    }
+}
+
+/// An activity that is about to be: it is, once the transaction with its writes is done. Keep it until
+/// then: it may hold the actor's turn.
+#[derive(Debug)]
+pub(crate) struct Published {
+    /// The activity. What it tells of happened at its `created_at`.
+    pub(crate) activity: Activity,
+    head: Write,
+    _turn: Option<MutexGuard<'static, ()>>,
+}
+
+impl Published {
+    /// Adds the activity and the head to the transaction of what they tell of.
+    pub(crate) fn in_commit<'a>(&self, commit: Commit<'a>) -> Commit<'a> {
+        commit.with("activity", self.activity.create()).with("head", self.head.clone())
+    }
+}
+
+/// Prepares an activity: later than all others of its actor, or of its group, and fanned out if theirs
+/// are at the moment. A transaction that another activity of theirs came before is refused.
+pub(crate) async fn publish(ground: &Ground, news: News) -> Result<Published, Failure> {
+    let home = Activity::home(&news.actor, &news.group);
+    let turn = if news.is_late { turn_of(&home).await } else { None };
+    let heads = ground.core().actor_heads(std::slice::from_ref(&home)).strong().get();
+    let head = heads.await?.into_iter().flatten().next();
+    let last = head.as_ref().map(|head| head.last_ts);
+    let ts = last.map_or(ground.now(), |last| ground.now().max(last.plus_ms(1)));
+    let (object_type, object_id) = news.object;
+    let activity = Activity {
+        activity_id: ground.ids().next_at(ts),
+        actor_id: news.actor,
+        group_id: news.group,
+        verb: news.verb,
+        object_type,
+        object_id,
+        preview_text: news.preview,
+        media: news.media,
+        tags: news.tags,
+        fanout: head.as_ref().is_some_and(|head| head.since.is_some()),
+        created_at: ts,
+    };
+    Ok(Published { activity, head: raised(home, head.as_ref(), ts), _turn: turn })
+}
+
+/// The write that makes `ts` the time of the actor's newest activity; refused when the head is no
+/// longer the one read.
+fn raised(home: ActorId, head: Option<&ActorHead>, ts: Time) -> Write {
+    let Some(head) = head else {
+        let (version, since, intervals) = (1, None, Vec::new());
+        return ActorHead { actor_id: home, version, last_ts: ts, since, intervals }
+            .create()
+            .into();
+    };
+    ActorHead::at(&home)
+        .patch()
+        .set(ActorHead::LAST_TS, &ts)
+        .set(ActorHead::VERSION, &(head.version + 1))
+        .when(ActorHead::VERSION.is(&head.version))
+        .into()
+}
+
+/// How many actors can be told apart while they wait; two that share a place only wait longer.
+const PLACES: u16 = 1_000;
+/// How long to wait for a turn before trying without one.
+const TURN_WAIT: Duration = Duration::from_secs(2);
+
+static TURNS: LazyLock<[Mutex<()>; PLACES as usize]> =
+    LazyLock::new(|| array::from_fn(|_| Mutex::new(())));
+
+/// Waits for one's turn among the activities of the same actor in this process. All of them write the
+/// same head, and a hundred at once would keep refusing each other until some give up; so whoever was
+/// refused queues. It is a courtesy only: the head's version decides, also between processes.
+async fn turn_of(actor: &ActorId) -> Option<MutexGuard<'static, ()>> {
+    let places = Shards::new(PLACES).unwrap_or(Shards::ONE);
+    let place = TURNS.get(usize::from(Shard::of(&actor.to_string(), places).number()))?;
+    timeout(TURN_WAIT, place.lock()).await.ok()
+}

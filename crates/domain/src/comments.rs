@@ -1,0 +1,286 @@
+//! Comments: answers to posts and to each other, and who likes them (R19).
+
+mod likes;
+mod reads;
+
+use roundtable_model::entities::{Comment, Post};
+use roundtable_model::table::{Check, Condition};
+use roundtable_model::{CommentId, Entity, ModerationStatus, PostId, RequestId, Result as Found};
+use serde::{Deserialize, Serialize};
+
+pub use self::reads::CommentMarks;
+
+use crate::access::{Act, Standing, allows};
+use crate::limits::{COMMENT_CHARS_MAX, COMMENT_DEPTH_MAX, check_filled};
+use crate::once::Kept;
+use crate::posts::{open_to, unchanged};
+use crate::{Caller, Ground, audit, refusals};
+
+refusals! {
+    /// Why a comment was not written, changed or shown.
+    CommentError {
+        NoSuchPost: NotFound = "there is no such post",
+        NoSuchComment: NotFound = "there is no such comment",
+        NoSuchUser: NotFound = "there is no such person",
+        NotYours: Forbidden = "only its author can do this to a comment",
+        TooDeep: BadRequest = "this conversation is nested too deeply; answer further up",
+        Permanent: Forbidden = "a like cannot be taken back here",
+    }
+}
+
+/// The comments of everybody.
+#[derive(Clone, Debug)]
+pub struct Comments {
+    ground: Ground,
+}
+
+/// A comment to be written.
+#[derive(Clone, Debug, Serialize)]
+pub struct NewComment {
+    /// The post.
+    pub post_id: PostId,
+    /// Its text.
+    pub content: String,
+    /// The comment it answers.
+    pub parent_comment_id: Option<CommentId>,
+}
+
+/// What a request led to: a comment, or one as it was when it was deleted.
+#[derive(Debug, Serialize, Deserialize)]
+enum Outcome {
+    Comment { post: PostId, id: CommentId },
+    Removed(Kept<Comment>),
+}
+
+impl Comments {
+    /// The comments on this ground.
+    pub const fn new(ground: Ground) -> Self {
+        Self { ground }
+    }
+
+    /// Answers a post, or another comment on it, that the caller sees.
+    pub async fn add(
+        &self,
+        caller: &Caller,
+        input: &NewComment,
+        request: Option<&RequestId>,
+    ) -> Result<Comment, CommentError> {
+        let me = self.ground.account(caller).await?;
+        check_filled("content", &input.content, COMMENT_CHARS_MAX)?;
+        let request = self.ground.request(&me.id, request, "addComment", input)?;
+        self.ground
+            .once(
+                request.as_ref(),
+                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async || {
+                    let post = self.post(caller, Act::Comment, &input.post_id).await?;
+                    let parent = match &input.parent_comment_id {
+                        Some(parent) => Some(self.parent(caller, &post, parent).await?),
+                        None => None,
+                    };
+                    let comment = self.new_comment(caller, &post, input);
+                    let commit = self
+                        .ground
+                        .commit()
+                        .with("comment", comment.create())
+                        .with("post", unchanged(&post))
+                        .with_any("parent", parent.as_ref().map(still_there))
+                        .remembering(request.as_ref(), &Outcome::of(&comment))?;
+                    Ok(commit.done(comment).await?)
+                },
+            )
+            .await
+    }
+
+    /// Changes the text of a comment.
+    pub async fn update(
+        &self,
+        caller: &Caller,
+        id: &CommentId,
+        content: &str,
+        request: Option<&RequestId>,
+    ) -> Result<Comment, CommentError> {
+        let me = self.ground.account(caller).await?;
+        check_filled("content", content, COMMENT_CHARS_MAX)?;
+        let request = self.ground.request(&me.id, request, "updateComment", &(id, content))?;
+        self.ground
+            .once(
+                request.as_ref(),
+                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async || {
+                    let (comment, post) = self.visible(Some(caller), id).await?;
+                    let standing = (Standing::SIGNED_IN | Standing::SEES)
+                        .and_if(comment.user_id == me.id, Standing::OWNER);
+                    if !allows(Act::UpdateComment, standing) {
+                        return Err(CommentError::NotYours);
+                    }
+                    let now = self.ground.now();
+                    let changed =
+                        Comment { content: content.to_owned(), updated_at: now, ..comment };
+                    let patch = changed
+                        .key()
+                        .patch()
+                        .set(Comment::CONTENT, &changed.content)
+                        .set(Comment::UPDATED_AT, &now)
+                        .when(Comment::IS_DELETED.is(&false));
+                    let commit = self
+                        .ground
+                        .commit()
+                        .with("comment", patch)
+                        .with("post", unchanged(&post))
+                        .remembering(request.as_ref(), &Outcome::of(&changed))?;
+                    Ok(commit.done(changed).await?)
+                },
+            )
+            .await
+    }
+
+    /// Deletes a comment; what answers it stays. Answers with it as it was, marked as deleted.
+    pub async fn delete(
+        &self,
+        caller: &Caller,
+        id: &CommentId,
+        request: Option<&RequestId>,
+    ) -> Result<Comment, CommentError> {
+        let me = self.ground.account(caller).await?;
+        let request = self.ground.request(&me.id, request, "deleteComment", id)?;
+        self.ground
+            .once(
+                request.as_ref(),
+                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async || {
+                    let comment = self.deletable(caller, id).await?;
+                    let gone = comment
+                        .key()
+                        .patch()
+                        .set(Comment::IS_DELETED, &true)
+                        .set(Comment::CONTENT, &String::new())
+                        .set(Comment::UPDATED_AT, &self.ground.now())
+                        .when(Comment::IS_DELETED.is(&false));
+                    let mut commit = self.ground.commit().with("comment", gone);
+                    if comment.user_id != me.id {
+                        let subject = &comment.id;
+                        let entry = audit::entry(
+                            &self.ground,
+                            Some(caller),
+                            "deleteComment",
+                            subject,
+                            None,
+                        );
+                        commit = commit.with("audit", entry);
+                    }
+                    let removed = Comment { is_deleted: true, ..comment };
+                    let outcome = Outcome::Removed(Kept(removed.clone()));
+                    let commit = commit.remembering(request.as_ref(), &outcome)?;
+                    Ok(commit.done(removed).await?)
+                },
+            )
+            .await
+    }
+
+    /// A post that the caller may do this to.
+    async fn post(&self, caller: &Caller, act: Act, id: &PostId) -> Result<Post, CommentError> {
+        open_to(&self.ground, caller, act, id).await?.ok_or(CommentError::NoSuchPost)
+    }
+
+    /// The comment that another one answers: one that the caller sees, and that is not nested too
+    /// deeply itself.
+    async fn parent(
+        &self,
+        caller: &Caller,
+        post: &Post,
+        id: &CommentId,
+    ) -> Result<Comment, CommentError> {
+        let core = self.ground.core();
+        let parent = core.comment_on(&post.id, id).get().await?;
+        let parent = parent.ok_or(CommentError::NoSuchComment)?;
+        let sight = self.ground.sight(Some(caller), [&parent.user_id], []).await?;
+        if !sight.comment(&parent) {
+            return Err(CommentError::NoSuchComment);
+        }
+        // The parent is the first level; what answers it is one deeper than it is.
+        let (mut depth, mut above) = (1, parent.parent_comment_id.clone());
+        while let Some(id) = above {
+            depth += 1;
+            if depth >= COMMENT_DEPTH_MAX {
+                return Err(CommentError::TooDeep);
+            }
+            above = core.comment_on(&post.id, &id).get().await?.and_then(|it| it.parent_comment_id);
+        }
+        Ok(parent)
+    }
+
+    fn new_comment(&self, caller: &Caller, post: &Post, input: &NewComment) -> Comment {
+        let now = self.ground.now();
+        Comment {
+            post_id: post.id.clone(),
+            id: self.ground.ids().next(),
+            user_id: caller.user_id.clone(),
+            content: input.content.clone(),
+            parent_comment_id: input.parent_comment_id.clone(),
+            post_user_id: post.author_id.clone(),
+            post_sk: sort_key(post),
+            moderation_status: ModerationStatus::Approved,
+            is_deleted: false,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// A comment that the caller may delete: their own, whether they still see the post or not, or any
+    /// that a moderator sees.
+    async fn deletable(&self, caller: &Caller, id: &CommentId) -> Result<Comment, CommentError> {
+        let comment = find(&self.ground, id).await?.filter(|comment| !comment.is_deleted);
+        let comment = comment.ok_or(CommentError::NoSuchComment)?;
+        let standing = Standing::SIGNED_IN
+            .and_if(comment.user_id == caller.user_id, Standing::OWNER)
+            .and_if(caller.moderates(), Standing::MODERATOR);
+        if allows(Act::DeleteComment, standing) {
+            return Ok(comment);
+        }
+        self.visible(Some(caller), id).await?;
+        Err(CommentError::NotYours)
+    }
+
+    /// A comment as it is now, if the caller may still see it; one that was deleted, as it was.
+    async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Comment, CommentError> {
+        match outcome {
+            Outcome::Removed(Kept(comment)) => Ok(comment),
+            Outcome::Comment { post, id } => {
+                let comment = self.ground.core().comment_on(&post, &id).get().await?;
+                let comment = comment.ok_or(CommentError::NoSuchComment)?;
+                Ok(self.with_post(Some(caller), comment).await?.0)
+            }
+        }
+    }
+}
+
+/// A comment by its id alone, as it is now: the index tells where it is.
+pub(crate) async fn find(ground: &Ground, id: &CommentId) -> Found<Option<Comment>> {
+    let found = ground.core().comment(id).get().await?;
+    match found {
+        Some(found) if !ground.store().capabilities().strong_index_reads => {
+            ground.core().comment_on(&found.post_id, id).get().await
+        }
+        found => Ok(found),
+    }
+}
+
+/// The comment is still there, and as moderators left it.
+fn still_there(comment: &Comment) -> Check {
+    let live: Condition = Comment::IS_DELETED.is(&false);
+    let same = live.and(Comment::MODERATION_STATUS.is(&comment.moderation_status));
+    comment.key().check(same)
+}
+
+/// The sort key of a post, which what people do with it carries along (R37).
+pub(crate) fn sort_key(post: &Post) -> String {
+    let sort = post.key().into_key().sort;
+    sort.and_then(|sort| sort.as_text().map(str::to_owned)).unwrap_or_default()
+}
+
+impl Outcome {
+    fn of(comment: &Comment) -> Self {
+        Self::Comment { post: comment.post_id.clone(), id: comment.id.clone() }
+    }
+}

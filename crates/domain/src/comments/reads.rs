@@ -1,0 +1,179 @@
+//! Comments by id, by post, by the comment they answer, by author, and as the viewer stands to them.
+
+use std::collections::HashMap;
+
+use futures::future::{try_join, try_join_all};
+use roundtable_model::entities::{Comment, CommentCounter, Post};
+use roundtable_model::table::Order;
+use roundtable_model::{CommentId, PostId, UserId};
+
+use super::{CommentError, Comments, find};
+use crate::pages::fill;
+use crate::posts::{self, posts, visible};
+use crate::{Caller, Page, PageInput};
+
+/// What people did with a comment, and the viewer among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommentMarks {
+    /// How many like it, and answered it.
+    pub counter: CommentCounter,
+    /// Whether the viewer likes it.
+    pub liked: bool,
+}
+
+impl Comments {
+    /// A comment (R27).
+    pub async fn comment(
+        &self,
+        viewer: Option<&Caller>,
+        id: &CommentId,
+    ) -> Result<Comment, CommentError> {
+        Ok(self.visible(viewer, id).await?.0)
+    }
+
+    /// The comments on a post, those that answer others among them (R27).
+    pub async fn on(
+        &self,
+        viewer: Option<&Caller>,
+        post: &PostId,
+        order: Order,
+        page: &PageInput,
+    ) -> Result<Page<Comment>, CommentError> {
+        let post = visible(&self.ground, viewer, post).await?.ok_or(CommentError::NoSuchPost)?;
+        fill(
+            page,
+            async |limit, after| {
+                let listing = self.ground.core().comments(&post.id).strong().order(order);
+                listing.limit(limit).after(after).page().await
+            },
+            async |comments| self.seen(viewer, comments).await,
+        )
+        .await
+    }
+
+    /// The comments that answer another one, in the order they were written.
+    pub async fn replies(
+        &self,
+        viewer: Option<&Caller>,
+        parent: &CommentId,
+        page: &PageInput,
+    ) -> Result<Page<Comment>, CommentError> {
+        let (parent, _) = self.visible(viewer, parent).await?;
+        fill(
+            page,
+            async |limit, after| {
+                let listing = self.ground.core().replies(&parent.post_id, &parent.id).strong();
+                listing.limit(limit).after(after).page().await
+            },
+            async |comments| self.seen(viewer, comments).await,
+        )
+        .await
+    }
+
+    /// What somebody has commented, for those who may see the profile and the posts, newest first
+    /// (R27).
+    pub async fn by(
+        &self,
+        viewer: Option<&Caller>,
+        user: &UserId,
+        page: &PageInput,
+    ) -> Result<Page<Comment>, CommentError> {
+        let sight = self.ground.sight(viewer, [user], []).await?;
+        if !sight.sees_inside(user) {
+            return Err(CommentError::NoSuchUser);
+        }
+        fill(
+            page,
+            async |limit, after| {
+                self.ground.core().comments_by(user).limit(limit).after(after).page().await
+            },
+            async |comments: Vec<Comment>| {
+                let on: Vec<PostId> = comments.iter().map(|it| it.post_id.clone()).collect();
+                let on = posts(&self.ground, &on).await?;
+                let on = posts::seen(&self.ground, viewer, on).await?;
+                let comments = self.seen(viewer, comments).await?.into_iter();
+                let seen =
+                    comments.zip(on).map(|(comment, post)| comment.filter(|_| post.is_some()));
+                Ok(seen.collect())
+            },
+        )
+        .await
+    }
+
+    /// What people, and the viewer, did with comments that the viewer has been shown.
+    pub async fn marks(
+        &self,
+        viewer: Option<&Caller>,
+        comments: &[(PostId, CommentId)],
+    ) -> Result<Vec<CommentMarks>, CommentError> {
+        let mut by_post: HashMap<&PostId, Vec<CommentId>> = HashMap::new();
+        for (post, comment) in comments {
+            by_post.entry(post).or_default().push(comment.clone());
+        }
+        let core = self.ground.core();
+        let each = by_post.iter().map(async |(post, ids)| {
+            let counters = core.comment_counters(post, ids).get();
+            let likes = async {
+                match viewer {
+                    Some(viewer) => core.comment_likes(post, ids, &viewer.user_id).get().await,
+                    None => Ok(Vec::new()),
+                }
+            };
+            try_join(counters, likes).await
+        });
+        let (mut counters, mut liked) = (HashMap::new(), std::collections::HashSet::new());
+        for (counted, likes) in try_join_all(each).await? {
+            counters.extend(counted.into_iter().flatten().map(|it| (it.comment_id.clone(), it)));
+            liked.extend(likes.into_iter().flatten().map(|like| like.comment_id));
+        }
+        let marks = comments.iter().map(|(post, id)| CommentMarks {
+            counter: counters.get(id).cloned().unwrap_or_else(|| nothing(post, id)),
+            liked: liked.contains(id),
+        });
+        Ok(marks.collect())
+    }
+
+    /// A comment that the viewer may see, with its post.
+    pub(super) async fn visible(
+        &self,
+        viewer: Option<&Caller>,
+        id: &CommentId,
+    ) -> Result<(Comment, Post), CommentError> {
+        let comment = find(&self.ground, id).await?.ok_or(CommentError::NoSuchComment)?;
+        self.with_post(viewer, comment).await
+    }
+
+    /// The comment with its post, if the viewer may see both.
+    pub(super) async fn with_post(
+        &self,
+        viewer: Option<&Caller>,
+        comment: Comment,
+    ) -> Result<(Comment, Post), CommentError> {
+        let post = self.ground.core().post(&comment.post_id).get().await?;
+        let post = post.ok_or(CommentError::NoSuchComment)?;
+        let people = [&comment.user_id, &post.author_id];
+        let sight = self.ground.sight(viewer, people, &post.group_id).await?;
+        if sight.post(&post) && sight.comment(&comment) {
+            return Ok((comment, post));
+        }
+        Err(CommentError::NoSuchComment)
+    }
+
+    /// Those of the comments on posts that the viewer sees, which they may see, too.
+    async fn seen(
+        &self,
+        viewer: Option<&Caller>,
+        comments: Vec<Comment>,
+    ) -> Result<Vec<Option<Comment>>, CommentError> {
+        let authors = comments.iter().map(|comment| &comment.user_id);
+        let sight = self.ground.sight(viewer, authors, []).await?;
+        let seen = |comment: &Comment| sight.comment(comment);
+        Ok(comments.into_iter().map(|comment| Some(comment).filter(seen)).collect())
+    }
+}
+
+/// A comment nobody has done anything with.
+fn nothing(post: &PostId, comment: &CommentId) -> CommentCounter {
+    let (post_id, comment_id) = (post.clone(), comment.clone());
+    CommentCounter { post_id, comment_id, likes: 0, replies: 0, seq: String::new() }
+}

@@ -1,0 +1,261 @@
+//! Who is in a group, and what they may do in it (R9, R31).
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use roundtable_domain::{Code, Failure, GroupChange, GroupError, NewGroup, Refusal};
+use roundtable_model::entities::ActorHead;
+use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, Role, UserStatus};
+use roundtable_testkit::Town;
+
+async fn members(town: &Town, group: &GroupId) -> Vec<String> {
+    town.rows(&format!("GROUP#{group}"), "MEMBER#").await
+}
+
+async fn counted(town: &Town, group: &GroupId) -> Vec<String> {
+    town.rows(&format!("GROUP#{group}"), "COUNTER#").await
+}
+
+/// R31: a public group is open, and joining twice is joining once.
+#[tokio::test]
+async fn a_public_group_can_be_joined_and_left() {
+    let town = Town::of(["ana", "bo"]).await;
+    let group = town.found("ana", "Runners").await;
+    let joined = town.join("bo", &group).await;
+    assert_eq!((joined.status, joined.role), (MemberStatus::Active, GroupRole::Member));
+    assert_eq!(town.join("bo", &group).await, joined);
+    assert_eq!(counted(&town, &group).await, ["COUNTER#MEMBERS count=2"]);
+    assert_eq!(town.circle_version("bo").await, 1);
+
+    let left = town.groups().leave(&town.caller("bo"), &group, None).await.unwrap();
+    assert_eq!(left, joined);
+    assert_eq!(members(&town, &group).await, ["MEMBER#ana role=owner status=active"]);
+    assert_eq!(counted(&town, &group).await, ["COUNTER#MEMBERS count=1"]);
+    assert_eq!(town.circle_version("bo").await, 2);
+}
+
+/// R9: feeds rely on a membership only from the group's newest activity on.
+#[tokio::test]
+async fn a_membership_holds_from_the_groups_newest_activity_on() {
+    let town = Town::of(["ana", "bo"]).await;
+    let group = town.found("ana", "Runners").await;
+    let last_ts = town.now().plus_ms(5_000);
+    let head = ActorHead {
+        actor_id: (&group).into(),
+        version: 1,
+        last_ts,
+        since: None,
+        intervals: Vec::new(),
+    };
+    town.ground().core().table().put(head.create()).await.unwrap();
+    let joined = town.join("bo", &group).await;
+    assert_eq!((joined.joined_at, joined.active_since), (town.now(), Some(last_ts)));
+}
+
+/// R9: who asks waits, is not counted, and has no new circle, until somebody who runs the group agrees.
+#[tokio::test]
+async fn a_private_group_is_asked() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let group = town.found_private("ana", "Secret").await;
+    for name in ["bo", "cleo"] {
+        let asked = town.join(name, &group).await;
+        assert_eq!((asked.status, asked.active_since), (MemberStatus::Pending, None));
+        assert_eq!(town.join(name, &group).await, asked);
+    }
+    assert_eq!(counted(&town, &group).await, ["COUNTER#MEMBERS count=1"]);
+    assert_eq!(town.circle_version("bo").await, 0);
+
+    let (groups, ana) = (town.groups(), town.caller("ana"));
+    town.pass_ms(1_000);
+    let approved = groups.approve(&ana, &group, &town.id("bo"), None).await.unwrap();
+    assert_eq!(approved.status, MemberStatus::Active);
+    assert_eq!(approved.active_since, Some(town.now()));
+    assert_eq!(groups.approve(&ana, &group, &town.id("bo"), None).await.unwrap(), approved);
+    groups.remove(&ana, &group, &town.id("cleo"), None).await.unwrap();
+    let left = ["MEMBER#ana role=owner status=active", "MEMBER#bo role=member status=active"];
+    assert_eq!(members(&town, &group).await, left);
+    assert_eq!(counted(&town, &group).await, ["COUNTER#MEMBERS count=2"]);
+    assert_eq!((town.circle_version("bo").await, town.circle_version("cleo").await), (1, 0));
+}
+
+/// R9: whoever is invited comes in without asking, or declines.
+#[tokio::test]
+async fn people_can_be_invited() {
+    let town = Town::of(["ana", "bo", "cleo", "dora"]).await;
+    let group = town.found_private("ana", "Secret").await;
+    let (groups, ana) = (town.groups(), town.caller("ana"));
+    for name in ["bo", "cleo"] {
+        let invited = groups.invite(&ana, &group, &town.id(name), None).await.unwrap();
+        assert_eq!(invited.status, MemberStatus::Invited);
+        assert_eq!(groups.invite(&ana, &group, &town.id(name), None).await.unwrap(), invited);
+    }
+    let refused = groups.approve(&ana, &group, &town.id("bo"), None).await;
+    assert!(matches!(refused, Err(GroupError::NoSuchRequest)), "bo decides");
+    assert_eq!(town.join("bo", &group).await.status, MemberStatus::Active);
+    groups.leave(&town.caller("cleo"), &group, None).await.unwrap();
+    town.join("dora", &group).await;
+    let dora = groups.invite(&ana, &group, &town.id("dora"), None).await.unwrap();
+    assert_eq!(dora.status, MemberStatus::Active, "she has asked already");
+    let bo = groups.invite(&ana, &group, &town.id("bo"), None).await.unwrap();
+    assert_eq!(bo.status, MemberStatus::Active, "he is in");
+    assert_eq!(members(&town, &group).await.len(), 3);
+    assert_eq!(counted(&town, &group).await, ["COUNTER#MEMBERS count=3"]);
+}
+
+/// R9: exactly one owner, always.
+#[tokio::test]
+async fn ownership_is_handed_over() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let (groups, ana) = (town.groups(), town.caller("ana"));
+    let group = town.found("ana", "Runners").await;
+    town.join("bo", &group).await;
+    town.join("cleo", &group).await;
+    let admin = groups.set_role(&ana, &group, &town.id("cleo"), GroupRole::Admin, None).await;
+    assert_eq!(admin.unwrap().role, GroupRole::Admin);
+    for refused in [
+        groups.leave(&ana, &group, None).await,
+        groups.set_role(&ana, &group, &town.id("ana"), GroupRole::Member, None).await,
+        groups.remove(&town.caller("cleo"), &group, &town.id("ana"), None).await,
+    ] {
+        assert!(matches!(refused, Err(GroupError::OwnerStays)), "{refused:?}");
+    }
+    let owner = groups.set_role(&ana, &group, &town.id("bo"), GroupRole::Owner, None).await;
+    assert_eq!(owner.unwrap().role, GroupRole::Owner);
+    let roles = [
+        "MEMBER#ana role=admin status=active",
+        "MEMBER#bo role=owner status=active",
+        "MEMBER#cleo role=admin status=active",
+    ];
+    assert_eq!(members(&town, &group).await, roles);
+    assert_eq!(groups.get(None, &group).await.unwrap().group.owner_id, town.id("bo"));
+    let again = groups.set_role(&ana, &group, &town.id("cleo"), GroupRole::Member, None).await;
+    assert_eq!(again.unwrap_err().code(), Code::Forbidden, "ana has handed it over");
+    groups.leave(&ana, &group, None).await.unwrap();
+    assert_eq!(counted(&town, &group).await, ["COUNTER#MEMBERS count=2"]);
+}
+
+/// R9: a group cannot be given to an account that could not give it on.
+#[tokio::test]
+async fn ownership_is_for_active_accounts() {
+    let town = Town::of(["ana", "bo"]).await;
+    let (groups, ana) = (town.groups(), town.caller("ana"));
+    let group = town.found("ana", "Runners").await;
+    town.join("bo", &group).await;
+    town.set_status("bo", UserStatus::Suspended).await;
+    let refused = groups.set_role(&ana, &group, &town.id("bo"), GroupRole::Owner, None).await;
+    assert!(matches!(refused, Err(GroupError::NoSuchMember)));
+    let admin = groups.set_role(&ana, &group, &town.id("bo"), GroupRole::Admin, None).await;
+    assert_eq!(admin.unwrap().role, GroupRole::Admin);
+}
+
+/// R9: the last one turns off the light; who only asked does not count.
+#[tokio::test]
+async fn a_group_ends_with_its_last_member() {
+    let town = Town::of(["ana", "bo"]).await;
+    let (groups, ana) = (town.groups(), town.caller("ana"));
+    let new =
+        NewGroup { tags: vec!["run".parse().unwrap()], is_private: true, ..NewGroup::named("Runners") };
+    let group = groups.create(&ana, new, None).await.unwrap().id;
+    town.join("bo", &group).await;
+    let left = groups.leave(&ana, &group, None).await.unwrap();
+    assert_eq!(left.role, GroupRole::Owner);
+    assert!(matches!(groups.get(None, &group).await, Err(GroupError::NoSuchGroup)));
+    assert!(town.rows("TAG#run", "").await.is_empty());
+    assert_eq!(counted(&town, &group).await, ["COUNTER#MEMBERS count=0"]);
+    assert_eq!(town.circle_version("ana").await, 2);
+}
+
+/// R9: who may do what, and that a refusal tells nothing about who is in.
+#[tokio::test]
+async fn only_those_who_run_a_group_change_it() {
+    let town = Town::of(["ana", "bo", "cleo", "dora", "eve", "fay"]).await;
+    let groups = town.groups();
+    let group = town.found_private("ana", "Secret").await;
+    for name in ["bo", "cleo", "dora"] {
+        groups.invite(&town.caller("ana"), &group, &town.id(name), None).await.unwrap();
+        town.join(name, &group).await;
+    }
+    for name in ["bo", "cleo"] {
+        town.appoint("ana", &group, name, GroupRole::Admin).await;
+    }
+    town.join("eve", &group).await;
+    let forbidden = |refused: Result<_, GroupError>| {
+        assert!(matches!(refused, Err(GroupError::Failed(Failure::Forbidden))), "{refused:?}");
+    };
+    for name in ["dora", "eve", "fay"] {
+        let caller = town.caller(name);
+        for other in ["bo", "eve", "nobody"] {
+            let other = town.id(other);
+            forbidden(groups.approve(&caller, &group, &other, None).await);
+            forbidden(groups.invite(&caller, &group, &other, None).await);
+            forbidden(groups.remove(&caller, &group, &other, None).await);
+            forbidden(groups.set_role(&caller, &group, &other, GroupRole::Admin, None).await);
+        }
+        let updated = groups.update(&caller, &group, GroupChange::default(), None).await;
+        assert_eq!(updated.unwrap_err().code(), Code::Forbidden);
+        let deleted = groups.delete(&caller, &group, None).await;
+        assert_eq!(deleted.unwrap_err().code(), Code::Forbidden);
+    }
+    let bo = town.caller("bo");
+    forbidden(groups.remove(&bo, &group, &town.id("cleo"), None).await);
+    forbidden(groups.set_role(&bo, &group, &town.id("dora"), GroupRole::Admin, None).await);
+    assert_eq!(groups.delete(&bo, &group, None).await.unwrap_err().code(), Code::Forbidden);
+    groups.update(&bo, &group, GroupChange::default(), None).await.unwrap();
+    groups.approve(&bo, &group, &town.id("eve"), None).await.unwrap();
+    groups.remove(&bo, &group, &town.id("dora"), None).await.unwrap();
+    groups.remove(&bo, &group, &town.id("bo"), None).await.unwrap();
+    groups.remove(&town.caller("ana"), &group, &town.id("cleo"), None).await.unwrap();
+    assert_eq!(counted(&town, &group).await, ["COUNTER#MEMBERS count=2"]);
+}
+
+/// a moderator may not.
+#[tokio::test]
+async fn staff_leave_a_trail() {
+    let town = Town::of(["ana", "bo", "root", "mod"]).await;
+    let (groups, root) = (town.groups(), town.staff("root", Role::Admin));
+    let group = town.found("ana", "Runners").await;
+    town.join("bo", &group).await;
+    let moderator = town.staff("mod", Role::Moderator);
+    let refused = groups.delete(&moderator, &group, None).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Forbidden);
+    groups.remove(&root, &group, &town.id("bo"), None).await.unwrap();
+    groups.update(&root, &group, GroupChange::default(), None).await.unwrap();
+    groups.delete(&root, &group, None).await.unwrap();
+    let trail = town.rows(&format!("AUDIT#{}", town.now().day()), "").await;
+    let actions: Vec<&str> = trail
+        .iter()
+        .filter(|line| line.contains("actor=root") && line.contains(&group.to_string()))
+        .filter_map(|line| line.split("action=").nth(1)?.split(' ').next())
+        .collect();
+    assert_eq!(actions, ["removeMember", "updateGroup", "deleteGroup"]);
+}
+
+/// R9: a block or a suspension changes no membership, but whoever the owner has blocked stays outside.
+#[tokio::test]
+async fn whoever_the_owner_blocked_cannot_join() {
+    let town = Town::of(["ana", "bo", "cleo", "dora", "eve"]).await;
+    let groups = town.groups();
+    let group = town.found_private("ana", "Secret").await;
+    let ana = town.caller("ana");
+    for name in ["bo", "eve"] {
+        groups.invite(&ana, &group, &town.id(name), None).await.unwrap();
+    }
+    town.join("bo", &group).await;
+    town.appoint("ana", &group, "bo", GroupRole::Admin).await;
+    town.join("dora", &group).await;
+    for name in ["bo", "cleo", "dora", "eve"] {
+        town.block("ana", name).await;
+    }
+    for name in ["cleo", "eve"] {
+        let refused = groups.join(&town.caller(name), &group, None).await;
+        assert!(matches!(refused, Err(GroupError::NoSuchGroup)), "{name}");
+    }
+    let bo = town.caller("bo");
+    let refused = groups.approve(&bo, &group, &town.id("dora"), None).await;
+    assert!(matches!(refused, Err(GroupError::NoSuchRequest)));
+    let refused = groups.invite(&bo, &group, &town.id("cleo"), None).await;
+    assert!(matches!(refused, Err(GroupError::NoSuchUser)));
+    groups.update(&bo, &group, GroupChange::default(), None).await.unwrap();
+    town.blocks().unblock(&ana, &town.id("eve"), None).await.unwrap();
+    assert_eq!(town.join("eve", &group).await.status, MemberStatus::Active);
+}
+

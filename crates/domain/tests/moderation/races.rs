@@ -1,0 +1,183 @@
+//! What others do in the middle of a report or a decision.
+
+use std::sync::Arc;
+
+use roundtable_domain::{Moderation, ModerationError, ModerationMode};
+use roundtable_model::{ModerationStatus as Status, Role};
+use roundtable_testkit::Town;
+
+use crate::{post, posts, town_with};
+
+/// A mutation is over after fewer operations than these.
+const OPERATIONS_MAX: usize = 60;
+
+/// R33: of two who decide differently at the same time one wins, and the other is told.
+#[tokio::test]
+async fn two_decisions_at_once_are_one() {
+    let mut overtaken = 0;
+    for gap in 1..OPERATIONS_MAX {
+        let town = town_with(ModerationMode::Before, ["ana", "mo", "mia"]).await;
+        let post = post(&town, "ana", "hello").await;
+        let (other, id) = (town.moderation(), post.id.clone());
+        let mia = town.staff("mia", Role::Moderator);
+        let (ground, meanwhile) = town.meanwhile(gap, async move {
+            other.moderate_post(&mia, &id, Status::Rejected, None, None).await.unwrap();
+        });
+        let mine = Moderation::new(ground)
+            .moderate_post(&town.mo(), &post.id, Status::Approved, None, None)
+            .await;
+        let trail = town.trail().await.len();
+        let now = town.case(&post.id).await;
+        assert_eq!(now.case.status, now.content.post.moderation_status);
+        assert_eq!(now.content.post.published_at.is_some(), mine.is_ok());
+        match mine {
+            Err(ModerationError::DecidedMeanwhile) => {
+                overtaken += 1;
+                assert_eq!((now.case.status, trail), (Status::Rejected, 1));
+            }
+            // One after the other: the second knew of the first, or there was no second.
+            Ok(_) => {
+                let both = meanwhile.happened();
+                assert_eq!(trail, 1 + usize::from(both));
+                if !both {
+                    assert!(overtaken > 0, "they never met");
+                    return;
+                }
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    panic!("a decision never ends");
+}
+
+/// R33, I8: two who agree decide once.
+#[tokio::test]
+async fn two_equal_decisions_at_once_are_one() {
+    for gap in 1..OPERATIONS_MAX {
+        let town = Town::of(["ana", "bo", "mo", "mia"]).await;
+        let post = post(&town, "ana", "hello").await;
+        town.report("bo", &post.id, "spam").await;
+        let (other, id) = (town.moderation(), post.id.clone());
+        let mia = town.staff("mia", Role::Moderator);
+        let (ground, meanwhile) = town.meanwhile(gap, async move {
+            other.moderate_post(&mia, &id, Status::Rejected, Some("hers"), None).await.unwrap();
+        });
+        let mine = Moderation::new(ground)
+            .moderate_post(&town.mo(), &post.id, Status::Rejected, None, None)
+            .await;
+        assert_eq!(mine.unwrap().moderation_status, Status::Rejected);
+        if !meanwhile.happened() {
+            return;
+        }
+        // She may have given a reason for what had been decided already.
+        let trail = town.trail().await;
+        let after = trail.first().is_some_and(|entry| entry.starts_with("mo"));
+        assert_eq!(trail.len(), 1 + usize::from(after), "{trail:?}");
+    }
+    panic!("a decision never ends");
+}
+
+/// R33: approvals at the same time publish once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_post_that_many_approve_is_published_once() {
+    let town = Arc::new(town_with(ModerationMode::Before, ["ana", "mo"]).await);
+    let post = post(&town, "ana", "hello").await;
+    let approvals: Vec<_> = (0..8)
+        .map(|_| {
+            let (moderation, mo, id) = (town.moderation(), town.mo(), post.id.clone());
+            tokio::spawn(async move {
+                moderation.moderate_post(&mo, &id, Status::Approved, None, None).await
+            })
+        })
+        .collect();
+    for approval in approvals {
+        assert_eq!(approval.await.unwrap().unwrap().moderation_status, Status::Approved);
+    }
+    assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 1);
+    assert_eq!(town.trail().await.len(), 1);
+}
+
+/// R33: everybody who reports at the same time is heard, in one case.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_report_at_once() {
+    let town = Arc::new(Town::of(["ana", "mo"]).await);
+    let post = post(&town, "ana", "hello").await;
+    let names: Vec<String> = (0..30).map(|number| format!("p{number:02}")).collect();
+    for name in &names {
+        town.move_in(name, |_| {}).await;
+    }
+    let reports: Vec<_> = names
+        .iter()
+        .map(|name| {
+            let (moderation, id) = (town.moderation(), post.id.clone());
+            let caller = town.caller(name);
+            tokio::spawn(async move { moderation.report_post(&caller, &id, "spam", None).await })
+        })
+        .collect();
+    for report in reports {
+        report.await.unwrap().unwrap();
+    }
+    let mut named: Vec<String> =
+        town.case(&post.id).await.case.reporter_ids.iter().map(ToString::to_string).collect();
+    named.sort();
+    assert_eq!(named, names);
+}
+
+/// R33, I9: a decision and a report never leave a hidden post without a case that says so.
+#[tokio::test]
+async fn a_report_meets_a_decision() {
+    for gap in 1..OPERATIONS_MAX {
+        let town = Town::of(["ana", "bo", "cleo", "mo"]).await;
+        let post = post(&town, "ana", "hello").await;
+        town.report("cleo", &post.id, "spam").await;
+        town.moderate(&post.id, Status::Approved).await;
+        let (other, id, mo) = (town.moderation(), post.id.clone(), town.mo());
+        let (ground, meanwhile) = town.meanwhile(gap, async move {
+            other.moderate_post(&mo, &id, Status::Rejected, None, None).await.unwrap();
+        });
+        let report =
+            Moderation::new(ground).report_post(&town.caller("bo"), &post.id, "spam", None).await;
+        if !meanwhile.happened() {
+            assert_eq!(report.unwrap().status, Status::Pending);
+            return;
+        }
+        let now = town.case(&post.id).await;
+        assert_eq!(now.content.post.moderation_status, Status::Rejected);
+        assert_eq!(now.case.status, Status::Rejected);
+        assert_eq!(now.case.reporter_ids.contains(&town.id("bo")), report.is_ok());
+        assert!(matches!(report, Ok(_) | Err(ModerationError::NoSuchPost)));
+    }
+    panic!("a report never ends");
+}
+
+/// R33: nothing is opened or decided about what is being deleted.
+#[tokio::test]
+async fn a_report_and_a_decision_meet_a_deletion() {
+    for gap in 1..OPERATIONS_MAX {
+        let town = Town::of(["ana", "bo", "mo"]).await;
+        let (one, two) = (post(&town, "ana", "one").await, post(&town, "ana", "two").await);
+        let mut over = true;
+        for (post, reports) in [(&one, true), (&two, false)] {
+            let (posts, ana, id) = (posts(&town), town.caller("ana"), post.id.clone());
+            let (ground, meanwhile) = town.meanwhile(gap, async move {
+                posts.delete(&ana, &id, None).await.unwrap();
+            });
+            let moderation = Moderation::new(ground);
+            let result = if reports {
+                let report = moderation.report_post(&town.caller("bo"), &post.id, "spam", None);
+                report.await.map(drop)
+            } else {
+                let hide = moderation.moderate_post(&town.mo(), &post.id, Status::Flagged, None, None);
+                hide.await.map(drop)
+            };
+            over &= !meanwhile.happened();
+            let case = town.rows(&format!("CASE#{}", post.id), "").await;
+            assert_eq!(case.len(), usize::from(result.is_ok()), "gap {gap}");
+            assert!(matches!(result, Ok(()) | Err(ModerationError::NoSuchPost)));
+        }
+        if over {
+            return;
+        }
+    }
+    panic!("it never ends");
+}

@@ -1,0 +1,71 @@
+//! The posts people did most with.
+
+use roundtable_domain::{PageInput, Settings, ShardCount, ShardSettings};
+use roundtable_model::{ModerationStatus, PostId, Shards};
+use roundtable_testkit::Town;
+
+use super::{first, run, texts};
+
+/// Posts with these scores, over some shards.
+async fn scored(scores: &[u64]) -> (Town, Vec<PostId>) {
+    let shards =
+        ShardSettings { posts: ShardCount(Shards::new(4).unwrap()), ..ShardSettings::default() };
+    let town = Town::with(Settings { shards, ..Town::settings() }, ["ana"]).await;
+    let mut ids = Vec::new();
+    for score in scores {
+        let post = town.post("ana", &format!("{score}")).await;
+        town.set_score(&post.id, *score).await;
+        ids.push(post.id);
+    }
+    (town, ids)
+}
+
+/// R26, R30: by score, each once.
+#[tokio::test]
+async fn the_most_popular_come_first() {
+    let (town, ids) = scored(&[30, 1000, 20, 999, 10, 40]).await;
+    let posts = town.posts();
+    for limit in [1, 2, 20] {
+        let all = run(limit, async |page| posts.popular(None, page).await).await;
+        assert_eq!(all, ["1000", "999", "40", "30", "20", "10"]);
+    }
+    town.set_post_status(&ids[1], ModerationStatus::Flagged).await;
+    posts.delete(&town.caller("ana"), &ids[3], None).await.unwrap();
+    let left = run(2, async |page| posts.popular(None, page).await).await;
+    assert_eq!(left, ["40", "30", "20", "10"]);
+}
+
+/// R26, R30: scores move while somebody reads; nothing comes twice.
+#[tokio::test]
+async fn nothing_comes_twice_in_one_run() {
+    let (town, ids) = scored(&[90, 80, 70, 60, 50, 40]).await;
+    let posts = town.posts();
+    let page = posts.popular(None, &first(2)).await.unwrap();
+    let after = PageInput { limit: Some(2), after: page.next.clone() };
+    assert_eq!(texts(page), ["90", "80"]);
+    // One that was shown falls, one that was not climbs, and one falls further.
+    town.set_score(&ids[0], 45).await;
+    town.set_score(&ids[4], 100).await;
+    town.set_score(&ids[2], 55).await;
+    let page = posts.popular(None, &after).await.unwrap();
+    let after = PageInput { limit: Some(2), after: page.next.clone() };
+    assert_eq!(texts(page), ["60", "70"]);
+    let page = posts.popular(None, &after).await.unwrap();
+    assert_eq!(page.next, None);
+    assert_eq!(texts(page), ["40"], "not the one that fell, which was shown");
+    // A new run sees them as they are now.
+    let all = run(2, async |page| posts.popular(None, page).await).await;
+    assert_eq!(all, ["50", "80", "60", "70", "90", "40"]);
+}
+
+/// R30: going on from the middle of a page knows what was shown up to there, and no more.
+#[tokio::test]
+async fn every_cursor_of_a_page_goes_on_from_its_post() {
+    let (town, ids) = scored(&[90, 80, 70, 60]).await;
+    let posts = town.posts();
+    let page = posts.popular(None, &first(3)).await.unwrap();
+    let (_, cursor) = page.items[0].clone();
+    town.set_score(&ids[0], 65).await;
+    let after = PageInput { limit: Some(9), after: Some(cursor) };
+    assert_eq!(texts(posts.popular(None, &after).await.unwrap()), ["80", "70", "60"]);
+}

@@ -1,0 +1,56 @@
+//! What follows from changes: the runner of the stream, its processors, and the work they leave for
+//! later.
+//!
+//! A [processor](Processor) is a name, what it wants, and one function: changes in, writes out. The
+//! [runner](Runner) owns the rest: who reads which shard ([`Sharing`]), how far every processor has come,
+//! what is tried again and when ([`Retries`]), what is parked ([`DeadLetters`]), and how far behind
+//! everything is ([`Snapshot`]). What is more than a change can do at once is a [job](Work), done a
+//! page at a time.
+//!
+//! # What holds
+//! - Every processor sees every change it wants at least once, and the changes of one item in order.
+//! - Its effect is exactly once. In one process, the writes of a batch commit with the checkpoint they
+//!   move, on the condition that it is where it was read; on DynamoDB the checkpoint follows. On both,
+//!   writes are guarded by themselves, so that changes which come again change nothing.
+//! - A change that keeps failing is parked, and the rest goes on. Where changes add up, later changes of
+//!   the same item are parked behind it, so that they are counted in order when they are redriven: a
+//!   counter is never wrong by more than what is parked, and never negative.
+//! - While the store is away everything waits, and nothing is parked.
+//! - A crash anywhere, or two readers at once, change none of this.
+//!
+//! It knows no backend: sharing by leases is given to it from outside.
+
+mod backoff;
+mod commit;
+mod counters;
+mod failure;
+mod figures;
+mod guard;
+mod jobs;
+mod lane;
+mod letters;
+mod privacy;
+mod processor;
+mod purge;
+mod reads;
+mod runner;
+mod scores;
+mod shared;
+mod sharing;
+mod stop;
+mod tail;
+
+pub use backoff::Backoff;
+pub use counters::Counters;
+pub use failure::Failure;
+pub use figures::{LaneFigures, QueueFigures, Snapshot};
+pub use guard::Guard;
+pub use jobs::{Next, Work, job};
+pub use letters::{DeadLetters, ParkedChange, Redriven, Subject};
+pub use privacy::Privacy;
+pub use processor::{Batch, Delivery, Effects, Images, Processor};
+pub use purge::Purge;
+pub use runner::{Runner, Setup};
+pub use scores::Scores;
+pub use shared::Retries;
+pub use sharing::{Alone, Sharing};

@@ -1,0 +1,235 @@
+//! What a deleted account leaves behind, kind after kind, and at last what was left of its profile.
+//!
+//! After a pass that found anything there is another, some time later: requests that were under way
+//! when the account was deleted, and indexes that were behind, may have left something. The profile
+//! goes after a pass that found nothing.
+
+use roundtable_model::entities::{
+    ActorHead, Block, FeedHorizon, Follow, Goal, Like, Notification, Promotion, RoomMember, Session,
+    Share, User,
+};
+use roundtable_model::table::{Error, Key};
+use roundtable_model::{
+    ActorId, Entity, NotificationId, Time, UserId, UserStatus,
+};
+use serde::{Deserialize, Serialize};
+
+use super::Purge;
+use super::graph::EDGES_AT_ONCE;
+use super::post::told_of;
+use super::sweep::{PAGE_ITEMS, remove, sweep};
+use crate::Failure;
+use crate::jobs::Next;
+
+/// Posts or comments of one page.
+const CONTENT_AT_ONCE: usize = 10;
+
+/// A kind of thing that an account leaves behind, in the order they are taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Kind {
+    Groups,
+    Following,
+    Followers,
+    Requests,
+    Blocks,
+    Blockers,
+    Posts,
+    Comments,
+    Likes,
+    Shares,
+    Rooms,
+    Goals,
+    Activities,
+    Notifications,
+    Feed,
+    Own,
+}
+
+const KINDS: &[Kind] = &[
+    Kind::Groups,
+    Kind::Following,
+    Kind::Followers,
+    Kind::Requests,
+    Kind::Blocks,
+    Kind::Blockers,
+    Kind::Posts,
+    Kind::Comments,
+    Kind::Likes,
+    Kind::Shares,
+    Kind::Rooms,
+    Kind::Goals,
+    Kind::Activities,
+    Kind::Notifications,
+    Kind::Feed,
+    Kind::Own,
+];
+
+/// Where the purge of an account is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Place {
+    kind: Kind,
+    /// Whether this pass has found anything.
+    found: bool,
+}
+
+impl Purge {
+    /// A page of a deleted account.
+    pub(super) async fn account_page(
+        &self,
+        id: &UserId,
+        cursor: Option<&str>,
+    ) -> Result<Next, Failure> {
+        let user = self.ground.core().profile(id).strong().get().await?;
+        // Without it, the purge has been here before. One that is alive is none of its business.
+        let Some(user) = user.filter(|user| user.status == UserStatus::Deleted) else {
+            return Ok(Next::Done);
+        };
+        let (kind, found) = match cursor.map(read_place).transpose()? {
+            Some(Place { kind, found }) => (kind, found),
+            // The first pass counts as one that found something: there is always a second.
+            None => (Kind::Groups, true),
+        };
+        for kind in KINDS.iter().skip_while(|each| **each != kind) {
+            if self.remove_some(*kind, &user).await? {
+                return Ok(Next::Page(write_place(*kind, true)?));
+            }
+        }
+        if found {
+            let again = write_place(Kind::Groups, false)?;
+            let wait = self.settle;
+            return Ok(if wait.is_zero() { Next::Page(again) } else { Next::Later(again, wait) });
+        }
+        let gone = user.key().delete().when(User::STATUS.is(&UserStatus::Deleted));
+        match self.ground.core().table().delete(gone).await {
+            Ok(_) | Err(Error::ConditionFailed { .. }) => Ok(Next::Done),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes some things of a kind away; whether there were any.
+    async fn remove_some(&self, kind: Kind, user: &User) -> Result<bool, Failure> {
+        let (core, id) = (self.ground.core(), &user.id);
+        match kind {
+            Kind::Groups => self.leave_groups(id).await,
+            Kind::Following => {
+                let edges = core.following(id).strong().limit(EDGES_AT_ONCE).page().await?;
+                self.unfollow(&edges.items).await
+            }
+            Kind::Followers => {
+                let edges = core.followers(id, user.follower_shards).limit(EDGES_AT_ONCE);
+                self.unfollow(&edges.page().await?.items).await
+            }
+            Kind::Requests => {
+                let edges = core.follow_requests(id).limit(EDGES_AT_ONCE).page().await?;
+                self.unfollow(&edges.items).await
+            }
+            Kind::Blocks => {
+                let blocks = core.blocks(id).strong().limit(EDGES_AT_ONCE).page().await?;
+                self.unblock(&blocks.items).await
+            }
+            Kind::Blockers => {
+                let blocks = core.blockers(id).limit(EDGES_AT_ONCE).page().await?;
+                self.unblock(&blocks.items).await
+            }
+            Kind::Posts => self.remove_posts(id).await,
+            Kind::Comments => self.remove_some_comments(id).await,
+            Kind::Likes => {
+                let likes = core.likes_by(id).limit(PAGE_ITEMS).page().await?.items;
+                self.remove_these(likes.iter().map(Like::key)).await
+            }
+            Kind::Shares => {
+                let shares = core.shares_by(id).limit(PAGE_ITEMS).page().await?.items;
+                let told = shares.iter().map(told_of);
+                self.remove_these(shares.iter().map(Share::key).map(Key::from).chain(told)).await
+            }
+            Kind::Rooms => {
+                let rooms = core.rooms_of(id).limit(PAGE_ITEMS).page().await?.items;
+                self.remove_these(rooms.iter().map(RoomMember::key)).await
+            }
+            Kind::Goals => self.remove_goals(id).await,
+            Kind::Activities => self.remove_activities(&id.into()).await,
+            Kind::Notifications => {
+                let any: NotificationId = id.recast();
+                sweep(&self.ground, Notification::at(id, &Time::EPOCH, &any), &[]).await
+            }
+            Kind::Feed => sweep(&self.ground, FeedHorizon::at(id), &[]).await,
+            Kind::Own => {
+                // Edges and goals that came in late have a pass of their own.
+                let others =
+                    [User::SHAPE.name, Follow::SHAPE.name, Block::SHAPE.name, Goal::SHAPE.name];
+                sweep(&self.ground, Session::at(id, &id.recast()), &others).await
+            }
+        }
+    }
+
+    async fn leave_groups(&self, id: &UserId) -> Result<bool, Failure> {
+        let any = self.ground.core().groups_of(id).limit(1).page().await?;
+        if any.items.is_empty() {
+            return Ok(false);
+        }
+        self.groups.leave_all(id).await?;
+        Ok(true)
+    }
+
+    async fn remove_posts(&self, id: &UserId) -> Result<bool, Failure> {
+        let posts = self.ground.core().posts_by(id).limit(CONTENT_AT_ONCE).page().await?.items;
+        for post in &posts {
+            if let Some(buried) = self.bury(&post.id).await? {
+                self.purge_post(&post.id, Some(&buried)).await?;
+            }
+        }
+        Ok(!posts.is_empty())
+    }
+
+    async fn remove_some_comments(&self, id: &UserId) -> Result<bool, Failure> {
+        let listing = self.ground.core().comments_by(id).limit(CONTENT_AT_ONCE);
+        let comments = listing.page().await?.items;
+        for comment in &comments {
+            if !self.remove_marks(comment).await? {
+                self.remove_comments(std::slice::from_ref(comment)).await?;
+            }
+        }
+        Ok(!comments.is_empty())
+    }
+
+    async fn remove_goals(&self, id: &UserId) -> Result<bool, Failure> {
+        let goals = self.ground.core().goals(id).strong().limit(CONTENT_AT_ONCE).page().await?.items;
+        for goal in &goals {
+            let tasks = self.ground.core().tasks(&goal.id).strong().limit(PAGE_ITEMS);
+            let tasks = tasks.page().await?.items;
+            if tasks.is_empty() {
+                remove(&self.ground, [goal.key().into()]).await?;
+            }
+            remove(&self.ground, tasks.iter().map(|task| task.key().into())).await?;
+        }
+        Ok(!goals.is_empty())
+    }
+
+    /// Takes away a page of what an actor did, with what is known of it; whether there was any.
+    pub(super) async fn remove_activities(&self, actor: &ActorId) -> Result<bool, Failure> {
+        if sweep(&self.ground, ActorHead::at(actor), &[]).await? {
+            return Ok(true);
+        }
+        sweep(&self.ground, Promotion::at(actor), &[]).await
+    }
+
+    async fn remove_these<K: Into<Key>>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<bool, Failure> {
+        let keys: Vec<Key> = keys.into_iter().map(Into::into).collect();
+        let any = !keys.is_empty();
+        remove(&self.ground, keys).await?;
+        Ok(any)
+    }
+}
+
+fn read_place(cursor: &str) -> Result<Place, Failure> {
+    let json: roundtable_model::Json = cursor.parse()?;
+    Ok(json.to()?)
+}
+
+fn write_place(kind: Kind, found: bool) -> Result<String, Failure> {
+    Ok(roundtable_model::Json::of(&Place { kind, found })?.to_string())
+}

@@ -1,0 +1,422 @@
+//! The check itself: one look at everything, and a second one where something does not add up.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use roundtable_model::entities::{DeadLetter, Job};
+use roundtable_model::shape::{EntityShape, Index};
+use roundtable_model::table::{self, Item, Table, TableDefinition};
+use roundtable_model::{Core, Entity, LoginAttempts, Ops};
+use tokio::task::JoinHandle;
+
+use crate::accounts::{Accounts, Books, Listed};
+use crate::books::{Book, Side};
+use crate::chain::{Chains, Class, Fold, Stream};
+use crate::finding::{Finding, Findings, Invariant, Remedy, Report};
+use crate::kinds::{judge_item, key_shown};
+use crate::lag::{self, LEASES, Lag, Mark};
+use crate::ledger::{Ledger, Place, Selection, digest};
+use crate::scan::Met;
+use crate::tell::Rules;
+use crate::{Failure, Result, Verify};
+
+/// Lines of the books that a second look holds at once: about a hundred megabytes.
+const LINES_MAX: u64 = 500_000;
+
+impl Verify {
+    /// Lets the processors finish, then looks at everything.
+    pub async fn check(&self) -> Result<Report> {
+        self.check_keeping(self.findings_max).await
+    }
+
+    /// As [`Verify::check`], keeping so many findings.
+    pub(crate) async fn check_keeping(&self, findings_max: usize) -> Result<Report> {
+        if let Some(drain) = &self.drain {
+            self.reader.progress.stage("letting the processors finish", None);
+            drain().await.map_err(Failure::Drain)?;
+        }
+        let findings = Findings::new(findings_max);
+        let audit = self.audit.clone().map(|audit| tokio::task::spawn_blocking(move || audit()));
+        let mut check = Check { verify: self, findings_max, findings, report: Report::default() };
+        let complete = check.look().await?;
+        if !complete {
+            let note = "what is damaged could not be read: the rest was not checked";
+            check.report.notes.push(note.into());
+        }
+        check.ask_the_store(audit).await?;
+        Ok(check.finish())
+    }
+}
+
+struct Check<'a> {
+    verify: &'a Verify,
+    findings_max: usize,
+    findings: Findings,
+    report: Report,
+}
+
+/// What a scan of a segment gathers.
+#[derive(Debug)]
+struct Sight<B> {
+    books: B,
+    findings: Findings,
+    items: u64,
+}
+
+impl Check<'_> {
+    /// Looks at everything; `false` when damage kept it from doing so.
+    async fn look(&mut self) -> Result<bool> {
+        let verify = self.verify;
+        self.report.checked = vec![Invariant::I1, Invariant::I2, Invariant::I3];
+        if !self.look_at_ops().await? || !self.look_at_logins().await? {
+            return Ok(false);
+        }
+        let core = verify.tables.core.table();
+        let progress = &*verify.reader.progress;
+        // Only one process can tell where a stream ends, and keeps all of it since its oldest change.
+        let here = core.store().capabilities().one_process;
+        let stream = if here { Stream::of(core, progress).await? } else { None };
+        let (mut ledger, mut fold) = (Ledger::default(), None);
+        if let Some(stream) = &stream {
+            self.report.checked.push(Invariant::I4);
+            fold = self.look_at_stream(stream, &mut ledger).await?;
+            if fold.is_none() {
+                return Ok(false);
+            }
+        }
+        if !self.look_at_core(fold, &mut ledger).await? {
+            return Ok(false);
+        }
+        self.report.checked.extend([Invariant::I6, Invariant::I10]);
+        for index in Index::SECONDARY {
+            self.look_at_index(index, &mut ledger).await?;
+        }
+        for portion in ledger.unbalanced(LINES_MAX) {
+            self.look_again(&portion, stream.as_ref()).await?;
+        }
+        Ok(true)
+    }
+
+    /// Reads the stream, one class of keys after the other; `None` when it is damaged. The last class is
+    /// handed on, so that its items need no reading of their own.
+    async fn look_at_stream(
+        &mut self,
+        stream: &Stream<'_>,
+        ledger: &mut Ledger,
+    ) -> Result<Option<Arc<Fold>>> {
+        let reader = &self.verify.reader;
+        let mut classes = vec![Class::ALL];
+        while let Some(class) = classes.pop() {
+            reader.progress.stage("reading the stream", None);
+            let read = Fold::read(stream, class, ledger, &mut self.findings).await;
+            let Some(fold) = self.unless_damaged(read)? else { return Ok(None) };
+            classes.extend(fold.class.left_of(class));
+            self.report.changes = self.report.changes.max(fold.changes);
+            fold.enter(reader.clock.now_seconds(), ledger);
+            let fold = Arc::new(fold);
+            if classes.is_empty() {
+                return Ok(Some(fold));
+            }
+            let visit = move |ledger: &mut Ledger, met: Met<'_>| {
+                if let Some(base) = place_in(met.item, Index::Main) {
+                    let (place, digest) = (Place::of(base.0, base.1), digest(met.item.as_stored()));
+                    fold.meet(place, digest, ledger);
+                }
+            };
+            reader.progress.stage("comparing with the stream", None);
+            let core = self.verify.tables.core.table();
+            let seen = reader.each(core, None, Ledger::default, visit).await;
+            let Some(seen) = self.unless_damaged(seen)? else { return Ok(None) };
+            seen.iter().for_each(|seen| ledger.merge(seen));
+        }
+        Ok(None)
+    }
+
+    async fn look_at_core(&mut self, fold: Option<Arc<Fold>>, ledger: &mut Ledger) -> Result<bool> {
+        let verify = self.verify;
+        let (core, rules) = (verify.tables.core.table(), verify.rules.clone());
+        let definition = Arc::clone(core.definition());
+        let visit = move |sight: &mut Sight<Ledger>, met: Met<'_>| {
+            let Sight { books, findings, items } = sight;
+            *items += 1;
+            findings.extend(expired(&definition, met, None));
+            book_item(met.item, Core::SHAPE.entities, &rules, books, &mut |finding| {
+                findings.add(finding);
+            });
+            if let (Some(fold), Some(base)) = (&fold, place_in(met.item, Index::Main)) {
+                let place = Place::of(base.0, base.1);
+                fold.meet(place, digest(met.item.as_stored()), books);
+            }
+        };
+        let Some(seen) = self.read(core, None, Ledger::default, visit).await? else {
+            return Ok(false);
+        };
+        for sight in seen {
+            ledger.merge(&sight.books);
+            self.report.items += sight.items;
+            self.findings.merge(sight.findings);
+        }
+        Ok(true)
+    }
+
+    async fn look_at_index(&mut self, index: Index, ledger: &mut Ledger) -> Result<()> {
+        let core = self.verify.tables.core.table();
+        let Some(book) = Book::of_index(index) else { return Ok(()) };
+        let definition = Arc::clone(core.definition());
+        let visit = move |sight: &mut Sight<Ledger>, met: Met<'_>| {
+            let Sight { books, findings, items } = sight;
+            *items += 1;
+            findings.extend(expired(&definition, met, Some(index)));
+            match listed(met.item, index, book) {
+                Some(listed) => books.list(&listed, Side::Stated),
+                None => findings.add(without_keys(met.item, index)),
+            }
+        };
+        let Some(seen) = self.read(core, Some(index), Ledger::default, visit).await? else {
+            ledger.close(book);
+            return Ok(());
+        };
+        for sight in seen {
+            ledger.merge(&sight.books);
+            self.report.entries += sight.items;
+            self.findings.merge(sight.findings);
+        }
+        Ok(())
+    }
+
+    /// Looks at some accounts in full.
+    async fn look_again(&mut self, portion: &Selection, stream: Option<&Stream<'_>>) -> Result<()> {
+        let verify = self.verify;
+        let (core, reader) = (verify.tables.core.table(), &verify.reader);
+        let chains = match stream.filter(|_| portion.has_any(Book::Stream)) {
+            Some(stream) => Chains::read(stream, portion.clone(), &mut self.findings).await?,
+            None => Chains::default(),
+        };
+        let chains = Arc::new(Mutex::new(chains));
+        let start = || Accounts::of(portion.clone());
+        let (rules, links) = (verify.rules.clone(), Arc::clone(&chains));
+        let (definition, follows) = (Arc::clone(core.definition()), !chains.lock().is_empty());
+        let visit = move |accounts: &mut Accounts, met: Met<'_>| {
+            book_item(met.item, Core::SHAPE.entities, &rules, accounts, &mut |_| {});
+            if follows {
+                links.lock().meet(&definition, met.item);
+            }
+        };
+        let total = Some(self.report.items);
+        reader.progress.stage("looking again at what does not add up", total);
+        let Some(seen) = self.unless_damaged(reader.each(core, None, start, visit).await)? else {
+            return Ok(());
+        };
+        let mut accounts = start();
+        seen.into_iter().for_each(|seen| accounts.merge(seen));
+        for index in Index::SECONDARY {
+            let Some(book) = Book::of_index(index).filter(|book| portion.has_any(*book)) else {
+                continue;
+            };
+            let visit = move |accounts: &mut Accounts, met: Met<'_>| {
+                if let Some(listed) = listed(met.item, index, book) {
+                    accounts.list(&listed, Side::Stated);
+                }
+            };
+            let seen = reader.each(core, Some(index), start, visit).await;
+            let Some(seen) = self.unless_damaged(seen)? else { return Ok(()) };
+            seen.into_iter().for_each(|seen| accounts.merge(seen));
+        }
+        accounts.settle(&mut self.findings);
+        let chains = std::mem::take(&mut *chains.lock());
+        chains.settle(reader.clock.now_seconds(), &mut self.findings);
+        Ok(())
+    }
+
+    async fn look_at_logins(&mut self) -> Result<bool> {
+        let logins = self.verify.tables.logins.table();
+        let seen = self.judge(logins, LoginAttempts::SHAPE.entities, |(), _| {}).await?;
+        Ok(seen.is_some())
+    }
+
+    /// Looks at the bookkeeping, and at how far the processors have come.
+    async fn look_at_ops(&mut self) -> Result<bool> {
+        let ops = self.verify.tables.ops.table();
+        let visit = |kept: &mut Kept, item: &Item| match item.text("type") {
+            Some(name) if name == DeadLetter::SHAPE.name => kept.dead_letters += 1,
+            Some(name) if name == Job::SHAPE.name => kept.jobs += 1,
+            _ => kept.marks.extend(Mark::of(item)),
+        };
+        let Some(seen) = self.judge(ops, Ops::SHAPE.entities, visit).await? else {
+            return Ok(false);
+        };
+        let (mut marks, mut dead_letters, mut jobs) = (Vec::new(), 0, 0);
+        for kept in seen {
+            marks.extend(kept.marks);
+            dead_letters += kept.dead_letters;
+            jobs += kept.jobs;
+        }
+        let lag = lag::behind(self.verify.tables.core.table(), &marks).await;
+        let Some(lag) = self.unless_damaged(lag)? else { return Ok(false) };
+        let notes = &mut self.report.notes;
+        if marks.is_empty() {
+            notes.push("no processor has read the stream yet".into());
+        }
+        notes.extend(lag.iter().map(told));
+        if dead_letters > 0 {
+            let parked = "changes are parked as dead letters: what they lead to is missing";
+            notes.push(format!("{dead_letters} {parked}"));
+        }
+        if jobs > 0 {
+            notes.push(format!("{jobs} jobs wait to be done"));
+        }
+        self.report.lag = lag;
+        Ok(true)
+    }
+
+    /// Judges the items of a table that has no indexes.
+    async fn judge<S: Default + Send + 'static>(
+        &mut self,
+        table: &Table,
+        entities: &'static [&'static EntityShape],
+        visit: impl Fn(&mut S, &Item) + Clone + Send + Sync + 'static,
+    ) -> Result<Option<Vec<S>>> {
+        let (definition, rules) = (Arc::clone(table.definition()), self.verify.rules.clone());
+        let visit = move |sight: &mut Sight<S>, met: Met<'_>| {
+            let Sight { books, findings, items } = sight;
+            *items += 1;
+            findings.extend(expired(&definition, met, None));
+            let partition = met.item.text(Index::Main.partition_attribute());
+            if !partition.is_some_and(|partition| partition.starts_with(LEASES)) {
+                let find = &mut |finding| findings.add(finding);
+                judge_item(met.item, entities, &rules, &mut |_| {}, find);
+            }
+            visit(books, met.item);
+        };
+        let seen = self.read(table, None, S::default, visit).await?;
+        Ok(seen.map(|seen| {
+            let states = seen.into_iter().map(|sight| {
+                self.report.items += sight.items;
+                self.findings.merge(sight.findings);
+                sight.books
+            });
+            states.collect()
+        }))
+    }
+
+    /// Reads a table or an index; `None` when damage kept it from being read to its end.
+    async fn read<B: Send + 'static>(
+        &mut self,
+        table: &Table,
+        index: Option<Index>,
+        books: impl Fn() -> B,
+        visit: impl Fn(&mut Sight<B>, Met<'_>) + Clone + Send + Sync + 'static,
+    ) -> Result<Option<Vec<Sight<B>>>> {
+        let reader = &self.verify.reader;
+        let name = &table.definition().name;
+        let what = match index {
+            Some(index) => format!("reading {index} of {name}"),
+            None => format!("reading {name}"),
+        };
+        reader.progress.stage(&what, None);
+        let findings_max = self.findings_max;
+        let start =
+            || Sight { books: books(), findings: Findings::new(findings_max), items: 0 };
+        let seen = reader.each(table, index, start, visit).await;
+        self.unless_damaged(seen)
+    }
+
+    /// Makes a finding of what cannot be read because it is damaged.
+    fn unless_damaged<T>(&mut self, read: Result<T>) -> Result<Option<T>> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(Failure::Table(table::Error::Damaged { place, detail })) => {
+                let remedy = Remedy::None("only a backup has what was there");
+                let expected = "what was written";
+                let finding = Finding::new(Invariant::I16, place, expected, detail, remedy);
+                self.findings.add(finding);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the store says about itself.
+    async fn ask_the_store(
+        &mut self,
+        audit: Option<JoinHandle<std::result::Result<Vec<String>, table::Error>>>,
+    ) -> Result<()> {
+        let Some(audit) = audit else { return Ok(()) };
+        self.verify.reader.progress.stage("asking the store itself", None);
+        self.report.checked.extend([Invariant::I5, Invariant::I16]);
+        let said = audit.await.map_err(|error| Failure::Interrupted(error.to_string()))?;
+        let name = self.verify.tables.core.table().definition().name.clone();
+        for said in self.unless_damaged(said.map_err(Failure::Table))?.unwrap_or_default() {
+            let remedy = Remedy::None("only the store itself could mend it; a backup has it whole");
+            let expected = "base, indexes and stream that agree";
+            self.findings.add(Finding::new(Invariant::I5, name.clone(), expected, said, remedy));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Report {
+        (self.report.findings, self.report.totals) = self.findings.finish();
+        self.report.checked.sort_unstable();
+        self.report
+    }
+}
+
+/// What the bookkeeping says about background work.
+#[derive(Debug, Default)]
+struct Kept {
+    marks: Vec<Mark>,
+    dead_letters: u64,
+    jobs: u64,
+}
+
+/// Books all that an item tells, and where it stands in indexes.
+fn book_item(
+    item: &Item,
+    entities: &[&'static EntityShape],
+    rules: &Rules,
+    books: &mut impl Books,
+    find: &mut dyn FnMut(Finding),
+) {
+    judge_item(item, entities, rules, &mut |entry| books.enter(entry), find);
+    for index in Index::SECONDARY {
+        if let Some(listed) = Book::of_index(index).and_then(|book| listed(item, index, book)) {
+            books.list(&listed, Side::Fact);
+        }
+    }
+}
+
+fn listed(item: &Item, index: Index, book: Book) -> Option<Listed<'_>> {
+    let (base, key) = (place_in(item, Index::Main)?, place_in(item, index)?);
+    Some(Listed { book, base, key, digest: digest(item.as_stored()) })
+}
+
+/// The key attributes of an item, where it has both.
+fn place_in(item: &Item, index: Index) -> Option<(&str, &str)> {
+    item.text(index.partition_attribute()).zip(item.text(index.sort_attribute()))
+}
+
+/// What is wrong with meeting an item that has expired.
+fn expired(definition: &TableDefinition, met: Met<'_>, index: Option<Index>) -> Option<Finding> {
+    let at = definition.expires_at(met.item).filter(|at| *at <= met.asked_at)?;
+    let expected = format!("nothing, from second {at} on");
+    let place = index.map_or_else(String::new, |index| format!(" in {index}"));
+    let found = format!("it was read{place} at second {}", met.asked_at);
+    let remedy = Remedy::None("the store shows what it should hide");
+    Some(Finding::new(Invariant::I10, key_shown(met.item), expected, found, remedy))
+}
+
+fn without_keys(item: &Item, index: Index) -> Finding {
+    let (expected, found) = (format!("nothing in {index}: it has no keys for it"), "an entry");
+    let remedy = Remedy::None("only the store itself could take the entry away");
+    Finding::new(Invariant::I3, key_shown(item), expected, found, remedy)
+}
+
+fn told(lag: &Lag) -> String {
+    let Lag { processor, shard, changes, trimmed, .. } = lag;
+    if *trimmed {
+        return format!(
+            "processor {processor} stands at a place of shard {shard} that the stream no longer holds"
+        );
+    }
+    format!("processor {processor} is {changes} changes behind shard {shard}: what it derives is old")
+}

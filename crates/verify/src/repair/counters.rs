@@ -1,0 +1,209 @@
+//! Counts facts again, and writes what counters and scores should be.
+
+use roundtable_model::entities::{
+    CommentCounter, CommentLike, Follow, GroupCounter, Post, PostCounter, UserCounter,
+};
+use roundtable_model::table::{Get, Item, Key, Query, Sequence, Update};
+use roundtable_model::{
+    Answer, CommentId, Cursor, Entity, GroupId, Listing, MemberStatus, PostId, Result, Shard,
+    Shards, Time, UserCount, UserId, rekey,
+};
+
+use super::{Mended, unchanged};
+use crate::chain::Stream;
+use crate::finding::Report;
+use crate::progress::Silent;
+use crate::subject::Subject;
+use crate::{Failure, Verify};
+
+/// Facts read at once.
+const PAGE_ITEMS: usize = 500;
+const BEHIND: &str = "processors have not read the stream to its end: it may still be counted";
+
+impl Verify {
+    pub(super) async fn recount(
+        &self,
+        subject: &Subject,
+        expected: i128,
+        report: &Report,
+    ) -> Result<Mended> {
+        // What a processor still has in front of it would be counted twice.
+        let pending = report.lag.iter().any(|lag| lag.facts > 0 || lag.trimmed);
+        match subject {
+            Subject::Person(user, counter, shard) => {
+                self.recount_person(user, *counter, *shard, expected).await
+            }
+            Subject::Group(group) => self.recount_group(group).await,
+            Subject::Post(_) | Subject::Comment(..) if pending => Ok(Mended::left(BEHIND)),
+            Subject::Post(post) => self.recount_post(post).await,
+            Subject::Comment(post, comment) => self.recount_comment(post, comment).await,
+            _ => Ok(Mended::left("nothing is counted there")),
+        }
+    }
+
+    async fn recount_person(
+        &self,
+        user: &UserId,
+        counter: UserCount,
+        shard: Shard,
+        expected: i128,
+    ) -> Result<Mended> {
+        let core = &self.tables.core;
+        let key = UserCounter::at(user, &counter, &shard).into_key();
+        // First what states the number, then the facts: a fact that comes in between changes both,
+        // and the condition does not hold.
+        let before = self.stored(&key).await?;
+        let active = |follow: &Follow| u64::from(Follow::active(&follow.status));
+        let count = match counter {
+            UserCount::Following => sum(|| core.following(user).strong(), active).await?,
+            UserCount::Followers => {
+                let shards = Shards::new(shard.number() + 1).unwrap_or(Shards::MAX);
+                let here = |follow: &Follow| u64::from(follow.shard == shard) * active(follow);
+                sum(|| core.followers(user, shards), here).await?
+            }
+            UserCount::Posts => {
+                sum(|| core.posts_by(user), |post| u64::from(!post.is_deleted)).await?
+            }
+            UserCount::Xp => sum(|| core.xp_entries(user).strong(), |entry| entry.reward_xp).await?,
+            UserCount::Unread => return Ok(Mended::left("nothing tells yet what is unread")),
+        };
+        let indexed = matches!(counter, UserCount::Followers | UserCount::Posts);
+        let behind = indexed && !core.table().store().capabilities().strong_index_reads;
+        if behind && i128::from(count) != expected {
+            return Ok(Mended::left("the index does not show all its facts yet"));
+        }
+        let updated_at = Time::now(&*self.reader.clock);
+        let (user_id, version) = (user.clone(), None);
+        let new = UserCounter { user_id, counter, shard, count, version, updated_at };
+        self.state(before, &new, &["count", "version", "updatedAt"]).await
+    }
+
+    async fn recount_group(&self, group: &GroupId) -> Result<Mended> {
+        let before = self.stored(&GroupCounter::at(group).into_key()).await?;
+        let members = || self.tables.core.members(group).strong();
+        let count =
+            sum(members, |member| u64::from(member.status == MemberStatus::Active)).await?;
+        let updated_at = Time::now(&*self.reader.clock);
+        let new = GroupCounter { group_id: group.clone(), count, updated_at };
+        self.state(before, &new, &["count", "updatedAt"]).await
+    }
+
+    async fn recount_post(&self, post: &PostId) -> Result<Mended> {
+        let core = &self.tables.core;
+        let before = self.stored(&PostCounter::at(post).into_key()).await?;
+        let seq = self.counted_up_to(before.as_ref()).await?;
+        let likes = sum(|| core.likes(post).strong(), |_| 1).await?;
+        let comments =
+            sum(|| core.comments(post).strong(), |comment| u64::from(!comment.is_deleted)).await?;
+        let shares = sum(|| core.shares(post).strong(), |_| 1).await?;
+        let score = self.rules.score.of(likes, comments, shares);
+        let new = PostCounter { post_id: post.clone(), likes, comments, shares, score, seq };
+        let is_there = before.is_some() || likes + comments + shares > 0;
+        if is_there {
+            let names = ["likes", "comments", "shares", "score", "seq"];
+            if let Mended::Left(reason) = self.state(before, &new, &names).await? {
+                return Ok(Mended::Left(reason));
+            }
+        }
+        let Some(old) = core.post(post).get().await? else { return Ok(Mended::Done) };
+        let listed = self.rules.score.listed(score);
+        if !old.is_deleted && old.score != listed {
+            let new = Post { score: listed, ..old.clone() };
+            core.table().update(rekey(&old, &new)?).await?;
+        }
+        Ok(Mended::Done)
+    }
+
+    async fn recount_comment(&self, post: &PostId, comment: &CommentId) -> Result<Mended> {
+        let core = &self.tables.core;
+        let before = self.stored(&CommentCounter::at(post, comment).into_key()).await?;
+        let seq = self.counted_up_to(before.as_ref()).await?;
+        let likes = self.likes_of(post, comment).await?;
+        let replies =
+            sum(|| core.replies(post, comment).strong(), |reply| u64::from(!reply.is_deleted));
+        let replies = replies.await?;
+        let (post_id, comment_id) = (post.clone(), comment.clone());
+        let new = CommentCounter { post_id, comment_id, likes, replies, seq };
+        self.state(before, &new, &["likes", "replies", "seq"]).await
+    }
+
+    /// How many like a comment. No question of the page lists them.
+    async fn likes_of(&self, post: &PostId, comment: &CommentId) -> Result<u64> {
+        let anybody = comment.recast();
+        let Key { partition, sort } = CommentLike::at(post, comment, &anybody).into_key();
+        let sort = sort.as_ref().and_then(roundtable_model::table::Scalar::as_text);
+        let end = sort.and_then(|sort| sort.rfind('#')).map_or(0, |at| at + 1);
+        let prefix = sort.and_then(|sort| sort.get(..end)).unwrap_or_default().to_owned();
+        let (mut likes, mut next) = (0, None);
+        loop {
+            let query = Query::new(partition.clone()).begins_with(&*prefix).strong();
+            let page = self.tables.core.table().query(query.after(next.take())).await?;
+            for item in &page.items {
+                CommentLike::from_item(item)?;
+                likes += 1;
+            }
+            next = page.next;
+            if next.is_none() {
+                return Ok(likes);
+            }
+        }
+    }
+
+    async fn stored(&self, key: &Key) -> Result<Option<Item>> {
+        Ok(self.tables.core.table().get(Get::new(key.clone()).strong()).await?.item)
+    }
+
+    /// The last change that a recount includes: as the counter says, or all there are. Where the stream
+    /// has several shards, none can be named, and a counter that was not there begins at the beginning.
+    async fn counted_up_to(&self, before: Option<&Item>) -> Result<String> {
+        let core = self.tables.core.table();
+        let end = match Stream::of(core, &Silent).await {
+            Ok(stream) => stream.map(|stream| stream.end().clone()),
+            Err(Failure::Table(error)) => return Err(error.into()),
+            Err(_) => None,
+        };
+        let seen = before.and_then(|item| item.text("seq")).map(str::to_owned);
+        let zero = || Sequence::from(0).as_str().to_owned();
+        Ok(end.map(|end| end.as_str().to_owned()).or(seen).unwrap_or_else(zero))
+    }
+
+    /// Writes what an item should state, if it is still as it was.
+    async fn state<E: Entity>(
+        &self,
+        before: Option<Item>,
+        new: &E,
+        names: &[&str],
+    ) -> Result<Mended> {
+        let table = self.tables.core.table();
+        let Some(before) = before else {
+            table.put(new.create()).await?;
+            return Ok(Mended::Done);
+        };
+        let wanted = new.item();
+        let mut update = Update::new(new.key()).when(unchanged(&before, names.iter().copied()));
+        for name in names {
+            // The version of a circle is nobody's count.
+            if let Some(value) = wanted.get(name) {
+                update = update.set(*name, value.to_value());
+            }
+        }
+        table.update(update).await?;
+        Ok(Mended::Done)
+    }
+}
+
+/// Adds up what each fact of a list counts, page by page.
+async fn sum<'a, E: Entity, const STRONG: bool>(
+    list: impl Fn() -> Listing<'a, E, STRONG>,
+    of: impl Fn(&E) -> u64,
+) -> Result<u64> {
+    let (mut total, mut next): (u64, Option<Cursor>) = (0, None);
+    loop {
+        let page = list().limit(PAGE_ITEMS).after(next.take()).page().await?;
+        total += page.items.iter().map(&of).sum::<u64>();
+        next = page.next;
+        if next.is_none() {
+            return Ok(total);
+        }
+    }
+}

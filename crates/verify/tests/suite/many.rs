@@ -1,0 +1,61 @@
+//! Many findings: all counted, few kept, all mended.
+
+use std::sync::Arc;
+
+use roundtable_conformance::Reference;
+use roundtable_model::entities::{Follow, UserCounter};
+use roundtable_model::table::{BatchWrite, ManualClock};
+use roundtable_model::{Entity, Shard, UserCount};
+use roundtable_verify::Invariant;
+
+use crate::town::{BEGIN_MS, Town, at, count, follow, read};
+
+const PEOPLE: u64 = 300;
+
+/// Everybody follows everybody's star, and every counter is wrong.
+async fn town() -> Town {
+    let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
+    let town = Town::empty(Reference::new(clock.clone()), clock).await;
+    let mut items = Vec::new();
+    for nth in 0..PEOPLE {
+        let name = format!("fan{nth}");
+        let follow: Follow = follow(&name, "star");
+        items.push(follow.item());
+        items.push(count(&name, UserCount::Following, 2).item());
+    }
+    let (user_id, counter, shard) = (read("star"), UserCount::Followers, Shard::ZERO);
+    let star =
+        UserCounter { user_id, counter, shard, count: 1, version: None, updated_at: at(0) };
+    items.push(star.item());
+    for batch in items.chunks(25) {
+        let puts = batch.iter().cloned().map(BatchWrite::Put).collect();
+        town.core().batch_write(puts).await.unwrap();
+    }
+    town
+}
+
+#[tokio::test]
+async fn all_are_counted_and_few_are_kept() {
+    let town = town().await;
+    let report = town.verify().findings_max(5).check().await.unwrap();
+    assert_eq!(report.findings.len(), 5);
+    assert_eq!(report.total(), PEOPLE + 1);
+    assert_eq!(report.totals[&Invariant::I1], PEOPLE + 1);
+}
+
+#[tokio::test]
+async fn all_are_mended() {
+    let town = town().await;
+    assert_eq!(town.mend().await, PEOPLE + 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_number_of_segments_finds_the_same() {
+    let town = town().await;
+    let one = town.verify().segments(1).check().await.unwrap();
+    for segments in [2, 7] {
+        let several = town.verify().segments(segments).check().await.unwrap();
+        assert_eq!(several.findings, one.findings);
+        assert_eq!((several.items, several.entries), (one.items, one.entries));
+    }
+}

@@ -1,0 +1,237 @@
+//! A backend that shows what it should not, as a broken one would.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use roundtable_model::table::{
+    Action, Backend, BatchGet, BatchWrite, Capabilities, Capacity, Change, Delete, Error, Found,
+    FoundMany, Get, Item, Key, Merge, Page, Put, Query, Result, Scan, Sequence, Shard, StreamPage,
+    StreamRead, TableDefinition, TableGet, Transaction, Update, Written, async_trait,
+};
+
+/// What is wrong.
+#[derive(Debug, Default)]
+struct Faults {
+    hidden: Option<(String, Key)>,
+    shown: Option<(String, Item)>,
+    doubled: Option<(Key, bool)>,
+    lost: Option<(Key, usize)>,
+    swept: Option<Key>,
+    damaged: Option<Option<String>>,
+}
+
+/// Changes what is wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Tamper(Arc<Mutex<Faults>>);
+
+impl Tamper {
+    fn set(&self, set: impl FnOnce(&mut Faults)) {
+        set(&mut self.0.lock().unwrap());
+    }
+
+    /// Leaves an item out of an index, until it is taken out of it and put back.
+    pub(crate) fn hide(&self, index: &str, key: Key) {
+        self.set(|faults| faults.hidden = Some((index.to_owned(), key)));
+    }
+
+    /// Shows an item in an index.
+    pub(crate) fn show(&self, index: &str, item: Item) {
+        self.set(|faults| faults.shown = Some((index.to_owned(), item)));
+    }
+
+    /// Streams the changes of a key twice, perhaps under a number of its own.
+    pub(crate) fn double(&self, key: Key, renumbered: bool) {
+        self.set(|faults| faults.doubled = Some((key, renumbered)));
+    }
+
+    /// Leaves the nth change of a key out of the stream.
+    pub(crate) fn lose(&self, key: Key, nth: usize) {
+        self.set(|faults| faults.lost = Some((key, nth)));
+    }
+
+    /// Calls the removal of a key a sweep.
+    pub(crate) fn call_swept(&self, key: Key) {
+        self.set(|faults| faults.swept = Some(key));
+    }
+
+    /// Cannot read an index, or the table.
+    pub(crate) fn damage(&self, index: Option<&str>) {
+        self.set(|faults| faults.damaged = Some(index.map(str::to_owned)));
+    }
+}
+
+/// The backend.
+pub(crate) struct Tampered<B> {
+    inner: B,
+    faults: Arc<Mutex<Faults>>,
+}
+
+impl<B> fmt::Debug for Tampered<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tampered")
+    }
+}
+
+impl<B: Backend> Tampered<B> {
+    pub(crate) fn new(inner: B) -> Self {
+        Self { inner, faults: Arc::default() }
+    }
+
+    pub(crate) fn tamper(&self) -> Tamper {
+        Tamper(Arc::clone(&self.faults))
+    }
+
+    /// An entry comes back once it was taken away.
+    fn heal(&self, update: &Update) {
+        let removes = |index: &str| {
+            let name = format!("{index}PK");
+            let gone = |action: &Action| matches!(action, Action::Remove(path) if path.name() == name);
+            update.actions.iter().any(gone)
+        };
+        let mut faults = self.faults.lock().unwrap();
+        faults.hidden.take_if(|(index, key)| *key == update.key && removes(index));
+    }
+
+    fn changes(&self, changes: Vec<Change>) -> Vec<Change> {
+        let faults = self.faults.lock().unwrap();
+        let (mut out, mut met) = (Vec::new(), 0);
+        for mut change in changes {
+            if let Some((key, nth)) = &faults.lost
+                && change.key == *key
+            {
+                met += 1;
+                if met == nth + 1 {
+                    continue;
+                }
+            }
+            if faults.swept.as_ref() == Some(&change.key) && change.new.is_none() {
+                change.expired = true;
+            }
+            let double = faults.doubled.as_ref().filter(|(key, _)| *key == change.key);
+            if let Some((_, renumbered)) = double {
+                let mut first = change.clone();
+                if *renumbered {
+                    // Between the one before and this one: numbers of the reference are far apart
+                    // enough when its own are taken tenfold.
+                    first.sequence = tenfold(&change.sequence, 0);
+                    change.sequence = tenfold(&change.sequence, 1);
+                }
+                out.push(first);
+            } else if faults.doubled.as_ref().is_some_and(|(_, renumbered)| *renumbered) {
+                change.sequence = tenfold(&change.sequence, 0);
+            }
+            out.push(change);
+        }
+        out
+    }
+}
+
+fn tenfold(sequence: &Sequence, plus: u64) -> Sequence {
+    Sequence::from(sequence.to_u64().unwrap() * 10 + plus)
+}
+
+#[async_trait]
+impl<B: Backend> Backend for Tampered<B> {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
+        self.inner.create_table(definition).await
+    }
+
+    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
+        self.inner.describe_table(name).await
+    }
+
+    async fn list_tables(&self) -> Result<Vec<String>> {
+        self.inner.list_tables().await
+    }
+
+    async fn delete_table(&self, name: &str) -> Result<()> {
+        self.inner.delete_table(name).await
+    }
+
+    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
+        self.inner.get(table, get).await
+    }
+
+    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
+        self.inner.batch_get(table, batch).await
+    }
+
+    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
+        self.inner.transact_get(gets).await
+    }
+
+    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
+        self.inner.put(table, put).await
+    }
+
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
+        self.heal(&update);
+        self.inner.update(table, update).await
+    }
+
+    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
+        self.inner.delete(table, delete).await
+    }
+
+    async fn batch_write(
+        &self,
+        table: &TableDefinition,
+        writes: Vec<BatchWrite>,
+    ) -> Result<Capacity> {
+        self.inner.batch_write(table, writes).await
+    }
+
+    async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
+        self.inner.transact_write(transaction).await
+    }
+
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
+        self.inner.query(table, query).await
+    }
+
+    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
+        let index = scan.index.clone();
+        let first = scan.segment.is_none_or(|(segment, _)| segment == 0);
+        let mut page = self.inner.scan(table, scan).await?;
+        let faults = self.faults.lock().unwrap();
+        if faults.damaged.as_ref() == Some(&index) && table.name == "gg_core" {
+            let place = index.unwrap_or_else(|| String::from("the table"));
+            return Err(Error::Damaged { place, detail: String::from("damage") });
+        }
+        if let Some((hidden, key)) = &faults.hidden
+            && index.as_ref() == Some(hidden)
+        {
+            page.items.retain(|item| table.key.read(item).as_ref() != Some(key));
+        }
+        if let Some((shown, item)) = &faults.shown
+            && index.as_ref() == Some(shown)
+            && first
+        {
+            page.items.push(item.clone());
+        }
+        Ok(page)
+    }
+
+    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
+        self.inner.merge(table, merge).await
+    }
+
+    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
+        self.inner.stream_shards(table).await
+    }
+
+    async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
+        let renumbered = self.faults.lock().unwrap().doubled.as_ref().is_some_and(|(_, re)| *re);
+        let mut page = self.inner.stream_read(table, read).await?;
+        page.changes = self.changes(page.changes);
+        if renumbered {
+            // All of it fits into one page, and the end is where it ends.
+            page.next = page.next.map(|next| tenfold(&next, 9));
+        }
+        Ok(page)
+    }
+}

@@ -1,0 +1,234 @@
+//! A small town in which everything is as it should be, until a test changes that.
+
+use std::sync::Arc;
+
+use roundtable_conformance::Reference;
+use roundtable_domain::ScoreSettings;
+use roundtable_model::entities::{
+    Comment, CommentCounter, CommentLike, EmailLock, Follow, GroupCounter, GroupMember, HandleLock,
+    Like, NickLock, Post, PostCounter, Share, User, UserCounter, XpEntry,
+};
+use roundtable_model::table::{
+    Backend, Clock, Get, Item, Key, ManualClock, Put, Store, Table, Update,
+};
+use roundtable_model::{
+    Core, Entity, FollowStatus, LoginAttempts, MemberStatus, Ops, Score, Shard, Time, UserCount,
+    samples,
+};
+use roundtable_verify::{Finding, Invariant, Report, Tables, Verify};
+
+/// A Monday in January 2025.
+pub(crate) const BEGIN_MS: u64 = 1_737_991_800_000;
+
+/// A store with people in it.
+pub(crate) struct Town {
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) tables: Tables,
+}
+
+impl Town {
+    /// Ana and Cleo follow Bo, Ana has asked Cleo; they talk about Bo's post, and run together.
+    pub(crate) async fn new() -> Self {
+        let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
+        Self::on(Reference::new(clock.clone()), clock).await
+    }
+
+    /// The same, on this backend.
+    pub(crate) async fn on(backend: impl Backend, clock: Arc<ManualClock>) -> Self {
+        let town = Self::empty(backend, clock).await;
+        for item in everything() {
+            town.core().put(Put::new(item)).await.unwrap();
+        }
+        town
+    }
+
+    /// Nobody yet.
+    pub(crate) async fn empty(backend: impl Backend, clock: Arc<ManualClock>) -> Self {
+        let store = Store::new(backend);
+        let made = |shape: &'static roundtable_model::shape::TableShape| {
+            let (store, definition) = (store.clone(), shape.definition(shape.name));
+            async move { store.create_table(definition).await.unwrap() }
+        };
+        let tables = Tables {
+            core: Core::on(made(Core::SHAPE).await),
+            logins: LoginAttempts::on(made(LoginAttempts::SHAPE).await),
+            ops: Ops::on(made(Ops::SHAPE).await),
+        };
+        Self { clock, tables }
+    }
+
+    pub(crate) fn core(&self) -> &Table {
+        self.tables.core.table()
+    }
+
+    pub(crate) fn ops(&self) -> &Table {
+        self.tables.ops.table()
+    }
+
+    pub(crate) fn verify(&self) -> Verify {
+        let clock: Arc<dyn Clock> = self.clock.clone();
+        Verify::new(self.tables.clone(), ScoreSettings::default()).clock(clock)
+    }
+
+    pub(crate) async fn check(&self) -> Report {
+        self.verify().check().await.unwrap()
+    }
+
+    pub(crate) async fn put(&self, entity: &impl Entity) {
+        self.core().put(entity.put()).await.unwrap();
+    }
+
+    pub(crate) async fn update(&self, update: Update) {
+        self.core().update(update).await.unwrap();
+    }
+
+    pub(crate) async fn item(&self, partition: &str, sort: &str) -> Option<Item> {
+        let get = Get::new(Key::new(partition, sort)).strong();
+        self.core().get(get).await.unwrap().item
+    }
+
+    /// Repairs, and expects that nothing is left.
+    pub(crate) async fn mend(&self) -> u64 {
+        let repaired = self.verify().repair().await.unwrap();
+        assert!(repaired.report.is_clean(), "{:#?}", repaired.report.findings);
+        assert!(repaired.left.is_empty(), "{:?}", repaired.left);
+        assert!(self.check().await.is_clean());
+        let again = self.verify().repair().await.unwrap();
+        assert_eq!(again.mended, 0, "a second run has nothing to do");
+        repaired.mended
+    }
+}
+
+/// The findings as lines.
+pub(crate) fn lines(report: &Report) -> Vec<String> {
+    report.findings.iter().map(Finding::to_string).collect()
+}
+
+/// Which invariant, and the key that is wrong.
+pub(crate) fn places(report: &Report) -> Vec<(Invariant, &str)> {
+    report.findings.iter().map(|finding| (finding.invariant, &*finding.keys[0])).collect()
+}
+
+pub(crate) fn read<T: std::str::FromStr<Err = roundtable_model::Misfit>>(text: &str) -> T {
+    text.parse().unwrap()
+}
+
+pub(crate) fn at(minutes: u64) -> Time {
+    Time::from_ms(BEGIN_MS).plus_ms(minutes * 60_000)
+}
+
+pub(crate) fn user(name: &str) -> User {
+    User {
+        id: read(name),
+        nickname: read(name),
+        email: Some(read(&format!("{name}@example.com"))),
+        handle: (name == "bo").then(|| read("bo_runs")),
+        version: 1,
+        ..samples::user()
+    }
+}
+
+pub(crate) fn follow(follower: &str, followee: &str) -> Follow {
+    Follow {
+        follower_id: read(follower),
+        followee_id: read(followee),
+        status: FollowStatus::Active,
+        active_since: Some(at(1)),
+        shard: Shard::ZERO,
+        version: 1,
+        ..samples::follow()
+    }
+}
+
+pub(crate) fn count(name: &str, counter: UserCount, count: u64) -> UserCounter {
+    let version = (counter == UserCount::Following).then_some(3);
+    let (user_id, shard, updated_at) = (read(name), Shard::ZERO, at(2));
+    UserCounter { user_id, counter, shard, count, version, updated_at }
+}
+
+pub(crate) fn post() -> Post {
+    Post {
+        id: read("p1"),
+        author_id: read("bo"),
+        score: Some(Score::new(10)),
+        published_at: Some(at(3)),
+        created_at: at(3),
+        version: 4,
+        is_deleted: false,
+        ..samples::post()
+    }
+}
+
+pub(crate) fn like(name: &str) -> Like {
+    Like { post_id: read("p1"), user_id: read(name), ..samples::like() }
+}
+
+pub(crate) fn comment(id: &str, parent: Option<&str>) -> Comment {
+    let (post_id, id, user_id) = (read("p1"), read(id), read("ana"));
+    let parent_comment_id = parent.map(read);
+    Comment { post_id, id, user_id, parent_comment_id, is_deleted: false, ..samples::comment() }
+}
+
+pub(crate) fn post_counter() -> PostCounter {
+    let (post_id, seq) = (read("p1"), "0".repeat(40));
+    PostCounter { post_id, likes: 2, comments: 2, shares: 1, score: 13, seq }
+}
+
+fn everything() -> Vec<Item> {
+    let mut items = Vec::new();
+    for name in ["ana", "bo", "cleo"] {
+        let User { id: user_id, nickname, email, handle, created_at, .. } = user(name);
+        let email = email.unwrap();
+        items.push(user(name).item());
+        items.push(NickLock { nickname, user_id: user_id.clone(), created_at }.item());
+        items.push(EmailLock { email, user_id: user_id.clone(), created_at }.item());
+        items.extend(handle.map(|handle| HandleLock { handle, user_id, created_at }.item()));
+    }
+    let asked = Follow {
+        status: FollowStatus::Pending,
+        active_since: None,
+        ..follow("ana", "cleo")
+    };
+    let member = |name: &str, status| {
+        let (group_id, user_id) = (read("runners"), read(name));
+        GroupMember { group_id, user_id, status, ..samples::group_member() }.item()
+    };
+    let xp = |quest: &str, reward_xp| {
+        let (user_id, quest_id) = (read("ana"), read(quest));
+        XpEntry { user_id, quest_id, reward_xp, ..samples::xp_entry() }.item()
+    };
+    let group_id = read("runners");
+    let (post_id, comment_id) = (read("p1"), read("c1"));
+    let clike = CommentLike { post_id, comment_id, user_id: read("bo"), ..samples::comment_like() };
+    let (post_id, comment_id, seq) = (read("p1"), read("c1"), "0".repeat(40));
+    let ccounter = CommentCounter { post_id, comment_id, likes: 1, replies: 1, seq };
+    let share = Share { post_id: read("p1"), user_id: read("cleo"), ..samples::share() };
+    let gone = Comment { is_deleted: true, ..comment("c3", Some("c1")) };
+    items.extend([
+        follow("ana", "bo").item(),
+        follow("cleo", "bo").item(),
+        asked.item(),
+        count("bo", UserCount::Followers, 2).item(),
+        count("ana", UserCount::Following, 1).item(),
+        count("cleo", UserCount::Following, 1).item(),
+        count("bo", UserCount::Posts, 1).item(),
+        count("ana", UserCount::Xp, 150).item(),
+        xp("q1", 100),
+        xp("q2", 50),
+        member("ana", MemberStatus::Active),
+        member("bo", MemberStatus::Active),
+        member("cleo", MemberStatus::Pending),
+        GroupCounter { group_id, count: 2, updated_at: at(2) }.item(),
+        post().item(),
+        post_counter().item(),
+        like("ana").item(),
+        like("cleo").item(),
+        comment("c1", None).item(),
+        comment("c2", Some("c1")).item(),
+        gone.item(),
+        share.item(),
+        clike.item(),
+        ccounter.item(),
+    ]);
+    items
+}
