@@ -13,13 +13,15 @@ mod sessions;
 mod sign_in;
 mod sign_up;
 mod staff;
+mod tags;
 mod tokens;
 
 use roundtable_model::entities::User;
 use roundtable_model::{Secret, SessionId, UserStatus};
 
 use self::tokens::RefreshToken;
-use crate::{Caller, Ground, refusals};
+use crate::access::{Act, Standing, allows};
+use crate::{Caller, Failure, Ground, refusals};
 
 pub use self::keys::{KeyHolder, NewKey, STAFF_SCOPE};
 pub(crate) use self::passwords::Passwords;
@@ -84,6 +86,12 @@ impl Accounts {
     pub const fn new(ground: Ground) -> Self {
         Self { ground }
     }
+}
+
+/// Whether people may do this to what is theirs.
+fn own(act: Act) -> Result<(), Failure> {
+    let standing = Standing::SIGNED_IN | Standing::OWNER;
+    if allows(act, standing) { Ok(()) } else { Err(Failure::Forbidden) }
 }
 
 /// A profile as `viewer` sees it: an e-mail address is for its owner and for admins.

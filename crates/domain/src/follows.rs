@@ -3,9 +3,7 @@
 mod edge;
 
 use roundtable_model::entities::{Block, Follow, User};
-use roundtable_model::{
-    Day, Days, Entity, FollowStatus, RequestId, Shard, Shards, UserId, rekey,
-};
+use roundtable_model::{Day, Days, Entity, FollowStatus, RequestId, Shards, UserId, rekey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Act, Standing, allows};
@@ -15,8 +13,8 @@ use crate::once::{Kept, Request, Tried};
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
 
-use edge::followers;
 pub(crate) use edge::{active_since, counted, removal, severed};
+use edge::{followers, new_edge};
 
 refusals! {
     /// Why a follow was not changed.
@@ -70,7 +68,7 @@ impl Follows {
                         return Ok(Tried::Done(edge));
                     }
                     let them = self.visible(caller, followee).await?;
-                    let edge = self.new_edge(&me, &them).await?;
+                    let edge = new_edge(&self.ground, &me, &them).await?;
                     let outcome = Outcome::of(&edge);
                     let mut commit = self.ground.commit().with("edge", edge.create());
                     if edge.status == FollowStatus::Active {
@@ -271,7 +269,7 @@ impl Follows {
         caller: &Caller,
         page: &PageInput,
     ) -> Result<Page<Follow>, FollowError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.ground.reader(caller).await?;
         fill(
             page,
             async |limit, after| {
@@ -333,32 +331,6 @@ impl Follows {
             Some(person) if allows(Act::Follow, standing) => Ok(person.clone()),
             _ => Err(FollowError::NoSuchUser),
         }
-    }
-
-    async fn new_edge(&self, me: &User, them: &User) -> Result<Follow, Failure> {
-        let now = self.ground.now();
-        let (status, active_since) = if them.is_private {
-            (FollowStatus::Pending, None)
-        } else {
-            let since = active_since(&self.ground, &(&them.id).into(), now).await?;
-            (FollowStatus::Active, Some(since))
-        };
-        let days = self.ground.settings().shards.follows.0;
-        Ok(Follow {
-            follower_id: me.id.clone(),
-            followee_id: them.id.clone(),
-            follower_nickname: me.nickname.clone(),
-            followee_nickname: them.nickname.clone(),
-            status,
-            muted: false,
-            active_since,
-            shard: Shard::of(&me.id.to_string(), them.follower_shards),
-            day_shard: Shard::of(&me.id.to_string(), days),
-            notification_enabled: true,
-            activity_pub_id: None,
-            version: 1,
-            created_at: now,
-        })
     }
 
     /// Takes an edge away, with what it counts for.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use roundtable_model::table::{Clock, Observer, Store};
 use roundtable_model::{Core, Ids, LoginAttempts, Ops, Result, Time};
 
+use crate::Settings;
 use crate::accounts::Passwords;
 use crate::chance::Chance;
 use crate::rates::Rates;
-use crate::Settings;
 
 /// What a [`Ground`] is made of.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use crate::circle::circle;
 use crate::once::{Kept, Tried};
 use crate::{Caller, Failure, Ground, refusals};
 
-pub use input::{DescriptionChange, GroupChange, NewGroup};
+pub use input::{GroupChange, NewGroup};
 pub use reads::GroupView;
 
 refusals! {

@@ -48,7 +48,7 @@ pub use edit::Edit;
 pub use failure::Failure;
 pub use follows::{FollowError, Follows};
 pub use ground::{Ground, Parts};
-pub use groups::{DescriptionChange, GroupChange, GroupError, GroupView, Groups, NewGroup};
+pub use groups::{GroupChange, GroupError, GroupView, Groups, NewGroup};
 pub use likes::{LikeError, Liked, Likes};
 pub use moderation::{
     Content, Judge, JudgeError, Judgement, Moderation, ModerationError, Subject, Verdict,

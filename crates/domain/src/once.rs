@@ -95,12 +95,19 @@ impl Ground {
 
     /// Tries a mutation until it is done or refused. When the same request has been done before, its
     /// outcome is rendered as it is now instead.
-    pub(crate) async fn once<O: DeserializeOwned, T, E: From<Failure>>(
+    // Not `AsyncFn`: nobody could tell that its futures are `Send`, and a server needs them to be.
+    pub(crate) async fn once<O, T, E, Replayed, Attempted>(
         &self,
         request: Option<&Request>,
-        replay: impl AsyncFn(O) -> Result<T, E>,
-        attempt: impl AsyncFn() -> Result<Tried<T>, E>,
-    ) -> Result<T, E> {
+        replay: impl Fn(O) -> Replayed,
+        attempt: impl Fn() -> Attempted,
+    ) -> Result<T, E>
+    where
+        O: DeserializeOwned,
+        E: From<Failure>,
+        Replayed: Future<Output = Result<T, E>>,
+        Attempted: Future<Output = Result<Tried<T>, E>>,
+    {
         let mut wait = FIRST_WAIT;
         for _ in 0..ATTEMPTS_MAX {
             if let Some(outcome) = self.earlier(request).await? {

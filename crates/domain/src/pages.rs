@@ -65,11 +65,18 @@ impl<T> Page<T> {
 
 /// Reads on until the page is full or the list ends. `read` reads some of the list, `see` keeps what the
 /// viewer may see of it, in order, in as few reads as it can.
-pub(crate) async fn fill<E: Entity, T, F: From<Failure>>(
+// Not `AsyncFn`: nobody could tell that its futures are `Send`, and a server needs them to be.
+pub(crate) async fn fill<E, T, F, Found, Seen>(
     page: &PageInput,
-    read: impl AsyncFn(usize, Option<Cursor>) -> roundtable_model::Result<Read<E>>,
-    see: impl AsyncFn(Vec<E>) -> Result<Vec<Option<T>>, F>,
-) -> Result<Page<T>, F> {
+    read: impl Fn(usize, Option<Cursor>) -> Found,
+    see: impl Fn(Vec<E>) -> Seen,
+) -> Result<Page<T>, F>
+where
+    E: Entity,
+    F: From<Failure>,
+    Found: Future<Output = roundtable_model::Result<Read<E>>>,
+    Seen: Future<Output = Result<Vec<Option<T>>, F>>,
+{
     let wanted = page.size()?;
     let (mut items, mut after) = (Vec::with_capacity(wanted), page.after.clone());
     // One more than a page, to know whether another one follows.

@@ -152,8 +152,11 @@ async fn ownership_is_for_active_accounts() {
 async fn a_group_ends_with_its_last_member() {
     let town = Town::of(["ana", "bo"]).await;
     let (groups, ana) = (town.groups(), town.caller("ana"));
-    let new =
-        NewGroup { tags: vec!["run".parse().unwrap()], is_private: true, ..NewGroup::named("Runners") };
+    let new = NewGroup {
+        tags: vec!["run".parse().unwrap()],
+        is_private: true,
+        ..NewGroup::named("Runners")
+    };
     let group = groups.create(&ana, new, None).await.unwrap().id;
     town.join("bo", &group).await;
     let left = groups.leave(&ana, &group, None).await.unwrap();
@@ -258,4 +261,3 @@ async fn whoever_the_owner_blocked_cannot_join() {
     town.blocks().unblock(&ana, &town.id("eve"), None).await.unwrap();
     assert_eq!(town.join("eve", &group).await.status, MemberStatus::Active);
 }
-

@@ -3,9 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use roundtable_domain::{
-    Blocks, Failure, Ground, GroupChange, GroupError, Groups, NewGroup,
-};
+use roundtable_domain::{Blocks, Failure, Ground, GroupChange, GroupError, Groups, NewGroup};
 use roundtable_model::entities::User;
 use roundtable_model::{
     EntityKind, GroupId, GroupRole, MemberStatus, RequestId, Shards, Tag, UserStatus, rekey,
@@ -22,13 +20,14 @@ enum Deed {
     Approves(&'static str, &'static str),
     Invites(&'static str, &'static str),
     Appoints(&'static str, &'static str, GroupRole),
+    Renames(&'static str, &'static str),
     Retags(&'static str, &'static str),
     Deletes(&'static str),
     Blocks(&'static str, &'static str),
     Goes(&'static str),
 }
 
-const DEEDS: [Deed; 19] = [
+const DEEDS: [Deed; 20] = [
     Deed::Leaves("bo"),
     Deed::Leaves("cleo"),
     Deed::Leaves("dora"),
@@ -42,6 +41,7 @@ const DEEDS: [Deed; 19] = [
     Deed::Appoints("ana", "bo", GroupRole::Member),
     Deed::Appoints("ana", "bo", GroupRole::Owner),
     Deed::Appoints("ana", "cleo", GroupRole::Owner),
+    Deed::Renames("ana", "Walkers"),
     Deed::Retags("ana", "hill"),
     Deed::Retags("bo", "sea"),
     Deed::Deletes("ana"),
@@ -89,10 +89,12 @@ async fn act(ground: &Ground, group: &GroupId, deed: Deed) -> Result<(), GroupEr
         Deed::Appoints(by, name, role) => {
             groups.set_role(&caller(by), group, &id(name), role, None).await.map(drop)
         }
+        Deed::Renames(by, name) => {
+            let change = GroupChange { name: Some(name.to_owned()), ..GroupChange::default() };
+            groups.update(&caller(by), group, change, None).await.map(drop)
+        }
         Deed::Retags(by, word) => {
-            // The owner renames it, too.
-            let (name, tags) = ((by == "ana").then(|| word.to_owned()), Some(vec![tag(word)]));
-            let change = GroupChange { name, tags, ..GroupChange::default() };
+            let change = GroupChange { tags: Some(vec![tag(word)]), ..GroupChange::default() };
             groups.update(&caller(by), group, change, None).await.map(drop)
         }
         Deed::Deletes(by) => groups.delete(&caller(by), group, None).await.map(drop),
@@ -218,8 +220,7 @@ async fn power_that_was_lost_is_not_used() {
     for (one, other) in used.iter().flat_map(|one| lost.iter().map(move |other| (*one, *other))) {
         assert_eq!(overtakes(one, other).await, 0, "{one:?} after {other:?}");
     }
-    let (delete, transfer) =
-        (Deed::Deletes("ana"), Deed::Appoints("ana", "bo", GroupRole::Owner));
+    let (delete, transfer) = (Deed::Deletes("ana"), Deed::Appoints("ana", "bo", GroupRole::Owner));
     assert_eq!(overtakes(delete, transfer).await, 0);
     let appointment = Deed::Appoints("ana", "cleo", GroupRole::Admin);
     assert_eq!(overtakes(appointment, delete).await, 0);
@@ -241,12 +242,11 @@ async fn a_block_keeps_out_whoever_is_on_the_way_in() {
 /// R9: the last one leaves a group while another comes: it ends, or goes on with both.
 #[tokio::test]
 async fn a_group_does_not_end_around_a_newcomer() {
-    for swapped in [false, true] {
+    let (leaves, goes, comes) = (Deed::Leaves("ana"), Deed::Goes("ana"), Deed::Joins("bo"));
+    for (one, other) in [(leaves, comes), (comes, leaves), (goes, comes), (comes, goes)] {
         for gap in 1.. {
             let town = Town::of(["ana", "bo"]).await;
             let group = town.found("ana", "Runners").await;
-            let (one, other) = (Deed::Leaves("ana"), Deed::Joins("bo"));
-            let (one, other) = if swapped { (other, one) } else { (one, other) };
             let (ground, place) = (town.ground().clone(), group.clone());
             let (ground, meanwhile) = town.meanwhile(gap, async move || {
                 let done = act(&ground, &place, other).await;
@@ -262,6 +262,25 @@ async fn a_group_does_not_end_around_a_newcomer() {
                 break;
             }
         }
+    }
+}
+
+/// R33: two who change different things of a group both get their way.
+#[tokio::test]
+async fn no_change_is_lost() {
+    for gap in 1.. {
+        let (town, group) = town_with_a_group().await;
+        let (ground, place) = (town.ground().clone(), group.clone());
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+            act(&ground, &place, Deed::Renames("ana", "Walkers")).await.unwrap();
+        });
+        act(&ground, &group, Deed::Retags("bo", "sea")).await.unwrap();
+        let seen = town.groups().get(None, &group).await.unwrap().group;
+        assert_eq!(seen.tags, [tag("sea")]);
+        if !meanwhile.happened() {
+            break;
+        }
+        assert_eq!(seen.name, "Walkers", "{gap}");
     }
 }
 

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use roundtable_domain::{
-    Code, DescriptionChange, GroupChange, GroupError, GroupView, NewGroup, Page, PageInput, Refusal,
+    Code, Edit, GroupChange, GroupError, GroupView, NewGroup, Page, PageInput, Refusal,
 };
 use roundtable_model::entities::GroupMember;
 use roundtable_model::{GroupRole, MemberStatus, Role, UserStatus};
@@ -209,10 +209,7 @@ async fn texts_and_tags_have_their_limits() {
     let bad = [
         GroupChange { name: Some(String::new()), ..GroupChange::default() },
         GroupChange { tags: Some(many(31)), ..GroupChange::default() },
-        GroupChange {
-            description: DescriptionChange::Set("x".repeat(2_001)),
-            ..GroupChange::default()
-        },
+        GroupChange { description: Edit::Set("x".repeat(2_001)), ..GroupChange::default() },
     ];
     for change in bad {
         let refused = groups.update(&ana, &group, change, None).await.unwrap_err();

@@ -5,8 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use roundtable_domain::{
-    Code, DescriptionChange, GroupChange, GroupError, NewGroup, PageInput, Refusal, Settings,
-    ShardCount,
+    Code, Edit, GroupChange, GroupError, NewGroup, PageInput, Refusal, Settings, ShardCount,
 };
 use roundtable_model::entities::TagRef;
 use roundtable_model::table::BatchWrite;
@@ -38,7 +37,10 @@ async fn whoever_founds_a_group_owns_it() {
     };
     let group = town.groups().create(&town.caller("ana"), new, None).await.unwrap();
     assert_eq!((group.name.as_str(), &group.tags), ("Runners", &tags(["running", "outdoors"])));
-    assert_eq!(town.rows(&format!("GROUP#{}", group.id), "MEMBER#").await, ["MEMBER#ana role=owner status=active"]);
+    assert_eq!(
+        town.rows(&format!("GROUP#{}", group.id), "MEMBER#").await,
+        ["MEMBER#ana role=owner status=active"]
+    );
     assert_eq!(counted(&town, &group.id).await, ["COUNTER#MEMBERS count=1"]);
     assert_eq!(town.circle_version("ana").await, 1);
     let reference = format!("Group#{} title=Runners", group.id);
@@ -86,10 +88,8 @@ async fn references_are_found_in_the_shard_they_were_written_to() {
         assert_ne!(known.shard, Shard::ZERO);
         // As if written when there was one shard.
         let earlier = TagRef { shard: Shard::ZERO, ..known.clone() };
-        let moved = vec![
-            BatchWrite::Put(earlier.item()),
-            BatchWrite::Delete(known.key().into_key()),
-        ];
+        let moved =
+            vec![BatchWrite::Put(earlier.item()), BatchWrite::Delete(known.key().into_key())];
         core.table().batch_write(moved).await.unwrap();
     }
     let change = GroupChange {
@@ -112,9 +112,9 @@ async fn a_description_stays_changes_or_goes() {
     let (groups, ana) = (town.groups(), town.caller("ana"));
     let group = town.found("ana", "Runners").await;
     let changes = [
-        (DescriptionChange::Set("Tuesdays".into()), Some("Tuesdays")),
-        (DescriptionChange::Keep, Some("Tuesdays")),
-        (DescriptionChange::Clear, None),
+        (Edit::Set("Tuesdays".into()), Some("Tuesdays")),
+        (Edit::Keep, Some("Tuesdays")),
+        (Edit::Clear, None),
     ];
     for (description, expected) in changes {
         let change = GroupChange { description, ..GroupChange::default() };
@@ -157,8 +157,7 @@ async fn a_repeated_request_has_the_effect_of_one() {
     let group = &made.id;
 
     let asked = groups.join(&bo, group, request("1").as_ref()).await.unwrap();
-    let approved =
-        groups.approve(&ana, group, &bo.user_id, request("2").as_ref()).await.unwrap();
+    let approved = groups.approve(&ana, group, &bo.user_id, request("2").as_ref()).await.unwrap();
     assert_ne!(asked, approved);
     let now = groups.join(&bo, group, request("1").as_ref()).await.unwrap();
     assert_eq!(now, approved, "the outcome as it is now");
@@ -194,4 +193,32 @@ async fn a_repeated_request_has_the_effect_of_one() {
     assert_eq!(groups.delete(&bo, group, request("8").as_ref()).await.unwrap(), deleted);
     let replay = groups.join(&bo, group, request("1").as_ref()).await;
     assert!(matches!(replay, Err(GroupError::NoSuchGroup)));
+}
+
+/// A server moves what it does between threads, and so must everything done here.
+#[tokio::test]
+async fn everything_can_move_between_threads() {
+    fn moves<T: Send>(_: T) {}
+    let town = Town::of(["ana"]).await;
+    let (groups, blocks, ana) = (town.groups(), town.blocks(), town.caller("ana"));
+    let (group, bo, first) = ("group".parse().unwrap(), town.id("bo"), PageInput::first());
+    moves(groups.create(&ana, NewGroup::default(), None));
+    moves(groups.update(&ana, &group, GroupChange::default(), None));
+    moves(groups.delete(&ana, &group, None));
+    moves(groups.join(&ana, &group, None));
+    moves(groups.leave(&ana, &group, None));
+    moves(groups.invite(&ana, &group, &bo, None));
+    moves(groups.approve(&ana, &group, &bo, None));
+    moves(groups.remove(&ana, &group, &bo, None));
+    moves(groups.set_role(&ana, &group, &bo, GroupRole::Admin, None));
+    moves(groups.hand_over(&bo));
+    moves(groups.leave_all(&bo));
+    moves(groups.disband(&group));
+    moves(groups.get(None, &group));
+    moves(groups.mine(&ana, &first));
+    moves(groups.of(None, &bo, &first));
+    moves(groups.members(None, &group, &first));
+    moves(blocks.block(&ana, &bo, None));
+    moves(blocks.unblock(&ana, &bo, None));
+    moves(blocks.list(&ana, &first));
 }

@@ -16,7 +16,7 @@ mod races;
 mod reports;
 
 use roundtable_domain::{
-    Caller, Comments, ModerationMode, NewComment, NewPost, PageInput, Posts, Refusal, Settings,
+    Caller, Comments, ModerationMode, NewComment, NewPost, Page, PageInput, Posts, Refusal, Settings,
 };
 use roundtable_model::entities::{Comment, Post};
 use roundtable_model::table::Order;
@@ -50,10 +50,10 @@ async fn comment(town: &Town, author: &str, post: &Post, text: &str) -> Comment 
 async fn sees(town: &Town, viewer: Option<&Caller>, post: &Post) -> [bool; 3] {
     let (posts, first) = (posts(town), PageInput::first());
     let by_id = posts.post(viewer, &post.id).await.is_ok();
-    let by = posts.by(viewer, &post.author_id, Order::Descending, &first).await.unwrap();
+    let by = posts.by(viewer, &post.author_id, Order::Descending, &first).await;
     let global = posts.global(viewer, None, None, Order::Descending, &first).await.unwrap();
-    let has = |posts: Vec<Post>| posts.iter().any(|other| other.id == post.id);
-    [by_id, has(by.into_items()), has(global.into_items())]
+    let has = |page: Page<Post>| page.into_items().iter().any(|other| other.id == post.id);
+    [by_id, by.is_ok_and(has), has(global)]
 }
 
 /// The posts of everybody that came out on a day.

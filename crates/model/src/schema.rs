@@ -343,17 +343,27 @@ together {
                        + quests + posts_by + comments_by + likes_by + messages_by;
 }
 accepted {
-    hot Comment.main, Like.main, Share.main, CommentLike.main, CommentCounter.main, Report.main => "One post takes 500 such transactions a second and stays one query to read; shards can still be added.";
-    hot GroupMember.main => "Five hundred people a second joining one group; whether somebody is a member stays one read.";
-    hot RoomMember.main, Message.main, AssistMsg.main => "A conversation that people can follow is far slower, and its order is that of one partition.";
-    hot Activity.main => "An actor's activities commit one after the other through its head, which is slower than a partition.";
+    hot Comment.main, Like.main, Share.main, CommentLike.main, Report.main => "One post takes 500 such transactions a second and stays one query to read; shards can still be added.";
+    hot PostCounter.main, CommentCounter.main => "Counted from the stream, and folded by batch: one write for many reactions.";
+    hot UserCounter.main => "Five hundred people a second following one; FOLLOWERS has shards, between which DynamoDB splits a partition that stays hot. UNREAD follows from the stream, and may come later.";
+    hot Notification.main => "They follow from the stream: beyond 500 a second for one person they come later, and nothing waits for them; shards can still be added.";
+    hot FeedItem.main => "Only what the promoted ones do among those whom one person follows: far less than a partition takes.";
+    hot GroupMember.main, GroupCounter.main => "Five hundred people a second joining one group; whether somebody is a member stays one read.";
+    hot RoomHead.main, RoomMember.main, Message.main, AssistMsg.main => "A conversation that people can follow is far slower, and its order is that of one partition.";
+    hot Activity.main, ActorHead.main => "An actor's activities commit one after the other through its head, which is slower than a partition.";
     hot Follow.gsi1 => "Followers have shards. Requests wait for one person to answer them, who never answers a thousand a second.";
     hot Block.gsi1 => "A thousand people blocking the same person in one second are not expected.";
     hot Offer.gsi3 => "A company's offers are made by its owner alone.";
-    unbounded Goal.main, Task.main, Milestone.main, Quest.main => "One person's own, made by hand and theirs to keep.";
+    hot Follow.gsi2, Task.gsi2, Post.gsi2, Post.gsi3, ModerationCase.gsi2, TagRef.main, Audit.main => "The key ends in a shard; how many there are is a setting, which can be raised at any time.";
+    unbounded Goal.main, Task.main, Task.gsi1, Milestone.main, Quest.main, QuestStep.main, XpEntry.main => "One person's own, made by hand and theirs to keep.";
+    unbounded ApiKey.main => "One person's own, made by hand, and no more than the services let them have.";
+    unbounded Upload.main => "What does not arrive expires; what does is as much as one person sends, and found by its key only.";
     unbounded Activity.main => "Feeds reach back to any depth, and are read from the newest end.";
-    unbounded Comment.main, AssistMsg.main => "A conversation is kept as long as its post or thread, and read a page at a time.";
+    unbounded Comment.main, CommentLike.main, CommentCounter.main, Message.main, AssistMsg.main => "A conversation is kept as long as its post, room or thread, and read a page at a time; messages can be sent with an end.";
     unbounded TagRef.main => "It goes with what it names, and a popular tag has shards.";
+    unbounded Post.gsi1, Comment.gsi1, Like.gsi1, Share.gsi1, Message.gsi1, AssistThread.gsi1 => "What one person did, at one person's pace, read from the newest end; a deleted account takes it along.";
+    unbounded Post.gsi3 => "Only posts above the threshold, over shards, and only the top is read; the rest costs its storage.";
+    unbounded Offer.gsi3 => "A company's offers, made by its owner by hand.";
     filter-after-limit quests_linked_to_goal.gsi1, quests_linked_to_task.gsi1 => "A person has few quests; reading on fills the page.";
     filter-after-limit replies.main => "Only the comments of one post are read; reading on fills the page.";
     mutable-key User.gsi2, User.gsi3 => "A rename is rare, checks the version and moves the lock in the same transaction.";
@@ -417,11 +427,14 @@ access_patterns {
 }
 accepted {
     hot Checkpoint.main => "One write for each batch of changes and shard of the stream.";
+    hot Job.main => "The key ends in a shard, and more can be added; a job is a page of work, not a write.";
     hot DeadLetter.main => "Only what failed for good, after all its retries.";
     hot Webhook.main, SealedKey.main => "A handful, changed by hand or once in months.";
+    unbounded Checkpoint.main => "Those of shards that the stream has forgotten are taken away.";
     unbounded Job.main => "A job goes when it is done.";
     unbounded DeadLetter.main => "Each waits until somebody redrives or drops it.";
     unbounded Webhook.main => "A handful, made by hand.";
+    unbounded SealedKey.main => "One in months, and one that is retired gets a ttl.";
 }
 }
 

@@ -23,6 +23,7 @@
 mod backoff;
 mod commit;
 mod counters;
+mod everything;
 mod failure;
 mod figures;
 mod guard;

@@ -69,6 +69,13 @@ impl Setup {
         self
     }
 
+    /// Trying again at once, for tests: time is theirs.
+    #[must_use]
+    pub fn at_once(mut self) -> Self {
+        self.retries.backoff = Backoff::none();
+        self
+    }
+
     /// The runner.
     pub fn build(self) -> Runner {
         let Self { ground, processors, works, sharing, retries } = self;

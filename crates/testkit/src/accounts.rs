@@ -13,7 +13,8 @@ use crate::{Town, rows};
 impl Town {
     /// Settings for tests: passwords are hashed in no time, and nobody is too quick.
     pub fn settings() -> Settings {
-        let login = LoginSettings { hash_memory_kib: 8, hash_passes: 1, ..LoginSettings::default() };
+        let login =
+            LoginSettings { hash_memory_kib: 8, hash_passes: 1, ..LoginSettings::default() };
         let many = 1_000_000;
         let rates = RateSettings {
             writes_burst: many,
@@ -63,7 +64,7 @@ impl Town {
     }
 
     /// Somebody gets a role, in their profile and as a caller.
-    pub async fn appoint(&self, name: &str, role: Role) -> Caller {
+    pub async fn employ(&self, name: &str, role: Role) -> Caller {
         let core = self.ground().core();
         let before = core.profile(&self.id(name)).strong().get().await.unwrap().unwrap();
         let after = User { roles: vec![Role::User, role], ..before.clone() };

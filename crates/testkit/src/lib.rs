@@ -11,7 +11,12 @@ mod groups;
 mod meanwhile;
 mod moderation;
 mod rows;
+mod stops;
+mod streams;
 mod town;
+mod yielding;
 
 pub use meanwhile::Meanwhile;
+pub use stops::stop_at;
 pub use town::Town;
+pub use yielding::Yielding;

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 #[command(after_help = "\
 What it looks for:
   hot                 writes of many meet in one partition; tells the rate at which it needs shards
-  unbounded           a partition gathers items for ever, and they have no ttl
+  unbounded           a partition gathers items for ever, and some have no ttl
   filter-after-limit  a question drops what it has read and paid for
   mutable-key         an index entry moves when a field changes
   mixed-roles         one partition holds what somebody did and what was done to them

@@ -17,7 +17,7 @@ fn embedded(data: &Path, prefix: &str) -> Run {
 }
 
 /// The address of the one server of this process, started on first use.
-fn address() -> &'static str {
+pub(crate) fn address() -> &'static str {
     static ADDRESS: OnceLock<String> = OnceLock::new();
     ADDRESS.get_or_init(|| {
         let (send, receive) = std::sync::mpsc::channel();

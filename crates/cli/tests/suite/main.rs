@@ -7,3 +7,4 @@ mod create;
 mod derived;
 mod doc;
 mod usage;
+mod verify;

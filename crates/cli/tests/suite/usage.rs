@@ -19,6 +19,8 @@ fn a_wrong_command_line_is_status_two_and_says_what_is_wrong() {
         ("table create --store dynamodb --endpoint localhost", "such as http://127.0.0.1:8000"),
         ("table terraform --prefix a/b", "letters, digits"),
         ("table capacity --units --rates x", "cannot be used with"),
+        ("verify --store dynamodb --data here", "goes with --store embedded"),
+        ("verify --limit many", "invalid value"),
     ] {
         let run = finish(command(line.split_whitespace()));
         assert_eq!((run.status, run.out.as_str()), (2, ""), "{line}: {run:?}");
@@ -34,6 +36,7 @@ fn help_teaches() {
         ("table lint --help", "type-before-time"),
         ("table create --help", "--endpoint http://127.0.0.1:8000"),
         ("table capacity --help", "[reads]"),
+        ("verify --help", "I16  nothing stored is damaged"),
     ] {
         let run = finish(command(line.split_whitespace()));
         assert_eq!((run.status, run.err.as_str()), (0, ""), "{line}");

@@ -4,7 +4,8 @@ use roundtable_model::entities::{Credential, User};
 use roundtable_model::table::Delete;
 use roundtable_model::{Misfit, Nickname, UserStatus, rekey};
 
-use super::{AccountError, Accounts, names};
+use super::{AccountError, Accounts, names, own, tags};
+use crate::access::Act;
 use crate::once::Tried;
 use crate::{Caller, Failure};
 
@@ -21,6 +22,7 @@ impl Accounts {
         nickname: &Nickname,
     ) -> Result<(), AccountError> {
         let me = self.ground.account(caller).await?;
+        own(Act::DeleteAccount)?;
         if !me.nickname.same_as(nickname) {
             return Err(AccountError::OtherNickname);
         }
@@ -31,16 +33,15 @@ impl Accounts {
                 async || {
                     let before = self.live(&me.id).await?;
                     let after = self.remains(&before)?;
-                    let mut commit = self
+                    let commit = self
                         .ground
                         .commit()
                         .with("user", rekey(&before, &after)?)
                         .with("credential", Delete::new(Credential::at(&me.id)));
-                    let writes = names::moved(&before, &after, after.updated_at);
-                    let tags = names::tagged(&self.ground, &before, &after);
-                    for (name, write) in writes.into_iter().chain(tags) {
-                        commit = commit.with(name, write);
-                    }
+                    let commit = names::moved(&before, &after, after.updated_at)
+                        .into_iter()
+                        .fold(commit, |commit, (name, write)| commit.with(name, write))
+                        .with_any("tag", tags::in_step(&self.ground, &before, &after).await?);
                     Ok::<Tried<()>, AccountError>(commit.done(()).await?)
                 },
             )

@@ -5,8 +5,8 @@ use roundtable_model::entities::Invitation;
 use roundtable_model::table::Write;
 use roundtable_model::{Entity, Expiry, InviteCode, Misfit, Time, UserStatus};
 
-use super::{AccountError, Accounts};
-use crate::access::{Act, Standing, allows};
+use super::{AccountError, Accounts, own};
+use crate::access::Act;
 use crate::limits::INVITATION_USES_MAX;
 use crate::{Caller, Failure};
 
@@ -22,9 +22,7 @@ impl Accounts {
         expires_at: Option<Time>,
     ) -> Result<Invitation, AccountError> {
         let me = self.ground.account(caller).await?;
-        if !allows(Act::Invite, Standing::SIGNED_IN) {
-            return Err(Failure::Forbidden.into());
-        }
+        own(Act::Invite)?;
         let uses_left = uses.unwrap_or(1);
         if uses_left == 0 || uses_left > INVITATION_USES_MAX {
             return Err(Failure::bad("uses", Misfit::new("1 to 1000", uses_left)).into());
@@ -34,8 +32,7 @@ impl Accounts {
         let code = BASE32_NOPAD.encode(&self.ground.chance().bytes::<CODE_BYTES>());
         let code = code.parse().map_err(|misfit: Misfit| Failure::Internal(misfit.to_string()))?;
         let ttl = expires_at.map(Expiry::at);
-        let invitation =
-            Invitation { code, inviter_id: me.id, uses_left, created_at: now, ttl };
+        let invitation = Invitation { code, inviter_id: me.id, uses_left, created_at: now, ttl };
         self.ground.core().table().put(invitation.create()).await.map_err(Failure::from)?;
         Ok(invitation)
     }

@@ -2,14 +2,12 @@
 
 use futures::future::try_join;
 use roundtable_model::entities::ApiKey;
-use roundtable_model::{
-    ApiKeyId, Entity, Expiry, Misfit, RequestId, Secret, Time, UserStatus,
-};
+use roundtable_model::{ApiKeyId, Entity, Expiry, Misfit, RequestId, Secret, Time, UserStatus};
 
 use super::invitations::check_later;
 use super::tokens::KeyText;
-use super::{AccountError, Accounts};
-use crate::access::{Act, Standing, allows};
+use super::{AccountError, Accounts, own};
+use crate::access::Act;
 use crate::limits::{API_KEYS_MAX, NAME_CHARS_MAX, SCOPES_MAX, check_count, check_filled};
 use crate::once::{Kept, Tried};
 use crate::pages::fill;
@@ -58,9 +56,7 @@ impl Accounts {
         expires_at: Option<Time>,
     ) -> Result<NewKey, AccountError> {
         let me = self.ground.account(caller).await?;
-        if !allows(Act::ManageKeys, Standing::SIGNED_IN | Standing::OWNER) {
-            return Err(Failure::Forbidden.into());
-        }
+        own(Act::ManageKeys)?;
         check_filled("name", name, NAME_CHARS_MAX)?;
         check_scopes(scopes)?;
         let now = self.ground.now();
@@ -95,6 +91,7 @@ impl Accounts {
         page: &PageInput,
     ) -> Result<Page<ApiKey>, AccountError> {
         let me = self.ground.reader(caller).await?;
+        own(Act::ManageKeys)?;
         fill(
             page,
             async |limit, after| {
@@ -113,6 +110,7 @@ impl Accounts {
         request: Option<&RequestId>,
     ) -> Result<ApiKey, AccountError> {
         let me = self.ground.account(caller).await?;
+        own(Act::ManageKeys)?;
         let request = self.ground.request(&me.id, request, "revokeApiKey", id)?;
         self.ground
             .once(
@@ -165,9 +163,8 @@ fn check_scopes(scopes: &[String]) -> Result<(), Failure> {
     let fits = |char: char| {
         char.is_ascii_lowercase() || char.is_ascii_digit() || matches!(char, '_' | '.' | ':' | '-')
     };
-    let is_scope = |scope: &String| {
-        (1..=SCOPE_CHARS_MAX).contains(&scope.len()) && scope.chars().all(fits)
-    };
+    let is_scope =
+        |scope: &String| (1..=SCOPE_CHARS_MAX).contains(&scope.len()) && scope.chars().all(fits);
     match scopes.iter().find(|scope| !is_scope(scope)) {
         Some(other) => {
             Err(Failure::bad("scopes", Misfit::new(EXPECTED, format_args!("\"{other}\""))))

@@ -1,21 +1,18 @@
 //! What makes names unique: a lock for each, which moves in the transaction of the rename (R6, R33).
 //! Two spellings of the same name share a lock, so a rename that only changes case moves none.
 
-use roundtable_model::entities::{EmailLock, HandleLock, NickLock, TagRef, User};
-use roundtable_model::table::{Delete, Write};
-use roundtable_model::{
-    Email, Entity, EntityKind, Handle, Nickname, Shard, SubjectId, Tag, Time, UserId,
-};
+use roundtable_model::entities::{EmailLock, HandleLock, NickLock, User};
+use roundtable_model::table::Write;
+use roundtable_model::{Email, Entity, Handle, Nickname, Time, UserId};
 
 use super::is_there;
-use crate::Ground;
 
 /// A write, and what it is called.
 pub(super) type Named = (&'static str, Write);
 
-pub(super) const EMAIL: &str = "email";
-pub(super) const NICKNAME: &str = "nickname";
-pub(super) const HANDLE: &str = "handle";
+const EMAIL: &str = "email";
+const NICKNAME: &str = "nickname";
+const HANDLE: &str = "handle";
 
 /// The names somebody holds: none, once they are gone.
 struct Names<'a> {
@@ -73,30 +70,6 @@ pub(super) fn moved(before: &User, after: &User, now: Time) -> Vec<Named> {
         writes.extend(new.handle.map(|handle| (HANDLE, handle_lock(handle, id, now))));
     }
     writes
-}
-
-/// What people are found by, from the tags they had to those they have.
-pub(super) fn tagged(ground: &Ground, before: &User, after: &User) -> Vec<Named> {
-    let id: SubjectId = (&before.id).into();
-    let shard = Shard::of(&id.to_string(), ground.settings().shards.tags.0);
-    let is_in = |tags: &[Tag], tag: &Tag| tags.iter().any(|other| other.same_as(tag));
-    let gone = before.tags.iter().filter(|tag| !is_in(&after.tags, tag)).map(|tag| {
-        // Without a condition: whether it was listed makes no difference any more.
-        Delete::new(TagRef::at(tag, &shard, &EntityKind::User, &id)).into()
-    });
-    let new = after.tags.iter().filter(|tag| !is_in(&before.tags, tag)).map(|tag| {
-        let listed = TagRef {
-            tag: tag.clone(),
-            shard,
-            entity: EntityKind::User,
-            id: id.clone(),
-            user_id: None,
-            title: after.nickname.to_string(),
-            created_at: after.updated_at,
-        };
-        listed.put().into()
-    });
-    gone.chain(new).map(|write| ("tag", write)).collect()
 }
 
 fn differ<T>(old: Option<&T>, new: Option<&T>, same: impl Fn(&T, &T) -> bool) -> bool {

@@ -180,7 +180,10 @@ mod tests {
         let (passwords, _) = passwords(8);
         assert_eq!(passwords.check(&secret("anything"), None).await.unwrap(), Checked::Wrong);
         let nobodys = passwords.nobodys.unwrap().to_string();
-        assert!(nobodys.starts_with("$argon2id$v=19$m=8,t=2,p=1$"), "as much work as any: {nobodys}");
+        assert!(
+            nobodys.starts_with("$argon2id$v=19$m=8,t=2,p=1$"),
+            "as much work as any: {nobodys}"
+        );
     }
 
     #[tokio::test]

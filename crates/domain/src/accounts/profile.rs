@@ -6,7 +6,8 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{AccountError, Accounts, names};
+use super::{AccountError, Accounts, names, own, tags};
+use crate::access::Act;
 use crate::limits::{
     ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, URL_CHARS_MAX, check_count, check_text,
 };
@@ -129,6 +130,7 @@ impl Accounts {
         request: Option<&RequestId>,
     ) -> Result<User, AccountError> {
         let me = self.ground.account(caller).await?;
+        own(Act::UpdateProfile)?;
         change.check(self.ground.now())?;
         let request = self.ground.request(&me.id, request, "updateProfile", change)?;
         self.ground
@@ -152,6 +154,7 @@ impl Accounts {
         email: &Email,
     ) -> Result<User, AccountError> {
         let me = self.ground.account(caller).await?;
+        own(Act::UpdateProfile)?;
         self.prove_again(&me, password).await?;
         self.ground
             .once(
@@ -179,12 +182,11 @@ impl Accounts {
         request: Option<&Request>,
     ) -> Result<Tried<User>, AccountError> {
         self.free_for(before, &after).await?;
-        let now = after.updated_at;
-        let mut commit = self.ground.commit().with("user", rekey(before, &after)?);
-        let writes = names::moved(before, &after, now);
-        for (name, write) in writes.into_iter().chain(names::tagged(&self.ground, before, &after)) {
-            commit = commit.with(name, write);
-        }
+        let commit = self.ground.commit().with("user", rekey(before, &after)?);
+        let commit = names::moved(before, &after, after.updated_at)
+            .into_iter()
+            .fold(commit, |commit, (name, write)| commit.with(name, write))
+            .with_any("tag", tags::in_step(&self.ground, before, &after).await?);
         let outcome = Outcome { user: after.id.clone() };
         Ok(commit.remembering(request, &outcome)?.done(after).await?)
     }

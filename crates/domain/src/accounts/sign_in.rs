@@ -8,7 +8,8 @@ use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::{Email, Secret, SessionId, UserId, UserStatus};
 
 use super::passwords::{Checked, check_length, check_new};
-use super::{AccountError, Accounts, SignedIn, attempts, is_there};
+use super::{AccountError, Accounts, SignedIn, attempts, is_there, own};
+use crate::access::Act;
 use crate::commit::Rejected;
 use crate::{Caller, Failure};
 
@@ -37,6 +38,7 @@ impl Accounts {
         next: &Secret,
     ) -> Result<(), AccountError> {
         let me = self.ground.account(caller).await?;
+        own(Act::UpdateProfile)?;
         check_new("next", next)?;
         let credential = self.prove_again(&me, current).await?;
         let password_hash = self.ground.passwords().hash(next, self.ground.chance()).await?;
@@ -52,9 +54,8 @@ impl Accounts {
             .set(Credential::UPDATED_AT, &since)
             .when(unchanged);
         let here = sessions.iter().find(|known| Some(&known.id) == session);
-        let stays = here.map(|here| {
-            Session::at(&me.id, &here.id).patch().set(Session::CREATED_AT, &since)
-        });
+        let stays =
+            here.map(|here| Session::at(&me.id, &here.id).patch().set(Session::CREATED_AT, &since));
         let commit = self.ground.commit().with("credential", changed).with_any("session", stays);
         match commit.run().await {
             Ok(()) => {}

@@ -88,7 +88,8 @@ impl Accounts {
     ) -> Result<User, AccountError> {
         let detail = Json::of(&serde_json::json!({}));
         let detail = detail.map_err(|misfit| Failure::Internal(misfit.to_string()))?;
-        self.decide(caller, user, request, ("unsuspendUser", user), UserStatus::Active, detail).await
+        self.decide(caller, user, request, ("unsuspendUser", user), UserStatus::Active, detail)
+            .await
     }
 
     /// Sets the roles of somebody. Admins give and take them; nobody takes their own, so one admin

@@ -1,11 +1,38 @@
 //! One edge of the graph: since when feeds may rely on it, what it counts for, and how it is taken away.
 
-use roundtable_model::entities::Follow;
+use roundtable_model::entities::{Follow, User};
 use roundtable_model::table::{Condition, Write};
-use roundtable_model::{ActorId, Entity, FollowStatus, Time, UserCount};
+use roundtable_model::{ActorId, Entity, FollowStatus, Shard, Time, UserCount};
 
 use crate::circle::{circle, count};
 use crate::{Failure, Ground};
+
+/// A follow, or a request if the account is private.
+pub(super) async fn new_edge(ground: &Ground, me: &User, them: &User) -> Result<Follow, Failure> {
+    let now = ground.now();
+    let (status, active_since) = if them.is_private {
+        (FollowStatus::Pending, None)
+    } else {
+        let since = active_since(ground, &(&them.id).into(), now).await?;
+        (FollowStatus::Active, Some(since))
+    };
+    let days = ground.settings().shards.follows.0;
+    Ok(Follow {
+        follower_id: me.id.clone(),
+        followee_id: them.id.clone(),
+        follower_nickname: me.nickname.clone(),
+        followee_nickname: them.nickname.clone(),
+        status,
+        muted: false,
+        active_since,
+        shard: Shard::of(&me.id.to_string(), them.follower_shards),
+        day_shard: Shard::of(&me.id.to_string(), days),
+        notification_enabled: true,
+        activity_pub_id: None,
+        version: 1,
+        created_at: now,
+    })
+}
 
 /// From when on a follower of a person, or a member of a group, sees pushed activities: never before
 /// what the actor has done already.

@@ -33,14 +33,14 @@ impl Groups {
 /// Gives every group of somebody whose account is gone to its oldest admin, else to its oldest member;
 /// a group without either ends. Their own membership goes with it.
 pub(crate) async fn hand_over(ground: &Ground, user: &UserId) -> Result<(), Failure> {
-    each_membership(ground, user, async |group| pass_on(ground, group, user).await).await
+    each_membership(ground, user, async |group| pass_on(ground, &group, user).await).await
 }
 
 /// Takes somebody whose account is gone out of every group, handing over those they own.
 pub(crate) async fn leave_all(ground: &Ground, user: &UserId) -> Result<(), Failure> {
     each_membership(ground, user, async |group| {
-        pass_on(ground, group, user).await?;
-        forget(ground, group, user).await
+        pass_on(ground, &group, user).await?;
+        forget(ground, &group, user).await
     })
     .await
 }
@@ -76,7 +76,8 @@ async fn a_step_of_disbanding(ground: &Ground, group: &GroupId) -> Result<bool, 
                 let active = |member: &&GroupMember| member.status == MemberStatus::Active;
                 let off = i64::try_from(members.iter().filter(active).count()).unwrap_or_default();
                 let counter = (off > 0).then(|| writes::members(group, -off, ground.now()));
-                let commit = ground.commit().with_any("member", members.iter().map(writes::removed));
+                let commit =
+                    ground.commit().with_any("member", members.iter().map(writes::removed));
                 commit.with_any("members", counter).done(false).await
             },
         )
@@ -85,17 +86,17 @@ async fn a_step_of_disbanding(ground: &Ground, group: &GroupId) -> Result<bool, 
 
 /// Does something about each group that a person is in, invited to or asking to join. The index may be
 /// behind: it tells which groups, and what they are in them is read again.
-async fn each_membership(
+async fn each_membership<Changed: Future<Output = Result<(), Failure>>>(
     ground: &Ground,
     user: &UserId,
-    change: impl AsyncFn(&GroupId) -> Result<(), Failure>,
+    change: impl Fn(GroupId) -> Changed,
 ) -> Result<(), Failure> {
     let mut after = None;
     loop {
         let listing = ground.core().groups_of(user).limit(STEP_ITEMS).after(after);
         let page = listing.page().await?;
-        for member in &page.items {
-            change(&member.group_id).await?;
+        for member in page.items {
+            change(member.group_id).await?;
         }
         match page.next {
             Some(next) => after = Some(next),

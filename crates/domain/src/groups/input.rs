@@ -4,10 +4,10 @@ use roundtable_model::entities::Group;
 use roundtable_model::{Tag, Time};
 use serde::Serialize;
 
-use crate::Failure;
 use crate::limits::{
     ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, check_count, check_filled, check_text,
 };
+use crate::{Edit, Failure};
 
 /// A group to be founded.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -30,21 +30,9 @@ pub struct GroupChange {
     /// What it is called from now on.
     pub name: Option<String>,
     /// What becomes of its description.
-    pub description: DescriptionChange,
+    pub description: Edit<String>,
     /// What it is about from now on; an empty list takes all tags away.
     pub tags: Option<Vec<Tag>>,
-}
-
-/// What becomes of a description.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub enum DescriptionChange {
-    /// It stays.
-    #[default]
-    Keep,
-    /// It is taken away.
-    Clear,
-    /// It is this from now on.
-    Set(String),
 }
 
 impl NewGroup {
@@ -55,7 +43,7 @@ impl NewGroup {
 
     /// The same with each tag once, if its texts are of a length.
     pub(super) fn checked(mut self) -> Result<Self, Failure> {
-        self.name = checked_name(self.name)?;
+        self.name = checked_name(&self.name)?;
         check_text("description", self.description.as_deref().unwrap_or(""), ABOUT_CHARS_MAX)?;
         self.tags = checked_tags(self.tags)?;
         Ok(self)
@@ -65,8 +53,8 @@ impl NewGroup {
 impl GroupChange {
     /// The same with each tag once, if its texts are of a length.
     pub(super) fn checked(mut self) -> Result<Self, Failure> {
-        self.name = self.name.map(checked_name).transpose()?;
-        if let DescriptionChange::Set(description) = &self.description {
+        self.name = self.name.as_deref().map(checked_name).transpose()?;
+        if let Some(description) = self.description.value() {
             check_text("description", description, ABOUT_CHARS_MAX)?;
         }
         self.tags = self.tags.map(checked_tags).transpose()?;
@@ -75,14 +63,9 @@ impl GroupChange {
 
     /// What a group becomes by it.
     pub(super) fn applied_to(&self, group: &Group, now: Time) -> Group {
-        let description = match &self.description {
-            DescriptionChange::Keep => group.description.clone(),
-            DescriptionChange::Clear => None,
-            DescriptionChange::Set(description) => Some(description.clone()),
-        };
         Group {
             name: self.name.clone().unwrap_or_else(|| group.name.clone()),
-            description,
+            description: self.description.clone().over(group.description.clone()),
             tags: self.tags.clone().unwrap_or_else(|| group.tags.clone()),
             updated_at: now,
             ..group.clone()
@@ -90,8 +73,8 @@ impl GroupChange {
     }
 }
 
-fn checked_name(name: String) -> Result<String, Failure> {
-    check_filled("name", &name, NAME_CHARS_MAX)?;
+fn checked_name(name: &str) -> Result<String, Failure> {
+    check_filled("name", name, NAME_CHARS_MAX)?;
     Ok(name.trim().to_owned())
 }
 

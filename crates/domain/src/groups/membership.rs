@@ -127,7 +127,8 @@ impl Groups {
                     if self.is_barred(&place.group, user).await? {
                         return Err(GroupError::NoSuchRequest);
                     }
-                    let (status, authority) = (MemberStatus::Active, Some(("authority", authority)));
+                    let (status, authority) =
+                        (MemberStatus::Active, Some(("authority", authority)));
                     self.let_in(
                         &place.group,
                         Some(&asked),
@@ -190,8 +191,7 @@ impl Groups {
                     let place = self.place(caller, group).await?;
                     let authority =
                         place.demand(&self.ground, caller, Act::RemoveMember, "removeMember")?;
-                    let member =
-                        self.member(group, user).await?.ok_or(GroupError::NoSuchMember)?;
+                    let member = self.member(group, user).await?.ok_or(GroupError::NoSuchMember)?;
                     let standing = place.mine.as_ref().map(standing).unwrap_or_default();
                     let above = standing.is_any(Standing::GROUP_OWNER) || caller.roles.admin;
                     match member.role {

@@ -48,8 +48,7 @@ impl Groups {
         viewer: Option<&Caller>,
         groups: &[GroupId],
     ) -> Result<Vec<Option<GroupView>>, GroupError> {
-        let (sight, counts) =
-            try_join(self.sight_of(viewer, groups), self.counts(groups)).await?;
+        let (sight, counts) = try_join(self.sight_of(viewer, groups), self.counts(groups)).await?;
         Ok(groups.iter().map(|group| view(&sight, &counts, group)).collect())
     }
 

@@ -74,8 +74,7 @@ impl Groups {
         }
         let after = GroupMember { role: GroupRole::Owner, ..heir.clone() };
         let former = GroupMember { role: GroupRole::Admin, ..owner.clone() };
-        let outcome =
-            Outcome::Member { group: group.id.clone(), user: heir.user_id.clone() };
+        let outcome = Outcome::Member { group: group.id.clone(), user: heir.user_id.clone() };
         let commit = self
             .ground
             .commit()

@@ -70,12 +70,11 @@ pub(super) fn arrival(
         ("group", group.key().check(Group::OWNER_ID.is(owner)).into()),
         ("block", Block::at(owner, user).absent().into()),
     ];
-    match before {
-        Some(before) => writes.push(("member", become_of(before, member).into())),
-        None => {
-            writes.push(("person", live(user).into()));
-            writes.push(("member", member.create().into()));
-        }
+    if let Some(before) = before {
+        writes.push(("member", become_of(before, member).into()));
+    } else {
+        writes.push(("person", live(user).into()));
+        writes.push(("member", member.create().into()));
     }
     if member.status == MemberStatus::Active {
         writes.push(("members", members(&group.id, 1, now).into()));

@@ -152,9 +152,8 @@ impl Moderation {
         let author = self.ground.core().profile(&post.author_id).strong().get().await?;
         let author = author.filter(|author| author.status != UserStatus::Deleted);
         let author = author.ok_or(ModerationError::NoSuchPost)?;
-        let same = User::STATUS
-            .is_not(&UserStatus::Deleted)
-            .and(User::IS_PRIVATE.is(&author.is_private));
+        let same =
+            User::STATUS.is_not(&UserStatus::Deleted).and(User::IS_PRIVATE.is(&author.is_private));
         let published = publish(&self.ground, News::of_publication(&post)).await?;
         decided.author_is_private = author.is_private;
         decided.published_at = Some(published.activity.created_at);

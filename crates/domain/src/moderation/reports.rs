@@ -5,9 +5,9 @@ use roundtable_model::table::Write;
 use roundtable_model::{CommentId, Entity, ModerationStatus, PostId, RequestId, UserId, rekey};
 
 use super::{Change, Content, Moderation, ModerationError, Target, is_decided};
+use crate::Caller;
 use crate::access::{Act, Standing, allows};
 use crate::limits::{CASE_REPORTERS_MAX, REASON_CHARS_MAX, check_filled};
-use crate::Caller;
 
 impl Moderation {
     /// Reports a post. Reporting twice is reporting once; answers with the case, as far as somebody
@@ -76,7 +76,8 @@ impl Moderation {
                         .with_any("content", content.unchanged())
                         .with("case", case_write(earlier.as_ref(), &case)?);
                     if let Some(earlier) = earlier.filter(is_decided) {
-                        let change = Change { from: earlier.status, to: case.status, reason: Some(reason) };
+                        let change =
+                            Change { from: earlier.status, to: case.status, reason: Some(reason) };
                         let entry = self.trail(Some(caller), operation, &content, &change)?;
                         commit = commit.with("audit", entry);
                     }

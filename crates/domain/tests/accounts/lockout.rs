@@ -116,7 +116,11 @@ async fn an_address_is_locked_alone() {
     town.sign_up("cleo").await;
     let ana = town.login_rows("EMAIL#ana@example.com").await;
     guess(&town, "ana", town.address()).await.unwrap_err();
-    assert_eq!(town.login_rows("EMAIL#ana@example.com").await, ana, "a locked address locks nobody");
+    assert_eq!(
+        town.login_rows("EMAIL#ana@example.com").await,
+        ana,
+        "a locked address locks nobody"
+    );
     town.pass_ms(15 * MINUTE_MS);
     enter(&town, "bo", town.address()).await.unwrap();
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use roundtable_domain::{
     AccountError, Accounts, Chance, Code, Ground, LoginSettings, Parts, Refusal, Settings, SignedIn,
 };
-use roundtable_model::entities::Session;
+use roundtable_model::entities::{Credential, Session};
 use roundtable_model::{Entity, Ids, Role, Secret, UserId, UserStatus};
 use roundtable_testkit::Town;
 
@@ -50,13 +50,13 @@ async fn who_does_not_is_told_nothing_else() {
 async fn a_suspended_account_says_so_to_its_owner_only() {
     let town = Town::of(["mo"]).await;
     let ana = town.sign_up("ana").await;
-    let moderator = town.appoint("mo", Role::Moderator).await;
+    let moderator = town.employ("mo", Role::Moderator).await;
     town.accounts().suspend(&moderator, &ana.user.id, "spam", None).await.unwrap();
     let right = login(&town, "ana", &town.password("ana")).await.unwrap_err();
-    assert_eq!((right.code(), right.to_string().as_str()), (
-        Code::Forbidden,
-        "this account is suspended"
-    ));
+    assert_eq!(
+        (right.code(), right.to_string().as_str()),
+        (Code::Forbidden, "this account is suspended")
+    );
     let wrong = login(&town, "ana", &Secret::new("guess")).await;
     assert!(matches!(wrong, Err(AccountError::WrongCredentials)));
     town.accounts().unsuspend(&moderator, &ana.user.id, None).await.unwrap();
@@ -94,14 +94,48 @@ async fn an_account_can_be_deleted_while_somebody_signs_in() {
     }
 }
 
+/// Nobody stays signed in with a password that was changed while they signed in.
+#[tokio::test]
+async fn a_password_can_be_changed_while_somebody_signs_in() {
+    for gap in 1.. {
+        let town = Town::of([]).await;
+        let (ana, bo) = (town.sign_up("ana").await.user.id, town.sign_up("bo").await.user.id);
+        let other = Secret::new(hash_of(&town, &bo).await);
+        let (core, later) = (town.ground().core().clone(), town.now().plus_ms(1));
+        // What a change of the password commits; the items of the sessions go only after it.
+        let changed = Credential::at(&ana)
+            .patch()
+            .set(Credential::PASSWORD_HASH, &other)
+            .set(Credential::UPDATED_AT, &later);
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+            core.table().update(changed.into()).await.unwrap();
+        });
+        let signed_in = Accounts::new(ground)
+            .login(&town.email("ana"), &town.password("ana"), Some(town.address()))
+            .await;
+        if !meanwhile.happened() {
+            signed_in.unwrap();
+            return;
+        }
+        match signed_in {
+            Ok(signed_in) => {
+                let refreshed = town.accounts().refresh(&signed_in.refresh_token).await;
+                assert!(matches!(refreshed, Err(AccountError::SessionEnded)), "{gap}");
+            }
+            Err(refused) => {
+                assert!(matches!(refused, AccountError::WrongCredentials), "{gap}: {refused}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn hashes_follow_the_settings() {
     let town = Town::of([]).await;
     let ana = town.sign_up("ana").await;
     let before = hash_of(&town, &ana.user.id).await;
     assert!(before.contains("m=8,t=1"), "{before}");
-    let login =
-        LoginSettings { hash_memory_kib: 16, hash_passes: 2, ..Town::settings().login };
+    let login = LoginSettings { hash_memory_kib: 16, hash_passes: 2, ..Town::settings().login };
     let parts = Parts {
         store: town.ground().store().clone(),
         clock: town.clock().clone(),
@@ -183,9 +217,9 @@ async fn a_password_is_changed_by_who_knows_it() {
     let locked = change(&right, "another secret").await;
     assert_eq!(code(locked), Code::RateLimited, "no guessing here either");
     assert_eq!(hash_of(&town, &ana.user.id).await, before);
-    let stranger = town.caller("stranger");
-    let stranger = accounts.change_password(&stranger, None, &town.password("x"), &town.password("y"));
-    assert_eq!(code(stranger.await), Code::Unauthenticated);
+    let (stranger, old, new) = (town.caller("x"), town.password("x"), town.password("y"));
+    let stranger = accounts.change_password(&stranger, None, &old, &new).await;
+    assert_eq!(code(stranger), Code::Unauthenticated);
 }
 
 /// Of two changes at the same time one is refused, and the password is the one of the other.

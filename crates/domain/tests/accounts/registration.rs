@@ -134,7 +134,7 @@ async fn signing_up_twice_with_one_request_is_signing_up_once() {
     let guessed = accounts.register(&guess, None, Some(&once)).await;
     assert!(matches!(guessed, Err(AccountError::WrongCredentials)));
     let attempts = town.login_rows("EMAIL#ana@example.com").await;
-    assert!(attempts[0].ends_with("count=1"), "it counts as any other guess: {attempts:?}");
+    assert!(attempts[0].contains("count=1 "), "it counts as any other guess: {attempts:?}");
     let other = SignUp { nickname: "anna".parse().unwrap(), ..form.clone() };
     let other = accounts.register(&other, None, Some(&once)).await;
     assert_eq!(code(other), Code::IdempotencyMismatch);
@@ -204,10 +204,8 @@ async fn an_invitation_lets_so_many_in() {
 
     let invitation = accounts.invite(&town.caller("ana"), Some(2), None).await.unwrap();
     assert_eq!((invitation.uses_left, invitation.ttl), (2, None));
-    let invited = |name: &str| SignUp {
-        invitation: Some(invitation.code.clone()),
-        ..town.form(name)
-    };
+    let invited =
+        |name: &str| SignUp { invitation: Some(invitation.code.clone()), ..town.form(name) };
     let taken = SignUp { nickname: "ana".parse().unwrap(), ..invited("anna") };
     let taken = accounts.register(&taken, None, None).await;
     assert!(matches!(taken, Err(AccountError::NicknameTaken)), "which uses nothing up");
@@ -256,7 +254,7 @@ async fn invitations_end() {
 
     let invitation = accounts.invite(&ana, None, None).await.unwrap();
     town.move_in("cleo", |_| {}).await;
-    let admin = town.appoint("cleo", Role::Admin).await;
+    let admin = town.employ("cleo", Role::Admin).await;
     accounts.suspend(&admin, &ana.user_id, "spam", None).await.unwrap();
     let form = SignUp { invitation: Some(invitation.code), ..town.form("bo") };
     let refused = accounts.register(&form, None, None).await;

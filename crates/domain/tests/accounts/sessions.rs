@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use roundtable_domain::{AccountError, Code, Settings, SignedIn};
+use roundtable_domain::{AccountError, Accounts, Code, Settings, SignedIn};
 use roundtable_model::{Role, Secret};
 use roundtable_testkit::Town;
 
@@ -64,14 +64,36 @@ async fn a_token_used_twice_at_the_same_time_is_exchanged_once() {
     assert!(is_over(&town, &won[0].refresh_token).await, "nobody knows whose it was");
 }
 
+/// Whoever signs out everywhere is out, whatever a device does meanwhile.
+#[tokio::test]
+async fn a_device_can_be_signed_out_while_it_comes_back() {
+    for gap in 1.. {
+        let town = Town::of([]).await;
+        let first = town.sign_up("ana").await;
+        let (accounts, caller) = (town.accounts(), first.caller.clone());
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+            accounts.logout_everywhere(&caller).await.unwrap();
+        });
+        let refreshed = Accounts::new(ground).refresh(&first.refresh_token).await;
+        if !meanwhile.happened() {
+            refreshed.unwrap();
+            return;
+        }
+        match refreshed {
+            Ok(next) => assert!(is_over(&town, &next.refresh_token).await, "{gap}"),
+            Err(refused) => assert!(matches!(refused, AccountError::SessionEnded), "{gap}"),
+        }
+        assert!(town.rows(&format!("USER#{}", first.user.id), "SESSION#").await.is_empty());
+    }
+}
+
 /// Who knows the ids and not the secrets can neither enter nor throw anybody out.
 #[tokio::test]
 async fn a_made_up_token_does_nothing() {
     let town = Town::of([]).await;
     let (ana, bo) = (town.sign_up("ana").await, town.sign_up("bo").await);
-    let parts = |token: &Secret| -> Vec<String> {
-        token.expose().split('.').map(str::to_owned).collect()
-    };
+    let parts =
+        |token: &Secret| -> Vec<String> { token.expose().split('.').map(str::to_owned).collect() };
     let (mine, theirs) = (parts(&ana.refresh_token), parts(&bo.refresh_token));
     let mixed = [&mine[0], &mine[1], &mine[2], &theirs[3], &theirs[4]];
     let mixed = Secret::new(mixed.map(String::as_str).join("."));
@@ -119,7 +141,7 @@ async fn signing_out_ends_what_was_named() {
 #[tokio::test]
 async fn a_session_follows_its_account() {
     let town = Town::of(["root"]).await;
-    let (accounts, admin) = (town.accounts(), town.appoint("root", Role::Admin).await);
+    let (accounts, admin) = (town.accounts(), town.employ("root", Role::Admin).await);
     let ana = town.sign_up("ana").await;
     accounts.set_roles(&admin, &ana.user.id, &[Role::Moderator], None).await.unwrap();
     let ana = accounts.refresh(&ana.refresh_token).await.unwrap();

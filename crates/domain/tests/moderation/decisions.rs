@@ -1,9 +1,9 @@
 //! Showing and hiding.
 
 use roundtable_domain::limits::REASON_CHARS_MAX;
-use roundtable_domain::{ModerationError, PageInput};
+use roundtable_domain::{Caller, ModerationError, PageInput};
 use roundtable_model::table::Order;
-use roundtable_model::{ModerationStatus as Status, RequestId, Role, UserStatus};
+use roundtable_model::{ModerationStatus as Status, PostId, RequestId, Role, UserStatus};
 use roundtable_testkit::Town;
 
 use crate::{code, comment, comments, post, posts, sees};
@@ -37,20 +37,22 @@ async fn a_status_decides_who_sees_a_comment() {
     let post = post(&town, "ana", "hello").await;
     let said = comment(&town, "bo", &post, "a canary").await;
     let moderation = town.moderation();
-    let listed = async |viewer| {
-        let page = comments(&town).on(viewer, &post.id, Order::Descending, &PageInput::first());
-        let listed = !page.await.unwrap().items.is_empty();
-        assert_eq!(comments(&town).comment(viewer, &said.id).await.is_ok(), listed);
+    let (comments, first, mo) = (comments(&town), PageInput::first(), town.mo());
+    let [ana, bo, cleo] = ["ana", "bo", "cleo"].map(|name| town.caller(name));
+    let listed = async |viewer: Option<&Caller>| {
+        let page = comments.on(viewer, &post.id, Order::Descending, &first).await.unwrap();
+        let listed = !page.items.is_empty();
+        assert_eq!(comments.comment(viewer, &said.id).await.is_ok(), listed);
         listed
     };
     for (status, shown) in
         [(Status::Rejected, false), (Status::Flagged, false), (Status::Approved, true)]
     {
-        let decision = moderation.moderate_comment(&town.mo(), &said.id, status, None, None);
+        let decision = moderation.moderate_comment(&mo, &said.id, status, None, None);
         assert_eq!(decision.await.unwrap().moderation_status, status);
-        assert!(listed(Some(&town.caller("bo"))).await && listed(Some(&town.mo())).await);
-        assert_eq!(listed(Some(&town.caller("ana"))).await, shown, "{status}");
-        assert_eq!(listed(Some(&town.caller("cleo"))).await, shown, "{status}");
+        assert!(listed(Some(&bo)).await && listed(Some(&mo)).await);
+        assert_eq!(listed(Some(&ana)).await, shown, "{status}");
+        assert_eq!(listed(Some(&cleo)).await, shown, "{status}");
         assert_eq!(listed(None).await, shown, "{status}");
         assert_eq!(town.case(&said.id).await.case.status, status);
     }
@@ -63,13 +65,13 @@ async fn hidden_posts_are_listed_by_their_status() {
     let (flagged, reported) = (post(&town, "ana", "one").await, post(&town, "ana", "two").await);
     town.moderate(&flagged.id, Status::Flagged).await;
     town.report("bo", &reported.id, "spam").await;
-    let (posts, mo) = (posts(&town), town.mo());
+    let (posts, mo, first) = (posts(&town), town.mo(), PageInput::first());
     let listed = async |status| {
-        let page = posts.global(Some(&mo), None, Some(status), Order::Descending, &PageInput::first());
+        let page = posts.global(Some(&mo), None, Some(status), Order::Descending, &first);
         page.await.unwrap().into_items().into_iter().map(|post| post.id).collect::<Vec<_>>()
     };
-    assert_eq!(listed(Status::Flagged).await, [flagged.id.clone()]);
-    assert_eq!(listed(Status::Approved).await, [reported.id.clone()]);
+    assert_eq!(listed(Status::Flagged).await, [flagged.id]);
+    assert_eq!(listed(Status::Approved).await, [reported.id]);
     assert!(listed(Status::Pending).await.is_empty() && listed(Status::Rejected).await.is_empty());
 }
 
@@ -99,7 +101,9 @@ async fn a_decision_leaves_a_case_and_a_trail() {
     let day = town.now().day();
     let rows = town.rows(&format!("AUDIT#{day}"), "").await;
     assert_eq!(rows.len(), 2);
-    assert!(rows.iter().all(|row| row.contains(&format!("actor=mo action=moderatePost subject={id}"))));
+    assert!(
+        rows.iter().all(|row| row.contains(&format!("actor=mo action=moderatePost subject={id}")))
+    );
 }
 
 /// R34
@@ -109,15 +113,14 @@ async fn deciding_the_same_again_changes_nothing() {
     let post = post(&town, "ana", "hello").await;
     town.report("bo", &post.id, "spam").await;
     town.moderate(&post.id, Status::Approved).await;
-    let mia = town.staff("mia", Role::Moderator);
-    let again = town.moderation().moderate_post(&mia, &post.id, Status::Approved, None, None);
+    let (moderation, mia) = (town.moderation(), town.staff("mia", Role::Moderator));
+    let again = moderation.moderate_post(&mia, &post.id, Status::Approved, None, None);
     assert_eq!(again.await.unwrap().published_at, post.published_at);
     assert_eq!(town.case(&post.id).await.case.decided_by, Some(town.id("mo")));
     assert_eq!(town.trail().await.len(), 1);
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 1);
     // With another reason, it is another decision.
-    let again =
-        town.moderation().moderate_post(&mia, &post.id, Status::Approved, Some("funny"), None);
+    let again = moderation.moderate_post(&mia, &post.id, Status::Approved, Some("funny"), None);
     again.await.unwrap();
     let case = town.case(&post.id).await.case;
     assert_eq!((case.decided_by, case.reason.as_deref()), (Some(town.id("mia")), Some("funny")));
@@ -132,9 +135,8 @@ async fn a_repeated_decision_has_the_effect_of_one() {
     let said = comment(&town, "ana", &post, "hello?").await;
     let (moderation, mo) = (town.moderation(), town.mo());
     let request: RequestId = "request-1".parse().unwrap();
-    let reject = async |status| {
-        moderation.moderate_post(&mo, &post.id, status, None, Some(&request)).await
-    };
+    let reject =
+        async |status| moderation.moderate_post(&mo, &post.id, status, None, Some(&request)).await;
     reject(Status::Rejected).await.unwrap();
     town.moderate(&post.id, Status::Approved).await;
     // Its repetition hides nothing again.
@@ -143,14 +145,15 @@ async fn a_repeated_decision_has_the_effect_of_one() {
     assert_eq!(code(reject(Status::Flagged).await), "IDEMPOTENCY_MISMATCH");
     // Also when the first one had nothing to do.
     let request: RequestId = "request-2".parse().unwrap();
-    let approve =
-        async || moderation.moderate_post(&mo, &post.id, Status::Approved, None, Some(&request)).await;
+    let approve = async || {
+        moderation.moderate_post(&mo, &post.id, Status::Approved, None, Some(&request)).await
+    };
     approve().await.unwrap();
     town.moderate(&post.id, Status::Rejected).await;
     assert_eq!(approve().await.unwrap().moderation_status, Status::Rejected);
     // Comments likewise; somebody who is no longer a moderator gets no answer.
     let request: RequestId = "request-3".parse().unwrap();
-    let flag = async |caller| {
+    let flag = async |caller: &Caller| {
         moderation.moderate_comment(caller, &said.id, Status::Flagged, None, Some(&request)).await
     };
     flag(&mo).await.unwrap();
@@ -165,7 +168,7 @@ async fn what_is_no_decision_is_refused() {
     let (moderation, mo) = (town.moderation(), town.mo());
     let there = post(&town, "ana", "hello").await;
     let said = comment(&town, "bo", &there, "hello?").await;
-    let decide = async |caller, id, status, reason: Option<&str>| {
+    let decide = async |caller: &Caller, id: &PostId, status: Status, reason: Option<&str>| {
         moderation.moderate_post(caller, id, status, reason, None).await
     };
     for name in ["ana", "bo"] {

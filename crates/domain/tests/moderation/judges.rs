@@ -9,8 +9,9 @@ use roundtable_domain::{
     HookSettings, Judge, JudgeError, Judgement, ModerationMode, PostChange, Settings, Subject,
     Verdict,
 };
-use roundtable_model::{CaseId, ModerationStatus as Status};
+use roundtable_model::{CaseId, ModerationStatus as Status, PostId};
 use roundtable_testkit::Town;
+use tokio::sync::Notify;
 
 use crate::{comment, comments, on_day, post, posts, sees, town_with};
 
@@ -50,14 +51,30 @@ impl Judge for Slow {
 }
 
 /// Approves what somebody else changes while it thinks.
-struct Overtaken<F>(F);
+#[derive(Default)]
+struct Thinking {
+    asked: Notify,
+    done: Notify,
+}
 
 #[async_trait]
-impl<F: Fn() -> D + Send + Sync, D: Future<Output = ()> + Send> Judge for Overtaken<F> {
+impl Judge for Thinking {
     async fn judge(&self, _: &Subject) -> Result<Verdict, JudgeError> {
-        (self.0)().await;
+        self.asked.notify_one();
+        self.done.notified().await;
         Ok(Verdict::Approve)
     }
+}
+
+/// What comes of a judge that approves, when something else happens while it thinks.
+async fn ask_while<T>(town: &Town, case: &PostId, deed: impl Future<Output = T>) -> Judgement {
+    let judge = Thinking::default();
+    let deed = async {
+        judge.asked.notified().await;
+        deed.await;
+        judge.done.notify_one();
+    };
+    tokio::join!(ask(town, case, &judge), deed).0
 }
 
 async fn ask(town: &Town, case: impl Into<CaseId>, judge: &dyn Judge) -> Judgement {
@@ -101,10 +118,13 @@ async fn a_judge_can_publish() {
     ask(&town, &waiting.id, &Told::say(Verdict::Approve)).await;
     let approved = town.case(&waiting.id).await.content.post;
     assert_eq!(approved.published_at, Some(town.now()));
-    assert_eq!(on_day(&town, town.now().day()).await, [waiting.id.clone()]);
+    assert_eq!(on_day(&town, town.now().day()).await, std::slice::from_ref(&waiting.id));
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 1);
     // Asked once more, it has nothing to say.
-    assert_eq!(ask(&town, &waiting.id, &Told::say(Verdict::Reject("?".into()))).await, Judgement::Overtaken);
+    assert_eq!(
+        ask(&town, &waiting.id, &Told::say(Verdict::Reject("?".into()))).await,
+        Judgement::Overtaken
+    );
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 1);
 }
 
@@ -148,7 +168,7 @@ async fn a_judge_that_takes_too_long_is_not_waited_for() {
     let town = Town::with(settings, ["ana", "mo"]).await;
     let waiting = post(&town, "ana", "hello").await;
     let begun = tokio::time::Instant::now();
-    let slow = Slow(Duration::from_secs(60 * 60));
+    let slow = Slow(Duration::from_hours(1));
     assert_eq!(ask(&town, &waiting.id, &slow).await, Judgement::Failed);
     assert_eq!(begun.elapsed().as_secs(), 3);
     assert_eq!(town.queue(Status::Pending).await, [(&waiting.id).into()]);
@@ -163,31 +183,32 @@ async fn a_verdict_that_comes_too_late_is_dropped() {
     let town = town_with(ModerationMode::After, ["ana", "bo", "mo"]).await;
     let (decided, changed) = (post(&town, "ana", "one").await, post(&town, "ana", "two").await);
     let (gone, reported) = (post(&town, "ana", "three").await, post(&town, "ana", "four").await);
-    let rejecting = Overtaken(async || drop(town.moderate(&decided.id, Status::Rejected).await));
-    assert_eq!(ask(&town, &decided.id, &rejecting).await, Judgement::Overtaken);
+    let deed = town.moderate(&decided.id, Status::Rejected);
+    assert_eq!(ask_while(&town, &decided.id, deed).await, Judgement::Overtaken);
     assert_eq!(town.case(&decided.id).await.case.decided_by, Some(town.id("mo")));
 
     let change = PostChange { content: Some("spam".into()), ..PostChange::default() };
     let (posts, ana) = (posts(&town), town.caller("ana"));
-    let changing =
-        Overtaken(async || drop(posts.update(&ana, &changed.id, &change, None).await.unwrap()));
-    assert_eq!(ask(&town, &changed.id, &changing).await, Judgement::Overtaken);
+    let deed = posts.update(&ana, &changed.id, &change, None);
+    assert_eq!(ask_while(&town, &changed.id, deed).await, Judgement::Overtaken);
     assert_eq!(town.case(&changed.id).await.case.status, Status::Pending);
 
-    let deleting = Overtaken(async || drop(posts.delete(&ana, &gone.id, None).await.unwrap()));
-    assert_eq!(ask(&town, &gone.id, &deleting).await, Judgement::Overtaken);
+    let deed = posts.delete(&ana, &gone.id, None);
+    assert_eq!(ask_while(&town, &gone.id, deed).await, Judgement::Overtaken);
     let nothing: CaseId = "nothing".parse().unwrap();
     assert_eq!(ask(&town, nothing, &Told::say(Verdict::Approve)).await, Judgement::Overtaken);
 
     // One more report changes nothing about the text.
-    let reporting = Overtaken(async || drop(town.report("bo", &reported.id, "spam").await));
-    assert_eq!(ask(&town, &reported.id, &reporting).await, Judgement::Decided(Status::Approved));
+    let deed = town.report("bo", &reported.id, "spam");
+    let judgement = ask_while(&town, &reported.id, deed).await;
+    assert_eq!(judgement, Judgement::Decided(Status::Approved));
 }
 
 /// The hook is configured with the rest, and its secret shows nowhere.
 #[test]
 fn the_hook_is_configured() {
-    let file = r#"{"hook": {"url": "https://example.com/judge", "timeout-ms": 250, "secret": "hush"}}"#;
+    let file =
+        r#"{"hook": {"url": "https://example.com/judge", "timeout-ms": 250, "secret": "hush"}}"#;
     let settings: Settings = serde_json::from_str(file).unwrap();
     assert_eq!(settings.hook.url.as_deref(), Some("https://example.com/judge"));
     assert_eq!(settings.hook.timeout_ms, 250);

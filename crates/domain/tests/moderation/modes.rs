@@ -125,7 +125,10 @@ async fn a_changed_post_is_approved_again_without_being_published_again() {
     assert_eq!(sees(&town, Some(&town.caller("bo")), &post).await, [false; 3]);
     assert_eq!(town.queue(Status::Pending).await, [(&post.id).into()]);
     let again = town.moderate(&post.id, Status::Approved).await;
-    assert_eq!((again.published_at, again.content.as_str()), (approved.published_at, "buy my pills"));
+    assert_eq!(
+        (again.published_at, again.content.as_str()),
+        (approved.published_at, "buy my pills")
+    );
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 1);
 }
 
@@ -149,7 +152,10 @@ async fn approval_keeps_posts_where_they_belong() {
     assert!(on_day(&town, town.now().day()).await.is_empty());
     let order = roundtable_model::table::Order::Descending;
     let page = posts(&town).global(None, Some(&feed), None, order, &PageInput::first()).await;
-    assert_eq!(page.unwrap().into_items().into_iter().map(|p| p.id).collect::<Vec<_>>(), [named.id]);
+    assert_eq!(
+        page.unwrap().into_items().into_iter().map(|p| p.id).collect::<Vec<_>>(),
+        [named.id]
+    );
 }
 
 /// A post of somebody who turned private while it waited is not for everybody (I9).

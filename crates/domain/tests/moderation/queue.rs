@@ -70,9 +70,10 @@ async fn the_queue_shows_what_cases_are_about() {
     town.report("bo", &two.id, "spam").await;
     let page = moderation.queue(&town.mo(), None, &PageInput::first()).await.unwrap();
     let contents: Vec<_> = page.into_items().into_iter().map(|subject| subject.content).collect();
-    assert_eq!(contents.iter().map(|it| &it.post.id).collect::<Vec<_>>(), [
-        &two.id, &two.id, &two.id, &one.id
-    ]);
+    assert_eq!(
+        contents.iter().map(|it| &it.post.id).collect::<Vec<_>>(),
+        [&two.id, &two.id, &two.id, &one.id]
+    );
     let comments_of: Vec<_> = contents.into_iter().filter_map(|content| content.comment).collect();
     assert_eq!(comments_of, [said[2].clone(), said[1].clone(), said[0].clone()]);
 

@@ -20,7 +20,7 @@ async fn two_decisions_at_once_are_one() {
         let post = post(&town, "ana", "hello").await;
         let (other, id) = (town.moderation(), post.id.clone());
         let mia = town.staff("mia", Role::Moderator);
-        let (ground, meanwhile) = town.meanwhile(gap, async move {
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
             other.moderate_post(&mia, &id, Status::Rejected, None, None).await.unwrap();
         });
         let mine = Moderation::new(ground)
@@ -59,7 +59,7 @@ async fn two_equal_decisions_at_once_are_one() {
         town.report("bo", &post.id, "spam").await;
         let (other, id) = (town.moderation(), post.id.clone());
         let mia = town.staff("mia", Role::Moderator);
-        let (ground, meanwhile) = town.meanwhile(gap, async move {
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
             other.moderate_post(&mia, &id, Status::Rejected, Some("hers"), None).await.unwrap();
         });
         let mine = Moderation::new(ground)
@@ -132,7 +132,7 @@ async fn a_report_meets_a_decision() {
         town.report("cleo", &post.id, "spam").await;
         town.moderate(&post.id, Status::Approved).await;
         let (other, id, mo) = (town.moderation(), post.id.clone(), town.mo());
-        let (ground, meanwhile) = town.meanwhile(gap, async move {
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
             other.moderate_post(&mo, &id, Status::Rejected, None, None).await.unwrap();
         });
         let report =
@@ -159,16 +159,15 @@ async fn a_report_and_a_decision_meet_a_deletion() {
         let mut over = true;
         for (post, reports) in [(&one, true), (&two, false)] {
             let (posts, ana, id) = (posts(&town), town.caller("ana"), post.id.clone());
-            let (ground, meanwhile) = town.meanwhile(gap, async move {
+            let (ground, meanwhile) = town.meanwhile(gap, async move || {
                 posts.delete(&ana, &id, None).await.unwrap();
             });
             let moderation = Moderation::new(ground);
+            let (id, bo, mo) = (&post.id, town.caller("bo"), town.mo());
             let result = if reports {
-                let report = moderation.report_post(&town.caller("bo"), &post.id, "spam", None);
-                report.await.map(drop)
+                moderation.report_post(&bo, id, "spam", None).await.map(drop)
             } else {
-                let hide = moderation.moderate_post(&town.mo(), &post.id, Status::Flagged, None, None);
-                hide.await.map(drop)
+                moderation.moderate_post(&mo, id, Status::Flagged, None, None).await.map(drop)
             };
             over &= !meanwhile.happened();
             let case = town.rows(&format!("CASE#{}", post.id), "").await;

@@ -165,8 +165,9 @@ async fn a_burst_of_posts_passes() {
     let each = (0..100).map(|n| {
         let town = town.clone();
         tokio::spawn(async move {
+            let (posts, ana) = (town.posts(), town.caller("ana"));
             let input = NewPost::text(format!("number {n}"));
-            town.posts().create(&town.caller("ana"), &input, None).await
+            posts.create(&ana, &input, None).await
         })
     });
     let each: Vec<_> = each.collect();
@@ -219,8 +220,8 @@ async fn a_post_is_never_behind_its_author() {
         let other = town.clone();
         let (ground, meanwhile) =
             town.meanwhile(gap, async move || other.set_private("ana", true).await);
-        let created = Posts::new(ground).create(&town.caller("ana"), &NewPost::text("hi"), None);
-        let post = created.await.unwrap();
+        let (posts, ana, input) = (Posts::new(ground), town.caller("ana"), NewPost::text("hi"));
+        let post = posts.create(&ana, &input, None).await.unwrap();
         if !meanwhile.happened() {
             break;
         }

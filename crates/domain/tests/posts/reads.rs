@@ -26,7 +26,8 @@ async fn several_posts_come_in_their_places() {
     let all = [some("two"), None, None, some("one"), some("two")];
     assert_eq!(contents(None).await, all);
     let own = [some("two"), None, some("three"), some("one"), some("two")];
-    assert_eq!(contents(Some(&town.caller("ana"))).await, own);
+    let ana = town.caller("ana");
+    assert_eq!(contents(Some(&ana)).await, own);
     town.set_status("bo", UserStatus::Suspended).await;
     assert_eq!(contents(None).await, [None, None, None, some("one"), None]);
 }

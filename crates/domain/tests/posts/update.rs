@@ -67,8 +67,9 @@ async fn what_cannot_be_changed_is_refused() {
     let staff = posts.update(&town.mo(), &post.id, &content("mine"), None).await;
     assert_eq!(staff.unwrap_err().code(), Code::Unauthenticated, "mo has not moved in");
     assert_eq!(refused("ana", content(" ")).await.code(), Code::BadRequest);
-    let nothing = posts.update(&town.caller("ana"), &"none".parse().unwrap(), &content("x"), None);
-    assert!(matches!(nothing.await, Err(PostError::NoSuchPost)));
+    let (ana, none) = (town.caller("ana"), "none".parse().unwrap());
+    let nothing = posts.update(&ana, &none, &content("x"), None).await;
+    assert!(matches!(nothing, Err(PostError::NoSuchPost)));
     let hide = PostChange { content: None, visibility: Some(Visibility::Private) };
     posts.update(&town.caller("ana"), &post.id, &hide, None).await.unwrap();
     assert!(matches!(refused("bo", content("mine")).await, PostError::NoSuchPost), "no hint");

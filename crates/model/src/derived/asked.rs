@@ -1,6 +1,6 @@
 //! Which question is about which key.
 
-use crate::shape::{EntityShape, KeyShape, PatternShape, TableShape};
+use crate::shape::{EntityShape, Index, KeyShape, PatternOperation, PatternShape, TableShape};
 
 /// The questions of `table` that read `entity` under `key`.
 pub(super) fn questions_of<'a>(
@@ -9,6 +9,14 @@ pub(super) fn questions_of<'a>(
     key: &'a KeyShape,
 ) -> impl Iterator<Item = &'static PatternShape> + 'a {
     table.patterns.iter().copied().filter(|pattern| reads(pattern, entity, key))
+}
+
+/// Whether `key` leads to one item: a name in an index that is only asked for the first.
+pub(super) fn is_lookup(table: &TableShape, entity: &EntityShape, key: &KeyShape) -> bool {
+    let mut questions = questions_of(table, entity, key).peekable();
+    key.index != Index::Main
+        && questions.peek().is_some()
+        && questions.all(|pattern| pattern.operation == PatternOperation::First)
 }
 
 /// Keys of one entity differ in their constant text, so that is enough to tell them apart.

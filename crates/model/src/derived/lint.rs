@@ -4,8 +4,8 @@
 //!
 //! | lint | fires when |
 //! |---|---|
-//! | `hot` | writes of everybody, or of anybody to a popular thing, meet in one partition |
-//! | `unbounded` | a partition of the table gathers items for as long as time goes on, and no ttl |
+//! | `hot` | writes of everybody, or of anybody to a popular thing or person, meet in one partition |
+//! | `unbounded` | a partition gathers items for as long as time goes on, and some have no ttl |
 //! | `filter-after-limit` | a question throws away what it has read and paid for |
 //! | `mutable-key` | a change of a field moves an index entry |
 //! | `mixed-roles` | one index partition holds what somebody did and what was done to them |
@@ -32,7 +32,7 @@ use crate::shape::{EntityShape, Index, TableShape};
 pub enum Lint {
     /// Writes of many meet in one partition.
     Hot,
-    /// A partition of the table grows with time.
+    /// A partition grows with time.
     Unbounded,
     /// A question drops what it has read.
     FilterAfterLimit,
@@ -82,7 +82,7 @@ pub struct Finding {
     pub message: String,
     /// What would help.
     pub remedy: String,
-    /// Why it is as it should be, if it is: the page says so, or the key already has the remedy.
+    /// Why it is as it should be, if the page says so.
     pub accepted: Option<&'static str>,
 }
 

@@ -5,8 +5,7 @@
 //! goes after a pass that found nothing.
 
 use roundtable_model::entities::{
-    ActorHead, Block, FeedHorizon, Follow, Goal, Like, Notification, Promotion, RoomMember, Session,
-    Share, User,
+    ActorHead, Block, FeedHorizon, Follow, Goal, Notification, Promotion, Session, User,
 };
 use roundtable_model::table::{Error, Key};
 use roundtable_model::{
@@ -15,6 +14,7 @@ use roundtable_model::{
 use serde::{Deserialize, Serialize};
 
 use super::Purge;
+use super::apart::apart;
 use super::graph::EDGES_AT_ONCE;
 use super::post::told_of;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
@@ -136,16 +136,16 @@ impl Purge {
             Kind::Comments => self.remove_some_comments(id).await,
             Kind::Likes => {
                 let likes = core.likes_by(id).limit(PAGE_ITEMS).page().await?.items;
-                self.remove_these(likes.iter().map(Like::key)).await
+                self.remove_these(likes.iter().map(|like| like.key().into()).collect()).await
             }
             Kind::Shares => {
                 let shares = core.shares_by(id).limit(PAGE_ITEMS).page().await?.items;
-                let told = shares.iter().map(told_of);
-                self.remove_these(shares.iter().map(Share::key).map(Key::from).chain(told)).await
+                let keys = shares.iter().flat_map(|share| [share.key().into(), told_of(share)]);
+                self.remove_these(keys.collect()).await
             }
             Kind::Rooms => {
                 let rooms = core.rooms_of(id).limit(PAGE_ITEMS).page().await?.items;
-                self.remove_these(rooms.iter().map(RoomMember::key)).await
+                self.remove_these(rooms.iter().map(|room| room.key().into()).collect()).await
             }
             Kind::Goals => self.remove_goals(id).await,
             Kind::Activities => self.remove_activities(&id.into()).await,
@@ -168,7 +168,8 @@ impl Purge {
         if any.items.is_empty() {
             return Ok(false);
         }
-        self.groups.leave_all(id).await?;
+        let (groups, user) = (self.groups.clone(), id.clone());
+        apart(async move || groups.leave_all(&user).await).await?;
         Ok(true)
     }
 
@@ -199,9 +200,9 @@ impl Purge {
             let tasks = self.ground.core().tasks(&goal.id).strong().limit(PAGE_ITEMS);
             let tasks = tasks.page().await?.items;
             if tasks.is_empty() {
-                remove(&self.ground, [goal.key().into()]).await?;
+                remove(&self.ground, vec![goal.key().into()]).await?;
             }
-            remove(&self.ground, tasks.iter().map(|task| task.key().into())).await?;
+            remove(&self.ground, tasks.iter().map(|task| task.key().into()).collect()).await?;
         }
         Ok(!goals.is_empty())
     }
@@ -214,11 +215,7 @@ impl Purge {
         sweep(&self.ground, Promotion::at(actor), &[]).await
     }
 
-    async fn remove_these<K: Into<Key>>(
-        &self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<bool, Failure> {
-        let keys: Vec<Key> = keys.into_iter().map(Into::into).collect();
+    async fn remove_these(&self, keys: Vec<Key>) -> Result<bool, Failure> {
         let any = !keys.is_empty();
         remove(&self.ground, keys).await?;
         Ok(any)

@@ -4,6 +4,7 @@ use roundtable_model::entities::{Activity, Room};
 use roundtable_model::{ActorId, Entity, GroupId, ObjectType, RoomId, Span};
 
 use super::Purge;
+use super::apart::apart;
 use super::sweep::{remove, sweep};
 use crate::Failure;
 use crate::jobs::Next;
@@ -17,7 +18,8 @@ impl Purge {
         if self.ground.core().group(id).get().await?.is_some() {
             return Ok(Next::Done);
         }
-        self.groups.disband(id).await?;
+        let (groups, group) = (self.groups.clone(), id.clone());
+        apart(async move || groups.disband(&group).await).await?;
         let more = self.remove_group_posts(id).await?
             || self.remove_activities(&id.into()).await?
             || sweep(&self.ground, Room::at(room), &[]).await?;
@@ -32,7 +34,7 @@ impl Purge {
         let activities = activities.page().await?.items;
         for activity in &activities {
             if self.remove_post_of(activity, id).await? {
-                remove(&self.ground, [activity.key().into()]).await?;
+                remove(&self.ground, vec![activity.key().into()]).await?;
             }
         }
         Ok(!activities.is_empty())

@@ -41,12 +41,12 @@ impl Purge {
             return Ok(true);
         }
         let Some(post) = post else {
-            remove(&self.ground, [PostCounter::at(id).into()]).await?;
+            remove(&self.ground, vec![PostCounter::at(id).into()]).await?;
             return Ok(false);
         };
-        let case = ModerationCase::at(&id.into()).into_key();
-        let told = self.activities_of(post).await?;
-        remove(&self.ground, told.into_iter().chain([case])).await?;
+        let mut beside = self.activities_of(post).await?;
+        beside.push(ModerationCase::at(&id.into()).into());
+        remove(&self.ground, beside).await?;
         let core = self.ground.core().table();
         // Its counter cannot be made anew once it is gone, so the two must go together.
         let gone = Transaction::new()
@@ -114,8 +114,8 @@ impl Purge {
     /// Takes comments away, with their counters and cases.
     pub(super) async fn remove_comments(&self, comments: &[Comment]) -> Result<(), Failure> {
         let core = self.ground.core().table();
-        let cases = comments.iter().map(|comment| ModerationCase::at(&(&comment.id).into()).into());
-        remove(&self.ground, cases).await?;
+        let case = |comment: &Comment| ModerationCase::at(&(&comment.id).into()).into();
+        remove(&self.ground, comments.iter().map(case).collect()).await?;
         let mut gone = Transaction::new();
         for comment in comments {
             let counter = CommentCounter::at(&comment.post_id, &comment.id);

@@ -10,11 +10,7 @@ use crate::Failure;
 pub(super) const PAGE_ITEMS: usize = 100;
 
 /// Takes items away, whether they are there or not.
-pub(super) async fn remove(
-    ground: &Ground,
-    keys: impl IntoIterator<Item = Key>,
-) -> Result<(), Failure> {
-    let mut keys: Vec<Key> = keys.into_iter().collect();
+pub(super) async fn remove(ground: &Ground, mut keys: Vec<Key>) -> Result<(), Failure> {
     keys.sort();
     keys.dedup();
     for batch in keys.chunks(BATCH_WRITE_ITEMS_MAX) {
@@ -56,6 +52,6 @@ pub(super) async fn sweep(
 ) -> Result<bool, Failure> {
     let found = first_of(ground, partition.into(), "", except).await?;
     let any = !found.is_empty();
-    remove(ground, found.into_iter().map(|(key, _)| key)).await?;
+    remove(ground, found.into_iter().map(|(key, _)| key).collect()).await?;
     Ok(any)
 }

@@ -97,14 +97,16 @@ proptest! {
             prop_assert!(tags.len() <= TAGS_MAX && nicknames.len() <= MENTIONS_MAX);
             for (at, tag) in tags.iter().enumerate() {
                 let signs = ["#", "＃", "﹟"];
-                prop_assert!(signs.iter().any(|sign| text.contains(&format!("{sign}{tag}"))));
+                let written = |sign: &&str| text.contains(&format!("{sign}{tag}"));
+                prop_assert!(signs.iter().any(written));
                 prop_assert!(!tags.iter().skip(at + 1).any(|other| other.same_as(tag)));
                 prop_assert!(tag.as_str().chars().all(is_word));
                 prop_assert!(tag.as_str().contains(char::is_alphabetic));
             }
             for (at, name) in nicknames.iter().enumerate() {
                 let signs = ["@", "＠"];
-                prop_assert!(signs.iter().any(|sign| text.contains(&format!("{sign}{name}"))));
+                let written = |sign: &&str| text.contains(&format!("{sign}{name}"));
+                prop_assert!(signs.iter().any(written));
                 prop_assert!(!nicknames.iter().skip(at + 1).any(|other| other.same_as(name)));
             }
         }

@@ -5,18 +5,18 @@ use roundtable_table::Capacity;
 
 use super::{Finding, Lint, listed, parts};
 use crate::derived::asked;
-use crate::shape::{EntityShape, Index, KeyShape, PatternOperation, TableShape};
+use crate::shape::{EntityShape, Index, KeyShape, TableShape};
 
 /// What one partition takes.
 const PARTITION_WRITE_UNITS_PER_SECOND: u64 = 1000;
-
-const SHARDED: &str = "The key ends in a shard, and the number of shards can be raised.";
 
 /// Who meets in a partition.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Heat {
     /// Whoever writes to the same thing.
     Popular,
+    /// Whoever does something that the same item counts, or is the head of.
+    Tallied,
     /// Whoever writes at all.
     Everybody,
 }
@@ -35,7 +35,10 @@ pub(super) fn check(table: &TableShape, bytes: &dyn Fn(&EntityShape) -> usize) -
 }
 
 fn heat(table: &TableShape, entity: &EntityShape, key: &KeyShape) -> Option<Heat> {
-    if parts::apart(entity, &key.partition).next().is_none() || is_lookup(table, entity, key) {
+    // One item is no crowd, unless a crowd writes it.
+    let tally = parts::is_tally(key);
+    let single = parts::apart(entity, &key.partition).next().is_none();
+    if (single && !tally) || asked::is_lookup(table, entity, key) {
         return None;
     }
     let things: Vec<&str> = parts::whole_parts(&key.partition)
@@ -44,19 +47,17 @@ fn heat(table: &TableShape, entity: &EntityShape, key: &KeyShape) -> Option<Heat
     if things.is_empty() {
         return Some(Heat::Everybody);
     }
-    let by_owner = parts::writer(entity).is_some_and(|writer| things.contains(&writer));
     let owned = |name: &&str| {
         parts::thing_kind(entity, name).is_some_and(|kind| parts::is_private(table, kind))
     };
-    (!by_owner && !things.iter().any(owned)).then_some(Heat::Popular)
-}
-
-/// An index that is only asked for the first item has one: a name leads to one thing.
-fn is_lookup(table: &TableShape, entity: &EntityShape, key: &KeyShape) -> bool {
-    let mut questions = asked::questions_of(table, entity, key).peekable();
-    key.index != Index::Main
-        && questions.peek().is_some()
-        && questions.all(|pattern| pattern.operation == PatternOperation::First)
+    if things.iter().any(owned) {
+        return None;
+    }
+    let by_owner = parts::writer(entity).is_some_and(|writer| things.contains(&writer));
+    match tally {
+        true => Some(Heat::Tallied),
+        false => (!by_owner).then_some(Heat::Popular),
+    }
 }
 
 /// One finding for all hot keys of an entity on an index: those without shards, if there are any.
@@ -78,6 +79,9 @@ fn finding(
     let who = match heat {
         Heat::Everybody => format!("all writes meet in {partitions}"),
         Heat::Popular => format!("anybody may write to {partitions}, and some are popular"),
+        Heat::Tallied => {
+            format!("whoever does what it counts or leads writes to {partitions}, and some are popular")
+        }
     };
     let also = match index {
         Index::Main => format!(" ({} in transactions)", rate / 2),
@@ -102,7 +106,7 @@ fn finding(
                 "end the partition key in `[#{{shard}}]` before one sees {rate} writes a second"
             )
         },
-        accepted: sharded.then_some(SHARDED),
+        accepted: None,
     })
 }
 
@@ -162,13 +166,42 @@ mod tests {
     #[test]
     fn one_item_is_no_crowd() {
         let post = entity("Post", "id: PostId", "POST#{id}", "POST");
-        let counter = entity(
-            "Counter",
-            "post_id: PostId, of: CountKind, shard: Shard",
+        let settings = entity(
+            "Settings",
+            "post_id: PostId, of: SettingKind",
             "POST#{post_id}",
-            "COUNTER#{of}[#{shard}]",
+            "SETTING#{of}",
         );
-        assert_eq!(found(table("t").entity(post).entity(counter), 100), []);
+        assert_eq!(found(table("t").entity(post).entity(settings), 100), []);
+    }
+
+    #[test]
+    fn a_counter_is_written_by_whoever_does_what_it_counts() {
+        let counter = |kind: &'static str, sort: &'static str| {
+            entity("Counter", kind, "OF#{of}", sort)
+        };
+        let page = table("t").entity(counter("of: UserId, n: Shard", "COUNTER#FANS[#{n}]")).shape();
+        let [finding] = check(page, &|_| 100).try_into().unwrap();
+        assert_eq!((finding.subject, finding.index), ("Counter", Index::Main));
+        assert!(finding.message.starts_with("whoever does what it counts"), "{}", finding.message);
+        let head = table("t").entity(counter("of: RoomId", "HEAD"));
+        assert_eq!(found(head, 100), [("Counter", Index::Main, true)]);
+        // Of what is one person's own, the owner alone does anything.
+        let goal = entity("Goal", "user_id: UserId, id: GoalId", "USER#{user_id}", "GOAL#{id}");
+        let own = table("t").entity(goal).entity(counter("of: GoalId", "COUNTER#TASKS"));
+        assert_eq!(found(own, 100), []);
+    }
+
+    #[test]
+    fn what_others_do_to_somebody_may_be_done_to_the_famous() {
+        let told = || {
+            entity("Told", "user_id: UserId, id: ToldId", "TOLD#{user_id}", "TS#{id}")
+        };
+        assert_eq!(found(table("t").entity(told()), 100), []);
+        let by_others = told().field("actor_id", "UserId", "Who did it.");
+        assert_eq!(found(table("t").entity(by_others), 100), [("Told", Index::Main, true)]);
+        let of_another_kind = told().field("actor_id", "ActorId", "");
+        assert_eq!(found(table("t").entity(of_another_kind), 100), []);
     }
 
     #[test]
@@ -189,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn shards_settle_it_and_the_rate_is_told() {
+    fn shards_are_for_the_page_to_accept_and_the_rate_is_told() {
         let post = entity("Post", "id: PostId", "POST#{id}", "POST").part("shard: Shard").key(
             Index::Gsi3,
             "POPULAR[#{shard}]",
             "{id}",
         );
         let [finding] = check(table("t").entity(post).shape(), &|_| 3000).try_into().unwrap();
-        assert_eq!(finding.accepted, Some(SHARDED));
+        assert!(finding.is_open(), "only the page says that it is as it should be");
         assert!(finding.remedy.contains("more shards before one sees 333"), "{}", finding.remedy);
     }
 

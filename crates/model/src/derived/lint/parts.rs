@@ -1,10 +1,19 @@
 //! What the parts of a key tell apart: many things, a few words, times. Known by their types, as the
 //! page and the entities name them.
 
-use crate::shape::{EntityShape, PartShape, Segment, TableShape, Template};
+use crate::shape::{EntityShape, KeyShape, PartShape, Segment, TableShape, Template};
 
-/// The type of a person's id: whoever an item names first by it is the one who writes it.
+/// The type of a person's id.
 const PERSON: &str = "UserId";
+
+/// The field with the person who did what an item tells of, where that is not whose item it is.
+const ACTOR: &str = "actor_id";
+
+/// How the sort keys of items begin that are written with everything they count, or are the head of.
+const TALLIES: [&str; 2] = ["COUNTER", "HEAD"];
+
+/// Types of which there is always a new one, beside entities' own ids and moments.
+const FRESH: [&str; 2] = ["MediaKey", "StreamShard"];
 
 /// Types of which there are as many as people or things, beside the ids.
 const NAMES: [&str; 9] = [
@@ -79,11 +88,27 @@ pub(super) fn apart<'a>(
     })
 }
 
-/// Whether `part` is the entity's own id, or a moment: something there is always a new one of.
-pub(super) fn is_fresh(entity: &EntityShape, part: &PartShape) -> bool {
-    part.name == "id"
-        || part.kind.strip_suffix("Id") == Some(entity.name)
+/// Whether there is always a new one of `part`, whatever else there is: the entity's own id, a moment.
+pub(super) fn is_fresh(table: &TableShape, entity: &EntityShape, part: &PartShape) -> bool {
+    is_own(table, entity, part)
+        || FRESH.contains(&part.kind)
         || spread_of(entity, part.name) == Spread::Time
+}
+
+/// Whether `part` is what items of `entity` are known by, rather than something they are about.
+pub(super) fn is_own(table: &TableShape, entity: &EntityShape, part: &PartShape) -> bool {
+    let only = || {
+        let others = table.entities.iter().flat_map(|other| {
+            other.identity.iter().filter(|part| is_called_own(other, part))
+        });
+        entity.identity.len() == 1 && others.into_iter().all(|other| other.kind != part.kind)
+    };
+    is_called_own(entity, part) || only()
+}
+
+/// Whether `part` is called as an entity's own id is: `id`, or after the entity.
+fn is_called_own(entity: &EntityShape, part: &PartShape) -> bool {
+    part.name == "id" || part.kind.strip_suffix("Id") == Some(entity.name)
 }
 
 /// Whether `name` is the first part or field of its type. Of two people in one item, the first is the
@@ -98,9 +123,18 @@ pub(super) fn thing_kind(entity: &EntityShape, name: &str) -> Option<&'static st
     (spread_of(entity, name) == Spread::Thing).then(|| kind_of(entity, name))
 }
 
-/// Whoever writes items of `entity`, as far as it names them.
+/// Whoever writes items of `entity`, as far as it names them: its actor, or else the first person. A
+/// notification is its reader's and written by whoever did something, as is a copy in a feed.
 pub(super) fn writer(entity: &EntityShape) -> Option<&'static str> {
-    names_of_kind(entity, PERSON).next()
+    let mut people = names_of_kind(entity, PERSON).peekable();
+    let first = people.peek().copied();
+    people.find(|name| *name == ACTOR).or(first)
+}
+
+/// Whether what stands under `key` is a count or a head: one item, written by whoever does anything
+/// that it counts or is the head of.
+pub(super) fn is_tally(key: &KeyShape) -> bool {
+    matches!(key.sort.segments.first(), Some(Segment::Literal(text)) if TALLIES.contains(text))
 }
 
 /// Everything of type `kind` that an item names: its primary key first, then what index keys depend

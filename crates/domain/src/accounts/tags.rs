@@ -1,0 +1,42 @@
+//! The references by which people are found under their tags. They change in the transaction of the
+//! profile, which is refused when the profile was changed by somebody else.
+
+use roundtable_model::entities::{TagRef, User};
+use roundtable_model::table::Write;
+use roundtable_model::{Entity, EntityKind, Shard, SubjectId, Tag};
+
+use crate::{Failure, Ground};
+
+/// The writes that bring somebody's references in step, from what they were to what they become.
+pub(super) async fn in_step(
+    ground: &Ground,
+    before: &User,
+    after: &User,
+) -> Result<Vec<Write>, Failure> {
+    if before.tags == after.tags && before.nickname == after.nickname {
+        return Ok(Vec::new());
+    }
+    let (id, shards) = (SubjectId::from(&before.id), ground.settings().shards.tags.0);
+    let is_new = |tag: &&Tag| !before.tags.iter().any(|old| old.same_as(tag));
+    let mut tags = before.tags.clone();
+    tags.extend(after.tags.iter().filter(is_new).cloned());
+    // In whichever shard each was written: there may have been fewer shards then.
+    let found = ground.core().tag_refs(&tags, shards, &EntityKind::User, &id).get().await?;
+    let found: Vec<TagRef> = found.into_iter().flatten().collect();
+    let gone = found.iter().filter(|old| !after.tags.iter().any(|tag| tag.same_as(&old.tag)));
+    let gone = gone.map(|reference| Write::from(reference.key().delete()));
+    let there = after.tags.iter().filter_map(|tag| {
+        let old = found.iter().find(|old| old.tag.same_as(tag));
+        let new = TagRef {
+            tag: tag.clone(),
+            shard: old.map_or_else(|| Shard::of(&id.to_string(), shards), |old| old.shard),
+            entity: EntityKind::User,
+            id: id.clone(),
+            user_id: None,
+            title: after.nickname.to_string(),
+            created_at: old.map_or(after.updated_at, |old| old.created_at),
+        };
+        (old != Some(&new)).then(|| Write::from(new.put()))
+    });
+    Ok(gone.chain(there).collect())
+}

@@ -1,0 +1,143 @@
+//! Likes, comments, shares and scores, as people see them and as rows (R37, I1).
+
+use roundtable_model::entities::Post;
+use roundtable_model::{CommentId, PostId, Score};
+use roundtable_testkit::Town;
+
+use crate::facts::{Facts, assert_counted};
+use crate::stage::Stage;
+
+/// The numbers of a post and its comments, as rows.
+async fn numbers(town: &Town, post: &PostId) -> Vec<String> {
+    let rows = town.rows(&format!("POST#{post}"), "COUNTER#").await;
+    rows.into_iter().map(|row| row.split(" seq=").next().unwrap().to_owned()).collect()
+}
+
+/// R37: what people do with a post is counted from the stream, and taken off again.
+#[tokio::test]
+async fn what_people_do_with_a_post_is_counted() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let post = town.post("ana", "Good morning!").await.id;
+    town.like("bo", &post).await;
+    town.like("cleo", &post).await;
+    town.share("bo", &post).await;
+    let comment = town.comment("bo", &post, "To you, too").await;
+    town.settle().await;
+    assert_eq!(numbers(&town, &post).await, [
+        "COUNTER#ENGAGEMENT likes=2 comments=1 shares=1 score=10"
+    ]);
+
+    town.likes().unlike(&town.caller("cleo"), &post, None).await.unwrap();
+    town.shares().unshare(&town.caller("bo"), &post, None).await.unwrap();
+    town.comments().delete(&town.caller("bo"), &comment.id, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(numbers(&town, &post).await, [
+        "COUNTER#ENGAGEMENT likes=1 comments=0 shares=0 score=1"
+    ]);
+}
+
+/// R19, R37: answers and likes of a comment; a tombstone is no answer.
+#[tokio::test]
+async fn what_people_do_with_a_comment_is_counted() {
+    let town = Town::of(["ana", "bo"]).await;
+    let post = town.post("ana", "Good morning!").await.id;
+    let comment = town.comment("bo", &post, "What is good about it?").await.id;
+    let reply = town.reply("ana", &post, Some(&comment), "The coffee").await.id;
+    town.reply("bo", &post, Some(&comment), "Point taken").await;
+    let like = |id: &CommentId| {
+        let (comments, ana, id) = (town.comments(), town.caller("ana"), id.clone());
+        async move { comments.like(&ana, &id, None).await.unwrap() }
+    };
+    like(&comment).await;
+    town.settle().await;
+    let of_comment = format!("COUNTER#COMMENT#{comment} likes=1 replies=2");
+    assert_eq!(numbers(&town, &post).await, [
+        of_comment.as_str(),
+        "COUNTER#ENGAGEMENT likes=0 comments=3 shares=0 score=9"
+    ]);
+    town.comments().delete(&town.caller("ana"), &reply, None).await.unwrap();
+    town.settle().await;
+    let of_comment = format!("COUNTER#COMMENT#{comment} likes=1 replies=1");
+    assert_eq!(numbers(&town, &post).await, [
+        of_comment.as_str(),
+        "COUNTER#ENGAGEMENT likes=0 comments=2 shares=0 score=6"
+    ]);
+}
+
+/// R26: a post enters the popular ones at the threshold, is rewritten only where its step changes, and
+/// leaves them again.
+#[tokio::test]
+async fn a_post_moves_among_the_popular_ones_in_steps() {
+    let town = Town::of(["ana", "bo"]).await;
+    let post = town.post("ana", "Good morning!").await.id;
+    let popular = async || {
+        let page = town.posts().popular(None, &roundtable_domain::PageInput::first()).await;
+        let place = |post: Post| (post.id, post.score.map(Score::value));
+        page.unwrap().into_items().into_iter().map(place).collect::<Vec<_>>()
+    };
+    for text in ["one", "two", "three"] {
+        town.comment("bo", &post, text).await;
+    }
+    town.settle().await;
+    assert!(popular().await.is_empty(), "nine is below the threshold");
+    town.like("bo", &post).await;
+    town.settle().await;
+    assert_eq!(popular().await, [(post.clone(), Some(10))]);
+    let version = town.stored_post(&post).await.version;
+    town.comment("bo", &post, "four").await;
+    town.settle().await;
+    assert_eq!(town.stored_post(&post).await.version, version, "13 is still in the step of 10");
+    town.likes().unlike(&town.caller("bo"), &post, None).await.unwrap();
+    let last = town.comments().add(
+        &town.caller("bo"),
+        &roundtable_domain::NewComment {
+            post_id: post.clone(),
+            content: "five".into(),
+            parent_comment_id: None,
+        },
+        None,
+    );
+    let last = last.await.unwrap().id;
+    town.settle().await;
+    assert_eq!(popular().await, [(post.clone(), Some(10))]);
+    for id in [last] {
+        town.comments().delete(&town.caller("bo"), &id, None).await.unwrap();
+    }
+    town.settle().await;
+    assert_eq!(popular().await, [(post.clone(), Some(10))], "12 is in the step of 10");
+}
+
+/// I1, I6: whatever happens, in whatever order, counters say how many facts there are; and nothing
+/// changes when everything is read again.
+#[tokio::test]
+async fn random_histories_are_counted_exactly() {
+    for seed in 0..20 {
+        let stage = Stage::reference().await;
+        let facts = Facts(&stage.ground);
+        facts.history(seed, 60).await;
+        stage.runner().drain().await.unwrap();
+        assert_counted(&stage.ground).await;
+        let mut random = rand::SeedableRng::seed_from_u64(seed);
+        for _ in 0..30 {
+            facts.step(&mut random).await;
+        }
+        stage.runner().drain().await.unwrap();
+        assert_counted(&stage.ground).await;
+    }
+}
+
+/// A batch whose effects do not fit into one transaction is split, with the checkpoint where it belongs.
+#[tokio::test]
+async fn more_than_a_transaction_holds_is_counted_in_parts() {
+    let stage = Stage::reference().await;
+    let facts = Facts(&stage.ground);
+    for number in 0..150 {
+        let post = format!("post{number}");
+        facts.post(&post).await;
+        facts.comment(&post, &format!("{post}-c"), None).await;
+        facts.comment(&post, &format!("{post}-d"), Some(&format!("{post}-c"))).await;
+        facts.like(&post, "ana").await;
+    }
+    stage.runner().drain().await.unwrap();
+    assert_counted(&stage.ground).await;
+}

@@ -1,0 +1,164 @@
+//! A store that misbehaves within its contract: it delivers changes again, doubled or late, or is away
+//! for a moment, sometimes after it has done what it was asked to.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use roundtable_model::table::{
+    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Error, Found, FoundMany, Get,
+    Merge, Page, Put, Query, Result, Scan, Shard, SharedBackend, StreamPage, StreamRead,
+    StreamStart, TableDefinition, TableGet, Transaction, Update, Written,
+};
+
+/// A store that misbehaves.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    inner: SharedBackend,
+    random: Mutex<SmallRng>,
+    /// How often of a hundred times it is away.
+    away: u32,
+    /// How often of a hundred times changes come again or late.
+    unruly: u32,
+}
+
+impl Faults {
+    /// Changes come again, doubled and late.
+    pub(crate) fn unruly(inner: &SharedBackend, seed: u64) -> Self {
+        Self::new(inner, seed, 0, 60)
+    }
+
+    /// The store is away now and then.
+    pub(crate) fn flaky(inner: &SharedBackend, seed: u64) -> Self {
+        Self::new(inner, seed, 15, 0)
+    }
+
+    fn new(inner: &SharedBackend, seed: u64, away: u32, unruly: u32) -> Self {
+        let random = Mutex::new(SmallRng::seed_from_u64(seed));
+        Self { inner: Arc::clone(inner), random, away, unruly }
+    }
+
+    fn happens(&self, percent: u32) -> bool {
+        self.random.lock().random_range(0..100) < percent
+    }
+
+    fn up_to(&self, max: usize) -> usize {
+        self.random.lock().random_range(0..=max)
+    }
+
+    async fn unless_away<T>(&self, operation: impl Future<Output = Result<T>>) -> Result<T> {
+        let away = || Err(Error::Unavailable { detail: "away for a moment".into() });
+        if self.happens(self.away) {
+            return away();
+        }
+        let done = operation.await;
+        if self.happens(self.away) { away() } else { done }
+    }
+
+    /// A page that begins earlier than it should, has some changes twice, or ends early.
+    async fn unruly_page(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
+        let page = self.inner.stream_read(table, read.clone()).await?;
+        let StreamStart::After(after) = &read.start else { return Ok(page) };
+        if self.happens(30) {
+            // Nothing has arrived yet.
+            return Ok(StreamPage { changes: Vec::new(), next: Some(after.clone()), ended: false });
+        }
+        let oldest = StreamRead { start: StreamStart::Oldest, ..read.clone() };
+        let all = self.inner.stream_read(table, oldest).await?.changes;
+        let before: Vec<_> = all.into_iter().filter(|change| change.sequence <= *after).collect();
+        let again = before.len() - self.up_to(before.len());
+        let mut changes: Vec<_> = before.into_iter().skip(again).collect();
+        let new = page.changes.len();
+        let taken = new - self.up_to(new / 2);
+        let partial = taken < new;
+        for change in page.changes.into_iter().take(taken) {
+            for _ in 0..=self.up_to(1) {
+                changes.push(change.clone());
+            }
+        }
+        let reached = changes.last().map(|change| change.sequence.clone());
+        let reached = reached.filter(|reached| reached > after);
+        let next = if partial { reached.or(Some(after.clone())) } else { page.next };
+        Ok(StreamPage { changes, next, ended: page.ended && !partial })
+    }
+}
+
+#[async_trait]
+impl Backend for Faults {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
+        if self.happens(self.unruly) {
+            return self.unruly_page(table, read).await;
+        }
+        self.unless_away(self.inner.stream_read(table, read)).await
+    }
+
+    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
+        self.unless_away(self.inner.stream_shards(table)).await
+    }
+
+    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
+        self.inner.create_table(definition).await
+    }
+
+    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
+        self.inner.describe_table(name).await
+    }
+
+    async fn list_tables(&self) -> Result<Vec<String>> {
+        self.inner.list_tables().await
+    }
+
+    async fn delete_table(&self, name: &str) -> Result<()> {
+        self.inner.delete_table(name).await
+    }
+
+    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
+        self.unless_away(self.inner.get(table, get)).await
+    }
+
+    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
+        self.unless_away(self.inner.batch_get(table, batch)).await
+    }
+
+    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
+        self.unless_away(self.inner.transact_get(gets)).await
+    }
+
+    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
+        self.unless_away(self.inner.put(table, put)).await
+    }
+
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
+        self.unless_away(self.inner.update(table, update)).await
+    }
+
+    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
+        self.unless_away(self.inner.delete(table, delete)).await
+    }
+
+    async fn batch_write(&self, t: &TableDefinition, writes: Vec<BatchWrite>) -> Result<Capacity> {
+        self.unless_away(self.inner.batch_write(t, writes)).await
+    }
+
+    async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
+        self.unless_away(self.inner.transact_write(transaction)).await
+    }
+
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
+        self.unless_away(self.inner.query(table, query)).await
+    }
+
+    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
+        self.unless_away(self.inner.scan(table, scan)).await
+    }
+
+    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
+        self.unless_away(self.inner.merge(table, merge)).await
+    }
+}

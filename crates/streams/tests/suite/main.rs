@@ -1,0 +1,11 @@
+//! The runner and its processors: what follows from changes, exactly once, whatever happens.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod counters;
+mod crashes;
+mod delivery;
+mod facts;
+mod faults;
+mod split;
+mod stage;
