@@ -8,6 +8,7 @@ mod machine;
 mod progress;
 mod report;
 mod samples;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,8 @@ struct Arguments {
 enum Benchmark {
     /// The embedded engine beside bare LMDB and SQLite
     Engine(engine::Options),
+    /// `roundtable verify` over a town: how long, and how much memory
+    Verify(verify::Options),
     /// A part of a benchmark that needs a process of its own
     #[command(hide = true)]
     Child(engine::child::Task),
@@ -32,6 +35,7 @@ enum Benchmark {
 fn main() -> ExitCode {
     let done = match Arguments::parse().benchmark {
         Benchmark::Engine(options) => engine::run(&options),
+        Benchmark::Verify(options) => verify::run(&options),
         Benchmark::Child(task) => engine::child::run(&task).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {

@@ -35,6 +35,9 @@ pub(crate) enum Command {
     ///
     /// A table that is there as it should be is left alone, so this can be run again. One that is there
     /// and differs is an error, and is left alone, too.
+    ///
+    /// On DynamoDB it does not switch on point-in-time recovery and deletion protection: the output of
+    /// `terraform` and `cloudformation` does.
     Create(create::Create),
     /// Prints the tables as Terraform resources
     #[command(after_help = "Put the output beside your provider's configuration:\n  \

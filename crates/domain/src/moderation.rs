@@ -144,7 +144,7 @@ impl Moderation {
 impl Content {
     /// The id of its case, whether there is one or not.
     pub fn case_id(&self) -> CaseId {
-        self.comment.as_ref().map_or_else(|| (&self.post.id).into(), |comment| (&comment.id).into())
+        self.target().case_id()
     }
 
     /// Who wrote it.
@@ -188,6 +188,14 @@ impl From<Post> for Content {
 }
 
 impl Target {
+    /// The id of the case about it.
+    fn case_id(&self) -> CaseId {
+        match self {
+            Self::Post(id) => id.into(),
+            Self::Comment(id) => id.into(),
+        }
+    }
+
     /// The mutation that reports it.
     const fn reporting(&self) -> &'static str {
         match self {

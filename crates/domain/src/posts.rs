@@ -90,7 +90,7 @@ pub struct PostChange {
 #[derive(Debug, Serialize, Deserialize)]
 enum Outcome {
     Post(PostId),
-    Removed(Kept<Post>),
+    Removed(Box<Kept<Post>>),
 }
 
 impl Posts {
@@ -102,7 +102,7 @@ impl Posts {
     /// A post as it is now, if the caller may still see it; one that was deleted, as it was.
     async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Post, PostError> {
         match outcome {
-            Outcome::Removed(Kept(post)) => Ok(post),
+            Outcome::Removed(removed) => Ok(removed.0),
             Outcome::Post(id) => {
                 let post = visible(&self.ground, Some(caller), &id).await?;
                 post.ok_or(PostError::NoSuchPost)

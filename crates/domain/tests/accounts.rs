@@ -4,6 +4,8 @@
 
 #[path = "accounts/closing.rs"]
 mod closing;
+#[path = "accounts/crashes.rs"]
+mod crashes;
 #[path = "accounts/keys.rs"]
 mod keys;
 #[path = "accounts/lockout.rs"]
@@ -43,14 +45,12 @@ fn code<T: std::fmt::Debug, E: Refusal>(refused: Result<T, E>) -> Code {
 
 /// Everything that is stored, as one text: where a secret would be found.
 async fn everything(town: &Town) -> String {
-    let mut text = String::new();
     let ground = town.ground();
+    let mut lines = Vec::new();
     for table in [ground.core().table(), ground.logins().table(), ground.ops().table()] {
-        for item in items(table).await {
-            text.push_str(&format!("{item:?}\n"));
-        }
+        lines.extend(items(table).await.iter().map(|item| format!("{item:?}")));
     }
-    text
+    lines.join("\n")
 }
 
 /// Every lock there is with its owner, in order: `NICK#ana ana`.

@@ -1,7 +1,5 @@
 //! Blocks, as people see them and as rows (R7, R22, R32, R33).
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use roundtable_domain::{BlockError, Blocks, Code, FollowError, Follows, PageInput, Refusal};
 use roundtable_model::{RequestId, UserStatus};
 use roundtable_testkit::Town;

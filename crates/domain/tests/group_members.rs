@@ -1,7 +1,5 @@
 //! Who is in a group, and what they may do in it (R9, R31).
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use roundtable_domain::{Code, Failure, GroupChange, GroupError, NewGroup, Refusal};
 use roundtable_model::entities::ActorHead;
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, Role, UserStatus};

@@ -1,7 +1,5 @@
 //! What people see of groups, and how they are refused (R23, R30, R32).
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use roundtable_domain::{
     Code, Edit, GroupChange, GroupError, GroupView, NewGroup, Page, PageInput, Refusal,
 };

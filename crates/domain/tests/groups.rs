@@ -18,8 +18,8 @@ fn tags<const N: usize>(tags: [&str; N]) -> Vec<Tag> {
     tags.map(|tag| tag.parse().unwrap()).into()
 }
 
-fn request(id: &str) -> Option<RequestId> {
-    Some(id.parse().unwrap())
+fn request(id: &str) -> RequestId {
+    id.parse().unwrap()
 }
 
 async fn counted(town: &Town, group: &GroupId) -> Vec<String> {
@@ -150,48 +150,48 @@ async fn a_repeated_request_has_the_effect_of_one() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let (groups, ana, bo) = (town.groups(), town.caller("ana"), town.caller("bo"));
     let new = NewGroup { is_private: true, ..NewGroup::named("Secret") };
-    let made = groups.create(&ana, new.clone(), request("1").as_ref()).await.unwrap();
-    assert_eq!(groups.create(&ana, new, request("1").as_ref()).await.unwrap(), made);
-    let other = groups.create(&ana, NewGroup::named("Other"), request("1").as_ref()).await;
+    let made = groups.create(&ana, new.clone(), Some(&request("1"))).await.unwrap();
+    assert_eq!(groups.create(&ana, new, Some(&request("1"))).await.unwrap(), made);
+    let other = groups.create(&ana, NewGroup::named("Other"), Some(&request("1"))).await;
     assert_eq!(other.unwrap_err().code(), Code::IdempotencyMismatch);
     let group = &made.id;
 
-    let asked = groups.join(&bo, group, request("1").as_ref()).await.unwrap();
-    let approved = groups.approve(&ana, group, &bo.user_id, request("2").as_ref()).await.unwrap();
+    let asked = groups.join(&bo, group, Some(&request("1"))).await.unwrap();
+    let approved = groups.approve(&ana, group, &bo.user_id, Some(&request("2"))).await.unwrap();
     assert_ne!(asked, approved);
-    let now = groups.join(&bo, group, request("1").as_ref()).await.unwrap();
+    let now = groups.join(&bo, group, Some(&request("1"))).await.unwrap();
     assert_eq!(now, approved, "the outcome as it is now");
-    let again = groups.approve(&ana, group, &bo.user_id, request("2").as_ref()).await.unwrap();
+    let again = groups.approve(&ana, group, &bo.user_id, Some(&request("2"))).await.unwrap();
     assert_eq!(again, approved);
     assert_eq!(counted(&town, group).await, ["COUNTER#MEMBERS count=2"]);
 
     let change = GroupChange { name: Some("Open".into()), ..GroupChange::default() };
-    groups.update(&ana, group, change.clone(), request("3").as_ref()).await.unwrap();
+    groups.update(&ana, group, change.clone(), Some(&request("3"))).await.unwrap();
     let later = GroupChange { name: Some("Closed".into()), ..GroupChange::default() };
     groups.update(&ana, group, later, None).await.unwrap();
-    let replay = groups.update(&ana, group, change, request("3").as_ref()).await.unwrap();
+    let replay = groups.update(&ana, group, change, Some(&request("3"))).await.unwrap();
     assert_eq!(replay.name, "Closed", "not changed back");
 
     let (cleo, four) = (town.id("cleo"), request("4"));
-    groups.invite(&ana, group, &cleo, four.as_ref()).await.unwrap();
-    let removed = groups.remove(&ana, group, &cleo, request("5").as_ref()).await.unwrap();
+    groups.invite(&ana, group, &cleo, Some(&four)).await.unwrap();
+    let removed = groups.remove(&ana, group, &cleo, Some(&request("5"))).await.unwrap();
     assert_eq!(removed.status, MemberStatus::Invited);
-    let replay = groups.remove(&ana, group, &cleo, request("5").as_ref()).await.unwrap();
+    let replay = groups.remove(&ana, group, &cleo, Some(&request("5"))).await.unwrap();
     assert_eq!(replay, removed);
-    let replay = groups.invite(&ana, group, &cleo, four.as_ref()).await;
+    let replay = groups.invite(&ana, group, &cleo, Some(&four)).await;
     assert!(matches!(replay, Err(GroupError::NoSuchMember)), "not invited again");
 
     let role = GroupRole::Owner;
-    groups.set_role(&ana, group, &bo.user_id, role, request("6").as_ref()).await.unwrap();
-    let left = groups.leave(&ana, group, request("7").as_ref()).await.unwrap();
-    assert_eq!(groups.leave(&ana, group, request("7").as_ref()).await.unwrap(), left);
-    let replay = groups.set_role(&ana, group, &bo.user_id, role, request("6").as_ref()).await;
+    groups.set_role(&ana, group, &bo.user_id, role, Some(&request("6"))).await.unwrap();
+    let left = groups.leave(&ana, group, Some(&request("7"))).await.unwrap();
+    assert_eq!(groups.leave(&ana, group, Some(&request("7"))).await.unwrap(), left);
+    let replay = groups.set_role(&ana, group, &bo.user_id, role, Some(&request("6"))).await;
     assert!(matches!(replay, Err(GroupError::NoSuchMember)), "who is in is for members");
     assert_eq!(counted(&town, group).await, ["COUNTER#MEMBERS count=1"]);
 
-    let deleted = groups.delete(&bo, group, request("8").as_ref()).await.unwrap();
-    assert_eq!(groups.delete(&bo, group, request("8").as_ref()).await.unwrap(), deleted);
-    let replay = groups.join(&bo, group, request("1").as_ref()).await;
+    let deleted = groups.delete(&bo, group, Some(&request("8"))).await.unwrap();
+    assert_eq!(groups.delete(&bo, group, Some(&request("8"))).await.unwrap(), deleted);
+    let replay = groups.join(&bo, group, Some(&request("1"))).await;
     assert!(matches!(replay, Err(GroupError::NoSuchGroup)));
 }
 

@@ -16,7 +16,8 @@ mod races;
 mod reports;
 
 use roundtable_domain::{
-    Caller, Comments, ModerationMode, NewComment, NewPost, Page, PageInput, Posts, Refusal, Settings,
+    Caller, Comments, ModerationMode, NewComment, NewPost, Page, PageInput, Posts, Refusal,
+    Settings,
 };
 use roundtable_model::entities::{Comment, Post};
 use roundtable_model::table::Order;

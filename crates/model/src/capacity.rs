@@ -1,6 +1,7 @@
 //! What the table costs on DynamoDB: units of every question and every mutation, in total for given
 //! rates, and the price of a month. It knows requests only: storage, streams, backups and transfer
-//! are not in it, and what expires goes for free.
+//! are not in it, nor is the processors' own bookkeeping (checkpoints, leases, jobs), and what expires
+//! goes for free.
 //!
 //! Units come from the schema and typical items, by DynamoDB's rounding:
 //! - a get rounds each item up to 4 KB, a query the sum of its page; eventual reads cost half;

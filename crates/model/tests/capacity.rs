@@ -5,6 +5,8 @@
 
 use roundtable_model::capacity::{Plan, Prices, Rates, WriteLine, plan};
 
+#[path = "capacity/contract.rs"]
+mod contract;
 #[path = "capacity/plans.rs"]
 mod plans;
 #[path = "capacity/reads.rs"]

@@ -1,14 +1,17 @@
 //! Accounts of a town: people who sign up as they would anywhere, and those who run the place.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use roundtable_conformance::Reference;
 use roundtable_domain::{
     Accounts, Caller, LoginSettings, RateSettings, Settings, SignUp, SignedIn,
 };
 use roundtable_model::entities::{EmailLock, HandleLock, NickLock, User};
+use roundtable_model::table::{ManualClock, SharedBackend, Store};
 use roundtable_model::{Email, Entity, Role, Secret, rekey};
 
-use crate::{Town, rows};
+use crate::{Town, Yielding, rows};
 
 impl Town {
     /// Settings for tests: passwords are hashed in no time, and nobody is too quick.
@@ -23,6 +26,16 @@ impl Town {
             sign_ups_per_hour: many,
         };
         Settings { login, rates, ..Settings::default() }
+    }
+
+    /// A town, and the same town over a store that [keeps its callers waiting](Yielding).
+    pub async fn and_slow() -> (Self, Self) {
+        // The beginning of an hour, so that everything counted by the quarter begins with it.
+        let clock = Arc::new(ManualClock::at_ms(1_738_000_800_000));
+        let backend: SharedBackend = Arc::new(Reference::new(clock.clone()));
+        let (quick, slow) = (Store::shared(backend.clone()), Store::new(Yielding::shared(backend)));
+        let town = Self::on(quick, clock.clone(), Self::settings(), 0).await;
+        (town, Self::on(slow, clock, Self::settings(), 1).await)
     }
 
     /// The accounts of this town.

@@ -4,8 +4,10 @@
 //! For tests only: it panics where a test should stop.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::missing_panics_doc, reason = "everything here panics there")]
 
 mod accounts;
+mod acts;
 mod content;
 mod groups;
 mod meanwhile;
@@ -16,6 +18,7 @@ mod streams;
 mod town;
 mod yielding;
 
+pub use acts::{Act, Done};
 pub use meanwhile::Meanwhile;
 pub use stops::stop_at;
 pub use town::Town;

@@ -30,22 +30,30 @@ impl Town {
     pub async fn with<const N: usize>(settings: Settings, names: [&str; N]) -> Self {
         let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
         let store = Store::new(Reference::new(clock.clone()));
-        let ids = Ids::new(clock.clone(), [7; 32]);
-        let chance = Chance::seeded([8; 32]);
-        let parts = Parts {
-            store,
-            clock: clock.clone(),
-            ids,
-            chance,
-            settings,
-            fingerprint_key: [9; 32],
-        };
-        let ground = Ground::open(parts).await.unwrap();
-        let town = Self { clock, ground };
+        let town = Self::on(store, clock, settings, 0).await;
         for name in names {
             town.move_in(name, |_| {}).await;
         }
         town
+    }
+
+    /// The town that a store holds, or will: `process` tells apart those who stand on it at the same
+    /// time, or one after the other.
+    pub async fn on(
+        store: Store,
+        clock: Arc<ManualClock>,
+        settings: Settings,
+        process: u8,
+    ) -> Self {
+        let parts = Parts {
+            store,
+            clock: clock.clone(),
+            ids: Ids::new(clock.clone(), [7 + process; 32]),
+            chance: Chance::seeded([8 + process; 32]),
+            settings,
+            fingerprint_key: [9; 32],
+        };
+        Self { ground: Ground::open(parts).await.unwrap(), clock }
     }
 
     /// One more person, with a profile that differs from most in what `change` does to it.

@@ -39,6 +39,10 @@ pub(crate) struct Listed<'a> {
 
 impl Books for Ledger {
     fn enter(&mut self, entry: Entry) {
+        // The sums need no owner, and most of what is there is one.
+        if entry.side == Side::Owner {
+            return;
+        }
         let key = entry.subject.key(entry.book);
         let part = roundtable_model::table::Scalar::as_text;
         let sort = key.sort.as_ref().and_then(part).unwrap_or_default();
@@ -66,6 +70,8 @@ pub(crate) struct Accounts {
 struct Account {
     subject: Subject,
     claims: Vec<Claim>,
+    /// Whether what it is about is there.
+    is_owned: bool,
 }
 
 /// The lines of an account that are about the same.
@@ -85,6 +91,16 @@ impl Claim {
 }
 
 impl Account {
+    const fn new(subject: Subject) -> Self {
+        Self { subject, claims: Vec::new(), is_owned: false }
+    }
+
+    /// Whether it is only about what is gone.
+    fn is_moot(&self, book: Book) -> bool {
+        let stated = self.claims.iter().any(|claim| claim.is_stated);
+        book.has_owner() && !self.is_owned && !stated
+    }
+
     fn claim(&mut self, about: &str) -> Option<&mut Claim> {
         let at = self.claims.iter().position(|claim| claim.about == about).unwrap_or_else(|| {
             let about = about.to_owned();
@@ -134,20 +150,20 @@ impl Accounts {
 
     fn add(&mut self, entry: Entry, place: Place) {
         let Entry { book, subject, about, side, amount } = entry;
-        let new = || Account { subject, claims: Vec::new() };
-        let account = self.accounts.entry((book, place)).or_insert_with(new);
+        let account = self.accounts.entry((book, place)).or_insert_with(|| Account::new(subject));
         match side {
             Side::Fact => account.add(&about, amount, None),
             Side::Stated => account.add(&about, 0, Some(amount)),
+            Side::Owner => account.is_owned = true,
         }
     }
 
     /// Adds what others hold.
     pub(crate) fn merge(&mut self, other: Self) {
         for ((book, place), account) in other.accounts {
-            let Account { subject, claims } = account;
-            let new = || Account { subject, claims: Vec::new() };
-            let own = self.accounts.entry((book, place)).or_insert_with(new);
+            let Account { subject, claims, is_owned } = account;
+            let own = self.accounts.entry((book, place)).or_insert_with(|| Account::new(subject));
+            own.is_owned |= is_owned;
             for Claim { about, facts, stated, is_stated } in claims {
                 own.add(&about, facts, is_stated.then_some(stated));
             }
@@ -157,7 +173,7 @@ impl Accounts {
     /// What is wrong with them.
     pub(crate) fn settle(self, findings: &mut Findings) {
         for ((book, _), mut account) in self.accounts {
-            if account.claims.iter().all(Claim::balances) {
+            if account.claims.iter().all(Claim::balances) || account.is_moot(book) {
                 continue;
             }
             // They came from several threads.

@@ -63,6 +63,13 @@ impl Book {
         }
     }
 
+    /// Whether its numbers are stated only while what they are about is there: a purge takes both away
+    /// together, and what is left of it counts for nobody.
+    pub(crate) const fn has_owner(self) -> bool {
+        use Book::{CommentLikes, Comments, Likes, Replies, Shares};
+        matches!(self, Likes | Comments | Shares | CommentLikes | Replies)
+    }
+
     /// The index it is about, if it is about one.
     pub(crate) const fn index(self) -> Option<Index> {
         match self {
@@ -81,6 +88,8 @@ pub(crate) enum Side {
     Fact,
     /// What states the sum of it.
     Stated,
+    /// Neither: what it is all about is there. Without that nobody states anything.
+    Owner,
 }
 
 /// One line of a book.
@@ -103,6 +112,11 @@ impl Entry {
     /// A fact that counts once.
     pub(crate) const fn fact(book: Book, subject: Subject) -> Self {
         Self { book, subject, about: Cow::Borrowed(""), side: Side::Fact, amount: 1 }
+    }
+
+    /// What the account is about is there.
+    pub(crate) const fn owner(book: Book, subject: Subject) -> Self {
+        Self { book, subject, about: Cow::Borrowed(""), side: Side::Owner, amount: 0 }
     }
 
     /// What an item states.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use roundtable_model::entities::{DeadLetter, Job};
+use roundtable_model::entities::{Checkpoint, DeadLetter, Job};
 use roundtable_model::shape::{EntityShape, Index};
 use roundtable_model::table::{self, Item, Table, TableDefinition};
-use roundtable_model::{Core, Entity, LoginAttempts, Ops};
+use roundtable_model::{Answer, Core, Entity, LoginAttempts, Ops};
 use tokio::task::JoinHandle;
 
 use crate::accounts::{Accounts, Books, Listed};
@@ -14,7 +14,7 @@ use crate::books::{Book, Side};
 use crate::chain::{Chains, Class, Fold, Stream};
 use crate::finding::{Finding, Findings, Invariant, Remedy, Report};
 use crate::kinds::{judge_item, key_shown};
-use crate::lag::{self, LEASES, Lag, Mark};
+use crate::lag::{self, COUNTING, LEASES, Lag};
 use crate::ledger::{Ledger, Place, Selection, digest};
 use crate::scan::Met;
 use crate::tell::Rules;
@@ -238,33 +238,42 @@ impl Check<'_> {
     async fn look_at_ops(&mut self) -> Result<bool> {
         let ops = self.verify.tables.ops.table();
         let visit = |kept: &mut Kept, item: &Item| match item.text("type") {
-            Some(name) if name == DeadLetter::SHAPE.name => kept.dead_letters += 1,
+            Some(name) if name == Checkpoint::SHAPE.name => {
+                kept.checkpoints.extend(Checkpoint::from_item(item));
+            }
+            Some(name) if name == DeadLetter::SHAPE.name => {
+                kept.parked += 1;
+                kept.parked_counts += u64::from(item.text("queue") == Some(COUNTING));
+            }
             Some(name) if name == Job::SHAPE.name => kept.jobs += 1,
-            _ => kept.marks.extend(Mark::of(item)),
+            _ => {}
         };
         let Some(seen) = self.judge(ops, Ops::SHAPE.entities, visit).await? else {
             return Ok(false);
         };
-        let (mut marks, mut dead_letters, mut jobs) = (Vec::new(), 0, 0);
+        let mut all = Kept::default();
         for kept in seen {
-            marks.extend(kept.marks);
-            dead_letters += kept.dead_letters;
-            jobs += kept.jobs;
+            all.checkpoints.extend(kept.checkpoints);
+            all.parked += kept.parked;
+            all.parked_counts += kept.parked_counts;
+            all.jobs += kept.jobs;
         }
-        let lag = lag::behind(self.verify.tables.core.table(), &marks).await;
+        let Kept { checkpoints, parked, parked_counts, jobs } = all;
+        let lag = lag::behind(self.verify.tables.core.table(), &checkpoints).await;
         let Some(lag) = self.unless_damaged(lag)? else { return Ok(false) };
         let notes = &mut self.report.notes;
-        if marks.is_empty() {
+        if checkpoints.is_empty() {
             notes.push("no processor has read the stream yet".into());
         }
         notes.extend(lag.iter().map(told));
-        if dead_letters > 0 {
-            let parked = "changes are parked as dead letters: what they lead to is missing";
-            notes.push(format!("{dead_letters} {parked}"));
+        if parked > 0 {
+            let what = "parked among the dead letters: what they lead to is missing";
+            notes.push(format!("{parked} changes or jobs are {what}"));
         }
         if jobs > 0 {
-            notes.push(format!("{jobs} jobs wait to be done"));
+            notes.push(format!("jobs that wait to be done: {jobs}"));
         }
+        self.report.parked_counts = parked_counts;
         self.report.lag = lag;
         Ok(true)
     }
@@ -364,8 +373,10 @@ impl Check<'_> {
 /// What the bookkeeping says about background work.
 #[derive(Debug, Default)]
 struct Kept {
-    marks: Vec<Mark>,
-    dead_letters: u64,
+    checkpoints: Vec<Checkpoint>,
+    /// Dead letters, and those among them that were to be counted.
+    parked: u64,
+    parked_counts: u64,
     jobs: u64,
 }
 

@@ -192,6 +192,8 @@ pub struct Report {
     pub lag: Vec<Lag>,
     /// What a reader of the findings should know.
     pub notes: Vec<String>,
+    /// Changes among the dead letters that are still to be counted.
+    pub(crate) parked_counts: u64,
 }
 
 impl Report {

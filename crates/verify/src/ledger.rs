@@ -80,6 +80,7 @@ impl Ledger {
         let amount = match side {
             Side::Fact => amount.cast_unsigned(),
             Side::Stated => amount.wrapping_neg().cast_unsigned(),
+            Side::Owner => return,
         };
         if let (Some(sum), Some(lines)) = (self.sums.get_mut(slot), self.lines.get_mut(slot)) {
             *sum = sum.wrapping_add(weight.wrapping_mul(amount));

@@ -151,6 +151,9 @@ impl Tell for GroupCounter {
 impl Tell for Post {
     fn tell(&self, _: &Item, _: &Rules, say: &mut dyn FnMut(Entry)) {
         let own = Subject::Post(self.id.clone());
+        for book in [Book::Likes, Book::Comments, Book::Shares] {
+            say(Entry::owner(book, own.clone()));
+        }
         if self.is_deleted {
             say(Entry::stated(Book::Score, own, 0).about(DELETED));
             return;
@@ -198,6 +201,10 @@ impl Tell for Share {
 
 impl Tell for Comment {
     fn tell(&self, _: &Item, _: &Rules, say: &mut dyn FnMut(Entry)) {
+        for book in [Book::CommentLikes, Book::Replies] {
+            let own = Subject::Comment(self.post_id.clone(), self.id.clone());
+            say(Entry::owner(book, own));
+        }
         if self.is_deleted {
             return;
         }

@@ -23,13 +23,11 @@ struct Names<'a> {
 
 impl<'a> Names<'a> {
     fn of(user: &'a User) -> Self {
-        match is_there(user) {
-            true => Self {
-                email: user.email.as_ref(),
-                nickname: Some(&user.nickname),
-                handle: user.handle.as_ref(),
-            },
-            false => Self { email: None, nickname: None, handle: None },
+        let held = Some(user).filter(|user| is_there(user));
+        Self {
+            email: held.and_then(|user| user.email.as_ref()),
+            nickname: held.map(|user| &user.nickname),
+            handle: held.and_then(|user| user.handle.as_ref()),
         }
     }
 }

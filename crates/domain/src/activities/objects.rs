@@ -85,7 +85,7 @@ impl Activities {
 /// How somebody stands to a group they want to post into.
 pub(crate) enum Membership {
     /// They are in it, as long as these hold.
-    Active([Check; 2]),
+    Active(Vec<Check>),
     /// They are not.
     None,
     /// There is no such group.
@@ -107,7 +107,7 @@ pub(crate) async fn membership(
     if !allows(Act::PostIntoGroup, Standing::SIGNED_IN.and_if(is_active, Standing::MEMBER)) {
         return Ok(Membership::None);
     }
-    Ok(Membership::Active([Group::at(group).exists(), active(group, &caller.user_id)]))
+    Ok(Membership::Active(vec![Group::at(group).exists(), active(group, &caller.user_id)]))
 }
 
 fn active(group: &GroupId, user: &UserId) -> Check {

@@ -80,8 +80,9 @@ impl Moderation {
                 request.as_ref(),
                 async |target: Target| self.content(&target).await,
                 async || {
+                    // The case is read first: a decision after it refuses this one.
+                    let case = self.case_about(&target.case_id()).await?;
                     let content = self.content(target).await?;
-                    let case = self.case_about(&content.case_id()).await?;
                     let decided = case.as_ref().and_then(Decided::of);
                     let is_new = *first.get_or_init(|| decided.clone()) != decided;
                     match decided {

@@ -5,9 +5,9 @@ use roundtable_model::table::Write;
 use roundtable_model::{CommentId, Entity, ModerationStatus, PostId, RequestId, UserId, rekey};
 
 use super::{Change, Content, Moderation, ModerationError, Target, is_decided};
-use crate::Caller;
 use crate::access::{Act, Standing, allows};
 use crate::limits::{CASE_REPORTERS_MAX, REASON_CHARS_MAX, check_filled};
+use crate::{Caller, Failure};
 
 impl Moderation {
     /// Reports a post. Reporting twice is reporting once; answers with the case, as far as somebody
@@ -49,14 +49,20 @@ impl Moderation {
                 request.as_ref(),
                 async |target: Target| {
                     let content = self.content(&target).await?;
-                    let reported = self.reported(&me.id, &content).await?;
-                    reported.ok_or(ModerationError::NoSuchCase)
+                    match self.filed(&me.id, &content).await? {
+                        (Some(report), Some(case)) => Ok(told(case, &report)),
+                        _ => Err(ModerationError::NoSuchCase),
+                    }
                 },
                 async || {
                     let content = self.reportable(caller, &me, target).await?;
-                    if let Some(case) = self.reported(&me.id, &content).await? {
-                        return Ok(self.nothing_to_do(target, case, request.as_ref()).await?);
-                    }
+                    let earlier = match self.filed(&me.id, &content).await? {
+                        (Some(report), Some(case)) => {
+                            let case = told(case, &report);
+                            return Ok(self.nothing_to_do(target, case, request.as_ref()).await?);
+                        }
+                        (_, case) => case,
+                    };
                     let report = Report {
                         post_id: content.post.id.clone(),
                         subject_id: content.case_id(),
@@ -64,7 +70,6 @@ impl Moderation {
                         reason: reason.to_owned(),
                         created_at: self.ground.now(),
                     };
-                    let earlier = self.case_about(&report.subject_id).await?;
                     let case = match &earlier {
                         Some(case) => joined(case, &report),
                         None => joined(&self.new_case(&content, report.created_at), &report),
@@ -113,17 +118,15 @@ impl Moderation {
         Ok(content)
     }
 
-    /// The case of what somebody has reported already.
-    async fn reported(
+    /// What somebody has said about it already, and the case about it.
+    async fn filed(
         &self,
         user: &UserId,
         content: &Content,
-    ) -> Result<Option<ModerationCase>, ModerationError> {
+    ) -> Result<(Option<Report>, Option<ModerationCase>), Failure> {
         let (core, id) = (self.ground.core(), content.case_id());
         let report = core.report(&content.post.id, &id, user).get();
-        let (report, case) =
-            futures::future::try_join(report, core.moderation_case(&id).get()).await?;
-        Ok(report.zip(case).map(|(report, case)| told(case, &report)))
+        Ok(futures::future::try_join(report, core.moderation_case(&id).get()).await?)
     }
 }
 

@@ -61,7 +61,8 @@ impl Posts {
             commit = commit.with("audit", entry);
         }
         let removed = Post { is_deleted: true, ..post };
-        let commit = commit.remembering(request, &Outcome::Removed(Kept(removed.clone())))?;
+        let outcome = Outcome::Removed(Box::new(Kept(removed.clone())));
+        let commit = commit.remembering(request, &outcome)?;
         Ok(commit.done(removed).await?)
     }
 

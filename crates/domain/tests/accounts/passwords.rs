@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::{
-    AccountError, Accounts, Chance, Code, Ground, LoginSettings, Parts, Refusal, Settings, SignedIn,
-};
+use roundtable_domain::{AccountError, Accounts, Code, LoginSettings, Refusal, Settings, SignedIn};
 use roundtable_model::entities::{Credential, Session};
-use roundtable_model::{Entity, Ids, Role, Secret, UserId, UserStatus};
+use roundtable_model::{Entity, Role, Secret, UserId, UserStatus};
 use roundtable_testkit::Town;
 
 use crate::{code, everything, secrets};
@@ -136,15 +134,9 @@ async fn hashes_follow_the_settings() {
     let before = hash_of(&town, &ana.user.id).await;
     assert!(before.contains("m=8,t=1"), "{before}");
     let login = LoginSettings { hash_memory_kib: 16, hash_passes: 2, ..Town::settings().login };
-    let parts = Parts {
-        store: town.ground().store().clone(),
-        clock: town.clock().clone(),
-        ids: Ids::new(town.clock().clone(), [1; 32]),
-        chance: Chance::seeded([2; 32]),
-        settings: Settings { login, ..Town::settings() },
-        fingerprint_key: [9; 32],
-    };
-    let stricter = Accounts::new(Ground::open(parts).await.unwrap());
+    let settings = Settings { login, ..Town::settings() };
+    let store = town.ground().store().clone();
+    let stricter = Town::on(store, town.clock().clone(), settings, 2).await.accounts();
     let (email, password) = (town.email("ana"), town.password("ana"));
     stricter.login(&email, &Secret::new("guess"), None).await.unwrap_err();
     assert_eq!(hash_of(&town, &ana.user.id).await, before);

@@ -1,11 +1,10 @@
 //! What people say about themselves (R6, R31, R32).
 
 use roundtable_domain::{
-    Accounts, Chance, Code, Edit, Ground, PageInput, Parts, ProfileChange, Settings, ShardCount,
-    ShardSettings,
+    Code, Edit, PageInput, ProfileChange, Settings, ShardCount, ShardSettings,
 };
 use roundtable_model::entities::User;
-use roundtable_model::{FollowStatus, Ids, Shards, Tag};
+use roundtable_model::{FollowStatus, Shards, Tag};
 use roundtable_testkit::Town;
 
 use crate::{code, request};
@@ -14,8 +13,9 @@ fn text(text: &str) -> Edit<String> {
     Edit::Set(text.to_owned())
 }
 
-fn tags(tags: &[&str]) -> Option<Vec<Tag>> {
-    Some(tags.iter().map(|tag| tag.parse().unwrap()).collect())
+fn tags(tags: &[&str]) -> ProfileChange {
+    let tags = tags.iter().map(|tag| tag.parse().unwrap()).collect();
+    ProfileChange { tags: Some(tags), ..ProfileChange::default() }
 }
 
 async fn update(town: &Town, name: &str, change: &ProfileChange) -> User {
@@ -62,17 +62,16 @@ async fn tags_are_listed_with_the_profile() {
     let town = Town::of([]).await;
     let ana = town.sign_up("ana").await;
     let (accounts, caller) = (town.accounts(), &ana.caller);
-    let change =
-        ProfileChange { tags: tags(&["Running", "#running", "tea"]), ..ProfileChange::default() };
+    let change = tags(&["Running", "#running", "tea"]);
     let after = accounts.update_profile(caller, &change, None).await.unwrap();
     assert_eq!(after.tags.iter().map(Tag::as_str).collect::<Vec<_>>(), ["Running", "tea"]);
     let row = format!("User#{} title=ana", ana.user.id);
-    assert_eq!(town.rows("TAG#running", "").await, [row.clone()]);
-    let change = ProfileChange { tags: tags(&["TEA", "books"]), ..ProfileChange::default() };
+    assert_eq!(town.rows("TAG#running", "").await, [row.as_str()]);
+    let change = tags(&["TEA", "books"]);
     accounts.update_profile(caller, &change, None).await.unwrap();
     assert!(town.rows("TAG#running", "").await.is_empty());
-    assert_eq!(town.rows("TAG#tea", "").await, [row.clone()]);
-    assert_eq!(town.rows("TAG#books", "").await, [row.clone()]);
+    assert_eq!(town.rows("TAG#tea", "").await, [row.as_str()]);
+    assert_eq!(town.rows("TAG#books", "").await, [row.as_str()]);
     let change = ProfileChange { nickname: "anna".parse().ok(), ..ProfileChange::default() };
     accounts.update_profile(caller, &change, None).await.unwrap();
     assert_eq!(town.rows("TAG#tea", "").await, [row.replace("ana", "anna")]);
@@ -80,16 +79,10 @@ async fn tags_are_listed_with_the_profile() {
     // Shards can be added; what is listed already stays where it is until it goes.
     let many = ShardCount(Shards::new(64).unwrap());
     let shards = ShardSettings { tags: many, ..ShardSettings::default() };
-    let grown = Parts {
-        store: town.ground().store().clone(),
-        clock: town.clock().clone(),
-        ids: Ids::new(town.clock().clone(), [1; 32]),
-        chance: Chance::seeded([2; 32]),
-        settings: Settings { shards, ..Town::settings() },
-        fingerprint_key: [9; 32],
-    };
-    let accounts = Accounts::new(Ground::open(grown).await.unwrap());
-    let change = ProfileChange { tags: tags(&[]), ..ProfileChange::default() };
+    let settings = Settings { shards, ..Town::settings() };
+    let store = town.ground().store().clone();
+    let accounts = Town::on(store, town.clock().clone(), settings, 2).await.accounts();
+    let change = tags(&[]);
     accounts.update_profile(caller, &change, None).await.unwrap();
     assert!(town.rows("TAG#tea", "").await.is_empty());
     assert!(town.rows("TAG#books", "").await.is_empty());
@@ -139,7 +132,7 @@ async fn what_does_not_fit_into_a_profile_is_refused() {
         ProfileChange { gender: long(101), ..default() },
         ProfileChange { pronouns: long(101), ..default() },
         ProfileChange { profile_image_url: long(2_049), ..default() },
-        ProfileChange { tags: tags(&many), ..default() },
+        tags(&many),
         ProfileChange { birth_date: Edit::Set("2025-01-28".parse().unwrap()), ..default() },
     ] {
         let refused = town.accounts().update_profile(&town.caller("ana"), &wrong, None).await;

@@ -1,5 +1,6 @@
 //! Deciding without a moderator.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -67,14 +68,20 @@ impl Judge for Thinking {
 }
 
 /// What comes of a judge that approves, when something else happens while it thinks.
-async fn ask_while<T>(town: &Town, case: &PostId, deed: impl Future<Output = T>) -> Judgement {
-    let judge = Thinking::default();
-    let deed = async {
-        judge.asked.notified().await;
-        deed.await;
-        judge.done.notify_one();
-    };
-    tokio::join!(ask(town, case, &judge), deed).0
+fn ask_while<'a, T: 'a>(
+    town: &'a Town,
+    case: &'a PostId,
+    deed: impl Future<Output = T> + 'a,
+) -> Pin<Box<dyn Future<Output = Judgement> + 'a>> {
+    Box::pin(async move {
+        let judge = Thinking::default();
+        let deed = async {
+            judge.asked.notified().await;
+            deed.await;
+            judge.done.notify_one();
+        };
+        tokio::join!(ask(town, case, &judge), deed).0
+    })
 }
 
 async fn ask(town: &Town, case: impl Into<CaseId>, judge: &dyn Judge) -> Judgement {

@@ -47,7 +47,7 @@ async fn before_means_that_approval_publishes() {
     assert_eq!(approved.created_at, written);
     assert_eq!(sees(&town, Some(&town.caller("bo")), &waiting).await, [true; 3]);
     assert!(on_day(&town, written.day()).await.is_empty());
-    assert_eq!(on_day(&town, town.now().day()).await, [waiting.id.clone()]);
+    assert_eq!(on_day(&town, town.now().day()).await, std::slice::from_ref(&waiting.id));
     let told = town.rows("ACTIVITY#ana", "TS#").await;
     assert_eq!(told.len(), 1);
     assert!(told.iter().all(|row| row.starts_with(&format!("TS#{}#", town.now()))), "{told:?}");

@@ -1,14 +1,23 @@
-//! Every mutation as the list of writes it makes: those of its own transaction, and those the stream
+//! Every mutation of the contract as the list of writes it makes: its own, and those the stream
 //! processors add. Images are typical items, so units follow from the schema, not from a guess.
+//!
+//! A mutation stands here as it usually is. Where it does something else altogether, that is listed
+//! beside it under a name of its own that begins with the mutation's: `updateTaskDone`.
 
 mod accounts;
 mod chat;
 mod counters;
 mod goals;
 mod groups;
+mod members;
+mod moderation;
+mod offers;
 mod people;
 mod posts;
+mod quests;
 mod reactions;
+mod sign_in;
+mod staff;
 mod step;
 
 use std::collections::BTreeMap;
@@ -25,23 +34,29 @@ pub const REQUEST_IDS: &str = "request_ids";
 pub struct Mutation {
     /// Its name.
     pub name: &'static str,
-    /// What it writes, in the order of its transaction.
+    /// What it writes itself, in order.
     pub own: Vec<Step>,
     /// What the stream processors write because of it.
     pub derived: Vec<Step>,
 }
 
 impl Mutation {
-    /// A mutation of one transaction. Given a `requestId`, it also keeps the outcome.
-    fn new(name: &'static str, own: impl IntoIterator<Item = Step>) -> Self {
+    /// A mutation of one transaction, which can be sent again: given a `requestId`, it also keeps the
+    /// outcome.
+    fn repeatable(name: &'static str, own: impl IntoIterator<Item = Step>) -> Self {
         let kept = step::put(&samples::idempotency()).times(REQUEST_IDS, 1.0);
-        let own = own.into_iter().chain([kept]).map(Step::together).collect();
-        Self { name, own, derived: Vec::new() }
+        Self::once(name, together(own.into_iter().chain([kept])))
     }
 
-    /// A mutation of a single write that is never repeated, so that nothing is kept of it.
-    fn single(name: &'static str, own: Step) -> Self {
-        Self { name, own: vec![own], derived: Vec::new() }
+    /// A mutation without a `requestId`. Each write says whether it is part of a transaction.
+    fn once(name: &'static str, own: impl IntoIterator<Item = Step>) -> Self {
+        Self { name, own: own.into_iter().collect(), derived: Vec::new() }
+    }
+
+    /// What it writes itself afterwards.
+    fn and(mut self, own: impl IntoIterator<Item = Step>) -> Self {
+        self.own.extend(own);
+        self
     }
 
     /// What the stream processors add.
@@ -73,16 +88,27 @@ fn sum(steps: &[Step], counts: &BTreeMap<&'static str, f64>) -> Result<f64, Capa
     steps.iter().try_fold(0.0, |sum, step| Ok(sum + step.units_of(counts)?))
 }
 
-/// All mutations the plan knows, in the order of the layout.
+/// Writes of one transaction.
+fn together(steps: impl IntoIterator<Item = Step>) -> impl Iterator<Item = Step> {
+    steps.into_iter().map(Step::together)
+}
+
+/// All mutations, about in the order of the contract.
 pub fn mutations() -> Vec<Mutation> {
     [
+        sign_in::mutations(),
         accounts::mutations(),
         people::mutations(),
+        groups::mutations(),
+        members::mutations(),
+        goals::mutations(),
+        quests::mutations(),
         posts::mutations(),
         reactions::mutations(),
-        groups::mutations(),
-        goals::mutations(),
         chat::mutations(),
+        offers::mutations(),
+        moderation::mutations(),
+        staff::mutations(),
     ]
     .into_iter()
     .flatten()

@@ -74,24 +74,22 @@ fn accepted(out: &mut String, table: &TableShape) {
         return;
     }
     let _ = writeln!(out, "\n### What the lint finds in {}, and why it is so\n", table.name);
-    let mut grid = Grid::new(&["lint", "subject", "index", "why it is as it should be"]);
+    let mut grid = Grid::new(&["lint", "where", "why it is as it should be"]);
     let together = |a: &Accepted, b: &Accepted| a.lint == b.lint && a.reason == b.reason;
     for same in table.accepted.chunk_by(together) {
         let Some(first) = same.first() else { continue };
-        grid.row([
-            code(first.lint),
-            distinct(same.iter().map(|accepted| code(accepted.subject))),
-            distinct(same.iter().map(|accepted| accepted.index.to_string())),
-            markdown::escape(first.reason),
-        ]);
+        let places: Vec<String> = same.iter().map(place).collect();
+        grid.row([code(first.lint), places.join(", "), markdown::escape(first.reason)]);
     }
     grid.write(out);
 }
 
-fn distinct(words: impl Iterator<Item = String>) -> String {
-    let mut words: Vec<String> = words.collect();
-    words.dedup();
-    words.join(", ")
+/// The entity or pattern, and the index, unless it is the table.
+fn place(accepted: &Accepted) -> String {
+    match accepted.index.name() {
+        None => code(accepted.subject),
+        Some(index) => format!("{} in {index}", code(accepted.subject)),
+    }
 }
 
 #[cfg(test)]

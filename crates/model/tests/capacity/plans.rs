@@ -34,16 +34,16 @@ fn the_smaller_design() {
     );
     close(
         plan.write_units(),
-        15.0 * (20.0 + 4.0) // createPost
-            + 25.0 * (9.0 + 6.0) // like
+        15.0 * (24.0 + 4.0) // createPost
+            + 25.0 * (9.0 + 6.0) // likePost
             + 2.5 * (11.0 + 4.0) // followUser
             + 2.5 * 11.0 // unfollowUser
             + 2.0 * 12.0, // updateProfile
     );
     // A month has 730 × 3,600 = 2,628,000 seconds.
     close(plan.month_of_reads(), 3435.0 * 2.628 * 0.125);
-    close(plan.month_of_writes(), 824.0 * 2.628 * 0.625);
-    close(plan.month(), 1128.3975 + 1353.42);
+    close(plan.month_of_writes(), 884.0 * 2.628 * 0.625);
+    close(plan.month(), 1128.3975 + 1451.97);
 }
 
 /// R41: the fuller design of s3, beside its estimate of 400 and 200 units a second.
@@ -67,9 +67,9 @@ fn the_fuller_design() {
     );
     close(
         plan.write_units(),
-        20.0 * (20.0 + 4.0 + 5.0) // createPost, into five feeds
-            + 50.0 * (9.0 + 6.0) // like
-            + 15.0 * (11.0 + 6.5) // comment
+        20.0 * (24.0 + 4.0 + 5.0) // createPost, into five feeds
+            + 50.0 * (9.0 + 6.0) // likePost
+            + 15.0 * (11.0 + 6.5) // addComment
             + 5.0 * (11.0 + 4.0) // followUser
             + 5.0 * 11.0, // unfollowUser
     );
@@ -136,7 +136,7 @@ fn the_plan_as_text() {
          post = 40
          timeline = { rate = 100, items = 50, partitions = 4 }
          [writes]
-         like = 25",
+         likePost = 25",
     );
     let expected = "\
 plan
@@ -146,9 +146,9 @@ post      Get table strong, 1 Post of 1144 B                         1       40 
 timeline  WalkDays GSI2, 50 Post of 1144 B in 4 partitions          16      100    1,600
 total                                                                              1,640
 
-write  own/call  derived/call  calls/s  units/s
-like          9             6       25      375
-total                                       375
+write     own/call  derived/call  calls/s  units/s
+likePost         9             6       25      375
+total                                          375
 
 a month of 730 hours: 538.74 for reads + 615.94 for writes = 1,154.68 USD
 on demand in us-east-1 since 2024-11-01: 0.125 a million read units, 0.625 a million write units

@@ -33,7 +33,7 @@ fn unknown_names_are_refused() {
     assert!(matches!(Rates::parse(twice), Err(CapacityError::NamedTwice { name }) if name == "a"));
 }
 
-/// partitions.
+/// A setting that would change nothing is refused.
 #[test]
 fn settings_must_mean_something() {
     for rate in [
@@ -54,8 +54,8 @@ fn bad_numbers_are_refused() {
     for (rates, key) in [
         ("[reads]\nprofile = -1", "reads.profile: "),
         ("[reads]\nprofile = nan", "reads.profile: "),
-        ("[writes]\nlike = inf", "writes.like: "),
-        ("[writes]\nlike = 'often'", "writes.like: "),
+        ("[writes]\nlikePost = inf", "writes.likePost: "),
+        ("[writes]\nlikePost = 'often'", "writes.likePost: "),
         ("[reads]\nprofile = {}", "reads.profile.rate: "),
         ("[reads]\nprofile = { rate = 1, found = 1.5 }", "reads.profile.found: "),
         ("[reads]\nreplies = { rate = 1, found = 0 }", "reads.replies.found: "),

@@ -8,7 +8,7 @@ use super::{close, sizes, write};
 /// R41: a post.
 #[test]
 fn a_post() {
-    sizes!(tag_ref = 236, activity = 483, actor_head = 233, idempotency = 332);
+    sizes!(tag_ref = 236, activity = 483, actor_head = 233, idempotency = 332, user = 1567);
     sizes!(feed_item = 436, notification = 298);
     let create = mutations().into_iter().find(|mutation| mutation.name == "createPost").unwrap();
     // Nobody has done anything with it: no score, and no place among the popular ones.
@@ -17,13 +17,14 @@ fn a_post() {
     let line = write("createPost = { rate = 1, tags = 2, mentions = 1, feeds = 5 }");
     //                                                      table  indexes
     // Post          1,048 B: 2, and 2 in GSI1, 2 in GSI2       2        4
+    // User          1,567 B: the author checked                2
     // UserCounter     154 B: posts                             1
     // TagRef          236 B: 2 tags, 1 each                    2
     // Activity        483 B                                    1
     // ActorHead       233 B                                    1
     // Idempotency     332 B                                    1
-    // in a transaction                                     2 × 8 +      4 = 20
-    close(line.own, 20.0);
+    // in a transaction                                    2 × 10 +      4 = 24
+    close(line.own, 24.0);
     // FeedItem        436 B: 5 feeds, 1 each                    =  5
     // Notification    298 B: a mention, in a transaction 2 × 1  =  2
     // UserCounter     156 B: the count of unread ones    2 × 1  =  2
@@ -38,17 +39,19 @@ fn a_post_that_waits_for_approval() {
     assert_eq!(create.unwrap().own[0].bytes(), 930);
     //                                                                   table  indexes
     // Post              930 B: 1, and 1 in GSI1                             1        1
+    // User            1,567 B: the author checked                           2
     // UserCounter       154 B: posts                                        1
     // TagRef            236 B: 2 tags, 1 each                               2
     // ModerationCase    427 B: 1, and 1 in GSI2                             1        1
     // Idempotency       332 B                                               1
-    // in a transaction                                                  2 × 6 +      2 = 14
-    close(write("createPostModerated = { rate = 1, tags = 2 }").own, 14.0);
+    // in a transaction                                                  2 × 8 +      2 = 18
+    close(write("createPostModerated = { rate = 1, tags = 2 }").own, 18.0);
     // ModerationCase    497 B: 1, and 1 + 1 where it moves in GSI2          1        2
     // Post            1,048 B: 2, and 2 in GSI1, 2 where it enters GSI2     2        4
+    // User            1,567 B: the author checked                           2
     // Audit, activity, head, outcome: 1 each                                4
-    // in a transaction                                                  2 × 7 +      6 = 20
-    close(write("moderate = 1").own, 20.0);
+    // in a transaction                                                  2 × 9 +      6 = 24
+    close(write("moderatePost = 1").own, 24.0);
 }
 
 /// R41: a like.
@@ -56,7 +59,7 @@ fn a_post_that_waits_for_approval() {
 fn a_like() {
     sizes!(like = 394, post = 1144, idempotency = 332);
     sizes!(post_counter = 175, notification = 298);
-    let line = write("like = { rate = 1, rescored = 0.1 }");
+    let line = write("likePost = { rate = 1, rescored = 0.1 }");
     //                                                      table  indexes
     // Like            394 B: 1, and 1 in GSI1                  1        1
     // Post          1,144 B: a check costs like a write        2
@@ -74,7 +77,7 @@ fn a_like() {
 #[test]
 fn a_comment() {
     sizes!(comment = 590, post = 1144, comment_counter = 221, idempotency = 332);
-    let line = write("comment = { rate = 1, replies = 0.5, rescored = 0 }");
+    let line = write("addComment = { rate = 1, replies = 0.5, rescored = 0 }");
     //                                                        table  indexes
     // Comment         590 B: 1, and 1 in GSI1, 1 in GSI2         1        2
     // Post          1,144 B: checked                             2
@@ -120,9 +123,59 @@ fn a_rename() {
     // NickLock        121 B: the new one and the old one               2
     // Idempotency     332 B                                            1
     // in a transaction                                             2 × 5 +      8 = 18
-    close(write("rename = 1").own, 18.0);
-    // A profile that keeps its name: 2 in the table and in each index; outcome 1.
-    close(write("updateProfile = 1").own, 2.0 * (2.0 + 1.0) + 3.0 * 2.0);
+    close(write("updateProfileRenamed = 1").own, 18.0);
+    // Another bio: 2 in the table and in each index; outcome 1. Nothing follows from it.
+    let edit = write("updateProfile = 1");
+    close(edit.own, 2.0 * (2.0 + 1.0) + 3.0 * 2.0);
+    close(edit.derived, 0.0);
+    // Turning private is as cheap, but 45 posts leave GSI2 and GSI3, and stay in GSI1: 2 each, and 2 in
+    // the table; the author is checked.
+    let private = write("updateProfilePrivate = { rate = 1, posts = 45 }");
+    close(private.own, edit.own);
+    close(private.derived, 45.0 * (2.0 * (2.0 + 2.0) + 3.0 * 2.0));
+}
+
+/// R41: signing in writes, too: tries are counted, by account and by address, and a session is opened.
+#[test]
+fn a_sign_in() {
+    sizes!(login_attempt = 168, session = 289, credential = 263, user = 1567);
+    // LoginAttempt    168 B: both counted, one taken back, one gone   4
+    // Session         289 B                                1
+    // User          1,567 B: checked                       2
+    // Credential      263 B: checked                       1
+    // in a transaction                                 2 × 4
+    close(write("login = 1").own, 4.0 + 2.0 * 4.0);
+    close(write("loginFailed = 1").own, 2.0);
+    // The session's next token, in a transaction.
+    close(write("refreshToken = 1").own, 2.0);
+    close(write("logout = { rate = 1, sessions = 3 }").own, 3.0);
+    // One try, counted and forgotten; credential and session 2 × (1 + 1); another session ends.
+    close(write("changePassword = 1").own, 2.0 + 2.0 * 2.0 + 1.0);
+    // One try; User 2, and 2 in GSI1 and GSI2, 2 + 2 where it moves in GSI3; two locks.
+    close(write("changeEmail = 1").own, 2.0 + 2.0 * (2.0 + 2.0) + 8.0);
+}
+
+/// R41: a check of what is not there is paid for like the smallest item.
+#[test]
+fn what_must_not_be_there() {
+    sizes!(follow = 698, block = 256, user = 1567, user_counter = 162, idempotency = 332);
+    //                                                      table  indexes
+    // Block           256 B: 1, and 1 in GSI1                  1        1
+    // User          1,567 B: checked                           2
+    // UserCounter     172 B: both circles                      2
+    // Follow          698 B: one there, with a counter         2        3
+    // Follow          nothing: the other must not be           1
+    // Idempotency     332 B                                    1
+    // in a transaction                                     2 × 9 +      4 = 22
+    close(write("blockUser = 1").own, 22.0);
+}
+
+/// R41: each decision about somebody is checked and audited.
+#[test]
+fn a_role() {
+    sizes!(user = 1567, audit = 272, idempotency = 332);
+    // User 2, and 2 in each of three indexes; the official checked 2; audit 1; outcome 1.
+    close(write("setUserRoles = 1").own, 2.0 * (2.0 + 2.0 + 1.0 + 1.0) + 3.0 * 2.0);
 }
 
 /// R41: a feed item is one write of its own, without transaction or index; 25 make a batch.

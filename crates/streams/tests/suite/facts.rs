@@ -9,8 +9,10 @@ use roundtable_domain::Ground;
 use roundtable_model::entities::{
     Comment, CommentCounter, CommentLike, Like, Post, PostCounter, Share,
 };
-use roundtable_model::table::{Delete, Error, Item, Key, Put, Query, Scan, Update};
-use roundtable_model::{Answer, CommentId, Entity, PostId, UserId, samples};
+use roundtable_model::table::{
+    Check, Delete, Error, Item, Key, Put, Query, Scan, Transaction, Update,
+};
+use roundtable_model::{CommentId, Entity, PostId, UserId, samples};
 
 /// Writes facts, as services would.
 #[derive(Clone, Copy)]
@@ -48,7 +50,13 @@ impl Facts<'_> {
             parent_comment_id: parent.map(|parent| parent.parse().unwrap()),
             ..samples::comment()
         };
-        self.put(comment.create()).await;
+        match &comment.parent_comment_id {
+            Some(parent) => {
+                let parent = Comment::at(&comment.post_id, parent).exists();
+                self.put_on(comment.create(), parent).await;
+            }
+            None => self.put(comment.create()).await,
+        }
     }
 
     /// A comment becomes a tombstone, or comes back.
@@ -59,7 +67,9 @@ impl Facts<'_> {
     }
 
     pub(crate) async fn like_comment(self, post: &str, comment: &str, user: &str) {
-        self.put(comment_like(post, comment, user).create()).await;
+        let like = comment_like(post, comment, user);
+        let comment = Comment::at(&like.post_id, &like.comment_id).exists();
+        self.put_on(like.create(), comment).await;
     }
 
     pub(crate) async fn unlike_comment(self, post: &str, comment: &str, user: &str) {
@@ -90,6 +100,7 @@ impl Facts<'_> {
             4 => self.share(post, user).await,
             5 => self.unshare(post, user).await,
             6 => self.comment(post, &comment, None).await,
+            7 if comment == parent => self.comment(post, &comment, None).await,
             7 => self.comment(post, &comment, Some(&parent)).await,
             8 => self.bury(post, &comment, true).await,
             9 => self.bury(post, &comment, false).await,
@@ -100,6 +111,14 @@ impl Facts<'_> {
 
     async fn put(self, put: Put) {
         done(self.0.core().table().put(put).await);
+    }
+
+    /// Only if what it is about is there, as services see to it.
+    async fn put_on(self, put: Put, there: Check) {
+        let core = self.0.core().table();
+        let both = Transaction::new().with(core, put).with(core, there);
+        let written = self.0.store().transact(both).await;
+        assert!(matches!(written, Ok(_) | Err(Error::Cancelled { .. })), "{written:?}");
     }
 
     async fn update(self, update: Update) {

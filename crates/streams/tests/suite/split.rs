@@ -74,11 +74,11 @@ impl Backend for Split {
 
     async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
         let cuts = self.cuts.lock().clone();
-        let (generation, own) = match read.shard.strip_prefix('g').unwrap().split_once('-') {
+        let (generation, own): (usize, u64) = match read.shard.strip_prefix('g').unwrap().split_once('-') {
             Some((generation, half)) => (generation.parse().unwrap(), half.parse().unwrap()),
             None => (0, 0),
         };
-        let from = generation.checked_sub(1usize).map_or(0, |before| cuts[before]);
+        let from = generation.checked_sub(1).map_or(0, |before| cuts[before]);
         let to = cuts.get(generation).copied().unwrap_or(u64::MAX);
         let ahead = if generation > 0 && own == 1 { AHEAD } else { 0 };
         let after = match &read.start {

@@ -3,7 +3,7 @@
 use roundtable_model::entities::{
     CommentCounter, CommentLike, Follow, GroupCounter, Post, PostCounter, UserCounter,
 };
-use roundtable_model::table::{Get, Item, Key, Query, Sequence, Update};
+use roundtable_model::table::{Get, Item, Key, Query, Update};
 use roundtable_model::{
     Answer, CommentId, Cursor, Entity, GroupId, Listing, MemberStatus, PostId, Result, Shard,
     Shards, Time, UserCount, UserId, rekey,
@@ -12,13 +12,15 @@ use roundtable_model::{
 use super::{Mended, unchanged};
 use crate::chain::Stream;
 use crate::finding::Report;
+use crate::lag::COUNTING;
 use crate::progress::Silent;
 use crate::subject::Subject;
 use crate::{Failure, Verify};
 
 /// Facts read at once.
 const PAGE_ITEMS: usize = 500;
-const BEHIND: &str = "processors have not read the stream to its end: it may still be counted";
+const BEHIND: &str = "the counting processor has not read the stream to its end: it may still be counted";
+const PARKED: &str = "changes that are to be counted are among the dead letters: redrive them first";
 
 impl Verify {
     pub(super) async fn recount(
@@ -27,14 +29,18 @@ impl Verify {
         expected: i128,
         report: &Report,
     ) -> Result<Mended> {
-        // What a processor still has in front of it would be counted twice.
-        let pending = report.lag.iter().any(|lag| lag.facts > 0 || lag.trimmed);
+        // What is still to be counted would be counted twice.
+        let mut counting = report.lag.iter().filter(|lag| lag.processor == COUNTING);
+        let pending = counting.any(|lag| lag.facts > 0);
         match subject {
             Subject::Person(user, counter, shard) => {
                 self.recount_person(user, *counter, *shard, expected).await
             }
             Subject::Group(group) => self.recount_group(group).await,
             Subject::Post(_) | Subject::Comment(..) if pending => Ok(Mended::left(BEHIND)),
+            Subject::Post(_) | Subject::Comment(..) if report.parked_counts > 0 => {
+                Ok(Mended::left(PARKED))
+            }
             Subject::Post(post) => self.recount_post(post).await,
             Subject::Comment(post, comment) => self.recount_comment(post, comment).await,
             _ => Ok(Mended::left("nothing is counted there")),
@@ -153,18 +159,19 @@ impl Verify {
         Ok(self.tables.core.table().get(Get::new(key.clone()).strong()).await?.item)
     }
 
-    /// The last change that a recount includes: as the counter says, or all there are. Where the stream
-    /// has several shards, none can be named, and a counter that was not there begins at the beginning.
+    /// Up to where a counter has counted the stream, once it is recounted: in one process, to its end.
+    /// Elsewhere as it says, since no end can be named; one that was not there has counted nothing.
     async fn counted_up_to(&self, before: Option<&Item>) -> Result<String> {
         let core = self.tables.core.table();
-        let end = match Stream::of(core, &Silent).await {
-            Ok(stream) => stream.map(|stream| stream.end().clone()),
-            Err(Failure::Table(error)) => return Err(error.into()),
-            Err(_) => None,
-        };
-        let seen = before.and_then(|item| item.text("seq")).map(str::to_owned);
-        let zero = || Sequence::from(0).as_str().to_owned();
-        Ok(end.map(|end| end.as_str().to_owned()).or(seen).unwrap_or_else(zero))
+        let seen = before.and_then(|item| item.text("seq")).unwrap_or_default().to_owned();
+        if !core.store().capabilities().one_process {
+            return Ok(seen);
+        }
+        match Stream::of(core, &Silent).await {
+            Ok(stream) => Ok(stream.map_or(seen, |stream| stream.end().as_str().to_owned())),
+            Err(Failure::Table(error)) => Err(error.into()),
+            Err(_) => Ok(seen),
+        }
     }
 
     /// Writes what an item should state, if it is still as it was.

@@ -1,32 +1,60 @@
-//! Conversations, and marks of what was read.
+//! Conversations, calls for help, and marks of what was read.
 
 use super::Mutation;
 use super::counters::{notices, unread};
-use super::step::{change, put};
+use super::step::{Step, change, check, put};
 use crate::entities::{Notification, RoomHead, RoomMember};
 use crate::samples;
 
 pub(super) fn mutations() -> Vec<Mutation> {
-    vec![create_room(), send_message(), mark_notifications_read()]
+    vec![
+        create_room(),
+        send_message(),
+        mark_room_read(),
+        create_assist_thread(),
+        send_assist_message(),
+        mark_notifications_read(),
+    ]
 }
+
+/// The count of those who were asked for help.
+const HELPERS: (&str, f64) = ("helpers", 2.0);
 
 fn create_room() -> Mutation {
     let members = put(&samples::room_member()).times("members", 2.0);
-    Mutation::new("createRoom", [put(&samples::room()), put(&samples::room_head()), members])
+    Mutation::repeatable("createRoom", [put(&samples::room()), put(&samples::room_head()), members])
+}
+
+/// Somebody has read one more message.
+fn read() -> Step {
+    let member = samples::room_member();
+    change(&member, &RoomMember { read_seq: member.read_seq + 1, ..member.clone() })
 }
 
 fn send_message() -> Mutation {
     let head = samples::room_head();
     let next = RoomHead { seq: head.seq + 1, ..head.clone() };
-    let member = samples::room_member();
-    let read = RoomMember { read_seq: member.read_seq + 1, ..member.clone() };
-    let own = [put(&samples::message()), change(&head, &next), change(&member, &read)];
-    Mutation::new("sendMessage", own).then(notices("recipients", 1.0))
+    let own = [put(&samples::message()), change(&head, &next), read()];
+    Mutation::repeatable("sendMessage", own).then(notices("recipients", 1.0))
+}
+
+fn mark_room_read() -> Mutation {
+    Mutation::repeatable("markRoomRead", [read()])
+}
+
+fn create_assist_thread() -> Mutation {
+    Mutation::repeatable("createAssistThread", [put(&samples::assist_thread())])
+        .then(notices(HELPERS.0, HELPERS.1))
+}
+
+fn send_assist_message() -> Mutation {
+    let own = [put(&samples::assist_msg()), check(&samples::assist_thread())];
+    Mutation::repeatable("sendAssistMessage", own).then(notices(HELPERS.0, HELPERS.1))
 }
 
 fn mark_notifications_read() -> Mutation {
     let unseen = Notification { read_at: None, ..samples::notification() };
     let seen = Notification { read_at: Some(unseen.created_at), ..unseen.clone() };
     let marked = change(&unseen, &seen).times("notifications", 10.0);
-    Mutation::new("markNotificationsRead", [marked, unread()])
+    Mutation::repeatable("markNotificationsRead", [marked, unread()])
 }

@@ -1,61 +1,70 @@
-//! Groups and who is in them.
+//! Groups. Who is in them is `members`.
 
-use super::Mutation;
 use super::counters::following;
 use super::step::{Step, change, check, delete, put};
-use crate::entities::GroupCounter;
+use super::{Mutation, together};
+use crate::entities::{Group, GroupCounter};
 use crate::samples;
 
 pub(super) fn mutations() -> Vec<Mutation> {
-    vec![create(), join(), leave()]
+    vec![create(), update(), delete_group()]
 }
 
 /// The count of rooms a group has: one, or none.
-const ROOMS: (&str, f64) = ("rooms", 1.0);
+pub(super) const ROOMS: (&str, f64) = ("rooms", 1.0);
 
 fn create() -> Mutation {
-    Mutation::new(
+    Mutation::repeatable(
         "createGroup",
         [
+            check(&samples::user()),
             put(&samples::group()),
             put(&samples::group_member()),
             put(&samples::group_counter()),
             following(),
-            put(&samples::room()),
-            put(&samples::room_head()),
-            put(&samples::room_member()),
+            put(&samples::room()).times(ROOMS.0, ROOMS.1),
+            put(&samples::room_head()).times(ROOMS.0, ROOMS.1),
+            put(&samples::room_member()).times(ROOMS.0, ROOMS.1),
             put(&samples::tag_ref()).times("tags", 2.0),
         ],
     )
 }
 
-fn join() -> Mutation {
-    Mutation::new(
-        "joinGroup",
-        [
-            check(&samples::group()),
-            put(&samples::group_member()),
-            counted(),
-            following(),
-            put(&samples::room_member()).times(ROOMS.0, ROOMS.1),
-        ],
-    )
+/// By somebody who still runs it. Another name or tag is also written where it is found by its tags.
+fn update() -> Mutation {
+    let before = samples::group();
+    let description = before.description.as_ref().map(|text| format!("{text} Bring a lamp."));
+    let after = Group { description, ..before.clone() };
+    let tags = put(&samples::tag_ref()).times("tags", 0.0);
+    Mutation::repeatable("updateGroup", [change(&before, &after), authority(), tags])
 }
 
-fn leave() -> Mutation {
-    Mutation::new(
-        "leaveGroup",
-        [
-            check(&samples::group()),
-            delete(&samples::group_member()),
-            counted(),
-            following(),
-            delete(&samples::room_member()).times(ROOMS.0, ROOMS.1),
-        ],
-    )
+/// At once the group itself; members, posts, activities and the room follow in the background.
+fn delete_group() -> Mutation {
+    /// As many as the group of the samples has.
+    const MEMBERS: (&str, f64) = ("members", 38.0);
+    let own =
+        [delete(&samples::group()), authority(), delete(&samples::tag_ref()).times("tags", 2.0)];
+    let members =
+        together([delete(&samples::group_member()).times(MEMBERS.0, MEMBERS.1), counted()]);
+    Mutation::repeatable("deleteGroup", own).then(members).then([
+        delete(&samples::group_counter()).together(),
+        delete(&samples::activity()).times("activities", 50.0),
+        delete(&samples::actor_head()),
+        delete(&samples::room()).times(ROOMS.0, ROOMS.1),
+        delete(&samples::room_head()).times(ROOMS.0, ROOMS.1),
+        delete(&samples::room_member()).times(MEMBERS.0, MEMBERS.1),
+        delete(&samples::message()).times("messages", 400.0),
+    ])
 }
 
-fn counted() -> Step {
+/// One more active member, or one less.
+pub(super) fn counted() -> Step {
     let before = samples::group_counter();
     change(&before, &GroupCounter { count: before.count + 1, ..before.clone() })
+}
+
+/// Whoever does it still runs the group.
+pub(super) fn authority() -> Step {
+    check(&samples::group_member())
 }

@@ -1,97 +1,90 @@
-//! Posts: written, approved, taken back.
+//! Posts: written, changed, taken back. Whether they may stay is `moderation`.
 
-use super::Mutation;
-use super::counters::{activity, feed_items, notice, notices, posts};
+use super::counters::{activity, feed_items, notices, posts};
+use super::moderation::{waiting, waiting_case};
 use super::step::{Step, change, check, delete, put};
-use crate::entities::{ModerationCase, Post};
-use crate::{ModerationStatus, samples};
+use super::{Mutation, together};
+use crate::entities::{Post, TagRef};
+use crate::samples;
 
 pub(super) fn mutations() -> Vec<Mutation> {
-    vec![create(), create_moderated(), moderate(), remove(), report(), post_activity()]
+    vec![create(), create_moderated(), update(), remove()]
 }
 
 /// A post that nobody has done anything with yet.
-fn fresh() -> Post {
+pub(super) fn fresh() -> Post {
     Post { score: None, ..samples::post() }
-}
-
-/// A post that waits for approval.
-fn waiting() -> Post {
-    Post { moderation_status: ModerationStatus::Pending, published_at: None, ..fresh() }
-}
-
-fn waiting_case() -> ModerationCase {
-    let status = ModerationStatus::Pending;
-    ModerationCase { status, decided_by: None, decided_at: None, ..samples::moderation_case() }
 }
 
 fn tags(step: Step) -> Step {
     step.times("tags", 2.0)
 }
 
+/// The author's account is as the post says.
+fn author() -> Step {
+    check(&samples::user())
+}
+
 fn create() -> Mutation {
-    let own = [put(&fresh()), posts(), tags(put(&samples::tag_ref()))];
-    Mutation::new("createPost", own.into_iter().chain(activity()))
+    let own = [put(&fresh()), author(), posts(), tags(put(&samples::tag_ref()))];
+    Mutation::repeatable("createPost", own.into_iter().chain(activity()))
         .then([feed_items()].into_iter().chain(notices("mentions", 1.0)))
 }
 
+/// A post that waits for approval.
 fn create_moderated() -> Mutation {
-    let own = [put(&waiting()), posts(), tags(put(&samples::tag_ref())), put(&waiting_case())];
-    Mutation::new("createPostModerated", own)
+    let own = [put(&waiting()), author(), posts(), tags(put(&samples::tag_ref()))];
+    let own = own.into_iter().chain([put(&waiting_case())]);
+    Mutation::repeatable("createPostModerated", own)
 }
 
-/// An approval: the post enters feeds now.
-fn moderate() -> Mutation {
-    let case = waiting_case();
-    let approved = ModerationStatus::Approved;
-    let decided = ModerationCase {
-        status: approved,
-        decided_by: Some(samples::user().id),
-        decided_at: Some(case.created_at),
-        version: case.version + 1,
-        ..case.clone()
-    };
-    let post = waiting();
-    let published = Post {
-        moderation_status: approved,
-        published_at: Some(post.created_at),
-        version: post.version + 1,
-        ..post.clone()
-    };
-    let own = [change(&case, &decided), change(&post, &published), put(&samples::audit())];
-    Mutation::new("moderate", own.into_iter().chain(activity()))
-        .then([feed_items()].into_iter().chain(notice()))
-}
-
-/// A tombstone; the purge follows in the background.
-fn remove() -> Mutation {
+/// Another text: where the post is found by its tags, its first words are, too.
+fn update() -> Mutation {
     let post = samples::post();
-    let tombstone = Post {
+    let content = format!("Again! {}", post.content);
+    let changed = Post { content, version: post.version + 1, ..post.clone() };
+    let found = samples::tag_ref();
+    let title = format!("Again! {}", found.title);
+    let moved = TagRef { title, ..found.clone() };
+    Mutation::repeatable("updatePost", [change(&post, &changed), tags(change(&found, &moved))])
+}
+
+fn tombstone() -> Post {
+    let post = samples::post();
+    Post {
         is_deleted: true,
         content: String::new(),
         media: Vec::new(),
         hashtags: Vec::new(),
         mentions: Vec::new(),
         version: post.version + 1,
-        ..post.clone()
-    };
-    let own = [change(&post, &tombstone), posts(), tags(delete(&samples::tag_ref()))];
-    Mutation::new("deletePost", own).then([
-        delete(&tombstone),
-        delete(&samples::post_counter()),
-        delete(&samples::like()).times("likes", 25.0),
-        delete(&samples::comment()).times("comments", 5.0),
-        delete(&samples::comment_counter()).times("comments", 5.0),
-        delete(&samples::share()).times("shares", 2.0),
-    ])
+        ..post
+    }
 }
 
-fn report() -> Mutation {
-    let own = [put(&samples::report()), put(&waiting_case()), check(&samples::post())];
-    Mutation::new("reportPost", own)
+/// A tombstone takes the place of a post, which counts no longer and is not found by its tags.
+pub(super) fn burial() -> Vec<Step> {
+    let steps = [change(&samples::post(), &tombstone()), posts()];
+    together(steps).collect()
 }
 
-fn post_activity() -> Mutation {
-    let own = activity().into_iter().chain([check(&samples::goal())]);
-    Mutation::new("postActivity", own).then([feed_items()])
+/// What goes last of a post.
+pub(super) fn last_of_a_post() -> impl Iterator<Item = Step> {
+    together([delete(&samples::post_counter()), delete(&tombstone())])
+        .chain([delete(&samples::activity())])
+}
+
+/// A tombstone; the purge follows in the background.
+fn remove() -> Mutation {
+    const COMMENTS: (&str, f64) = ("comments", 5.0);
+    const SHARES: (&str, f64) = ("shares", 2.0);
+    let own = burial().into_iter().chain([author(), tags(delete(&samples::tag_ref()))]);
+    let comments = together([delete(&samples::comment()), delete(&samples::comment_counter())]);
+    // A share goes with the activity that tells of it.
+    let shares = [delete(&samples::share()), delete(&samples::activity())];
+    Mutation::repeatable("deletePost", own)
+        .then([delete(&samples::like()).times("likes", 25.0)])
+        .then(comments.map(|step| step.times(COMMENTS.0, COMMENTS.1)))
+        .then(shares.map(|step| step.times(SHARES.0, SHARES.1)))
+        .then(last_of_a_post())
 }

@@ -3,46 +3,96 @@
 use super::Mutation;
 use super::counters::{activity, engagement, feed_items, notice};
 use super::step::{Step, change, check, delete, put};
-use crate::entities::CommentCounter;
+use crate::entities::{Comment, CommentCounter};
 use crate::samples;
 
 pub(super) fn mutations() -> Vec<Mutation> {
-    vec![like(), unlike(), comment(), share(), like_comment()]
+    vec![
+        like(),
+        unlike(),
+        toggle(),
+        share(),
+        unshare(),
+        like_comment(),
+        unlike_comment(),
+        add_comment(),
+        update_comment(),
+        delete_comment(),
+    ]
+}
+
+/// Which share of the comments answers another.
+const REPLIES: (&str, f64) = ("replies", 0.5);
+
+/// The post is there, and for those it was for.
+fn post() -> Step {
+    check(&samples::post())
 }
 
 fn like() -> Mutation {
-    Mutation::new("like", [put(&samples::like()), check(&samples::post())])
+    Mutation::repeatable("likePost", [put(&samples::like()), post()])
         .then(engagement())
         .then(notice())
 }
 
 fn unlike() -> Mutation {
-    Mutation::new("unlike", [delete(&samples::like()), check(&samples::post())]).then(engagement())
+    Mutation::repeatable("unlikePost", [delete(&samples::like()), post()]).then(engagement())
 }
 
-/// On the post, or in answer to another comment, which must be there and counts it.
-fn comment() -> Mutation {
-    /// Which share of the comments answers another.
-    const REPLIES: (&str, f64) = ("replies", 0.5);
-    let parent = check(&samples::comment()).times(REPLIES.0, REPLIES.1);
-    let own = [put(&samples::comment()), check(&samples::post()), parent];
-    Mutation::new("comment", own)
+/// On or off costs the same; only who is liked is told.
+fn toggle() -> Mutation {
+    Mutation::repeatable("toggleLike", [put(&samples::like()), post()])
         .then(engagement())
-        .then([comment_counted().times(REPLIES.0, REPLIES.1)])
-        .then(notice())
+        .then(notice().map(|step| step.times("likes", 0.5)))
 }
 
 fn share() -> Mutation {
-    let own = [put(&samples::share()), check(&samples::post())];
-    Mutation::new("share", own.into_iter().chain(activity()))
+    let own = [put(&samples::share()), post()];
+    Mutation::repeatable("sharePost", own.into_iter().chain(activity()))
         .then(engagement())
         .then([feed_items()])
         .then(notice())
 }
 
+/// The activity stays, and shows no longer.
+fn unshare() -> Mutation {
+    Mutation::repeatable("unsharePost", [delete(&samples::share()), post()]).then(engagement())
+}
+
 fn like_comment() -> Mutation {
-    let own = [put(&samples::comment_like()), check(&samples::comment())];
-    Mutation::new("likeComment", own).then([comment_counted()]).then(notice())
+    let own = [put(&samples::comment_like()), check(&samples::comment()), post()];
+    Mutation::repeatable("likeComment", own).then([comment_counted()]).then(notice())
+}
+
+fn unlike_comment() -> Mutation {
+    Mutation::repeatable("unlikeComment", [delete(&samples::comment_like()), post()])
+        .then([comment_counted()])
+}
+
+/// On the post, or in answer to another comment, which must be there and counts it.
+fn add_comment() -> Mutation {
+    let parent = check(&samples::comment()).times(REPLIES.0, REPLIES.1);
+    Mutation::repeatable("addComment", [put(&samples::comment()), post(), parent])
+        .then(engagement())
+        .then([comment_counted().times(REPLIES.0, REPLIES.1)])
+        .then(notice())
+}
+
+fn update_comment() -> Mutation {
+    let comment = samples::comment();
+    let content = format!("{} Or tea.", comment.content);
+    let changed = Comment { content, ..comment.clone() };
+    Mutation::repeatable("updateComment", [change(&comment, &changed), post()])
+}
+
+/// A tombstone, for what answers it. Somebody else's leaves an entry in the audit.
+fn delete_comment() -> Mutation {
+    let comment = samples::comment();
+    let gone = Comment { is_deleted: true, content: String::new(), ..comment.clone() };
+    let own = [change(&comment, &gone), put(&samples::audit()).times("audited", 0.0)];
+    Mutation::repeatable("deleteComment", own)
+        .then(engagement())
+        .then([comment_counted().times(REPLIES.0, REPLIES.1)])
 }
 
 fn comment_counted() -> Step {

@@ -69,6 +69,11 @@ pub(super) fn check<E: Entity>(item: &E) -> Step {
     Step::of::<E>(Act::Check, Some(item), Some(item)).together()
 }
 
+/// An item that must not be there.
+pub(super) fn absent<E: Entity>() -> Step {
+    Step::of::<E>(Act::Check, None, None).together()
+}
+
 impl Step {
     fn of<E: Entity>(act: Act, old: Option<&E>, new: Option<&E>) -> Self {
         Self {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::markdown::{Grid, anchor, code, escape, link};
 use crate::derived::asked;
-use crate::shape::{EntityShape, FieldShape, Index, TableShape, When};
+use crate::shape::{EntityShape, FieldShape, Index, Predicate, TableShape, When};
 
 /// All keys at a glance.
 pub(super) fn write_keys(out: &mut String, table: &TableShape) {
@@ -40,10 +40,9 @@ pub(super) fn link_to(entity: &EntityShape) -> String {
 
 /// When a key is there, in the names of fields, as keys and filters are.
 pub(super) fn condition(when: &When) -> String {
-    let mut words: Vec<String> = when.present.iter().map(|field| code(field)).collect();
-    words.extend(when.predicates.iter().map(|predicate| {
-        code(&format!("{}({})", predicate.name, predicate.fields.join(", ")))
-    }));
+    let asked = |asks: &Predicate| code(&format!("{}({})", asks.name, asks.fields.join(", ")));
+    let present = when.present.iter().map(|field| code(field));
+    let words: Vec<String> = present.chain(when.predicates.iter().map(asked)).collect();
     let start = match (when.otherwise, words.is_empty()) {
         (false, true) => return String::new(),
         (true, true) => return String::from("else"),

@@ -33,10 +33,10 @@ pub(super) const CONVENTIONS: &str = "\
   table can be asked for strong; queries that are merged, across shards, other partitions or days, and
   reads of an index cannot. ↑ is rising, ↓ falling; either can be asked for. A page can be asked for in
   another size than the one named.
-- **Making the tables**: `roundtable table create` makes keys, indexes, ttl and stream, billed on demand,
-  and nothing else. Point-in-time recovery and deletion protection are switched on by what `roundtable
-  table terraform` and `roundtable table cloudformation` print. Data is encrypted either way, with
-  DynamoDB's own key, which costs nothing.
+- **Making the tables**: `roundtable table create` makes keys, indexes, ttl and stream, billed on demand.
+  It does not switch on point-in-time recovery and deletion protection, as the output of
+  `roundtable table terraform` and `roundtable table cloudformation` does. Data is encrypted either way,
+  with DynamoDB's own key, which costs nothing.
 ";
 
 pub(super) const ADDING: &str = "

@@ -181,8 +181,11 @@ mod tests {
     #[test]
     fn what_is_looked_up_gathers_nothing() {
         let task = || {
-            entity("Task", "goal: GoalId, id: TaskId", "GOAL#{goal}", "TASK#{id}")
-                .key(Index::Gsi3, "TASK#{id}", "GOAL#{goal}")
+            entity("Task", "goal: GoalId, id: TaskId", "GOAL#{goal}", "TASK#{id}").key(
+                Index::Gsi3,
+                "TASK#{id}",
+                "GOAL#{goal}",
+            )
         };
         let goal = entity("Goal", "user: UserId, id: GoalId", "USER#{user}", "GOAL#{id}");
         let page = table("t").entity(goal).entity(task());

@@ -80,7 +80,7 @@ fn finding(
         Heat::Everybody => format!("all writes meet in {partitions}"),
         Heat::Popular => format!("anybody may write to {partitions}, and some are popular"),
         Heat::Tallied => {
-            format!("whoever does what it counts or leads writes to {partitions}, and some are popular")
+            format!("whatever it counts or leads writes to {partitions}, whoever does it")
         }
     };
     let also = match index {
@@ -177,13 +177,12 @@ mod tests {
 
     #[test]
     fn a_counter_is_written_by_whoever_does_what_it_counts() {
-        let counter = |kind: &'static str, sort: &'static str| {
-            entity("Counter", kind, "OF#{of}", sort)
-        };
+        let counter =
+            |kind: &'static str, sort: &'static str| entity("Counter", kind, "OF#{of}", sort);
         let page = table("t").entity(counter("of: UserId, n: Shard", "COUNTER#FANS[#{n}]")).shape();
         let [finding] = check(page, &|_| 100).try_into().unwrap();
         assert_eq!((finding.subject, finding.index), ("Counter", Index::Main));
-        assert!(finding.message.starts_with("whoever does what it counts"), "{}", finding.message);
+        assert!(finding.message.starts_with("whatever it counts or leads"), "{}", finding.message);
         let head = table("t").entity(counter("of: RoomId", "HEAD"));
         assert_eq!(found(head, 100), [("Counter", Index::Main, true)]);
         // Of what is one person's own, the owner alone does anything.
@@ -194,9 +193,7 @@ mod tests {
 
     #[test]
     fn what_others_do_to_somebody_may_be_done_to_the_famous() {
-        let told = || {
-            entity("Told", "user_id: UserId, id: ToldId", "TOLD#{user_id}", "TS#{id}")
-        };
+        let told = || entity("Told", "user_id: UserId, id: ToldId", "TOLD#{user_id}", "TS#{id}");
         assert_eq!(found(table("t").entity(told()), 100), []);
         let by_others = told().field("actor_id", "UserId", "Who did it.");
         assert_eq!(found(table("t").entity(by_others), 100), [("Told", Index::Main, true)]);

@@ -97,13 +97,11 @@ pub(super) fn is_fresh(table: &TableShape, entity: &EntityShape, part: &PartShap
 
 /// Whether `part` is what items of `entity` are known by, rather than something they are about.
 pub(super) fn is_own(table: &TableShape, entity: &EntityShape, part: &PartShape) -> bool {
-    let only = || {
-        let others = table.entities.iter().flat_map(|other| {
-            other.identity.iter().filter(|part| is_called_own(other, part))
-        });
-        entity.identity.len() == 1 && others.into_iter().all(|other| other.kind != part.kind)
+    let anothers = |other: &&EntityShape| {
+        other.identity.iter().any(|own| own.kind == part.kind && is_called_own(other, own))
     };
-    is_called_own(entity, part) || only()
+    is_called_own(entity, part)
+        || (entity.identity.len() == 1 && !table.entities.iter().any(anothers))
 }
 
 /// Whether `part` is called as an entity's own id is: `id`, or after the entity.
