@@ -37,7 +37,7 @@ pub struct Reference {
     written: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct State {
     tables: BTreeMap<String, TableState>,
     tokens: BTreeMap<String, Remembered>,
@@ -45,7 +45,7 @@ struct State {
 }
 
 /// A transaction that was done under a token.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Remembered {
     writes: Vec<TableWrite>,
     at_ms: u64,
@@ -55,6 +55,13 @@ impl Reference {
     /// An empty store living by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, state: Mutex::default(), written: Notify::new() }
+    }
+
+    /// A store of its own that holds what this one does now, living by the same clock.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let state = Mutex::new(self.state.lock().clone());
+        Self { clock: Arc::clone(&self.clock), state, written: Notify::new() }
     }
 
     /// Removes every expired item, each with one change; returns how many there were.

@@ -2,7 +2,7 @@
 //! the caller has not done too much of late.
 
 use roundtable_model::entities::User;
-use roundtable_model::{Shard, UserCount, UserId, UserStatus};
+use roundtable_model::{Shard, UserStatus};
 
 use crate::{Caller, Failure, Ground};
 
@@ -22,15 +22,6 @@ impl Ground {
             Some(profile) if profile.status == UserStatus::Suspended => Err(Failure::Suspended),
             _ => Err(Failure::Unauthenticated),
         }
-    }
-
-    /// The version of a person's circle: raised whenever whom they follow, mute, block or are blocked
-    /// by, or the groups they are in, change. A mutation that depends on it demands the one it read.
-    pub(crate) async fn circle_version(&self, user: &UserId) -> Result<u64, Failure> {
-        let counts =
-            self.core().counts(user, &[UserCount::Following], roundtable_model::Shards::ONE);
-        let counter = counts.strong().get().await?.into_iter().flatten().next();
-        Ok(counter.and_then(|counter| counter.version).unwrap_or(0))
     }
 }
 

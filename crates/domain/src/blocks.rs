@@ -76,8 +76,8 @@ impl Blocks {
                         .commit()
                         .with("block", block.create())
                         .with("person", User::at(user).check(live))
-                        .with("circle", circle(&me, off(&mine), None, now))
-                        .with("circle", circle(user, off(&theirs), None, now));
+                        .with("circle", circle(&me, off(&mine), now))
+                        .with("circle", circle(user, off(&theirs), now));
                     let edges = [(mine, Follow::at(&me, user)), (theirs, Follow::at(user, &me))];
                     for (edge, place) in edges {
                         commit = match edge {
@@ -116,8 +116,8 @@ impl Blocks {
                         .ground
                         .commit()
                         .with("block", block.key().delete())
-                        .with("circle", circle(&me, 0, None, now))
-                        .with("circle", circle(user, 0, None, now))
+                        .with("circle", circle(&me, 0, now))
+                        .with("circle", circle(user, 0, now))
                         .remembering(request.as_ref(), &outcome)?;
                     Ok(commit.done(block).await?)
                 },

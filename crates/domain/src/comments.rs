@@ -84,7 +84,7 @@ impl Comments {
                         .commit()
                         .with("comment", comment.create())
                         .with("post", unchanged(&post))
-                        .with_any("parent", parent.as_ref().filter(|_| false).map(still_there))
+                        .with_any("parent", parent.as_ref().map(still_there))
                         .remembering(request.as_ref(), &Outcome::of(&comment))?;
                     Ok(commit.done(comment).await?)
                 },

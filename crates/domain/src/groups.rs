@@ -82,7 +82,7 @@ impl Groups {
                         .with("group", group.create())
                         .with("member", owner.create())
                         .with("members", counter.create())
-                        .with("circle", circle(&me, 0, None, now))
+                        .with("circle", circle(&me, 0, now))
                         .with_any("tag", tags::in_step(&self.ground, None, Some(&group)).await?)
                         .remembering(request.as_ref(), &Outcome::Group(group.id.clone()))?;
                     self.unless_gone(caller, commit.done(group).await?).await

@@ -221,6 +221,7 @@ impl Likes {
             .ground
             .commit()
             .with("like", like.create())
+            .with("post", unchanged(post))
             .remembering(request, &Outcome::of(post))?;
         Ok(commit.done(Liked::new(post, Some(like))).await?)
     }

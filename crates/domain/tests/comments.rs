@@ -329,7 +329,7 @@ async fn a_repeated_request_has_the_effect_of_one() {
 #[tokio::test]
 async fn nobody_answers_what_is_gone() {
     for delete_post in [false, true] {
-        let mut refused = 0;
+        let mut answers = 0;
         for gap in 1.. {
             let town = Town::of(["ana", "bo"]).await;
             let post = town.post("ana", "hello").await;
@@ -350,8 +350,8 @@ async fn nobody_answers_what_is_gone() {
             }
             let stored = town.rows(&format!("POST#{}", post.id), "COMMENT#").await.len();
             assert_eq!(answered.is_ok(), stored == 2, "{gap}");
-            refused += usize::from(answered.is_err());
+            answers += usize::from(answered.is_ok());
         }
-        assert!(refused > 3);
+        assert_eq!(answers, 1, "only when the answer is there first");
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use roundtable_conformance::Reference;
 use roundtable_domain::{Caller, PageInput};
-use roundtable_model::table::{ManualClock, Order, SharedBackend, Store};
+use roundtable_model::table::{ManualClock, Order, Store};
 use roundtable_model::{
     CommentId, GroupId, GroupRole, ModerationStatus, PostId, RequestId, Role, Visibility,
 };
@@ -20,7 +20,7 @@ const STOPS_MAX: usize = 400;
 
 /// A town in which everything can be done to something.
 struct Stage {
-    backend: SharedBackend,
+    backend: Arc<Reference>,
     clock: Arc<ManualClock>,
     post: PostId,
     shared: PostId,
@@ -32,9 +32,9 @@ struct Stage {
 impl Stage {
     async fn set() -> Self {
         let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
-        let backend: SharedBackend = Arc::new(Reference::new(clock.clone()));
-        let town =
-            Town::on(Store::shared(backend.clone()), clock.clone(), Town::settings(), 0).await;
+        let backend = Arc::new(Reference::new(clock.clone()));
+        let store = Store::shared(backend.clone());
+        let town = Town::on(store, clock.clone(), Town::settings(), 0).await;
         for name in ["ana", "bo", "cleo", "mo", "ada"] {
             town.move_in(name, |_| {}).await;
         }
@@ -57,6 +57,19 @@ impl Stage {
         town.comments().like(&town.caller("ana"), &comment, None).await.unwrap();
         town.settle().await;
         Self { backend, clock, post, shared, comment, group, private_group }
+    }
+
+    /// The same town once more, to be changed without this one.
+    fn again(&self) -> Self {
+        Self {
+            backend: Arc::new(self.backend.fork()),
+            clock: self.clock.clone(),
+            post: self.post.clone(),
+            shared: self.shared.clone(),
+            comment: self.comment.clone(),
+            group: self.group.clone(),
+            private_group: self.private_group.clone(),
+        }
     }
 
     async fn town(&self, process: u8) -> Town {
@@ -141,7 +154,7 @@ async fn a_mutation_can_be_stopped_anywhere() {
     let mut stopped = 0;
     for number in 0..count {
         for stops in 0..STOPS_MAX {
-            let stage = Stage::set().await;
+            let stage = first.again();
             let slow = stage.slow_town(1).await;
             let (caller, act) = stage.acts(&slow).swap_remove(number);
             let request: RequestId = "once".parse().unwrap();

@@ -7,7 +7,7 @@ use roundtable_table::{
     TableDefinition, Write, update,
 };
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TableState {
     pub(super) definition: TableDefinition,
     /// All items by key, the expired ones that nobody swept yet among them.

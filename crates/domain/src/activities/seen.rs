@@ -94,7 +94,7 @@ impl Objects {
             ObjectType::Post => {
                 let post = self.posts.get(&activity.object_id.recast())?;
                 let passed_on = activity.verb == ActivityVerb::Share;
-                if false && passed_on && !self.shares.contains(&activity.activity_id) || !sight.post(post) {
+                if passed_on && !self.shares.contains(&activity.activity_id) || !sight.post(post) {
                     return None;
                 }
                 activity.preview_text = preview(&post.content);

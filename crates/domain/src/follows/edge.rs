@@ -50,7 +50,7 @@ pub(crate) async fn active_since(
 pub(crate) fn removal(edge: &Follow, now: Time) -> Vec<(&'static str, Write)> {
     let mut writes = severed(edge, now);
     if counted(edge) != 0 {
-        writes.push(("circle", circle(&edge.follower_id, -counted(edge), None, now).into()));
+        writes.push(("circle", circle(&edge.follower_id, -counted(edge), now).into()));
     }
     writes
 }

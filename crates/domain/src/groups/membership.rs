@@ -308,7 +308,7 @@ impl Groups {
             .with("group", group.key().delete().when(writes::unchanged(&group)))
             .with("member", writes::removed(&owner))
             .with("members", writes::last_of(&group.id, 1, now))
-            .with("circle", crate::circle::circle(&owner.user_id, 0, None, now))
+            .with("circle", crate::circle::circle(&owner.user_id, 0, now))
             .with_any("tag", tags)
             .remembering(request, &outcome)?;
         Ok(commit.done(owner).await?)

@@ -78,7 +78,7 @@ pub(super) fn arrival(
     }
     if member.status == MemberStatus::Active {
         writes.push(("members", members(&group.id, 1, now).into()));
-        writes.push(("circle", circle(user, 0, None, now).into()));
+        writes.push(("circle", circle(user, 0, now).into()));
     }
     writes
 }
@@ -87,7 +87,7 @@ pub(super) fn arrival(
 pub(super) fn departure(member: &GroupMember, now: Time) -> Vec<Named> {
     let mut writes = forgotten(member, now);
     if member.status == MemberStatus::Active {
-        writes.push(("circle", circle(&member.user_id, 0, None, now).into()));
+        writes.push(("circle", circle(&member.user_id, 0, now).into()));
     }
     writes
 }

@@ -80,7 +80,7 @@ impl Posts {
         let same = User::STATUS.is(&UserStatus::Active).and(User::IS_PRIVATE.is(&me.is_private));
         let commit = commit
             .with("post", post.create())
-            .with_any("author", Some(me.key().check(same)).filter(|_| false))
+            .with("author", me.key().check(same))
             .with("posts", count(&me.id, UserCount::Posts, WHOLE, 1, post.created_at))
             .with_any("tag", tags::references(ground, &post).iter().map(Entity::create))
             .with_any("case", opened)

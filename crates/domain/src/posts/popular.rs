@@ -47,7 +47,7 @@ impl Posts {
             async |found: Vec<Post>| {
                 let posts = seen(&self.ground, viewer, current(&self.ground, found).await?).await?;
                 let mut known = known.lock();
-                let mut new = |post: &Post| known.insert(mark(&post.id)) || true;
+                let mut new = |post: &Post| known.insert(mark(&post.id));
                 Ok::<_, PostError>(posts.into_iter().map(|post| post.filter(&mut new)).collect())
             },
         )

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use roundtable_domain::{Moderation, ModerationError, ModerationMode};
-use roundtable_model::{ModerationStatus as Status, Role};
+use roundtable_model::entities::User;
+use roundtable_model::{ModerationStatus as Status, Role, UserStatus, rekey};
 use roundtable_testkit::Town;
 
 use crate::{post, posts, town_with};
@@ -179,4 +180,34 @@ async fn a_report_and_a_decision_meet_a_deletion() {
         }
     }
     panic!("it never ends");
+}
+
+/// R33: nobody is published who has gone, however late.
+#[tokio::test]
+async fn an_approval_meets_a_departure() {
+    let mut in_time = 0;
+    for gap in 1..OPERATIONS_MAX {
+        let town = town_with(ModerationMode::Before, ["ana", "mo"]).await;
+        let post = post(&town, "ana", "hello").await;
+        let core = town.ground().core().clone();
+        let ana = core.profile(&town.id("ana")).strong().get().await.unwrap().unwrap();
+        let gone = rekey(&ana, &User { status: UserStatus::Deleted, ..ana.clone() }).unwrap();
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+            core.table().update(gone).await.unwrap();
+        });
+        let approval = Moderation::new(ground)
+            .moderate_post(&town.mo(), &post.id, Status::Approved, None, None)
+            .await;
+        let told = town.rows("ACTIVITY#ana", "TS#").await.len();
+        assert_eq!(told, usize::from(approval.is_ok()));
+        if !meanwhile.happened() {
+            assert!(gap > 2, "they never met");
+            return;
+        }
+        // Only after all has been written is it too late to go.
+        in_time += usize::from(approval.is_ok());
+        assert!(in_time <= 1, "gap {gap}");
+        assert!(matches!(approval, Ok(_) | Err(ModerationError::NoSuchPost)));
+    }
+    panic!("an approval never ends");
 }
