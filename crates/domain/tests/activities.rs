@@ -38,7 +38,7 @@ async fn told_by(
     let (mut all, mut input) = (Vec::new(), PageInput { limit: Some(limit), after: None });
     loop {
         let page = town.activities().of(viewer, &actor, order, &input).await.unwrap();
-        input.after = page.next.clone();
+        input.after.clone_from(&page.next);
         assert!(page.items.len() == limit || page.next.is_none(), "pages are full");
         all.extend(page.into_items());
         if input.after.is_none() {

@@ -1,7 +1,5 @@
 //! Comments, as people see them and as rows (R19, R27, R30 to R33).
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use roundtable_domain::limits::{COMMENT_CHARS_MAX, COMMENT_DEPTH_MAX};
 use roundtable_domain::{
     Code, CommentError, Comments, LikeMode, NewComment, NewPost, Page, PageInput, Refusal, Settings,

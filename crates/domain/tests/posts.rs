@@ -50,7 +50,7 @@ async fn run<E: std::fmt::Debug>(
     let (mut all, mut page) = (Vec::new(), first(limit));
     loop {
         let found = list(&page).await.unwrap();
-        page.after = found.next.clone();
+        page.after.clone_from(&found.next);
         let full = found.items.len() == limit;
         all.extend(texts(found));
         if page.after.is_none() {

@@ -15,11 +15,13 @@ mod moderation;
 mod rows;
 mod stops;
 mod streams;
+mod stuttering;
 mod town;
 mod yielding;
 
 pub use acts::{Act, Done};
 pub use meanwhile::Meanwhile;
 pub use stops::stop_at;
+pub use stuttering::Stuttering;
 pub use town::Town;
 pub use yielding::Yielding;

@@ -133,7 +133,8 @@ impl Accounts {
         let sight = self.ground.sight(viewer, ids, []).await?;
         let mut counts: HashMap<UserId, Counts> = HashMap::new();
         let mut by_shards: BTreeMap<Shards, Vec<UserId>> = BTreeMap::new();
-        for user in ids.iter().filter_map(|id| sight.person(id)) {
+        let seen = ids.iter().filter_map(|id| sight.person(id)).filter(|user| is_there(user));
+        for user in seen {
             if counts.insert(user.id.clone(), Counts::default()).is_none() {
                 by_shards.entry(user.follower_shards).or_default().push(user.id.clone());
             }

@@ -67,8 +67,9 @@ async fn who_may_not_be_seen_is_not_there() {
     let accounts = town.accounts();
     block(&town, "bo", "ana").await;
     town.move_in("dan", |dan| dan.status = UserStatus::Suspended).await;
+    town.move_in("eve", |eve| eve.status = UserStatus::Deleted).await;
     let (ana, bo) = (town.caller("ana"), town.caller("bo"));
-    let ids = ["ana", "bo", "cleo", "dan", "nobody"].map(|name| town.id(name));
+    let ids = ["ana", "bo", "cleo", "dan", "eve"].map(|name| town.id(name));
     let seen = async |viewer: Option<&Caller>| {
         let people = accounts.people(viewer, &ids).await.unwrap();
         let counts = accounts.counts(viewer, &ids).await.unwrap();

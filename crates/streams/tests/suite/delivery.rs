@@ -14,7 +14,7 @@ use crate::stage::{Stage, runner};
 /// I6: redelivery changes nothing.
 #[tokio::test]
 async fn changes_that_come_again_doubled_and_late_count_once() {
-    for seed in 0..10 {
+    for seed in 0..5 {
         let (split, _) = Stage::split().await;
         for stage in [Stage::reference().await, split] {
             let facts = Facts(&stage.ground);
@@ -124,7 +124,7 @@ async fn two_readers_at_once_count_once_on_real_stores() {
 /// write had happened before the store went away.
 #[tokio::test]
 async fn a_store_that_is_away_now_and_then_costs_time_only() {
-    for seed in 0..20 {
+    for seed in 0..6 {
         let (split, _) = Stage::split().await;
         for stage in [Stage::reference().await, split] {
             Facts(&stage.ground).history(seed, 40).await;

@@ -32,7 +32,7 @@ impl Faults {
 
     /// The store is away now and then.
     pub(crate) fn flaky(inner: &SharedBackend, seed: u64) -> Self {
-        Self::new(inner, seed, 15, 0)
+        Self::new(inner, seed, 8, 0)
     }
 
     fn new(inner: &SharedBackend, seed: u64, away: u32, unruly: u32) -> Self {

@@ -2,10 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod cast;
 mod counters;
 mod crashes;
 mod delivery;
 mod facts;
 mod faults;
+mod jobs;
+mod letters;
+mod privacy;
+mod purge;
+
+
 mod split;
 mod stage;

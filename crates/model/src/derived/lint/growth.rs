@@ -70,10 +70,8 @@ fn finding(
     partitions: &[&'static str],
 ) -> Finding {
     let partitions: Vec<String> = partitions.iter().map(|text| format!("`{text}`")).collect();
-    let ttl = match entity.fields.iter().any(|field| field.attribute == TTL) {
-        true => "some of them have no ttl",
-        false => "they have no ttl",
-    };
+    let some = entity.fields.iter().any(|field| field.attribute == TTL);
+    let ttl = if some { "some of them have no ttl" } else { "they have no ttl" };
     Finding {
         lint: Lint::Unbounded,
         table: table.name,

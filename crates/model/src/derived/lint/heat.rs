@@ -53,11 +53,11 @@ fn heat(table: &TableShape, entity: &EntityShape, key: &KeyShape) -> Option<Heat
     if things.iter().any(owned) {
         return None;
     }
-    let by_owner = parts::writer(entity).is_some_and(|writer| things.contains(&writer));
-    match tally {
-        true => Some(Heat::Tallied),
-        false => (!by_owner).then_some(Heat::Popular),
+    if tally {
+        return Some(Heat::Tallied);
     }
+    let by_owner = parts::writer(entity).is_some_and(|writer| things.contains(&writer));
+    (!by_owner).then_some(Heat::Popular)
 }
 
 /// One finding for all hot keys of an entity on an index: those without shards, if there are any.

@@ -1,0 +1,282 @@
+//! The town in which every cell happens: somebody for each column, and something for each row.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use roundtable_conformance::Reference;
+use roundtable_domain::{Caller, ModerationMode, NewKey, NewPost, Posts, Settings, SignedIn};
+use roundtable_model::entities::Credential;
+use roundtable_model::table::{ManualClock, Store};
+use roundtable_model::{
+    CommentId, Entity, GroupId, GroupRole, InviteCode, ModerationStatus, PostId, Role, Secret,
+    UserId, Visibility,
+};
+use roundtable_testkit::Town;
+
+/// Who looks or acts, as they stand to what a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Viewer {
+    Anonymous,
+    /// It is theirs: ana's, or whoever's the row is about.
+    Owner,
+    /// Fay, whom ana and pia let follow.
+    Follower,
+    /// Sam, who has nothing to do with anybody.
+    Stranger,
+    /// Bex, whom ana and pia have blocked.
+    Blocked,
+    /// Mel, who is in both groups.
+    Member,
+    /// Fox, who was.
+    Former,
+    /// Gus, who helps to run both.
+    GroupAdmin,
+    /// Mo.
+    Moderator,
+    /// Ada.
+    Admin,
+    /// Sue, who followed ana and pia, and was in both groups, before she was suspended.
+    Suspended,
+}
+
+impl Viewer {
+    /// The columns of the table.
+    pub(crate) const ALL: [Self; 11] = [
+        Self::Anonymous,
+        Self::Owner,
+        Self::Follower,
+        Self::Stranger,
+        Self::Blocked,
+        Self::Member,
+        Self::Former,
+        Self::GroupAdmin,
+        Self::Moderator,
+        Self::Admin,
+        Self::Suspended,
+    ];
+
+    fn name(self, object: &str) -> Option<&'static str> {
+        Some(match self {
+            Self::Anonymous => return None,
+            Self::Owner => owner(object),
+            Self::Follower => "fay",
+            Self::Stranger => "sam",
+            Self::Blocked => "bex",
+            Self::Member => "mel",
+            Self::Former => "fox",
+            Self::GroupAdmin => "gus",
+            Self::Moderator => "mo",
+            Self::Admin => "ada",
+            Self::Suspended => "sue",
+        })
+    }
+
+    /// The caller of a cell.
+    pub(crate) fn caller(self, object: &str) -> Option<Caller> {
+        let id: UserId = self.name(object)?.parse().unwrap();
+        Some(match self {
+            Self::Moderator => Caller::with_roles(id, &[Role::User, Role::Moderator]),
+            Self::Admin => Caller::with_roles(id, &[Role::User, Role::Admin]),
+            _ => Caller::user(id),
+        })
+    }
+}
+
+/// Whose the thing of a row is.
+pub(crate) fn owner(object: &str) -> &'static str {
+    match object {
+        "private account's post" | "private profile" | "request" => "pia",
+        "suspended profile" => "sid",
+        _ => "ana",
+    }
+}
+
+const CAST: [&str; 17] = [
+    "ana", "fay", "sam", "bex", "mel", "fox", "gus", "mo", "ada", "sue", "tom", "tia", "ted",
+    "gil", "sid", "dan", "moe",
+];
+
+/// The town, prepared once, and everything in it by name.
+pub(crate) struct Stage {
+    backend: Reference,
+    clock: Arc<ManualClock>,
+    pub(crate) posts: HashMap<&'static str, PostId>,
+    pub(crate) comments: HashMap<&'static str, CommentId>,
+    pub(crate) groups: HashMap<&'static str, GroupId>,
+    pub(crate) devices: HashMap<&'static str, SignedIn>,
+    pub(crate) keys: HashMap<&'static str, NewKey>,
+    pub(crate) codes: HashMap<&'static str, InviteCode>,
+}
+
+impl Stage {
+    pub(crate) async fn set() -> Self {
+        let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+        let backend = Arc::new(Reference::new(clock.clone()));
+        let store = Store::shared(backend.clone());
+        let town = Town::on(store, clock.clone(), Town::settings(), 0).await;
+        let mut stage = Self {
+            backend: Reference::new(clock.clone()),
+            clock,
+            posts: HashMap::new(),
+            comments: HashMap::new(),
+            groups: HashMap::new(),
+            devices: HashMap::new(),
+            keys: HashMap::new(),
+            codes: HashMap::new(),
+        };
+        stage.people(&town).await;
+        stage.communities(&town).await;
+        stage.content(&town).await;
+        town.settle().await;
+        stage.endings(&town).await;
+        stage.backend = backend.fork();
+        stage
+    }
+
+    /// The town once more, for one cell.
+    pub(crate) async fn town(&self, settings: Settings) -> Town {
+        let store = Store::new(self.backend.fork());
+        Town::on(store, self.clock.clone(), settings, 1).await
+    }
+
+    /// Everybody, with a password, a device, a key and an invitation.
+    async fn people(&mut self, town: &Town) {
+        for name in CAST {
+            town.move_in(name, |user| user.handle = Some(name.parse().unwrap())).await;
+        }
+        town.move_in("pia", |pia| {
+            pia.is_private = true;
+            pia.handle = Some("pia".parse().unwrap());
+        })
+        .await;
+        for (name, role) in
+            [("mo", Role::Moderator), ("moe", Role::Moderator), ("ada", Role::Admin)]
+        {
+            town.employ(name, role).await;
+        }
+        let core = town.ground().core();
+        let zoe = town.sign_up("zoe").await.user.id;
+        let credential = core.credential(&zoe).get().await.unwrap().unwrap();
+        for name in CAST.into_iter().chain(["pia"]) {
+            let credential = Credential { user_id: town.id(name), ..credential.clone() };
+            core.table().put(credential.create()).await.unwrap();
+            let (accounts, caller) = (town.accounts(), town.caller(name));
+            let device = accounts.login(&town.email(name), &password(), None).await.unwrap();
+            self.devices.insert(name, device);
+            let key = accounts.create_key(&caller, "mine", &[String::from("read")], None).await;
+            self.keys.insert(name, key.unwrap());
+            let invitation = accounts.invite(&caller, None, None).await.unwrap();
+            self.codes.insert(name, invitation.code);
+        }
+        // Somebody tries to guess ana's password.
+        let wrong = Secret::new("not the one");
+        town.accounts().login(&town.email("ana"), &wrong, None).await.unwrap_err();
+    }
+
+    async fn communities(&mut self, town: &Town) {
+        for name in ["fay", "sue"] {
+            town.follow(name, "ana").await;
+            town.follow(name, "pia").await;
+            let (pia, id) = (town.caller("pia"), town.id(name));
+            town.follows().accept(&pia, &id, None).await.unwrap();
+        }
+        town.follow("tia", "pia").await;
+        let (open, closed) =
+            (town.found("ana", "runners").await, town.found_private("ana", "readers").await);
+        for group in [&open, &closed] {
+            for name in ["mel", "fox", "gus", "ted", "gil", "sue"] {
+                town.join(name, group).await;
+                let (ana, id) = (town.caller("ana"), town.id(name));
+                town.groups().approve(&ana, group, &id, None).await.unwrap();
+            }
+            for name in ["gus", "gil"] {
+                town.appoint("ana", group, name, GroupRole::Admin).await;
+            }
+            town.groups().leave(&town.caller("fox"), group, None).await.unwrap();
+        }
+        town.join("tia", &closed).await;
+        self.groups.extend([
+            ("group", open.clone()),
+            ("group's post", open.clone()),
+            ("group's admin", open.clone()),
+            ("group's owner", open),
+            ("private group", closed.clone()),
+            ("private group's post", closed),
+        ]);
+    }
+
+    async fn content(&mut self, town: &Town) {
+        let text = |of: &str| NewPost::text(format!("{of} #town"));
+        let shown = |of, visibility| NewPost { visibility: Some(visibility), ..text(of) };
+        let into = |of, group: &GroupId| NewPost { group_id: Some(group.clone()), ..text(of) };
+        let (open, closed) = (self.groups["group"].clone(), self.groups["private group"].clone());
+        let posts = [
+            ("public post", text("public")),
+            ("followers' post", shown("followers", Visibility::Followers)),
+            ("private post", shown("private", Visibility::Private)),
+            ("private account's post", text("private account")),
+            ("group's post", into("group", &open)),
+            ("private group's post", into("private group", &closed)),
+            ("flagged post", text("flagged")),
+            ("rejected post", text("rejected")),
+            ("deleted post", text("deleted")),
+        ];
+        for (name, input) in posts {
+            self.posts.insert(name, town.post_as(owner(name), input).await.id);
+        }
+        let settings = Settings { moderation: ModerationMode::Before, ..Town::settings() };
+        let strict = Posts::new(town.on_same_store(settings).await);
+        let pending = strict.create(&town.caller("ana"), &text("pending"), None).await.unwrap();
+        self.posts.insert("pending post", pending.id);
+        town.pass_ms(1_000);
+        let public = self.posts["public post"].clone();
+        let comments = [
+            ("comment", "ana", "public post"),
+            ("comment below one's post", "tom", "public post"),
+            ("hidden comment", "ana", "public post"),
+            ("deleted comment", "ana", "public post"),
+            ("comment on followers' post", "ana", "followers' post"),
+            ("comment in private group", "ana", "private group's post"),
+        ];
+        for (name, author, post) in comments {
+            let comment = town.comment(author, &self.posts[post], "well #said").await;
+            self.comments.insert(name, comment.id);
+        }
+        // By their authors, who see them whatever they are.
+        for (name, post) in &self.posts {
+            town.like(owner(name), post).await;
+        }
+        town.share("ana", &public).await;
+        town.report("tom", &public, "rude").await;
+        let said = &self.comments["comment"];
+        let reported = town.moderation().report_comment(&town.caller("tom"), said, "rude", None);
+        reported.await.unwrap();
+    }
+
+    /// What ends: nothing has followed from it yet.
+    async fn endings(&self, town: &Town) {
+        for post in self.posts.values() {
+            town.set_score(post, 100).await;
+        }
+        town.moderate(&self.posts["flagged post"], ModerationStatus::Flagged).await;
+        town.moderate(&self.posts["rejected post"], ModerationStatus::Rejected).await;
+        let (mo, ana) = (town.mo(), town.caller("ana"));
+        let hidden = (&self.comments["hidden comment"], ModerationStatus::Flagged);
+        town.moderation().moderate_comment(&mo, hidden.0, hidden.1, None, None).await.unwrap();
+        town.posts().delete(&ana, &self.posts["deleted post"], None).await.unwrap();
+        town.comments().delete(&ana, &self.comments["deleted comment"], None).await.unwrap();
+        for name in ["ana", "pia"] {
+            town.block(name, "bex").await;
+        }
+        for name in ["sue", "sid"] {
+            town.accounts().suspend(&mo, &town.id(name), "rude", None).await.unwrap();
+        }
+        let dan = town.caller("dan");
+        town.accounts().delete_account(&dan, &"dan".parse().unwrap()).await.unwrap();
+    }
+}
+
+/// Everybody's password.
+pub(crate) fn password() -> Secret {
+    Secret::new("zoe has a secret")
+}
