@@ -14,8 +14,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::FutureExt;
 use futures::future::{Either, select};
+use roundtable_domain::Ground;
 use roundtable_model::entities::Job;
-use roundtable_model::table::{CancelReason, Error, Transaction, Write};
+use roundtable_model::table::{CancelReason, Change, Error, Transaction, Write};
 use roundtable_model::{Entity, JobId, Json, Queue, Shard, Shards, Span, Time};
 use serde::Serialize;
 
@@ -74,6 +75,12 @@ pub fn job<P: Serialize>(
     let payload = Json::of(payload)?;
     let (shard, created_at) = (Shard::ZERO, due_at);
     Ok(Job { queue, shard, due_at, id, payload, cursor: None, attempts: 0, created_at })
+}
+
+/// When a job that follows from a change is due: as soon as it happened, always the same, so that a
+/// change that comes again asks for the same job. The store's clock may be ahead of ours.
+pub(crate) fn happened(change: &Change, ground: &Ground) -> Time {
+    Time::from_ms(change.at_ms).min(ground.now())
 }
 
 /// The worker of one queue.

@@ -5,10 +5,10 @@
 use async_trait::async_trait;
 use roundtable_domain::{Ground, Posts};
 use roundtable_model::entities::{Job, User};
-use roundtable_model::{Entity, Processor as Name, Queue, Time, UserId};
+use roundtable_model::{Entity, Processor as Name, Queue, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::jobs::{Next, Work, job};
+use crate::jobs::{Next, Work, happened, job};
 use crate::processor::{Batch, Effects, Images, Processor};
 use crate::{Delivery, Failure};
 
@@ -77,7 +77,7 @@ impl Processor for Privacy {
                 continue;
             }
             let turned = Turned { user_id: new.id.clone(), is_private: new.is_private };
-            let due = Time::from_ms(change.at_ms).plus_ms(self.index_lag_ms());
+            let due = happened(change, &self.ground).plus_ms(self.index_lag_ms());
             let asked = job(QUEUE, new.id.recast(), due, &turned)?;
             // Turning twice in a millisecond is turning as one did last.
             jobs.retain(|earlier| earlier.key().into_key() != asked.key().into_key());

@@ -20,11 +20,11 @@ use roundtable_domain::{Ground, Groups};
 use roundtable_model::entities::{Group, Job, Post, User};
 use roundtable_model::table::Change;
 use roundtable_model::{
-    Entity, GroupId, JobId, PostId, Processor as Name, Queue, RoomId, Time, UserId, UserStatus,
+    Entity, GroupId, JobId, PostId, Processor as Name, Queue, RoomId, UserId, UserStatus,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::jobs::{Next, Work, job};
+use crate::jobs::{Next, Work, happened, job};
 use crate::processor::{Batch, Effects, Images, Processor, entity};
 use crate::{Delivery, Failure};
 
@@ -96,7 +96,7 @@ impl Processor for Purge {
         for change in batch.changes {
             let Some(deleted) = deleted(change)? else { continue };
             if !asked.contains(&deleted) {
-                let due = Time::from_ms(change.at_ms);
+                let due = happened(change, &self.ground);
                 let job = job(QUEUE, deleted.job_id(), due, &deleted)?;
                 effects.write(self.ground.ops().table(), job.put());
                 asked.push(deleted);

@@ -85,15 +85,19 @@ async fn storm(backends: impl AsyncFn(u8) -> SharedBackend, clock: Arc<ManualClo
     let naive = Arc::new(Naive::default());
     let mut names = Vec::new();
     for process in 0..3u8 {
-        let backend: SharedBackend = Arc::new(Stuttering::new(backends(process).await, 5));
-        let town = Town::on(Store::shared(backend), clock.clone(), Town::settings(), process).await;
+        let backend = backends(process).await;
+        let stutters: SharedBackend = Arc::new(Stuttering::new(backend.clone(), process.into()));
+        let town =
+            Town::on(Store::shared(stutters), clock.clone(), Town::settings(), process).await;
         if process == 0 {
             names = populate(&town).await;
         }
         let town = Arc::new(town);
         blow(town.clone(), &names, &naive, steps / 3, u64::from(process) * 1000).await;
         if process == 2 {
-            look_around(&town, &naive).await;
+            let store = Store::shared(backend);
+            let calm = Town::on(store, clock.clone(), Town::settings(), process + 1).await;
+            look_around(&calm, &naive).await;
         }
     }
 }

@@ -7,8 +7,8 @@ use roundtable_domain::{
     NewPost, Posts, Shares,
 };
 use roundtable_model::entities::{
-    ApiKey, Comment, FeedHorizon, FeedItem, Goal, Group, Notification, Post, RoomMember, Session,
-    Task, Upload, User,
+    ApiKey, EmailLock, FeedHorizon, FeedItem, Goal, Group, NickLock, Notification, Post, RoomMember,
+    Session, Task, Upload, User,
 };
 use roundtable_model::table::ManualClock;
 use roundtable_model::{
@@ -44,10 +44,16 @@ impl Cast {
             roles: vec![Role::User],
             status: UserStatus::Active,
             is_private: name == "zoe",
+            tags: Vec::new(),
             version: 1,
             ..samples::user()
         };
         self.put(&user).await;
+        let (user_id, created_at) = (user.id, user.created_at);
+        if let Some(email) = user.email {
+            self.put(&EmailLock { email, user_id: user_id.clone(), created_at }).await;
+        }
+        self.put(&NickLock { nickname: user.nickname, user_id, created_at }).await;
     }
 
     pub(crate) async fn follow(&self, follower: &str, followee: &str) {
