@@ -195,7 +195,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         .with_context(|| format!("making {}", options.dir.display()))?;
     let root = tempfile::Builder::new().prefix("engine-").tempdir_in(&options.dir)?;
     let mut report = Report::new(vec!["ours", Lmdb::NAME, Sqlite::NAME]);
-    note_disk(root.path(), "before", &mut report)?;
+    machine::note_disk(root.path(), "before", &mut report)?;
 
     if IN_PROCESS.iter().any(|(workload, _)| wanted(*workload)) {
         let dir = tempfile::tempdir_in(root.path())?;
@@ -224,14 +224,6 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
             report.failed(&name, &error);
         }
     }
-    note_disk(root.path(), "after", &mut report)?;
+    machine::note_disk(root.path(), "after", &mut report)?;
     Ok(report.print())
-}
-
-/// Says how quick the disk is, without which no figure about durable writes means anything.
-fn note_disk(dir: &Path, moment: &str, report: &mut Report) -> Result<()> {
-    let mut syncs = machine::time_syncs(dir)?;
-    let (p50, p99) = (syncs.quantile_us(0.5), syncs.quantile_us(0.99));
-    report.note(format!("a plain 4 KiB write and sync {moment}: p50 {p50:.0} µs, p99 {p99:.0} µs"));
-    Ok(())
 }

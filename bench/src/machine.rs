@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::report::Report;
 use crate::samples::Samples;
 
 /// A mebibyte.
@@ -88,6 +89,14 @@ pub(crate) fn time_syncs(dir: &Path) -> Result<Samples> {
         samples.add_since(started);
     }
     Ok(samples)
+}
+
+/// Says how quick the disk is, without which no figure about durable writes means anything.
+pub(crate) fn note_disk(dir: &Path, moment: &str, report: &mut Report) -> Result<()> {
+    let mut syncs = time_syncs(dir)?;
+    let (p50, p99) = (syncs.quantile_us(0.5), syncs.quantile_us(0.99));
+    report.note(format!("a plain 4 KiB write and sync {moment}: p50 {p50:.0} µs, p99 {p99:.0} µs"));
+    Ok(())
 }
 
 /// Processor time this process has used, in clock ticks.

@@ -8,6 +8,7 @@ mod machine;
 mod progress;
 mod report;
 mod samples;
+mod social;
 mod verify;
 
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ enum Benchmark {
     Engine(engine::Options),
     /// `roundtable verify` over a town: how long, and how much memory
     Verify(verify::Options),
+    /// Follows, likes, posts and comments a second, beside Postgres
+    Social(social::Options),
     /// A part of a benchmark that needs a process of its own
     #[command(hide = true)]
     Child(engine::child::Task),
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().benchmark {
         Benchmark::Engine(options) => engine::run(&options),
         Benchmark::Verify(options) => verify::run(&options),
+        Benchmark::Social(options) => social::run(&options),
         Benchmark::Child(task) => engine::child::run(&task).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {

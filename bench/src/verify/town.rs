@@ -9,8 +9,8 @@ use futures::StreamExt;
 use roundtable_domain::ScoreSettings;
 use roundtable_engine::{Engine, Options};
 use roundtable_model::entities::{
-    Activity, ActorHead, Comment, CommentCounter, CommentLike, Credential, EmailLock, Follow, Group,
-    GroupCounter, GroupMember, Like, NickLock, Notification, Post, PostCounter, Share, User,
+    Activity, ActorHead, Comment, CommentCounter, CommentLike, Credential, EmailLock, Follow,
+    Group, GroupCounter, GroupMember, Like, NickLock, Notification, Post, PostCounter, Share, User,
     UserCounter,
 };
 use roundtable_model::{
@@ -23,7 +23,7 @@ use roundtable_table::{BatchWrite, Item, ManualClock, Store, Table, Update};
 use crate::progress::Progress;
 
 /// Items that a person brings along, more or less.
-const ITEMS_EACH: u64 = 44;
+const ITEMS_EACH: u64 = 38;
 /// Batches on their way at the same time.
 const BATCHES_AT_ONCE: usize = 64;
 /// People of one group.
@@ -71,9 +71,7 @@ pub(super) fn miscount(dir: &Path) -> Result<()> {
     let somebody = Cast::of(200).users.into_iter().nth(77).unwrap_or_else(|| samples::user().id);
     let counter = UserCounter::at(&somebody, &UserCount::Followers, &Shard::ZERO);
     let update = Update::new(counter).add("count", 1);
-    tokio::runtime::Builder::new_current_thread()
-        .build()?
-        .block_on(core.update(update))?;
+    tokio::runtime::Builder::new_current_thread().build()?.block_on(core.update(update))?;
     drop(core);
     Ok(engine.close()?)
 }

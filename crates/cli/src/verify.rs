@@ -79,7 +79,11 @@ impl Verify {
         let json = self.json;
         let done = runtime.map_err(Failure::Start)?.block_on(self.look())?;
         let outcome = if done.report.is_clean() { Outcome::Well } else { Outcome::Found };
-        if json { write_json(out, &done)? } else { write_text(out, &done)? }
+        if json {
+            write_json(out, &done)?;
+        } else {
+            write_text(out, &done)?;
+        }
         Ok(outcome)
     }
 
@@ -98,9 +102,10 @@ impl Verify {
             verify = verify.audited_by(move || engine.audit());
         }
         let done = if self.repair {
-            verify.repair().await.map(|mut repaired| {
-                (std::mem::take(&mut repaired.report), Some(repaired))
-            })
+            verify
+                .repair()
+                .await
+                .map(|mut repaired| (std::mem::take(&mut repaired.report), Some(repaired)))
         } else {
             verify.check().await.map(|report| (report, None))
         };

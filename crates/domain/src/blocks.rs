@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Act, Standing, allows};
 use crate::circle::circle;
 use crate::follows::{counted, severed};
-use crate::once::{Kept, Tried};
+use crate::once::Kept;
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
 
@@ -59,7 +59,9 @@ impl Blocks {
                 async |outcome: Outcome| self.replayed(&me, outcome).await,
                 async || {
                     if let Some(block) = self.edge(&me, user).await? {
-                        return Ok(Tried::Done(block));
+                        let outcome = Outcome::Blocked(user.clone());
+                        let request = request.as_ref();
+                        return Ok(self.ground.nothing_to_do(request, &outcome, block).await?);
                     }
                     self.refuse_unknown(user).await?;
                     let core = self.ground.core();

@@ -61,6 +61,19 @@ impl Ground {
     }
 }
 
+impl Ground {
+    /// Everything is as it was asked to be. The request is remembered all the same: sent again when it
+    /// is otherwise, it must not change that.
+    pub(crate) async fn nothing_to_do<O: serde::Serialize, T>(
+        &self,
+        request: Option<&Request>,
+        outcome: &O,
+        answer: T,
+    ) -> Result<Tried<T>, Failure> {
+        self.commit().remembering(request, outcome)?.done(answer).await
+    }
+}
+
 impl Commit<'_> {
     /// Adds a write to the core table.
     #[must_use]
@@ -113,6 +126,10 @@ impl Commit<'_> {
 
     /// Writes everything, or nothing. A transaction that only met another one is tried again.
     pub async fn run(self) -> Result<(), Rejected> {
+        if self.transaction.writes.is_empty() {
+            // Everything is as it was asked to be, and nobody asked to remember it.
+            return Ok(());
+        }
         let mut wait = FIRST_WAIT;
         for tries in 1.. {
             match self.ground.store().transact(self.transaction.clone()).await {

@@ -63,7 +63,9 @@ impl Follows {
                 async |outcome: Outcome| self.replayed(outcome).await,
                 async || {
                     if let Some(edge) = self.edge(&me.id, followee).await? {
-                        return Ok(Tried::Done(edge));
+                        let outcome = Outcome::of(&edge);
+                        let request = request.as_ref();
+                        return Ok(self.ground.nothing_to_do(request, &outcome, edge).await?);
                     }
                     let them = self.visible(caller, followee).await?;
                     let edge = new_edge(&self.ground, &me, &them).await?;
@@ -127,7 +129,9 @@ impl Follows {
                     let edge = self.edge(follower, &me.id).await?;
                     let edge = edge.ok_or(FollowError::NoSuchRequest)?;
                     if edge.status == FollowStatus::Active {
-                        return Ok(Tried::Done(edge));
+                        let outcome = Outcome::of(&edge);
+                        let request = request.as_ref();
+                        return Ok(self.ground.nothing_to_do(request, &outcome, edge).await?);
                     }
                     let now = self.ground.now();
                     let since = active_since(&self.ground, &(&me.id).into(), now).await?;

@@ -273,11 +273,7 @@ impl Likes {
         request: Option<&Request>,
     ) -> Result<Tried<Liked>, LikeError> {
         let liked = Liked::new(post, like);
-        if request.is_none() {
-            return Ok(Tried::Done(liked));
-        }
-        let commit = self.ground.commit().remembering(request, &Outcome::of(post))?;
-        Ok(commit.done(liked).await?)
+        Ok(self.ground.nothing_to_do(request, &Outcome::of(post), liked).await?)
     }
 
     /// How the caller stands to the post now, if they may still see it.

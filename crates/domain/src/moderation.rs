@@ -99,10 +99,7 @@ impl Moderation {
         outcome: T,
         request: Option<&Request>,
     ) -> Result<Tried<T>, Failure> {
-        if request.is_none() {
-            return Ok(Tried::Done(outcome));
-        }
-        self.ground.commit().remembering(request, target)?.done(outcome).await
+        self.ground.nothing_to_do(request, target, outcome).await
     }
 
     /// The entry that tells of a change.

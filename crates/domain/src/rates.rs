@@ -84,48 +84,57 @@ impl Rate {
 #[derive(Debug)]
 struct Buckets<K> {
     rate: Rate,
-    full_at_us: Mutex<HashMap<K, u64>>,
+    known: Mutex<Known<K>>,
+}
+
+/// The buckets in use.
+#[derive(Debug)]
+struct Known<K> {
+    full_at_us: HashMap<K, u64>,
+    /// So many may there be before somebody looks for idle ones.
+    room: usize,
 }
 
 impl<K: Hash + Eq + Clone> Buckets<K> {
     fn new(rate: Rate) -> Self {
-        Self { rate, full_at_us: Mutex::default() }
+        Self { rate, known: Mutex::new(Known { full_at_us: HashMap::new(), room: KEYS_FEW }) }
     }
 
     fn take(&self, key: &K, now_us: u64) -> Result<(), Failure> {
         let Rate { each_us, all_us } = self.rate;
         let latest = now_us.saturating_add(all_us);
-        let mut buckets = self.full_at_us.lock();
+        let mut known = self.known.lock();
         // A clock that stepped back must not keep anybody out for longer than a bucket takes to fill.
-        let full_at = buckets.get(key).map_or(now_us, |at| (*at).clamp(now_us, latest));
+        let full_at = known.full_at_us.get(key).map_or(now_us, |at| (*at).clamp(now_us, latest));
         let next = full_at.saturating_add(each_us);
         if next > latest {
-            if let Some(at) = buckets.get_mut(key) {
+            if let Some(at) = known.full_at_us.get_mut(key) {
                 *at = full_at;
             }
             let retry_after_seconds = (next - latest).div_ceil(1_000_000).max(1);
             return Err(Failure::RateLimited { retry_after_seconds });
         }
-        make_room(&mut buckets, now_us);
-        buckets.insert(key.clone(), next);
+        known.make_room(now_us);
+        known.full_at_us.insert(key.clone(), next);
         Ok(())
     }
 }
 
-/// Forgets idle keys when the map is about to grow, and others only when there are too many.
-fn make_room<K: Hash + Eq>(buckets: &mut HashMap<K, u64>, now_us: u64) {
-    if buckets.len() < buckets.capacity() || buckets.len() < KEYS_FEW {
-        return;
-    }
-    buckets.retain(|_, full_at| *full_at > now_us);
-    if buckets.len() < KEYS_MAX {
+impl<K: Hash + Eq> Known<K> {
+    /// Forgets idle keys when there is no more room, and others only when there are too many.
+    fn make_room(&mut self, now_us: u64) {
+        if self.full_at_us.len() < self.room {
+            return;
+        }
+        self.full_at_us.retain(|_, full_at| *full_at > now_us);
+        if self.full_at_us.len() >= KEYS_MAX {
+            let mut times: Vec<u64> = self.full_at_us.values().copied().collect();
+            let middle = times.len() / 2;
+            let (_, median, _) = times.select_nth_unstable(middle);
+            self.full_at_us.retain(|_, full_at| *full_at > *median);
+        }
         // Room for as many again, or the next key would look through all of them once more.
-        buckets.reserve(buckets.len());
-    } else {
-        let mut times: Vec<u64> = buckets.values().copied().collect();
-        let middle = times.len() / 2;
-        let (_, median, _) = times.select_nth_unstable(middle);
-        buckets.retain(|_, full_at| *full_at > *median);
+        self.room = (2 * self.full_at_us.len()).clamp(KEYS_FEW, KEYS_MAX);
     }
 }
 
@@ -187,7 +196,7 @@ mod tests {
         for key in 0..200_000_u32 {
             buckets.take(&key, u64::from(key) * SECOND_US).unwrap();
         }
-        assert!(buckets.full_at_us.lock().len() <= 2 * KEYS_FEW);
+        assert!(buckets.known.lock().full_at_us.len() <= KEYS_FEW);
     }
 
     #[test]
@@ -196,9 +205,9 @@ mod tests {
         for key in 0..300_000_u32 {
             buckets.take(&key, u64::from(key)).unwrap();
         }
-        assert!(buckets.full_at_us.lock().len() <= 2 * KEYS_MAX);
+        assert!(buckets.known.lock().full_at_us.len() <= KEYS_MAX);
         let last = 299_999;
-        let known = buckets.full_at_us.lock().contains_key(&last);
+        let known = buckets.known.lock().full_at_us.contains_key(&last);
         assert!(known, "those who did most are remembered longest");
     }
 

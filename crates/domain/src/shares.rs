@@ -166,11 +166,7 @@ impl Shares {
         outcome: &Outcome,
         request: Option<&Request>,
     ) -> Result<Tried<Shared>, ShareError> {
-        if request.is_none() {
-            return Ok(Tried::Done(shared));
-        }
-        let commit = self.ground.commit().remembering(request, outcome)?;
-        Ok(commit.done(shared).await?)
+        Ok(self.ground.nothing_to_do(request, outcome, shared).await?)
     }
 
     /// How the caller stands to the post now.

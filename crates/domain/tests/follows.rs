@@ -1,7 +1,5 @@
 //! Follows, as people see them and as rows (R7, R8, R22, R39).
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use roundtable_domain::{Code, FollowError, PageInput, Refusal};
 use roundtable_model::{FollowStatus, RequestId, Shards};
 use roundtable_testkit::Town;
@@ -52,6 +50,13 @@ async fn a_repeated_request_has_the_effect_of_one() {
     assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=0"]);
     let other = follows.unfollow(&ana, &town.id("cleo"), Some(&twice)).await.unwrap_err();
     assert_eq!(other.code(), Code::IdempotencyMismatch);
+    // Nor does the repetition of one that found everything done already.
+    let late: RequestId = "request-3".parse().unwrap();
+    follows.follow(&ana, &town.id("cleo"), None).await.unwrap();
+    follows.follow(&ana, &town.id("cleo"), Some(&late)).await.unwrap();
+    follows.unfollow(&ana, &town.id("cleo"), None).await.unwrap();
+    let replay = follows.follow(&ana, &town.id("cleo"), Some(&late)).await.unwrap_err();
+    assert_eq!(replay.code(), Code::NotFound);
     // The follow of the first request is gone by now, and its repetition does not bring it back.
     let replay = follows.follow(&ana, &bo, Some(&once)).await.unwrap_err();
     assert_eq!(replay.code(), Code::NotFound);

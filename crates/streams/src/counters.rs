@@ -12,7 +12,9 @@ mod fold;
 
 use async_trait::async_trait;
 use roundtable_domain::Ground;
-use roundtable_model::entities::{Comment, CommentCounter, CommentLike, Like, Post, PostCounter, Share};
+use roundtable_model::entities::{
+    Comment, CommentCounter, CommentLike, Like, Post, PostCounter, Share,
+};
 use roundtable_model::table::{Condition, Write};
 use roundtable_model::{At, Entity, Processor as Name};
 
@@ -44,9 +46,7 @@ impl Processor for Counters {
     }
 
     fn wants(&self) -> &'static [&'static str] {
-        const {
-            &[Like::SHAPE.name, Comment::SHAPE.name, Share::SHAPE.name, CommentLike::SHAPE.name]
-        }
+        const { &[Like::SHAPE.name, Comment::SHAPE.name, Share::SHAPE.name, CommentLike::SHAPE.name] }
     }
 
     fn may_overtake(&self) -> bool {

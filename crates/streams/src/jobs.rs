@@ -279,15 +279,12 @@ impl Worker {
     }
 
     /// Takes a job away as it was read, and puts something in its place; whether it was still so.
-    async fn replaced<const N: usize>(
-        &self,
-        job: &Job,
-        by: [Write; N],
-    ) -> Result<bool, Failure> {
+    async fn replaced<const N: usize>(&self, job: &Job, by: [Write; N]) -> Result<bool, Failure> {
         let ops = self.shared.ground.ops().table();
         let as_read = Job::ATTEMPTS.is(&job.attempts).and(Job::CURSOR.is(&job.cursor));
         let gone = job.key().delete().when(as_read);
-        let transaction = by.into_iter().fold(Transaction::new(), |all, write| all.with(ops, write));
+        let transaction =
+            by.into_iter().fold(Transaction::new(), |all, write| all.with(ops, write));
         let mut tries = 0;
         loop {
             let transaction = transaction.clone().with(ops, gone.clone());

@@ -236,8 +236,7 @@ impl Lane {
         let wants = self.processor.wants();
         let wanted = |change: &&Change| entity(change).is_some_and(|kind| wants.contains(&kind));
         self.unsaved += changes.iter().filter(new).filter(|change| !wanted(change)).count();
-        let mut wanted: Vec<Change> =
-            changes.iter().filter(new).filter(wanted).cloned().collect();
+        let mut wanted: Vec<Change> = changes.iter().filter(new).filter(wanted).cloned().collect();
         wanted.sort_by(|one, other| one.sequence.cmp(&other.sequence));
         wanted.dedup_by(|one, other| one.sequence == other.sequence);
         let mut pace = Pace::new();

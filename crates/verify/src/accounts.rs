@@ -198,10 +198,8 @@ fn count(book: Book, account: &Account) -> Option<Finding> {
     let key = shown(&account.subject.key(book));
     let (name, what) = (attribute(book), counted(book, &account.subject));
     let expected = format!("{name} {}, {what}", claim.facts);
-    let found = match claim.is_stated {
-        true => claim.stated.to_string(),
-        false => String::from("no such item"),
-    };
+    let found =
+        if claim.is_stated { claim.stated.to_string() } else { String::from("no such item") };
     let remedy = Remedy::Count(account.subject.clone(), claim.facts);
     Some(Finding::new(Invariant::I1, key, expected, found, remedy))
 }
@@ -239,7 +237,9 @@ fn lock(account: &Account) -> Finding {
         ([] | [_], []) => String::from("none"),
         ([] | [_], owners) => format!("a lock of {}", owners.join(", ")),
         (carriers, []) => format!("{}, and no lock", carriers.join(", ")),
-        (carriers, owners) => format!("{}; the lock is of {}", carriers.join(", "), owners.join(", ")),
+        (carriers, owners) => {
+            format!("{}; the lock is of {}", carriers.join(", "), owners.join(", "))
+        }
     };
     let key = shown(&account.subject.key(Book::Lock));
     let finding = Finding::new(Invariant::I2, key, expected, found, remedy);

@@ -66,8 +66,8 @@ impl Book {
     /// Whether its numbers are stated only while what they are about is there: a purge takes both away
     /// together, and what is left of it counts for nobody.
     pub(crate) const fn has_owner(self) -> bool {
-        use Book::{CommentLikes, Comments, Likes, Replies, Shares};
-        matches!(self, Likes | Comments | Shares | CommentLikes | Replies)
+        use Book::{CommentLikes, Comments, Likes, Replies, Score, Shares};
+        matches!(self, Likes | Comments | Shares | CommentLikes | Replies | Score)
     }
 
     /// The index it is about, if it is about one.

@@ -41,7 +41,8 @@ impl Last {
     fn of(definition: &TableDefinition, image: Option<&Item>) -> Self {
         image.map_or(Self::GONE, |item| {
             let expires_at = definition.expires_at(item);
-            let expires_at = expires_at.map_or(u32::MAX, |at| u32::try_from(at).unwrap_or(u32::MAX));
+            let expires_at =
+                expires_at.map_or(u32::MAX, |at| u32::try_from(at).unwrap_or(u32::MAX));
             // Zero stands for none.
             Self { digest: digest(item.as_stored()).max(1), expires_at }
         })

@@ -1,12 +1,13 @@
 //! The check itself: one look at everything, and a second one where something does not add up.
 
+mod beside;
+
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use roundtable_model::entities::{Checkpoint, DeadLetter, Job};
+use roundtable_model::Core;
 use roundtable_model::shape::{EntityShape, Index};
 use roundtable_model::table::{self, Item, Table, TableDefinition};
-use roundtable_model::{Answer, Core, Entity, LoginAttempts, Ops};
 use tokio::task::JoinHandle;
 
 use crate::accounts::{Accounts, Books, Listed};
@@ -14,7 +15,6 @@ use crate::books::{Book, Side};
 use crate::chain::{Chains, Class, Fold, Stream};
 use crate::finding::{Finding, Findings, Invariant, Remedy, Report};
 use crate::kinds::{judge_item, key_shown};
-use crate::lag::{self, COUNTING, LEASES, Lag};
 use crate::ledger::{Ledger, Place, Selection, digest};
 use crate::scan::Met;
 use crate::tell::Rules;
@@ -228,86 +228,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    async fn look_at_logins(&mut self) -> Result<bool> {
-        let logins = self.verify.tables.logins.table();
-        let seen = self.judge(logins, LoginAttempts::SHAPE.entities, |(), _| {}).await?;
-        Ok(seen.is_some())
-    }
-
-    /// Looks at the bookkeeping, and at how far the processors have come.
-    async fn look_at_ops(&mut self) -> Result<bool> {
-        let ops = self.verify.tables.ops.table();
-        let visit = |kept: &mut Kept, item: &Item| match item.text("type") {
-            Some(name) if name == Checkpoint::SHAPE.name => {
-                kept.checkpoints.extend(Checkpoint::from_item(item));
-            }
-            Some(name) if name == DeadLetter::SHAPE.name => {
-                kept.parked += 1;
-                kept.parked_counts += u64::from(item.text("queue") == Some(COUNTING));
-            }
-            Some(name) if name == Job::SHAPE.name => kept.jobs += 1,
-            _ => {}
-        };
-        let Some(seen) = self.judge(ops, Ops::SHAPE.entities, visit).await? else {
-            return Ok(false);
-        };
-        let mut all = Kept::default();
-        for kept in seen {
-            all.checkpoints.extend(kept.checkpoints);
-            all.parked += kept.parked;
-            all.parked_counts += kept.parked_counts;
-            all.jobs += kept.jobs;
-        }
-        let Kept { checkpoints, parked, parked_counts, jobs } = all;
-        let lag = lag::behind(self.verify.tables.core.table(), &checkpoints).await;
-        let Some(lag) = self.unless_damaged(lag)? else { return Ok(false) };
-        let notes = &mut self.report.notes;
-        if checkpoints.is_empty() {
-            notes.push("no processor has read the stream yet".into());
-        }
-        notes.extend(lag.iter().map(told));
-        if parked > 0 {
-            let what = "parked among the dead letters: what they lead to is missing";
-            notes.push(format!("{parked} changes or jobs are {what}"));
-        }
-        if jobs > 0 {
-            notes.push(format!("jobs that wait to be done: {jobs}"));
-        }
-        self.report.parked_counts = parked_counts;
-        self.report.lag = lag;
-        Ok(true)
-    }
-
-    /// Judges the items of a table that has no indexes.
-    async fn judge<S: Default + Send + 'static>(
-        &mut self,
-        table: &Table,
-        entities: &'static [&'static EntityShape],
-        visit: impl Fn(&mut S, &Item) + Clone + Send + Sync + 'static,
-    ) -> Result<Option<Vec<S>>> {
-        let (definition, rules) = (Arc::clone(table.definition()), self.verify.rules.clone());
-        let visit = move |sight: &mut Sight<S>, met: Met<'_>| {
-            let Sight { books, findings, items } = sight;
-            *items += 1;
-            findings.extend(expired(&definition, met, None));
-            let partition = met.item.text(Index::Main.partition_attribute());
-            if !partition.is_some_and(|partition| partition.starts_with(LEASES)) {
-                let find = &mut |finding| findings.add(finding);
-                judge_item(met.item, entities, &rules, &mut |_| {}, find);
-            }
-            visit(books, met.item);
-        };
-        let seen = self.read(table, None, S::default, visit).await?;
-        Ok(seen.map(|seen| {
-            let states = seen.into_iter().map(|sight| {
-                self.report.items += sight.items;
-                self.findings.merge(sight.findings);
-                sight.books
-            });
-            states.collect()
-        }))
-    }
-
     /// Reads a table or an index; `None` when damage kept it from being read to its end.
     async fn read<B: Send + 'static>(
         &mut self,
@@ -324,8 +244,7 @@ impl Check<'_> {
         };
         reader.progress.stage(&what, None);
         let findings_max = self.findings_max;
-        let start =
-            || Sight { books: books(), findings: Findings::new(findings_max), items: 0 };
+        let start = || Sight { books: books(), findings: Findings::new(findings_max), items: 0 };
         let seen = reader.each(table, index, start, visit).await;
         self.unless_damaged(seen)
     }
@@ -338,7 +257,8 @@ impl Check<'_> {
                 let remedy = Remedy::None("only a backup has what was there");
                 let expected = "what was written";
                 let finding = Finding::new(Invariant::I16, place, expected, detail, remedy);
-                self.findings.add(finding);
+                // What is read and what the store says may be the same.
+                self.findings.add_once(finding);
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -368,16 +288,6 @@ impl Check<'_> {
         self.report.checked.sort_unstable();
         self.report
     }
-}
-
-/// What the bookkeeping says about background work.
-#[derive(Debug, Default)]
-struct Kept {
-    checkpoints: Vec<Checkpoint>,
-    /// Dead letters, and those among them that were to be counted.
-    parked: u64,
-    parked_counts: u64,
-    jobs: u64,
 }
 
 /// Books all that an item tells, and where it stands in indexes.
@@ -420,14 +330,4 @@ fn without_keys(item: &Item, index: Index) -> Finding {
     let (expected, found) = (format!("nothing in {index}: it has no keys for it"), "an entry");
     let remedy = Remedy::None("only the store itself could take the entry away");
     Finding::new(Invariant::I3, key_shown(item), expected, found, remedy)
-}
-
-fn told(lag: &Lag) -> String {
-    let Lag { processor, shard, changes, trimmed, .. } = lag;
-    if *trimmed {
-        return format!(
-            "processor {processor} stands at a place of shard {shard} that the stream no longer holds"
-        );
-    }
-    format!("processor {processor} is {changes} changes behind shard {shard}: what it derives is old")
 }

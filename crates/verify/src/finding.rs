@@ -151,6 +151,13 @@ impl Findings {
         }
     }
 
+    /// Adds a finding that may have been found already.
+    pub(crate) fn add_once(&mut self, finding: Finding) {
+        if !self.kept.contains(&finding) {
+            self.add(finding);
+        }
+    }
+
     pub(crate) fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
         findings.into_iter().for_each(|finding| self.add(finding));
     }
@@ -165,9 +172,8 @@ impl Findings {
 
     /// The findings in the order of invariants and keys, and how many there are of each.
     pub(crate) fn finish(mut self) -> (Vec<Finding>, BTreeMap<Invariant, u64>) {
-        let rank = |finding: &Finding| {
-            (finding.invariant, finding.keys.clone(), finding.expected.clone())
-        };
+        let rank =
+            |finding: &Finding| (finding.invariant, finding.keys.clone(), finding.expected.clone());
         self.kept.sort_by_cached_key(rank);
         (self.kept, self.totals)
     }

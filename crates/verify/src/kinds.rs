@@ -1,9 +1,8 @@
 //! Every entity by its name: how an item of it is read and judged by itself.
 
-#[expect(clippy::wildcard_imports, reason = "the list is about all of them")]
-use roundtable_model::entities::*;
+use roundtable_model::entities;
 use roundtable_model::shape::{EntityShape, Index};
-use roundtable_model::table::{Item, Key, ValueRef};
+use roundtable_model::table::{Item, Key, Number, ValueRef};
 use roundtable_model::{Entity, Error, IndexKeys, Result};
 
 use crate::books::Entry;
@@ -14,13 +13,16 @@ use crate::tell::{Rules, Tell};
 /// Where the name of an entity is.
 const TYPE: &str = "type";
 
+/// Judges an item of one entity.
+type Judge = fn(&Item, &Rules, &mut dyn FnMut(Entry), &mut dyn FnMut(Finding));
+
 /// One entity.
 pub(crate) struct Kind {
     /// What the page says about it.
     pub(crate) shape: &'static EntityShape,
     /// Its key and its index keys, as they follow from an item's fields.
     pub(crate) keys: fn(&Item) -> Result<(Key, IndexKeys)>,
-    judge: fn(&Item, &Rules, &mut dyn FnMut(Entry), &mut dyn FnMut(Finding)),
+    judge: Judge,
 }
 
 macro_rules! kinds {
@@ -29,9 +31,9 @@ macro_rules! kinds {
         pub(crate) fn kind(name: &str) -> Option<&'static Kind> {
             match name {
                 $(stringify!($entity) => Some(&Kind {
-                    shape: <$entity as Entity>::SHAPE,
-                    keys: keys::<$entity>,
-                    judge: judge::<$entity>,
+                    shape: <entities::$entity as Entity>::SHAPE,
+                    keys: keys::<entities::$entity>,
+                    judge: judge::<entities::$entity>,
                 }),)*
                 _ => None,
             }
@@ -117,7 +119,7 @@ fn judge<E: Tell>(
 
 /// The entity of an item whose only fault is a count below zero: the books will tell what it should be.
 fn counted_from_zero<E: Tell>(item: &Item) -> Option<E> {
-    let below = |name: &&str| item.number(name).and_then(|n| n.to_i64()).is_some_and(|n| n < 0);
+    let below = |name: &&str| item.number(name).and_then(Number::to_i64).is_some_and(|n| n < 0);
     let below: Vec<&str> = E::COUNTS.iter().copied().filter(below).collect();
     let raised = below.iter().fold(item.clone(), |item, name| item.with(*name, 0));
     (!below.is_empty()).then(|| E::from_item(&raised).ok()).flatten()
@@ -129,9 +131,8 @@ fn recount<E: Tell>(entity: &E, item: &Item, rules: &Rules) -> Remedy {
     entity.tell(item, rules, &mut |entry| {
         subject.get_or_insert(entry.subject);
     });
-    subject.map_or(Remedy::None("nothing tells what it counts"), |subject| {
-        Remedy::Count(subject, 0)
-    })
+    subject
+        .map_or(Remedy::None("nothing tells what it counts"), |subject| Remedy::Count(subject, 0))
 }
 
 fn unreadable<E: Tell>(item: &Item, error: &Error) -> Finding {
@@ -203,7 +204,8 @@ mod tests {
     #[test]
     fn every_sample_is_as_it_should_be() {
         let rules = Rules { score: roundtable_domain::ScoreSettings::default() };
-        let all: Vec<&EntityShape> = SCHEMA.iter().flat_map(|table| table.entities).copied().collect();
+        let all: Vec<&EntityShape> =
+            SCHEMA.iter().flat_map(|table| table.entities).copied().collect();
         for (shape, item) in samples::typical() {
             let mut found = Vec::new();
             judge_item(&item, &all, &rules, &mut |_| {}, &mut |finding| found.push(finding));

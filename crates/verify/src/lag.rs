@@ -59,17 +59,18 @@ pub(crate) async fn behind(core: &Table, checkpoints: &[Checkpoint]) -> Result<V
 
 async fn count(core: &Table, mut start: StreamStart, lag: &mut Lag) -> Result<()> {
     while lag.changes < CHANGES_MAX {
-        let page = match core.stream_read(reading(&lag.shard, start.clone(), STREAM_CHANGES_MAX)).await
-        {
-            Ok(page) => page,
-            Err(Error::StreamTrimmed { .. }) => {
-                lag.trimmed = true;
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let page =
+            match core.stream_read(reading(&lag.shard, start.clone(), STREAM_CHANGES_MAX)).await {
+                Ok(page) => page,
+                Err(Error::StreamTrimmed { .. }) => {
+                    lag.trimmed = true;
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
+            };
         for change in &page.changes {
-            let kind = change.new.as_ref().or(change.old.as_ref()).and_then(|item| item.text("type"));
+            let kind =
+                change.new.as_ref().or(change.old.as_ref()).and_then(|item| item.text("type"));
             lag.changes += 1;
             lag.facts += u64::from(kind.is_some_and(|kind| FACTS.contains(&kind)));
         }

@@ -72,8 +72,11 @@ impl Verify {
         let mut repaired = Repaired::default();
         for round in 1..=ROUNDS_MAX {
             let report = self.check_keeping(ROUND_MAX.max(self.findings_max)).await?;
+            // What was mended and is still wrong would be so for ever.
+            let in_vain = round > 1 && report.findings == repaired.report.findings;
             let (mended, left) = match round {
                 ROUNDS_MAX => (0, repaired.left),
+                _ if in_vain => (0, in_vain_of(&report)),
                 _ => self.mend(&report).await?,
             };
             repaired.mended += mended;
@@ -126,6 +129,15 @@ impl Verify {
             Err(error) => Ok(Mended::left(format!("what it follows from cannot be read: {error}"))),
         }
     }
+}
+
+/// What was written as it should be, and is not.
+fn in_vain_of(report: &Report) -> Vec<Left> {
+    let left = report.findings.iter().take(LEFT_MAX).map(|finding| Left {
+        finding: finding.clone(),
+        reason: finding.beyond_repair().unwrap_or("it was mended, and is as it was").to_owned(),
+    });
+    left.collect()
 }
 
 /// What tells mendings apart.

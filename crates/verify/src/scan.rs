@@ -39,7 +39,8 @@ impl Reader {
         for segment in 0..self.segments {
             let (reader, table, state, visit) =
                 (self.clone(), table.clone(), start(), visit.clone());
-            segments.spawn(async move { reader.segment(&table, index, segment, state, visit).await });
+            segments
+                .spawn(async move { reader.segment(&table, index, segment, state, visit).await });
         }
         let mut states = Vec::new();
         while let Some(done) = segments.join_next().await {

@@ -6,8 +6,10 @@
 use std::borrow::Cow;
 
 use roundtable_domain::ScoreSettings;
-#[expect(clippy::wildcard_imports, reason = "the list is about all of them")]
-use roundtable_model::entities::*;
+use roundtable_model::entities::{
+    self, Comment, CommentCounter, CommentLike, EmailLock, Follow, GroupCounter, GroupMember,
+    HandleLock, Like, NickLock, Post, PostCounter, Share, User, UserCounter, XpEntry,
+};
 use roundtable_model::table::{Item, ValueRef};
 use roundtable_model::{Entity, MemberStatus, Shard, UserCount};
 
@@ -52,7 +54,7 @@ fn stored(item: &Item, attribute: &str) -> i128 {
 
 /// Entities that nothing is booked about.
 macro_rules! silent {
-    ($($entity:ident)*) => {$(impl Tell for $entity {})*};
+    ($($entity:ident)*) => {$(impl Tell for entities::$entity {})*};
 }
 
 silent! {
@@ -151,7 +153,7 @@ impl Tell for GroupCounter {
 impl Tell for Post {
     fn tell(&self, _: &Item, _: &Rules, say: &mut dyn FnMut(Entry)) {
         let own = Subject::Post(self.id.clone());
-        for book in [Book::Likes, Book::Comments, Book::Shares] {
+        for book in [Book::Likes, Book::Comments, Book::Shares, Book::Score] {
             say(Entry::owner(book, own.clone()));
         }
         if self.is_deleted {
@@ -240,7 +242,9 @@ pub(crate) fn counted(book: Book, subject: &Subject) -> Cow<'static, str> {
             "the active follows of them in this shard"
         }
         (Book::Count, Subject::Person(_, UserCount::Following, _)) => "the active follows by them",
-        (Book::Count, Subject::Person(_, UserCount::Posts, _)) => "their posts that are not deleted",
+        (Book::Count, Subject::Person(_, UserCount::Posts, _)) => {
+            "their posts that are not deleted"
+        }
         (Book::Count, Subject::Person(_, UserCount::Xp, _)) => "the sum of their rewards",
         (Book::Count, Subject::Group(_)) => "the active members",
         (Book::Likes | Book::CommentLikes, _) => "the likes",

@@ -57,20 +57,9 @@ impl Verify {
         let here = tables.core.table().store().capabilities().one_process;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let segments = if here { u32::try_from(cores).unwrap_or(1) } else { SEGMENTS_REMOTE };
-        let reader = Reader {
-            segments,
-            clock: Arc::new(SystemClock),
-            progress: Arc::new(Silent),
-        };
+        let reader = Reader { segments, clock: Arc::new(SystemClock), progress: Arc::new(Silent) };
         let rules = Rules { score };
-        Self {
-            tables,
-            rules,
-            reader,
-            findings_max: FINDINGS_MAX,
-            drain: None,
-            audit: None,
-        }
+        Self { tables, rules, reader, findings_max: FINDINGS_MAX, drain: None, audit: None }
     }
 
     /// A check of what services stand on, by their clock and settings.

@@ -35,7 +35,10 @@ fn help_teaches() {
         ("table --help", "cloudformation"),
         ("table lint --help", "type-before-time"),
         ("table create --help", "--endpoint http://127.0.0.1:8000"),
-        ("table create --help", "does not switch on point-in-time recovery and deletion protection"),
+        (
+            "table create --help",
+            "does not switch on point-in-time recovery and deletion protection",
+        ),
         ("table capacity --help", "[reads]"),
         ("verify --help", "I16  nothing stored is damaged"),
     ] {

@@ -107,7 +107,8 @@ fn a_fault_is_status_one_and_mended_on_demand() {
 fn what_cannot_be_mended_says_why() {
     let directory = tempfile::tempdir().unwrap();
     store(directory.path(), async |core| {
-        let twin = User { id: "twin".parse().unwrap(), email: None, handle: None, ..samples::user() };
+        let twin =
+            User { id: "twin".parse().unwrap(), email: None, handle: None, ..samples::user() };
         core.put(twin.put()).await.unwrap();
     });
     for line in ["verify", "verify --repair"] {

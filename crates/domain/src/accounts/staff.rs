@@ -200,7 +200,9 @@ impl Accounts {
                         return Err(Failure::Forbidden.into());
                     }
                     if before.status == status {
-                        return Ok(Tried::Done(before));
+                        let outcome = Outcome { user: before.id.clone() };
+                        let request = request.as_ref();
+                        return Ok(self.ground.nothing_to_do(request, &outcome, before).await?);
                     }
                     let after = self.changed(&before, |user| user.status = status);
                     let detail = detail.clone();

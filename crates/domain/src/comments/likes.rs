@@ -101,10 +101,7 @@ impl Comments {
         comment: Comment,
         request: Option<&Request>,
     ) -> Result<Tried<Comment>, CommentError> {
-        if request.is_none() {
-            return Ok(Tried::Done(comment));
-        }
-        let commit = self.ground.commit().remembering(request, &Outcome::of(&comment))?;
-        Ok(commit.done(comment).await?)
+        let outcome = Outcome::of(&comment);
+        Ok(self.ground.nothing_to_do(request, &outcome, comment).await?)
     }
 }

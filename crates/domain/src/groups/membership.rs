@@ -43,7 +43,7 @@ impl Groups {
                         (None, true) => MemberStatus::Pending,
                     };
                     if let Some(mine) = mine.as_ref().filter(|mine| mine.status == status) {
-                        return Ok(Tried::Done(mine.clone()));
+                        return self.nothing_to_do(mine.clone(), request.as_ref()).await;
                     }
                     let allowed = allows(Act::JoinGroup, Standing::SIGNED_IN);
                     if !allowed || self.is_barred(&group, &me).await? {
@@ -82,7 +82,9 @@ impl Groups {
                         Some(known) if known.status == MemberStatus::Pending => {
                             MemberStatus::Active
                         }
-                        Some(known) => return Ok(Tried::Done(known.clone())),
+                        Some(known) => {
+                            return self.nothing_to_do(known.clone(), request.as_ref()).await;
+                        }
                         None => MemberStatus::Invited,
                     };
                     let group = &place.group;
@@ -119,7 +121,7 @@ impl Groups {
                         place.demand(&self.ground, caller, Act::ApproveMember, "approveMember")?;
                     let asked = match self.member(group, user).await? {
                         Some(member) if member.status == MemberStatus::Active => {
-                            return Ok(Tried::Done(member));
+                            return self.nothing_to_do(member, request.as_ref()).await;
                         }
                         Some(member) if member.status == MemberStatus::Pending => member,
                         _ => return Err(GroupError::NoSuchRequest),
@@ -312,6 +314,17 @@ impl Groups {
             .with_any("tag", tags)
             .remembering(request, &outcome)?;
         Ok(commit.done(owner).await?)
+    }
+
+    /// A membership that is already as it was asked to be.
+    pub(super) async fn nothing_to_do(
+        &self,
+        member: GroupMember,
+        request: Option<&Request>,
+    ) -> Result<Tried<GroupMember>, GroupError> {
+        let (group, user) = (member.group_id.clone(), member.user_id.clone());
+        let outcome = Outcome::Member { group, user };
+        Ok(self.ground.nothing_to_do(request, &outcome, member).await?)
     }
 
     /// A membership as it is now, if the caller may still see it; one that was removed, as it was.

@@ -35,7 +35,9 @@ impl Groups {
                         .filter(|member| member.status == MemberStatus::Active)
                         .ok_or(GroupError::NoSuchMember)?;
                     match (member.role, role, place.mine) {
-                        (present, wanted, _) if present == wanted => Ok(Tried::Done(member)),
+                        (present, wanted, _) if present == wanted => {
+                            self.nothing_to_do(member, request.as_ref()).await
+                        }
                         (GroupRole::Owner, _, _) => Err(GroupError::OwnerStays),
                         (_, GroupRole::Owner, Some(mine)) => {
                             self.transfer(&place.group, &mine, member, request.as_ref()).await

@@ -229,6 +229,34 @@ mod tests {
         assert_eq!(seen(stale).last(), Some(&(Lint::StaleAcceptance, "Song", true)));
     }
 
+    /// What the page must speak for: what others do to the famous, what has no end, what has shards.
+    #[test]
+    fn the_schema_gives_its_reasons() {
+        let findings = check(crate::SCHEMA, &sizes(&crate::samples::typical()));
+        for (lint, subject, index) in [
+            (Lint::Hot, "Notification", Index::Main),
+            (Lint::Hot, "UserCounter", Index::Main),
+            (Lint::Hot, "FeedItem", Index::Main),
+            (Lint::Hot, "Post", Index::Gsi2),
+            (Lint::Unbounded, "Message", Index::Main),
+            (Lint::Unbounded, "Post", Index::Gsi1),
+            (Lint::Unbounded, "Post", Index::Gsi3),
+            (Lint::Unbounded, "Like", Index::Gsi1),
+        ] {
+            let found = findings
+                .iter()
+                .filter(|it| (it.lint, it.subject, it.index) == (lint, subject, index));
+            assert_eq!(found.count(), 1, "{lint}: {subject} in {index}");
+        }
+        // A follow is for each other person, and a feed's items expire.
+        for (subject, index) in [("Follow", Index::Gsi3), ("FeedItem", Index::Main)] {
+            let found = |it: &Finding| (it.lint, it.subject) == (Lint::Unbounded, subject);
+            assert!(!findings.iter().any(|it| found(it) && it.index == index), "{subject}");
+        }
+        let open: Vec<&Finding> = findings.iter().filter(|finding| finding.is_open()).collect();
+        assert!(open.is_empty(), "{open:?}");
+    }
+
     #[test]
     fn open_findings_come_first_and_accepted_ones_say_why() {
         let page = noisy().accepts("hot", "Song", Index::Main).shape();

@@ -7,8 +7,8 @@ use roundtable_model::entities::{Comment, CommentLike, Like, Share};
 use roundtable_model::table::{Change, Sequence};
 use roundtable_model::{CommentId, Entity, PostId};
 
-use crate::processor::{Images, entity};
 use crate::Failure;
+use crate::processor::{Images, entity};
 
 /// What a change counts for on a post.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -132,7 +132,9 @@ impl DeadLetters {
         parked: &ParkedChange,
     ) -> Result<Outcome, Failure> {
         if !parked.is_whole() {
-            return Err(Failure::broken("its images were too large to keep; repair what is derived"));
+            return Err(Failure::broken(
+                "its images were too large to keep; repair what is derived",
+            ));
         }
         let changes = std::slice::from_ref(&parked.change);
         let batch = Batch { shard: None, delivery: Delivery::Redriven, changes };

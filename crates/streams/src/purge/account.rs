@@ -8,9 +8,7 @@ use roundtable_model::entities::{
     ActorHead, Block, FeedHorizon, Follow, Goal, Notification, Promotion, Session, User,
 };
 use roundtable_model::table::{Error, Key};
-use roundtable_model::{
-    ActorId, Entity, NotificationId, Time, UserId, UserStatus,
-};
+use roundtable_model::{ActorId, Entity, NotificationId, Time, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use super::Purge;
@@ -195,7 +193,8 @@ impl Purge {
     }
 
     async fn remove_goals(&self, id: &UserId) -> Result<bool, Failure> {
-        let goals = self.ground.core().goals(id).strong().limit(CONTENT_AT_ONCE).page().await?.items;
+        let goals =
+            self.ground.core().goals(id).strong().limit(CONTENT_AT_ONCE).page().await?.items;
         for goal in &goals {
             let tasks = self.ground.core().tasks(&goal.id).strong().limit(PAGE_ITEMS);
             let tasks = tasks.page().await?.items;

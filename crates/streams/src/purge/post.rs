@@ -11,8 +11,8 @@ use roundtable_model::{
 
 use super::Purge;
 use super::sweep::{first_of, remove};
-use crate::jobs::Next;
 use crate::Failure;
+use crate::jobs::Next;
 
 /// Comments taken away in one transaction, each with its counter.
 const COMMENTS_AT_ONCE: usize = 50;
@@ -82,7 +82,8 @@ impl Purge {
             buried = buried.with(table, tag.key().delete());
         }
         let counter = UserCounter::at(&post.author_id, &UserCount::Posts, &Shard::ZERO);
-        let counts = core.counts(&post.author_id, &[UserCount::Posts], roundtable_model::Shards::ONE);
+        let counts =
+            core.counts(&post.author_id, &[UserCount::Posts], roundtable_model::Shards::ONE);
         if counts.strong().get().await?.into_iter().flatten().next().is_some() {
             let less = counter.patch().add(UserCounter::COUNT, -1);
             buried = buried.with(table, less.set(UserCounter::UPDATED_AT, &now));

@@ -7,13 +7,11 @@ use roundtable_domain::{
     NewPost, Posts, Shares,
 };
 use roundtable_model::entities::{
-    ApiKey, EmailLock, FeedHorizon, FeedItem, Goal, Group, NickLock, Notification, Post, RoomMember,
-    Session, Task, Upload, User,
+    ApiKey, EmailLock, FeedHorizon, FeedItem, Goal, Group, NickLock, Notification, Post,
+    RoomMember, Session, Task, Upload, User,
 };
 use roundtable_model::table::ManualClock;
-use roundtable_model::{
-    CommentId, Entity, GroupId, PostId, Role, UserId, UserStatus, samples,
-};
+use roundtable_model::{CommentId, Entity, GroupId, PostId, Role, UserId, UserStatus, samples};
 
 use crate::facts::{all, everything, like};
 use crate::stage::Stage;
@@ -176,7 +174,8 @@ impl Cast {
         self.put(&Session { user_id: user_id.clone(), ttl: later(), ..samples::session() }).await;
         self.put(&ApiKey { user_id: user_id.clone(), ttl: None, ..samples::api_key() }).await;
         self.put(&Upload { user_id: user_id.clone(), ttl: None, ..samples::upload() }).await;
-        let told = Notification { user_id: user_id.clone(), ttl: later(), ..samples::notification() };
+        let told =
+            Notification { user_id: user_id.clone(), ttl: later(), ..samples::notification() };
         self.put(&told).await;
         let item = FeedItem { follower_id: user_id.clone(), ttl: later(), ..samples::feed_item() };
         self.put(&item).await;
@@ -226,5 +225,7 @@ fn caller(name: &str) -> Caller {
 
 fn later() -> roundtable_model::Expiry {
     let year_ms = 365 * 24 * 60 * 60 * 1000;
-    roundtable_model::Expiry::at(roundtable_model::Time::from_ms(crate::stage::BEGIN_MS + 99 * year_ms))
+    roundtable_model::Expiry::at(roundtable_model::Time::from_ms(
+        crate::stage::BEGIN_MS + 99 * year_ms,
+    ))
 }

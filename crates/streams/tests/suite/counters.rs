@@ -23,17 +23,19 @@ async fn what_people_do_with_a_post_is_counted() {
     town.share("bo", &post).await;
     let comment = town.comment("bo", &post, "To you, too").await;
     town.settle().await;
-    assert_eq!(numbers(&town, &post).await, [
-        "COUNTER#ENGAGEMENT likes=2 comments=1 shares=1 score=10"
-    ]);
+    assert_eq!(
+        numbers(&town, &post).await,
+        ["COUNTER#ENGAGEMENT likes=2 comments=1 shares=1 score=10"]
+    );
 
     town.likes().unlike(&town.caller("cleo"), &post, None).await.unwrap();
     town.shares().unshare(&town.caller("bo"), &post, None).await.unwrap();
     town.comments().delete(&town.caller("bo"), &comment.id, None).await.unwrap();
     town.settle().await;
-    assert_eq!(numbers(&town, &post).await, [
-        "COUNTER#ENGAGEMENT likes=1 comments=0 shares=0 score=1"
-    ]);
+    assert_eq!(
+        numbers(&town, &post).await,
+        ["COUNTER#ENGAGEMENT likes=1 comments=0 shares=0 score=1"]
+    );
 }
 
 /// R19, R37: answers and likes of a comment; a tombstone is no answer.
@@ -51,17 +53,17 @@ async fn what_people_do_with_a_comment_is_counted() {
     like(&comment).await;
     town.settle().await;
     let of_comment = format!("COUNTER#COMMENT#{comment} likes=1 replies=2");
-    assert_eq!(numbers(&town, &post).await, [
-        of_comment.as_str(),
-        "COUNTER#ENGAGEMENT likes=0 comments=3 shares=0 score=9"
-    ]);
+    assert_eq!(
+        numbers(&town, &post).await,
+        [of_comment.as_str(), "COUNTER#ENGAGEMENT likes=0 comments=3 shares=0 score=9"]
+    );
     town.comments().delete(&town.caller("ana"), &reply, None).await.unwrap();
     town.settle().await;
     let of_comment = format!("COUNTER#COMMENT#{comment} likes=1 replies=1");
-    assert_eq!(numbers(&town, &post).await, [
-        of_comment.as_str(),
-        "COUNTER#ENGAGEMENT likes=0 comments=2 shares=0 score=6"
-    ]);
+    assert_eq!(
+        numbers(&town, &post).await,
+        [of_comment.as_str(), "COUNTER#ENGAGEMENT likes=0 comments=2 shares=0 score=6"]
+    );
 }
 
 /// R26: a post enters the popular ones at the threshold, is rewritten only where its step changes, and

@@ -23,7 +23,8 @@ impl Facts<'_> {
         let now = self.0.now();
         let (created_at, published_at) = (now, Some(now));
         let id: PostId = id.parse().unwrap();
-        let post = Post { id, created_at, published_at, score: None, version: 1, ..samples::post() };
+        let post =
+            Post { id, created_at, published_at, score: None, version: 1, ..samples::post() };
         self.put(post.create()).await;
     }
 

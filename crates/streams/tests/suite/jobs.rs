@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_domain::Ground;
-use roundtable_model::Queue;
 use roundtable_model::Entity;
+use roundtable_model::Queue;
 use roundtable_model::entities::Job;
 use roundtable_streams::{Failure, Next, Runner, Subject, Work, job};
 use roundtable_testkit::stop_at;
@@ -38,7 +38,8 @@ impl Work for Errand {
         let page = job.cursor.as_ref().map_or(0, |cursor| cursor.parse().unwrap());
         tokio::task::yield_now().await;
         let fails = |left: usize| left.checked_sub(1);
-        if page == 2 && self.failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails).is_ok()
+        if page == 2
+            && self.failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails).is_ok()
         {
             return Err(Failure::broken("the shop is closed"));
         }

@@ -13,6 +13,7 @@ mod letters;
 mod privacy;
 mod purge;
 
-
+mod running;
+mod sharing;
 mod split;
 mod stage;

@@ -61,7 +61,11 @@ async fn nothing_is_left_of_a_deleted_post() {
     cast.delete_post("quentin", &post).await;
     stage.runner().drain().await.unwrap();
     let items = everything(&stage.ground).await;
-    assert!(traces(&items, &post.to_string()).is_empty(), "{:?}", traces(&items, &post.to_string()));
+    assert!(
+        traces(&items, &post.to_string()).is_empty(),
+        "{:?}",
+        traces(&items, &post.to_string())
+    );
     assert!(traces(&items, &other.to_string()).len() > 10, "others stay as they are");
     assert_counted(&stage.ground).await;
     assert_people_counted(&items);
@@ -98,7 +102,11 @@ async fn nothing_is_left_of_a_deleted_group() {
     cast.delete_group("bo", &group).await;
     stage.runner().drain().await.unwrap();
     let items = everything(&stage.ground).await;
-    assert!(traces(&items, &group.to_string()).is_empty(), "{:#?}", traces(&items, &group.to_string()));
+    assert!(
+        traces(&items, &group.to_string()).is_empty(),
+        "{:#?}",
+        traces(&items, &group.to_string())
+    );
     assert_counted(&stage.ground).await;
     assert_people_counted(&items);
 }

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_conformance::Reference;
 use roundtable_model::table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Found, FoundMany, Get, Key, Merge,
-    Page, Put, Query, Result, Scan, Sequence, Shard, StreamPage, StreamRead, StreamStart,
+    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Found, FoundMany, Get, Key,
+    Merge, Page, Put, Query, Result, Scan, Sequence, Shard, StreamPage, StreamRead, StreamStart,
     TableDefinition, TableGet, Transaction, Update, Written,
 };
 
@@ -74,10 +74,11 @@ impl Backend for Split {
 
     async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
         let cuts = self.cuts.lock().clone();
-        let (generation, own): (usize, u64) = match read.shard.strip_prefix('g').unwrap().split_once('-') {
-            Some((generation, half)) => (generation.parse().unwrap(), half.parse().unwrap()),
-            None => (0, 0),
-        };
+        let (generation, own): (usize, u64) =
+            match read.shard.strip_prefix('g').unwrap().split_once('-') {
+                Some((generation, half)) => (generation.parse().unwrap(), half.parse().unwrap()),
+                None => (0, 0),
+            };
         let from = generation.checked_sub(1).map_or(0, |before| cuts[before]);
         let to = cuts.get(generation).copied().unwrap_or(u64::MAX);
         let ahead = if generation > 0 && own == 1 { AHEAD } else { 0 };

@@ -86,7 +86,9 @@ impl Viewer {
 pub(crate) fn owner(object: &str) -> &'static str {
     match object {
         "private account's post" | "private profile" | "request" => "pia",
-        "suspended profile" => "sid",
+        "suspended profile" | "suspended account's post" => "sid",
+        "deleted profile" | "deleted account's post" => "dan",
+        "moderator" => "moe",
         _ => "ana",
     }
 }
@@ -139,6 +141,16 @@ impl Stage {
         Town::on(store, self.clock.clone(), settings, 1).await
     }
 
+    /// The post that a comment is on.
+    pub(crate) fn post_of(&self, comment: &str) -> PostId {
+        let post = match comment {
+            "comment for followers" => "followers' post",
+            "comment in private group" => "private group's post",
+            _ => "public post",
+        };
+        self.posts[post].clone()
+    }
+
     /// Everybody, with a password, a device, a key and an invitation.
     async fn people(&mut self, town: &Town) {
         for name in CAST {
@@ -174,11 +186,13 @@ impl Stage {
     }
 
     async fn communities(&mut self, town: &Town) {
-        for name in ["fay", "sue"] {
-            town.follow(name, "ana").await;
-            town.follow(name, "pia").await;
-            let (pia, id) = (town.caller("pia"), town.id(name));
-            town.follows().accept(&pia, &id, None).await.unwrap();
+        for followee in ["ana", "pia", "sid", "dan"] {
+            for name in ["fay", "sue"] {
+                town.follow(name, followee).await;
+                let (caller, id) = (town.caller(followee), town.id(name));
+                town.follows().accept(&caller, &id, None).await.unwrap();
+            }
+            town.follow(followee, "tom").await;
         }
         town.follow("tia", "pia").await;
         let (open, closed) =
@@ -220,6 +234,8 @@ impl Stage {
             ("flagged post", text("flagged")),
             ("rejected post", text("rejected")),
             ("deleted post", text("deleted")),
+            ("suspended account's post", text("suspended account")),
+            ("deleted account's post", text("deleted account")),
         ];
         for (name, input) in posts {
             self.posts.insert(name, town.post_as(owner(name), input).await.id);
@@ -235,7 +251,7 @@ impl Stage {
             ("comment below one's post", "tom", "public post"),
             ("hidden comment", "ana", "public post"),
             ("deleted comment", "ana", "public post"),
-            ("comment on followers' post", "ana", "followers' post"),
+            ("comment for followers", "ana", "followers' post"),
             ("comment in private group", "ana", "private group's post"),
         ];
         for (name, author, post) in comments {
@@ -249,8 +265,9 @@ impl Stage {
         town.share("ana", &public).await;
         town.report("tom", &public, "rude").await;
         let said = &self.comments["comment"];
-        let reported = town.moderation().report_comment(&town.caller("tom"), said, "rude", None);
-        reported.await.unwrap();
+        town.comments().like(&town.caller("ana"), said, None).await.unwrap();
+        let (moderation, tom) = (town.moderation(), town.caller("tom"));
+        moderation.report_comment(&tom, said, "rude", None).await.unwrap();
     }
 
     /// What ends: nothing has followed from it yet.

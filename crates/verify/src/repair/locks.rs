@@ -28,9 +28,7 @@ impl Verify {
         let write: Write = match (&*carriers, owner) {
             ([], None) => return Ok(Mended::Done),
             ([one], Some(owner)) if one.id.to_string() == owner => return Ok(Mended::Done),
-            ([], Some(owner)) => {
-                Delete::new(key).when(attribute("userId").eq(owner)).into()
-            }
+            ([], Some(owner)) => Delete::new(key).when(attribute("userId").eq(owner)).into(),
             ([one], owner) => {
                 let Some((new, _)) = carried(one, subject) else { return Ok(Mended::Done) };
                 match owner {
@@ -42,7 +40,9 @@ impl Verify {
         };
         let transaction = profiles.iter().fold(
             Transaction::new().with(core.table(), write),
-            |transaction, (user, profile)| transaction.with(core.table(), as_seen(user, profile)),
+            |transaction, (user, profile)| {
+                transaction.with(core.table(), as_seen(user, profile.as_ref()))
+            },
         );
         core.table().store().transact(transaction).await?;
         Ok(Mended::Done)
@@ -50,7 +50,7 @@ impl Verify {
 }
 
 /// A profile is still as it was looked at.
-fn as_seen(user: &UserId, profile: &Option<User>) -> Check {
+fn as_seen(user: &UserId, profile: Option<&User>) -> Check {
     match profile {
         Some(profile) => User::at(user).check(User::VERSION.is(&profile.version)),
         None => User::at(user).absent(),

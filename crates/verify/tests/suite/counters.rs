@@ -17,8 +17,8 @@ async fn a_town_in_order_is_clean() {
     assert!(report.is_clean(), "{:#?}", report.findings);
     assert_eq!(report.total(), 0);
     assert!(report.items > 30 && report.entries > 15, "{report:?}");
-    use Invariant::{I1, I2, I3, I4, I6, I10};
-    assert_eq!(report.checked, [I1, I2, I3, I4, I6, I10]);
+    let checked: Vec<String> = report.checked.iter().map(ToString::to_string).collect();
+    assert_eq!(checked.join(" "), "I1 I2 I3 I4 I6 I10");
 }
 
 /// R8
@@ -29,8 +29,10 @@ async fn a_counter_off_by_one_is_found_and_mended() {
     let report = town.check().await;
     assert_eq!(
         lines(&report),
-        ["I1 USER#bo / COUNTER#FOLLOWERS: expected count 2, the active follows of them in this shard; \
-          found 3"]
+        [
+            "I1 USER#bo / COUNTER#FOLLOWERS: expected count 2, the active follows of them in this shard; \
+          found 3"
+        ]
     );
     assert_eq!(town.mend().await, 1);
     let counter = town.item("USER#bo", "COUNTER#FOLLOWERS").await.unwrap();
@@ -111,14 +113,15 @@ async fn requests_and_pending_members_do_not_count() {
     let counter = GroupCounter { count: 3, ..group_counter(&town).await };
     town.put(&counter).await;
     let report = town.check().await;
-    let expected = "I1 GROUP#runners / COUNTER#MEMBERS: expected count 2, the active members; found 3";
+    let expected =
+        "I1 GROUP#runners / COUNTER#MEMBERS: expected count 2, the active members; found 3";
     assert_eq!(lines(&report), [expected]);
     town.mend().await;
 }
 
 async fn group_counter(town: &Town) -> GroupCounter {
     let counts = town.tables.core.group_counts(&[read("runners")]).get().await.unwrap();
-    counts[0].clone().unwrap()
+    counts.into_iter().next().unwrap().unwrap()
 }
 
 /// R19, R20, R37
@@ -172,7 +175,8 @@ async fn a_score_follows_from_the_counter() {
 
     town.put(&PostCounter { score: 14, ..post_counter() }).await;
     let report = town.check().await;
-    let expected = "I6 POST#p1 / COUNTER#ENGAGEMENT: expected the score of what it counts, 13; found 14";
+    let expected =
+        "I6 POST#p1 / COUNTER#ENGAGEMENT: expected the score of what it counts, 13; found 14";
     assert_eq!(lines(&report), [expected]);
     town.mend().await;
 }
@@ -187,6 +191,15 @@ async fn a_deleted_post_counts_for_nobody_and_has_no_score_to_keep() {
     town.mend().await;
 }
 
+/// Nothing is there that could be listed.
+#[tokio::test]
+async fn the_counter_of_no_post_has_no_score_to_keep() {
+    let town = Town::new().await;
+    town.core().delete(Delete::new(Post::at(&read("p1")))).await.unwrap();
+    town.put(&count("bo", UserCount::Posts, 0)).await;
+    assert!(town.check().await.is_clean());
+}
+
 /// R19
 #[tokio::test]
 async fn replies_and_likes_of_comments_are_counted_again() {
@@ -199,11 +212,7 @@ async fn replies_and_likes_of_comments_are_counted_again() {
     let c1 = "POST#p1 / COUNTER#COMMENT#c1";
     assert_eq!(
         places(&report),
-        [
-            (Invariant::I1, c1),
-            (Invariant::I1, c1),
-            (Invariant::I1, "POST#p1 / COUNTER#COMMENT#c2")
-        ]
+        [(Invariant::I1, c1), (Invariant::I1, c1), (Invariant::I1, "POST#p1 / COUNTER#COMMENT#c2")]
     );
     assert_eq!(town.mend().await, 2);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use roundtable_conformance::Reference;
 use roundtable_model::entities::{Follow, Post, Task};
 use roundtable_model::table::{Key, ManualClock, Update};
-use roundtable_model::{Entity, samples};
+use roundtable_model::{Entity, UserCount, samples};
 
 use crate::tampered::Tampered;
 use crate::town::{BEGIN_MS, Town, lines, places, post, read};
@@ -73,6 +73,22 @@ async fn a_dropped_entry_is_found_and_listed_again() {
     assert_eq!(town.mend().await, 1);
 }
 
+/// A store that loses an entry again and again: the repair gives up, and counts nothing by that index.
+#[tokio::test]
+async fn what_cannot_be_mended_is_not_tried_for_ever() {
+    let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
+    let backend = Tampered::new(Reference::new(clock.clone()));
+    let tamper = backend.tamper();
+    let town = Town::on(backend, clock).await;
+    tamper.hide_for_ever("GSI1", Key::new("USER#ana", "FOLLOWING#bo"));
+    town.put(&crate::town::count("bo", UserCount::Followers, 1)).await;
+    let repaired = town.verify().repair().await.unwrap();
+    assert_eq!(repaired.report.total(), 2, "{:?}", lines(&repaired.report));
+    assert_eq!(repaired.left.len(), 2, "{:?}", repaired.left);
+    let counter = town.item("USER#bo", "COUNTER#FOLLOWERS").await.unwrap();
+    assert_eq!(counter.number("count").unwrap().to_u64(), Some(1));
+}
+
 /// An index that shows what is no longer there cannot be mended from outside.
 #[tokio::test]
 async fn an_entry_without_an_item_is_found_and_left() {
@@ -84,7 +100,9 @@ async fn an_entry_without_an_item_is_found_and_left() {
     tamper.show("GSI1", ghost);
     let report = town.check().await;
     let [line] = &lines(&report)[..] else { panic!("{:?}", lines(&report)) };
-    assert!(line.starts_with("I3 POST#p1 / LIKE#ghost: expected nothing in GSI1; found USER#ghost"));
+    assert!(
+        line.starts_with("I3 POST#p1 / LIKE#ghost: expected nothing in GSI1; found USER#ghost")
+    );
     let repaired = town.verify().repair().await.unwrap();
     assert_eq!((repaired.mended, repaired.left.len()), (0, 1));
     assert!(repaired.left[0].reason.contains("only the store"), "{:?}", repaired.left);
@@ -101,5 +119,8 @@ async fn an_entry_with_other_content_is_found() {
     tamper.show("GSI1", crate::town::like("ana").item().with("likeType", "laugh"));
     let report = town.check().await;
     let [line] = &lines(&report)[..] else { panic!("{:?}", lines(&report)) };
-    assert!(line.starts_with("I3 POST#p1 / LIKE#ana") && line.ends_with("with other content"), "{line}");
+    assert!(
+        line.starts_with("I3 POST#p1 / LIKE#ana") && line.ends_with("with other content"),
+        "{line}"
+    );
 }

@@ -20,7 +20,8 @@ async fn an_item_of_another_type_is_found_and_left() {
     town.core().put(Put::new(unknown)).await.unwrap();
     // A follow where a like should be, without its index keys.
     let stray: Item = follow("ana", "bo").item();
-    let stray: Item = stray.iter().filter(|(name, _)| !name.starts_with("GSI")).map(owned).collect();
+    let stray: Item =
+        stray.iter().filter(|(name, _)| !name.starts_with("GSI")).map(owned).collect();
     town.core().put(moved(&stray, "POST#p9", "LIKE#bo")).await.unwrap();
     // A like that lacks what a like has.
     let torn: Item = like("dan").item();

@@ -1,8 +1,8 @@
 //! Unique names and their locks (I2).
 
+use roundtable_model::UserStatus;
 use roundtable_model::entities::{EmailLock, HandleLock, NickLock, User};
 use roundtable_model::table::Delete;
-use roundtable_model::UserStatus;
 use roundtable_verify::Invariant;
 
 use crate::town::{Town, lines, read, user};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_model::table::{Key, ManualClock, Update};
 use roundtable_model::UserCount;
+use roundtable_model::table::{Key, ManualClock, Update};
 use roundtable_verify::Invariant;
 
 use crate::tampered::{Tamper, Tampered};
@@ -52,8 +52,14 @@ async fn a_doubled_record_under_another_number_is_found() {
     let found = lines(&report);
     assert!(!found.is_empty());
     let chain = "expected the new image of the change before; found another one";
-    assert!(found.iter().all(|line| line.ends_with(chain) || line.contains("no item")), "{found:?}");
-    assert!(found.iter().all(|line| line.starts_with("I4 USER#bo / COUNTER#POSTS at ")), "{found:?}");
+    assert!(
+        found.iter().all(|line| line.ends_with(chain) || line.contains("no item")),
+        "{found:?}"
+    );
+    assert!(
+        found.iter().all(|line| line.starts_with("I4 USER#bo / COUNTER#POSTS at ")),
+        "{found:?}"
+    );
 }
 
 #[tokio::test]
@@ -71,7 +77,8 @@ async fn a_stream_that_does_not_end_in_what_is_stored_is_found() {
     let (town, tamper) = town().await;
     tamper.lose(bo(), 2);
     let report = town.check().await;
-    let expected = "I4 USER#bo / COUNTER#POSTS: expected what the stream ends in; found another item";
+    let expected =
+        "I4 USER#bo / COUNTER#POSTS: expected what the stream ends in; found another item";
     assert_eq!(lines(&report), [expected]);
 }
 

@@ -9,15 +9,18 @@ use roundtable_model::table::{
     StreamRead, TableDefinition, TableGet, Transaction, Update, Written, async_trait,
 };
 
+const THE_TABLE: &str = "the table";
+
 /// What is wrong.
 #[derive(Debug, Default)]
 struct Faults {
     hidden: Option<(String, Key)>,
+    never_heals: bool,
     shown: Option<(String, Item)>,
     doubled: Option<(Key, bool)>,
     lost: Option<(Key, usize)>,
     swept: Option<Key>,
-    damaged: Option<Option<String>>,
+    damaged: Option<String>,
 }
 
 /// Changes what is wrong.
@@ -32,6 +35,12 @@ impl Tamper {
     /// Leaves an item out of an index, until it is taken out of it and put back.
     pub(crate) fn hide(&self, index: &str, key: Key) {
         self.set(|faults| faults.hidden = Some((index.to_owned(), key)));
+    }
+
+    /// Leaves an item out of an index, whatever is done, also when a partition is read.
+    pub(crate) fn hide_for_ever(&self, index: &str, key: Key) {
+        self.hide(index, key);
+        self.set(|faults| faults.never_heals = true);
     }
 
     /// Shows an item in an index.
@@ -56,7 +65,7 @@ impl Tamper {
 
     /// Cannot read an index, or the table.
     pub(crate) fn damage(&self, index: Option<&str>) {
-        self.set(|faults| faults.damaged = Some(index.map(str::to_owned)));
+        self.set(|faults| faults.damaged = Some(index.unwrap_or(THE_TABLE).to_owned()));
     }
 }
 
@@ -81,15 +90,27 @@ impl<B: Backend> Tampered<B> {
         Tamper(Arc::clone(&self.faults))
     }
 
+    fn hide(&self, table: &TableDefinition, index: Option<&String>, page: &mut Page) {
+        let faults = self.faults.lock().unwrap();
+        if let Some((hidden, key)) = &faults.hidden
+            && index == Some(hidden)
+        {
+            page.items.retain(|item| table.key.read(item).as_ref() != Some(key));
+        }
+    }
+
     /// An entry comes back once it was taken away.
     fn heal(&self, update: &Update) {
         let removes = |index: &str| {
             let name = format!("{index}PK");
-            let gone = |action: &Action| matches!(action, Action::Remove(path) if path.name() == name);
+            let gone =
+                |action: &Action| matches!(action, Action::Remove(path) if path.name() == name);
             update.actions.iter().any(gone)
         };
         let mut faults = self.faults.lock().unwrap();
-        faults.hidden.take_if(|(index, key)| *key == update.key && removes(index));
+        if !faults.never_heals {
+            faults.hidden.take_if(|(index, key)| *key == update.key && removes(index));
+        }
     }
 
     fn changes(&self, changes: Vec<Change>) -> Vec<Change> {
@@ -190,22 +211,21 @@ impl<B: Backend> Backend for Tampered<B> {
     }
 
     async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
-        self.inner.query(table, query).await
+        let index = query.index.clone();
+        let mut page = self.inner.query(table, query).await?;
+        self.hide(table, index.as_ref(), &mut page);
+        Ok(page)
     }
 
     async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
         let index = scan.index.clone();
         let first = scan.segment.is_none_or(|(segment, _)| segment == 0);
         let mut page = self.inner.scan(table, scan).await?;
+        self.hide(table, index.as_ref(), &mut page);
         let faults = self.faults.lock().unwrap();
-        if faults.damaged.as_ref() == Some(&index) && table.name == "gg_core" {
-            let place = index.unwrap_or_else(|| String::from("the table"));
+        let place = index.clone().unwrap_or_else(|| THE_TABLE.to_owned());
+        if faults.damaged.as_ref() == Some(&place) && table.name == "gg_core" {
             return Err(Error::Damaged { place, detail: String::from("damage") });
-        }
-        if let Some((hidden, key)) = &faults.hidden
-            && index.as_ref() == Some(hidden)
-        {
-            page.items.retain(|item| table.key.read(item).as_ref() != Some(key));
         }
         if let Some((shown, item)) = &faults.shown
             && index.as_ref() == Some(shown)
@@ -217,7 +237,10 @@ impl<B: Backend> Backend for Tampered<B> {
     }
 
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
-        self.inner.merge(table, merge).await
+        let index = merge.index.clone();
+        let mut page = self.inner.merge(table, merge).await?;
+        self.hide(table, index.as_ref(), &mut page);
+        Ok(page)
     }
 
     async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {

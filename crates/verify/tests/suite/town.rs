@@ -106,7 +106,11 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
 
 /// Which invariant, and the key that is wrong.
 pub(crate) fn places(report: &Report) -> Vec<(Invariant, &str)> {
-    report.findings.iter().map(|finding| (finding.invariant, &*finding.keys[0])).collect()
+    report
+        .findings
+        .iter()
+        .map(|finding| (finding.invariant, finding.keys.first().unwrap().as_str()))
+        .collect()
 }
 
 pub(crate) fn read<T: std::str::FromStr<Err = roundtable_model::Misfit>>(text: &str) -> T {
@@ -184,11 +188,8 @@ fn everything() -> Vec<Item> {
         items.push(EmailLock { email, user_id: user_id.clone(), created_at }.item());
         items.extend(handle.map(|handle| HandleLock { handle, user_id, created_at }.item()));
     }
-    let asked = Follow {
-        status: FollowStatus::Pending,
-        active_since: None,
-        ..follow("ana", "cleo")
-    };
+    let asked =
+        Follow { status: FollowStatus::Pending, active_since: None, ..follow("ana", "cleo") };
     let member = |name: &str, status| {
         let (group_id, user_id) = (read("runners"), read(name));
         GroupMember { group_id, user_id, status, ..samples::group_member() }.item()

@@ -110,7 +110,7 @@ fn is_called_own(entity: &EntityShape, part: &PartShape) -> bool {
 }
 
 /// Whether `name` is the first part or field of its type. Of two people in one item, the first is the
-/// one who acts.
+/// one whose it is, and the second somebody it is done to, or who did it.
 pub(super) fn is_first_of_kind(entity: &EntityShape, name: &str) -> bool {
     let kind = kind_of(entity, name);
     names_of_kind(entity, kind).next() == Some(name)

@@ -1,0 +1,96 @@
+//! The runner at work: beside its writers, stopped and started, with figures to look at.
+
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+use roundtable_streams::Runner;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::facts::{Facts, assert_counted};
+use crate::stage::Stage;
+
+/// Waits for something that others bring about.
+pub(crate) async fn until(holds: impl Fn() -> bool) {
+    for _ in 0..5_000 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    panic!("it never came to be");
+}
+
+fn start(runner: &Runner) -> (oneshot::Sender<()>, JoinHandle<()>) {
+    let (stop, stopped) = oneshot::channel();
+    let runner = runner.clone();
+    let running = tokio::spawn(async move {
+        runner
+            .run(async move {
+                let _ = stopped.await;
+            })
+            .await;
+    });
+    (stop, running)
+}
+
+fn processed(runner: &Runner, processor: &str) -> u64 {
+    let lanes = runner.figures().lanes;
+    lanes.iter().filter(|lane| lane.processor == processor).map(|lane| lane.processed).sum()
+}
+
+/// It keeps up with its writers; asked to stop, it stops with everything written down; and goes on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_runs_beside_its_writers_and_stops_when_asked() {
+    for stage in [Stage::reference().await, Stage::engine().await] {
+        let facts = Facts(&stage.ground);
+        let runner = stage.runner();
+        let (stop, running) = start(&runner);
+        facts.history(1, 80).await;
+        facts.like("p1", "somebody-new").await;
+        until(|| runner.figures().lanes.iter().all(|lane| lane.behind == 0)).await;
+        stop.send(()).unwrap();
+        running.await.unwrap();
+
+        let mut random = SmallRng::seed_from_u64(2);
+        for _ in 0..20 {
+            facts.step(&mut random).await;
+        }
+        facts.like("p2", "somebody-new").await;
+        let (stop, running) = start(&runner);
+        let before = processed(&runner, "counters");
+        until(|| processed(&runner, "counters") > before).await;
+        stop.send(()).unwrap();
+        running.await.unwrap();
+        stage.runner().drain().await.unwrap();
+        assert_counted(&stage.ground).await;
+
+        // A second look finds nothing that was not written down.
+        let again = stage.runner();
+        again.drain().await.unwrap();
+        let figures = again.figures();
+        assert!(figures.lanes.iter().all(|lane| lane.processed == 0), "{figures:?}");
+        assert_eq!(figures.behind_ms(), 0);
+    }
+}
+
+/// How far behind everything is, and what was done.
+#[tokio::test]
+async fn figures_tell_what_was_done() {
+    let stage = Stage::reference().await;
+    let facts = Facts(&stage.ground);
+    facts.post("p1").await;
+    facts.like("p1", "ana").await;
+    facts.like("p1", "bo").await;
+    let runner = stage.runner();
+    assert!(runner.figures().lanes.is_empty());
+    runner.drain().await.unwrap();
+    let figures = runner.figures();
+    let lane = |name: &str| figures.lanes.iter().find(|lane| lane.processor == name).unwrap();
+    assert_eq!((lane("counters").processed, lane("scores").processed), (2, 1));
+    assert_eq!((lane("counters").retried, lane("counters").parked), (0, 0));
+    assert_eq!(lane("counters").sequence, lane("purge").sequence, "all have read everything");
+    assert_eq!(lane("counters").sequence.as_ref().unwrap().len(), 40);
+    assert_eq!((lane("counters").behind, figures.behind_ms()), (0, 0));
+}

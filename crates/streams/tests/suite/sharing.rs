@@ -1,0 +1,198 @@
+//! Several processes share a stream by leases: parents before children, nothing lost on the way from
+//! one to the other (I4).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+use roundtable_domain::Ground;
+use roundtable_dynamo::{Keeper, Lease, Leases};
+use roundtable_model::Entity;
+use roundtable_model::Processor as Name;
+use roundtable_model::entities::{Comment, Like};
+use roundtable_model::table::{Change, Clock, Item, Key, ManualClock, Result, Shard};
+use roundtable_streams::{Batch, Effects, Failure, Processor, Runner, Setup, Sharing};
+
+use crate::facts::{Facts, assert_counted};
+use crate::running::until;
+use crate::stage::{Stage, retries};
+
+const LEASE_MS: u64 = 10_000;
+
+/// Sharing by the leases of the DynamoDB backend, as a server wires it.
+#[derive(Debug)]
+struct Leased {
+    leases: Leases,
+    held: Mutex<Vec<Lease>>,
+}
+
+impl Leased {
+    fn new(ground: &Ground, clock: &Arc<ManualClock>, owner: &str) -> Self {
+        let keeper = Keeper {
+            stream: ground.settings().tables.core.clone(),
+            consumer: "workers".into(),
+            owner: owner.into(),
+            duration: Duration::from_millis(LEASE_MS),
+        };
+        let clock = Arc::clone(clock) as Arc<dyn Clock>;
+        Self {
+            leases: Leases::new(ground.ops().table().clone(), clock, keeper),
+            held: Mutex::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl Sharing for Leased {
+    fn interval(&self) -> Duration {
+        Duration::from_millis(5)
+    }
+
+    async fn share(&self, shards: &[Shard]) -> Result<Vec<String>> {
+        let held = self.held.lock().clone();
+        let held = self.leases.balance(shards, held).await?;
+        let names = held.iter().map(|lease| lease.shard.clone()).collect();
+        *self.held.lock() = held;
+        Ok(names)
+    }
+
+    fn holds(&self, shard: &str) -> bool {
+        let held = self.held.lock();
+        held.iter().any(|lease| lease.shard == shard && self.leases.holds(lease))
+    }
+
+    async fn end(&self, shard: &str) -> Result<()> {
+        let lease = self.held.lock().iter().find(|lease| lease.shard == shard).cloned();
+        if let Some(lease) = lease {
+            self.leases.end(lease).await?;
+        }
+        Ok(())
+    }
+
+    async fn leave(&self) -> Result<()> {
+        let held = std::mem::take(&mut *self.held.lock());
+        for lease in held {
+            self.leases.release(lease).await?;
+        }
+        self.leases.leave().await
+    }
+}
+
+fn worker(ground: &Ground, clock: &Arc<ManualClock>, owner: &str) -> Runner {
+    let setup = Setup::everything_at_once(ground).sharing(Leased::new(ground, clock, owner));
+    setup.retrying(retries()).build()
+}
+
+/// One process reads, falls silent, and another takes over where it was.
+#[tokio::test]
+async fn a_silent_worker_is_replaced() {
+    for stage in [Stage::split().await.0, Stage::dynoxide().await] {
+        let facts = Facts(&stage.ground);
+        facts.history(5, 30).await;
+        let ana = worker(&stage.ground, &stage.clock, "ana");
+        ana.drain().await.unwrap();
+        assert_counted(&stage.ground).await;
+        facts.like("p1", "zoe").await;
+        let bo = worker(&stage.ground, &stage.clock, "bo");
+        bo.drain().await.unwrap();
+        assert!(bo.figures().lanes.is_empty(), "ana still has it");
+        stage.clock.advance_ms(LEASE_MS);
+        bo.drain().await.unwrap();
+        assert!(bo.figures().lanes.iter().any(|lane| lane.processed > 0));
+        assert_counted(&stage.ground).await;
+    }
+}
+
+/// Two processes at work while shards end and have children, and facts are written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workers_share_a_stream_that_splits() {
+    let (stage, cuts) = Stage::split().await;
+    let facts = Facts(&stage.ground);
+    facts.history(6, 10).await;
+    let (ana, bo) =
+        (worker(&stage.ground, &stage.clock, "ana"), worker(&stage.ground, &stage.clock, "bo"));
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let run = |runner: &Runner| {
+        let (runner, mut stopped) = (runner.clone(), stopped.clone());
+        tokio::spawn(async move {
+            runner
+                .run(async move {
+                    let _ = stopped.wait_for(|set| *set).await;
+                })
+                .await;
+        })
+    };
+    let running = [run(&ana), run(&bo)];
+    let mut random = SmallRng::seed_from_u64(7);
+    for round in 0..60 {
+        facts.step(&mut random).await;
+        if round % 20 == 10 {
+            cuts.cut(stage.ground.core().table().definition()).await;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // Both have had a part in it once the last shards are open.
+    until(|| {
+        let lanes: Vec<_> = [&ana, &bo].into_iter().flat_map(|each| each.figures().lanes).collect();
+        ["g3-0", "g3-1"].iter().all(|shard| lanes.iter().any(|lane| lane.shard == *shard))
+    })
+    .await;
+    stop.send(true).unwrap();
+    for each in running {
+        each.await.unwrap();
+    }
+    worker(&stage.ground, &stage.clock, "cleo").drain().await.unwrap();
+    assert_counted(&stage.ground).await;
+}
+
+/// Remembers what it is shown.
+#[derive(Clone, Debug, Default)]
+struct Witness(Arc<Mutex<Vec<Change>>>);
+
+#[async_trait]
+impl Processor for Witness {
+    fn name(&self) -> Name {
+        Name::named("witness")
+    }
+
+    fn wants(&self) -> &'static [&'static str] {
+        const { &[Like::SHAPE.name, Comment::SHAPE.name] }
+    }
+
+    fn may_overtake(&self) -> bool {
+        true
+    }
+
+    async fn effects(&self, batch: &Batch<'_>) -> std::result::Result<Effects, Failure> {
+        self.0.lock().extend_from_slice(batch.changes);
+        Ok(Effects::none())
+    }
+}
+
+/// I4: the changes of one item come in order, whichever shards they are in.
+#[tokio::test]
+async fn each_items_changes_come_in_order() {
+    let (stage, cuts) = Stage::split().await;
+    let (facts, witness) = (Facts(&stage.ground), Witness::default());
+    facts.history(8, 10).await;
+    let mut random = SmallRng::seed_from_u64(9);
+    for _ in 0..4 {
+        for _ in 0..60 {
+            facts.step(&mut random).await;
+        }
+        cuts.cut(stage.ground.core().table().definition()).await;
+    }
+    let runner = Runner::on(stage.ground.clone(), [0; 32]).with(witness.clone()).build();
+    runner.drain().await.unwrap();
+    let mut last: HashMap<Key, Option<Item>> = HashMap::new();
+    let seen = witness.0.lock().clone();
+    assert!(seen.len() > 60, "{}", seen.len());
+    for change in seen {
+        let before = last.insert(change.key.clone(), change.new.clone()).unwrap_or_default();
+        assert_eq!(change.old, before, "{}", change.key);
+    }
+}

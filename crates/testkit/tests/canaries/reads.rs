@@ -1,0 +1,251 @@
+//! Everything that somebody can read.
+
+use std::fmt::{Debug, Display};
+
+use roundtable_domain::{Caller, Page, PageInput};
+use roundtable_model::table::Order;
+use roundtable_model::{ActorId, CaseId, CommentId, Email, ModerationStatus, PostId, UserId};
+
+use super::secrets::{Hidden, VIEWERS};
+
+/// What was said, and by which read.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) by: String,
+    pub(crate) text: String,
+}
+
+/// Reads everything as this viewer.
+pub(crate) async fn everything(hidden: &Hidden, viewer: &str) -> Vec<Told> {
+    let caller = hidden.caller(viewer);
+    let mut reader = Reader { hidden, viewer: caller.as_ref(), told: Vec::new() };
+    for name in VIEWERS.into_iter().filter(|name| *name != "nobody") {
+        reader.person(name).await;
+    }
+    for post in &hidden.posts {
+        reader.post(post).await;
+    }
+    for (_, comment) in &hidden.comments {
+        reader.comment(comment).await;
+    }
+    reader.groups().await;
+    reader.in_batches().await;
+    reader.lists().await;
+    if let Some(caller) = &caller {
+        reader.own(caller).await;
+        reader.staffs(caller).await;
+    }
+    reader.told
+}
+
+struct Reader<'a> {
+    hidden: &'a Hidden,
+    viewer: Option<&'a Caller>,
+    told: Vec<Told>,
+}
+
+impl Reader<'_> {
+    /// Notes an answer, or how it was refused.
+    fn note<T: Debug, E: Debug + Display>(&mut self, by: impl Display, answer: Result<T, E>) {
+        let text = match answer {
+            Ok(answer) => format!("{answer:?}"),
+            Err(error) => format!("{error} {error:?}"),
+        };
+        assert!(!text.contains("Internal") && !text.contains("Store("), "{by}: {text}");
+        self.told.push(Told { by: by.to_string(), text });
+    }
+
+    /// Reads a list to its end, in pages of one and of a hundred, which show the same.
+    async fn list<T: Debug, E: Debug + Display>(
+        &mut self,
+        by: impl Display,
+        read: impl AsyncFn(PageInput) -> Result<Page<T>, E>,
+    ) {
+        let mut runs = Vec::new();
+        for size in [1, 100] {
+            let (mut run, mut after) = (Vec::new(), None);
+            loop {
+                let page = read(PageInput { limit: Some(size), after: after.take() }).await;
+                if let Ok(page) = &page {
+                    run.extend(page.items.iter().map(|(item, _)| format!("{item:?}")));
+                    after.clone_from(&page.next);
+                }
+                self.note(format_args!("{by} by {size}"), page);
+                if after.is_none() {
+                    break;
+                }
+            }
+            runs.push(run);
+        }
+        assert_eq!(runs[0], runs[1], "{by}");
+    }
+
+    async fn person(&mut self, name: &str) {
+        let Self { hidden: &Hidden { ref town, .. }, viewer, .. } = *self;
+        let id: UserId = town.id(name);
+        let nickname = match name {
+            "sid" => String::from("xqsids-nickxq"),
+            "dan" => String::from("xqdans-nickxq"),
+            name => name.to_owned(),
+        };
+        let (accounts, follows) = (town.accounts(), town.follows());
+        self.note(format!("user {name}"), accounts.user(viewer, &id).await);
+        let nick = nickname.parse().unwrap();
+        self.note(format!("by_nickname {name}"), accounts.by_nickname(viewer, &nick).await);
+        self.note(format!("by_username {name}"), accounts.by_username(viewer, &nick).await);
+        let email: Email = format!("xqmail-{name}xq@example.com").parse().unwrap();
+        self.note(format!("by_email {name}"), accounts.by_email(viewer, &email).await);
+        let handle = "xqdans-handlexq".parse().unwrap();
+        self.note("by_handle", accounts.by_handle(viewer, &handle).await);
+        self.list(format!("following {name}"), async |page| {
+            follows.following(viewer, &id, &page).await
+        })
+        .await;
+        self.list(format!("followers {name}"), async |page| {
+            follows.followers(viewer, &id, &page).await
+        })
+        .await;
+        for order in [Order::Ascending, Order::Descending] {
+            self.list(format!("posts by {name}"), async |page| {
+                town.posts().by(viewer, &id, order, &page).await
+            })
+            .await;
+            self.list(format!("activities of {name}"), async |page| {
+                town.activities().of(viewer, &ActorId::from(&id), order, &page).await
+            })
+            .await;
+        }
+        self.list(format!("likes by {name}"), async |page| {
+            town.likes().by(viewer, &id, &page).await
+        })
+        .await;
+        self.list(format!("comments by {name}"), async |page| {
+            town.comments().by(viewer, &id, &page).await
+        })
+        .await;
+        self.list(format!("groups of {name}"), async |page| {
+            town.groups().of(viewer, &id, &page).await
+        })
+        .await;
+    }
+
+    async fn post(&mut self, id: &PostId) {
+        let Self { hidden: &Hidden { ref town, .. }, viewer, .. } = *self;
+        self.note(format!("post {id}"), town.posts().post(viewer, id).await);
+        self.list(format!("likes of {id}"), async |page| {
+            town.likes().of(viewer, id, &page).await
+        })
+        .await;
+        for order in [Order::Ascending, Order::Descending] {
+            self.list(format!("comments on {id}"), async |page| {
+                town.comments().on(viewer, id, order, &page).await
+            })
+            .await;
+        }
+    }
+
+    async fn comment(&mut self, id: &CommentId) {
+        let Self { hidden: &Hidden { ref town, .. }, viewer, .. } = *self;
+        self.note(format!("comment {id}"), town.comments().comment(viewer, id).await);
+        self.list(format!("replies to {id}"), async |page| {
+            town.comments().replies(viewer, id, &page).await
+        })
+        .await;
+    }
+
+    async fn groups(&mut self) {
+        let Self { hidden: &Hidden { ref town, ref groups, .. }, viewer, .. } = *self;
+        for group in groups {
+            self.note(format!("group {group}"), town.groups().get(viewer, group).await);
+            self.list(format!("members of {group}"), async |page| {
+                town.groups().members(viewer, group, &page).await
+            })
+            .await;
+            let actor = ActorId::from(group);
+            self.list(format!("activities in {group}"), async |page| {
+                town.activities().of(viewer, &actor, Order::Descending, &page).await
+            })
+            .await;
+        }
+        self.note("groups", town.groups().views(viewer, groups).await);
+    }
+
+    async fn in_batches(&mut self) {
+        let Self { hidden: &Hidden { ref town, ref posts, ref comments, .. }, viewer, .. } = *self;
+        let people: Vec<UserId> = VIEWERS.into_iter().map(|name| town.id(name)).collect();
+        self.note("people", town.accounts().people(viewer, &people).await);
+        self.note("counts", town.accounts().counts(viewer, &people).await);
+        self.note("posts", town.posts().posts(viewer, posts).await);
+        self.note("stats", town.posts().stats(viewer, posts).await);
+        self.note("counters", town.posts().counters(posts).await);
+        self.note("marks of comments", town.comments().marks(viewer, comments).await);
+        for id in &people {
+            self.note(format!("has_liked {id}"), town.likes().has_liked(viewer, id, posts).await);
+            for other in &people {
+                let follows = town.follows().is_following(viewer, id, other).await;
+                self.note(format!("is_following {id} {other}"), follows);
+            }
+        }
+    }
+
+    async fn lists(&mut self) {
+        let Self { hidden: &Hidden { ref town, .. }, viewer, .. } = *self;
+        let (posts, day) = (town.posts(), town.now().day());
+        let tag = "town".parse().unwrap();
+        let statuses = [ModerationStatus::Pending, ModerationStatus::Flagged];
+        let statuses = statuses.into_iter().chain([ModerationStatus::Rejected]).map(Some);
+        for order in [Order::Ascending, Order::Descending] {
+            for status in statuses.clone().chain([None, Some(ModerationStatus::Approved)]) {
+                self.list(format!("global {status:?}"), async |page| {
+                    posts.global(viewer, None, status, order, &page).await
+                })
+                .await;
+            }
+            self.list("on_day", async |page| posts.on_day(viewer, day, order, &page).await).await;
+            self.list("tagged", async |page| posts.tagged(viewer, &tag, order, &page).await).await;
+        }
+        self.list("popular", async |page| posts.popular(viewer, &page).await).await;
+        let follows = town.follows();
+        self.list("activity_of", async |page| follows.activity_of(viewer, day, &page).await).await;
+    }
+
+    async fn own(&mut self, caller: &Caller) {
+        let Self { hidden: &Hidden { ref town, ref posts, .. }, .. } = *self;
+        let accounts = town.accounts();
+        self.note("me", accounts.me(caller).await);
+        self.note("marks", town.posts().marks(caller, posts).await);
+        self.list("keys", async |page| accounts.keys(caller, &page).await).await;
+        self.list("requests", async |page| town.follows().requests(caller, &page).await).await;
+        self.list("blocked", async |page| town.blocks().list(caller, &page).await).await;
+        self.list("mine", async |page| town.groups().mine(caller, &page).await).await;
+    }
+
+    async fn staffs(&mut self, caller: &Caller) {
+        let Self { hidden: &Hidden { ref town, ref posts, ref comments, .. }, .. } = *self;
+        let moderation = town.moderation();
+        for status in ModerationStatus::ALL {
+            self.list(format!("queue {status:?}"), async |page| {
+                moderation.queue(caller, Some(*status), &page).await
+            })
+            .await;
+        }
+        let of_posts = posts.iter().map(CaseId::from);
+        for case in of_posts.chain(comments.iter().map(|(_, comment)| comment.into())) {
+            self.note(format!("case {case}"), moderation.case(caller, &case).await);
+            self.list(format!("reports {case}"), async |page| {
+                moderation.reports(caller, &case, &page).await
+            })
+            .await;
+        }
+        self.list("audit", async |page| moderation.audit(caller, None, None, &page).await).await;
+        let accounts = town.accounts();
+        for name in VIEWERS.into_iter().chain(["tried"]) {
+            let key = if name == "tried" { name.to_owned() } else { format!("mail-{name}") };
+            let key = format!("xq{key}xq@example.com");
+            self.list(format!("login_attempts {name}"), async |page| {
+                accounts.login_attempts(caller, &key, &page).await
+            })
+            .await;
+        }
+    }
+}

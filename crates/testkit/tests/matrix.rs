@@ -1,0 +1,108 @@
+//! The authorization matrix: every operation of the social core, on every kind of thing, by every kind
+//! of viewer. No cell is untested: an operation of a service or an act without a row fails here, too.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+#[path = "matrix/acts.rs"]
+mod acts;
+#[path = "matrix/asks.rs"]
+mod asks;
+#[path = "matrix/stage.rs"]
+mod stage;
+#[path = "matrix/table.rs"]
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use acts::VARIANTS;
+use asks::answer;
+use stage::{Stage, Viewer};
+use table::rows;
+
+/// What is no operation of people: it is called by the processors, by whoever runs the place, or about
+/// what a viewer has been shown already.
+const NOBODYS: &[&str] = &[
+    "accounts.grant",
+    "follows.grow_shards",
+    "groups.disband",
+    "groups.hand_over",
+    "groups.leave_all",
+    "moderation.decide_automatically",
+    "posts.counters",
+    "posts.set_author_private",
+];
+
+const SERVICES: [&str; 10] = [
+    "accounts",
+    "activities",
+    "blocks",
+    "comments",
+    "follows",
+    "groups",
+    "likes",
+    "moderation",
+    "posts",
+    "shares",
+];
+
+/// R38 and the threats: deny by default, one policy, no untested cell.
+#[tokio::test]
+async fn everybody_gets_the_answer_of_the_table() {
+    let stage = Stage::set().await;
+    let (mut wrong, mut acted) = (Vec::new(), BTreeSet::new());
+    let rows = rows();
+    let mut cells = 0;
+    for row in &rows {
+        for (viewer, cell) in Viewer::ALL.into_iter().zip(&row.cells) {
+            let (found, act) = answer(&stage, row.operation, row.object, viewer).await;
+            acted.extend(act);
+            cells += 1;
+            if found != cell.found {
+                let table::Row { object, operation, .. } = row;
+                let right = cell.right;
+                let mended = if found == right { " (mended: take the mark away)" } else { "" };
+                let what = format!("{operation} of {object} by {viewer:?}");
+                wrong.push(format!("{what}: {right}, not {found}{mended}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {cells} cells:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(cells, rows.len() * Viewer::ALL.len());
+    assert_eq!(acted, VARIANTS.iter().copied().collect(), "everything that people do");
+}
+
+/// No row twice, none for what is not there, and one for every operation of every service.
+#[test]
+fn every_operation_has_a_row() {
+    let mut seen = BTreeMap::new();
+    for row in rows() {
+        let earlier = seen.insert((row.operation, row.object), ());
+        assert!(earlier.is_none(), "{} of {} twice", row.operation, row.object);
+    }
+    let asked: BTreeSet<String> = seen.keys().map(|(operation, _)| (*operation).into()).collect();
+    let mut there = BTreeSet::new();
+    let domain = Path::new(env!("CARGO_MANIFEST_DIR")).join("../domain/src");
+    for service in SERVICES {
+        let mut sources = vec![domain.join(format!("{service}.rs"))];
+        sources.extend(files(&domain.join(service)));
+        for source in sources {
+            let text = fs::read_to_string(source).unwrap();
+            let methods = text.lines().filter_map(|line| line.strip_prefix("    pub async fn "));
+            let names = methods.filter_map(|method| method.split(['(', '<']).next());
+            there.extend(names.map(|name| format!("{service}.{name}")));
+        }
+    }
+    for name in NOBODYS {
+        assert!(there.remove(*name), "{name} is not there any more");
+    }
+    assert_eq!(asked, there);
+}
+
+/// The files in a directory, and in those below it.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}

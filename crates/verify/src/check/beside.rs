@@ -1,0 +1,118 @@
+//! The tables beside: that each holds its own entities, and how far background work has come.
+
+use std::sync::Arc;
+
+use roundtable_model::entities::{Checkpoint, DeadLetter, Job};
+use roundtable_model::shape::{EntityShape, Index};
+use roundtable_model::table::{Item, Table};
+use roundtable_model::{Answer, Entity, LoginAttempts, Ops};
+
+use super::{Check, Sight, expired};
+use crate::Result;
+use crate::kinds::judge_item;
+use crate::lag::{self, COUNTING, LEASES, Lag};
+use crate::scan::Met;
+
+impl Check<'_> {
+    pub(super) async fn look_at_logins(&mut self) -> Result<bool> {
+        let logins = self.verify.tables.logins.table();
+        let seen = self.judge(logins, LoginAttempts::SHAPE.entities, |(), _| {}).await?;
+        Ok(seen.is_some())
+    }
+
+    /// Looks at the bookkeeping, and at how far the processors have come.
+    pub(super) async fn look_at_ops(&mut self) -> Result<bool> {
+        let ops = self.verify.tables.ops.table();
+        let visit = |kept: &mut Kept, item: &Item| match item.text("type") {
+            Some(name) if name == Checkpoint::SHAPE.name => {
+                kept.checkpoints.extend(Checkpoint::from_item(item));
+            }
+            Some(name) if name == DeadLetter::SHAPE.name => {
+                kept.parked += 1;
+                kept.parked_counts += u64::from(item.text("queue") == Some(COUNTING));
+            }
+            Some(name) if name == Job::SHAPE.name => kept.jobs += 1,
+            _ => {}
+        };
+        let Some(seen) = self.judge(ops, Ops::SHAPE.entities, visit).await? else {
+            return Ok(false);
+        };
+        let mut all = Kept::default();
+        for kept in seen {
+            all.checkpoints.extend(kept.checkpoints);
+            all.parked += kept.parked;
+            all.parked_counts += kept.parked_counts;
+            all.jobs += kept.jobs;
+        }
+        let Kept { checkpoints, parked, parked_counts, jobs } = all;
+        let lag = lag::behind(self.verify.tables.core.table(), &checkpoints).await;
+        let Some(lag) = self.unless_damaged(lag)? else { return Ok(false) };
+        let notes = &mut self.report.notes;
+        if checkpoints.is_empty() {
+            notes.push("no processor has read the stream yet".into());
+        }
+        notes.extend(lag.iter().map(told));
+        if parked > 0 {
+            let what = "parked among the dead letters: what they lead to is missing";
+            notes.push(format!("{parked} changes or jobs are {what}"));
+        }
+        if jobs > 0 {
+            notes.push(format!("jobs that wait to be done: {jobs}"));
+        }
+        self.report.parked_counts = parked_counts;
+        self.report.lag = lag;
+        Ok(true)
+    }
+
+    /// Judges the items of a table that has no indexes.
+    async fn judge<S: Default + Send + 'static>(
+        &mut self,
+        table: &Table,
+        entities: &'static [&'static EntityShape],
+        visit: impl Fn(&mut S, &Item) + Clone + Send + Sync + 'static,
+    ) -> Result<Option<Vec<S>>> {
+        let (definition, rules) = (Arc::clone(table.definition()), self.verify.rules.clone());
+        let visit = move |sight: &mut Sight<S>, met: Met<'_>| {
+            let Sight { books, findings, items } = sight;
+            *items += 1;
+            findings.extend(expired(&definition, met, None));
+            let partition = met.item.text(Index::Main.partition_attribute());
+            if !partition.is_some_and(|partition| partition.starts_with(LEASES)) {
+                let find = &mut |finding| findings.add(finding);
+                judge_item(met.item, entities, &rules, &mut |_| {}, find);
+            }
+            visit(books, met.item);
+        };
+        let seen = self.read(table, None, S::default, visit).await?;
+        Ok(seen.map(|seen| {
+            let states = seen.into_iter().map(|sight| {
+                self.report.items += sight.items;
+                self.findings.merge(sight.findings);
+                sight.books
+            });
+            states.collect()
+        }))
+    }
+}
+
+/// What the bookkeeping says about background work.
+#[derive(Debug, Default)]
+struct Kept {
+    checkpoints: Vec<Checkpoint>,
+    /// Dead letters, and those among them that were to be counted.
+    parked: u64,
+    parked_counts: u64,
+    jobs: u64,
+}
+
+fn told(lag: &Lag) -> String {
+    let Lag { processor, shard, changes, trimmed, .. } = lag;
+    if *trimmed {
+        return format!(
+            "processor {processor} stands at a place of shard {shard} that the stream no longer holds"
+        );
+    }
+    format!(
+        "processor {processor} is {changes} changes behind shard {shard}: what it derives is old"
+    )
+}
