@@ -10,7 +10,10 @@ readonly RULES=(
   "roundtable-table    | all    | roundtable-* heed* aws-*   |"
   "roundtable-engine   | all    | roundtable-* aws-*         | roundtable-table"
   "roundtable-dynamo   | all    | roundtable-* heed*         | roundtable-table"
-  "roundtable-domain   | all    | axum* hyper* aws-*         |"
+  "roundtable-model    | all    | roundtable-* heed* aws-*   | roundtable-table roundtable-model-macros"
+  "roundtable-domain   | all    | axum* hyper* aws-* heed*   |"
+  "roundtable-streams  | all    | axum* hyper* aws-* heed*   |"
+  "roundtable-verify   | all    | axum* hyper* aws-* heed*   |"
   "roundtable-graphql  | direct | roundtable-table           |"
   "roundtable-server   | direct | roundtable-table           |"
 )

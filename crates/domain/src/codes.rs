@@ -58,7 +58,7 @@ pub trait Refusal: std::error::Error + Send + Sync + 'static {
 /// Defines the refusals of a service, each with its code and its sentence. Every service can also fail
 /// as any other does, with a [`crate::Failure`].
 ///
-/// ```ignore
+/// ```text
 /// refusals! {
 ///     /// Why a follow did not happen.
 ///     FollowError {

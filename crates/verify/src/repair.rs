@@ -15,8 +15,9 @@ use std::collections::BTreeSet;
 use roundtable_model::Error as ModelError;
 use roundtable_model::table::{self, Condition, Item, ValueRef, attribute, not_exists};
 
+use crate::books::Book;
 use crate::finding::{Remedy, Report};
-use crate::subject::Subject;
+use crate::subject::shown;
 use crate::{Finding, Result, Verify};
 
 /// Findings that one round mends: about thirty megabytes.
@@ -97,7 +98,7 @@ impl Verify {
         for finding in &report.findings {
             self.reader.progress.advance(1);
             // Several findings may be about the same item.
-            if !seen.insert(format!("{:?}", key_of(&finding.remedy, finding))) {
+            if !seen.insert(target(finding)) {
                 continue;
             }
             match self.apply(&finding.remedy, report).await? {
@@ -141,23 +142,13 @@ fn in_vain_of(report: &Report) -> Vec<Left> {
 }
 
 /// What tells mendings apart.
-#[derive(Debug)]
-#[expect(dead_code, reason = "told apart by how they print")]
-enum Target<'a> {
-    Counted(&'a Subject),
-    Locked(&'a Subject),
-    Keyed(&'a roundtable_model::table::Key),
-    Listed(&'a roundtable_model::table::Key),
-    Nothing(&'a Finding),
-}
-
-fn key_of<'a>(remedy: &'a Remedy, finding: &'a Finding) -> Target<'a> {
-    match remedy {
-        Remedy::Count(subject, _) => Target::Counted(subject),
-        Remedy::Lock(subject, _) => Target::Locked(subject),
-        Remedy::Keys(key) => Target::Keyed(key),
-        Remedy::Entries(key) => Target::Listed(key),
-        Remedy::None(_) => Target::Nothing(finding),
+fn target(finding: &Finding) -> (u8, String) {
+    match &finding.remedy {
+        Remedy::Count(subject, _) => (0, shown(&subject.key(Book::Count))),
+        Remedy::Lock(subject, _) => (1, shown(&subject.key(Book::Lock))),
+        Remedy::Keys(key) => (2, shown(key)),
+        Remedy::Entries(key) => (3, shown(key)),
+        Remedy::None(_) => (4, finding.to_string()),
     }
 }
 
