@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
     say("a town in order");
     let clean = look(root.path(), Look::Check)?;
-    ensure!(told(&clean, "findings")? == 0.0, "the town is not in order");
+    ensure!(told(&clean, "findings")? < 0.5, "the town is not in order");
     figures(&mut report, "a town in order", &clean)?;
     let alone = look(root.path(), Look::Tables)?;
     figures(&mut report, "without the engine's audit", &alone)?;
@@ -75,10 +75,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     say("one counter off by one");
     town::miscount(root.path())?;
     let found = look(root.path(), Look::Check)?;
-    ensure!(told(&found, "findings")? == 1.0, "one counter is wrong, and not found");
+    ensure!((0.5..1.5).contains(&told(&found, "findings")?), "one counter is wrong, and not found");
     figures(&mut report, "one counter off by one", &found)?;
     let mended = look(root.path(), Look::Repair)?;
-    ensure!(told(&mended, "findings")? == 0.0, "one counter is wrong, and not mended");
+    ensure!(told(&mended, "findings")? < 0.5, "one counter is wrong, and not mended");
     figures(&mut report, "mending it", &mended)?;
 
     report.note(format!(

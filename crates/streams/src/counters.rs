@@ -154,12 +154,11 @@ impl Counters {
     ) {
         let Some(after) = after else { return };
         let core = self.ground.core().table();
-        match before {
-            Some(before) => effects.write(core, after.put().when(before.unchanged())),
-            None => {
-                let (new, owner): (Write, Write) = (after.create().into(), owner.exists().into());
-                effects.together([(core, new), (core, owner)]);
-            }
+        if let Some(before) = before {
+            effects.write(core, after.put().when(before.unchanged()));
+        } else {
+            let (new, owner): (Write, Write) = (after.create().into(), owner.exists().into());
+            effects.together([(core, new), (core, owner)]);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Why something was not done, told apart by what helps: waiting, looking again, or a person.
 
+use std::fmt;
+
 use roundtable_model::table::{self, CancelReason};
 use roundtable_model::{Error, Misfit};
 
@@ -27,8 +29,8 @@ pub(crate) enum Remedy {
 
 impl Failure {
     /// Something that cannot be worked with.
-    pub fn broken(what: impl ToString) -> Self {
-        Self::Broken(what.to_string())
+    pub fn broken(what: impl fmt::Display) -> Self {
+        Self::Broken(format!("{what}"))
     }
 
     pub(crate) fn remedy(&self) -> Remedy {

@@ -29,6 +29,8 @@ const CLAIM_MS: u64 = 60_000;
 /// Pages of one job in a row: then it goes to the end of the queue, so that a large one does not keep
 /// the small ones waiting.
 const PAGES_IN_A_ROW_MAX: u32 = 50;
+/// How often a page is tried that only met others at work on the same items.
+const MET_OTHERS_MAX: u32 = 10;
 /// Due jobs looked at when taking one: others may be taking the first ones.
 const LOOK_JOBS: usize = 10;
 /// How long an idle worker waits before it looks again.
@@ -189,8 +191,23 @@ impl Worker {
         Ok(Left::Due(Job { due_at: self.shared.ground.now(), ..taken.clone() }))
     }
 
-    /// Does one page, however long it takes: the job stays taken. `None` if it did not.
+    /// Does one page; again, if it only met others at work on the same items. `None` if the job did not
+    /// stay taken.
     async fn page(&self, taken: &mut Job) -> Result<Option<Next>, Failure> {
+        let mut tries = 0;
+        loop {
+            match self.try_page(taken).await {
+                Err(failure) if failure.remedy() == Remedy::Again && tries < MET_OTHERS_MAX => {
+                    tries += 1;
+                    self.shared.retries.backoff.wait(tries).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Does one page, however long it takes: the job stays taken. `None` if it did not.
+    async fn try_page(&self, taken: &mut Job) -> Result<Option<Next>, Failure> {
         let job = taken.clone();
         let mut page = pin!(AssertUnwindSafe(self.work.page(&job)).catch_unwind());
         loop {

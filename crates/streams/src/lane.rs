@@ -1,6 +1,9 @@
 //! One processor on one shard: reads on, processes, parks what cannot be processed, and remembers how
 //! far it came. A lane can be dropped at any moment: the next one goes on where its writes ended.
 
+mod pace;
+mod parking;
+
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -8,7 +11,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_model::table::{self, Change, Key, Sequence, StreamPage};
-use roundtable_model::{Entity, Processor as Name, StreamShard, Time};
+use roundtable_model::{Processor as Name, StreamShard, Time};
 
 use crate::commit::{Committed, EFFECTS_MAX, Mark};
 use crate::failure::Remedy;
@@ -16,10 +19,12 @@ use crate::figures::Event;
 use crate::processor::entity;
 use crate::shared::Shared;
 use crate::tail::Tail;
-use crate::{Batch, Delivery, Effects, Failure, Processor, letters};
+use crate::{Batch, Delivery, Effects, Failure, Processor};
 
-/// Changes processed together. Most touch an item or two, and a transaction holds a hundred.
-const BATCH_CHANGES_MAX: usize = 100;
+use self::pace::Pace;
+
+/// How much oftener changes are tried that only met others at work on the same items.
+const PATIENCE: u32 = 4;
 /// How long one read waits for the first change.
 const WAIT: Duration = Duration::from_secs(1);
 /// A checkpoint that only passes over what nobody wants is written after so many changes…
@@ -73,29 +78,6 @@ enum Tried {
     Lost,
     /// Their effects do not fit into one transaction.
     TooMany,
-}
-
-/// How large the next batch may be, and how often the present one has failed.
-struct Pace {
-    size: usize,
-    /// Changes to be processed one by one, because one of them fails.
-    alone: usize,
-    tries: u32,
-}
-
-impl Pace {
-    const fn new() -> Self {
-        Self { size: BATCH_CHANGES_MAX, alone: 0, tries: 0 }
-    }
-
-    const fn size(&self) -> usize {
-        if self.alone > 0 { 1 } else { self.size }
-    }
-
-    fn past(&mut self, changes: usize) {
-        self.alone = self.alone.saturating_sub(changes);
-        (self.tries, self.size) = (0, BATCH_CHANGES_MAX);
-    }
 }
 
 impl Lane {
@@ -197,13 +179,6 @@ impl Lane {
         Ok(())
     }
 
-    async fn parked_items(&self) -> Result<HashSet<Key>, Failure> {
-        if self.processor.may_overtake() {
-            return Ok(HashSet::new());
-        }
-        letters::parked_items(&self.shared.ground, &self.name).await
-    }
-
     /// The next page; `None` if everything is to stop.
     async fn read(&mut self, wait: Duration) -> Result<Option<Arc<StreamPage>>, Failure> {
         let read = async {
@@ -268,18 +243,6 @@ impl Lane {
         Ok(Dealt::All)
     }
 
-    /// How many changes come before one whose item is parked.
-    async fn clear(&mut self, rest: &[Change]) -> Result<usize, Failure> {
-        let first = |parked: &HashSet<Key>| {
-            rest.iter().position(|change| parked.contains(&change.key)).unwrap_or(rest.len())
-        };
-        if first(&self.parked) == 0 {
-            // It may have been redriven since.
-            self.parked = self.parked_items().await?;
-        }
-        Ok(first(&self.parked))
-    }
-
     /// Processes a batch, or parks it if it is one change that keeps failing; how many changes are
     /// dealt with, `None` if they are another reader's.
     async fn process(
@@ -311,7 +274,7 @@ impl Lane {
             Remedy::Wait => false,
             // Of several, one may be at fault: find out which.
             Remedy::None => batch.len() > 1 || tries >= attempts_max,
-            Remedy::Again => tries >= attempts_max,
+            Remedy::Again => tries >= attempts_max.saturating_mul(PATIENCE),
         };
         if !given_up {
             let backoff = &self.shared.retries.backoff;
@@ -354,47 +317,6 @@ impl Lane {
         let batch = Batch { shard, delivery, changes };
         let effects = AssertUnwindSafe(self.processor.effects(&batch)).catch_unwind();
         effects.await.unwrap_or_else(|_| Err(Failure::broken("the processor panicked")))
-    }
-
-    /// Puts a change aside, and goes past it; `None` if another reader has.
-    async fn park(
-        &mut self,
-        change: &Change,
-        failure: &Failure,
-        attempts: u32,
-    ) -> Result<Option<()>, Failure> {
-        let ground = &self.shared.ground;
-        let place = (&self.name, &self.shard);
-        let letter = letters::of_change(ground, place, change, failure, attempts)?;
-        let mut tries = 0;
-        loop {
-            let mut writes = Effects::none();
-            writes.write(self.shared.ground.ops().table(), letter.create());
-            let mut writes = writes.into_writes();
-            // What cannot be read has no counters to mark; nobody else could count it either.
-            let marks = self.effects(std::slice::from_ref(change), Delivery::PassedOver).await;
-            if tries < self.shared.retries.attempts_max {
-                writes.extend(marks.map(Effects::into_writes).unwrap_or_default());
-            }
-            let Some(mark) = &mut self.mark else { return Ok(None) };
-            match mark.commit_with(&self.shared, writes, &change.sequence).await {
-                Ok(Committed::Lost) => return Ok(None),
-                Ok(Committed::Done) => break,
-                Err(refused) if tries > self.shared.retries.attempts_max => return Err(refused),
-                Err(_) => tries += 1,
-            }
-            self.shared.retries.backoff.wait(tries).await;
-        }
-        tracing::error!(
-            processor = %self.name, shard = %self.shard, sequence = %change.sequence,
-            key = %change.key, %failure, "parked a change"
-        );
-        self.unsaved = 0;
-        if !self.processor.may_overtake() {
-            self.parked.insert(change.key.clone());
-        }
-        self.event(Event::Parked);
-        Ok(Some(()))
     }
 
     async fn save_now_and_then(&mut self) -> Result<(), Failure> {

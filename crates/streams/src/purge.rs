@@ -34,7 +34,7 @@ const QUEUE: Queue = Queue::named("purge");
 /// ended by then.
 const SETTLE: Duration = Duration::from_secs(10);
 /// The same where indexes may be behind, too.
-const SETTLE_INDEXES: Duration = Duration::from_secs(60);
+const SETTLE_INDEXES: Duration = Duration::from_mins(1);
 
 /// Purges what was deleted.
 #[derive(Clone, Debug)]

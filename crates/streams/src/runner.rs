@@ -231,10 +231,11 @@ impl Runner {
                 for lane in lanes.iter_mut() {
                     let last = loop {
                         match lane.step(Duration::ZERO).await? {
-                            Step::Moved | Step::Lost => moved = true,
+                            Step::Moved => moved = true,
                             other => break other,
                         }
                     };
+                    moved |= last == Step::Lost;
                     ended &= last == Step::Ended;
                 }
                 if ended {

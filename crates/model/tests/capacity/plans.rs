@@ -36,14 +36,14 @@ fn the_smaller_design() {
         plan.write_units(),
         15.0 * (24.0 + 4.0) // createPost
             + 25.0 * (9.0 + 6.0) // likePost
-            + 2.5 * (11.0 + 4.0) // followUser
+            + 2.5 * (15.0 + 4.0) // followUser
             + 2.5 * 11.0 // unfollowUser
             + 2.0 * 12.0, // updateProfile
     );
     // A month has 730 × 3,600 = 2,628,000 seconds.
     close(plan.month_of_reads(), 3435.0 * 2.628 * 0.125);
-    close(plan.month_of_writes(), 884.0 * 2.628 * 0.625);
-    close(plan.month(), 1128.3975 + 1451.97);
+    close(plan.month_of_writes(), 894.0 * 2.628 * 0.625);
+    close(plan.month(), 1128.3975 + 1468.395);
 }
 
 /// R41: the fuller design of s3, beside its estimate of 400 and 200 units a second.
@@ -70,7 +70,7 @@ fn the_fuller_design() {
         20.0 * (24.0 + 4.0 + 5.0) // createPost, into five feeds
             + 50.0 * (9.0 + 6.0) // likePost
             + 15.0 * (11.0 + 6.5) // addComment
-            + 5.0 * (11.0 + 4.0) // followUser
+            + 5.0 * (15.0 + 4.0) // followUser
             + 5.0 * 11.0, // unfollowUser
     );
 }

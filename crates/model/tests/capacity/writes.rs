@@ -98,17 +98,18 @@ fn a_follow() {
     // Follow          698 B: 1, and 1 in each of three         1        3
     // UserCounter     162 B: followers                         1
     // UserCounter     172 B: following, with its version       1
+    // Block           not there: a check of either side        2
     // Idempotency     332 B                                    1
-    // in a transaction                                     2 × 4 +      3 = 11
-    close(line.own, 11.0);
+    // in a transaction                                     2 × 6 +      3 = 15
+    close(line.own, 15.0);
     // Notification and the count of unread ones, 2 × (1 + 1).
     close(line.derived, 4.0);
-    // What goes costs what it did when it came.
+    // What goes costs what it did when it came, without the checks.
     let end = write("unfollowUser = 1");
     close(end.own, 11.0);
     close(end.derived, 0.0);
     // Without a requestId the outcome is not kept.
-    close(write("followUser = { rate = 1, request_ids = 0 }").own, 2.0 * 3.0 + 3.0);
+    close(write("followUser = { rate = 1, request_ids = 0 }").own, 2.0 * 5.0 + 3.0);
     // A request is in GSI1 only; accepted, it moves there and enters GSI2 and GSI3: 2 + 1 + 1.
     close(write("acceptFollower = 1").own, 2.0 * 4.0 + 4.0);
 }

@@ -118,7 +118,8 @@ async fn one_post(sides: &Sides) {
 
     // The likes in the same partition are not read along.
     let own = sides.ask("post_with_comments", &THIS_POST).await;
-    let (with, comments) = sides.core.post_with_comments(&id(POST)).await.unwrap().unwrap();
+    let (with, comments) =
+        sides.core.post_with_comments(&id(POST), Order::Descending, 20).await.unwrap().unwrap();
     assert_eq!(with, ours);
     let (own_post, mut own): (Vec<Item>, _) =
         own.into_iter().partition(|item| item.text("SK") == Some("POST"));

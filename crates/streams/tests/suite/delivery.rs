@@ -120,7 +120,7 @@ async fn two_readers_at_once_count_once_on_real_stores() {
     }
 }
 
-/// While the store is away everything waits; nothing is parked, lost or counted twice, also when a
+/// R32: while the store is away everything waits; nothing is parked, lost or counted twice, also when a
 /// write had happened before the store went away.
 #[tokio::test]
 async fn a_store_that_is_away_now_and_then_costs_time_only() {

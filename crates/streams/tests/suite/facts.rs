@@ -1,6 +1,7 @@
 //! Likes, comments and shares, written straight into the table, and a naive count of them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
@@ -10,7 +11,7 @@ use roundtable_model::entities::{
     Comment, CommentCounter, CommentLike, Like, Post, PostCounter, Share,
 };
 use roundtable_model::table::{
-    Check, Delete, Error, Item, Key, Put, Query, Scan, Transaction, Update,
+    Check, Delete, Error, Item, Key, Put, Query, Scan, StreamRead, StreamStart, Transaction, Update,
 };
 use roundtable_model::{CommentId, Entity, PostId, UserId, samples};
 
@@ -111,7 +112,7 @@ impl Facts<'_> {
     }
 
     async fn put(self, put: Put) {
-        done(self.0.core().table().put(put).await);
+        done(&self.0.core().table().put(put).await);
     }
 
     /// Only if what it is about is there, as services see to it.
@@ -123,11 +124,11 @@ impl Facts<'_> {
     }
 
     async fn update(self, update: Update) {
-        done(self.0.core().table().update(update).await);
+        done(&self.0.core().table().update(update).await);
     }
 
     async fn delete(self, delete: Delete) {
-        done(self.0.core().table().delete(delete).await);
+        done(&self.0.core().table().delete(delete).await);
     }
 }
 
@@ -136,7 +137,7 @@ const USERS: [&str; 4] = ["ana", "bo", "cleo", "dan"];
 const COMMENTS: [&str; 3] = ["c1", "c2", "c3"];
 
 /// What is already so stays so.
-fn done<T>(written: Result<T, Error>) {
+fn done<T>(written: &Result<T, Error>) {
     assert!(matches!(written, Ok(_) | Err(Error::ConditionFailed { .. })));
 }
 
@@ -236,4 +237,12 @@ pub(crate) async fn bookkeeping(ground: &Ground, partition: &str) -> Vec<Item> {
 /// The key of a like.
 pub(crate) fn like_key(post: &str, user: &str) -> Key {
     like(post, user).key().into()
+}
+
+/// How many changes the stream's first shard holds.
+pub(crate) async fn changes(ground: &Ground) -> usize {
+    let table = ground.core().table();
+    let shard = table.stream_shards().await.unwrap().remove(0).id;
+    let (start, wait) = (StreamStart::Oldest, Duration::ZERO);
+    table.stream_read(StreamRead { shard, start, limit: 1_000, wait }).await.unwrap().changes.len()
 }

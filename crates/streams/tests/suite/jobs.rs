@@ -128,6 +128,7 @@ async fn a_dead_workers_job_goes_on_at_its_page() {
     assert!(stops > 20, "{stops} await points are too few to be all");
 }
 
+/// R32: retries, with waits in between that are none here.
 #[tokio::test]
 async fn a_failing_job_is_tried_again_then_parked_then_redriven() {
     let (stage, errand) = (Stage::reference().await, Errand::default());

@@ -75,6 +75,19 @@ async fn it_runs_beside_its_writers_and_stops_when_asked() {
     }
 }
 
+/// DynamoDB serves two readers of a shard well: all processors together are one.
+#[tokio::test]
+async fn every_change_is_read_once_for_all_processors() {
+    let (stage, split) = Stage::split().await;
+    let facts = Facts(&stage.ground);
+    facts.history(3, 60).await;
+    let runner = stage.runner();
+    runner.drain().await.unwrap();
+    let figures = runner.figures();
+    let written = crate::facts::changes(&stage.ground).await;
+    assert_eq!((figures.lanes.len(), split.shown() - written), (4, written));
+}
+
 /// How far behind everything is, and what was done.
 #[tokio::test]
 async fn figures_tell_what_was_done() {

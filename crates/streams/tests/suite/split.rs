@@ -2,6 +2,8 @@
 //! one post comes in several; parents end and have children; and sequences of different shards say
 //! nothing about each other. It also says that other processes work on it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_conformance::Reference;
@@ -20,11 +22,18 @@ pub(crate) struct Split {
     inner: Reference,
     /// The sequences at which all shards ended and had children.
     cuts: Mutex<Vec<u64>>,
+    /// How many changes it has shown.
+    shown: AtomicUsize,
 }
 
 impl Split {
     pub(crate) fn new(inner: Reference) -> Self {
-        Self { inner, cuts: Mutex::default() }
+        Self { inner, cuts: Mutex::default(), shown: AtomicUsize::new(0) }
+    }
+
+    /// How many changes it has shown to anybody.
+    pub(crate) fn shown(&self) -> usize {
+        self.shown.load(Ordering::SeqCst)
     }
 
     /// Ends every shard here; each has a child, the first has two.
@@ -79,7 +88,8 @@ impl Backend for Split {
                 Some((generation, half)) => (generation.parse().unwrap(), half.parse().unwrap()),
                 None => (0, 0),
             };
-        let from = generation.checked_sub(1).map_or(0, |before| cuts[before]);
+        let from =
+            generation.checked_sub(1).and_then(|before| cuts.get(before)).copied().unwrap_or(0);
         let to = cuts.get(generation).copied().unwrap_or(u64::MAX);
         let ahead = if generation > 0 && own == 1 { AHEAD } else { 0 };
         let after = match &read.start {
@@ -97,6 +107,7 @@ impl Backend for Split {
         for change in &mut changes {
             change.sequence = Sequence::from(number(&change.sequence) + ahead);
         }
+        self.shown.fetch_add(changes.len(), Ordering::SeqCst);
         let last = changes.last().map(|change| change.sequence.clone());
         let next = last.or(match read.start {
             StreamStart::After(sequence) => Some(sequence),

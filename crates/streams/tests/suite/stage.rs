@@ -27,7 +27,7 @@ pub(crate) struct Stage {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) ground: Ground,
     tables: TableNames,
-    _kept: Vec<Box<dyn Any + Send + Sync>>,
+    kept: Vec<Box<dyn Any + Send + Sync>>,
 }
 
 impl Stage {
@@ -50,7 +50,7 @@ impl Stage {
         let (clock, directory) = (clock(), tempfile::tempdir().unwrap());
         let engine = open(&clock, directory.path(), SimulatedDisk::new());
         let mut stage = Self::on(Arc::new(engine), clock).await;
-        stage._kept.push(Box::new(directory));
+        stage.kept.push(Box::new(directory));
         stage
     }
 
@@ -67,7 +67,7 @@ impl Stage {
         let name = |table: &str| format!("{table}-{number}");
         let tables = TableNames { core: name("core"), logins: name("logins"), ops: name("ops") };
         let ground = ground(Arc::clone(&backend), &clock, &tables).await;
-        Self { backend, clock, ground, tables, _kept: Vec::new() }
+        Self { backend, clock, ground, tables, kept: Vec::new() }
     }
 
     /// What was left on a store.
@@ -77,7 +77,7 @@ impl Stage {
         tables: &TableNames,
     ) -> Self {
         let ground = ground(Arc::clone(&backend), &clock, tables).await;
-        Self { backend, clock, ground, tables: tables.clone(), _kept: Vec::new() }
+        Self { backend, clock, ground, tables: tables.clone(), kept: Vec::new() }
     }
 
     pub(crate) const fn tables(&self) -> &TableNames {

@@ -8,7 +8,7 @@ use roundtable_model::{ActorId, CaseId, ModerationStatus, Secret, UserId};
 use roundtable_testkit::Town;
 
 use super::acts::{act, person, variant};
-use super::stage::{Stage, Viewer, password};
+use super::stage::{Stage, password};
 
 /// As the table writes it.
 pub(crate) type Answer = &'static str;
@@ -22,16 +22,15 @@ struct Question<'a> {
     viewer: Option<Caller>,
 }
 
-/// Does what a row says as one of the viewers, in a town of its own; also tells what was done.
+/// Does what a row says as somebody, in a town of its own; also tells what was done.
 pub(crate) async fn answer(
     stage: &Stage,
     operation: &str,
     object: &str,
-    viewer: Viewer,
+    viewer: Option<Caller>,
 ) -> (Answer, Option<&'static str>) {
     let registration = Registration::Invitation;
     let town = stage.town(Settings { registration, ..Town::settings() }).await;
-    let viewer = viewer.caller(object);
     if let Some(act) = act(stage, operation, object) {
         let Some(caller) = viewer else { return ("-", Some(variant(&act))) };
         let done = town.act(&caller, &act, None).await;
@@ -126,7 +125,10 @@ impl Question<'_> {
                 let counts = accounts.counts(viewer, std::slice::from_ref(&id)).await;
                 shows(counts, |counts| counts.iter().any(Option::is_some))
             }
-            "accounts.login" | "accounts.refresh" | "accounts.authenticate" | "accounts.logout"
+            "accounts.login"
+            | "accounts.refresh"
+            | "accounts.authenticate"
+            | "accounts.logout"
             | "accounts.register" => self.proof().await,
             _ => match viewer {
                 Some(caller) => self.own_account(caller, &id, &page).await,
@@ -273,9 +275,7 @@ impl Question<'_> {
         let case = comment.unwrap_or_else(|| (&stage.posts[object]).into());
         match self.operation {
             "moderation.case" => shows(moderation.case(caller, &case).await, |_| true),
-            "moderation.reports" => {
-                lists(moderation.reports(caller, &case, &page).await, |_| true)
-            }
+            "moderation.reports" => lists(moderation.reports(caller, &case, &page).await, |_| true),
             "moderation.queue" => {
                 let status = status(object);
                 let queue = moderation.queue(caller, status, &page).await;
@@ -351,9 +351,7 @@ impl Question<'_> {
                 let liked = likes.has_liked(viewer, &author, ids).await;
                 shows(liked, |liked| liked.contains(&true))
             }
-            ("likes.toggle", Some(caller)) => {
-                shows(likes.toggle(caller, id, None).await, |_| true)
-            }
+            ("likes.toggle", Some(caller)) => shows(likes.toggle(caller, id, None).await, |_| true),
             ("activities.of", _) => {
                 let group = stage.groups.get(object).map(ActorId::from);
                 let actor = group.unwrap_or_else(|| (&author).into());

@@ -10,7 +10,7 @@ use roundtable_verify::Invariant;
 
 use crate::town::{BEGIN_MS, Town, at, count, follow, read};
 
-const PEOPLE: u64 = 300;
+const PEOPLE: u64 = 120;
 
 /// Everybody follows everybody's star, and every counter is wrong.
 async fn town() -> Town {

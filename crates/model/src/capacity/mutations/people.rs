@@ -24,12 +24,14 @@ fn asked() -> Follow {
     Follow { status: FollowStatus::Pending, active_since: None, ..samples::follow() }
 }
 
+/// Neither may have blocked the other.
 fn follow() -> Mutation {
-    let own = [put(&samples::follow()), following(), followers()];
+    let own =
+        [put(&samples::follow()), following(), followers(), absent::<Block>(), absent::<Block>()];
     Mutation::repeatable("followUser", own).then(notice())
 }
 
-/// Of a private account: neither may have blocked the other.
+/// Of a private account.
 fn follow_asked() -> Mutation {
     let own = [put(&asked()), absent::<Block>(), absent::<Block>()];
     Mutation::repeatable("followUserAsked", own).then(notice())
