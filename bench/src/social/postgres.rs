@@ -82,7 +82,9 @@ impl Postgres {
                 let insert = format!("INSERT INTO {counter} SELECT unnest($1::text[]), 0");
                 client.execute(&insert, &[&ids]).await?;
             }
-            client.batch_execute("VACUUM ANALYZE; CHECKPOINT").await?;
+            for tidy in ["VACUUM ANALYZE", "CHECKPOINT"] {
+                client.batch_execute(tidy).await?;
+            }
             anyhow::Ok(())
         })?;
         Ok(postgres)
