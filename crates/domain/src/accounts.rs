@@ -95,7 +95,7 @@ fn own(act: Act) -> Result<(), Failure> {
 }
 
 /// A profile as `viewer` sees it: an e-mail address is for its owner and for admins.
-fn shown(viewer: Option<&Caller>, mut user: User) -> User {
+pub(crate) fn shown(viewer: Option<&Caller>, mut user: User) -> User {
     let sees_email = viewer.is_some_and(|viewer| viewer.user_id == user.id || viewer.roles.admin);
     if !sees_email {
         user.email = None;

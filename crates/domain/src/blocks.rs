@@ -6,6 +6,7 @@ use roundtable_model::{Entity, RequestId, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Act, Standing, allows};
+use crate::accounts::shown;
 use crate::circle::circle;
 use crate::follows::{counted, severed};
 use crate::once::Kept;
@@ -140,11 +141,12 @@ impl Blocks {
                 let (profiles, theirs) =
                     try_join(core.profiles(&ids).strong().get(), core.blocked_by(&ids, &me).get())
                         .await?;
-                let shown = profiles.into_iter().zip(theirs).map(|(profile, theirs)| {
+                let seen = profiles.into_iter().zip(theirs).map(|(profile, theirs)| {
                     let profile = profile.filter(|profile| profile.status == UserStatus::Active)?;
+                    let profile = shown(Some(caller), profile);
                     Some(if theirs.is_some() { names_only(profile) } else { profile })
                 });
-                Ok(shown.collect())
+                Ok(seen.collect())
             },
         )
         .await

@@ -62,12 +62,12 @@ impl Follows {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(outcome).await,
                 async || {
+                    let them = self.visible(caller, followee).await?;
                     if let Some(edge) = self.edge(&me.id, followee).await? {
                         let outcome = Outcome::of(&edge);
                         let request = request.as_ref();
                         return Ok(self.ground.nothing_to_do(request, &outcome, edge).await?);
                     }
-                    let them = self.visible(caller, followee).await?;
                     let edge = new_edge(&self.ground, &me, &them).await?;
                     let outcome = Outcome::of(&edge);
                     // Not the version of the circle, which everything one does raises: of a hundred

@@ -45,15 +45,19 @@ impl Ground {
         people: impl IntoIterator<Item = &'a UserId>,
         groups: impl IntoIterator<Item = &'a GroupId>,
     ) -> Result<Sight> {
-        let people: HashSet<&UserId> = people.into_iter().collect();
+        let mut people: HashSet<&UserId> = people.into_iter().collect();
+        people.extend(viewer.map(|viewer| &viewer.user_id));
         let groups: HashSet<&GroupId> = groups.into_iter().collect();
         let people: Vec<UserId> = people.into_iter().cloned().collect();
         let groups: Vec<GroupId> = groups.into_iter().cloned().collect();
         let (people, groups) =
             futures::future::try_join(self.people(viewer, people), self.groups(viewer, groups))
                 .await?;
-        let staff = viewer.is_some_and(Caller::moderates);
-        Ok(Sight { viewer: viewer.map(|viewer| viewer.user_id.clone()), staff, people, groups })
+        let sight = Sight { viewer: None, staff: false, people, groups };
+        Ok(match viewer {
+            Some(viewer) => sight.through(viewer),
+            None => sight,
+        })
     }
 
     async fn people(
@@ -109,13 +113,39 @@ impl Person {
 }
 
 impl Sight {
+    /// As this viewer sees it. Whoever is suspended or gone sees what a stranger does: what follows and
+    /// memberships opened to them is closed.
+    fn through(mut self, viewer: &Caller) -> Self {
+        let Caller { user_id, .. } = viewer;
+        let status = self.people.get(user_id).map(|person| person.profile.status);
+        match status {
+            Some(UserStatus::Active) => {
+                self.viewer = Some(user_id.clone());
+                self.staff = viewer.moderates();
+            }
+            // Their own profile still tells them that they are suspended.
+            Some(UserStatus::Suspended) => {
+                self.viewer = Some(user_id.clone());
+                self.forget_ties();
+            }
+            Some(UserStatus::Deleted) | None => self.forget_ties(),
+        }
+        self
+    }
+
+    fn forget_ties(&mut self) {
+        self.people.values_mut().for_each(|person| person.followed = false);
+        self.groups.values_mut().for_each(|membership| membership.member = None);
+    }
+
     /// The profile of a person the viewer may see.
     pub fn person(&self, id: &UserId) -> Option<&User> {
         let person = self.people.get(id)?;
-        let live = person.profile.status == UserStatus::Active;
-        let shown = self.is_me(id) && person.profile.status != UserStatus::Deleted
-            || live && !person.blocked
-            || self.staff;
+        let shown = match person.profile.status {
+            UserStatus::Deleted => false,
+            UserStatus::Active if !person.blocked => true,
+            UserStatus::Active | UserStatus::Suspended => self.is_me(id) || self.staff,
+        };
         shown.then_some(&person.profile)
     }
 

@@ -105,7 +105,9 @@ impl Posts {
         let staff = viewer.is_some_and(Caller::moderates);
         let standing = Standing::ANONYMOUS.and_if(staff, Standing::MODERATOR);
         if !allows(Act::SeeModerationQueue, standing) {
-            return Err(Failure::Forbidden.into());
+            let signed_in = viewer.is_some();
+            let refused = if signed_in { Failure::Forbidden } else { Failure::Unauthenticated };
+            return Err(refused.into());
         }
         let shards = self.ground.settings().shards.cases.0;
         fill(

@@ -31,10 +31,10 @@ public post              | moderation.report_post                               
 public post              | moderation.moderate_post moderation.case                             | -    403  403  403  403  403  403  403  ok   ok   403
 public post              | moderation.reports moderation.queue                                  | -    403  403  403  403  403  403  403  ok   ok   403
 
-followers' post          | posts.post comments.on likes.of                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404/ok
-followers' post          | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   ok   no   no   no   no   no   ok   ok   no/ok
+followers' post          | posts.post comments.on likes.of                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404
+followers' post          | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   ok   no   no   no   no   no   ok   ok   no
 followers' post          | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
-followers' post          | posts.by activities.of likes.by                                      | no   ok   ok   no   404  no   no   no   ok   ok   no/ok
+followers' post          | posts.by activities.of likes.by                                      | no   ok   ok   no   404  no   no   no   ok   ok   no
 followers' post          | likes.like likes.unlike likes.toggle                                 | -    ok   ok   404  404  404  404  404  ok   ok   403
 followers' post          | comments.add shares.unshare                                          | -    ok   ok   404  404  404  404  404  ok   ok   403
 followers' post          | shares.share                                                         | -    403  403  404  404  404  404  404  403  403  403
@@ -57,10 +57,10 @@ private post             | activities.post                                      
 private post             | moderation.report_post                                               | -    400  404  404  404  404  404  404  ok   ok   403
 private post             | moderation.moderate_post                                             | -    403  403  403  403  403  403  403  ok   ok   403
 
-private account's post   | posts.post comments.on likes.of                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404/ok
-private account's post   | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   ok   no   no   no   no   no   ok   ok   no/ok
+private account's post   | posts.post comments.on likes.of                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404
+private account's post   | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   ok   no   no   no   no   no   ok   ok   no
 private account's post   | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
-private account's post   | posts.by activities.of likes.by                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404/ok
+private account's post   | posts.by activities.of likes.by                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404
 private account's post   | likes.like likes.unlike likes.toggle                                 | -    ok   ok   404  404  404  404  404  ok   ok   403
 private account's post   | comments.add shares.unshare                                          | -    ok   ok   404  404  404  404  404  ok   ok   403
 private account's post   | shares.share                                                         | -    403  403  404  404  404  404  404  403  403  403
@@ -84,10 +84,10 @@ group's post             | activities.post                                      
 group's post             | moderation.report_post                                               | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 group's post             | moderation.moderate_post                                             | -    403  403  403  403  403  403  403  ok   ok   403
 
-private group's post     | posts.post comments.on likes.of activities.of                        | 404  ok   404  404  404  ok   404  ok   ok   ok   404/ok
-private group's post     | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   ok   no   ok   ok   ok   no/ok
+private group's post     | posts.post comments.on likes.of activities.of                        | 404  ok   404  404  404  ok   404  ok   ok   ok   404
+private group's post     | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   ok   no   ok   ok   ok   no
 private group's post     | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
-private group's post     | posts.by likes.by                                                    | no   ok   no   no   404  ok   no   ok   ok   ok   no/ok
+private group's post     | posts.by likes.by                                                    | no   ok   no   no   404  ok   no   ok   ok   ok   no
 private group's post     | likes.like likes.unlike likes.toggle                                 | -    ok   404  404  404  ok   404  ok   ok   ok   403
 private group's post     | comments.add shares.unshare                                          | -    ok   404  404  404  ok   404  ok   ok   ok   403
 private group's post     | shares.share                                                         | -    403  404  404  404  403  404  403  403  403  403
@@ -99,7 +99,7 @@ private group's post     | moderation.moderate_post                             
 
 pending post             | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 pending post             | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
-pending post             | posts.global                                                         | 401/403 403  403  403  403  403  403  403  ok   ok   403
+pending post             | posts.global                                                         | 401     403  403  403  403  403  403  403  ok   ok   403
 pending post             | posts.on_day posts.popular                                           | no   no   no   no   no   no   no   no   no   no   no
 pending post             | posts.by likes.by                                                    | no   ok   no   no   404  no   no   no   ok   ok   no
 pending post             | activities.of                                                        | no   no   no   no   404  no   no   no   no   no   no
@@ -114,7 +114,7 @@ pending post             | moderation.moderate_post moderation.case moderation.q
 
 flagged post             | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 flagged post             | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
-flagged post             | posts.global                                                         | 401/403 403  403  403  403  403  403  403  ok   ok   403
+flagged post             | posts.global                                                         | 401     403  403  403  403  403  403  403  ok   ok   403
 flagged post             | posts.on_day posts.popular                                           | no   no   no   no   no   no   no   no   no   no   no
 flagged post             | posts.by likes.by activities.of                                      | no   ok   no   no   404  no   no   no   ok   ok   no
 flagged post             | likes.like likes.unlike likes.toggle                                 | -    ok   404  404  404  404  404  404  ok   ok   403
@@ -128,7 +128,7 @@ flagged post             | moderation.moderate_post moderation.case moderation.q
 
 rejected post            | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 rejected post            | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
-rejected post            | posts.global                                                         | 401/403 403  403  403  403  403  403  403  ok   ok   403
+rejected post            | posts.global                                                         | 401     403  403  403  403  403  403  403  ok   ok   403
 rejected post            | posts.on_day posts.popular                                           | no   no   no   no   no   no   no   no   no   no   no
 rejected post            | posts.by likes.by activities.of                                      | no   ok   no   no   404  no   no   no   ok   ok   no
 rejected post            | likes.like likes.unlike likes.toggle                                 | -    ok   404  404  404  404  404  404  ok   ok   403
@@ -159,14 +159,14 @@ suspended account's post | posts.delete                                         
 suspended account's post | moderation.report_post                                               | -    403  404  404  404  404  404  404  ok   ok   403
 suspended account's post | moderation.moderate_post                                             | -    403  403  403  403  403  403  403  ok   ok   403
 
-deleted account's post   | posts.post comments.on likes.of                                      | 404  404  404  404  404  404  404  404  404/ok 404/ok 404
-deleted account's post   | posts.posts posts.stats posts.tagged likes.has_liked                 | no   no   no   no   no   no   no   no   no/ok no/ok no
-deleted account's post   | posts.on_day posts.popular posts.global                              | no   no   no   no   no   no   no   no   no/ok no/ok no
-deleted account's post   | posts.by likes.by activities.of                                      | 404  404  404  404  404  404  404  404  404/ok 404/ok 404
-deleted account's post   | likes.like comments.add shares.share                                 | -    401  404  404  404  404  404  404  404/ok 404/ok 403
-deleted account's post   | posts.update                                                         | -    401  404  404  404  404  404  404  404/403 404/403 403
+deleted account's post   | posts.post comments.on likes.of                                      | 404  404  404  404  404  404  404  404  404    404    404
+deleted account's post   | posts.posts posts.stats posts.tagged likes.has_liked                 | no   no   no   no   no   no   no   no   no    no    no
+deleted account's post   | posts.on_day posts.popular posts.global                              | no   no   no   no   no   no   no   no   no    no    no
+deleted account's post   | posts.by likes.by activities.of                                      | 404  404  404  404  404  404  404  404  404    404    404
+deleted account's post   | likes.like comments.add shares.share                                 | -    401  404  404  404  404  404  404  404    404    403
+deleted account's post   | posts.update                                                         | -    401  404  404  404  404  404  404  404     404     403
 deleted account's post   | posts.delete                                                         | -    401  404  404  404  404  404  404  404  404  403
-deleted account's post   | moderation.report_post                                               | -    401  404  404  404  404  404  404  404/ok 404/ok 403
+deleted account's post   | moderation.report_post                                               | -    401  404  404  404  404  404  404  404    404    403
 
 comment                  | comments.comment comments.replies comments.on comments.by            | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 comment                  | comments.marks                                                       | no   ok   no   no   no   no   no   no   no   no   no
@@ -198,16 +198,16 @@ deleted comment          | comments.like comments.unlike comments.add comments.u
 deleted comment          | comments.delete moderation.report_comment                            | -    404  404  404  404  404  404  404  404  404  403
 deleted comment          | moderation.moderate_comment                                          | -    403  403  403  403  403  403  403  404  404  403
 
-comment for followers    | comments.comment comments.replies comments.on                        | 404  ok   ok   404  404  404  404  404  ok   ok   404/ok
-comment for followers    | comments.by                                                          | no   ok   ok   no   404  no   no   no   ok   ok   no/ok
+comment for followers    | comments.comment comments.replies comments.on                        | 404  ok   ok   404  404  404  404  404  ok   ok   404
+comment for followers    | comments.by                                                          | no   ok   ok   no   404  no   no   no   ok   ok   no
 comment for followers    | comments.like comments.unlike comments.add                           | -    ok   ok   404  404  404  404  404  ok   ok   403
 comment for followers    | comments.update                                                      | -    ok   403  404  404  404  404  404  403  403  403
 comment for followers    | comments.delete                                                      | -    ok   403  404  404  404  404  404  ok   ok   403
 comment for followers    | moderation.report_comment                                            | -    400  ok   404  404  404  404  404  ok   ok   403
 comment for followers    | moderation.moderate_comment                                          | -    403  403  403  403  403  403  403  ok   ok   403
 
-comment in private group | comments.comment comments.replies comments.on                        | 404  ok   404  404  404  ok   404  ok   ok   ok   404/ok
-comment in private group | comments.by                                                          | no   ok   no   no   404  ok   no   ok   ok   ok   no/ok
+comment in private group | comments.comment comments.replies comments.on                        | 404  ok   404  404  404  ok   404  ok   ok   ok   404
+comment in private group | comments.by                                                          | no   ok   no   no   404  ok   no   ok   ok   ok   no
 comment in private group | comments.like comments.unlike comments.add                           | -    ok   404  404  404  ok   404  ok   ok   ok   403
 comment in private group | comments.update                                                      | -    ok   404  404  404  403  404  403  403  403  403
 comment in private group | comments.delete                                                      | -    ok   404  404  404  403  404  403  ok   ok   403
@@ -230,8 +230,8 @@ group's admin            | groups.remove                                        
 group's owner            | groups.remove                                                        | -    409  403  403  403  403  403  409  403  409  403
 
 private group            | groups.get groups.views                                              | ok   ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
-private group            | groups.members                                                       | 404  ok   404  404  404  ok   404  ok   ok   ok   404/ok
-private group            | groups.of                                                            | no   ok   no   no   404  ok   no   ok   ok   ok   no/ok
+private group            | groups.members                                                       | 404  ok   404  404  404  ok   404  ok   ok   ok   404
+private group            | groups.of                                                            | no   ok   no   no   404  ok   no   ok   ok   ok   no
 private group            | groups.mine                                                          | -    ok   no   no   no   ok   no   ok   no   no   403
 private group            | groups.update                                                        | -    ok   403  403  403  403  403  ok   403  ok   403
 private group            | groups.delete                                                        | -    ok   403  403  403  403  403  403  403  ok   403
@@ -261,8 +261,8 @@ private profile          | accounts.user accounts.people accounts.by_nickname   
 private profile          | accounts.by_username accounts.by_handle accounts.counts              | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 private profile          | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 private profile          | follows.is_following                                                 | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
-private profile          | follows.activity_of                                                  | no   ok   ok   no   no   no   no   no   ok   ok   no/ok
-private profile          | follows.following follows.followers                                  | 404  ok   ok   404  404  404  404  404  ok   ok   404/ok
+private profile          | follows.activity_of                                                  | no   ok   ok   no   no   no   no   no   ok   ok   no
+private profile          | follows.following follows.followers                                  | 404  ok   ok   404  404  404  404  404  ok   ok   404
 private profile          | follows.follow                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 private profile          | follows.unfollow follows.update                                      | -    404  ok   404  404  404  404  404  404  404  403
 private profile          | blocks.block                                                         | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
@@ -276,7 +276,7 @@ suspended profile        | accounts.by_username accounts.by_handle accounts.coun
 suspended profile        | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 suspended profile        | follows.is_following follows.activity_of                             | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended profile        | follows.following follows.followers                                  | 404  ok   404  404  404  404  404  404  ok   ok   404
-suspended profile        | follows.follow                                                       | -    403  404/ok 404 404  404  404  404  ok   ok   403
+suspended profile        | follows.follow                                                       | -    403  404    404 404  404  404  404  ok   ok   403
 suspended profile        | follows.unfollow                                                     | -    403  ok   404  404  404  404  404  404  404  403
 suspended profile        | blocks.block                                                         | -    403  404  404  404  404  404  404  404  404  403
 suspended profile        | accounts.suspend accounts.unsuspend                                  | -    403  403  403  403  403  403  403  ok   ok   403
@@ -285,9 +285,9 @@ suspended profile        | accounts.set_roles                                   
 deleted profile          | accounts.user accounts.people accounts.by_nickname                   | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | accounts.by_username accounts.by_handle accounts.counts              | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | accounts.by_email                                                    | no   no   no   no   no   no   no   no   no   no   no
-deleted profile          | follows.is_following follows.activity_of                             | no   no   no   no   no   no   no   no   no/ok no/ok no
-deleted profile          | follows.following follows.followers                                  | 404  404  404  404  404  404  404  404  404/ok 404/ok 404
-deleted profile          | follows.follow                                                       | -    401  404/ok 404  404  404  404  404  404/ok 404/ok 403
+deleted profile          | follows.is_following follows.activity_of                             | no   no   no   no   no   no   no   no   no    no    no
+deleted profile          | follows.following follows.followers                                  | 404  404  404  404  404  404  404  404  404    404    404
+deleted profile          | follows.follow                                                       | -    401  404    404  404  404  404  404  404    404    403
 deleted profile          | blocks.block                                                         | -    401  404  404  404  404  404  404  404  404  403
 deleted profile          | accounts.suspend accounts.unsuspend                                  | -    401  403  403  403  403  403  403  404  404  403
 deleted profile          | accounts.set_roles                                                   | -    401  403  403  403  403  403  403  403  404  403
