@@ -197,16 +197,14 @@ impl Hand {
             written: Vec::new(),
         };
         let progress = Progress::new("people and posts", 2 * CAST);
-        let mut arrivals = futures::stream::iter(0..CAST)
-            .map(|number| move_in(ground, number))
-            .buffered(AT_ONCE);
+        let mut arrivals =
+            futures::stream::iter(0..CAST).map(|number| move_in(ground, number)).buffered(AT_ONCE);
         while let Some(arrived) = arrivals.next().await {
             hand.people.push(arrived?);
             progress.add(1);
         }
-        let mut posts = futures::stream::iter(0..CAST)
-            .map(|number| hand.post(number))
-            .buffered(AT_ONCE);
+        let mut posts =
+            futures::stream::iter(0..CAST).map(|number| hand.post(number)).buffered(AT_ONCE);
         let mut written = Vec::new();
         while let Some(post) = posts.next().await {
             written.push(post?);

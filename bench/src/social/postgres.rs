@@ -148,9 +148,8 @@ async fn one_follow(
     let me = people.get(me).context("there is no such person")?;
     let them = people.get(them).context("there is no such person")?;
     let now = SystemTime::now();
-    let counted = client
-        .execute(follow, &[&me.id, &them.id, &me.nickname, &them.nickname, &now])
-        .await?;
+    let counted =
+        client.execute(follow, &[&me.id, &them.id, &me.nickname, &them.nickname, &now]).await?;
     ensure!(counted == 1, "a follow was not counted");
     Ok(())
 }

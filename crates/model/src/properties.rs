@@ -109,14 +109,15 @@ fn active(follow: &mut Follow) {
 
 #[test]
 fn the_list_above_is_the_page() {
-    fn name<E: Entity>(listed: &mut Vec<&'static str>) -> Checked {
+    fn name<E: Entity>(listed: &mut Vec<&'static str>) -> Option<()> {
+        let before = listed.len();
         listed.push(E::SHAPE.name);
-        Ok(())
+        (listed.len() > before).then_some(())
     }
     let mut listed = Vec::new();
-    let mut list = || -> Checked {
+    let mut list = || -> Option<()> {
         for_each_entity!(name(&mut listed));
-        Ok(())
+        Some(())
     };
     list().unwrap();
     let mut page: Vec<&str> =
@@ -244,7 +245,6 @@ fn scores_and_times_keep_their_width() {
         part(&mut key);
         key.len()
     };
-    use crate::KeyPart;
     for score in [0, 999, 1000, u64::MAX] {
         assert_eq!(width(&|key| Score::new(score).write_part(key)), 12);
     }

@@ -5,8 +5,14 @@
 //! method of one (`{created_at:day}`); `[#{shard}]` is nothing for shard 0 and `#n` for the others. A
 //! key `if …` is there only then. Nothing in a key holds a `#` that is not written here.
 
-#[expect(clippy::wildcard_imports, reason = "the page is about all of them")]
-use crate::entities::*;
+use crate::entities::{
+    Activity, ActorHead, ApiKey, AssistMsg, AssistThread, Audit, Block, Checkpoint, Comment,
+    CommentCounter, CommentLike, Company, Credential, DeadLetter, EmailLock, FeedHorizon, FeedItem,
+    Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency, Invitation, Job, Like,
+    LoginAttempt, Message, Milestone, ModerationCase, NickLock, Notification, Offer, Post,
+    PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room, RoomHead, RoomMember,
+    SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter, Webhook, XpEntry,
+};
 use crate::shape::TableShape;
 use crate::{
     ActivityId, ActorId, ApiKeyId, AuditId, Caller, CaseId, CommentId, CompactDay, CompanyId, Days,

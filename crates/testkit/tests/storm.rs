@@ -39,8 +39,9 @@ async fn populate(town: &Town) -> Vec<String> {
     for (number, name) in names.iter().enumerate() {
         town.move_in(name, |user| user.is_private = number % 6 == 5).await;
     }
-    town.employ(&names[PEOPLE - 2], Role::Moderator).await;
-    town.employ(&names[PEOPLE - 1], Role::Admin).await;
+    let [.., moderator, admin] = names.as_slice() else { panic!("a storm needs people") };
+    town.employ(moderator, Role::Moderator).await;
+    town.employ(admin, Role::Admin).await;
     names
 }
 

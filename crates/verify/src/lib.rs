@@ -2,7 +2,7 @@
 //! derived from facts.
 //!
 //! [`Verify`] reads every table and index once, in parallel, and keeps no items: what belongs together
-//! is entered into a [ledger](ledger) of a few megabytes, whose accounts must balance. Only where one
+//! is entered into a ledger of a few megabytes, whose accounts must balance. Only where one
 //! does not is a second, narrower look taken, which names the keys. So memory is bounded however large
 //! the store is: see [`Verify`].
 //!

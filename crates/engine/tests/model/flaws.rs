@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use roundtable_engine::{Directory, Disk, DiskFile, Engine};
 use roundtable_table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Found, FoundMany, Get, Item,
-    Key, Merge, Page, Put, Query, Result, Returning, Scan, Shard, StreamPage, StreamRead,
+    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Charge, Delete, Found, FoundMany, Get,
+    Item, Key, Merge, Page, Put, Query, Result, Returning, Scan, Shard, StreamPage, StreamRead,
     TableDefinition, TableGet, Transaction, Update, Written, async_trait,
 };
 
@@ -163,7 +163,7 @@ impl Backend for Flawed {
         if delete.condition.is_none() && self.strikes(Flaw::LostDelete) {
             self.inner.describe_table(&table.name).await?;
             let old = self.peek(table, &delete.key).await;
-            let capacity = Capacity::change(table, old.as_ref(), None)?;
+            let capacity = Charge::change(table, old.as_ref(), None)?.alone();
             let item = old.filter(|_| delete.returning == Returning::Old);
             return Ok(Written { item, capacity });
         }

@@ -78,7 +78,7 @@ fn what_only_looks_like_a_nickname_is_text() {
 
 #[test]
 fn there_is_an_end_to_it() {
-    let many: String = (0..100).map(|n| format!("#tag{n} @person{n} ")).collect();
+    let many = (0..100).map(|n| format!("#tag{n} @person{n}")).collect::<Vec<_>>().join(" ");
     let named = named(&many);
     assert_eq!((named.tags.len(), named.nicknames.len()), (TAGS_MAX, MENTIONS_MAX));
     assert_eq!(named.tags.last().map(ToString::to_string).as_deref(), Some("tag29"));
