@@ -11,7 +11,9 @@ use crate::attribute::{Sample, seeded};
 use crate::entities::*;
 use crate::error::shown;
 use crate::shape::{EntityShape, Index, KeyShape, Segment, TableShape, Template};
-use crate::{Entity, Error, FollowStatus, ModerationStatus, SCHEMA, Score, Time, Visibility};
+use crate::{
+    Entity, Error, FollowStatus, KeyPart, ModerationStatus, SCHEMA, Score, Time, Visibility,
+};
 
 /// Does something for every entity of the page.
 macro_rules! for_each_entity {

@@ -1,15 +1,18 @@
 //! Changes that come again, doubled, late, or to two readers at once (I4, I6).
 
-use rand::SeedableRng;
+use async_trait::async_trait;
 use rand::rngs::SmallRng;
-use roundtable_model::entities::{Checkpoint, PostCounter};
-use roundtable_model::table::{Put, Sequence};
-use roundtable_model::{Answer, Entity};
-use roundtable_streams::Counters;
+use rand::{Rng, SeedableRng};
+use roundtable_domain::Ground;
+use roundtable_model::entities::{Checkpoint, Like, PostCounter};
+use roundtable_model::table::{Put, Sequence, Update};
+use roundtable_model::{Answer, Entity, Processor as Name};
+use roundtable_streams::{Batch, Counters, Effects, Failure, Processor, Runner};
+use roundtable_testkit::stop_at;
 
 use crate::facts::{Facts, all, assert_counted, bookkeeping, everything};
 use crate::faults::Faults;
-use crate::stage::{Stage, runner};
+use crate::stage::{Stage, retries, runner};
 
 /// I6: redelivery changes nothing.
 #[tokio::test]
@@ -95,6 +98,60 @@ async fn two_readers_at_once_count_once() {
             first.unwrap();
             second.unwrap();
             assert_counted(&stage.ground).await;
+        }
+    }
+}
+
+/// Counts likes with no guard at all.
+#[derive(Debug)]
+struct Trusting(Ground);
+
+#[async_trait]
+impl Processor for Trusting {
+    fn name(&self) -> Name {
+        Name::named("trusting")
+    }
+
+    fn wants(&self) -> &'static [&'static str] {
+        const { &[Like::SHAPE.name] }
+    }
+
+    fn may_overtake(&self) -> bool {
+        true
+    }
+
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
+        let mut effects = Effects::none();
+        let more = i32::try_from(batch.changes.len()).unwrap();
+        let tally = Update::new(("TALLY", "likes")).add("changes", more);
+        effects.write(self.0.ops().table(), tally);
+        Ok(effects)
+    }
+}
+
+/// Where effects commit with their checkpoint, that alone makes them exactly once.
+#[tokio::test]
+async fn a_checkpoint_and_its_effects_are_one() {
+    for seed in 0..8 {
+        for stage in [Stage::reference().await, Stage::engine().await] {
+            Facts(&stage.ground).post("p1").await;
+            for number in 0..250 {
+                Facts(&stage.ground).like("p1", &format!("user{number}")).await;
+            }
+            let trusting = |ground: &Ground| {
+                let setup = Runner::on(ground.clone(), [0; 32]).with(Trusting(ground.clone()));
+                setup.retrying(retries()).build()
+            };
+            let mut random = SmallRng::seed_from_u64(seed);
+            for _ in 0..6 {
+                let (one, other) = (stage.slow().await, stage.slow().await);
+                let (one, other) = (trusting(&one), trusting(&other));
+                let both = async { tokio::join!(one.drain(), other.drain()) };
+                let _ = stop_at(random.random_range(0..40), both).await;
+            }
+            trusting(&stage.ground).drain().await.unwrap();
+            let tally = bookkeeping(&stage.ground, "TALLY").await;
+            assert_eq!(tally[0].number("changes"), Some(250.into()));
         }
     }
 }

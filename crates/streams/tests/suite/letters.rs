@@ -28,7 +28,7 @@ struct Picky {
 }
 
 /// The items it fails at.
-type Refused = Arc<Mutex<HashSet<Key>>>;
+pub(crate) type Refused = Arc<Mutex<HashSet<Key>>>;
 
 #[async_trait]
 impl Processor for Picky {
@@ -55,7 +55,8 @@ impl Processor for Picky {
     }
 }
 
-fn picky(ground: &Ground, refused: &Refused) -> Runner {
+/// A runner with counters that fail at some items.
+pub(crate) fn picky(ground: &Ground, refused: &Refused) -> Runner {
     let (counters, refused) = (Counters::new(ground.clone()), Arc::clone(refused));
     let scores = roundtable_streams::Scores::new(ground.clone());
     let setup = Runner::on(ground.clone(), [0; 32]).with(Picky { counters, refused }).with(scores);

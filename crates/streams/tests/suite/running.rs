@@ -8,7 +8,8 @@ use roundtable_streams::Runner;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::facts::{Facts, assert_counted};
+use crate::facts::{Facts, assert_counted, like_key};
+use crate::letters::{Refused, picky};
 use crate::stage::Stage;
 
 /// Waits for something that others bring about.
@@ -58,8 +59,8 @@ async fn it_runs_beside_its_writers_and_stops_when_asked() {
             facts.step(&mut random).await;
         }
         facts.like("p2", "somebody-new").await;
-        let (stop, running) = start(&runner);
         let before = processed(&runner, "counters");
+        let (stop, running) = start(&runner);
         until(|| processed(&runner, "counters") > before).await;
         stop.send(()).unwrap();
         running.await.unwrap();
@@ -73,6 +74,33 @@ async fn it_runs_beside_its_writers_and_stops_when_asked() {
         assert!(figures.lanes.iter().all(|lane| lane.processed == 0), "{figures:?}");
         assert_eq!(figures.behind_ms(), 0);
     }
+}
+
+/// Whoever waits behind a parked change goes on as soon as that has been redriven, without a restart.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_redriven_no_longer_holds_anything_up() {
+    let stage = Stage::reference().await;
+    let (facts, refused) = (Facts(&stage.ground), Refused::default());
+    facts.post("p1").await;
+    refused.lock().insert(like_key("p1", "ana"));
+    let runner = picky(&stage.ground, &refused);
+    let (stop, running) = start(&runner);
+    facts.like("p1", "ana").await;
+    let parked =
+        |runner: &Runner| runner.figures().lanes.iter().map(|lane| lane.parked).sum::<u64>();
+    until(|| parked(&runner) == 1).await;
+    refused.lock().clear();
+    facts.unlike("p1", "ana").await;
+    until(|| parked(&runner) == 2).await;
+    assert_eq!(runner.dead_letters().redrive_all(10).await.unwrap().done, 2);
+    let before = processed(&runner, "counters");
+    facts.like("p1", "ana").await;
+    until(|| processed(&runner, "counters") > before).await;
+    stop.send(()).unwrap();
+    running.await.unwrap();
+    assert_eq!(parked(&runner), 2);
+    stage.runner().drain().await.unwrap();
+    assert_counted(&stage.ground).await;
 }
 
 /// DynamoDB serves two readers of a shard well: all processors together are one.
