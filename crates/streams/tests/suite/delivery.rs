@@ -7,11 +7,12 @@ use roundtable_domain::Ground;
 use roundtable_model::entities::{Checkpoint, Like, PostCounter};
 use roundtable_model::table::{Put, Sequence, Update};
 use roundtable_model::{Answer, Entity, Processor as Name};
-use roundtable_streams::{Batch, Counters, Effects, Failure, Processor, Runner};
+use roundtable_streams::{Batch, Counters, Effects, Failure, Processor, Runner, Scores};
 use roundtable_testkit::stop_at;
 
 use crate::facts::{Facts, all, assert_counted, bookkeeping, everything};
 use crate::faults::Faults;
+use crate::late::Late;
 use crate::stage::{Stage, retries, runner};
 
 /// I6: redelivery changes nothing.
@@ -154,6 +155,30 @@ async fn a_checkpoint_and_its_effects_are_one() {
             assert_eq!(tally[0].number("changes"), Some(250.into()));
         }
     }
+}
+
+/// A reader that comes back late with a score of long ago must not write it, although the post is as it
+/// was: what the counter says has changed, and changed back, in between.
+#[tokio::test]
+async fn a_score_of_long_ago_is_not_written() {
+    let stage = Stage::split().await.0;
+    let facts = Facts(&stage.ground);
+    facts.post("p1").await;
+    let count = async || {
+        let counters = Counters::new(stage.ground.clone());
+        let only = Runner::on(stage.ground.clone(), [0; 32]).with(counters);
+        only.retrying(retries()).build().drain().await.unwrap();
+    };
+    for user in ["ana", "bo"] {
+        facts.share("p1", user).await;
+    }
+    count().await;
+    let late = Late::start(&stage.ground, Scores::new(stage.ground.clone())).await;
+    facts.unshare("p1", "bo").await;
+    stage.runner().drain().await.unwrap();
+    late.go_on().await;
+    stage.runner().drain().await.unwrap();
+    assert_counted(&stage.ground).await;
 }
 
 /// The same on the embedded engine and on DynamoDB's API, with facts still being written.

@@ -13,9 +13,9 @@ use roundtable_streams::{
     Batch, Counters, DeadLetters, Delivery, Effects, Failure, Processor, Redriven, Runner, Subject,
 };
 use roundtable_testkit::stop_at;
-use tokio::sync::Notify;
 
 use crate::facts::{Facts, assert_counted, like_key};
+use crate::late::Late;
 use crate::stage::{ATTEMPTS_MAX, Stage, retries};
 
 const PARKED: Queue = Queue::named("stream.counters");
@@ -176,36 +176,6 @@ async fn later_changes_of_a_parked_item_wait_behind_it() {
     }
 }
 
-/// The counters, which take long over their first batch.
-#[derive(Debug)]
-struct Slow {
-    counters: Counters,
-    reached: Arc<Notify>,
-    go_on: Arc<Notify>,
-}
-
-#[async_trait]
-impl Processor for Slow {
-    fn name(&self) -> Name {
-        self.counters.name()
-    }
-
-    fn wants(&self) -> &'static [&'static str] {
-        self.counters.wants()
-    }
-
-    fn may_overtake(&self) -> bool {
-        self.counters.may_overtake()
-    }
-
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let effects = self.counters.effects(batch).await;
-        self.reached.notify_one();
-        self.go_on.notified().await;
-        effects
-    }
-}
-
 /// A reader that lost its shard in the middle of a batch comes back when another has parked that
 /// change: it must not count it any more, or it would be counted twice when it is redriven.
 #[tokio::test]
@@ -219,27 +189,13 @@ async fn a_late_reader_cannot_count_what_was_parked() {
             stage.runner().drain().await.unwrap();
         }
         facts.like("p1", "ana").await;
-        let (reached, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let counters = Counters::new(stage.ground.clone());
-        let slow = Slow { counters, reached: Arc::clone(&reached), go_on: Arc::clone(&go_on) };
-        let late = Runner::on(stage.ground.clone(), [0; 32]).with(slow).retrying(retries()).build();
-        let late = tokio::spawn(async move { late.drain().await });
-        reached.notified().await;
+        let late = Late::start(&stage.ground, Counters::new(stage.ground.clone())).await;
         refused.lock().insert(like_key("p1", "ana"));
         let other = picky(&stage.ground, &refused);
         // Parking marks the counter, also by a processor that fails at everything else.
         other.drain().await.unwrap();
         assert_eq!(other.dead_letters().count().await.unwrap(), 1);
-        let late = async {
-            loop {
-                go_on.notify_one();
-                tokio::task::yield_now().await;
-                if late.is_finished() {
-                    return late.await;
-                }
-            }
-        };
-        late.await.unwrap().unwrap();
+        late.go_on().await;
         assert_eq!(likes(&stage.ground, "p1").await, u64::from(known));
         refused.lock().clear();
         let redriven = other.dead_letters().redrive_all(1).await.unwrap();

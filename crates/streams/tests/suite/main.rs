@@ -9,6 +9,7 @@ mod delivery;
 mod facts;
 mod faults;
 mod jobs;
+mod late;
 mod letters;
 mod privacy;
 mod purge;
