@@ -7,7 +7,6 @@
 //! found gone already is passed over, so every page can be done twice.
 
 mod account;
-mod apart;
 mod graph;
 mod group;
 mod post;

@@ -18,8 +18,13 @@ pub(crate) struct Tail {
     table: Table,
     shard: String,
     pages: Mutex<VecDeque<Kept>>,
-    /// Held by whoever reads, so that the others wait for the page instead of reading it, too.
-    reading: tokio::sync::Mutex<()>,
+    /// How far anybody has read.
+    head: Mutex<Option<Sequence>>,
+    /// Held by whoever waits at the end, so that the others there wait for its page instead of reading
+    /// it, too.
+    waiting: tokio::sync::Mutex<()>,
+    /// Held by whoever reads what is known to be there: they must not wait for those who wait.
+    catching_up: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -30,7 +35,14 @@ struct Kept {
 
 impl Tail {
     pub(crate) fn new(table: Table, shard: String) -> Self {
-        Self { table, shard, pages: Mutex::default(), reading: tokio::sync::Mutex::default() }
+        Self {
+            table,
+            shard,
+            pages: Mutex::default(),
+            head: Mutex::default(),
+            waiting: tokio::sync::Mutex::default(),
+            catching_up: tokio::sync::Mutex::default(),
+        }
     }
 
     /// A page that holds what follows `after`, possibly behind something that does not; waits for
@@ -43,7 +55,24 @@ impl Tail {
         if let Some(page) = self.kept(after) {
             return Ok(page);
         }
-        let _reading = self.reading.lock().await;
+        if after < self.head.lock().as_ref() {
+            let _catching_up = self.catching_up.lock().await;
+            let page = self.kept_or_read(after, Duration::ZERO).await?;
+            // DynamoDB may show nothing for a moment where something is.
+            if !page.changes.is_empty() || page.ended || page.next.as_ref() > after {
+                return Ok(page);
+            }
+        }
+        self.reached(after);
+        let _waiting = self.waiting.lock().await;
+        self.kept_or_read(after, wait).await
+    }
+
+    async fn kept_or_read(
+        &self,
+        after: Option<&Sequence>,
+        wait: Duration,
+    ) -> table::Result<Arc<StreamPage>> {
         if let Some(page) = self.kept(after) {
             return Ok(page);
         }
@@ -51,12 +80,21 @@ impl Tail {
         let shard = self.shard.clone();
         let read = StreamRead { shard, start, limit: READ_CHANGES_MAX, wait };
         let page = Arc::new(self.table.stream_read(read).await?);
+        self.reached(page.next.as_ref());
         if !page.changes.is_empty() {
             let mut pages = self.pages.lock();
             pages.push_front(Kept { after: after.cloned(), page: Arc::clone(&page) });
             pages.truncate(PAGES_MAX);
         }
         Ok(page)
+    }
+
+    /// Somebody has read as far as this.
+    fn reached(&self, to: Option<&Sequence>) {
+        let mut head = self.head.lock();
+        if head.as_ref() < to {
+            *head = to.cloned();
+        }
     }
 
     /// How many changes behind `after` have been read already.
@@ -71,5 +109,60 @@ impl Tail {
         let pages = self.pages.lock();
         let holds = |kept: &&Kept| kept.after.as_ref() <= after && after < kept.page.next.as_ref();
         pages.iter().find(holds).map(|kept| Arc::clone(&kept.page))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_conformance::Reference;
+    use roundtable_model::table::{KeyDefinition, ManualClock, Put, Store, TableDefinition, item};
+
+    use super::*;
+
+    async fn table(items: usize) -> Table {
+        let store = Store::new(Reference::new(Arc::new(ManualClock::at_ms(0))));
+        let things = TableDefinition::new("things", KeyDefinition::texts("PK", "SK")).with_stream();
+        let table = store.create_table(things).await.unwrap();
+        for number in 0..items {
+            let item = item! { "PK" => "thing", "SK" => format!("{number}") };
+            table.put(Put::new(item)).await.unwrap();
+        }
+        table
+    }
+
+    /// Those who are behind do not wait for those who wait for something new.
+    #[tokio::test]
+    async fn who_is_behind_reads_on_beside_who_waits() {
+        let items = READ_CHANGES_MAX * 10;
+        let tail = Tail::new(table(items).await, "all".into());
+        let end = Sequence::from(items as u64);
+        let long = Duration::from_hours(1);
+        let mut waiting = std::pin::pin!(tail.read(Some(&end), long));
+        let mut behind = std::pin::pin!(async {
+            let (mut after, mut read) = (None, 0);
+            while after.as_ref() < Some(&end) {
+                let page = tail.read(after.as_ref(), long).await.unwrap();
+                read += page.changes.len();
+                after = page.next.clone();
+            }
+            read
+        });
+        match futures::future::select(waiting.as_mut(), behind.as_mut()).await {
+            futures::future::Either::Right((read, _)) => assert_eq!(read, items),
+            futures::future::Either::Left(_) => panic!("there is nothing new"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_page_that_was_read_is_kept_for_the_others() {
+        let table = table(3).await;
+        let tail = Tail::new(table.clone(), "all".into());
+        let first = tail.read(None, Duration::ZERO).await.unwrap();
+        table.put(Put::new(item! { "PK" => "thing", "SK" => "later" })).await.unwrap();
+        let again = tail.read(Some(&Sequence::from(1)), Duration::ZERO).await.unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        assert_eq!(tail.known_after(Some(&Sequence::from(1))), 2);
+        let later = tail.read(first.next.as_ref(), Duration::ZERO).await.unwrap();
+        assert_eq!(later.changes.len(), 1);
     }
 }

@@ -238,7 +238,7 @@ async fn a_post_is_never_behind_its_author() {
 /// R18: each visibility is for whom it says.
 #[tokio::test]
 async fn a_post_is_for_whom_it_says() {
-    let town = Town::of(["ana", "friend", "stranger", "blocked"]).await;
+    let town = Town::of(["ana", "friend", "stranger", "blocked", "mo"]).await;
     town.follow("friend", "ana").await;
     town.block("ana", "blocked").await;
     let sees = [

@@ -12,7 +12,6 @@ use roundtable_model::{ActorId, Entity, NotificationId, Time, UserId, UserStatus
 use serde::{Deserialize, Serialize};
 
 use super::Purge;
-use super::apart::apart;
 use super::graph::EDGES_AT_ONCE;
 use super::post::told_of;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
@@ -166,8 +165,7 @@ impl Purge {
         if any.items.is_empty() {
             return Ok(false);
         }
-        let (groups, user) = (self.groups.clone(), id.clone());
-        apart(async move || groups.leave_all(&user).await).await?;
+        self.groups.leave_all(id).await?;
         Ok(true)
     }
 

@@ -4,7 +4,6 @@ use roundtable_model::entities::{Activity, Room};
 use roundtable_model::{ActorId, Entity, GroupId, ObjectType, RoomId, Span};
 
 use super::Purge;
-use super::apart::apart;
 use super::sweep::{remove, sweep};
 use crate::Failure;
 use crate::jobs::Next;
@@ -18,8 +17,7 @@ impl Purge {
         if self.ground.core().group(id).get().await?.is_some() {
             return Ok(Next::Done);
         }
-        let (groups, group) = (self.groups.clone(), id.clone());
-        apart(async move || groups.disband(&group).await).await?;
+        self.groups.disband(id).await?;
         let more = self.remove_group_posts(id).await?
             || self.remove_activities(&id.into()).await?
             || sweep(&self.ground, Room::at(room), &[]).await?;
