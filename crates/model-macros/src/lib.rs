@@ -1,7 +1,7 @@
 //! The grammar of the page that holds the table: `single_table!` and `#[derive(Fields)]`.
 //!
-//! `single_table!` reads the page ([`grammar`], [`template`]), refuses what could not work
-//! ([`check`]), and writes the code of entities, questions and the schema as data ([`generate`]). It
+//! `single_table!` reads the page (`grammar`, `template`), refuses what could not work
+//! (`check`), and writes the code of entities, questions and the schema as data (`generate`). It
 //! looks at names only; that a part exists and has the right type, the compiler sees in the code that
 //! comes out. See `crates/model/src/schema.rs` for the page itself.
 

@@ -14,17 +14,17 @@ use crate::{Failure, Ground};
 const STEP_ITEMS: usize = 90;
 
 impl Groups {
-    /// For the purge of an account, see [`hand_over`].
+    /// For the purge of an account, which hands groups on.
     pub async fn hand_over(&self, user: &UserId) -> Result<(), GroupError> {
         Ok(hand_over(&self.ground, user).await?)
     }
 
-    /// For the purge of an account, see [`leave_all`].
+    /// For the purge of an account, which leaves every group.
     pub async fn leave_all(&self, user: &UserId) -> Result<(), GroupError> {
         Ok(leave_all(&self.ground, user).await?)
     }
 
-    /// For the purge of a group, see [`disband`].
+    /// For the purge of a group, whose members go page by page.
     pub async fn disband(&self, group: &GroupId) -> Result<(), GroupError> {
         Ok(disband(&self.ground, group).await?)
     }
