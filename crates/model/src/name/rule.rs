@@ -105,9 +105,9 @@ pub(super) fn not_an_email(text: &str) -> Option<&'static str> {
 pub(super) fn not_a_path(text: &str) -> Option<&'static str> {
     if !text.bytes().all(|byte| is_word_byte(byte) || byte == b'/') {
         Some("another character")
-    } else if text.split('/').any(|step| step == "..") {
-        // A store that keeps files in folders would follow it.
-        Some("a way up")
+    } else if text.split('/').any(|step| matches!(step, "" | "." | "..")) {
+        // A store that keeps files in folders would follow it: up, or to the root.
+        Some("a step that leads nowhere")
     } else {
         None
     }
