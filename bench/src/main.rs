@@ -3,6 +3,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing figures is the job")]
 
+mod codec;
 mod engine;
 mod machine;
 mod progress;
@@ -26,6 +27,8 @@ struct Arguments {
 enum Benchmark {
     /// The embedded engine beside bare LMDB and SQLite
     Engine(engine::Options),
+    /// Between structs and stored items, beside maps of values
+    Codec(codec::Options),
     /// `roundtable verify` over a town: how long, and how much memory
     Verify(verify::Options),
     /// Follows, likes, posts and comments a second, beside Postgres
@@ -38,6 +41,7 @@ enum Benchmark {
 fn main() -> ExitCode {
     let done = match Arguments::parse().benchmark {
         Benchmark::Engine(options) => engine::run(&options),
+        Benchmark::Codec(options) => codec::run(&options),
         Benchmark::Verify(options) => verify::run(&options),
         Benchmark::Social(options) => social::run(&options),
         Benchmark::Child(task) => engine::child::run(&task).map(|()| ExitCode::SUCCESS),

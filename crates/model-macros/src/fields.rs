@@ -2,7 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result, Type};
+use syn::punctuated::Punctuated;
+use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result, Token, Type};
 
 use crate::generate::constant;
 use crate::grammar::doc_of;
@@ -17,14 +18,7 @@ struct Kept<'a> {
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let name = &input.ident;
-    let fields = match &input.data {
-        Data::Struct(data) => match &data.fields {
-            Fields::Named(fields) => &fields.named,
-            _ => return Err(Error::new_spanned(name, "the fields need names")),
-        },
-        _ => return Err(Error::new_spanned(name, "only a struct has fields")),
-    };
-    let kept = fields.iter().map(keep).collect::<Result<Vec<_>>>()?;
+    let kept = fields(input)?.iter().map(keep).collect::<Result<Vec<_>>>()?;
     let shapes = kept.iter().map(|Kept { field, attribute, kind, doc }| {
         let field = field.to_string();
         quote!(::roundtable_model::shape::FieldShape {
@@ -35,31 +29,21 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             doc: #doc,
         })
     });
-    let writes = kept.iter().map(|Kept { field, attribute, .. }| {
-        quote!(::roundtable_model::write_field(attributes, #attribute, &self.#field);)
-    });
-    let reads = reads(&kept);
-    let constants = if is_part(input)? { TokenStream::new() } else { constants(name, &kept) };
-    let names: Vec<&Ident> = kept.iter().map(|kept| kept.field).collect();
+    let part = is_part(input)?;
+    let (writes, reads) = (writes(&kept, part), reads(&kept));
+    let constants = if part { TokenStream::new() } else { constants(name, &kept) };
     Ok(quote! {
         impl ::roundtable_model::Fields for #name {
             const FIELDS: &'static [::roundtable_model::shape::FieldShape] = &[#(#shapes),*];
 
-            fn write(&self, attributes: &mut ::roundtable_model::table::Attributes) {
-                #(#writes)*
+            fn write(&self, item: &mut ::roundtable_model::table::ItemBuilder) {
+                #writes
             }
 
             fn read(
-                entries: ::roundtable_model::table::Entries<'_>,
+                from: &mut ::roundtable_model::Reader<'_>,
             ) -> ::std::result::Result<Self, ::roundtable_model::FieldMisfit> {
                 #reads
-            }
-        }
-
-        #[cfg(test)]
-        impl ::roundtable_model::Sample for #name {
-            fn sample(random: &mut ::rand::rngs::SmallRng) -> Self {
-                Self { #(#names: ::roundtable_model::Sample::sample(random)),* }
             }
         }
 
@@ -67,22 +51,74 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// One pass over the item: decoding a page must not cost more than finding it.
-fn reads(kept: &[Kept<'_>]) -> TokenStream {
-    let slots: Vec<Ident> = kept.iter().map(|kept| format_ident!("found_{}", kept.field)).collect();
-    let attributes: Vec<&String> = kept.iter().map(|kept| &kept.attribute).collect();
-    let fields = kept.iter().map(|kept| kept.field);
-    quote! {
-        #(let mut #slots = ::std::option::Option::None;)*
-        for (name, value) in entries {
-            match name {
-                #(#attributes => #slots = ::std::option::Option::Some(value),)*
-                _ => {}
+/// The impl that tests of the model make structs by the thousand with.
+pub(crate) fn derive_sample(input: &DeriveInput) -> Result<TokenStream> {
+    let name = &input.ident;
+    let names = fields(input)?.iter().map(|field| &field.ident);
+    Ok(quote! {
+        impl ::roundtable_model::Sample for #name {
+            fn sample(random: &mut ::rand::rngs::SmallRng) -> Self {
+                Self { #(#names: ::roundtable_model::Sample::sample(random)),* }
             }
         }
-        ::std::result::Result::Ok(Self {
-            #(#fields: ::roundtable_model::read_field(#attributes, #slots)?),*
-        })
+    })
+}
+
+fn fields(input: &DeriveInput) -> Result<&Punctuated<Field, Token![,]>> {
+    match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(fields) => Ok(&fields.named),
+            _ => Err(Error::new_spanned(&input.ident, "the fields need names")),
+        },
+        _ => Err(Error::new_spanned(&input.ident, "only a struct has fields")),
+    }
+}
+
+/// The attribute that names an item's entity.
+const TYPE: &str = "type";
+
+/// The fields as items hold them, by rising name: those before the type, and those behind it.
+fn sorted<'a>(kept: &'a [Kept<'a>]) -> (Vec<&'a Kept<'a>>, Vec<&'a Kept<'a>>) {
+    let mut sorted: Vec<&Kept<'_>> = kept.iter().collect();
+    sorted.sort_by_key(|kept| &kept.attribute);
+    sorted.into_iter().partition(|kept| kept.attribute.as_str() < TYPE)
+}
+
+fn writes(kept: &[Kept<'_>], part: bool) -> TokenStream {
+    let slot = |name: &str| quote!(item.slot(const { ::roundtable_model::table::AttributeName::new(#name) }));
+    let write = |Kept { field, attribute, .. }: &Kept<'_>| {
+        let slot = slot(attribute);
+        quote!(::roundtable_model::Attribute::fill(&self.#field, #slot);)
+    };
+    let (before, behind) = sorted(kept);
+    let (before, behind) = (before.into_iter().map(write), behind.into_iter().map(write));
+    let entity = (!part).then(|| {
+        let slot = slot(TYPE);
+        quote!(#slot.text(<Self as ::roundtable_model::Entity>::SHAPE.name);)
+    });
+    quote!(#(#before)* #entity #(#behind)*)
+}
+
+/// One pass over the item: decoding a page must not cost more than finding it.
+fn reads(kept: &[Kept<'_>]) -> TokenStream {
+    let found = |field: &Ident| format_ident!("found_{}", field);
+    let find = |Kept { field, attribute, .. }: &Kept<'_>| {
+        let found = found(field);
+        quote!(let #found = from.find(#attribute);)
+    };
+    // Fields are read in their own order: of several that do not fit, the first is told of.
+    let read = |Kept { field, attribute, .. }: &Kept<'_>| {
+        let found = found(field);
+        quote!(#field: ::roundtable_model::read_field(#attribute, #found)?)
+    };
+    let (before, behind) = sorted(kept);
+    let (before, behind) = (before.into_iter().map(find), behind.into_iter().map(find));
+    let fields = kept.iter().map(read);
+    quote! {
+        #(#before)*
+        from.find_type();
+        #(#behind)*
+        ::std::result::Result::Ok(Self { #(#fields),* })
     }
 }
 
@@ -112,8 +148,7 @@ fn keep(field: &Field) -> Result<Kept<'_>> {
     for given in field.attrs.iter().filter(|given| given.path().is_ident("attribute")) {
         attribute = given.parse_args::<LitStr>()?.value();
     }
-    let reserved =
-        ["type", "PK", "SK"].contains(&attribute.as_str()) || attribute.starts_with("GSI");
+    let reserved = [TYPE, "PK", "SK"].contains(&attribute.as_str()) || attribute.starts_with("GSI");
     if reserved {
         let problem = format!("{attribute:?} is an attribute of every item: call it otherwise");
         return Err(Error::new_spanned(name, problem));

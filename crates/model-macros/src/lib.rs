@@ -36,3 +36,10 @@ pub fn derive_fields(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     fields::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
+
+/// Makes any number of a struct, for property tests of the model itself.
+#[proc_macro_derive(Sample)]
+pub fn derive_sample(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    fields::derive_sample(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}

@@ -9,12 +9,12 @@ mod text;
 
 use std::fmt::{self, Write};
 
-use roundtable_table::{Value, ValueRef};
+use roundtable_table::{ItemBuilder, Slot, Value, ValueRef};
 
-pub use self::kinds::{Expiry, Json, Secret};
+pub use self::kinds::{Expiry, Json, Percentage, Secret};
 #[cfg(test)]
 pub(crate) use self::sample::{Sample, round_trips, sample_of, sample_text, seeded};
-pub(crate) use self::text::{deserialize_text, read_text, text_like};
+pub(crate) use self::text::{Text, deserialize_text, read_text, text_like};
 
 /// A value that can be an attribute.
 pub trait Attribute: Sized {
@@ -23,11 +23,19 @@ pub trait Attribute: Sized {
     /// Whether it may be absent.
     const OPTIONAL: bool = false;
 
-    /// The attribute; `None` where it is to be absent.
-    fn to_value(&self) -> Option<Value>;
+    /// Puts the attribute into its place, or leaves that where it is to be absent.
+    fn fill(&self, slot: Slot<'_>);
 
     /// Reads the attribute; `None` where it is absent.
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit>;
+
+    /// The attribute on its own; `None` where it is to be absent.
+    fn to_value(&self) -> Option<Value> {
+        const NAME: &str = "value";
+        let mut item = ItemBuilder::new();
+        self.fill(item.slot(NAME));
+        item.build().get(NAME).map(ValueRef::to_value)
+    }
 }
 
 /// Why a value is not what a field, a key part or an argument must be: what was expected, and what

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use roundtable_table::{
-    Attributes, Check, Condition, Delete, Entries, Item, Key, Put, Value, ValueRef, exists,
-    not_exists,
+    AttributeName, Check, Condition, Delete, Entries, Item, ItemBuilder, Key, Put, Scalar,
+    ValueRef, exists, not_exists,
 };
 
 use crate::error::shown;
@@ -19,11 +19,34 @@ pub trait Fields: Sized {
     /// Its fields, in the order they are written down.
     const FIELDS: &'static [FieldShape];
 
-    /// Adds the attributes.
-    fn write(&self, attributes: &mut Attributes);
+    /// Adds the attributes, and of an entity its type, by rising name.
+    fn write(&self, item: &mut ItemBuilder);
 
-    /// Reads the attributes in one pass.
-    fn read(entries: Entries<'_>) -> Result<Self, FieldMisfit>;
+    /// Reads the attributes, in one pass by rising name.
+    fn read(from: &mut Reader<'_>) -> Result<Self, FieldMisfit>;
+}
+
+/// An item, or a map in one, that is being read.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    entries: Entries<'a>,
+    entity: Option<ValueRef<'a>>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) const fn new(entries: Entries<'a>) -> Self {
+        Self { entries, entity: None }
+    }
+
+    /// The next attribute, by rising name. Those before it are no fields and passed over, unread.
+    pub fn find(&mut self, name: &str) -> Option<ValueRef<'a>> {
+        self.entries.seek(name)
+    }
+
+    /// Notes the type, which has its place among the fields.
+    pub fn find_type(&mut self) {
+        self.entity = self.entries.seek(TYPE);
+    }
 }
 
 /// What a question is answered with: an entity, or a view of one.
@@ -36,20 +59,31 @@ pub trait Answer: Fields {
     /// Reads an item; an error names entity, key and field.
     fn from_item(item: &Item) -> Result<Self> {
         let entity = Self::ENTITY.name;
-        match item.get(TYPE) {
-            Some(ValueRef::S(found)) if found == entity => {}
-            other => {
-                let found = match other {
-                    Some(ValueRef::S(found)) => Misfit::new("", found).found,
-                    Some(value) => format!("a type that is {}", value.kind()),
-                    None => String::from("an item without a type"),
-                };
-                return Err(Error::OtherType { entity, key: shown(&key_of(item)), found });
+        let mut reader = Reader::new(item.iter());
+        let read = Self::read(&mut reader);
+        let found = match reader.entity {
+            Some(ValueRef::S(found)) if found == entity => {
+                return read.map_err(|misfit| misfit.of(entity, &key_of(item)));
             }
-        }
-        Self::read(item.iter()).map_err(|misfit| misfit.of(entity, &key_of(item)))
+            Some(ValueRef::S(found)) => Misfit::new("", found).found,
+            Some(value) => format!("a type that is {}", value.kind()),
+            None => String::from("an item without a type"),
+        };
+        Err(Error::OtherType { entity, key: shown(&key_of(item)), found })
     }
 }
+
+type Names = (AttributeName<'static>, AttributeName<'static>);
+
+const fn key_names(index: Index) -> Names {
+    (AttributeName::new(index.partition_attribute()), AttributeName::new(index.sort_attribute()))
+}
+
+const MAIN_KEY: Names = key_names(Index::Main);
+const INDEX_KEYS: [Names; 3] = {
+    let [first, second, third] = Index::SECONDARY;
+    [key_names(first), key_names(second), key_names(third)]
+};
 
 /// The keys of an item in the three indexes; `None` where it is in none.
 pub type IndexKeys = [Option<(String, String)>; 3];
@@ -70,21 +104,19 @@ pub trait Entity: Answer {
 
     /// All its attributes: fields, type, and keys of the table and the indexes.
     fn item(&self) -> Item {
-        let mut attributes = Attributes::new();
-        self.write(&mut attributes);
-        attributes.insert(TYPE.to_owned(), Self::SHAPE.name.into());
-        let Key { partition, sort } = self.key().into_key();
-        attributes.insert(Index::Main.partition_attribute().to_owned(), partition.into());
-        if let Some(sort) = sort {
-            attributes.insert(Index::Main.sort_attribute().to_owned(), sort.into());
-        }
-        for (index, key) in Index::SECONDARY.into_iter().zip(self.index_keys()) {
+        let mut item = ItemBuilder::new();
+        // By rising name, which the fields then go on with.
+        for (names, key) in INDEX_KEYS.into_iter().zip(self.index_keys()) {
             if let Some((partition, sort)) = key {
-                attributes.insert(index.partition_attribute().to_owned(), partition.into());
-                attributes.insert(index.sort_attribute().to_owned(), sort.into());
+                item.slot(names.0).text(&partition);
+                item.slot(names.1).text(&sort);
             }
         }
-        attributes.into()
+        let Key { partition, sort } = self.key().into_key();
+        item.slot(MAIN_KEY.0).text(partition.as_text().unwrap_or_default());
+        item.slot(MAIN_KEY.1).text(sort.as_ref().and_then(Scalar::as_text).unwrap_or_default());
+        self.write(&mut item);
+        item.build()
     }
 
     /// Writes it, whatever was there.
@@ -169,13 +201,6 @@ pub(crate) fn key_of(item: &Item) -> Key {
 }
 
 #[doc(hidden)]
-pub fn write_field(attributes: &mut Attributes, name: &str, field: &impl Attribute) {
-    if let Some(value) = field.to_value() {
-        attributes.insert(name.to_owned(), value);
-    }
-}
-
-#[doc(hidden)]
 pub fn read_field<T: Attribute>(
     field: &'static str,
     value: Option<ValueRef<'_>>,
@@ -194,10 +219,8 @@ macro_rules! nested {
         impl $crate::Attribute for $name {
             const KIND: &'static str = stringify!($name);
 
-            fn to_value(&self) -> Option<$crate::table::Value> {
-                let mut attributes = $crate::table::Attributes::new();
-                $crate::Fields::write(self, &mut attributes);
-                Some($crate::table::Value::M(attributes))
+            fn fill(&self, slot: $crate::table::Slot<'_>) {
+                slot.map(|map| $crate::Fields::write(self, map));
             }
 
             fn from_value(
@@ -215,19 +238,11 @@ pub fn nested_from_value<T: Fields>(
     value: Option<ValueRef<'_>>,
 ) -> Result<T, Misfit> {
     match value {
-        Some(ValueRef::M(entries)) => T::read(entries).map_err(|FieldMisfit { field, misfit }| {
-            Misfit::new(misfit.expected, format_args!("{} in `{field}`", misfit.found))
-        }),
+        Some(ValueRef::M(entries)) => {
+            T::read(&mut Reader::new(entries)).map_err(|FieldMisfit { field, misfit }| {
+                Misfit::new(misfit.expected, format_args!("{} in `{field}`", misfit.found))
+            })
+        }
         other => Err(Misfit::of_value(expected, other)),
     }
-}
-
-/// The attributes that differ between two items: what to set, and what to remove.
-pub(crate) fn difference(before: &Item, after: &Item) -> (Vec<(String, Value)>, Vec<String>) {
-    let changed = after
-        .iter()
-        .filter(|(name, value)| before.get(name).map(ValueRef::to_value) != Some(value.to_value()));
-    let set = changed.map(|(name, value)| (name.to_owned(), value.to_value())).collect();
-    let gone = before.iter().filter(|(name, _)| after.get(name).is_none());
-    (set, gone.map(|(name, _)| name.to_owned()).collect())
 }

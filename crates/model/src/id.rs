@@ -16,7 +16,7 @@ pub use self::typed::{
     MessageId, MilestoneId, NotificationId, OfferId, PostId, QuestId, RoomId, SessionId, SubjectId,
     TaskId, ThreadId, UserId, WebhookId,
 };
-use crate::attribute::{Misfit, text_like};
+use crate::attribute::{Misfit, Text, text_like};
 use crate::part::KeyPart;
 use crate::time::Time;
 
@@ -51,8 +51,9 @@ impl Id {
             Inner::Text(_) => None,
         }
     }
+}
 
-    /// Calls `read` with the text, without an allocation.
+impl Text for Id {
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
         match &self.0 {
             Inner::Ulid(bytes) => read(Ulid::from_bytes(*bytes).array_to_str(&mut [0; ULID_LEN])),
@@ -65,6 +66,9 @@ impl FromStr for Id {
     type Err = Misfit;
 
     fn from_str(text: &str) -> Result<Self, Misfit> {
+        if let Some(ulid) = canonical_ulid(text.as_bytes()) {
+            return Ok(Self(Inner::Ulid(ulid)));
+        }
         let foreign = |char: &char| !(char.is_ascii_alphanumeric() || matches!(char, '-' | '_'));
         match text.chars().find(foreign) {
             Some(char) if char.is_control() => {
@@ -81,15 +85,55 @@ impl FromStr for Id {
             }
             None => {}
         }
-        if let Ok(ulid) = Ulid::from_string(text) {
-            // Spelled otherwise, such as in lower case, it must come back as it was.
-            if ulid.array_to_str(&mut [0; ULID_LEN]) == text {
-                return Ok(Self::of_ulid(ulid));
-            }
-        }
         Ok(Self(Inner::Text(text.into())))
     }
 }
+
+/// The bytes of a ULID in its canonical spelling: 26 digits of Crockford's base 32. Spelled otherwise,
+/// such as in lower case, it must come back as it was, and is a text.
+fn canonical_ulid(text: &[u8]) -> Option<[u8; 16]> {
+    let digits: &[u8; ULID_LEN] = text.try_into().ok()?;
+    // Of 130 bits, the first two are zero.
+    if *digits.first()? > b'7' {
+        return None;
+    }
+    // In three numbers, each of which fits into 64 bits.
+    let (time, chance) = digits.split_at_checked(10)?;
+    let (upper, lower) = chance.split_at_checked(8)?;
+    let ulid = u128::from(base_32(time)?) << 80
+        | u128::from(base_32(upper)?) << 40
+        | u128::from(base_32(lower)?);
+    Some(ulid.to_be_bytes())
+}
+
+/// The number that up to twelve digits spell.
+fn base_32(digits: &[u8]) -> Option<u64> {
+    let value = |digit: &u8| BASE_32.get(usize::from(*digit)).copied().unwrap_or(FOREIGN);
+    let (number, seen) = digits
+        .iter()
+        .map(value)
+        .fold((0, 0), |(number, seen), value| (number << 5 | u64::from(value), seen | value));
+    (seen & FOREIGN == 0).then_some(number)
+}
+
+/// Marks what is no digit: no digit has this bit.
+const FOREIGN: u8 = 0x80;
+
+/// What each byte stands for in base 32.
+const BASE_32: [u8; 256] = {
+    let mut values = [FOREIGN; 256];
+    let mut value = 0;
+    let mut digits = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ".as_slice();
+    while let Some((digit, rest)) = digits.split_first() {
+        #[expect(clippy::indexing_slicing, reason = "out of bounds, it would not compile")]
+        {
+            values[*digit as usize] = value;
+        }
+        value += 1;
+        digits = rest;
+    }
+    values
+};
 
 /// By the bytes of the text, as keys are ordered.
 impl Ord for Id {
@@ -105,12 +149,6 @@ impl Ord for Id {
 impl PartialOrd for Id {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
-    }
-}
-
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.with_text(|text| f.pad(text))
     }
 }
 

@@ -37,7 +37,7 @@ pub use roundtable_table as table;
 
 pub use attribute::*;
 pub use cursor::Cursor;
-pub use entity::{Answer, At, Entity, Fields, IndexKeys};
+pub use entity::{Answer, At, Entity, Fields, IndexKeys, Reader};
 pub use error::{Error, FieldMisfit, Result};
 pub use field::{Field, Holds, Is, Number};
 pub use id::*;
@@ -45,6 +45,8 @@ pub use name::*;
 pub use part::*;
 pub use patch::{Patch, rekey};
 pub use read::{First, Listing, Lookup, Lookups, Page, Partitions, Range};
+#[cfg(test)]
+pub(crate) use roundtable_model_macros::Sample;
 pub use roundtable_model_macros::{Fields, single_table};
 pub use schema::*;
 pub use time::*;
@@ -52,4 +54,4 @@ pub use together::{EntityTimeline, PostStats, TimelineEntry, TimelinePage};
 pub use words::*;
 
 #[doc(hidden)]
-pub use entity::{nested_from_value, part_is, read_field, write_field};
+pub use entity::{nested_from_value, part_is, read_field};

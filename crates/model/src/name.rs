@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use self::rule::Rule;
-use crate::attribute::{Misfit, text_like};
+use crate::attribute::{Misfit, Text, text_like};
 use crate::part::KeyPart;
 
 pub use self::caller::Caller;
@@ -55,9 +55,13 @@ macro_rules! names {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(&self.0)
+        impl Text for $name {
+            fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+                read(&self.0)
+            }
+
+            fn from_stored(text: &str) -> Result<Self, Misfit> {
+                Self::RULE.check_stored(text).map(|text| Self(text.to_owned().into()))
             }
         }
 
@@ -108,12 +112,12 @@ names! {
     /// What somebody is called in the fediverse.
     Handle: Rule::folding("a handle of 1 to 64 characters", 64);
     /// What things are found by. The `#` in front of it is not a part of it.
-    Tag: Rule::folding("a tag of 1 to 100 characters", 100).without(rule::is_hash);
+    Tag: Rule::folding("a tag of 1 to 100 characters", 100).without(rule::is_before_a_tag);
     /// A feed that posts go to.
     FeedName: Rule::exact("the name of a feed, of 1 to 64 characters", 64);
     /// What an invitation is redeemed with.
     InviteCode: Rule::exact("an invitation's code of 1 to 64 characters", 64);
-    /// Where a file is: letters, digits and `_./-`, with no way up.
+    /// Where a file is: names of letters, digits and `_.-`, with a `/` between them and no way up.
     MediaKey: Rule::token("a media key of at most 256 letters, digits and `_./-`", 256)
         .refusing(rule::not_a_path);
     /// What a client calls one of its requests.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::iter::Map;
 use std::ops::Range;
 
-use roundtable_table::{Value, ValueRef};
+use roundtable_table::{Slot, ValueRef};
 
 use crate::attribute::{Attribute, Misfit};
 
@@ -113,8 +113,8 @@ impl fmt::Display for Shard {
 impl Attribute for Shard {
     const KIND: &'static str = "shard";
 
-    fn to_value(&self) -> Option<Value> {
-        self.0.to_value()
+    fn fill(&self, slot: Slot<'_>) {
+        self.0.fill(slot);
     }
 
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
@@ -167,8 +167,8 @@ impl IntoIterator for Shards {
 impl Attribute for Shards {
     const KIND: &'static str = "number of shards";
 
-    fn to_value(&self) -> Option<Value> {
-        self.0.to_value()
+    fn fill(&self, slot: Slot<'_>) {
+        self.0.fill(slot);
     }
 
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
@@ -252,8 +252,8 @@ impl KeyPart for Score {
 impl Attribute for Score {
     const KIND: &'static str = "score";
 
-    fn to_value(&self) -> Option<Value> {
-        self.0.to_value()
+    fn fill(&self, slot: Slot<'_>) {
+        self.0.fill(slot);
     }
 
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {

@@ -3,9 +3,9 @@
 
 use std::marker::PhantomData;
 
-use roundtable_table::{Condition, Returning, Update, Value, ValueRef, Write, attribute, exists};
+use roundtable_table::{Condition, Returning, Update, Value, Write, attribute, exists};
 
-use crate::entity::{TYPE, difference};
+use crate::entity::TYPE;
 use crate::error::shown;
 use crate::field::Number;
 use crate::shape::Index;
@@ -86,38 +86,42 @@ impl<E> From<Patch<E>> for Write {
 pub fn rekey<E: Entity>(before: &E, after: &E) -> Result<Update> {
     let (old, new) = (before.item(), after.item());
     let key = before.key().into_key();
-    for field in E::SHAPE.fields {
+    let refused = |field| Error::Fixed { entity: E::SHAPE.name, key: shown(&key), field };
+    let fixed = |name: &str| {
+        let field = E::SHAPE.fields.iter().find(|field| field.attribute == name)?;
         let moves = E::SHAPE.parts.iter().any(|part| part.name == field.field && part.mutable);
-        let fixed = E::SHAPE.in_key(field.field) && !moves && field.attribute != VERSION;
-        let value =
-            |item: &roundtable_table::Item| item.get(field.attribute).map(ValueRef::to_value);
-        if fixed && value(&old) != value(&new) {
-            let (entity, key) = (E::SHAPE.name, shown(&key));
-            return Err(Error::Fixed { entity, key, field: field.attribute });
-        }
-    }
-    if after.key().into_key() != key {
-        let (entity, key) = (E::SHAPE.name, shown(&key));
-        return Err(Error::Fixed { entity, key, field: Index::Main.partition_attribute() });
-    }
+        let fixed = E::SHAPE.in_key(field.field) && !moves && name != VERSION;
+        fixed.then_some(field.attribute)
+    };
     let there = exists(Index::Main.partition_attribute());
-    let mut update = Update::new(key).when(match before.version() {
+    let mut update = Update::new(key.clone()).when(match before.version() {
         Some(version) => there.and(attribute(VERSION).eq(version)),
         None => there,
     });
-    let (set, gone) = difference(&old, &new);
-    for (name, value) in set.into_iter().filter(|(name, _)| name != VERSION && !is_key(name)) {
-        update = update.set(name.as_str(), value);
-    }
-    for name in gone.into_iter().filter(|name| !is_key(name)) {
-        update = update.remove(name.as_str());
-    }
-    for (index, key) in Index::SECONDARY.into_iter().zip(after.index_keys()) {
-        let (partition, sort) = (index.partition_attribute(), index.sort_attribute());
-        update = match key {
-            Some(key) => update.set(partition, key.0).set(sort, key.1),
-            None => update.remove(partition).remove(sort),
+    let mut moved = false;
+    for (name, value) in old.changes(&new) {
+        if let Some(field) = fixed(name) {
+            return Err(refused(field));
+        }
+        moved |= is_key(&[Index::Main], name);
+        if name == VERSION || is_key(&Index::SECONDARY, name) {
+            continue;
+        }
+        update = match value {
+            Some(value) => update.set(name, value.to_value()),
+            None => update.remove(name),
         };
+    }
+    if moved {
+        return Err(refused(Index::Main.partition_attribute()));
+    }
+    for index in Index::SECONDARY {
+        for name in [index.partition_attribute(), index.sort_attribute()] {
+            update = match new.text(name) {
+                Some(key) => update.set(name, key),
+                None => update.remove(name),
+            };
+        }
     }
     if let Some(version) = before.version() {
         update = update.set(VERSION, version + 1);
@@ -125,9 +129,10 @@ pub fn rekey<E: Entity>(before: &E, after: &E) -> Result<Update> {
     Ok(update)
 }
 
-/// Whether an attribute is the key of an index: those are rewritten, whether they differ or not.
-fn is_key(name: &str) -> bool {
-    Index::SECONDARY
+/// Whether an attribute is a key of one of these: those of indexes are rewritten, whether they differ
+/// or not.
+fn is_key(indexes: &[Index], name: &str) -> bool {
+    indexes
         .iter()
         .any(|index| index.partition_attribute() == name || index.sort_attribute() == name)
 }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use roundtable_table::Clock;
 
 use self::civil::{DAYS_MAX, Ymd, number};
-use crate::attribute::{Misfit, text_like};
+use crate::attribute::{Misfit, Text, text_like};
 use crate::part::{KeyPart, digits};
 
 pub use self::date::Date;
@@ -139,9 +139,9 @@ fn ascii(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap_or_default()
 }
 
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(ascii(&self.write()))
+impl Text for Time {
+    fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+        read(ascii(&self.write()))
     }
 }
 

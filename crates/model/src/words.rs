@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::attribute::{Misfit, text_like};
+use crate::attribute::{Misfit, Text, text_like};
 use crate::part::KeyPart;
 
 macro_rules! vocabulary {
@@ -48,9 +48,9 @@ macro_rules! vocabulary {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
+        impl Text for $name {
+            fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+                read(self.as_str())
             }
         }
 

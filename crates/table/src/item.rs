@@ -15,17 +15,19 @@
 //! canonical (names and sets sorted, numbers normalised): two items are equal when their bytes are.
 //! Reading never panics; bytes that are not an item read as absent attributes.
 
+mod borrowed;
+mod builder;
+mod changes;
 mod encoding;
 
-use std::cmp::Ordering;
 use std::fmt;
 
 use bytes::Bytes;
 
-use self::encoding::{
-    read_blob, read_number, read_text, read_value, skip_value, write_blob, write_value,
-};
-use crate::{Attributes, Kind, Number, Path, Scalar, Step, Value};
+pub use self::borrowed::{Blobs, Entries, Numbers, Texts, ValueRef, Values};
+pub use self::builder::{AttributeName, ItemBuilder, Slot};
+pub use self::changes::Changes;
+use crate::{Attributes, Number, Path, Step, Value};
 
 const HEADER: usize = 16;
 
@@ -62,12 +64,12 @@ impl Item {
 
     /// The attributes in the order of their names.
     pub fn iter(&self) -> Entries<'_> {
-        Entries { rest: self.0.get(HEADER..).unwrap_or_default() }
+        Entries::of(self.0.get(HEADER..).unwrap_or_default(), self.len())
     }
 
     /// The attribute `name`.
     pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
-        if self.names() & name_bit(name) == 0 {
+        if self.names() & AttributeName::new(name).bit() == 0 {
             return None;
         }
         self.iter().get(name)
@@ -115,6 +117,11 @@ impl Item {
         Self::from(&attributes)
     }
 
+    /// What makes this item into `after`, by rising name: attributes to set, and (`None`) to remove.
+    pub fn changes<'a>(&'a self, after: &'a Self) -> Changes<'a> {
+        Changes::new(self.iter(), after.iter())
+    }
+
     /// This item with only the attributes at `paths`. List elements close up, as in DynamoDB.
     pub fn project(&self, paths: &[Path]) -> Self {
         let mut projected = Projection::default();
@@ -129,13 +136,6 @@ impl Item {
         });
         Self::from(&kept.collect::<Attributes>())
     }
-}
-
-/// The bit that stands for a name, of 64.
-fn name_bit(name: &str) -> u64 {
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = name.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
-    1 << (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
 }
 
 /// Which parts of a value a projection keeps; a node without children keeps all of it.
@@ -198,18 +198,7 @@ fn child<'a, K: PartialEq + Clone>(
 
 impl From<&Attributes> for Item {
     fn from(attributes: &Attributes) -> Self {
-        let size: usize =
-            attributes.iter().map(|(name, value)| name.len() + value.stored_bytes()).sum();
-        let mut out = Vec::with_capacity(HEADER + size + attributes.len() * 4);
-        out.extend_from_slice(&u32::try_from(size).unwrap_or(u32::MAX).to_le_bytes());
-        out.extend_from_slice(&u32::try_from(attributes.len()).unwrap_or(u32::MAX).to_le_bytes());
-        let names = attributes.keys().fold(0, |names, name| names | name_bit(name));
-        out.extend_from_slice(&names.to_le_bytes());
-        for (name, value) in attributes {
-            write_blob(&mut out, name.as_bytes());
-            write_value(&mut out, value);
-        }
-        Self(out.into())
+        ItemBuilder::build_map(attributes)
     }
 }
 
@@ -248,140 +237,6 @@ macro_rules! item {
             $((::std::string::String::from($name), $crate::Value::from($value))),*
         ]))
     };
-}
-
-/// A value inside a stored item, borrowed.
-#[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the variants mirror Value's")]
-pub enum ValueRef<'a> {
-    S(&'a str),
-    N(Number),
-    B(&'a [u8]),
-    Bool(bool),
-    Null,
-    L(Values<'a>),
-    M(Entries<'a>),
-    Ss(Texts<'a>),
-    Ns(Numbers<'a>),
-    Bs(Blobs<'a>),
-}
-
-impl ValueRef<'_> {
-    /// The type of this value.
-    pub const fn kind(&self) -> Kind {
-        match self {
-            Self::S(_) => Kind::S,
-            Self::N(_) => Kind::N,
-            Self::B(_) => Kind::B,
-            Self::Bool(_) => Kind::Bool,
-            Self::Null => Kind::Null,
-            Self::L(_) => Kind::L,
-            Self::M(_) => Kind::M,
-            Self::Ss(_) => Kind::Ss,
-            Self::Ns(_) => Kind::Ns,
-            Self::Bs(_) => Kind::Bs,
-        }
-    }
-
-    /// An owned copy.
-    pub fn to_value(self) -> Value {
-        match self {
-            Self::S(text) => Value::S(text.to_owned()),
-            Self::N(number) => Value::N(number),
-            Self::B(bytes) => Value::B(Bytes::copy_from_slice(bytes)),
-            Self::Bool(truth) => Value::Bool(truth),
-            Self::Null => Value::Null,
-            Self::L(values) => Value::L(values.iter().map(ValueRef::to_value).collect()),
-            Self::M(entries) => Value::M(
-                entries.iter().map(|(name, value)| (name.to_owned(), value.to_value())).collect(),
-            ),
-            Self::Ss(texts) => Value::Ss(texts.iter().map(str::to_owned).collect()),
-            Self::Ns(numbers) => Value::Ns(numbers.iter().collect()),
-            Self::Bs(blobs) => Value::Bs(blobs.iter().map(Bytes::copy_from_slice).collect()),
-        }
-    }
-
-    /// An owned copy, if this value may stand in a key.
-    pub fn to_scalar(self) -> Option<Scalar> {
-        match self {
-            Self::S(text) => Some(Scalar::S(text.to_owned())),
-            Self::N(number) => Some(Scalar::N(number)),
-            Self::B(bytes) => Some(Scalar::B(Bytes::copy_from_slice(bytes))),
-            _ => None,
-        }
-    }
-}
-
-macro_rules! sequences {
-    ($($(#[$doc:meta])* $name:ident of $item:ty, $read:expr;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy)]
-        pub struct $name<'a> {
-            rest: &'a [u8],
-        }
-
-        impl<'a> $name<'a> {
-            /// Goes through the elements again.
-            pub const fn iter(&self) -> Self {
-                *self
-            }
-        }
-
-        impl<'a> Iterator for $name<'a> {
-            type Item = $item;
-
-            fn next(&mut self) -> Option<Self::Item> {
-                ($read)(&mut self.rest)
-            }
-        }
-
-        impl fmt::Debug for $name<'_> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_list().entries(*self).finish()
-            }
-        }
-    )*};
-}
-
-sequences! {
-    /// The values of a list.
-    Values of ValueRef<'a>, read_value;
-    /// Names and values of an item or a map, by rising name.
-    Entries of (&'a str, ValueRef<'a>), |rest: &mut &'a [u8]| Some((read_text(rest)?, read_value(rest)?));
-    /// The members of a set of texts.
-    Texts of &'a str, read_text;
-    /// The members of a set of numbers.
-    Numbers of Number, read_number;
-    /// The members of a set of byte strings.
-    Blobs of &'a [u8], read_blob;
-}
-
-impl<'a> Values<'a> {
-    /// The element at `index`.
-    pub fn get(self, index: usize) -> Option<ValueRef<'a>> {
-        let mut rest = self.rest;
-        for _ in 0..index {
-            skip_value(&mut rest)?;
-        }
-        read_value(&mut rest)
-    }
-}
-
-impl<'a> Entries<'a> {
-    /// The entry called `name`.
-    pub fn get(self, name: &str) -> Option<ValueRef<'a>> {
-        let mut rest = self.rest;
-        let wanted = name.as_bytes();
-        loop {
-            let found = read_blob(&mut rest)?;
-            // Most names differ in their first byte; only the others are worth a call to compare.
-            match found.first().cmp(&wanted.first()).then_with(|| found.cmp(wanted)) {
-                Ordering::Less => skip_value(&mut rest)?,
-                Ordering::Equal => return read_value(&mut rest),
-                Ordering::Greater => return None,
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -431,11 +286,52 @@ mod tests {
         }
 
         #[test]
+        fn several_attributes_are_found_in_one_pass(
+            attributes in prop::collection::btree_map("[a-d]{1,2}", any_value(), 0..8),
+            names in prop::collection::btree_set("[a-d]{1,2}", 0..8),
+        ) {
+            let item = Item::from(&attributes);
+            let mut entries = item.iter();
+            for name in &names {
+                let found = entries.seek(name).map(ValueRef::to_value);
+                prop_assert_eq!(found.as_ref(), attributes.get(name));
+            }
+        }
+
+        #[test]
+        fn lists_say_at_most_how_long_they_are(values in prop::collection::vec(any_value(), 0..6)) {
+            let item = item! { "l" => Value::L(values.clone()) };
+            let Some(ValueRef::L(list)) = item.get("l") else { panic!("it is a list") };
+            prop_assert_eq!(list.size_hint(), (0, Some(values.len())));
+            prop_assert_eq!(list.count(), values.len());
+        }
+
+        #[test]
         fn nonsense_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             if let Some(item) = Item::from_stored(bytes.into()) {
                 let _ = (item.to_attributes(), item.get("a").is_some(), format!("{item:?}"));
             }
         }
+    }
+
+    #[test]
+    fn the_encoding_is_the_documented_one() {
+        let item = item! {
+            "m" => Value::map([("k", Value::Bool(true))]),
+            "a" => Value::L(vec!["é".into(), Value::Null, 12.into()]),
+            "s" => Value::texts(["y", "x"]),
+        };
+        let mut expected = Vec::new();
+        // Names, then containers with their elements, as DynamoDB counts them.
+        let size = 3_u32 + (3 + 3 + 2 + 1 + 2) + (3 + 1 + 1 + 1) + 2;
+        expected.extend(size.to_le_bytes());
+        expected.extend(3_u32.to_le_bytes());
+        expected.extend(0x0410_0000_0100_0000_u64.to_le_bytes());
+        expected.extend(b"\x01aL\x0d\0\0\0\x03\0\0\0S\x02\xc3\xa90N\x02\xc1\x18");
+        expected.extend(b"\x01mM\x07\0\0\0\x01\0\0\0\x01kt");
+        expected.extend(b"\x01ss\x08\0\0\0\x02\0\0\0\x01x\x01y");
+        assert_eq!(item.as_stored(), &expected);
+        assert_eq!(AttributeName::new("authorId").bit(), 1 << 22);
     }
 
     #[test]

@@ -38,7 +38,10 @@ pub use definition::{
     IndexDefinition, IndexProjection, KeyAttribute, KeyDefinition, KeyKind, TableDefinition,
 };
 pub use error::{CancelReason, Error, Invalid, Result};
-pub use item::{Blobs, Entries, Item, Numbers, Texts, ValueRef, Values};
+pub use item::{
+    AttributeName, Blobs, Changes, Entries, Item, ItemBuilder, Numbers, Slot, Texts, ValueRef,
+    Values,
+};
 pub use key::{Key, Position};
 pub use limits::Limit;
 pub use number::{Number, NumberError};

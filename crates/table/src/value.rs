@@ -10,6 +10,9 @@ use crate::Number;
 /// The attributes of an item or of a nested map, by name.
 pub type Attributes = BTreeMap<String, Value>;
 
+/// What DynamoDB counts for a list or a map, besides one byte for each element.
+pub(crate) const CONTAINER_BYTES: usize = 3;
+
 /// One attribute value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -130,18 +133,16 @@ impl Value {
 
     /// How many bytes DynamoDB counts for this value.
     pub fn stored_bytes(&self) -> usize {
-        // Containers cost three bytes, and one more for each element.
-        const CONTAINER: usize = 3;
         match self {
             Self::S(text) => text.len(),
             Self::N(number) => number.stored_bytes(),
             Self::B(bytes) => bytes.len(),
             Self::Bool(_) | Self::Null => 1,
             Self::L(values) => {
-                CONTAINER + values.iter().map(|value| 1 + value.stored_bytes()).sum::<usize>()
+                CONTAINER_BYTES + values.iter().map(|value| 1 + value.stored_bytes()).sum::<usize>()
             }
             Self::M(entries) => {
-                CONTAINER
+                CONTAINER_BYTES
                     + entries
                         .iter()
                         .map(|(name, value)| 1 + name.len() + value.stored_bytes())

@@ -1,13 +1,14 @@
-//! Attributes with a meaning of their own: JSON, the time an item expires, and what must not be seen.
+//! Attributes with a meaning of their own: JSON, shares, the time an item expires, and what must not
+//! be seen.
 
 use std::fmt;
 use std::str::FromStr;
 
-use roundtable_table::{Value, ValueRef};
+use roundtable_table::{Number, Slot, ValueRef};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::attribute::{Attribute, Misfit, text_like};
+use crate::attribute::{Attribute, Misfit, Text, text_like};
 use crate::time::Time;
 
 /// Any JSON, kept as the text it came in.
@@ -26,7 +27,7 @@ impl Json {
         text.map_err(|error| Misfit::new(Self::EXPECTED, error)).and_then(Self::checked)
     }
 
-    /// The value it is the JSON of.
+    /// The value it is the JSON of. What comes from the table is looked at here only.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, Misfit> {
         serde_json::from_str(&self.0).map_err(|error| Misfit::new("JSON of another shape", error))
     }
@@ -37,15 +38,31 @@ impl Json {
     }
 
     fn checked(text: String) -> Result<Self, Misfit> {
-        if text.len() > Self::BYTES_MAX {
-            return Err(Misfit::new(Self::EXPECTED, format_args!("{} bytes", text.len())));
-        }
+        let json = Self::short(text)?;
         // Parsed in full: a quicker look would let pass what readers then refuse, such as 200 nested
         // lists.
-        match serde_json::from_str::<serde_json::Value>(&text) {
-            Ok(_) => Ok(Self(text)),
+        match serde_json::from_str::<serde_json::Value>(&json.0) {
+            Ok(_) => Ok(json),
             Err(error) => Err(Misfit::new(Self::EXPECTED, error)),
         }
+    }
+
+    fn short(text: impl Into<String> + AsRef<str>) -> Result<Self, Misfit> {
+        match text.as_ref().len() {
+            0..=Self::BYTES_MAX => Ok(Self(text.into())),
+            bytes => Err(Misfit::new(Self::EXPECTED, format_args!("{bytes} bytes"))),
+        }
+    }
+}
+
+impl Text for Json {
+    fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+        read(&self.0)
+    }
+
+    /// Parsing it costs many times what all the rest of its item does, and most readers pass it on.
+    fn from_stored(text: &str) -> Result<Self, Misfit> {
+        Self::short(text)
     }
 }
 
@@ -54,12 +71,6 @@ impl FromStr for Json {
 
     fn from_str(text: &str) -> Result<Self, Misfit> {
         Self::checked(text.to_owned())
-    }
-}
-
-impl fmt::Display for Json {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 
@@ -96,12 +107,59 @@ impl Expiry {
 impl Attribute for Expiry {
     const KIND: &'static str = "seconds since 1970";
 
-    fn to_value(&self) -> Option<Value> {
-        self.0.to_value()
+    fn fill(&self, slot: Slot<'_>) {
+        self.0.fill(slot);
     }
 
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
         u64::from_value(value).map(Self)
+    }
+}
+
+/// A share, from 0 to 100: exactly the number that was given, which no other number could be. A table
+/// holds neither infinities nor NaN, so plain floating-point numbers are no attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Percentage(Number);
+
+impl Percentage {
+    const EXPECTED: &'static str = "a number from 0 to 100";
+
+    /// This share.
+    pub fn new(percentage: f64) -> Result<Self, Misfit> {
+        // The shortest text that reads back as the same number has at most 17 of 38 digits.
+        let number = format!("{percentage:e}").parse();
+        let number = number.map_err(|_| Misfit::new(Self::EXPECTED, percentage))?;
+        Self::of(number).ok_or_else(|| Misfit::new(Self::EXPECTED, percentage))
+    }
+
+    /// So many hundredths, all of them at most.
+    pub fn whole(hundredths: u8) -> Self {
+        Self(u32::from(hundredths.min(100)).into())
+    }
+
+    /// The number.
+    pub fn value(self) -> f64 {
+        self.0.to_string().parse().unwrap_or_default()
+    }
+
+    fn of(number: Number) -> Option<Self> {
+        (Number::ZERO..=Number::from(100)).contains(&number).then_some(Self(number))
+    }
+}
+
+impl Attribute for Percentage {
+    const KIND: &'static str = "number";
+
+    fn fill(&self, slot: Slot<'_>) {
+        slot.number(self.0);
+    }
+
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+        let read = match value {
+            Some(ValueRef::N(number)) => Self::of(number),
+            _ => None,
+        };
+        read.ok_or_else(|| Misfit::of_value(Self::EXPECTED, value))
     }
 }
 
@@ -131,8 +189,8 @@ impl fmt::Debug for Secret {
 impl Attribute for Secret {
     const KIND: &'static str = "secret text";
 
-    fn to_value(&self) -> Option<Value> {
-        self.0.to_value()
+    fn fill(&self, slot: Slot<'_>) {
+        self.0.fill(slot);
     }
 
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
@@ -184,6 +242,36 @@ mod tests {
     }
 
     #[test]
+    fn stored_json_is_looked_at_when_it_is_used() {
+        let stored = |text: &str| Json::from_value(item! { "x" => text }.get("x"));
+        let broken = stored("{\"a\":").unwrap();
+        assert_eq!(broken.as_str(), "{\"a\":");
+        let refused = broken.to::<serde_json::Value>().unwrap_err();
+        assert!(refused.to_string().contains("EOF while parsing"), "{refused}");
+        assert!(stored(&"1".repeat(Json::BYTES_MAX)).is_ok());
+        assert!(stored(&"1".repeat(Json::BYTES_MAX + 1)).is_err());
+        assert!(Json::from_value(None).is_err());
+    }
+
+    #[test]
+    fn shares_are_from_0_to_100_and_exact() {
+        for share in [0.0, -0.0, 1e-130, 0.1, 33.333_333_333_333_336, 99.999_999_999_999_99, 100.0]
+        {
+            let percentage = Percentage::new(share).unwrap();
+            assert!((percentage.value() - share).abs() <= 0.0, "{share}");
+        }
+        assert_eq!(Percentage::whole(50), Percentage::new(50.0).unwrap());
+        assert_eq!(Percentage::whole(101), Percentage::whole(100));
+        for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e-9, 100.000_001, 1e-131] {
+            assert!(Percentage::new(wrong).is_err(), "{wrong}");
+        }
+        let refused = Percentage::new(f64::NAN).unwrap_err();
+        assert_eq!(refused.to_string(), "expected a number from 0 to 100, found NaN");
+        let refused = Percentage::from_value(item! { "x" => 101 }.get("x")).unwrap_err();
+        assert_eq!(refused.to_string(), "expected a number from 0 to 100, found 101");
+    }
+
+    #[test]
     fn nothing_expires_early() {
         assert_eq!(Expiry::at(Time::from_ms(5_000)).seconds(), 5);
         assert_eq!(Expiry::at(Time::from_ms(5_001)).seconds(), 6);
@@ -206,6 +294,7 @@ mod tests {
         fn what_is_written_reads_back(seed: u64) {
             let random = &mut seeded(seed);
             round_trips::<Json>(random)?;
+            round_trips::<Percentage>(random)?;
             round_trips::<Expiry>(random)?;
             round_trips::<Secret>(random)?;
         }

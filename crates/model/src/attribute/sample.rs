@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
-use roundtable_table::{Attributes, Item};
+use roundtable_table::ItemBuilder;
 
-use crate::attribute::{Attribute, Expiry, Json, Misfit, Secret};
+use crate::attribute::{Attribute, Expiry, Json, Misfit, Percentage, Secret};
 use crate::time::Time;
 
 /// A value that tests can have any number of.
@@ -28,8 +28,9 @@ where
     T: Attribute + Sample + PartialEq + Debug,
 {
     let sample = T::sample(random);
-    let attributes = sample.to_value().map(|value| ("x".to_owned(), value));
-    let item = Item::from(attributes.into_iter().collect::<Attributes>());
+    let mut item = ItemBuilder::new();
+    sample.fill(item.slot("x"));
+    let item = item.build();
     prop_assert!(T::OPTIONAL || !item.is_empty(), "{sample:?} is written as absent");
     let read = T::from_value(item.get("x"));
     prop_assert_eq!(read.as_ref(), Ok::<_, &Misfit>(&sample));
@@ -93,16 +94,15 @@ macro_rules! sample_whole {
 
 sample_whole!(u16, u32, u64, i64);
 
-impl Sample for f64 {
+impl Sample for Percentage {
     fn sample(random: &mut SmallRng) -> Self {
-        let mantissa = random.random_range(-1.0..1.0);
-        match random.random_range(0..6) {
-            0 => 0.0,
-            1 => f64::from(random.random::<i32>()),
-            2 => *[1e-130, -1e-130, 9.99e125, -9.99e125, 0.1].choose(random).unwrap_or(&1.0),
-            3 => mantissa * 10_f64.powi(random.random_range(-100..=125)),
-            _ => mantissa * 100.0,
-        }
+        let share = match random.random_range(0..4) {
+            0 => *[0.0, 1e-130, 0.1, 100.0].choose(random).unwrap_or(&1.0),
+            1 => f64::from(random.random_range(0..=100)),
+            2 => random.random_range(0.1..1.0) * 10_f64.powi(random.random_range(-100..=2)),
+            _ => random.random_range(0.0..=100.0),
+        };
+        Percentage::new(share).expect("from 0 to 100")
     }
 }
 

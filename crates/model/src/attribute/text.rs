@@ -9,13 +9,25 @@ use serde::de::{Deserializer, Error, Visitor};
 
 use crate::attribute::Misfit;
 
+/// A type that is a text to everybody else.
+pub(crate) trait Text: FromStr<Err = Misfit> {
+    /// Calls `read` with the text.
+    fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T;
+
+    /// Reads the text back from where it was stored. What parsing has made sure of, and nothing
+    /// depends on for its safety, need not be looked at again.
+    fn from_stored(text: &str) -> Result<Self, Misfit> {
+        text.parse()
+    }
+}
+
 /// Reads a text attribute.
-pub(crate) fn read_text<T: FromStr<Err = Misfit>>(
+pub(crate) fn read_text<T: Text>(
     kind: &'static str,
     value: Option<ValueRef<'_>>,
 ) -> Result<T, Misfit> {
     match value {
-        Some(ValueRef::S(text)) => text.parse(),
+        Some(ValueRef::S(text)) => T::from_stored(text),
         other => Err(Misfit::of_value(kind, other)),
     }
 }
@@ -23,7 +35,7 @@ pub(crate) fn read_text<T: FromStr<Err = Misfit>>(
 /// Reads a text out of whatever serde reads from.
 pub(crate) fn deserialize_text<'de, T, D>(kind: &'static str, from: D) -> Result<T, D::Error>
 where
-    T: FromStr<Err = Misfit>,
+    T: Text,
     D: Deserializer<'de>,
 {
     from.deserialize_str(Parsed { kind, of: PhantomData })
@@ -34,7 +46,7 @@ struct Parsed<T> {
     of: PhantomData<T>,
 }
 
-impl<T: FromStr<Err = Misfit>> Visitor<'_> for Parsed<T> {
+impl<T: Text> Visitor<'_> for Parsed<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,14 +58,14 @@ impl<T: FromStr<Err = Misfit>> Visitor<'_> for Parsed<T> {
     }
 }
 
-/// Makes types that parse (with [`Misfit`]s) and display into text attributes, for serde too.
+/// Makes types that are [`Text`] into text attributes, and into text for people and serde.
 macro_rules! text_like {
     ($($name:ty: $kind:expr;)*) => {$(
         impl $crate::attribute::Attribute for $name {
             const KIND: &'static str = $kind;
 
-            fn to_value(&self) -> Option<::roundtable_table::Value> {
-                Some(::roundtable_table::Value::S(self.to_string()))
+            fn fill(&self, slot: ::roundtable_table::Slot<'_>) {
+                $crate::attribute::Text::with_text(self, |text| slot.text(text));
             }
 
             fn from_value(
@@ -71,9 +83,15 @@ macro_rules! text_like {
             }
         }
 
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                $crate::attribute::Text::with_text(self, |text| f.pad(text))
+            }
+        }
+
         impl ::serde::Serialize for $name {
             fn serialize<S: ::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.collect_str(self)
+                $crate::attribute::Text::with_text(self, |text| to.serialize_str(text))
             }
         }
 

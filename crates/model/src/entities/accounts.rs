@@ -7,6 +7,7 @@ use crate::{
 
 /// What a password is checked against. It never leaves the accounts service.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Credential {
     /// Whose password.
     pub user_id: UserId,
@@ -20,6 +21,7 @@ pub struct Credential {
 
 /// A refresh token of a signed-in device.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Session {
     /// Who is signed in.
     pub user_id: UserId,
@@ -39,6 +41,7 @@ pub struct Session {
 
 /// Lets somebody sign up.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Invitation {
     /// What to enter.
     pub code: InviteCode,
@@ -54,6 +57,7 @@ pub struct Invitation {
 
 /// A key for programs. Its text carries `user_id` and `id`, and the secret behind the hash.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct ApiKey {
     /// Whom it acts for.
     pub user_id: UserId,
@@ -75,6 +79,7 @@ pub struct ApiKey {
 
 /// The outcome of a request, so that its repetition has no further effect.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Idempotency {
     /// Who asked.
     pub caller: Caller,

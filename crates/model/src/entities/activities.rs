@@ -9,6 +9,7 @@ use crate::{
 
 /// Something that happened, written once, for feeds.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Activity {
     /// Which activity: a ULID of the time in `created_at`.
     pub activity_id: ActivityId,
@@ -44,6 +45,7 @@ impl Activity {
 /// The newest activity of an actor, and which of them are fanned out. Every activity's transaction
 /// writes it, so an actor's time order is commit order.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct ActorHead {
     /// The person or group.
     pub actor_id: ActorId,
@@ -59,6 +61,7 @@ pub struct ActorHead {
 
 /// A stretch of time, both ends in it.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 #[fields(part)]
 pub struct Interval {
     /// Its first instant.
@@ -70,6 +73,7 @@ crate::nested!(Interval);
 
 /// Something that is pointed to.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 #[fields(part)]
 pub struct ObjectRef {
     /// What kind of thing.
@@ -81,6 +85,7 @@ crate::nested!(ObjectRef);
 
 /// An activity copied into a follower's feed.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct FeedItem {
     /// Whose feed.
     pub follower_id: UserId,
@@ -109,6 +114,7 @@ pub struct FeedItem {
 /// How far back a materialized feed reaches. Raised before the feed is trimmed, and read after its
 /// items.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct FeedHorizon {
     /// Whose feed.
     pub user_id: UserId,
@@ -118,6 +124,7 @@ pub struct FeedHorizon {
 
 /// Whose activities are fanned out.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Promotion {
     /// Who is promoted.
     pub subject_id: ActorId,

@@ -4,6 +4,7 @@ use crate::{Fields, MessageId, ThreadId, Time, UserId};
 
 /// A call for help.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct AssistThread {
     /// Which thread.
     pub thread_id: ThreadId,
@@ -17,6 +18,7 @@ pub struct AssistThread {
 
 /// What was said in a call for help.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct AssistMsg {
     /// The thread.
     pub thread_id: ThreadId,

@@ -5,6 +5,7 @@ use crate::{Expiry, Fields, GroupId, MessageId, RoomId, RoomScope, Time, UserId}
 
 /// A conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Room {
     /// Which room; that of two people is derived from them.
     pub id: RoomId,
@@ -18,6 +19,7 @@ pub struct Room {
 
 /// The newest message of a room.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct RoomHead {
     /// The room.
     pub room_id: RoomId,
@@ -29,6 +31,7 @@ pub struct RoomHead {
 
 /// A person in a room.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct RoomMember {
     /// The room.
     pub room_id: RoomId,
@@ -42,6 +45,7 @@ pub struct RoomMember {
 
 /// What somebody said in a room.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Message {
     /// The room.
     pub room_id: RoomId,

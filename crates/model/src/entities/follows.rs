@@ -4,6 +4,7 @@ use crate::{Fields, FollowStatus, Nickname, Shard, Time, UserId};
 
 /// One person follows another, or has asked to.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Follow {
     /// Who follows.
     pub follower_id: UserId,
@@ -47,6 +48,7 @@ impl Follow {
 
 /// One person wants nothing to do with another.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Block {
     /// Who blocks.
     pub blocker_id: UserId,

@@ -1,9 +1,12 @@
 //! What people want to reach, and the steps towards it. All of it is for its owner.
 
-use crate::{Fields, GoalId, GoalStatus, Json, MilestoneId, Shard, Tag, TaskId, Time, UserId};
+use crate::{
+    Fields, GoalId, GoalStatus, Json, MilestoneId, Percentage, Shard, Tag, TaskId, Time, UserId,
+};
 
 /// Something a person wants to reach.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Goal {
     /// Whose goal.
     pub user_id: UserId,
@@ -27,6 +30,7 @@ pub struct Goal {
 
 /// A step towards a goal.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Task {
     /// The goal.
     pub goal_id: GoalId,
@@ -62,7 +66,8 @@ impl Task {
 }
 
 /// A part of the way to a goal.
-#[derive(Clone, Debug, PartialEq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Milestone {
     /// Whose it is.
     pub user_id: UserId,
@@ -73,7 +78,7 @@ pub struct Milestone {
     /// What it is called.
     pub name: String,
     /// Which share of the goal's tasks must be done, from 0 to 100.
-    pub percentage: f64,
+    pub percentage: Percentage,
     /// Whether it is reached.
     pub achieved: bool,
     /// When it was reached.

@@ -4,6 +4,7 @@ use crate::{Fields, GroupId, GroupRole, MemberStatus, RoomId, Tag, Time, UserId}
 
 /// A community.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Group {
     /// Which group.
     pub id: GroupId,
@@ -29,6 +30,7 @@ pub struct Group {
 
 /// A person in a group, invited to it, or asking to join.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct GroupMember {
     /// The group.
     pub group_id: GroupId,
@@ -46,6 +48,7 @@ pub struct GroupMember {
 
 /// How many active members a group has.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct GroupCounter {
     /// The group.
     pub group_id: GroupId,

@@ -4,6 +4,7 @@ use crate::{Expiry, Fields, MediaKey, Time, UploadState, UserId};
 
 /// An image or a video.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 #[fields(part)]
 pub struct Media {
     /// Where its bytes are.
@@ -19,6 +20,7 @@ crate::nested!(Media);
 
 /// A file on its way in.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Upload {
     /// Who sends it.
     pub user_id: UserId,

@@ -8,6 +8,7 @@ use crate::{
 
 /// Something moderators must look at, or have.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct ModerationCase {
     /// Which case: the id of the post or comment, so there is one for each.
     pub id: CaseId,
@@ -35,6 +36,7 @@ pub struct ModerationCase {
 
 /// Somebody finds that a post or comment should not be there.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Report {
     /// The post, or the post of the comment.
     pub post_id: PostId,
@@ -51,6 +53,7 @@ pub struct Report {
 
 /// Who did what with whose content.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Audit {
     /// When.
     pub created_at: Time,

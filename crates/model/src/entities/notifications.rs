@@ -5,6 +5,7 @@ use crate::{Expiry, Fields, NotificationId, NotificationKind, Time, UserId};
 
 /// Something a person should know.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Notification {
     /// Who should know.
     pub user_id: UserId,

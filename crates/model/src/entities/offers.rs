@@ -6,6 +6,7 @@ use crate::{
 
 /// Somebody who makes offers.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Company {
     /// Which company.
     pub id: CompanyId,
@@ -19,6 +20,7 @@ pub struct Company {
 
 /// What a company offers.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Offer {
     /// Which offer.
     pub id: OfferId,
@@ -36,6 +38,7 @@ pub struct Offer {
 
 /// Something that carries a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct TagRef {
     /// The tag.
     pub tag: Tag,

@@ -8,6 +8,7 @@ use crate::{
 
 /// Failed sign-ins of one account, or from one address, in one stretch of time.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct LoginAttempt {
     /// Whether they are counted by e-mail or by address.
     pub kind: LoginKey,
@@ -25,6 +26,7 @@ pub struct LoginAttempt {
 
 /// How far a processor has read a shard of the stream.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Checkpoint {
     /// The processor.
     pub processor: Processor,
@@ -38,6 +40,7 @@ pub struct Checkpoint {
 
 /// Work to be done later, a page at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Job {
     /// What kind of work.
     pub queue: Queue,
@@ -59,6 +62,7 @@ pub struct Job {
 
 /// Work that failed too often and waits for somebody to look.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct DeadLetter {
     /// What kind of work.
     pub queue: Queue,
@@ -80,6 +84,7 @@ pub struct DeadLetter {
 
 /// Who is told of events.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Webhook {
     /// Which endpoint.
     pub id: WebhookId,
@@ -99,6 +104,7 @@ pub struct Webhook {
 
 /// A signing or cursor key, sealed with the configured secret, that all processes share.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct SealedKey {
     /// What it is for.
     pub purpose: Purpose,

@@ -8,6 +8,7 @@ use crate::{
 
 /// A person, or a group that acts as one in the fediverse.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct User {
     /// Who it is.
     pub id: UserId,
@@ -82,6 +83,7 @@ impl User {
 
 /// Makes an e-mail address unique.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct EmailLock {
     /// The address.
     pub email: Email,
@@ -93,6 +95,7 @@ pub struct EmailLock {
 
 /// Makes a nickname unique.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct NickLock {
     /// The nickname.
     pub nickname: Nickname,
@@ -104,6 +107,7 @@ pub struct NickLock {
 
 /// Makes a handle unique.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct HandleLock {
     /// The handle.
     pub handle: Handle,
@@ -115,6 +119,7 @@ pub struct HandleLock {
 
 /// How many of something a person has.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct UserCounter {
     /// Whose.
     pub user_id: UserId,

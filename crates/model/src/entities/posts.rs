@@ -8,6 +8,7 @@ use crate::{
 
 /// A text, an image or a video.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Post {
     /// Which post.
     pub id: PostId,
@@ -79,6 +80,7 @@ impl Post {
 
 /// What a list shows of a post, and what decides who may see it.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 #[fields(part)]
 pub struct PostSummary {
     /// Which post.
@@ -107,6 +109,7 @@ pub struct PostSummary {
 
 /// What people did with a post, counted from the stream.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct PostCounter {
     /// The post.
     pub post_id: PostId,

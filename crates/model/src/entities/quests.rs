@@ -8,6 +8,7 @@ use crate::{
 
 /// A challenge with a reward.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Quest {
     /// Whose quest.
     pub user_id: UserId,
@@ -53,6 +54,7 @@ pub struct Quest {
 
 /// One task or goal that counts for a quest. Being an item of its own, it cannot count twice.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct QuestStep {
     /// Whose quest.
     pub user_id: UserId,
@@ -68,6 +70,7 @@ pub struct QuestStep {
 
 /// The reward of a completed quest, kept when the quest is deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct XpEntry {
     /// Whose reward.
     pub user_id: UserId,

@@ -5,6 +5,7 @@ use crate::{ActivityId, CommentId, Fields, LikeType, ModerationStatus, PostId, T
 
 /// An answer to a post, or to another comment.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Comment {
     /// The post.
     pub post_id: PostId,
@@ -33,6 +34,7 @@ pub struct Comment {
 
 /// Somebody likes a post.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Like {
     /// The post.
     pub post_id: PostId,
@@ -53,6 +55,7 @@ pub struct Like {
 
 /// Somebody passed a post on. The activity that tells of it counts only while this names it.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct Share {
     /// The post.
     pub post_id: PostId,
@@ -68,6 +71,7 @@ pub struct Share {
 
 /// Somebody likes a comment.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct CommentLike {
     /// The post.
     pub post_id: PostId,
@@ -81,6 +85,7 @@ pub struct CommentLike {
 
 /// What people did with a comment, counted from the stream.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
 pub struct CommentCounter {
     /// The post.
     pub post_id: PostId,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Id;
-use crate::attribute::{Misfit, text_like};
+use crate::attribute::{Misfit, Text, text_like};
 use crate::part::KeyPart;
 use crate::time::Time;
 
@@ -46,9 +46,9 @@ macro_rules! ids {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(f)
+        impl Text for $name {
+            fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+                self.0.with_text(read)
             }
         }
 

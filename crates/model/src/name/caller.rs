@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Email, by_key};
-use crate::attribute::{Misfit, text_like};
+use crate::attribute::{Misfit, Text, text_like};
 use crate::id::{Id, UserId};
 use crate::part::KeyPart;
 
@@ -54,11 +54,11 @@ impl FromStr for Caller {
     }
 }
 
-impl fmt::Display for Caller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Text for Caller {
+    fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
         match self {
-            Self::User(user) => user.fmt(f),
-            Self::SignUp(email) => fmt::Display::fmt(email, f),
+            Self::User(user) => user.with_text(read),
+            Self::SignUp(email) => email.with_text(read),
         }
     }
 }

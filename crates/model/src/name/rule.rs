@@ -15,8 +15,8 @@ pub(super) struct Rule {
     char_bytes_max: usize,
     /// What in front of it is not a part of it.
     dropped: fn(char) -> bool,
-    /// What else is wrong with the folded text.
-    wrong: fn(&str) -> Option<&'static str>,
+    /// What else is wrong with the folded text, whatever the case of its letters.
+    wrong: Option<fn(&str) -> Option<&'static str>>,
 }
 
 impl Rule {
@@ -33,7 +33,7 @@ impl Rule {
             folds: false,
             char_bytes_max: 4,
             dropped: char::is_whitespace,
-            wrong: |_| None,
+            wrong: None,
         }
     }
 
@@ -49,7 +49,7 @@ impl Rule {
 
     /// Nothing that is wrong in this way.
     pub(super) const fn refusing(self, wrong: fn(&str) -> Option<&'static str>) -> Self {
-        Self { wrong, ..self }
+        Self { wrong: Some(wrong), ..self }
     }
 
     pub(super) const fn key_bytes_max(&self) -> usize {
@@ -78,16 +78,38 @@ impl Rule {
         if chars > self.chars_max {
             return Err(Misfit::new(self.expected, format_args!("{chars} characters")));
         }
-        match (self.wrong)(&folded) {
+        match self.wrong.and_then(|wrong| wrong(&folded)) {
             Some(wrong) => Err(Misfit::in_text(self.expected, wrong, text)),
             None => Ok(text),
         }
     }
+
+    /// As [`Rule::check`], for a text that was checked before it was stored: what is not ASCII is
+    /// folded again only where something depends on how it folds. Its folded length does not: a key
+    /// that is too long, the table refuses.
+    pub(super) fn check_stored<'a>(&self, text: &'a str) -> Result<&'a str, Misfit> {
+        if self.is_as_checked(text) { Ok(text) } else { self.check(text) }
+    }
+
+    fn is_as_checked(&self, text: &str) -> bool {
+        let Some(first) = text.chars().next().filter(|first| !(self.dropped)(*first)) else {
+            return false;
+        };
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            let whole = first != ' ' && !text.ends_with(' ') && text.len() <= self.chars_max;
+            return whole && self.wrong.is_none_or(|wrong| wrong(text).is_none());
+        }
+        // A text that begins with what shows does not fold to nothing.
+        let shows = !first.is_whitespace() && !fold::is_ignorable(first);
+        let whole = shows && !text.ends_with(char::is_whitespace);
+        let fits = || text.chars().count() <= self.chars_max;
+        whole && self.wrong.is_none() && !text.chars().any(is_control) && fits()
+    }
 }
 
-/// The `#` of a tag, in the widths it is typed in, and spaces around it.
-pub(super) fn is_hash(char: char) -> bool {
-    matches!(char, '#' | '＃' | '﹟') || char.is_whitespace()
+/// The `#` of a tag, in the widths it is typed in, with spaces and what does not show around it.
+pub(super) fn is_before_a_tag(char: char) -> bool {
+    matches!(char, '#' | '＃' | '﹟') || char.is_whitespace() || fold::is_ignorable(char)
 }
 
 pub(super) fn not_an_email(text: &str) -> Option<&'static str> {
@@ -103,14 +125,13 @@ pub(super) fn not_an_email(text: &str) -> Option<&'static str> {
 }
 
 pub(super) fn not_a_path(text: &str) -> Option<&'static str> {
-    if !text.bytes().all(|byte| is_word_byte(byte) || byte == b'/') {
-        Some("another character")
-    } else if text.split('/').any(|step| matches!(step, "" | "." | "..")) {
+    let wrong = |step: &[u8]| match step {
         // A store that keeps files in folders would follow it: up, or to the root.
-        Some("a step that leads nowhere")
-    } else {
-        None
-    }
+        b"" | b"." | b".." => Some("a step that leads nowhere"),
+        _ if step.iter().all(|byte| is_word_byte(*byte)) => None,
+        _ => Some("another character"),
+    };
+    text.as_bytes().split(|byte| *byte == b'/').find_map(wrong)
 }
 
 pub(super) fn not_a_word(text: &str) -> Option<&'static str> {

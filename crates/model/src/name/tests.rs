@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use rand::Rng;
 use rand::rngs::SmallRng;
-use roundtable_table::{Value, limits};
+use roundtable_table::{Value, item, limits};
 
 use super::*;
 use crate::attribute::{
@@ -95,24 +95,61 @@ fn addresses_have_one_at_with_something_on_both_sides() {
 
 #[test]
 fn tags_begin_behind_their_hash() {
-    for text in ["#Rust", "Rust", " ＃rust", "## rust", "# #rust"] {
+    for text in [
+        "#Rust",
+        "Rust",
+        " ＃rust",
+        "## rust",
+        "# #rust",
+        "\u{200b}#rust",
+        "#\u{200b}rust",
+        "#\u{200d}#\u{feff} rust",
+        "\u{2060}rust\u{200b}",
+    ] {
         assert_eq!(written(&name::<Tag>(text)), "rust", "{text}");
     }
     assert_eq!(name::<Tag>("#C#").as_str(), "C#");
     assert_eq!(written(&name::<Tag>("C#")), "c%23");
     assert_eq!(refused::<Tag>("# #"), "an empty text");
+    assert_eq!(refused::<Tag>("#\u{200b}#"), "an empty text");
 }
 
 #[test]
 fn media_keys_lead_nowhere_else() {
     assert_eq!(written(&name::<MediaKey>("u/01J/Photo-1_a.JPG")), "u/01J/Photo-1_a.JPG");
     assert_eq!(refused::<MediaKey>("a b"), "another character in \"a b\"");
-    for elsewhere in ["u/../secret", "/etc/passwd", "/", ".", "./x", "a//b", "a/"] {
-        let refused = refused::<MediaKey>(elsewhere);
-        assert!(refused.starts_with("a step that leads nowhere"), "{refused}");
+    for text in
+        ["u/../secret", "..", ".", "/", "/etc/passwd", "./x", "u/./x", "a//b", "a/", "//", "../x"]
+    {
+        let wrong = format!("a step that leads nowhere in \"{text}\"");
+        assert_eq!(refused::<MediaKey>(text), wrong);
+        let stored = item! { "x" => text };
+        assert_eq!(MediaKey::from_value(stored.get("x")).unwrap_err().found, wrong);
     }
-    assert!("u/a..b".parse::<MediaKey>().is_ok());
+    for text in ["u/a..b", "...", "a", ".hidden/x."] {
+        assert!(text.parse::<MediaKey>().is_ok(), "{text}");
+    }
     assert_eq!(refused::<MediaKey>(&"x".repeat(257)), "257 characters");
+}
+
+#[test]
+fn stored_names_are_checked_as_far_as_keys_need_it() {
+    fn stored<T: Attribute>(text: &str) -> Result<T, String> {
+        T::from_value(item! { "x" => text }.get("x")).map_err(|misfit| misfit.found)
+    }
+    for text in ["Ana #1", "Zoë", "日本", "e\u{301}", "a\u{200b}b"] {
+        assert_eq!(stored::<Nickname>(text), Ok(name(text)));
+    }
+    for text in ["", " ", "\u{200b}\u{ad}", "a\tb", "é\nb", "é\u{85}b", "b\u{2028}é", "\u{7f}"] {
+        assert_eq!(stored::<Nickname>(text), Err(refused::<Nickname>(text)), "{text:?}");
+    }
+    assert_eq!(stored::<Nickname>(&"é".repeat(65)), Err("65 characters".into()));
+    // An id, in other letters, must not pass for an address that is about to sign up.
+    assert_eq!(stored::<Caller>("ａｎａ"), Err(refused::<Caller>("ａｎａ")));
+    assert_eq!(stored::<Email>("ａｎａ"), Err(refused::<Email>("ａｎａ")));
+    assert_eq!(stored::<Email>("Zoë@x.org"), Ok(name("Zoë@x.org")));
+    assert_eq!(stored::<Tag>("#Rust").map(|tag| tag.to_string()), Ok("Rust".into()));
+    assert_eq!(stored::<Queue>("a#b"), Err(refused::<Queue>("a#b")));
 }
 
 #[test]
@@ -203,6 +240,26 @@ proptest! {
     }
 
     #[test]
+    fn no_stored_text_makes_a_key_that_parsing_would_refuse(
+        text in "[ -~\t\u{85}é＃﹟ａ＠\u{200b}\u{2028}日]{0,12}|\\PC{0,12}"
+    ) {
+        fn same<T: Attribute + KeyPart + FromStr<Err = Misfit>>(text: &str) -> Result<(), TestCaseError> {
+            let stored = T::from_value(item! { "x" => text }.get("x"));
+            let parsed = text.parse::<T>();
+            prop_assert_eq!(stored.map(|name| written(&name)), parsed.map(|name| written(&name)));
+            Ok(())
+        }
+        same::<Email>(&text)?;
+        same::<Nickname>(&text)?;
+        same::<Tag>(&text)?;
+        same::<FeedName>(&text)?;
+        same::<MediaKey>(&text)?;
+        same::<RequestId>(&text)?;
+        same::<Queue>(&text)?;
+        same::<Caller>(&text)?;
+    }
+
+    #[test]
     fn any_text_is_a_name_or_refused(text: String) {
         if let Ok(nickname) = text.parse::<Nickname>() {
             prop_assert_eq!(nickname.as_str(), text.trim());
@@ -210,6 +267,9 @@ proptest! {
             let folded: Nickname = name(&nickname.fold());
             prop_assert_eq!(written(&folded), written(&nickname));
         }
-        let _ = (text.parse::<Email>(), text.parse::<Tag>(), text.parse::<MediaKey>());
+        if let Ok(tag) = text.parse::<Tag>() {
+            prop_assert!(!tag.fold().starts_with('#'), "{:?}", tag);
+        }
+        let _ = (text.parse::<Email>(), text.parse::<MediaKey>());
     }
 }

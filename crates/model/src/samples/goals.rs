@@ -3,7 +3,9 @@
 use super::cast::{ANA, GOAL, MILESTONE, QUEST, TASK, TASK_DONE};
 use super::{read, read_all};
 use crate::entities::{Goal, Milestone, Quest, QuestStep, Task, XpEntry};
-use crate::{CountScope, GoalStatus, ObjectType, QuestDifficulty, QuestKind, QuestStatus, Shard};
+use crate::{
+    CountScope, GoalStatus, ObjectType, Percentage, QuestDifficulty, QuestKind, QuestStatus, Shard,
+};
 
 /// A half marathon.
 pub fn goal() -> Goal {
@@ -47,7 +49,7 @@ pub fn milestone() -> Milestone {
         goal_id: read(GOAL),
         id: read(MILESTONE),
         name: "Half of the plan".into(),
-        percentage: 50.0,
+        percentage: Percentage::whole(50),
         achieved: true,
         achieved_at: Some(read("2025-01-27T15:05:13.707Z")),
         description: Some("Then new shoes.".into()),

@@ -87,10 +87,12 @@ impl Ymd {
 
 /// The number that up to four digits spell.
 pub(super) fn number<const N: usize>(digits: [u8; N]) -> Option<u16> {
-    digits.iter().try_fold(0_u16, |number, digit| {
-        let value = digit.is_ascii_digit().then(|| digit - b'0')?;
-        number.checked_mul(10)?.checked_add(value.into())
-    })
+    const { assert!(N <= 4, "four digits fit into 16 bits") };
+    let value = |digit: &u8| u16::from(digit.wrapping_sub(b'0'));
+    let number = digits
+        .iter()
+        .fold(0, |number: u16, digit| number.wrapping_mul(10).wrapping_add(value(digit)));
+    digits.iter().all(u8::is_ascii_digit).then_some(number)
 }
 
 /// A number that is known to fit.

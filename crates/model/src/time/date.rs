@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::ascii;
 use super::civil::Ymd;
-use crate::attribute::{Misfit, text_like};
+use crate::attribute::{Misfit, Text, text_like};
 
 /// A day in the calendar, of the years 1 to 9999.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,9 +47,9 @@ impl FromStr for Date {
     }
 }
 
-impl fmt::Display for Date {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(ascii(&self.0.write()))
+impl Text for Date {
+    fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+        read(ascii(&self.0.write()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::civil::{DAYS_MAX, Ymd};
 use super::{DAY_MS, Time, ascii};
-use crate::attribute::{Misfit, text_like};
+use crate::attribute::{Misfit, Text, text_like};
 use crate::part::KeyPart;
 
 /// A day in UTC, from 1970 to 9999: `2025-01-27`.
@@ -58,9 +58,9 @@ impl FromStr for Day {
     }
 }
 
-impl fmt::Display for Day {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(ascii(&self.write()))
+impl Text for Day {
+    fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+        read(ascii(&self.write()))
     }
 }
 
@@ -123,9 +123,9 @@ impl FromStr for CompactDay {
     }
 }
 
-impl fmt::Display for CompactDay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(ascii(&self.write()))
+impl Text for CompactDay {
+    fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
+        read(ascii(&self.write()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading and writing the bytes of items and values.
 
-use super::{Blobs, Entries, Numbers, Texts, ValueRef, Values};
+use super::borrowed::{Blobs, Entries, Numbers, Texts, ValueRef, Values};
 use crate::{Number, Value};
 
 #[expect(clippy::cast_possible_truncation, reason = "masked to seven bits")]
@@ -13,11 +13,14 @@ fn write_varint(out: &mut Vec<u8>, mut number: usize) {
 }
 
 pub(super) fn write_blob(out: &mut Vec<u8>, bytes: &[u8]) {
-    write_varint(out, bytes.len());
+    match u8::try_from(bytes.len()) {
+        Ok(len @ ..0x80) => out.push(len),
+        _ => write_varint(out, bytes.len()),
+    }
     out.extend_from_slice(bytes);
 }
 
-fn write_number(out: &mut Vec<u8>, number: Number) {
+pub(super) fn write_number(out: &mut Vec<u8>, number: Number) {
     let at = out.len();
     out.push(0);
     number.encode(out);
@@ -29,14 +32,24 @@ fn write_number(out: &mut Vec<u8>, number: Number) {
 }
 
 fn write_container(out: &mut Vec<u8>, tag: u8, count: usize, body: impl FnOnce(&mut Vec<u8>)) {
-    out.push(tag);
-    let at = out.len();
-    out.extend_from_slice(&[0; 4]);
-    out.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+    let at = open_container(out, tag);
     body(out);
+    close_container(out, at, count);
+}
+
+/// Begins a container, with room for what is known at its end; where that is.
+pub(super) fn open_container(out: &mut Vec<u8>, tag: u8) -> usize {
+    out.push(tag);
+    out.extend_from_slice(&[0; 8]);
+    out.len() - 8
+}
+
+/// Ends the container whose room is at `at`.
+pub(super) fn close_container(out: &mut [u8], at: usize, count: usize) {
     let len = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
-    if let Some(slot) = out.get_mut(at..at + 4) {
-        slot.copy_from_slice(&len.to_le_bytes());
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    if let Some(room) = out.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<8>()) {
+        *room = (u64::from(len) | u64::from(count) << 32).to_le_bytes();
     }
 }
 
@@ -78,7 +91,18 @@ pub(super) fn write_value(out: &mut Vec<u8>, value: &Value) {
     }
 }
 
-fn read_varint<'a>(rest: &mut &'a [u8]) -> Option<usize> {
+fn read_varint(rest: &mut &[u8]) -> Option<usize> {
+    let (byte, after) = rest.split_first()?;
+    // Nearly all lengths are below 128.
+    if *byte < 0x80 {
+        *rest = after;
+        return Some(usize::from(*byte));
+    }
+    read_long_varint(rest)
+}
+
+#[cold]
+fn read_long_varint<'a>(rest: &mut &'a [u8]) -> Option<usize> {
     let mut number = 0usize;
     for shift in (0..35).step_by(7) {
         let (byte, after): (&'a u8, &'a [u8]) = rest.split_first()?;
@@ -113,10 +137,11 @@ pub(super) fn read_number(rest: &mut &[u8]) -> Option<Number> {
     Number::decode(bytes).map(|(number, _)| number)
 }
 
-fn read_body<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let len = read_bytes(rest, 4)?.first_chunk().map(|len| u32::from_le_bytes(*len) as usize)?;
-    // The element count is for people with a hex dump; readers stop at the body's end.
-    read_bytes(rest, len)?.get(4..)
+/// The elements of a container, and how many it says they are; readers stop at the body's end.
+fn read_body<'a>(rest: &mut &'a [u8]) -> Option<(&'a [u8], usize)> {
+    let len = u32::from_le_bytes(*read_bytes(rest, 4)?.first_chunk()?) as usize;
+    let (count, body) = read_bytes(rest, len)?.split_first_chunk()?;
+    Some((body, u32::from_le_bytes(*count) as usize))
 }
 
 pub(super) fn read_value<'a>(rest: &mut &'a [u8]) -> Option<ValueRef<'a>> {
@@ -129,11 +154,16 @@ pub(super) fn read_value<'a>(rest: &mut &'a [u8]) -> Option<ValueRef<'a>> {
         b't' => ValueRef::Bool(true),
         b'f' => ValueRef::Bool(false),
         b'0' => ValueRef::Null,
-        b'L' => ValueRef::L(Values { rest: read_body(rest)? }),
-        b'M' => ValueRef::M(Entries { rest: read_body(rest)? }),
-        b's' => ValueRef::Ss(Texts { rest: read_body(rest)? }),
-        b'n' => ValueRef::Ns(Numbers { rest: read_body(rest)? }),
-        b'b' => ValueRef::Bs(Blobs { rest: read_body(rest)? }),
+        b'L' | b'M' | b's' | b'n' | b'b' => {
+            let (body, count) = read_body(rest)?;
+            match tag {
+                b'L' => ValueRef::L(Values::of(body, count)),
+                b'M' => ValueRef::M(Entries::of(body, count)),
+                b's' => ValueRef::Ss(Texts::of(body, count)),
+                b'n' => ValueRef::Ns(Numbers::of(body, count)),
+                _ => ValueRef::Bs(Blobs::of(body, count)),
+            }
+        }
         _ => return None,
     })
 }

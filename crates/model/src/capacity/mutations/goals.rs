@@ -4,7 +4,7 @@ use super::Mutation;
 use super::counters::{activity, feed_items, notice, xp};
 use super::step::{change, check, delete, put};
 use crate::entities::{Goal, Milestone, Quest, Task};
-use crate::{GoalStatus, samples};
+use crate::{GoalStatus, Percentage, samples};
 
 pub(super) fn mutations() -> Vec<Mutation> {
     vec![
@@ -109,7 +109,7 @@ fn create_milestone() -> Mutation {
 
 fn update_milestone() -> Mutation {
     let milestone = ahead();
-    let changed = Milestone { percentage: milestone.percentage + 1.0, ..milestone.clone() };
+    let changed = Milestone { percentage: Percentage::whole(51), ..milestone.clone() };
     Mutation::repeatable("updateMilestone", [change(&milestone, &changed)])
 }
 
