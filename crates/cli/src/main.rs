@@ -17,6 +17,9 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A social backend on one table.
 #[derive(Debug, Parser)]
 #[command(name = "roundtable", version, arg_required_else_help = true)]

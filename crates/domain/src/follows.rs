@@ -11,7 +11,7 @@ use crate::circle::circle;
 use crate::commit::Rejected;
 use crate::once::{Kept, Request, Tried};
 use crate::pages::fill;
-use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
+use crate::{Caller, Failure, Ground, Page, PageInput, Sight, refusals};
 
 pub(crate) use edge::{active_since, counted, removal, severed};
 use edge::{followers, new_edge};
@@ -62,13 +62,14 @@ impl Follows {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(outcome).await,
                 async || {
-                    let them = self.visible(caller, followee).await?;
-                    if let Some(edge) = self.edge(&me.id, followee).await? {
+                    let sight = self.ground.sight_of(caller, &me, [followee], []).await?;
+                    let them = may_follow(&sight, followee)?;
+                    if let Some(edge) = sight.edge(followee).cloned() {
                         let outcome = Outcome::of(&edge);
                         let request = request.as_ref();
                         return Ok(self.ground.nothing_to_do(request, &outcome, edge).await?);
                     }
-                    let edge = new_edge(&self.ground, &me, &them).await?;
+                    let edge = new_edge(&self.ground, &me, them).await?;
                     let outcome = Outcome::of(&edge);
                     // Not the version of the circle, which everything one does raises: of a hundred
                     // follows at once only one would pass.
@@ -326,17 +327,6 @@ impl Follows {
         Ok(self.ground.core().follows(follower, followee).get().await?)
     }
 
-    /// The profile of somebody the caller may follow.
-    async fn visible(&self, caller: &Caller, user: &UserId) -> Result<User, FollowError> {
-        let sight = self.ground.sight(Some(caller), [user], []).await?;
-        let person = sight.person(user).filter(|_| !sight.is_blocked(user));
-        let standing = Standing::SIGNED_IN.and_if(person.is_some(), Standing::SEES);
-        match person {
-            Some(person) if allows(Act::Follow, standing) => Ok(person.clone()),
-            _ => Err(FollowError::NoSuchUser),
-        }
-    }
-
     /// Takes an edge away, with what it counts for.
     async fn remove(
         &self,
@@ -385,4 +375,11 @@ impl Outcome {
     fn of(edge: &Follow) -> Self {
         Self::Edge { follower: edge.follower_id.clone(), followee: edge.followee_id.clone() }
     }
+}
+
+/// The profile of somebody the caller may follow.
+fn may_follow<'a>(sight: &'a Sight, user: &UserId) -> Result<&'a User, FollowError> {
+    let person = sight.person(user).filter(|_| !sight.is_blocked(user));
+    let standing = Standing::SIGNED_IN.and_if(person.is_some(), Standing::SEES);
+    person.filter(|_| allows(Act::Follow, standing)).ok_or(FollowError::NoSuchUser)
 }

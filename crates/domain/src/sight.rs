@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use futures::future::try_join_all;
-use roundtable_model::entities::{Comment, Group, GroupMember, Post, User};
+use roundtable_model::entities::{Comment, Follow, Group, GroupMember, Post, User};
 use roundtable_model::{
     FollowStatus, GroupId, MemberStatus, ModerationStatus, Result, UserId, UserStatus, Visibility,
 };
@@ -26,7 +26,7 @@ pub struct Sight {
 #[derive(Debug)]
 struct Person {
     profile: User,
-    followed: bool,
+    edge: Option<Follow>,
     blocked: bool,
 }
 
@@ -47,17 +47,41 @@ impl Ground {
     ) -> Result<Sight> {
         let mut people: HashSet<&UserId> = people.into_iter().collect();
         people.extend(viewer.map(|viewer| &viewer.user_id));
+        let sight = self.looked_at(viewer, people, groups).await?;
+        Ok(match viewer {
+            Some(viewer) => sight.through(viewer),
+            None => sight,
+        })
+    }
+
+    /// As [`Ground::sight`], for a caller whose profile has been read for this request.
+    pub(crate) async fn sight_of<'a>(
+        &self,
+        caller: &Caller,
+        profile: &User,
+        people: impl IntoIterator<Item = &'a UserId>,
+        groups: impl IntoIterator<Item = &'a GroupId>,
+    ) -> Result<Sight> {
+        let others = people.into_iter().filter(|id| **id != profile.id).collect();
+        let mut sight = self.looked_at(Some(caller), others, groups).await?;
+        sight.people.insert(profile.id.clone(), Person::stranger(profile.clone()));
+        Ok(sight.through(caller))
+    }
+
+    /// The facts, before anybody looks at them.
+    async fn looked_at<'a>(
+        &self,
+        viewer: Option<&Caller>,
+        people: HashSet<&UserId>,
+        groups: impl IntoIterator<Item = &'a GroupId>,
+    ) -> Result<Sight> {
         let groups: HashSet<&GroupId> = groups.into_iter().collect();
         let people: Vec<UserId> = people.into_iter().cloned().collect();
         let groups: Vec<GroupId> = groups.into_iter().cloned().collect();
         let (people, groups) =
             futures::future::try_join(self.people(viewer, people), self.groups(viewer, groups))
                 .await?;
-        let sight = Sight { viewer: None, staff: false, people, groups };
-        Ok(match viewer {
-            Some(viewer) => sight.through(viewer),
-            None => sight,
-        })
+        Ok(Sight { viewer: None, staff: false, people, groups })
     }
 
     async fn people(
@@ -80,11 +104,10 @@ impl Ground {
         let mut blocks = edges.into_iter();
         let (mine, theirs) = (blocks.next().unwrap_or_default(), blocks.next().unwrap_or_default());
         let each = profiles.into_iter().zip(follows).zip(mine.into_iter().zip(theirs));
-        let people = each.filter_map(|((profile, follow), (mine, theirs))| {
-            let followed = follow.is_some_and(|follow| follow.status == FollowStatus::Active);
+        let people = each.filter_map(|((profile, edge), (mine, theirs))| {
             let blocked = mine.is_some() || theirs.is_some();
             let profile = profile?;
-            Some((profile.id.clone(), Person { profile, followed, blocked }))
+            Some((profile.id.clone(), Person { profile, edge, blocked }))
         });
         Ok(people.collect())
     }
@@ -108,7 +131,7 @@ impl Ground {
 
 impl Person {
     const fn stranger(profile: User) -> Self {
-        Self { profile, followed: false, blocked: false }
+        Self { profile, edge: None, blocked: false }
     }
 }
 
@@ -134,7 +157,7 @@ impl Sight {
     }
 
     fn forget_ties(&mut self) {
-        self.people.values_mut().for_each(|person| person.followed = false);
+        self.people.values_mut().for_each(|person| person.edge = None);
         self.groups.values_mut().for_each(|membership| membership.member = None);
     }
 
@@ -159,7 +182,12 @@ impl Sight {
 
     /// Whether the viewer follows this person, and was accepted.
     pub fn follows(&self, id: &UserId) -> bool {
-        self.people.get(id).is_some_and(|person| person.followed)
+        self.edge(id).is_some_and(|edge| edge.status == FollowStatus::Active)
+    }
+
+    /// The viewer's follow of this person, or the request for one.
+    pub(crate) fn edge(&self, id: &UserId) -> Option<&Follow> {
+        self.people.get(id)?.edge.as_ref()
     }
 
     /// Whether one of the two has blocked the other.

@@ -195,7 +195,7 @@ impl Dynamo {
     pub(crate) async fn fault(&self, table: &TableDefinition, update: &Update) -> Option<Invalid> {
         let found = self.read_one(table, Get::new(update.key.clone()).strong()).await.ok()?;
         let before = found.item.unwrap_or_else(|| table.key.item(&update.key));
-        let after = update::apply(&update.actions, &before, &update.key.to_string());
+        let after = update::apply(&update.actions, &before, &update.key);
         after.and_then(|after| table.check_item(&after)).err()
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn evaluate(
         }
         Write::Update(update) => {
             let before = live.clone().unwrap_or_else(|| definition.key.item(&update.key));
-            let after = update::apply(&update.actions, &before, &update.key.to_string())?;
+            let after = update::apply(&update.actions, &before, &update.key)?;
             definition.check_item(&after)?;
             Some(after)
         }

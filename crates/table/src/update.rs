@@ -1,6 +1,7 @@
 //! Updates: a list of actions on document paths, applied here and rendered by `dynamo`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::{Attributes, Invalid, Item, Number, Path, Step, Value};
 
@@ -99,7 +100,7 @@ impl Action {
 }
 
 /// Applies `actions` to the attributes of `item`: every term sees the item as it was.
-pub fn apply(actions: &[Action], item: &Item, key: &str) -> Result<Item, Invalid> {
+pub fn apply(actions: &[Action], item: &Item, key: &dyn fmt::Display) -> Result<Item, Invalid> {
     let mut attributes = item.to_attributes();
     // Removals of list elements wait until the end: their indexes are those before the update.
     let mut removals: BTreeMap<String, Vec<&Path>> = BTreeMap::new();
@@ -130,12 +131,12 @@ fn rank(step: &Step) -> (usize, &str) {
     }
 }
 
-fn evaluate(term: &Term, item: &Item, key: &str) -> Result<Value, Invalid> {
+fn evaluate(term: &Term, item: &Item, key: &dyn fmt::Display) -> Result<Value, Invalid> {
     let read = |path: &Path| item.at(path).map(crate::ValueRef::to_value);
     match term {
         Term::Value(value) => Ok(value.clone()),
         Term::Path(path) => read(path)
-            .ok_or_else(|| Invalid::PathMissing { path: path.clone(), key: key.to_owned() }),
+            .ok_or_else(|| Invalid::PathMissing { path: path.clone(), key: key.to_string() }),
         Term::IfNotExists(path, otherwise) => match read(path) {
             Some(value) => Ok(value),
             None => evaluate(otherwise, item, key),
@@ -161,25 +162,25 @@ fn mismatch(
     path: &str,
     expected: &'static str,
     found: &Value,
-    key: &str,
+    key: &dyn fmt::Display,
 ) -> Invalid {
     Invalid::OperandType {
         action,
         path: path.to_owned(),
         expected,
         found: found.kind().to_string(),
-        key: key.to_owned(),
+        key: key.to_string(),
     }
 }
 
-fn list(value: Value, key: &str) -> Result<Vec<Value>, Invalid> {
+fn list(value: Value, key: &dyn fmt::Display) -> Result<Vec<Value>, Invalid> {
     match value {
         Value::L(values) => Ok(values),
         other => Err(mismatch("list_append", "an operand", "a list", &other, key)),
     }
 }
 
-fn number(value: &Value, key: &str) -> Result<Number, Invalid> {
+fn number(value: &Value, key: &dyn fmt::Display) -> Result<Number, Invalid> {
     value.as_number().ok_or_else(|| mismatch("arithmetic", "an operand", "a number", value, key))
 }
 
@@ -193,7 +194,12 @@ fn parent<'a>(attributes: &'a mut Attributes, path: &Path) -> Option<&'a mut Val
     })
 }
 
-fn set(attributes: &mut Attributes, path: &Path, value: Value, key: &str) -> Result<(), Invalid> {
+fn set(
+    attributes: &mut Attributes,
+    path: &Path,
+    value: Value,
+    key: &dyn fmt::Display,
+) -> Result<(), Invalid> {
     let Some(last) = path.steps().last() else {
         attributes.insert(path.name().to_owned(), value);
         return Ok(());
@@ -208,13 +214,13 @@ fn set(attributes: &mut Attributes, path: &Path, value: Value, key: &str) -> Res
             None => list.push(value),
         },
         _ => {
-            return Err(Invalid::PathMissing { path: path.clone(), key: key.to_owned() });
+            return Err(Invalid::PathMissing { path: path.clone(), key: key.to_string() });
         }
     }
     Ok(())
 }
 
-fn remove(attributes: &mut Attributes, path: &Path, key: &str) -> Result<(), Invalid> {
+fn remove(attributes: &mut Attributes, path: &Path, key: &dyn fmt::Display) -> Result<(), Invalid> {
     let Some(last) = path.steps().last() else {
         attributes.remove(path.name());
         return Ok(());
@@ -229,13 +235,18 @@ fn remove(attributes: &mut Attributes, path: &Path, key: &str) -> Result<(), Inv
             }
         }
         _ => {
-            return Err(Invalid::PathMissing { path: path.clone(), key: key.to_owned() });
+            return Err(Invalid::PathMissing { path: path.clone(), key: key.to_string() });
         }
     }
     Ok(())
 }
 
-fn add(attributes: &mut Attributes, path: &Path, value: &Value, key: &str) -> Result<(), Invalid> {
+fn add(
+    attributes: &mut Attributes,
+    path: &Path,
+    value: &Value,
+    key: &dyn fmt::Display,
+) -> Result<(), Invalid> {
     let Some(current) = attributes.get_mut(path.name()) else {
         attributes.insert(path.name().to_owned(), value.clone());
         return Ok(());
@@ -262,7 +273,7 @@ fn subtract(
     attributes: &mut Attributes,
     path: &Path,
     value: &Value,
-    key: &str,
+    key: &dyn fmt::Display,
 ) -> Result<(), Invalid> {
     let Some(current) = attributes.get_mut(path.name()) else {
         return Ok(());

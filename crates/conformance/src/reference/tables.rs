@@ -88,7 +88,7 @@ impl TableState {
             Write::Put(put) => Some(put.item.clone()),
             Write::Update(update) => {
                 let before = old.clone().unwrap_or_else(|| self.definition.key.item(&key));
-                Some(update::apply(&update.actions, &before, &key.to_string())?)
+                Some(update::apply(&update.actions, &before, &key)?)
             }
             Write::Delete(_) => None,
             Write::Check(_) => old.clone(),
