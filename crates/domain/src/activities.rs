@@ -1,6 +1,7 @@
 //! What people did, told to those who follow them (R12): written once, beside what it tells of, and
 //! shown only while that is there and may be seen.
 
+mod head;
 mod objects;
 mod publish;
 mod seen;
@@ -16,6 +17,7 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::head::Head;
 pub(crate) use self::objects::{Membership, membership};
 pub(crate) use self::publish::{News, publish};
 pub(crate) use self::seen::seen;

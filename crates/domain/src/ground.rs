@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use parking_lot::RwLock;
 use roundtable_model::table::{Clock, Observer, Store};
 use roundtable_model::{Core, Ids, LoginAttempts, Ops, Result, Time};
 
-use crate::Settings;
 use crate::accounts::Passwords;
 use crate::chance::Chance;
 use crate::rates::Rates;
+use crate::{FeedPolicy, Settings};
 
 /// What a [`Ground`] is made of.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ struct Shared {
     chance: Chance,
     settings: Settings,
     fingerprint_key: [u8; 32],
+    /// Begins as the settings have it, and can be changed while everything runs.
+    feed_policy: RwLock<FeedPolicy>,
     /// Here, because all callers of all services count.
     rates: Rates,
     /// Here, because only so many hashes are computed at the same time.
@@ -61,7 +64,9 @@ impl Ground {
         let (core, logins, ops) = (Core::on(core), LoginAttempts::on(logins), Ops::on(ops));
         let rates = Rates::new(Arc::clone(&clock), &settings.rates);
         let passwords = Passwords::new(&settings.login, &chance);
-        let shared = Shared { clock, ids, chance, settings, fingerprint_key, rates, passwords };
+        let feed_policy = RwLock::new(settings.feed.policy);
+        let shared =
+            Shared { clock, ids, chance, settings, fingerprint_key, feed_policy, rates, passwords };
         Ok(Self { store, core, logins, ops, shared: Arc::new(shared) })
     }
 
@@ -133,6 +138,16 @@ impl Ground {
     /// How this installation is configured.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
+    }
+
+    /// Whose activities are copied into feeds, from now on.
+    pub fn feed_policy(&self) -> FeedPolicy {
+        *self.shared.feed_policy.read()
+    }
+
+    /// Changes that. What was copied stays copied, and what was not is looked up: feeds show the same.
+    pub fn set_feed_policy(&self, policy: FeedPolicy) {
+        *self.shared.feed_policy.write() = policy;
     }
 
     /// Keys the fingerprints of requests.

@@ -56,8 +56,9 @@ pub use moderation::{
 pub use pages::{PAGE_ITEMS, PAGE_ITEMS_MAX, Page, PageInput};
 pub use posts::{NewPost, POPULAR_RUN_MAX, PostChange, PostError, PostMarks, Posts, Stats};
 pub use settings::{
-    HookSettings, LikeMode, LoginSettings, ModerationMode, RateSettings, Registration,
-    ScoreSettings, Settings, ShardCount, ShardSettings, TableNames,
+    FeedMemory, FeedPolicy, FeedSettings, HookSettings, LikeMode, LoginSettings, ModerationMode,
+    PromotionSettings, RateSettings, Registration, ScoreSettings, Settings, ShardCount,
+    ShardSettings, TableNames,
 };
 pub use shares::{ShareError, Shared, Shares};
 pub use sight::Sight;

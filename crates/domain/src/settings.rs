@@ -23,6 +23,8 @@ pub struct Settings {
     pub score: ScoreSettings,
     /// Over how many partitions busy keys are spread.
     pub shards: ShardSettings,
+    /// How home feeds are kept.
+    pub feed: FeedSettings,
     /// How much one person may do in a while.
     pub rates: RateSettings,
     /// How long a device stays signed in without being used.
@@ -156,6 +158,72 @@ pub struct ShardSettings {
     pub followers_per_shard: u64,
 }
 
+/// How home feeds are kept. None of it changes what they show.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FeedSettings {
+    /// Whose activities are copied into their followers' feeds.
+    pub policy: FeedPolicy,
+    /// Who is promoted by themselves.
+    pub promotion: PromotionSettings,
+    /// Copies held in one feed.
+    pub cap: usize,
+    /// One copy in so many has the length of its feed checked.
+    pub trim_one_in: u64,
+    /// For how many days copies are held.
+    pub ttl_days: u32,
+    /// How long after a follow copies can be relied on, in milliseconds: by then every index, clock
+    /// and commit under way has caught up.
+    pub margin_ms: u64,
+    /// How much of it is kept in memory.
+    pub memory: FeedMemory,
+}
+
+/// Whose activities are copied into their followers' feeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeedPolicy {
+    /// Those of the promoted.
+    #[default]
+    Documents,
+    /// Nobody's.
+    Pull,
+    /// Everybody's.
+    Push,
+}
+
+/// Who is promoted without a moderator's word.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PromotionSettings {
+    /// Whoever has so many followers, or members.
+    pub followers_min: u64,
+    /// Nobody who has more: to copy costs more than to look.
+    pub followers_max: u64,
+    /// Whoever does so much in a day.
+    pub per_day_min: u64,
+}
+
+/// How much of recent activities, and of what they are about, is kept in memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FeedMemory {
+    /// The latest activities of everybody.
+    pub recent: usize,
+    /// The latest activities of one actor.
+    pub each: usize,
+    /// Activities of single actors, altogether.
+    pub actors: usize,
+    /// Posts.
+    pub posts: usize,
+    /// Profiles.
+    pub people: usize,
+    /// Groups.
+    pub groups: usize,
+    /// Whom readers follow and block, altogether.
+    pub ties: usize,
+}
+
 /// A number of shards in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u16")]
@@ -195,6 +263,7 @@ impl Default for Settings {
             login: LoginSettings::default(),
             score: ScoreSettings::default(),
             shards: ShardSettings::default(),
+            feed: FeedSettings::default(),
             rates: RateSettings::default(),
             session_days: 30,
             messages_in_timeline: false,
@@ -249,6 +318,40 @@ impl Default for ShardSettings {
             tags: one,
             audit: one,
             followers_per_shard: 100_000,
+        }
+    }
+}
+
+impl Default for FeedSettings {
+    fn default() -> Self {
+        Self {
+            policy: FeedPolicy::default(),
+            promotion: PromotionSettings::default(),
+            cap: 800,
+            trim_one_in: 50,
+            ttl_days: 45,
+            margin_ms: 60_000,
+            memory: FeedMemory::default(),
+        }
+    }
+}
+
+impl Default for PromotionSettings {
+    fn default() -> Self {
+        Self { followers_min: 1_000, followers_max: 50_000, per_day_min: 50 }
+    }
+}
+
+impl Default for FeedMemory {
+    fn default() -> Self {
+        Self {
+            recent: 250_000,
+            each: 100,
+            actors: 1_000_000,
+            posts: 100_000,
+            people: 100_000,
+            groups: 20_000,
+            ties: 2_000_000,
         }
     }
 }

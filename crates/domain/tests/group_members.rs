@@ -37,13 +37,7 @@ async fn a_membership_holds_from_the_groups_newest_activity_on() {
     let town = Town::of(["ana", "bo"]).await;
     let group = town.found("ana", "Runners").await;
     let last_ts = town.now().plus_ms(5_000);
-    let head = ActorHead {
-        actor_id: (&group).into(),
-        version: 1,
-        last_ts,
-        since: None,
-        intervals: Vec::new(),
-    };
+    let head = ActorHead { last_ts, ..ActorHead::idle((&group).into()) };
     town.ground().core().table().put(head.create()).await.unwrap();
     let joined = town.join("bo", &group).await;
     assert_eq!((joined.joined_at, joined.active_since), (town.now(), Some(last_ts)));

@@ -5,14 +5,15 @@ use std::array;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use roundtable_model::entities::{Activity, ActorHead, Media, Post};
+use roundtable_model::entities::{Activity, Media, Post};
 use roundtable_model::table::Write;
 use roundtable_model::{
-    ActivityVerb, ActorId, Entity, GroupId, ObjectType, Shard, Shards, SubjectId, Tag, Time, UserId,
+    ActivityVerb, ActorId, Entity, GroupId, ObjectType, Shard, Shards, SubjectId, Tag, UserId,
 };
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::timeout;
 
+use super::head::Head;
 use super::preview;
 use crate::commit::Commit;
 use crate::{Failure, Ground};
@@ -87,15 +88,14 @@ impl Published {
     }
 }
 
-/// Prepares an activity: later than all others of its actor, or of its group, and fanned out if theirs
-/// are at the moment. A transaction that another activity of theirs came before is refused.
+/// Prepares an activity: later than all others of its actor, or of its group, and fanned out if the
+/// policy has it so. A transaction that another activity of theirs came before is refused.
 pub(crate) async fn publish(ground: &Ground, news: News) -> Result<Published, Failure> {
     let home = Activity::home(&news.actor, &news.group);
     let turn = if news.is_late { turn_of(&home).await } else { None };
-    let heads = ground.core().actor_heads(std::slice::from_ref(&home)).strong().get();
-    let head = heads.await?.into_iter().flatten().next();
-    let last = head.as_ref().map(|head| head.last_ts);
-    let ts = last.map_or(ground.now(), |last| ground.now().max(last.plus_ms(1)));
+    let head = Head::of(ground, &home).await?;
+    let ts = head.next_ts(ground.now());
+    let next = head.raised(ts, ground.feed_policy(), &ground.settings().feed);
     let (object_type, object_id) = news.object;
     let activity = Activity {
         activity_id: ground.ids().next_at(ts),
@@ -107,27 +107,10 @@ pub(crate) async fn publish(ground: &Ground, news: News) -> Result<Published, Fa
         preview_text: news.preview,
         media: news.media,
         tags: news.tags,
-        fanout: head.as_ref().is_some_and(|head| head.since.is_some()),
+        fanout: next.since.is_some(),
         created_at: ts,
     };
-    Ok(Published { activity, head: raised(home, head.as_ref(), ts), _turn: turn })
-}
-
-/// The write that makes `ts` the time of the actor's newest activity; refused when the head is no
-/// longer the one read.
-fn raised(home: ActorId, head: Option<&ActorHead>, ts: Time) -> Write {
-    let Some(head) = head else {
-        let (version, since, intervals) = (1, None, Vec::new());
-        return ActorHead { actor_id: home, version, last_ts: ts, since, intervals }
-            .create()
-            .into();
-    };
-    ActorHead::at(&home)
-        .patch()
-        .set(ActorHead::LAST_TS, &ts)
-        .set(ActorHead::VERSION, &(head.version + 1))
-        .when(ActorHead::VERSION.is(&head.version))
-        .into()
+    Ok(Published { activity, head: head.write(next), _turn: turn })
 }
 
 /// How many actors can be told apart while they wait; two that share a place only wait longer.

@@ -53,10 +53,35 @@ pub struct ActorHead {
     pub version: u64,
     /// When the newest activity happened; the next one is later.
     pub last_ts: Time,
+    /// Whether its activities are to be fanned out, as promotions have it.
+    pub promoted: bool,
     /// Since when activities are fanned out, if they are now.
     pub since: Option<Time>,
+    /// For how many days their copies are held.
+    pub held_days: u32,
     /// When they were before, the last few times.
     pub intervals: Vec<Interval>,
+    /// When the day began in which activities are being counted.
+    pub window_at: Time,
+    /// How many there were in it.
+    pub window_count: u64,
+}
+
+impl ActorHead {
+    /// The head of an actor that has done nothing yet.
+    pub const fn idle(actor_id: ActorId) -> Self {
+        Self {
+            actor_id,
+            version: 1,
+            last_ts: Time::EPOCH,
+            promoted: false,
+            since: None,
+            held_days: 0,
+            intervals: Vec::new(),
+            window_at: Time::EPOCH,
+            window_count: 0,
+        }
+    }
 }
 
 /// A stretch of time, both ends in it.
@@ -68,6 +93,8 @@ pub struct Interval {
     pub since: Time,
     /// Its last instant.
     pub until: Time,
+    /// For how many days the copies made in it are held.
+    pub held_days: u32,
 }
 crate::nested!(Interval);
 

@@ -37,11 +37,16 @@ pub fn actor_head() -> ActorHead {
         actor_id: read::<ActorId>(ANA),
         version: 57,
         last_ts: read(POSTED_AT),
+        promoted: true,
         since: Some(read(PROMOTED_AT)),
+        held_days: 45,
         intervals: vec![Interval {
             since: read("2025-01-15T04:00:00.652Z"),
             until: read("2025-01-18T04:00:00.790Z"),
+            held_days: 45,
         }],
+        window_at: read("2025-01-27T09:12:00.110Z"),
+        window_count: 3,
     }
 }
 

@@ -23,7 +23,7 @@ fn set_promotion() -> Mutation {
     let fanout_enabled = !promotion.fanout_enabled;
     let changed = Promotion { fanout_enabled, ..promotion.clone() };
     let head = samples::actor_head();
-    let next = ActorHead { version: head.version + 1, since: None, ..head.clone() };
+    let next = ActorHead { version: head.version + 1, promoted: false, ..head.clone() };
     let own = [change(&promotion, &changed), change(&head, &next), put(&samples::audit())];
     Mutation::repeatable("setPromotion", own)
 }
