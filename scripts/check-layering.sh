@@ -14,6 +14,8 @@ readonly RULES=(
   "roundtable-domain   | all    | axum* hyper* aws-* heed*   |"
   "roundtable-streams  | all    | axum* hyper* aws-* heed*   |"
   "roundtable-verify   | all    | axum* hyper* aws-* heed*   |"
+  # aws-lc is cryptography, and not AWS's services.
+  "roundtable-hooks    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
   "roundtable-graphql  | direct | roundtable-table           |"
   "roundtable-server   | direct | roundtable-table           |"
 )

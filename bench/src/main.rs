@@ -5,7 +5,9 @@
 
 mod codec;
 mod engine;
+mod feed;
 mod machine;
+mod postgres;
 mod progress;
 mod report;
 mod samples;
@@ -37,6 +39,8 @@ enum Benchmark {
     Verify(verify::Options),
     /// Follows, likes, posts and comments a second, beside Postgres
     Social(social::Options),
+    /// Home feeds: pages and fan-out, beside Postgres and Redis
+    Feed(feed::Options),
     /// A part of a benchmark that needs a process of its own
     #[command(hide = true)]
     Child(engine::child::Task),
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
         Benchmark::Codec(options) => codec::run(&options),
         Benchmark::Verify(options) => verify::run(&options),
         Benchmark::Social(options) => social::run(&options),
+        Benchmark::Feed(options) => feed::run(&options),
         Benchmark::Child(task) => engine::child::run(&task).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {

@@ -66,9 +66,9 @@ impl Report {
         &mut self,
         figure: impl Into<String>,
         better: Better,
-        values: impl IntoIterator<Item = f64>,
+        values: impl IntoIterator<Item = impl Into<Option<f64>>>,
     ) {
-        let values = values.into_iter().map(Some).collect();
+        let values = values.into_iter().map(Into::into).collect();
         self.rows.push(Row { figure: figure.into(), better, values });
     }
 

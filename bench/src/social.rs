@@ -4,7 +4,6 @@
 mod callers;
 mod ours;
 mod postgres;
-mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,8 +15,8 @@ use clap::Args;
 use self::callers::Done;
 use self::ours::{Act, Ours};
 use self::postgres::Postgres;
-use self::server::{HOW_TO_INSTALL, Programs, Server};
 use crate::machine;
+use crate::postgres::{HOW_TO_INSTALL, Programs, Server};
 use crate::progress::say;
 use crate::report::{Better, Report};
 use crate::samples::median;
@@ -114,7 +113,7 @@ fn peer(root: &Path, ours: &Ours, report: &mut Report) -> Result<Option<Postgres
         return Ok(None);
     };
     report.note(programs.version()?);
-    let server = Server::start(&programs, root)?;
+    let server = Server::start(&programs, root, &[])?;
     Postgres::fill(server, &ours.people()).map(Some)
 }
 

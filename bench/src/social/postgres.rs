@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use super::callers::{Done, pair, together};
-use super::server::Server;
+use crate::postgres::Server;
 
 /// The key is the index by follower. Counters are rows of their own, as ours are, in pages with room
 /// for updates that touch no index.

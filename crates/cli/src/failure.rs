@@ -29,9 +29,12 @@ pub(crate) enum Failure {
     /// There is no store to look at.
     #[error("{}: there is no such directory, and so no store in it", path.display())]
     NoStore { path: PathBuf },
-    /// The schema has other tables than this program knows.
-    #[error("the schema does not have the three tables that are checked")]
-    Schema,
+    /// A file of settings says something wrong.
+    #[error("{}: {error}", path.display())]
+    Settings { path: PathBuf, error: Box<toml::de::Error> },
+    /// What services stand on could not be put together.
+    #[error("{0}")]
+    Ground(#[from] roundtable_model::Error),
     /// The store could not be checked.
     #[error("{0}")]
     Verify(#[from] roundtable_verify::Failure),

@@ -7,6 +7,7 @@ mod failure;
 mod names;
 mod place;
 mod progress;
+mod settings;
 mod table;
 mod verify;
 
@@ -37,7 +38,8 @@ enum Command {
     Table(table::Command),
     /// Checks that the store holds what it must: counters, unique names, indexes, stream, checksums
     ///
-    /// The store must be quiet. An embedded one must not be open elsewhere: stop the server first.
+    /// The store must be quiet. An embedded one must not be open elsewhere: stop the server first. What a
+    /// server had not come to is done before the look, unless told otherwise.
     Verify(verify::Verify),
 }
 

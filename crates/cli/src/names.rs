@@ -1,6 +1,7 @@
 //! What the tables are called.
 
 use clap::Args;
+use roundtable_domain::TableNames;
 use roundtable_model::SCHEMA;
 use roundtable_table::TableDefinition;
 
@@ -14,7 +15,14 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// All tables of the schema, under these names.
+    /// The names that a configuration has for the tables, after the prefix.
+    pub(crate) fn prefixed(&self, names: &TableNames) -> TableNames {
+        let prefixed = |name: &str| format!("{}{name}", self.prefix);
+        let TableNames { core, logins, ops } = names;
+        TableNames { core: prefixed(core), logins: prefixed(logins), ops: prefixed(ops) }
+    }
+
+    /// All tables of the schema, under its own names after the prefix.
     pub(crate) fn definitions(&self) -> Vec<TableDefinition> {
         let named = SCHEMA.iter().map(|table| (table, format!("{}{}", self.prefix, table.name)));
         named.map(|(table, name)| table.definition(&name)).collect()

@@ -1,6 +1,7 @@
 //! `roundtable verify`: whether the store holds what it must, and with `--repair` rebuilding what is
 //! derived.
 
+mod catching;
 mod told;
 
 use std::fs;
@@ -9,18 +10,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use roundtable_domain::ScoreSettings;
+use roundtable_domain::{Settings, TableNames};
 use roundtable_engine::Options;
+use roundtable_model::shape::TableShape;
 use roundtable_model::{Core, LoginAttempts, Ops};
-use roundtable_table::{Store, Table, TableDefinition};
+use roundtable_table::{Store, Table};
 use roundtable_verify::{Report, Tables};
 
+use self::catching::{catch_up, ground};
 use self::told::{write_json, write_text};
 use crate::Outcome;
 use crate::failure::Failure;
 use crate::names::Names;
 use crate::place::{Opened, Place};
 use crate::progress::Shown;
+use crate::settings::Configured;
 use crate::table::create::describe::differences;
 
 /// What to check.
@@ -36,10 +40,15 @@ What it checks:
   I10  nothing that has expired is seen
   I16  nothing stored is damaged (embedded)
 
+First the processors read the stream to its end, and do the work that is due, as a server would have:
+counters, scores and the like follow from what people did, and a server that was stopped may not have
+come to all of it. Only where the store itself reports damage is nothing done.
+
 Exit status: 0 nothing was found, 1 something was found or failed, 2 the command line is wrong.
 
 Examples:
   roundtable verify --data data
+  roundtable verify --data data --config roundtable.toml --no-drain
   roundtable verify --data data --repair
   roundtable verify --store dynamodb --endpoint http://127.0.0.1:8000 --json")]
 pub(crate) struct Verify {
@@ -47,6 +56,11 @@ pub(crate) struct Verify {
     place: Place,
     #[command(flatten)]
     names: Names,
+    #[command(flatten)]
+    configured: Configured,
+    /// Only looks, and writes nothing: what processors have not come to is found missing
+    #[arg(long, conflicts_with = "repair")]
+    no_drain: bool,
     /// Rebuilds what follows from facts: counters, scores, locks, index keys
     ///
     /// Every write demands that what it follows from has not changed meanwhile. What does not follow
@@ -89,15 +103,22 @@ impl Verify {
 
     async fn look(self) -> Result<Done, Failure> {
         let started = Instant::now();
-        let definitions = self.names.definitions();
+        let settings = self.configured.read()?;
+        let names = self.names.prefixed(&settings.tables);
+        let settings = Settings { tables: names, ..settings };
         // A look should leave everything as it is: no sweeping, no trimming.
         let options = Options { upkeep_interval: Duration::from_hours(24), ..Options::default() };
         let Opened { store, engine } = self.place.open_as(options).await?;
         let progress = Arc::new(Shown::new());
-        let tables = tables(&store, definitions).await?;
-        let mut verify = roundtable_verify::Verify::new(tables, ScoreSettings::default())
+        let tables = tables(&store, &settings.tables).await?;
+        let mut verify = roundtable_verify::Verify::new(tables, settings.score.clone())
             .findings_max(self.limit)
             .progress(Arc::clone(&progress) as Arc<dyn roundtable_verify::Progress>);
+        if !self.no_drain {
+            let (ground, progress) = (ground(store, settings).await?, Arc::clone(&progress));
+            verify = verify
+                .drained_by(move || Box::pin(catch_up(ground.clone(), Arc::clone(&progress))));
+        }
         if let Some(engine) = engine {
             verify = verify.audited_by(move || engine.audit());
         }
@@ -116,16 +137,19 @@ impl Verify {
 }
 
 /// The tables of a store, which must be those of the schema.
-async fn tables(store: &Store, definitions: Vec<TableDefinition>) -> Result<Tables, Failure> {
-    let mut found: Vec<Table> = Vec::new();
-    for wanted in definitions {
-        let table = store.table(&wanted.name).await?;
-        if **table.definition() != wanted {
-            let differences = differences(table.definition(), &wanted);
-            return Err(Failure::OtherTable { table: wanted.name, differences });
-        }
-        found.push(table);
+async fn tables(store: &Store, names: &TableNames) -> Result<Tables, Failure> {
+    Ok(Tables {
+        core: Core::on(table(store, Core::SHAPE, &names.core).await?),
+        logins: LoginAttempts::on(table(store, LoginAttempts::SHAPE, &names.logins).await?),
+        ops: Ops::on(table(store, Ops::SHAPE, &names.ops).await?),
+    })
+}
+
+async fn table(store: &Store, shape: &TableShape, name: &str) -> Result<Table, Failure> {
+    let (found, wanted) = (store.table(name).await?, shape.definition(name));
+    if **found.definition() != wanted {
+        let differences = differences(found.definition(), &wanted);
+        return Err(Failure::OtherTable { table: wanted.name, differences });
     }
-    let [core, logins, ops] = <[Table; 3]>::try_from(found).map_err(|_| Failure::Schema)?;
-    Ok(Tables { core: Core::on(core), logins: LoginAttempts::on(logins), ops: Ops::on(ops) })
+    Ok(found)
 }

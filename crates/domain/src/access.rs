@@ -17,24 +17,18 @@ impl Standing {
     pub const SIGNED_IN: Self = Self(1);
     /// It is theirs: their account, post, comment.
     pub const OWNER: Self = Self(1 << 1);
-    /// They follow its owner, and were accepted.
-    pub const FOLLOWER: Self = Self(1 << 2);
     /// They are an active member of its group.
-    pub const MEMBER: Self = Self(1 << 3);
-    /// They were invited to the group.
-    pub const INVITED: Self = Self(1 << 4);
+    pub const MEMBER: Self = Self(1 << 2);
     /// They help to run the group.
-    pub const GROUP_ADMIN: Self = Self(1 << 5);
+    pub const GROUP_ADMIN: Self = Self(1 << 3);
     /// The group is theirs.
-    pub const GROUP_OWNER: Self = Self(1 << 6);
+    pub const GROUP_OWNER: Self = Self(1 << 4);
     /// They decide about content.
-    pub const MODERATOR: Self = Self(1 << 7);
+    pub const MODERATOR: Self = Self(1 << 5);
     /// They may do everything that is anybody's to do.
-    pub const ADMIN: Self = Self(1 << 8);
-    /// One of the two has blocked the other.
-    pub const BLOCKED: Self = Self(1 << 9);
+    pub const ADMIN: Self = Self(1 << 6);
     /// They can see the thing.
-    pub const SEES: Self = Self(1 << 10);
+    pub const SEES: Self = Self(1 << 7);
 
     /// Whether any of `others` is true, too.
     pub const fn is_any(self, others: Self) -> bool {
@@ -191,9 +185,8 @@ mod tests {
 
     #[test]
     fn nobody_may_do_what_they_cannot_see() {
-        let blocked = Standing::SIGNED_IN | Standing::BLOCKED;
-        assert!(!allows(Act::Like, blocked));
-        assert!(allows(Act::Like, blocked | Standing::SEES));
+        assert!(!allows(Act::Like, Standing::SIGNED_IN));
+        assert!(allows(Act::Like, Standing::SIGNED_IN | Standing::SEES));
         assert!(!allows(Act::Like, Standing::SEES), "not signed in");
     }
 }

@@ -12,7 +12,7 @@ mod reads;
 mod sessions;
 mod sign_in;
 mod sign_up;
-mod staff;
+pub(crate) mod staff;
 mod tags;
 mod tokens;
 
@@ -46,6 +46,7 @@ refusals! {
         NoSuchUser: NotFound = "there is no such person",
         NoSuchKey: NotFound = "you have no such key",
         TooManyKeys: Conflict = "you have as many keys as one person can have",
+        WiderKey: Forbidden = "a key cannot make another one for more than it is for itself",
         OtherNickname: BadRequest = "this is not your nickname",
         Yourself: BadRequest = "nobody can do this to themselves",
     }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::head::Head;
 pub(crate) use self::objects::{Membership, membership};
 pub(crate) use self::publish::{News, publish};
-pub(crate) use self::seen::seen;
+pub(crate) use self::seen::{Objects, seen};
 
 use crate::access::{Act, Standing, allows};
 use crate::limits::{PREVIEW_CHARS_MAX, TAGS_MAX, check_count, check_text};

@@ -9,17 +9,24 @@ pub struct Caller {
     pub user_id: UserId,
     /// What they may do beyond what everybody may.
     pub roles: Roles,
+    /// What the key may be used for that they came with; `None` when they came themselves.
+    pub scopes: Option<Vec<String>>,
 }
 
 impl Caller {
     /// Somebody without special roles.
     pub fn user(user_id: UserId) -> Self {
-        Self { user_id, roles: Roles::default() }
+        Self { user_id, roles: Roles::default(), scopes: None }
     }
 
     /// Somebody with the roles of their profile.
     pub fn with_roles(user_id: UserId, roles: &[Role]) -> Self {
-        Self { user_id, roles: roles.iter().copied().collect() }
+        Self { user_id, roles: roles.iter().copied().collect(), scopes: None }
+    }
+
+    /// Whether they can be here for this: people themselves are for everything.
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|known| known == scope))
     }
 
     /// Whether they may moderate; admins may.

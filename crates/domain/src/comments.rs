@@ -3,9 +3,15 @@
 mod likes;
 mod reads;
 
-use roundtable_model::entities::{Comment, Post};
-use roundtable_model::table::{Check, Condition};
-use roundtable_model::{CommentId, Entity, ModerationStatus, PostId, RequestId, Result as Found};
+use std::time::Duration;
+
+use futures::future::try_join_all;
+use roundtable_model::entities::{Comment, ModerationCase, Post, User};
+use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
+use roundtable_model::table::{BatchGet, Check, Condition, Delete, Key};
+use roundtable_model::{
+    Answer, CaseId, CommentId, Entity, ModerationStatus, PostId, RequestId, Result as Found, Time,
+};
 use serde::{Deserialize, Serialize};
 
 pub use self::reads::CommentMarks;
@@ -28,6 +34,13 @@ refusals! {
     }
 }
 
+/// Where indexes may be behind, a comment this young may not be in them yet.
+const INDEX_LAG_MS: u64 = 5_000;
+/// How often such a comment is looked for again.
+const LOOKS_MAX: u32 = 4;
+/// How long the first of these waits, doubled each time.
+const FIRST_WAIT: Duration = Duration::from_millis(25);
+
 /// The comments of everybody.
 #[derive(Clone, Debug)]
 pub struct Comments {
@@ -45,7 +58,7 @@ pub struct NewComment {
     pub parent_comment_id: Option<CommentId>,
 }
 
-/// What a request led to: a comment, or one as it was when it was deleted.
+/// What a request led to: a comment, or what is left of one that was deleted.
 #[derive(Debug, Serialize, Deserialize)]
 enum Outcome {
     Comment { post: PostId, id: CommentId },
@@ -73,17 +86,19 @@ impl Comments {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
-                    let post = self.post(caller, Act::Comment, &input.post_id).await?;
+                    let open = open_to(&self.ground, caller, &me, Act::Comment, &input.post_id);
+                    let open = open.await?.ok_or(CommentError::NoSuchPost)?;
                     let parent = match &input.parent_comment_id {
-                        Some(parent) => Some(self.parent(caller, &post, parent).await?),
+                        Some(parent) => Some(self.parent(caller, &me, &open.post, parent).await?),
                         None => None,
                     };
-                    let comment = self.new_comment(caller, &post, input);
+                    let comment = self.new_comment(caller, &open.post, input);
+                    let answered = parent.as_ref().map(|parent| &parent.user_id);
                     let commit = self
                         .ground
                         .commit()
                         .with("comment", comment.create())
-                        .with("post", unchanged(&post))
+                        .with_any("post", open.checks(answered))
                         .with_any("parent", parent.as_ref().map(still_there))
                         .remembering(request.as_ref(), &Outcome::of(&comment))?;
                     Ok(commit.done(comment).await?)
@@ -108,7 +123,7 @@ impl Comments {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
-                    let (comment, post) = self.visible(Some(caller), id).await?;
+                    let (comment, post, _) = self.found(caller, &me, id).await?;
                     let standing = (Standing::SIGNED_IN | Standing::SEES)
                         .and_if(comment.user_id == me.id, Standing::OWNER);
                     if !allows(Act::UpdateComment, standing) {
@@ -135,7 +150,8 @@ impl Comments {
             .await
     }
 
-    /// Deletes a comment; what answers it stays. Answers with it as it was, marked as deleted.
+    /// Deletes a comment, with the case about it; what answers it stays. Answers with it as it was,
+    /// marked as deleted.
     pub async fn delete(
         &self,
         caller: &Caller,
@@ -149,15 +165,18 @@ impl Comments {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
-                    let comment = self.deletable(caller, id).await?;
+                    let comment = self.deletable(caller, &me, id).await?;
+                    let left = tombstone(&comment, self.ground.now());
                     let gone = comment
                         .key()
                         .patch()
-                        .set(Comment::IS_DELETED, &true)
-                        .set(Comment::CONTENT, &String::new())
-                        .set(Comment::UPDATED_AT, &self.ground.now())
+                        .set(Comment::IS_DELETED, &left.is_deleted)
+                        .set(Comment::CONTENT, &left.content)
+                        .set(Comment::UPDATED_AT, &left.updated_at)
                         .when(Comment::IS_DELETED.is(&false));
-                    let mut commit = self.ground.commit().with("comment", gone);
+                    // There is nothing left to decide; whether there ever was does not matter.
+                    let case = Delete::new(ModerationCase::at(&CaseId::from(id)));
+                    let mut commit = self.ground.commit().with("comment", gone).with("case", case);
                     if comment.user_id != me.id {
                         let subject = &comment.id;
                         let entry = audit::entry(
@@ -170,7 +189,8 @@ impl Comments {
                         commit = commit.with("audit", entry);
                     }
                     let removed = Comment { is_deleted: true, ..comment };
-                    let outcome = Outcome::Removed(Kept(removed.clone()));
+                    // Sent again, the request tells no more than that it is gone: the text is not kept.
+                    let outcome = Outcome::Removed(Kept(left));
                     let commit = commit.remembering(request.as_ref(), &outcome)?;
                     Ok(commit.done(removed).await?)
                 },
@@ -178,24 +198,20 @@ impl Comments {
             .await
     }
 
-    /// A post that the caller may do this to.
-    async fn post(&self, caller: &Caller, act: Act, id: &PostId) -> Result<Post, CommentError> {
-        open_to(&self.ground, caller, act, id).await?.ok_or(CommentError::NoSuchPost)
-    }
-
     /// The comment that another one answers: one that the caller sees, and that is not nested too
     /// deeply itself.
     async fn parent(
         &self,
         caller: &Caller,
+        me: &User,
         post: &Post,
         id: &CommentId,
     ) -> Result<Comment, CommentError> {
         let core = self.ground.core();
         let parent = core.comment_on(&post.id, id).get().await?;
         let parent = parent.ok_or(CommentError::NoSuchComment)?;
-        let sight = self.ground.sight(Some(caller), [&parent.user_id], []).await?;
-        if !sight.comment(&parent) {
+        let sight = self.ground.sight_of(caller, me, [&parent.user_id], []).await?;
+        if !sight.comment(&parent) || sight.is_blocked(&parent.user_id) {
             return Err(CommentError::NoSuchComment);
         }
         // The parent is the first level; what answers it is one deeper than it is.
@@ -229,7 +245,12 @@ impl Comments {
 
     /// A comment that the caller may delete: their own, whether they still see the post or not, or any
     /// that a moderator sees.
-    async fn deletable(&self, caller: &Caller, id: &CommentId) -> Result<Comment, CommentError> {
+    async fn deletable(
+        &self,
+        caller: &Caller,
+        me: &User,
+        id: &CommentId,
+    ) -> Result<Comment, CommentError> {
         let comment = find(&self.ground, id).await?.filter(|comment| !comment.is_deleted);
         let comment = comment.ok_or(CommentError::NoSuchComment)?;
         let standing = Standing::SIGNED_IN
@@ -238,11 +259,11 @@ impl Comments {
         if allows(Act::DeleteComment, standing) {
             return Ok(comment);
         }
-        self.visible(Some(caller), id).await?;
+        self.found(caller, me, id).await?;
         Err(CommentError::NotYours)
     }
 
-    /// A comment as it is now, if the caller may still see it; one that was deleted, as it was.
+    /// A comment as it is now, if the caller may still see it; of one that was deleted, its tombstone.
     async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Comment, CommentError> {
         match outcome {
             Outcome::Removed(Kept(comment)) => Ok(comment),
@@ -255,15 +276,50 @@ impl Comments {
     }
 }
 
-/// A comment by its id alone, as it is now: the index tells where it is.
+/// A comment by its id alone, as it is now: the index tells where it is. Where that may be behind, it
+/// is asked again about what was only just written.
 pub(crate) async fn find(ground: &Ground, id: &CommentId) -> Found<Option<Comment>> {
     let found = ground.core().comment(id).get().await?;
-    match found {
-        Some(found) if !ground.store().capabilities().strong_index_reads => {
-            ground.core().comment_on(&found.post_id, id).get().await
-        }
-        found => Ok(found),
+    if ground.store().capabilities().strong_index_reads {
+        return Ok(found);
     }
+    let (mut found, mut wait) = (found, FIRST_WAIT);
+    let is_young = id.time().is_some_and(|time| time.plus_ms(INDEX_LAG_MS) > ground.now());
+    for _ in 0..if is_young { LOOKS_MAX } else { 0 } {
+        if found.is_some() {
+            break;
+        }
+        tokio::time::sleep(wait).await;
+        found = ground.core().comment(id).get().await?;
+        wait *= 2;
+    }
+    match found {
+        Some(found) => ground.core().comment_on(&found.post_id, id).get().await,
+        None => Ok(None),
+    }
+}
+
+/// Comments on many posts, as they are now, each in its place. No question of the page names them all:
+/// their keys do.
+pub(crate) async fn comments<'a>(
+    ground: &Ground,
+    places: impl IntoIterator<Item = (&'a PostId, &'a CommentId)>,
+) -> Found<Vec<Option<Comment>>> {
+    let keys = places.into_iter().map(|(post, id)| Comment::at(post, id).into_key());
+    let keys: Vec<Key> = keys.collect();
+    let table = ground.core().table().for_pattern("comment_on");
+    let batches = keys.chunks(BATCH_GET_KEYS_MAX).map(|keys| {
+        let mut batch = BatchGet::new(keys.iter().cloned());
+        batch.strong = true;
+        table.batch_get(batch)
+    });
+    let found = try_join_all(batches).await?.into_iter().flat_map(|batch| batch.items);
+    found.map(|item| item.as_ref().map(Comment::from_item).transpose()).collect()
+}
+
+/// What stays of a comment.
+fn tombstone(comment: &Comment, now: Time) -> Comment {
+    Comment { is_deleted: true, content: String::new(), updated_at: now, ..comment.clone() }
 }
 
 /// The comment is still there, and as moderators left it.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use roundtable_model::table::{CancelReason, Error, Item, Table, Transaction, Write};
+use roundtable_model::table::{CancelReason, Error, Table, Transaction, Write};
 
 use crate::once::{Request, Tried};
 use crate::{Failure, Ground};
@@ -35,22 +35,12 @@ pub enum Rejected {
 
 /// The writes whose conditions did not hold.
 #[derive(Debug, Default)]
-pub struct Refused(Vec<(&'static str, Option<Item>)>);
+pub struct Refused(Vec<&'static str>);
 
 impl Refused {
     /// Whether the write called `name` is among them.
     pub fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(refused, _)| *refused == name)
-    }
-
-    /// Whether the same request has been done meanwhile.
-    pub fn is_repetition(&self) -> bool {
-        self.has(REQUEST)
-    }
-
-    /// The item that refused the write called `name`, if it asked for it and there is one.
-    pub fn item(&self, name: &str) -> Option<&Item> {
-        self.0.iter().find(|(refused, _)| *refused == name).and_then(|(_, item)| item.as_ref())
+        self.0.contains(&name)
     }
 }
 
@@ -157,9 +147,7 @@ impl Commit<'_> {
         for (name, reason) in self.names.iter().zip(reasons) {
             match reason {
                 None | Some(CancelReason::Conflict | CancelReason::Throttled) => {}
-                Some(CancelReason::ConditionFailed { item }) => {
-                    refused.0.push((name, item.map(|item| *item)));
-                }
+                Some(CancelReason::ConditionFailed { .. }) => refused.0.push(name),
                 Some(CancelReason::Invalid(invalid)) => {
                     return Err(Rejected::Failed(Error::from(invalid).into()));
                 }

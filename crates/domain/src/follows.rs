@@ -1,20 +1,21 @@
 //! Who follows whom: asking, accepting, muting, and leaving again.
 
 mod edge;
+mod reads;
 
 use roundtable_model::entities::{Block, Follow, User};
-use roundtable_model::{Day, Days, Entity, FollowStatus, RequestId, Shards, UserId, rekey};
+use roundtable_model::table::Write;
+use roundtable_model::{Entity, FollowStatus, RequestId, Shards, UserId, UserStatus, rekey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Act, Standing, allows};
 use crate::circle::circle;
 use crate::commit::Rejected;
 use crate::once::{Kept, Request, Tried};
-use crate::pages::fill;
-use crate::{Caller, Failure, Ground, Page, PageInput, Sight, refusals};
+use crate::{Caller, Failure, Ground, Sight, refusals};
 
+use edge::{active_from_now, followers, new_edge};
 pub(crate) use edge::{active_since, counted, removal, severed};
-use edge::{followers, new_edge};
 
 refusals! {
     /// Why a follow was not changed.
@@ -45,7 +46,8 @@ impl Follows {
         Self { ground }
     }
 
-    /// Follows somebody, or asks to if their account is private. Following twice is following once.
+    /// Follows somebody, or asks to if their account is private. Following twice is following once;
+    /// whoever has asked, and asks again when the account is no longer private, follows.
     pub async fn follow(
         &self,
         caller: &Caller,
@@ -64,31 +66,54 @@ impl Follows {
                 async || {
                     let sight = self.ground.sight_of(caller, &me, [followee], []).await?;
                     let them = may_follow(&sight, followee)?;
-                    if let Some(edge) = sight.edge(followee).cloned() {
-                        let outcome = Outcome::of(&edge);
-                        let request = request.as_ref();
-                        return Ok(self.ground.nothing_to_do(request, &outcome, edge).await?);
+                    match sight.edge(followee) {
+                        None => {
+                            let edge = new_edge(&self.ground, &me, them).await?;
+                            let write = edge.create().into();
+                            self.join(edge, write, them, request.as_ref()).await
+                        }
+                        Some(asked) if !them.is_private && counted(asked) == 0 => {
+                            let edge = active_from_now(&self.ground, asked).await?;
+                            let write = rekey(asked, &edge)?.into();
+                            self.join(edge, write, them, request.as_ref()).await
+                        }
+                        Some(edge) => {
+                            let (outcome, edge) = (Outcome::of(edge), edge.clone());
+                            let request = request.as_ref();
+                            Ok(self.ground.nothing_to_do(request, &outcome, edge).await?)
+                        }
                     }
-                    let edge = new_edge(&self.ground, &me, them).await?;
-                    let outcome = Outcome::of(&edge);
-                    // Not the version of the circle, which everything one does raises: of a hundred
-                    // follows at once only one would pass.
-                    let mut commit = self
-                        .ground
-                        .commit()
-                        .with("edge", edge.create())
-                        .with("block", Block::at(&me.id, followee).absent())
-                        .with("block", Block::at(followee, &me.id).absent());
-                    if edge.status == FollowStatus::Active {
-                        commit = commit
-                            .with("circle", circle(&me.id, 1, edge.created_at))
-                            .with("followers", followers(&edge, 1, edge.created_at));
-                    }
-                    let commit = commit.remembering(request.as_ref(), &outcome)?;
-                    Ok(commit.done(edge).await?)
                 },
             )
             .await
+    }
+
+    /// Writes an edge, with what it counts for, to somebody who is still there, and as private as when
+    /// that was decided on.
+    async fn join(
+        &self,
+        edge: Follow,
+        write: Write,
+        them: &User,
+        request: Option<&Request>,
+    ) -> Result<Tried<Follow>, FollowError> {
+        let (now, me) = (self.ground.now(), &edge.follower_id);
+        let same = User::STATUS.is(&UserStatus::Active).and(User::IS_PRIVATE.is(&them.is_private));
+        // Not the version of the circle, which everything one does raises: of a hundred follows at
+        // once only one would pass.
+        let mut commit = self
+            .ground
+            .commit()
+            .with("edge", write)
+            .with("person", them.key().check(same))
+            .with("block", Block::at(me, &them.id).absent())
+            .with("block", Block::at(&them.id, me).absent());
+        if counted(&edge) != 0 {
+            commit = commit
+                .with("circle", circle(me, counted(&edge), now))
+                .with("followers", followers(&edge, counted(&edge), now));
+        }
+        Ok(commit.remembering(request, &Outcome::of(&edge))?.done(edge).await?)
     }
 
     /// Follows somebody no longer, or asks no longer; answers with the edge as it was.
@@ -135,12 +160,7 @@ impl Follows {
                         return Ok(self.ground.nothing_to_do(request, &outcome, edge).await?);
                     }
                     let now = self.ground.now();
-                    let since = active_since(&self.ground, &(&me.id).into(), now).await?;
-                    let accepted = Follow {
-                        status: FollowStatus::Active,
-                        active_since: Some(since),
-                        ..edge.clone()
-                    };
+                    let accepted = active_from_now(&self.ground, &edge).await?;
                     let commit = self
                         .ground
                         .commit()
@@ -194,121 +214,27 @@ impl Follows {
                 async |outcome: Outcome| self.replayed(outcome).await,
                 async || {
                     let edge = self.edge(&me.id, followee).await?;
-                    let edge = edge.ok_or(FollowError::NotFollowing)?;
-                    let changed = Follow {
-                        muted: muted.unwrap_or(edge.muted),
-                        notification_enabled: notification_enabled
-                            .unwrap_or(edge.notification_enabled),
-                        ..edge.clone()
-                    };
-                    let patch = Follow::at(&me.id, followee)
-                        .patch()
-                        .set(Follow::MUTED, &changed.muted)
-                        .set(Follow::NOTIFICATION_ENABLED, &changed.notification_enabled);
-                    let mut commit = self.ground.commit().with("edge", patch);
-                    if changed.muted != edge.muted {
+                    let mut changed = edge.ok_or(FollowError::NotFollowing)?;
+                    // Only what was given: another device may be changing the other one.
+                    let mut patch = changed.key().patch();
+                    let mut commit = self.ground.commit();
+                    if let Some(muted) = muted {
+                        changed.muted = muted;
+                        patch = patch.set(Follow::MUTED, &muted);
                         commit = commit.with("circle", circle(&me.id, 0, self.ground.now()));
+                    }
+                    if let Some(enabled) = notification_enabled {
+                        changed.notification_enabled = enabled;
+                        patch = patch.set(Follow::NOTIFICATION_ENABLED, &enabled);
+                    }
+                    if muted.is_some() || notification_enabled.is_some() {
+                        commit = commit.with("edge", patch);
                     }
                     let commit = commit.remembering(request.as_ref(), &Outcome::of(&changed))?;
                     Ok(commit.done(changed).await?)
                 },
             )
             .await
-    }
-
-    /// Whether one follows the other, as far as the viewer may know.
-    pub async fn is_following(
-        &self,
-        viewer: Option<&Caller>,
-        follower: &UserId,
-        followee: &UserId,
-    ) -> Result<bool, FollowError> {
-        let sight = self.ground.sight(viewer, [follower, followee], []).await?;
-        if !sight.sees_inside(follower) || sight.person(followee).is_none() {
-            return Ok(false);
-        }
-        let edge = self.edge(follower, followee).await?;
-        Ok(edge.is_some_and(|edge| edge.status == FollowStatus::Active))
-    }
-
-    /// Whom a person follows, for those who may see the profile.
-    pub async fn following(
-        &self,
-        viewer: Option<&Caller>,
-        user: &UserId,
-        page: &PageInput,
-    ) -> Result<Page<Follow>, FollowError> {
-        self.inside(viewer, user).await?;
-        fill(
-            page,
-            async |limit, after| {
-                let listing = self.ground.core().following(user).limit(limit).after(after);
-                listing.with(Follow::STATUS, &FollowStatus::Active).page().await
-            },
-            async |edges| self.seen(viewer, edges, |edge| &edge.followee_id).await,
-        )
-        .await
-    }
-
-    /// Who follows a person, for those who may see the profile.
-    pub async fn followers(
-        &self,
-        viewer: Option<&Caller>,
-        user: &UserId,
-        page: &PageInput,
-    ) -> Result<Page<Follow>, FollowError> {
-        let shards = self.inside(viewer, user).await?.follower_shards;
-        fill(
-            page,
-            async |limit, after| {
-                self.ground.core().followers(user, shards).limit(limit).after(after).page().await
-            },
-            async |edges| self.seen(viewer, edges, |edge| &edge.follower_id).await,
-        )
-        .await
-    }
-
-    /// Who has asked to follow the caller.
-    pub async fn requests(
-        &self,
-        caller: &Caller,
-        page: &PageInput,
-    ) -> Result<Page<Follow>, FollowError> {
-        let me = self.ground.reader(caller).await?;
-        fill(
-            page,
-            async |limit, after| {
-                self.ground.core().follow_requests(&me.id).limit(limit).after(after).page().await
-            },
-            async |edges| self.seen(Some(caller), edges, |edge| &edge.follower_id).await,
-        )
-        .await
-    }
-
-    /// Who followed whom on a day, as far as the viewer may see both.
-    pub async fn activity_of(
-        &self,
-        viewer: Option<&Caller>,
-        day: Day,
-        page: &PageInput,
-    ) -> Result<Page<Follow>, FollowError> {
-        let shards = self.ground.settings().shards.follows.0;
-        fill(
-            page,
-            async |limit, after| {
-                let listing = self.ground.core().follow_activity(Days::only(day), shards);
-                listing.limit(limit).after(after).page().await
-            },
-            async |edges: Vec<Follow>| {
-                let ends = edges.iter().flat_map(|edge| [&edge.follower_id, &edge.followee_id]);
-                let sight = self.ground.sight(viewer, ends, []).await?;
-                let seen = |edge: &Follow| {
-                    sight.sees_inside(&edge.follower_id) && sight.sees_inside(&edge.followee_id)
-                };
-                Ok(edges.into_iter().map(|edge| seen(&edge).then_some(edge)).collect())
-            },
-        )
-        .await
     }
 
     /// Spreads the followers of a large account over more partitions, while it is in use. Follows made
@@ -350,25 +276,6 @@ impl Follows {
             }
         }
     }
-
-    /// The profile of somebody whose lists the viewer may see.
-    async fn inside(&self, viewer: Option<&Caller>, user: &UserId) -> Result<User, FollowError> {
-        let sight = self.ground.sight(viewer, [user], []).await?;
-        let person = sight.person(user).filter(|_| sight.sees_inside(user));
-        person.cloned().ok_or(FollowError::NoSuchUser)
-    }
-
-    /// The edges whose other end the viewer may see.
-    async fn seen(
-        &self,
-        viewer: Option<&Caller>,
-        edges: Vec<Follow>,
-        end: impl Fn(&Follow) -> &UserId,
-    ) -> Result<Vec<Option<Follow>>, FollowError> {
-        let sight = self.ground.sight(viewer, edges.iter().map(&end), []).await?;
-        let seen = |edge: &Follow| sight.person(end(edge)).is_some();
-        Ok(edges.into_iter().map(|edge| seen(&edge).then_some(edge)).collect())
-    }
 }
 
 impl Outcome {
@@ -377,9 +284,12 @@ impl Outcome {
     }
 }
 
-/// The profile of somebody the caller may follow.
+/// The profile of somebody the caller may follow. Staff see who is suspended, or has blocked them, but
+/// can follow neither.
 fn may_follow<'a>(sight: &'a Sight, user: &UserId) -> Result<&'a User, FollowError> {
-    let person = sight.person(user).filter(|_| !sight.is_blocked(user));
+    let person = sight
+        .person(user)
+        .filter(|person| person.status == UserStatus::Active && !sight.is_blocked(user));
     let standing = Standing::SIGNED_IN.and_if(person.is_some(), Standing::SEES);
     person.filter(|_| allows(Act::Follow, standing)).ok_or(FollowError::NoSuchUser)
 }

@@ -40,7 +40,7 @@ pub struct Groups {
     ground: Ground,
 }
 
-/// What a request led to: a group, or the group as it was when it was deleted.
+/// What a request led to: a group, or what is left of one that was deleted.
 #[derive(Debug, Serialize, Deserialize)]
 enum Outcome {
     Group(GroupId),
@@ -155,7 +155,10 @@ impl Groups {
                     let authority =
                         place.demand(&self.ground, caller, Act::DeleteGroup, "deleteGroup")?;
                     let group = place.group;
-                    let outcome = Outcome::Deleted(Kept(group.clone()));
+                    // Sent again, the request tells which it was, and no longer what it was about.
+                    let (description, tags) = (None, Vec::new());
+                    let outcome =
+                        Outcome::Deleted(Kept(Group { description, tags, ..group.clone() }));
                     let commit = self
                         .ground
                         .commit()

@@ -21,6 +21,7 @@ mod comments;
 mod commit;
 mod edit;
 mod failure;
+mod feeds;
 mod follows;
 mod ground;
 mod groups;
@@ -30,6 +31,7 @@ mod moderation;
 mod once;
 mod pages;
 mod posts;
+mod promotions;
 mod rates;
 mod settings;
 mod shares;
@@ -46,6 +48,7 @@ pub use codes::{Code, Refusal};
 pub use comments::{CommentError, CommentMarks, Comments, NewComment};
 pub use edit::Edit;
 pub use failure::Failure;
+pub use feeds::{FEED_ITEMS, FeedEntry, FeedError, FeedFigures, FeedSource, Feeds, MemoryFigures};
 pub use follows::{FollowError, Follows};
 pub use ground::{Ground, Parts};
 pub use groups::{GroupChange, GroupError, GroupView, Groups, NewGroup};
@@ -55,6 +58,7 @@ pub use moderation::{
 };
 pub use pages::{PAGE_ITEMS, PAGE_ITEMS_MAX, Page, PageInput};
 pub use posts::{NewPost, POPULAR_RUN_MAX, PostChange, PostError, PostMarks, Posts, Stats};
+pub use promotions::{NewPromotion, PromotionError, Promotions};
 pub use settings::{
     FeedMemory, FeedPolicy, FeedSettings, HookSettings, LikeMode, LoginSettings, ModerationMode,
     PromotionSettings, RateSettings, Registration, ScoreSettings, Settings, ShardCount,

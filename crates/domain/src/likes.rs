@@ -1,6 +1,6 @@
 //! Who likes which post, and in which way (R20). Counting likes is the processors'.
 
-use roundtable_model::entities::{Like, Post};
+use roundtable_model::entities::{Like, Post, User};
 use roundtable_model::{Entity, LikeType, PostId, RequestId, UserId};
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::access::Act;
 use crate::comments::sort_key;
 use crate::once::{Request, Tried};
 use crate::pages::fill;
-use crate::posts::{self, open_to, posts, unchanged, visible};
+use crate::posts::{self, Open, open_to, posts, unchanged, visible};
 use crate::{Caller, Ground, LikeMode, Page, PageInput, refusals};
 
 refusals! {
@@ -60,12 +60,12 @@ impl Likes {
         self.ground
             .once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: Outcome| self.replayed(caller, &me, outcome).await,
                 async || {
-                    let (post, like) = self.found(caller, post).await?;
+                    let (open, like) = self.found(caller, &me, post).await?;
                     match like {
-                        Some(like) => self.change(&post, like, like_type, request.as_ref()).await,
-                        None => self.add(caller, &post, like_type, request.as_ref()).await,
+                        Some(like) => self.change(&open, like, like_type, request.as_ref()).await,
+                        None => self.add(caller, &open, like_type, request.as_ref()).await,
                     }
                 },
             )
@@ -84,9 +84,9 @@ impl Likes {
         self.ground
             .once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: Outcome| self.replayed(caller, &me, outcome).await,
                 async || {
-                    let (post, like) = self.found(caller, post).await?;
+                    let (Open { post, .. }, like) = self.found(caller, &me, post).await?;
                     match like {
                         Some(like) => self.remove(&post, &like, request.as_ref()).await,
                         None => self.nothing_to_do(&post, None, request.as_ref()).await,
@@ -108,12 +108,12 @@ impl Likes {
         self.ground
             .once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: Outcome| self.replayed(caller, &me, outcome).await,
                 async || {
-                    let (post, like) = self.found(caller, post).await?;
+                    let (open, like) = self.found(caller, &me, post).await?;
                     match like {
-                        Some(like) => self.remove(&post, &like, request.as_ref()).await,
-                        None => self.add(caller, &post, None, request.as_ref()).await,
+                        Some(like) => self.remove(&open.post, &like, request.as_ref()).await,
+                        None => self.add(caller, &open, None, request.as_ref()).await,
                     }
                 },
             )
@@ -192,22 +192,24 @@ impl Likes {
     async fn found(
         &self,
         caller: &Caller,
+        me: &User,
         post: &PostId,
-    ) -> Result<(Post, Option<Like>), LikeError> {
-        let post = open_to(&self.ground, caller, Act::Like, post).await?;
-        let post = post.ok_or(LikeError::NoSuchPost)?;
-        let ids = std::slice::from_ref(&post.id);
-        let likes = self.ground.core().liked(ids, &caller.user_id).get().await?;
-        Ok((post, likes.into_iter().flatten().next()))
+    ) -> Result<(Open, Option<Like>), LikeError> {
+        let open = open_to(&self.ground, caller, me, Act::Like, post).await?;
+        let open = open.ok_or(LikeError::NoSuchPost)?;
+        let ids = std::slice::from_ref(&open.post.id);
+        let likes = self.ground.core().liked(ids, &me.id).get().await?;
+        Ok((open, likes.into_iter().flatten().next()))
     }
 
     async fn add(
         &self,
         caller: &Caller,
-        post: &Post,
+        open: &Open,
         like_type: Option<LikeType>,
         request: Option<&Request>,
     ) -> Result<Tried<Liked>, LikeError> {
+        let post = &open.post;
         let like = Like {
             post_id: post.id.clone(),
             user_id: caller.user_id.clone(),
@@ -221,18 +223,19 @@ impl Likes {
             .ground
             .commit()
             .with("like", like.create())
-            .with("post", unchanged(post))
+            .with_any("post", open.checks([]))
             .remembering(request, &Outcome::of(post))?;
         Ok(commit.done(Liked::new(post, Some(like))).await?)
     }
 
     async fn change(
         &self,
-        post: &Post,
+        open: &Open,
         like: Like,
         like_type: Option<LikeType>,
         request: Option<&Request>,
     ) -> Result<Tried<Liked>, LikeError> {
+        let post = &open.post;
         let like_type = like_type.unwrap_or(like.like_type);
         if like.like_type == like_type {
             return self.nothing_to_do(post, Some(like), request).await;
@@ -241,7 +244,7 @@ impl Likes {
             .ground
             .commit()
             .with("like", like.key().patch().set(Like::LIKE_TYPE, &like_type))
-            .with("post", unchanged(post))
+            .with_any("post", open.checks([]))
             .remembering(request, &Outcome::of(post))?;
         Ok(commit.done(Liked::new(post, Some(Like { like_type, ..like }))).await?)
     }
@@ -277,9 +280,14 @@ impl Likes {
     }
 
     /// How the caller stands to the post now, if they may still see it.
-    async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Liked, LikeError> {
-        let (post, like) = self.found(caller, &outcome.post).await?;
-        Ok(Liked::new(&post, like))
+    async fn replayed(
+        &self,
+        caller: &Caller,
+        me: &User,
+        outcome: Outcome,
+    ) -> Result<Liked, LikeError> {
+        let (open, like) = self.found(caller, me, &outcome.post).await?;
+        Ok(Liked::new(&open.post, like))
     }
 }
 

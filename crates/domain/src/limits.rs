@@ -1,5 +1,7 @@
 //! How much of anything there may be. What an installation may want otherwise is in `Settings`.
 
+use std::time::Duration;
+
 use roundtable_model::Misfit;
 use roundtable_model::table::limits::TRANSACTION_ITEMS_MAX;
 
@@ -33,8 +35,14 @@ pub const COMMENT_DEPTH_MAX: usize = 32;
 pub const CASE_REPORTERS_MAX: usize = 50;
 /// Days the moderation queue and the audit reach back at most: one page must not walk through years.
 pub const REVIEW_DAYS_MAX: u32 = 366;
-/// Days the posts of everybody reach back at most, whatever an installation asks for.
-pub const TIMELINE_DAYS_MAX: u32 = 3_660;
+/// Days the posts of everybody reach back at most, whatever an installation asks for: on DynamoDB an
+/// empty day costs a query for each shard. Older posts are found by day, author and tag.
+pub const TIMELINE_DAYS_MAX: u32 = 366;
+/// How long one mutation may take, all its attempts together; then it is given up. Whoever clears up
+/// after somebody has gone can rely on it: what they began before has ended that much later.
+pub const MUTATION_TIME_MAX: Duration = Duration::from_secs(30);
+/// Characters of a MIME type.
+pub const MEDIA_TYPE_CHARS_MAX: usize = 127;
 /// Devices one person is signed in on.
 pub const SESSIONS_MAX: usize = 100;
 /// Keys for programs of one person.

@@ -35,6 +35,7 @@ refusals! {
         Hidden: Conflict = "this is hidden already",
         NotADecision: BadRequest = "a decision is APPROVED, FLAGGED or REJECTED",
         DecidedMeanwhile: Conflict = "somebody else has decided about this in the meantime",
+        ChangedMeanwhile: Conflict = "its author has changed this in the meantime; look at it again",
     }
 }
 
@@ -158,6 +159,14 @@ impl Content {
     /// Whether it, or the post it is about, is only a tombstone.
     pub fn is_deleted(&self) -> bool {
         self.post.is_deleted || self.comment.as_ref().is_some_and(|comment| comment.is_deleted)
+    }
+
+    /// Whether its text and pictures are those of the other: what was decided about one holds for both.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let said = |content: &Self| content.comment.as_ref().map(|it| it.content.clone());
+        self.post.content == other.post.content
+            && self.post.media == other.post.media
+            && said(self) == said(other)
     }
 
     /// What a mutation would name it by.

@@ -9,7 +9,9 @@ use roundtable_model::table::{Item, Write};
 use roundtable_model::{Caller as RequestCaller, Entity, Expiry, Json, RequestId};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tokio::time::timeout;
 
+use crate::limits::MUTATION_TIME_MAX;
 use crate::{Failure, Ground};
 
 /// How long an outcome is remembered.
@@ -93,10 +95,26 @@ impl Ground {
         Ok(Some(Request { caller: caller.into(), id: id.clone(), fingerprint }))
     }
 
-    /// Tries a mutation until it is done or refused. When the same request has been done before, its
-    /// outcome is rendered as it is now instead.
+    /// Tries a mutation until it is done or refused, or has taken [`MUTATION_TIME_MAX`]. When the same
+    /// request has been done before, its outcome is rendered as it is now instead.
     // Not `AsyncFn`: nobody could tell that its futures are `Send`, and a server needs them to be.
     pub(crate) async fn once<O, T, E, Replayed, Attempted>(
+        &self,
+        request: Option<&Request>,
+        replay: impl Fn(O) -> Replayed,
+        attempt: impl Fn() -> Attempted,
+    ) -> Result<T, E>
+    where
+        O: DeserializeOwned,
+        E: From<Failure>,
+        Replayed: Future<Output = Result<T, E>>,
+        Attempted: Future<Output = Result<Tried<T>, E>>,
+    {
+        let tried = timeout(MUTATION_TIME_MAX, self.tried(request, replay, attempt)).await;
+        tried.unwrap_or_else(|_| Err(Failure::Busy.into()))
+    }
+
+    async fn tried<O, T, E, Replayed, Attempted>(
         &self,
         request: Option<&Request>,
         replay: impl Fn(O) -> Replayed,

@@ -1,4 +1,5 @@
-//! Pages of what a viewer may see: full, although what they may not see falls out of them.
+//! Pages of what a viewer may see: full, although what they may not see falls out of them, as long as
+//! that is not too much.
 
 use roundtable_model::{Cursor, Entity, Misfit, Page as Read};
 
@@ -8,9 +9,11 @@ use crate::Failure;
 pub const PAGE_ITEMS: usize = 20;
 /// The largest page.
 pub const PAGE_ITEMS_MAX: usize = 100;
-/// How many items of one underlying page are looked at, so that somebody who may see almost nothing
-/// does not read a whole list in one go.
+/// How many items are read in one go.
 const READ_ITEMS_MAX: usize = 200;
+/// How many items are looked at for one page, so that somebody who may see almost nothing does not read
+/// a whole list: then the page ends where it is, full or not.
+const LOOKED_ITEMS_MAX: usize = 2_000;
 
 /// Which page is asked for.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +44,8 @@ impl PageInput {
     }
 }
 
-/// A page of what a viewer may see.
+/// A page of what a viewer may see. It may be short, or empty, and yet not be the last one: only `next`
+/// tells.
 #[derive(Clone, Debug)]
 pub struct Page<T> {
     /// The items, each with the cursor that continues after it.
@@ -63,7 +67,7 @@ impl<T> Page<T> {
     }
 }
 
-/// Reads on until the page is full or the list ends. `read` reads some of the list, `see` keeps what the
+/// Reads on until the page is full, the list ends, or too much has been looked at. `read` reads some of the list, `see` keeps what the
 /// viewer may see of it, in order, in as few reads as it can.
 // Not `AsyncFn`: nobody could tell that its futures are `Send`, and a server needs them to be.
 pub(crate) async fn fill<E, T, F, Found, Seen>(
@@ -80,20 +84,23 @@ where
     let wanted = page.size()?;
     let (mut items, mut after) = (Vec::with_capacity(wanted), page.after.clone());
     // One more than a page, to know whether another one follows.
-    let mut looked = wanted + 1;
+    let (mut at_once, mut looked) = (wanted + 1, 0);
     loop {
-        let found = read(looked, after.take()).await.map_err(Failure::from)?;
+        let found = read(at_once, after.take()).await.map_err(Failure::from)?;
+        looked += found.items.len();
         let cursors: Vec<Cursor> = found.items.iter().map(|item| found.cursor(item)).collect();
         let next = found.next;
         for (seen, cursor) in see(found.items).await?.into_iter().zip(cursors) {
             items.extend(seen.map(|item| (item, cursor)));
         }
-        if items.len() > wanted || next.is_none() {
-            let more = items.len() > wanted;
+        if items.len() > wanted {
             items.truncate(wanted);
-            let next = items.last().filter(|_| more).map(|(_, cursor)| cursor.clone());
+            let next = items.last().map(|(_, cursor)| cursor.clone());
             return Ok(Page { items, next });
         }
-        (after, looked) = (next, (looked * 2).min(READ_ITEMS_MAX));
+        if next.is_none() || looked >= LOOKED_ITEMS_MAX {
+            return Ok(Page { items, next });
+        }
+        (after, at_once) = (next, (at_once * 2).min(READ_ITEMS_MAX));
     }
 }

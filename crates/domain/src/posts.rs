@@ -16,14 +16,15 @@ mod tags;
 mod text;
 mod update;
 
-use roundtable_model::entities::Post;
+use roundtable_model::entities::{Post, User};
 use roundtable_model::{ContentType, FeedName, GroupId, PostId, Visibility};
 use serde::{Deserialize, Serialize};
 
 pub use self::popular::POPULAR_RUN_MAX;
 pub use self::reads::{PostMarks, Stats};
-pub(crate) use self::seen::{current, open_to, posts, seen, unchanged, visible};
+pub(crate) use self::seen::{Open, current, open_to, posts, seen, unchanged, visible};
 
+use self::seen::visible_to;
 use crate::activities::NewMedia;
 use crate::once::Kept;
 use crate::{Caller, Failure, Ground, refusals};
@@ -86,7 +87,7 @@ pub struct PostChange {
     pub visibility: Option<Visibility>,
 }
 
-/// What a request led to: a post, or one as it was when it was deleted.
+/// What a request led to: a post, or what is left of one that was deleted.
 #[derive(Debug, Serialize, Deserialize)]
 enum Outcome {
     Post(PostId),
@@ -99,7 +100,7 @@ impl Posts {
         Self { ground }
     }
 
-    /// A post as it is now, if the caller may still see it; one that was deleted, as it was.
+    /// A post as it is now, if the caller may still see it; of one that was deleted, its tombstone.
     async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Post, PostError> {
         match outcome {
             Outcome::Removed(removed) => Ok(removed.0),
@@ -111,8 +112,8 @@ impl Posts {
     }
 
     /// A post that the caller may see, for them to change.
-    async fn found(&self, caller: &Caller, id: &PostId) -> Result<Post, PostError> {
-        visible(&self.ground, Some(caller), id).await?.ok_or(PostError::NoSuchPost)
+    async fn found(&self, caller: &Caller, me: &User, id: &PostId) -> Result<Post, PostError> {
+        visible_to(&self.ground, caller, me, id).await?.ok_or(PostError::NoSuchPost)
     }
 }
 

@@ -3,14 +3,15 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use roundtable_model::entities::{Post, Share};
-use roundtable_model::{ActivityVerb, Entity, PostId, RequestId};
+use roundtable_model::entities::{Post, Share, User};
+use roundtable_model::table::Check;
+use roundtable_model::{ActivityVerb, Entity, PostId, RequestId, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::access::Act;
 use crate::activities::{News, publish};
 use crate::once::{Request, Tried};
-use crate::posts::{open_to, unchanged, visible};
+use crate::posts::{Open, open_to, visible};
 use crate::{Caller, Ground, refusals};
 
 refusals! {
@@ -64,19 +65,20 @@ impl Shares {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
-                    let post = open_to(&self.ground, caller, Act::Share, post).await?;
-                    let post = post.ok_or(ShareError::NoSuchPost)?;
-                    if let Some(share) = self.share_of(caller, &post.id).await? {
-                        let shared = Shared { post_id: post.id.clone(), share: Some(share) };
-                        let outcome = Outcome::Shared(post.id);
+                    let open = open_to(&self.ground, caller, &me, Act::Share, post).await?;
+                    let open = open.ok_or(ShareError::NoSuchPost)?;
+                    let post_id = open.post.id.clone();
+                    if let Some(share) = self.share_of(caller, &post_id).await? {
+                        let shared = Shared { post_id: post_id.clone(), share: Some(share) };
+                        let outcome = Outcome::Shared(post_id);
                         return self.nothing_to_do(shared, &outcome, request.as_ref()).await;
                     }
-                    if !self.is_shareable(&post).await? {
+                    if !is_shareable(&open) {
                         return Err(ShareError::NotForEverybody);
                     }
-                    let news = News::of_post(&me.id, None, ActivityVerb::Share, &post);
+                    let news = News::of_post(&me.id, None, ActivityVerb::Share, &open.post);
                     let news = news.again(is_late.swap(true, Relaxed));
-                    self.add(&post, news, request.as_ref()).await
+                    self.add(&open, news, request.as_ref()).await
                 },
             )
             .await
@@ -123,10 +125,11 @@ impl Shares {
 
     async fn add(
         &self,
-        post: &Post,
+        open: &Open,
         news: News,
         request: Option<&Request>,
     ) -> Result<Tried<Shared>, ShareError> {
+        let post = &open.post;
         let published = publish(&self.ground, news).await?;
         let share = Share {
             post_id: post.id.clone(),
@@ -138,18 +141,10 @@ impl Shares {
         let commit = published
             .in_commit(self.ground.commit())
             .with("share", share.create())
-            .with("post", unchanged(post))
+            .with_any("post", open.checks([]))
+            .with("author", still_public(post))
             .remembering(request, &Outcome::Shared(post.id.clone()))?;
         Ok(commit.done(Shared { post_id: post.id.clone(), share: Some(share) }).await?)
-    }
-
-    /// Whether a post is for everybody: its author's account is asked, which the post may not have
-    /// heard of yet.
-    async fn is_shareable(&self, post: &Post) -> Result<bool, ShareError> {
-        let Post { visibility, moderation_status, is_deleted, group_id, .. } = post;
-        let author = self.ground.core().profile(&post.author_id).strong().get().await?;
-        let is_private = author.is_none_or(|author| author.is_private);
-        Ok(Post::for_everybody(visibility, moderation_status, is_deleted, group_id, &is_private))
     }
 
     async fn share_of(&self, caller: &Caller, post: &PostId) -> Result<Option<Share>, ShareError> {
@@ -181,4 +176,18 @@ impl Shares {
         let share = self.share_of(caller, &post_id).await?;
         Ok(Shared { post_id, share })
     }
+}
+
+/// Whether a post is for everybody: its author's account is asked, which the post may not have heard of
+/// yet.
+fn is_shareable(open: &Open) -> bool {
+    let Post { visibility, moderation_status, is_deleted, group_id, .. } = &open.post;
+    let is_private = &open.is_author_private;
+    Post::for_everybody(visibility, moderation_status, is_deleted, group_id, is_private)
+}
+
+/// The author is there, and has not turned private.
+fn still_public(post: &Post) -> Check {
+    let there = User::STATUS.is_not(&UserStatus::Deleted);
+    User::at(&post.author_id).check(there.and(User::IS_PRIVATE.is(&false)))
 }

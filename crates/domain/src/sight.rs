@@ -3,14 +3,16 @@
 //! Nothing here is cached: a block, an unfollow, a suspension or a decision takes effect at the next
 //! read.
 
-use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use futures::future::try_join_all;
+use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::{Comment, Follow, Group, GroupMember, Post, User};
 use roundtable_model::{
     FollowStatus, GroupId, MemberStatus, ModerationStatus, Result, UserId, UserStatus, Visibility,
 };
 
+use crate::feeds::Circle;
 use crate::{Caller, Ground};
 
 /// What one viewer may see of some people and groups.
@@ -25,16 +27,20 @@ pub struct Sight {
 /// A person, as the viewer stands to them.
 #[derive(Debug)]
 struct Person {
-    profile: User,
+    profile: Arc<User>,
+    /// The viewer's follow, where it was read.
     edge: Option<Follow>,
-    blocked: bool,
+    is_followed: bool,
+    is_blocked: bool,
 }
 
 /// A group, as the viewer stands to it.
 #[derive(Debug)]
 struct Membership {
-    group: Group,
+    group: Arc<Group>,
+    /// The viewer's membership, where it was read.
     member: Option<GroupMember>,
+    is_active: bool,
 }
 
 impl Ground {
@@ -64,7 +70,7 @@ impl Ground {
     ) -> Result<Sight> {
         let others = people.into_iter().filter(|id| **id != profile.id).collect();
         let mut sight = self.looked_at(Some(caller), others, groups).await?;
-        sight.people.insert(profile.id.clone(), Person::stranger(profile.clone()));
+        sight.people.insert(profile.id.clone(), Person::stranger(Arc::new(profile.clone())));
         Ok(sight.through(caller))
     }
 
@@ -94,7 +100,7 @@ impl Ground {
         let Some(Caller { user_id: me, .. }) = viewer else {
             let each = profiles.await?.into_iter().flatten();
             return Ok(each
-                .map(|profile| (profile.id.clone(), Person::stranger(profile)))
+                .map(|profile| (profile.id.clone(), Person::stranger(Arc::new(profile))))
                 .collect());
         };
         let edges = try_join_all([core.blocked(me, &ids).get(), core.blocked_by(&ids, me).get()]);
@@ -105,9 +111,11 @@ impl Ground {
         let (mine, theirs) = (blocks.next().unwrap_or_default(), blocks.next().unwrap_or_default());
         let each = profiles.into_iter().zip(follows).zip(mine.into_iter().zip(theirs));
         let people = each.filter_map(|((profile, edge), (mine, theirs))| {
-            let blocked = mine.is_some() || theirs.is_some();
-            let profile = profile?;
-            Some((profile.id.clone(), Person { profile, edge, blocked }))
+            let is_blocked = mine.is_some() || theirs.is_some();
+            let is_active = |edge: &Follow| edge.status == FollowStatus::Active;
+            let is_followed = edge.as_ref().is_some_and(is_active);
+            let profile = Arc::new(profile?);
+            Some((profile.id.clone(), Person { profile, edge, is_followed, is_blocked }))
         });
         Ok(people.collect())
     }
@@ -118,24 +126,54 @@ impl Ground {
         ids: Vec<GroupId>,
     ) -> Result<HashMap<GroupId, Membership>> {
         let core = self.core();
-        let groups = core.groups(&ids).strong().get().await?;
-        let members = match viewer {
-            Some(viewer) => core.memberships(&ids, &viewer.user_id).get().await?,
-            None => ids.iter().map(|_| None).collect(),
+        let groups = core.groups(&ids).strong().get();
+        let (groups, members) = match viewer {
+            Some(viewer) => {
+                let members = core.memberships(&ids, &viewer.user_id).get();
+                futures::future::try_join(groups, members).await?
+            }
+            None => (groups.await?, ids.iter().map(|_| None).collect()),
         };
         let each = groups.into_iter().zip(members);
         let known = each.filter_map(|(group, member)| Some((group?, member)));
-        Ok(known.map(|(group, member)| (group.id.clone(), Membership { group, member })).collect())
+        Ok(known.map(|(group, member)| (group.id.clone(), Membership::of(group, member))).collect())
     }
 }
 
 impl Person {
-    const fn stranger(profile: User) -> Self {
-        Self { profile, edge: None, blocked: false }
+    const fn stranger(profile: Arc<User>) -> Self {
+        Self { profile, edge: None, is_followed: false, is_blocked: false }
+    }
+}
+
+impl Membership {
+    fn of(group: Group, member: Option<GroupMember>) -> Self {
+        let is_active = member.as_ref().is_some_and(|member| member.status == MemberStatus::Active);
+        Self { group: Arc::new(group), member, is_active }
     }
 }
 
 impl Sight {
+    /// What a reader may see of people and groups that are known, by their circle.
+    pub(crate) fn within(
+        circle: &Circle,
+        viewer: &Caller,
+        people: HashMap<UserId, Arc<User>>,
+        groups: HashMap<GroupId, Arc<Group>>,
+    ) -> Self {
+        let person = |(id, profile): (UserId, Arc<User>)| {
+            let (is_followed, is_blocked) = (circle.follows(&id), circle.blocked.contains(&id));
+            (id, Person { profile, edge: None, is_followed, is_blocked })
+        };
+        let membership = |(id, group): (GroupId, Arc<Group>)| {
+            let is_active = circle.groups.contains(&id);
+            (id, Membership { group, member: None, is_active })
+        };
+        let people = people.into_iter().map(person).collect();
+        let groups = groups.into_iter().map(membership).collect();
+        Self { viewer: None, staff: false, people, groups }.through(viewer)
+    }
+
     /// As this viewer sees it. Whoever is suspended or gone sees what a stranger does: what follows and
     /// memberships opened to them is closed.
     fn through(mut self, viewer: &Caller) -> Self {
@@ -157,8 +195,10 @@ impl Sight {
     }
 
     fn forget_ties(&mut self) {
-        self.people.values_mut().for_each(|person| person.edge = None);
-        self.groups.values_mut().for_each(|membership| membership.member = None);
+        self.people.values_mut().for_each(|person| person.is_followed = false);
+        for membership in self.groups.values_mut() {
+            (membership.member, membership.is_active) = (None, false);
+        }
     }
 
     /// The profile of a person the viewer may see.
@@ -166,7 +206,7 @@ impl Sight {
         let person = self.people.get(id)?;
         let shown = match person.profile.status {
             UserStatus::Deleted => false,
-            UserStatus::Active if !person.blocked => true,
+            UserStatus::Active if !person.is_blocked => true,
             UserStatus::Active | UserStatus::Suspended => self.is_me(id) || self.staff,
         };
         shown.then_some(&person.profile)
@@ -182,7 +222,7 @@ impl Sight {
 
     /// Whether the viewer follows this person, and was accepted.
     pub fn follows(&self, id: &UserId) -> bool {
-        self.edge(id).is_some_and(|edge| edge.status == FollowStatus::Active)
+        self.people.get(id).is_some_and(|person| person.is_followed)
     }
 
     /// The viewer's follow of this person, or the request for one.
@@ -192,12 +232,12 @@ impl Sight {
 
     /// Whether one of the two has blocked the other.
     pub fn is_blocked(&self, id: &UserId) -> bool {
-        self.people.get(id).is_some_and(|person| person.blocked)
+        self.people.get(id).is_some_and(|person| person.is_blocked)
     }
 
     /// A group the viewer may see: every group shows that it is there.
     pub fn group(&self, id: &GroupId) -> Option<&Group> {
-        self.groups.get(id).map(|membership| &membership.group)
+        self.groups.get(id).map(|membership| &*membership.group)
     }
 
     /// The viewer's own membership, whatever its status.
@@ -207,11 +247,7 @@ impl Sight {
 
     /// Whether the viewer may see what is inside a group: a private one is for its active members.
     pub fn sees_inside_group(&self, id: &GroupId) -> bool {
-        self.groups.get(id).is_some_and(|Membership { group, member }| {
-            let active =
-                member.as_ref().is_some_and(|member| member.status == MemberStatus::Active);
-            !group.is_private || active || self.staff
-        })
+        self.groups.get(id).is_some_and(|one| !one.group.is_private || one.is_active || self.staff)
     }
 
     /// Whether the viewer may see a post.

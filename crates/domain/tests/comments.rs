@@ -316,7 +316,10 @@ async fn a_repeated_request_has_the_effect_of_one() {
     comments.like(&bo, &comment.id, Some(&like)).await.unwrap();
     assert!(town.rows(&format!("POST#{}", post.id), "CLIKE#").await.is_empty(), "not again");
     let removed = comments.delete(&bo, &comment.id, Some(&delete)).await.unwrap();
-    assert_eq!(comments.delete(&bo, &comment.id, Some(&delete)).await.unwrap(), removed);
+    assert_eq!(removed.content, "ho", "it answers with what was removed");
+    let again = comments.delete(&bo, &comment.id, Some(&delete)).await.unwrap();
+    let removed = (&removed.id, removed.is_deleted, "");
+    assert_eq!((&again.id, again.is_deleted, again.content.as_str()), removed, "not kept anywhere");
     let gone = comments.add(&bo, &input, Some(&add)).await;
     assert!(matches!(gone, Err(CommentError::NoSuchComment)));
     let other = comments.add(&bo, &on(&post.id, None, "other"), Some(&add)).await.unwrap_err();

@@ -1,7 +1,12 @@
 //! Follows, as people see them and as rows (R7, R8, R22, R39).
 
+#[path = "follows/lists.rs"]
+mod lists;
+#[path = "follows/races.rs"]
+mod races;
+
 use roundtable_domain::{Code, FollowError, PageInput, Refusal};
-use roundtable_model::{FollowStatus, RequestId, Shards};
+use roundtable_model::{FollowStatus, RequestId, Role, Shards, UserStatus};
 use roundtable_testkit::Town;
 
 /// R8
@@ -34,6 +39,53 @@ async fn a_private_account_is_asked() {
     follows.reject(&town.caller("bo"), &town.id("ana"), None).await.unwrap();
     assert!(town.rows("USER#ana", "FOLLOWING#").await.is_empty());
     assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=0"]);
+}
+
+/// R7: whoever has asked follows when they ask again, once the account is no longer private.
+#[tokio::test]
+async fn an_account_that_turned_public_is_no_longer_asked() {
+    let town = Town::of(["ana"]).await;
+    town.move_in("bo", |bo| bo.is_private = true).await;
+    town.follow("ana", "bo").await;
+    assert_eq!(town.follow("ana", "bo").await.status, FollowStatus::Pending, "still private");
+    town.set_private("bo", false).await;
+    let version = town.circle_version("ana").await;
+    for _ in 0..2 {
+        assert_eq!(town.follow("ana", "bo").await.status, FollowStatus::Active);
+        assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=1"]);
+        assert_eq!(town.rows("USER#ana", "COUNTER#").await, ["COUNTER#FOLLOWING count=1"]);
+        assert_eq!(town.circle_version("ana").await, version + 1);
+    }
+    let follows = town.follows();
+    assert!(
+        follows.requests(&town.caller("bo"), &PageInput::first()).await.unwrap().items.is_empty()
+    );
+}
+
+/// R7: muting and the notification switch are each their own, and what is not given stays. Muting
+/// changes whom one hears from, so the circle knows of it; the switch does not.
+#[tokio::test]
+async fn follows_are_muted_and_silenced_apart() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    let (follows, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
+    let mut version = town.circle_version("ana").await;
+    for (muted, notified, expected, raised) in [
+        (None, None, (false, true), 0),
+        (Some(true), None, (true, true), 1),
+        (None, Some(false), (true, false), 0),
+        (Some(true), None, (true, false), 1),
+        (Some(false), Some(true), (false, true), 1),
+    ] {
+        let changed = follows.update(&ana, &bo, muted, notified, None).await.unwrap();
+        assert_eq!((changed.muted, changed.notification_enabled), expected);
+        let listed = follows.following(Some(&ana), &ana.user_id, &PageInput::first()).await;
+        assert_eq!(listed.unwrap().into_items(), [changed], "and so it is listed");
+        version += raised;
+        assert_eq!(town.circle_version("ana").await, version, "{muted:?} {notified:?}");
+    }
+    let nobody = follows.update(&town.caller("bo"), &town.id("ana"), Some(true), None, None).await;
+    assert!(matches!(nobody, Err(FollowError::NotFollowing)));
 }
 
 /// R32: the same id has the effect of one; with other input it is an error.
@@ -96,4 +148,18 @@ async fn what_cannot_be_followed_is_refused() {
     assert!(matches!(nobody, Err(FollowError::NoSuchUser)));
     let stranger = follows.follow(&town.caller("stranger"), &town.id("ana"), None).await;
     assert_eq!(stranger.unwrap_err().code(), Code::Unauthenticated);
+}
+
+/// R7: staff see who has blocked them, and who is suspended; following is for nobody but people.
+#[tokio::test]
+async fn staff_follow_nobody_who_does_not_want_it() {
+    let town = Town::of(["ana", "bo", "mo"]).await;
+    town.block("ana", "mo").await;
+    town.set_status("bo", UserStatus::Suspended).await;
+    let mo = town.staff("mo", Role::Moderator);
+    for name in ["ana", "bo"] {
+        let refused = town.follows().follow(&mo, &town.id(name), None).await;
+        assert!(matches!(refused, Err(FollowError::NoSuchUser)), "{name}");
+    }
+    assert!(town.rows("USER#mo", "FOLLOWING#").await.is_empty());
 }

@@ -27,7 +27,7 @@ async fn a_group_passes_to_its_oldest_admin() {
     town.appoint("ana", &group, "cleo", GroupRole::Admin).await;
     town.set_status("ana", UserStatus::Deleted).await;
     for _ in 0..2 {
-        town.groups().hand_over(&town.id("ana")).await.unwrap();
+        town.groups().leave_all(&town.id("ana")).await.unwrap();
         let left = [
             "COUNTER#MEMBERS count=3",
             "MEMBER#bo role=admin status=active",
@@ -54,7 +54,7 @@ async fn a_group_passes_to_its_oldest_member() {
     for name in ["ana", "gone"] {
         town.set_status(name, UserStatus::Deleted).await;
     }
-    town.groups().hand_over(&town.id("ana")).await.unwrap();
+    town.groups().leave_all(&town.id("ana")).await.unwrap();
     let seen = town.groups().get(None, &group).await.unwrap();
     assert_eq!((seen.group.owner_id, seen.members_count), (town.id("zoe"), 3));
     town.groups().leave_all(&town.id("gone")).await.unwrap();
@@ -77,7 +77,7 @@ async fn a_group_of_people_who_are_gone_ends() {
     for name in ["ana", "bo"] {
         town.set_status(name, UserStatus::Deleted).await;
     }
-    town.groups().hand_over(&town.id("ana")).await.unwrap();
+    town.groups().leave_all(&town.id("ana")).await.unwrap();
     assert!(matches!(town.groups().get(None, &group).await, Err(GroupError::NoSuchGroup)));
     assert!(town.rows("TAG#run", "").await.is_empty());
     let left = ["COUNTER#MEMBERS count=1", "MEMBER#bo role=member status=active"];

@@ -211,7 +211,6 @@ async fn everything_can_move_between_threads() {
     moves(groups.approve(&ana, &group, &bo, None));
     moves(groups.remove(&ana, &group, &bo, None));
     moves(groups.set_role(&ana, &group, &bo, GroupRole::Admin, None));
-    moves(groups.hand_over(&bo));
     moves(groups.leave_all(&bo));
     moves(groups.disband(&group));
     moves(groups.get(None, &group));

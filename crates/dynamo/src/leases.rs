@@ -80,6 +80,11 @@ impl Leases {
         Self { table, clock, keeper }
     }
 
+    /// How long a lease holds without being renewed.
+    pub const fn duration(&self) -> Duration {
+        self.keeper.duration
+    }
+
     /// One round of sharing: announces this worker, renews what it holds up to its share of the
     /// shards that can be read now, releases what is beyond, and takes what is free. Gives the
     /// leases held after it; those missing from `held` were lost or released.

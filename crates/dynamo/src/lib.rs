@@ -4,7 +4,7 @@
 //! expressions, answers become items, and what DynamoDB leaves to its users is done here: expired
 //! items are hidden before they are swept, unprocessed parts of batches and transactions that met
 //! others are repeated with backoff, and a merge over partitions is a set of concurrent queries.
-//! [`Leases`] lets several workers share the shards of a stream.
+//! [`Leases`] let several [workers](Worker) share the shards of a stream.
 //!
 //! It is not a cache and keeps no items. What it remembers (stream addresses and iterators, the
 //! clock reading a caller's token was first sent with) can be lost without harm to data.
@@ -39,8 +39,10 @@ mod tables;
 mod transactions;
 mod values;
 mod view;
+mod worker;
 mod writes;
 
 pub use config::{Config, Credentials, Environment, Retries};
 pub use dynamo::Dynamo;
 pub use leases::{Keeper, Lease, Leases};
+pub use worker::Worker;

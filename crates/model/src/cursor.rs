@@ -7,7 +7,8 @@ use std::str::FromStr;
 use data_encoding::BASE64URL_NOPAD;
 use roundtable_table::{Key, Position, Scalar};
 
-use crate::Misfit;
+use crate::part::stable_hash;
+use crate::{At, Misfit};
 
 /// The first byte of every cursor, so that a later form can be told apart.
 const FORM: u8 = 1;
@@ -24,6 +25,18 @@ pub struct Cursor {
 }
 
 impl Cursor {
+    /// A place in the answer to a question that is not of the page: at the item with this key.
+    pub fn at<E>(question: &str, item: At<E>) -> Self {
+        let position = Position { base: item.into_key(), index: None };
+        Self { question: stable_hash(question), position, note: None }
+    }
+
+    /// The key of that item; `None` when the cursor was made for another question.
+    pub fn key_in(&self, question: &str) -> Option<&Key> {
+        let is_its = self.question == stable_hash(question) && self.position.index.is_none();
+        is_its.then_some(&self.position.base)
+    }
+
     /// The cursor, with a note of what the next page depends on besides the place.
     pub fn noting(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }

@@ -278,6 +278,7 @@ access_patterns {
     xp_entries(user: UserId)                     => main, "USER#{user}", begins "XP#", asc -> XpEntry;
     /// What actors did, newest first across them all.
     activities(actors: [ActorId], at: Span<Time>) => main, "ACTIVITY#{actors}", within "TS#{at}", desc, page 50 -> Activity;
+    activities_of(actor: ActorId, at: Span<Time>) => main, "ACTIVITY#{actor}", within "TS#{at}", desc, page 50 -> Activity;
     activity(home: ActorId, at: Time, id: ActivityId) => main, "ACTIVITY#{home}", "TS#{at}#{id}", strong -> Activity;
     actor_heads(actors: [ActorId])               => main, "ACTIVITY#{actors}", "HEAD" -> ActorHead;
     feed_items(reader: UserId, at: Span<Time>)   => main, "FEED#{reader}", within "TS#{at}", desc, page 50 -> FeedItem;

@@ -1,8 +1,13 @@
 //! Every processor there is, and every kind of work.
 
-use roundtable_domain::Ground;
+use std::sync::Arc;
 
-use crate::{Counters, Privacy, Purge, Runner, Scores, Setup};
+use roundtable_domain::{Ground, Judge};
+
+use crate::{
+    Counters, FanOut, FollowerShards, Privacy, PromotionRule, Purge, Runner, Scores, Setup,
+    Verdicts,
+};
 
 impl Setup {
     /// A runner with every processor and every kind of work, as a server needs it.
@@ -20,11 +25,23 @@ impl Setup {
             .at_once()
     }
 
+    /// With somebody who decides about cases that wait, before moderators do.
+    #[must_use]
+    pub fn judged_by(self, judge: Arc<dyn Judge>) -> Self {
+        let verdicts = Verdicts::new(self.ground.clone(), judge);
+        self.with(verdicts.clone()).working(verdicts)
+    }
+
     fn derived(ground: &Ground, seed: [u8; 32]) -> Self {
+        let fan_out = FanOut::new(ground.clone());
         Runner::on(ground.clone(), seed)
             .with(Counters::new(ground.clone()))
             .with(Scores::new(ground.clone()))
             .with(Privacy::new(ground.clone()))
             .working(Privacy::new(ground.clone()))
+            .with(FollowerShards::new(ground.clone()))
+            .with(PromotionRule::new(ground.clone()))
+            .with(fan_out.clone())
+            .working(fan_out)
     }
 }

@@ -82,6 +82,24 @@ impl From<roundtable_domain::GroupError> for Failure {
     }
 }
 
+impl From<roundtable_domain::ModerationError> for Failure {
+    fn from(error: roundtable_domain::ModerationError) -> Self {
+        match error {
+            roundtable_domain::ModerationError::Failed(failure) => failure.into(),
+            other => Self::broken(other),
+        }
+    }
+}
+
+impl From<roundtable_domain::PromotionError> for Failure {
+    fn from(error: roundtable_domain::PromotionError) -> Self {
+        match error {
+            roundtable_domain::PromotionError::Failed(failure) => failure.into(),
+            other => Self::broken(other),
+        }
+    }
+}
+
 impl From<roundtable_domain::Failure> for Failure {
     fn from(failure: roundtable_domain::Failure) -> Self {
         match failure {

@@ -43,6 +43,8 @@ pub struct QueueFigures {
     pub retried: u64,
     /// Jobs that were parked.
     pub parked: u64,
+    /// What this kind of work counts beside, each under its name.
+    pub counts: Vec<(&'static str, u64)>,
 }
 
 /// All figures at one moment.

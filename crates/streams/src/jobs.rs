@@ -5,15 +5,18 @@
 //! when a worker dies, the job is due again by itself. Where it has come to is written after every page,
 //! so that at most one page is done twice; pages are made of writes that do nothing the second time.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::FutureExt;
 use futures::future::{Either, select};
+use futures::stream::{self, StreamExt};
 use roundtable_domain::Ground;
 use roundtable_model::entities::Job;
 use roundtable_model::table::{CancelReason, Change, Error, Transaction, Write};
@@ -41,6 +44,17 @@ const IDLE: Duration = Duration::from_secs(1);
 pub trait Work: Send + Sync + fmt::Debug + 'static {
     /// The queue its jobs are in.
     fn queue(&self) -> Queue;
+
+    /// How many of its jobs are done at the same time; more than are looked at once make no difference.
+    /// One that waits for somebody else then keeps the others waiting once, and not one after the other.
+    fn jobs_at_once(&self) -> usize {
+        1
+    }
+
+    /// What it counts in this process beside its jobs and pages, each under its name.
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 
     /// Does one page of a job. It may be done a second time, and must then change nothing.
     async fn page(&self, job: &Job) -> Result<Next, Failure>;
@@ -126,20 +140,32 @@ impl Worker {
         }
     }
 
-    /// Takes every job that is due, one after the other, and works on it for a while.
+    /// Takes every job that is due, as many at a time as its kind allows, and works on it for a while.
     pub(crate) async fn step(&self) -> Result<Worked, Failure> {
-        let mut worked = Worked::Nothing;
         let due = Span::until(self.shared.ground.now().plus_ms(1));
         let jobs = self.shared.ground.ops().jobs(&self.queue, due, Shards::ONE);
-        for job in jobs.limit(LOOK_JOBS).page().await?.items {
-            if self.shared.stop.is_set() {
-                break;
-            }
-            if self.work_on(job).await? == Worked::Some {
-                worked = Worked::Some;
-            }
+        let mut jobs = jobs.limit(LOOK_JOBS).page().await?.items;
+        let at_once = self.work.jobs_at_once().max(1);
+        if at_once > 1 {
+            // Taken at the same moment, two jobs about the same would lie in the same place.
+            let mut about = HashSet::new();
+            jobs.retain(|job| about.insert(job.id.clone()));
         }
-        Ok(worked)
+        let failed = AtomicBool::new(false);
+        let work = |job| async {
+            if self.shared.stop.is_set() || failed.load(Ordering::Relaxed) {
+                return Ok(Worked::Nothing);
+            }
+            let worked = self.work_on(job).await;
+            failed.fetch_or(worked.is_err(), Ordering::Relaxed);
+            worked
+        };
+        // Those under way are never dropped: their jobs would be due again only when their claims end.
+        let working = stream::iter(jobs).map(work).buffer_unordered(at_once);
+        let worked: Vec<Result<Worked, Failure>> = working.collect().await;
+        let worked: Vec<Worked> = worked.into_iter().collect::<Result<_, _>>()?;
+        let any = worked.contains(&Worked::Some);
+        Ok(if any { Worked::Some } else { Worked::Nothing })
     }
 
     async fn work_on(&self, job: Job) -> Result<Worked, Failure> {

@@ -46,6 +46,7 @@ pub(crate) struct Lane {
     reached: Option<Sequence>,
     /// Items with a parked change that must not be overtaken.
     parked: HashSet<Key>,
+    /// Changes passed over since the checkpoint was last written, or fewer.
     unsaved: usize,
     saved_at: Time,
 }
@@ -154,10 +155,10 @@ impl Lane {
         Ok(if moved { Step::Moved } else { Step::Idle })
     }
 
-    /// Writes the checkpoint, if it passed over changes that nobody wanted.
+    /// Writes the checkpoint, if changes were passed over since it was last written.
     pub(crate) async fn flush(&mut self) -> Result<(), Failure> {
         let (Some(mark), Some(reached)) = (&mut self.mark, &self.reached) else { return Ok(()) };
-        if self.unsaved == 0 {
+        if mark.saved.as_ref() == Some(reached) {
             return Ok(());
         }
         if mark.save(&self.shared, reached).await? == Committed::Lost {

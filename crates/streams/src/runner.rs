@@ -33,7 +33,7 @@ const TIDY_ROUNDS: u32 = 360;
 /// What a [`Runner`] is made of.
 #[derive(Debug)]
 pub struct Setup {
-    ground: Ground,
+    pub(crate) ground: Ground,
     processors: Vec<Arc<dyn Processor>>,
     works: Vec<Arc<dyn Work>>,
     sharing: Arc<dyn Sharing>,
@@ -115,6 +115,12 @@ impl Runner {
 
     /// How far behind everything is, and what was done since the start.
     pub fn figures(&self) -> Snapshot {
+        for work in &self.works {
+            let counts = work.counts();
+            if !counts.is_empty() {
+                self.shared.figures.queue(&work.queue(), |figures| figures.counts = counts);
+            }
+        }
         self.shared.figures.snapshot(&**self.shared.ground.clock())
     }
 

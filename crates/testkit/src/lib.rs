@@ -9,10 +9,12 @@
 mod accounts;
 mod acts;
 mod content;
+mod far;
 mod groups;
 mod meanwhile;
 mod moderation;
 mod rows;
+mod split;
 mod stops;
 mod streams;
 mod stuttering;
@@ -20,7 +22,9 @@ mod town;
 mod yielding;
 
 pub use acts::{Act, Done};
+pub use far::Far;
 pub use meanwhile::Meanwhile;
+pub use split::Split;
 pub use stops::stop_at;
 pub use stuttering::Stuttering;
 pub use town::Town;

@@ -1,5 +1,7 @@
 //! A store whose stream comes late, in pieces, and again: what a reader may meet on any backend.
 
+use std::collections::{BTreeSet, HashMap};
+
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rand::rngs::SmallRng;
@@ -10,20 +12,23 @@ use roundtable_model::table::{
     StreamStart, TableDefinition, TableGet, Transaction, Update, Written,
 };
 
-/// How far back a reader can be thrown.
-const AGAIN_MAX: u64 = 20;
+/// How many changes back a reader can be thrown.
+const AGAIN_MAX: usize = 20;
 
 /// A backend with a stream that stutters.
 #[derive(Debug)]
 pub struct Stuttering {
     backend: SharedBackend,
     random: Mutex<SmallRng>,
+    /// The changes of each shard that were shown, by their sequences.
+    shown: Mutex<HashMap<String, BTreeSet<Sequence>>>,
 }
 
 impl Stuttering {
-    /// `backend`, whose stream stutters as `seed` has it. Its sequences must be numbers.
+    /// `backend`, whose stream stutters as `seed` has it.
     pub fn new(backend: SharedBackend, seed: u64) -> Self {
-        Self { backend, random: Mutex::new(SmallRng::seed_from_u64(seed)) }
+        let random = Mutex::new(SmallRng::seed_from_u64(seed));
+        Self { backend, random, shown: Mutex::default() }
     }
 
     /// What is read instead of what was asked for; `None` for nothing yet.
@@ -34,10 +39,11 @@ impl Stuttering {
             1 => read.limit = random.random_range(1..=read.limit),
             2 => {
                 if let StreamStart::After(sequence) = &read.start
-                    && let Some(number) = sequence.to_u64()
+                    && let Some(shown) = self.shown.lock().get(&read.shard)
+                    && let back = random.random_range(0..AGAIN_MAX)
+                    && let Some(earlier) = shown.range(..sequence).nth_back(back)
                 {
-                    let earlier = number.saturating_sub(random.random_range(1..=AGAIN_MAX));
-                    read.start = StreamStart::After(Sequence::from(earlier));
+                    read.start = StreamStart::After(earlier.clone());
                 }
             }
             _ => {}
@@ -122,7 +128,13 @@ impl Backend for Stuttering {
 
     async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
         match self.stuttered(read) {
-            Some(read) => self.backend.stream_read(table, read).await,
+            Some(read) => {
+                let shard = read.shard.clone();
+                let page = self.backend.stream_read(table, read).await?;
+                let sequences = page.changes.iter().map(|change| change.sequence.clone());
+                self.shown.lock().entry(shard).or_default().extend(sequences);
+                Ok(page)
+            }
             None => Ok(StreamPage::default()),
         }
     }

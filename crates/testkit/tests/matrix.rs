@@ -33,7 +33,6 @@ const NOBODYS: &[&str] = &[
     "accounts.grant",
     "follows.grow_shards",
     "groups.disband",
-    "groups.hand_over",
     "groups.leave_all",
     "moderation.decide_automatically",
     "posts.counters",
@@ -45,7 +44,7 @@ const STILL_OPEN: &str = "
     accounts.by_email accounts.by_handle accounts.by_nickname accounts.by_username accounts.counts
     accounts.people accounts.user activities.of comments.add comments.by comments.comment
     comments.delete comments.like comments.on comments.replies comments.unlike comments.update
-    follows.activity_of follows.follow follows.followers follows.following follows.is_following
+    follows.activity_of follows.followers follows.following follows.is_following
     groups.delete groups.members groups.of groups.remove groups.update
     likes.by likes.has_liked likes.like likes.of likes.toggle likes.unlike
     moderation.audit moderation.case moderation.moderate_comment moderation.moderate_post

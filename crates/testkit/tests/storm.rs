@@ -6,56 +6,44 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+#[path = "storm/cast.rs"]
+mod cast;
 #[path = "storm/model.rs"]
 mod model;
 #[path = "storm/person.rs"]
 mod person;
+#[path = "storm/processes.rs"]
+mod processes;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cast::{live, look_around, populate, steps};
 use model::Naive;
-use person::Person;
+use processes::Place;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use roundtable_conformance::Reference;
+use roundtable_domain::TableNames;
+use roundtable_dynamo::Config;
 use roundtable_engine::{Engine, Options};
-use roundtable_model::Role;
-use roundtable_model::table::{ManualClock, SharedBackend, Store};
+use roundtable_model::table::{Clock, ManualClock, SharedBackend, Store};
 use roundtable_testkit::{Stuttering, Town, stop_at};
-use roundtable_verify::Verify;
 
-const PEOPLE: usize = 24;
-/// What each of them does.
+/// What each of the people does.
 const STEPS: usize = 60;
+/// The same over the network, in which every step is many requests.
+const STEPS_SERVED: usize = 24;
 
-fn steps() -> usize {
-    std::env::var("ROUNDTABLE_STORM_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(STEPS)
-}
-
-/// The people of a storm: the last two are a moderator and an admin.
-async fn populate(town: &Town) -> Vec<String> {
-    let names: Vec<String> = (0..PEOPLE).map(|number| format!("p{number}")).collect();
-    for (number, name) in names.iter().enumerate() {
-        town.move_in(name, |user| user.is_private = number % 6 == 5).await;
-    }
-    let [.., moderator, admin] = names.as_slice() else { panic!("a storm needs people") };
-    town.employ(moderator, Role::Moderator).await;
-    town.employ(admin, Role::Admin).await;
-    names
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at_ms(1_737_991_800_000))
 }
 
 /// Everybody acts at the same time, while readers of the stream come and go.
 async fn blow(town: Arc<Town>, names: &[String], naive: &Arc<Naive>, steps: usize, seed: u64) {
     let over = Arc::new(AtomicBool::new(false));
     let reader = tokio::spawn(read_and_die(town.clone(), over.clone(), seed));
-    let people = names.iter().enumerate().map(|(number, name)| {
-        let person = Person::new(town.clone(), naive.clone(), name, names, seed + number as u64);
-        tokio::spawn(person.live(steps))
-    });
-    for person in people.collect::<Vec<_>>() {
-        person.await.unwrap();
-    }
+    live(&[town], names, naive, steps, seed).await;
     over.store(true, Ordering::SeqCst);
     reader.await.unwrap();
 }
@@ -68,18 +56,6 @@ async fn read_and_die(town: Arc<Town>, over: Arc<AtomicBool>, seed: u64) {
         let _ = stop_at(life, async { town.runner().drain().await }).await;
         tokio::task::yield_now().await;
     }
-}
-
-async fn look_around(town: &Town, naive: &Naive) {
-    town.settle().await;
-    let letters = town.runner().dead_letters();
-    for queue in letters.queues() {
-        let parked = letters.list(&queue, None, None).await.unwrap();
-        assert!(parked.items.is_empty(), "{parked:#?}");
-    }
-    let report = Verify::on(town.ground()).check().await.unwrap();
-    assert!(report.is_clean(), "{:#?}", report.findings);
-    naive.agrees_with(town).await;
 }
 
 async fn storm(backends: impl AsyncFn(u8) -> SharedBackend, clock: Arc<ManualClock>, steps: usize) {
@@ -98,6 +74,7 @@ async fn storm(backends: impl AsyncFn(u8) -> SharedBackend, clock: Arc<ManualClo
         if process == 2 {
             let store = Store::shared(backend);
             let calm = Town::on(store, clock.clone(), Town::settings(), process + 1).await;
+            calm.settle().await;
             look_around(&calm, &naive).await;
         }
     }
@@ -106,16 +83,16 @@ async fn storm(backends: impl AsyncFn(u8) -> SharedBackend, clock: Arc<ManualClo
 /// I1 to I6, I8, R32, R33
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_storm_in_memory() {
-    let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let clock = clock();
     let reference = Arc::new(Reference::new(clock.clone()));
     let backend = async |_| reference.clone() as SharedBackend;
-    storm(backend, clock, steps()).await;
+    storm(backend, clock, steps(STEPS)).await;
 }
 
 /// The same on the embedded engine, left as by a crash between its three parts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_storm_on_the_engine() {
-    let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let clock = clock();
     let directory = tempfile::tempdir().unwrap();
     let last: parking_lot::Mutex<Option<Engine>> = parking_lot::Mutex::new(None);
     let backend = async |_| {
@@ -127,5 +104,45 @@ async fn a_storm_on_the_engine() {
         *last.lock() = Some(engine.clone());
         Arc::new(engine) as SharedBackend
     };
-    storm(backend, clock.clone(), steps()).await;
+    storm(backend, clock.clone(), steps(STEPS)).await;
+}
+
+/// The same on DynamoDB's API, over processes that share the stream by leases.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storm_over_processes_that_share_a_stream() {
+    let clock = clock();
+    let config = Config::local(serve(&clock));
+    let tables = TableNames::default();
+    processes::storm(Place { config, clock, tables }, steps(STEPS_SERVED)).await;
+}
+
+/// The address of a server in this process, which lives by this clock.
+fn serve(clock: &Arc<ManualClock>) -> String {
+    let (send, receive) = std::sync::mpsc::channel();
+    let time = Arc::new(ServerTime(clock.clone()));
+    // Beside the runtime of the storm, so that its people do not keep it waiting.
+    std::thread::spawn(move || {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        runtime.unwrap().block_on(async move {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            send.send(listener.local_addr().unwrap()).unwrap();
+            let database = dynoxide::Database::memory_with_clock(time).unwrap();
+            dynoxide::server::serve_on(listener, database).await;
+        });
+    });
+    format!("http://{}", receive.recv().unwrap())
+}
+
+/// The storm's clock as the server reads it.
+struct ServerTime(Arc<ManualClock>);
+
+impl dynoxide::storage_backend::Clock for ServerTime {
+    fn now_unix_secs(&self) -> u64 {
+        self.0.now_seconds()
+    }
+
+    fn now_unix_secs_f64(&self) -> f64 {
+        std::time::Duration::from_millis(self.0.now_ms()).as_secs_f64()
+    }
 }

@@ -18,6 +18,7 @@ use crate::kinds::{judge_item, key_shown};
 use crate::ledger::{Ledger, Place, Selection, digest};
 use crate::scan::Met;
 use crate::tell::Rules;
+use crate::verify::Drain;
 use crate::{Failure, Result, Verify};
 
 /// Lines of the books that a second look holds at once: about a hundred megabytes.
@@ -31,13 +32,15 @@ impl Verify {
 
     /// As [`Verify::check`], keeping so many findings.
     pub(crate) async fn check_keeping(&self, findings_max: usize) -> Result<Report> {
-        if let Some(drain) = &self.drain {
-            self.reader.progress.stage("letting the processors finish", None);
-            drain().await.map_err(Failure::Drain)?;
-        }
         let findings = Findings::new(findings_max);
-        let audit = self.audit.clone().map(|audit| tokio::task::spawn_blocking(move || audit()));
+        let mut audit =
+            self.audit.clone().map(|audit| tokio::task::spawn_blocking(move || audit()));
         let mut check = Check { verify: self, findings_max, findings, report: Report::default() };
+        if let Some(drain) = &self.drain {
+            // Damage must be known before anything is derived from what is damaged.
+            check.ask_the_store(audit.take()).await?;
+            check.let_finish(drain).await?;
+        }
         let complete = check.look().await?;
         if !complete {
             let note = "what is damaged could not be read: the rest was not checked";
@@ -67,7 +70,7 @@ impl Check<'_> {
     /// Looks at everything; `false` when damage kept it from doing so.
     async fn look(&mut self) -> Result<bool> {
         let verify = self.verify;
-        self.report.checked = vec![Invariant::I1, Invariant::I2, Invariant::I3];
+        self.report.checked.extend([Invariant::I1, Invariant::I2, Invariant::I3]);
         if !self.look_at_ops().await? || !self.look_at_logins().await? {
             return Ok(false);
         }
@@ -263,6 +266,18 @@ impl Check<'_> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Lets the processors read the stream to its end.
+    async fn let_finish(&mut self, drain: &Drain) -> Result<()> {
+        if !self.findings.is_empty() {
+            let note = "the processors were not let on: the store itself is not whole";
+            self.report.notes.push(note.into());
+            return Ok(());
+        }
+        self.verify.reader.progress.stage("letting the processors finish", None);
+        self.report.applied = Some(drain().await.map_err(Failure::Drain)?);
+        Ok(())
     }
 
     /// What the store says about itself.

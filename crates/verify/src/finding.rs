@@ -158,6 +158,10 @@ impl Findings {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.totals.is_empty()
+    }
+
     pub(crate) fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
         findings.into_iter().for_each(|finding| self.add(finding));
     }
@@ -194,6 +198,9 @@ pub struct Report {
     pub entries: u64,
     /// Changes of the stream that were looked at.
     pub changes: u64,
+    /// Changes that processors applied first, each of them once for every processor that wanted it;
+    /// `None` when they were not let.
+    pub applied: Option<u64>,
     /// Processors that have not read the stream to its end.
     pub lag: Vec<Lag>,
     /// What a reader of the findings should know.

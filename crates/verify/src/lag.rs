@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 
 use roundtable_model::entities::Checkpoint;
+use roundtable_model::shape::Index;
 use roundtable_model::table::limits::STREAM_CHANGES_MAX;
-use roundtable_model::table::{Error, Sequence, StreamStart, Table};
+use roundtable_model::table::{Error, Item, Sequence, StreamStart, Table, ValueRef};
 
 use crate::Result;
 use crate::chain::reading;
 
 /// Counting ends here: far behind is far behind.
 const CHANGES_MAX: u64 = 10_000;
-/// How the keys of the leases begin that the DynamoDB backend keeps among our own bookkeeping.
+/// How the keys of the leases begin that the DynamoDB backend keeps among our own bookkeeping: before
+/// whom they are for, and the stream…
 pub(crate) const LEASES: &str = "LEASES#";
+/// … and before the shard.
+const LEASED: &str = "SHARD#";
 /// What the processor is called that counts what people do with posts and comments…
 pub(crate) const COUNTING: &str = "counters";
 /// … and what it counts.
@@ -33,8 +37,39 @@ pub struct Lag {
     pub trimmed: bool,
 }
 
+/// The shards of the stream that somebody has taken, on stores that processes share; and whether all who
+/// have came to its end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leased(BTreeMap<String, bool>);
+
+impl Leased {
+    /// Takes note of an item of the bookkeeping, if it is a lease on a shard of this stream.
+    pub(crate) fn note(&mut self, item: &Item, stream: &str) {
+        let place = Index::Main;
+        let partition = item.text(place.partition_attribute()).unwrap_or_default();
+        let sort = item.text(place.sort_attribute()).unwrap_or_default();
+        let consumer = partition.strip_prefix(LEASES).and_then(|rest| rest.strip_suffix(stream));
+        let here = consumer.is_some_and(|consumer| consumer.ends_with('#'));
+        if let Some(shard) = sort.strip_prefix(LEASED).filter(|_| here) {
+            self.add(shard.to_owned(), matches!(item.get("ended"), Some(ValueRef::Bool(true))));
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        other.0.into_iter().for_each(|(shard, ended)| self.add(shard, ended));
+    }
+
+    fn add(&mut self, shard: String, ended: bool) {
+        *self.0.entry(shard).or_insert(true) &= ended;
+    }
+}
+
 /// How far each processor that has left a checkpoint is behind.
-pub(crate) async fn behind(core: &Table, checkpoints: &[Checkpoint]) -> Result<Vec<Lag>> {
+pub(crate) async fn behind(
+    core: &Table,
+    checkpoints: &[Checkpoint],
+    leased: &Leased,
+) -> Result<Vec<Lag>> {
     let mut reached: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
     for Checkpoint { processor, stream_shard, sequence, .. } in checkpoints {
         reached.entry(processor.as_str()).or_default().insert(stream_shard.as_str(), sequence);
@@ -43,12 +78,23 @@ pub(crate) async fn behind(core: &Table, checkpoints: &[Checkpoint]) -> Result<V
     let mut lags = Vec::new();
     for (processor, reached) in reached {
         for shard in &shards {
+            let lease = leased.0.get(&shard.id);
+            if lease == Some(&true) {
+                // All processors have come to its end; what they stood at may be gone by now.
+                continue;
+            }
             let sequence = reached.get(&*shard.id).and_then(|digits| Sequence::parse(digits).ok());
+            let unmarked = sequence.is_none() && lease.is_some();
             // Never begun: all of it is to be read.
             let start = sequence.map_or(StreamStart::Oldest, StreamStart::After);
             let (processor, shard) = (processor.to_owned(), shard.id.clone());
             let mut lag = Lag { processor, shard, changes: 0, facts: 0, trimmed: false };
             count(core, start, &mut lag).await?;
+            if unmarked {
+                // Somebody reads it who has not met anything to write down: but for what is counted,
+                // nobody here knows what that would be.
+                lag.changes = if lag.processor == COUNTING { lag.facts } else { 0 };
+            }
             if lag.changes > 0 || lag.trimmed {
                 lags.push(lag);
             }

@@ -72,7 +72,9 @@ impl Verify {
     pub async fn repair(&self) -> Result<Repaired> {
         let mut repaired = Repaired::default();
         for round in 1..=ROUNDS_MAX {
-            let report = self.check_keeping(ROUND_MAX.max(self.findings_max)).await?;
+            let mut report = self.check_keeping(ROUND_MAX.max(self.findings_max)).await?;
+            // What is mended is a change, too: each round may have something to apply.
+            report.applied = report.applied.map(|more| more + repaired.report.applied.unwrap_or(0));
             // What was mended and is still wrong would be so for ever.
             let in_vain = round > 1 && report.findings == repaired.report.findings;
             let (mended, left) = match round {

@@ -28,7 +28,7 @@ pub struct Tables {
     pub ops: Ops,
 }
 
-type Drain = dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync;
+pub(crate) type Drain = dyn Fn() -> BoxFuture<'static, Result<u64, String>> + Send + Sync;
 type Audit = dyn Fn() -> Result<Vec<String>, Error> + Send + Sync;
 
 /// A check of one store. The store must be quiet: beside writers, a finding may be about what changed
@@ -102,11 +102,12 @@ impl Verify {
     }
 
     /// Lets the processors read the stream to its end first: what they have not dealt with is not
-    /// derived yet.
+    /// derived yet. `drain` tells how many changes they have applied, or why they could not. A store
+    /// that is not whole by its own account is left as it is.
     #[must_use]
     pub fn drained_by(
         mut self,
-        drain: impl Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync + 'static,
+        drain: impl Fn() -> BoxFuture<'static, Result<u64, String>> + Send + Sync + 'static,
     ) -> Self {
         self.drain = Some(Box::new(drain));
         self

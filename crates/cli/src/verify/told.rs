@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::Done;
 use crate::failure::Failure;
 
-/// The report for people: findings, what became of them, then one line of sums, then notes.
+/// The report for people: findings, what became of them, what was done before, then one line of sums,
+/// then notes.
 pub(super) fn write_text(out: &mut impl Write, done: &Done) -> io::Result<()> {
     let Done { report, repaired, elapsed } = done;
     for finding in &report.findings {
@@ -21,6 +22,11 @@ pub(super) fn write_text(out: &mut impl Write, done: &Done) -> io::Result<()> {
     }
     if let Some(repaired) = repaired {
         writeln!(out, "{} mended", repaired.mended)?;
+    }
+    match report.applied {
+        Some(1) => writeln!(out, "1 change applied first")?,
+        Some(applied) => writeln!(out, "{applied} changes applied first")?,
+        None => {}
     }
     let Report { items, entries, changes, .. } = report;
     let checked: Vec<String> = report.checked.iter().map(ToString::to_string).collect();
@@ -98,6 +104,7 @@ pub(super) fn write_json(out: &mut impl Write, done: &Done) -> Result<(), Failur
         "total": report.total(),
         "totals": totals.collect::<std::collections::BTreeMap<_, _>>(),
         "checked": report.checked.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "applied": report.applied,
         "mended": repaired.as_ref().map(|repaired| repaired.mended),
         "items": report.items,
         "indexEntries": report.entries,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
 mod binary;
+mod catching;
 mod create;
 mod derived;
 mod doc;

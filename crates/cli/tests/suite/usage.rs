@@ -21,6 +21,7 @@ fn a_wrong_command_line_is_status_two_and_says_what_is_wrong() {
         ("table capacity --units --rates x", "cannot be used with"),
         ("verify --store dynamodb --data here", "goes with --store embedded"),
         ("verify --limit many", "invalid value"),
+        ("verify --no-drain --repair", "cannot be used with"),
     ] {
         let run = finish(command(line.split_whitespace()));
         assert_eq!((run.status, run.out.as_str()), (2, ""), "{line}: {run:?}");
@@ -41,6 +42,7 @@ fn help_teaches() {
         ),
         ("table capacity --help", "[reads]"),
         ("verify --help", "I16  nothing stored is damaged"),
+        ("verify --help", "Only looks, and writes nothing"),
     ] {
         let run = finish(command(line.split_whitespace()));
         assert_eq!((run.status, run.err.as_str()), (0, ""), "{line}");

@@ -47,7 +47,8 @@ impl KeyHolder {
 }
 
 impl Accounts {
-    /// Makes a key for a program of the caller's.
+    /// Makes a key for a program of the caller's. A program can make one only for what it may be used
+    /// for itself.
     pub async fn create_key(
         &self,
         caller: &Caller,
@@ -59,6 +60,9 @@ impl Accounts {
         own(Act::ManageKeys)?;
         check_filled("name", name, NAME_CHARS_MAX)?;
         check_scopes(scopes)?;
+        if !scopes.iter().all(|scope| caller.has_scope(scope)) {
+            return Err(AccountError::WiderKey);
+        }
         let now = self.ground.now();
         check_later("expiresAt", expires_at, now)?;
         // Several at the same time may pass here; a few more do no harm.
@@ -145,7 +149,8 @@ impl Accounts {
             _ => return Err(AccountError::WrongKey),
         };
         let mut caller = Caller::with_roles(owner.id, &owner.roles);
-        if !key.scopes.iter().any(|scope| scope == STAFF_SCOPE) {
+        caller.scopes = Some(key.scopes.clone());
+        if !caller.has_scope(STAFF_SCOPE) {
             caller.roles = Roles::default();
         }
         Ok(KeyHolder { caller, key_id: key.id, scopes: key.scopes })

@@ -25,7 +25,7 @@ struct Outcome {
 }
 
 /// Somebody with a role, at work.
-struct Official<'a> {
+pub(crate) struct Official<'a> {
     caller: &'a Caller,
     me: User,
     standing: Standing,
@@ -34,7 +34,7 @@ struct Official<'a> {
 impl<'a> Official<'a> {
     /// A role counts if the caller's token says so and the profile still does: taking a role away
     /// takes effect at once.
-    fn new(caller: &'a Caller, me: User) -> Self {
+    pub(crate) fn new(caller: &'a Caller, me: User) -> Self {
         let has = |role, claimed| claimed && me.roles.contains(&role);
         let standing = Standing::SIGNED_IN
             .and_if(has(Role::Moderator, caller.roles.moderator), Standing::MODERATOR)
@@ -46,7 +46,7 @@ impl<'a> Official<'a> {
         self.standing.is_any(Standing::ADMIN)
     }
 
-    fn may(&self, act: Act) -> Result<(), Failure> {
+    pub(crate) fn may(&self, act: Act) -> Result<(), Failure> {
         if allows(act, self.standing) { Ok(()) } else { Err(Failure::Forbidden) }
     }
 
@@ -58,7 +58,12 @@ impl<'a> Official<'a> {
 
     /// The same as a check; `None` where they act on themselves and the write itself demands it.
     fn check(&self, subject: &UserId) -> Option<Check> {
-        (self.me.id != *subject).then(|| User::at(&self.me.id).check(self.in_office()))
+        (self.me.id != *subject).then(|| self.check_office())
+    }
+
+    /// The same where no profile is written.
+    pub(crate) fn check_office(&self) -> Check {
+        User::at(&self.me.id).check(self.in_office())
     }
 }
 

@@ -1,9 +1,10 @@
 //! Which activities somebody sees: those whose actor they may see, and whose object is there and for
 //! them. Text, pictures and tags of posts and comments are those of now, whatever the activity copied.
 
-use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use futures::future::{try_join, try_join_all, try_join3};
+use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::{Activity, Comment, Post};
 use roundtable_model::{
     ActivityId, ActivityVerb, CommentId, GoalId, GroupId, ObjectType, PostId, QuestId, Result,
@@ -19,15 +20,25 @@ pub(crate) async fn seen(
     viewer: Option<&Caller>,
     activities: Vec<Activity>,
 ) -> Result<Vec<Option<Activity>>, Failure> {
-    let objects = Objects::of(ground, &activities).await?;
-    let sight = objects.sight(ground, viewer, &activities).await?;
+    let objects = Objects::of(ground, &activities, |ids| stored_posts(ground, ids)).await?;
+    let people = objects.people(&activities);
+    let sight = ground.sight(viewer, &people, &objects.groups(&activities)).await?;
     Ok(activities.into_iter().map(|activity| objects.shown(&sight, activity)).collect())
+}
+
+/// Posts as the table has them.
+async fn stored_posts(
+    ground: &Ground,
+    ids: Vec<PostId>,
+) -> Result<HashMap<PostId, Arc<Post>>, Failure> {
+    let posts = ground.core().posts(&ids).strong().get().await?.into_iter().flatten();
+    Ok(posts.map(|post| (post.id.clone(), Arc::new(post))).collect())
 }
 
 /// What activities are about, as it is now.
 #[derive(Debug, Default)]
-struct Objects {
-    posts: HashMap<PostId, Post>,
+pub(crate) struct Objects {
+    posts: HashMap<PostId, Arc<Post>>,
     comments: HashMap<CommentId, Comment>,
     /// The goals, tasks and quests that are still there, with their owners.
     own: HashSet<(UserId, SubjectId)>,
@@ -36,18 +47,24 @@ struct Objects {
 }
 
 impl Objects {
-    /// Reads all of them, each kind at once.
-    async fn of(ground: &Ground, activities: &[Activity]) -> Result<Self> {
+    /// Reads all of them, each kind at once; posts, which are most, from where the caller has them.
+    pub(crate) async fn of<Posts>(
+        ground: &Ground,
+        activities: &[Activity],
+        posts: impl FnOnce(Vec<PostId>) -> Posts,
+    ) -> Result<Self, Failure>
+    where
+        Posts: Future<Output = Result<HashMap<PostId, Arc<Post>>, Failure>>,
+    {
         let comments = comments(ground, ids(activities, ObjectType::Comment)).await?;
         let mut wanted: Vec<PostId> = ids(activities, ObjectType::Post);
         wanted.extend(comments.values().map(|comment| comment.post_id.clone()));
-        let by_actor = actors(activities).into_iter().map(|(actor, theirs)| {
-            try_join(own(ground, actor, theirs.clone()), shares(ground, actor, theirs))
+        let by_actor = actors(activities).into_iter().map(|(actor, theirs)| async move {
+            Ok(try_join(own(ground, actor, &theirs), shares(ground, actor, &theirs)).await?)
         });
-        let posts = ground.core().posts(&wanted).strong().get();
-        let tasks = tasks(ground, ids(activities, ObjectType::Task));
-        let (posts, tasks, theirs) = try_join3(posts, tasks, try_join_all(by_actor)).await?;
-        let posts = posts.into_iter().flatten().map(|post| (post.id.clone(), post)).collect();
+        let tasks = async { Ok(tasks(ground, ids(activities, ObjectType::Task)).await?) };
+        let (posts, tasks, theirs) =
+            try_join3(posts(wanted), tasks, try_join_all(by_actor)).await?;
         let (mut own, mut shares) = (tasks, HashSet::new());
         for (owned, shared) in theirs {
             own.extend(owned);
@@ -56,31 +73,37 @@ impl Objects {
         Ok(Self { posts, comments, own, shares })
     }
 
-    /// What the viewer may see of everybody involved.
-    async fn sight(
-        &self,
-        ground: &Ground,
-        viewer: Option<&Caller>,
-        activities: &[Activity],
-    ) -> Result<Sight> {
-        let (named_people, named_groups): (Vec<UserId>, Vec<GroupId>) =
-            (ids(activities, ObjectType::User), ids(activities, ObjectType::Group));
-        let people = activities
-            .iter()
-            .map(|activity| &activity.actor_id)
-            .chain(self.posts.values().map(|post| &post.author_id))
-            .chain(self.comments.values().map(|comment| &comment.user_id))
-            .chain(&named_people);
-        let groups = activities
-            .iter()
-            .filter_map(|activity| activity.group_id.as_ref())
-            .chain(self.posts.values().filter_map(|post| post.group_id.as_ref()))
-            .chain(&named_groups);
-        ground.sight(viewer, people, groups).await
+    /// Everybody involved, each once.
+    pub(crate) fn people(&self, activities: &[Activity]) -> HashSet<UserId> {
+        let mut people: HashSet<UserId> = ids(activities, ObjectType::User).into_iter().collect();
+        people.extend(activities.iter().map(|activity| activity.actor_id.clone()));
+        people.extend(self.posts.values().map(|post| post.author_id.clone()));
+        people.extend(self.comments.values().map(|comment| comment.user_id.clone()));
+        people
+    }
+
+    /// Every group involved, each once.
+    pub(crate) fn groups(&self, activities: &[Activity]) -> HashSet<GroupId> {
+        let mut groups: HashSet<GroupId> = ids(activities, ObjectType::Group).into_iter().collect();
+        groups.extend(activities.iter().filter_map(|activity| activity.group_id.clone()));
+        groups.extend(self.posts.values().filter_map(|post| post.group_id.clone()));
+        groups
+    }
+
+    /// The post that an activity is about, or whose comment it is about.
+    pub(crate) fn post(&self, activity: &Activity) -> Option<&Arc<Post>> {
+        let id = match activity.object_type {
+            ObjectType::Post => activity.object_id.recast(),
+            ObjectType::Comment => {
+                self.comments.get(&activity.object_id.recast::<CommentId>())?.post_id.clone()
+            }
+            _ => return None,
+        };
+        self.posts.get(&id)
     }
 
     /// The activity as the viewer is shown it; `None` when they are not.
-    fn shown(&self, sight: &Sight, mut activity: Activity) -> Option<Activity> {
+    pub(crate) fn shown(&self, sight: &Sight, mut activity: Activity) -> Option<Activity> {
         let home = match &activity.group_id {
             Some(group) => {
                 sight.person(&activity.actor_id).is_some() && sight.sees_inside_group(group)
@@ -92,7 +115,7 @@ impl Objects {
         }
         match activity.object_type {
             ObjectType::Post => {
-                let post = self.posts.get(&activity.object_id.recast())?;
+                let post = self.posts.get(&activity.object_id.recast::<PostId>())?;
                 let passed_on = activity.verb == ActivityVerb::Share;
                 if passed_on && !self.shares.contains(&activity.activity_id) || !sight.post(post) {
                     return None;
@@ -102,7 +125,7 @@ impl Objects {
                 activity.tags.clone_from(&post.hashtags);
             }
             ObjectType::Comment => {
-                let comment = self.comments.get(&activity.object_id.recast())?;
+                let comment = self.comments.get(&activity.object_id.recast::<CommentId>())?;
                 let post = self.posts.get(&comment.post_id)?;
                 if !sight.post(post) || !sight.comment(comment) {
                     return None;
@@ -134,10 +157,15 @@ fn ids<T: From<roundtable_model::Id> + Clone + Eq + std::hash::Hash>(
     ids.into_iter().collect()
 }
 
-/// The activities of each actor.
+/// The activities of each actor about things that are read by their owner: most are not.
 fn actors(activities: &[Activity]) -> HashMap<&UserId, Vec<&Activity>> {
     let mut actors: HashMap<&UserId, Vec<&Activity>> = HashMap::new();
-    for activity in activities {
+    let is_theirs = |activity: &&Activity| match activity.object_type {
+        ObjectType::Goal | ObjectType::Quest => true,
+        ObjectType::Post => activity.verb == ActivityVerb::Share,
+        _ => false,
+    };
+    for activity in activities.iter().filter(is_theirs) {
         actors.entry(&activity.actor_id).or_default().push(activity);
     }
     actors
@@ -147,7 +175,7 @@ fn actors(activities: &[Activity]) -> HashMap<&UserId, Vec<&Activity>> {
 async fn own(
     ground: &Ground,
     actor: &UserId,
-    activities: Vec<&Activity>,
+    activities: &[&Activity],
 ) -> Result<Vec<(UserId, SubjectId)>> {
     let named = |kind| {
         let named = activities.iter().filter(move |activity| activity.object_type == kind);
@@ -168,7 +196,7 @@ async fn own(
 async fn shares(
     ground: &Ground,
     actor: &UserId,
-    activities: Vec<&Activity>,
+    activities: &[&Activity],
 ) -> Result<Vec<ActivityId>> {
     let shared = activities.iter().filter(|activity| {
         activity.verb == ActivityVerb::Share && activity.object_type == ObjectType::Post

@@ -4,9 +4,9 @@ use roundtable_model::entities::{Comment, CommentLike};
 use roundtable_model::{CommentId, Entity, RequestId};
 
 use super::{CommentError, Comments, Outcome, still_there};
-use crate::access::{Act, Standing, allows};
+use crate::access::Act;
 use crate::once::{Request, Tried};
-use crate::posts::unchanged;
+use crate::posts::{Open, unchanged};
 use crate::{Caller, LikeMode};
 
 impl Comments {
@@ -24,10 +24,10 @@ impl Comments {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
-                    let (comment, post) = self.visible(Some(caller), id).await?;
-                    if !allows(Act::Like, Standing::SIGNED_IN | Standing::SEES) {
-                        return Err(CommentError::NoSuchComment);
-                    }
+                    let (comment, post, sight) = self.found(caller, &me, id).await?;
+                    let open = Open::new(caller, &sight, Act::Like, post);
+                    let open = open.filter(|_| !sight.is_blocked(&comment.user_id));
+                    let open = open.ok_or(CommentError::NoSuchComment)?;
                     if self.like_of(caller, &comment).await?.is_some() {
                         return self.nothing_to_do(comment, request.as_ref()).await;
                     }
@@ -42,7 +42,7 @@ impl Comments {
                         .commit()
                         .with("like", like.create())
                         .with("comment", still_there(&comment))
-                        .with("post", unchanged(&post))
+                        .with_any("post", open.checks([&comment.user_id]))
                         .remembering(request.as_ref(), &Outcome::of(&comment))?;
                     Ok(commit.done(comment).await?)
                 },
@@ -64,7 +64,7 @@ impl Comments {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
-                    let (comment, post) = self.visible(Some(caller), id).await?;
+                    let (comment, post, _) = self.found(caller, &me, id).await?;
                     let Some(like) = self.like_of(caller, &comment).await? else {
                         return self.nothing_to_do(comment, request.as_ref()).await;
                     };

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use futures::future::{try_join, try_join_all};
-use roundtable_model::entities::{Comment, CommentCounter, Post};
+use roundtable_model::entities::{Comment, CommentCounter, Post, User};
 use roundtable_model::table::Order;
 use roundtable_model::{CommentId, PostId, UserId};
 
-use super::{CommentError, Comments, find};
+use super::{CommentError, Comments, comments, find};
 use crate::pages::fill;
 use crate::posts::{self, posts, visible};
-use crate::{Caller, Page, PageInput};
+use crate::{Caller, Failure, Page, PageInput, Sight};
 
 /// What people did with a comment, and the viewer among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,13 +87,15 @@ impl Comments {
             async |limit, after| {
                 self.ground.core().comments_by(user).limit(limit).after(after).page().await
             },
-            async |comments: Vec<Comment>| {
-                let on: Vec<PostId> = comments.iter().map(|it| it.post_id.clone()).collect();
-                let on = posts(&self.ground, &on).await?;
+            async |found: Vec<Comment>| {
+                let on: Vec<PostId> = found.iter().map(|it| it.post_id.clone()).collect();
+                let (found, on) = try_join(self.current(found), posts(&self.ground, &on)).await?;
                 let on = posts::seen(&self.ground, viewer, on).await?;
-                let comments = self.seen(viewer, comments).await?.into_iter();
-                let seen =
-                    comments.zip(on).map(|(comment, post)| comment.filter(|_| post.is_some()));
+                let authors = found.iter().flatten().map(|comment| &comment.user_id);
+                let sight = self.ground.sight(viewer, authors, []).await?;
+                let seen = found.into_iter().zip(on).map(|(comment, post)| {
+                    comment.filter(|comment| post.is_some() && sight.comment(comment))
+                });
                 Ok(seen.collect())
             },
         )
@@ -131,6 +133,34 @@ impl Comments {
             liked: liked.contains(id),
         });
         Ok(marks.collect())
+    }
+
+    /// Comments that an index told of, as they are now. Where indexes are never behind, they are
+    /// already.
+    async fn current(&self, found: Vec<Comment>) -> Result<Vec<Option<Comment>>, Failure> {
+        if self.ground.store().capabilities().strong_index_reads {
+            return Ok(found.into_iter().map(Some).collect());
+        }
+        let places = found.iter().map(|comment| (&comment.post_id, &comment.id));
+        Ok(comments(&self.ground, places).await?)
+    }
+
+    /// A comment that the caller may see, with its post and what decided that.
+    pub(super) async fn found(
+        &self,
+        caller: &Caller,
+        me: &User,
+        id: &CommentId,
+    ) -> Result<(Comment, Post, Sight), CommentError> {
+        let comment = find(&self.ground, id).await?.ok_or(CommentError::NoSuchComment)?;
+        let post = self.ground.core().post(&comment.post_id).get().await?;
+        let post = post.ok_or(CommentError::NoSuchComment)?;
+        let people = [&comment.user_id, &post.author_id];
+        let sight = self.ground.sight_of(caller, me, people, &post.group_id).await?;
+        if sight.post(&post) && sight.comment(&comment) {
+            return Ok((comment, post, sight));
+        }
+        Err(CommentError::NoSuchComment)
     }
 
     /// A comment that the viewer may see, with its post.

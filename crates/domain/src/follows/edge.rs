@@ -34,6 +34,12 @@ pub(super) async fn new_edge(ground: &Ground, me: &User, them: &User) -> Result<
     })
 }
 
+/// What was asked for, granted.
+pub(super) async fn active_from_now(ground: &Ground, asked: &Follow) -> Result<Follow, Failure> {
+    let since = active_since(ground, &(&asked.followee_id).into(), ground.now()).await?;
+    Ok(Follow { status: FollowStatus::Active, active_since: Some(since), ..asked.clone() })
+}
+
 /// From when on a follower of a person, or a member of a group, sees pushed activities: never before
 /// what the actor has done already.
 pub(crate) async fn active_since(

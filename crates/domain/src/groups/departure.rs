@@ -14,12 +14,7 @@ use crate::{Failure, Ground};
 const STEP_ITEMS: usize = 90;
 
 impl Groups {
-    /// For the purge of an account, which hands groups on.
-    pub async fn hand_over(&self, user: &UserId) -> Result<(), GroupError> {
-        Ok(hand_over(&self.ground, user).await?)
-    }
-
-    /// For the purge of an account, which leaves every group.
+    /// For the purge of an account, which hands its groups on and leaves every other one.
     pub async fn leave_all(&self, user: &UserId) -> Result<(), GroupError> {
         Ok(leave_all(&self.ground, user).await?)
     }
@@ -30,13 +25,8 @@ impl Groups {
     }
 }
 
-/// Gives every group of somebody whose account is gone to its oldest admin, else to its oldest member;
-/// a group without either ends. Their own membership goes with it.
-pub(crate) async fn hand_over(ground: &Ground, user: &UserId) -> Result<(), Failure> {
-    each_membership(ground, user, async |group| pass_on(ground, &group, user).await).await
-}
-
-/// Takes somebody whose account is gone out of every group, handing over those they own.
+/// Takes somebody whose account is gone out of every group. Each that they own goes to its oldest
+/// admin, else to its oldest member; one without either ends.
 pub(crate) async fn leave_all(ground: &Ground, user: &UserId) -> Result<(), Failure> {
     each_membership(ground, user, async |group| {
         pass_on(ground, &group, user).await?;

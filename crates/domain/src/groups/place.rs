@@ -57,7 +57,6 @@ pub(super) fn standing(member: &GroupMember) -> Standing {
     let active = member.status == MemberStatus::Active;
     Standing::SIGNED_IN
         .and_if(active, Standing::MEMBER)
-        .and_if(member.status == MemberStatus::Invited, Standing::INVITED)
         .and_if(active && member.role == GroupRole::Admin, Standing::GROUP_ADMIN)
         .and_if(active && member.role == GroupRole::Owner, Standing::GROUP_OWNER)
 }

@@ -9,12 +9,15 @@ use roundtable_model::{
 };
 
 use super::{Change, Content, Moderation, ModerationError, Target, check_staff, is_decided};
-use crate::Caller;
 use crate::access::Act;
 use crate::activities::{News, publish};
 use crate::commit::Commit;
 use crate::limits::{REASON_CHARS_MAX, check_text};
 use crate::once::{Request, Tried};
+use crate::{Caller, Failure};
+
+/// Why the system rejects what was written for a group that is gone.
+const GROUP_GONE: &str = "the group is gone";
 
 /// What somebody wants to be true of a post or comment.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +76,8 @@ impl Moderation {
         check_text("reason", reason.unwrap_or_default(), REASON_CHARS_MAX)?;
         let (operation, input) = (target.moderating(), (target, status, reason));
         let request = self.ground.request(&caller.user_id, request, operation, &input)?;
-        // What had been decided when this was first looked at.
-        let first: OnceLock<Option<Decided>> = OnceLock::new();
+        // What it said, and what had been decided, when this was first looked at.
+        let first: OnceLock<(Option<Decided>, Content)> = OnceLock::new();
         self.ground
             .once(
                 request.as_ref(),
@@ -84,7 +87,8 @@ impl Moderation {
                     let case = self.case_about(&target.case_id()).await?;
                     let content = self.content(target).await?;
                     let decided = case.as_ref().and_then(Decided::of);
-                    let is_new = *first.get_or_init(|| decided.clone()) != decided;
+                    let (known, read) = first.get_or_init(|| (decided.clone(), content.clone()));
+                    let is_new = *known != decided;
                     match decided {
                         Some(decided) if decided.agrees(decision, &content, is_new) => {
                             let done = self.nothing_to_do(target, content, request.as_ref());
@@ -94,14 +98,50 @@ impl Moderation {
                         Some(_) if is_new => return Err(ModerationError::DecidedMeanwhile),
                         _ => {}
                     }
+                    if !content.says_the_same(read) {
+                        return Err(ModerationError::ChangedMeanwhile);
+                    }
                     self.decide(target, content, case, decision, request.as_ref()).await
                 },
             )
             .await
     }
 
-    /// Writes a decision; answers with what it is about, as it is then.
+    /// Writes a decision; answers with what it is about, as it is then. What was written for a group
+    /// that has gone meanwhile can no longer come out: it is rejected instead, so that nobody has to
+    /// look at it again, and whoever wanted to show it is told that it is not there.
     pub(super) async fn decide(
+        &self,
+        target: &Target,
+        content: Content,
+        case: Option<ModerationCase>,
+        decision: Decision<'_>,
+        request: Option<&Request>,
+    ) -> Result<Tried<Content>, ModerationError> {
+        if decision.status != ModerationStatus::Approved || !self.is_stranded(&content).await? {
+            return self.write(target, content, case, decision, request).await;
+        }
+        if content.status() == ModerationStatus::Pending {
+            let (status, reason) = (ModerationStatus::Rejected, Some(GROUP_GONE));
+            let decision = Decision { status, reason, by: None };
+            if let Tried::Again = self.write(target, content, case, decision, None).await? {
+                return Ok(Tried::Again);
+            }
+        }
+        Err(target.absent())
+    }
+
+    /// Whether it is a post that was never out, for a group that is gone.
+    async fn is_stranded(&self, content: &Content) -> Result<bool, Failure> {
+        let Content { post, comment } = content;
+        let (Some(group), None, None) = (&post.group_id, post.published_at, comment) else {
+            return Ok(false);
+        };
+        Ok(self.ground.core().group(group).get().await?.is_none())
+    }
+
+    /// Writes a decision that can be carried out.
+    async fn write(
         &self,
         target: &Target,
         content: Content,

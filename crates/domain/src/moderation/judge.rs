@@ -32,19 +32,19 @@ pub enum Verdict {
 }
 
 /// Why a judge gave no answer.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct JudgeError(pub String);
 
 /// What came of asking a judge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// Its verdict was carried out.
     Decided(ModerationStatus),
     /// It did not want to decide: the case waits for a moderator.
     Undecided,
     /// It failed, or took too long: the case waits for a moderator.
-    Failed,
+    Failed(JudgeError),
     /// There was nothing left to decide: a moderator was faster, or the text changed, or it is gone.
     Overtaken,
 }
@@ -64,13 +64,10 @@ impl Moderation {
             Ok(Ok(Verdict::Reject(reason))) => (ModerationStatus::Rejected, Some(reason)),
             Ok(Ok(Verdict::Flag(reason))) => (ModerationStatus::Flagged, Some(reason)),
             Ok(Ok(Verdict::Undecided)) => return Ok(Judgement::Undecided),
-            Ok(Err(error)) => {
-                tracing::warn!(%case, %error, "no verdict: the judge failed");
-                return Ok(Judgement::Failed);
-            }
+            Ok(Err(error)) => return Ok(Self::no_verdict(case, error)),
             Err(_) => {
-                tracing::warn!(%case, ?patience, "no verdict: the judge took too long");
-                return Ok(Judgement::Failed);
+                let late = JudgeError(format!("no answer within {patience:?}"));
+                return Ok(Self::no_verdict(case, late));
             }
         };
         // Whatever a judge has to say about it, a case has room for so much.
@@ -96,6 +93,11 @@ impl Moderation {
                 },
             )
             .await
+    }
+
+    fn no_verdict(case: &CaseId, error: JudgeError) -> Judgement {
+        tracing::warn!(%case, %error, "no verdict: the case waits for a moderator");
+        Judgement::Failed(error)
     }
 
     /// A case that is not decided, with what it is about; `None` when there is no such thing.

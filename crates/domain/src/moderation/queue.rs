@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use futures::future::{try_join, try_join_all};
+use futures::future::try_join;
 use roundtable_model::entities::{Audit, Comment, ModerationCase, Report};
-use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
-use roundtable_model::table::{BatchGet, Key};
-use roundtable_model::{Answer, CaseId, Day, Days, ModerationStatus, PostId};
+use roundtable_model::{CaseId, Day, Days, ModerationStatus, PostId};
 
 use super::{Content, Moderation, ModerationError, Subject, check_staff};
 use crate::access::Act;
+use crate::comments::comments;
 use crate::limits::REVIEW_DAYS_MAX;
 use crate::pages::fill;
 use crate::{Caller, Failure, Page, PageInput};
@@ -121,27 +120,14 @@ impl Moderation {
         Ok(subjects.collect())
     }
 
-    /// The comments that cases are about. They lie with many posts, so no question of the page names
-    /// them all: their keys do.
+    /// The comments that cases are about.
     async fn comments(
         &self,
         cases: &[ModerationCase],
     ) -> Result<HashMap<CaseId, Comment>, Failure> {
-        let key = |case: &ModerationCase| {
-            Some(Key::from(Comment::at(&case.post_id, case.comment_id.as_ref()?)))
-        };
-        let keys: Vec<Key> = cases.iter().filter_map(key).collect();
-        let table = self.ground.core().table().for_pattern("comment_on");
-        let batches = keys.chunks(BATCH_GET_KEYS_MAX).map(|keys| {
-            let mut batch = BatchGet::new(keys.iter().cloned());
-            batch.strong = true;
-            table.batch_get(batch)
-        });
-        let found = try_join_all(batches).await?.into_iter().flat_map(|batch| batch.items);
-        found
-            .flatten()
-            .map(|item| Comment::from_item(&item).map(|comment| ((&comment.id).into(), comment)))
-            .collect::<Result<_, _>>()
-            .map_err(Failure::from)
+        let places =
+            cases.iter().filter_map(|case| Some((&case.post_id, case.comment_id.as_ref()?)));
+        let found = comments(&self.ground, places).await?;
+        Ok(found.into_iter().flatten().map(|comment| ((&comment.id).into(), comment)).collect())
     }
 }

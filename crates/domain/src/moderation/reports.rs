@@ -102,7 +102,7 @@ impl Moderation {
     ) -> Result<Content, ModerationError> {
         let content = self.content(target).await?;
         let people = [&content.post.author_id, content.author_id()];
-        let sight = self.ground.sight(Some(caller), people, &content.post.group_id).await?;
+        let sight = self.ground.sight_of(caller, me, people, &content.post.group_id).await?;
         let sees =
             sight.post(&content.post) && content.comment.as_ref().is_none_or(|c| sight.comment(c));
         if !allows(Act::Report, Standing::SIGNED_IN.and_if(sees, Standing::SEES)) {

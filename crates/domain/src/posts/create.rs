@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use roundtable_model::entities::{Post, User};
 use roundtable_model::{
-    ContentType, Entity, FeedName, ModerationStatus, RequestId, Shard, UserCount, UserStatus,
-    Visibility,
+    ContentType, Entity, FeedName, Misfit, ModerationStatus, RequestId, Shard, UserCount,
+    UserStatus, Visibility,
 };
 
 use super::case::{self, is_looked_at};
@@ -15,9 +15,11 @@ use crate::access::{Act, Standing, allows};
 use crate::account::WHOLE;
 use crate::activities::{Membership, News, membership, publish};
 use crate::circle::count;
-use crate::limits::{POST_CHARS_MAX, POST_MEDIA_MAX, check_count, check_filled, check_text};
+use crate::limits::{
+    MEDIA_TYPE_CHARS_MAX, POST_CHARS_MAX, POST_MEDIA_MAX, check_count, check_filled, check_text,
+};
 use crate::once::{Request, Tried};
-use crate::{Caller, Failure, ModerationMode};
+use crate::{Caller, Failure, ModerationMode, NewMedia};
 
 impl Posts {
     /// Writes a post. It is out at once, unless moderators see posts first (R34).
@@ -40,7 +42,7 @@ impl Posts {
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
                     let is_late = is_late.swap(true, Relaxed);
-                    self.try_create(caller, input, is_late, request.as_ref()).await
+                    self.try_create(caller, &me, input, is_late, request.as_ref()).await
                 },
             )
             .await
@@ -49,12 +51,15 @@ impl Posts {
     async fn try_create(
         &self,
         caller: &Caller,
+        me: &User,
         input: &NewPost,
         is_late: bool,
         request: Option<&Request>,
     ) -> Result<Tried<Post>, PostError> {
         let ground = &self.ground;
-        let me = ground.reader(caller).await?;
+        // What refused the first attempt may have been that the profile has changed.
+        let now = if is_late { Some(ground.reader(caller).await?) } else { None };
+        let me = now.as_ref().unwrap_or(me);
         let mut commit = ground.commit();
         if let Some(group) = &input.group_id {
             match membership(ground, caller, group).await? {
@@ -63,7 +68,7 @@ impl Posts {
                 Membership::NoGroup => return Err(PostError::NoSuchGroup),
             }
         }
-        let mut post = self.new_post(&me, input).await?;
+        let mut post = self.new_post(me, input).await?;
         let published = match ground.settings().moderation {
             ModerationMode::Before => None,
             ModerationMode::Off | ModerationMode::After => {
@@ -100,7 +105,7 @@ impl Posts {
             group_id: input.group_id.clone(),
             content: input.content.clone(),
             content_type: input.content_type,
-            media: input.media.iter().map(crate::NewMedia::media).collect(),
+            media: input.media.iter().map(NewMedia::media).collect(),
             visibility: input.visibility.unwrap_or(Visibility::Public),
             moderation_status: ModerationStatus::Pending,
             is_deleted: false,
@@ -123,11 +128,27 @@ impl Posts {
 /// Refuses what is no post.
 fn check(input: &NewPost) -> Result<(), PostError> {
     check_count("media", input.media.len(), POST_MEDIA_MAX)?;
+    input.media.iter().try_for_each(check_media)?;
     check_content(input.content_type, &input.content)?;
     if input.content_type != ContentType::Text && input.media.is_empty() {
         return Err(PostError::NoMedia);
     }
     Ok(())
+}
+
+/// Refuses what is not named by a MIME type.
+pub(super) fn check_media(media: &NewMedia) -> Result<(), Failure> {
+    const EXPECTED: &str = "a MIME type such as image/png";
+    let given = &media.content_type;
+    let is_named =
+        |name: &str| !name.is_empty() && name.chars().all(|char| char.is_ascii_graphic());
+    let fits = given.len() <= MEDIA_TYPE_CHARS_MAX
+        && given.split_once('/').is_some_and(|(kind, of)| is_named(kind) && is_named(of));
+    if fits {
+        return Ok(());
+    }
+    let found: String = given.chars().take(MEDIA_TYPE_CHARS_MAX).collect();
+    Err(Failure::bad("contentType", Misfit::new(EXPECTED, format_args!("\"{found}\""))))
 }
 
 /// Refuses a text that is too long; a post that is nothing but text must have some.

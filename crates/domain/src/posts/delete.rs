@@ -2,7 +2,7 @@
 
 use roundtable_model::entities::{Post, User};
 use roundtable_model::table::Write;
-use roundtable_model::{Entity, PostId, RequestId, UserCount, UserStatus, rekey};
+use roundtable_model::{Entity, PostId, RequestId, Time, UserCount, UserStatus, rekey};
 
 use super::{Outcome, PostError, Posts, tags};
 use crate::access::{Act, Standing, allows};
@@ -26,7 +26,7 @@ impl Posts {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
-                    let post = self.found(caller, id).await?;
+                    let post = self.found(caller, &me, id).await?;
                     let standing = Standing::SIGNED_IN
                         .and_if(post.author_id == me.id, Standing::OWNER)
                         .and_if(caller.moderates(), Standing::MODERATOR);
@@ -53,7 +53,8 @@ impl Posts {
         let mut commit = ground
             .commit()
             .with("author", author.key().check(User::STATUS.is_not(&UserStatus::Deleted)));
-        for (name, write) in self.removal(&post).await? {
+        let tombstone = tombstone(&post, ground.now());
+        for (name, write) in self.removal(&post, &tombstone).await? {
             commit = commit.with(name, write);
         }
         if caller.user_id != post.author_id {
@@ -61,29 +62,37 @@ impl Posts {
             commit = commit.with("audit", entry);
         }
         let removed = Post { is_deleted: true, ..post };
-        let outcome = Outcome::Removed(Box::new(Kept(removed.clone())));
+        // Sent again, the request tells no more than that it is gone: the text is not kept.
+        let outcome = Outcome::Removed(Box::new(Kept(tombstone)));
         let commit = commit.remembering(request, &outcome)?;
         Ok(commit.done(removed).await?)
     }
 
     /// The writes that turn a post into its tombstone, with what it counts for and its tags; refused
     /// when it has changed.
-    async fn removal(&self, post: &Post) -> Result<Vec<(&'static str, Write)>, Failure> {
-        let now = self.ground.now();
-        let tombstone = Post {
-            is_deleted: true,
-            content: String::new(),
-            media: Vec::new(),
-            hashtags: Vec::new(),
-            mentions: Vec::new(),
-            updated_at: now,
-            ..post.clone()
-        };
-        let tags = tags::moved(&self.ground, post, &tombstone).await?;
-        let posts = count(&post.author_id, UserCount::Posts, WHOLE, -1, now);
+    async fn removal(
+        &self,
+        post: &Post,
+        tombstone: &Post,
+    ) -> Result<Vec<(&'static str, Write)>, Failure> {
+        let tags = tags::moved(&self.ground, post, tombstone).await?;
+        let posts = count(&post.author_id, UserCount::Posts, WHOLE, -1, tombstone.updated_at);
         let mut writes: Vec<(&'static str, Write)> =
-            vec![("post", rekey(post, &tombstone)?.into()), ("posts", posts.into())];
+            vec![("post", rekey(post, tombstone)?.into()), ("posts", posts.into())];
         writes.extend(tags.into_iter().map(|tag| ("tag", tag)));
         Ok(writes)
+    }
+}
+
+/// What stays of a post.
+fn tombstone(post: &Post, now: Time) -> Post {
+    Post {
+        is_deleted: true,
+        content: String::new(),
+        media: Vec::new(),
+        hashtags: Vec::new(),
+        mentions: Vec::new(),
+        updated_at: now,
+        ..post.clone()
     }
 }

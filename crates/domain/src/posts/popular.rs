@@ -58,9 +58,8 @@ impl Posts {
             run.push(mark(&post.id));
             *cursor = cursor.clone().noting(note(&run));
         }
-        let more = next.is_some() && run.len() < POPULAR_RUN_MAX;
-        let next = items.last().filter(|_| more).map(|(_, cursor)| cursor.clone());
-        Ok(Page { items, next })
+        let next = next.filter(|_| run.len() < POPULAR_RUN_MAX);
+        Ok(Page { items, next: next.map(|cursor| cursor.noting(note(&run))) })
     }
 }
 

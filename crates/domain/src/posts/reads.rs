@@ -3,7 +3,7 @@
 use futures::future::try_join;
 use roundtable_model::entities::{Post, PostCounter, PostSummary};
 use roundtable_model::table::Order;
-use roundtable_model::{FeedName, PostId, PostStats, Shard, UserId};
+use roundtable_model::{FeedName, PostId, Shard, UserId};
 
 use super::{PostError, Posts, current, posts, seen, visible};
 use crate::pages::fill;
@@ -73,12 +73,15 @@ impl Posts {
         viewer: Option<&Caller>,
         ids: &[PostId],
     ) -> Result<Vec<Option<Stats>>, PostError> {
-        let stats = self.ground.core().post_stats(ids).await?;
-        let outlines: Vec<Option<Post>> =
-            stats.iter().map(|stats| stats.as_ref().map(|stats| outline(&stats.post))).collect();
+        let core = self.ground.core();
+        // Who may see them is decided by what they say now; how many like them may be a moment old.
+        let (posts, counters) =
+            try_join(core.post_summaries(ids).strong().get(), core.post_counters(ids).get())
+                .await?;
+        let outlines = posts.iter().map(|post| post.as_ref().map(outline)).collect();
         let seen = seen(&self.ground, viewer, outlines).await?;
-        let each = stats.into_iter().zip(seen).map(|(stats, seen)| {
-            let PostStats { post, counter } = stats.filter(|_| seen.is_some())?;
+        let each = posts.into_iter().zip(counters).zip(seen).map(|((post, counter), seen)| {
+            let post = post.filter(|_| seen.is_some())?;
             let counter = counter.unwrap_or_else(|| nothing(post.id.clone()));
             Some(Stats { post, counter })
         });

@@ -1,8 +1,10 @@
 //! Which posts somebody sees, decided for many at once, and what must still hold when they act on one.
 
-use roundtable_model::entities::Post;
+use std::collections::BTreeSet;
+
+use roundtable_model::entities::{Block, Follow, GroupMember, Post, User};
 use roundtable_model::table::{Check, Condition};
-use roundtable_model::{Entity, PostId};
+use roundtable_model::{Entity, FollowStatus, MemberStatus, PostId, UserId, Visibility};
 
 use crate::access::{Act, Standing, allows};
 use crate::{Caller, Failure, Ground, Sight};
@@ -55,16 +57,89 @@ pub(crate) async fn visible(
     Ok(seen(ground, viewer, vec![post]).await?.into_iter().flatten().next())
 }
 
+/// As [`visible`], for a caller whose profile has been read.
+pub(crate) async fn visible_to(
+    ground: &Ground,
+    caller: &Caller,
+    me: &User,
+    id: &PostId,
+) -> Result<Option<Post>, Failure> {
+    let Some(post) = ground.core().post(id).get().await? else { return Ok(None) };
+    let sight = ground.sight_of(caller, me, [&post.author_id], &post.group_id).await?;
+    Ok(Some(post).filter(|post| sight.post(post)))
+}
+
+/// A post that somebody may do something to.
+#[derive(Debug)]
+pub(crate) struct Open {
+    /// The post.
+    pub(crate) post: Post,
+    /// Whether only those who follow its author see it at present, whatever the post says.
+    pub(crate) is_author_private: bool,
+    me: UserId,
+    /// What let them see it.
+    tie: Option<Check>,
+}
+
 /// A post that the caller may do this to, as far as seeing it decides.
 pub(crate) async fn open_to(
     ground: &Ground,
     caller: &Caller,
+    me: &User,
     act: Act,
     id: &PostId,
-) -> Result<Option<Post>, Failure> {
-    let post = visible(ground, Some(caller), id).await?;
-    let standing = Standing::SIGNED_IN.and_if(post.is_some(), Standing::SEES);
-    Ok(post.filter(|_| allows(act, standing)))
+) -> Result<Option<Open>, Failure> {
+    let Some(post) = ground.core().post(id).get().await? else { return Ok(None) };
+    let sight = ground.sight_of(caller, me, [&post.author_id], &post.group_id).await?;
+    Ok(Open::new(caller, &sight, act, post))
+}
+
+impl Open {
+    /// The post, if the caller may do this to it. Staff see what those wrote who have blocked them, but
+    /// may not join in.
+    pub(crate) fn new(caller: &Caller, sight: &Sight, act: Act, post: Post) -> Option<Self> {
+        let sees = sight.post(&post) && !sight.is_blocked(&post.author_id);
+        if !allows(act, Standing::SIGNED_IN.and_if(sees, Standing::SEES)) {
+            return None;
+        }
+        let author = sight.person(&post.author_id);
+        let is_author_private = author.is_none_or(|author| author.is_private);
+        let tie = tie(caller, sight, &post, is_author_private);
+        Some(Self { is_author_private, me: caller.user_id.clone(), tie, post })
+    }
+
+    /// What must still hold when they do it, also to what these people wrote there: the post is for
+    /// them as it was, and nobody of them has blocked the other.
+    pub(crate) fn checks<'a>(&'a self, people: impl IntoIterator<Item = &'a UserId>) -> Vec<Check> {
+        let others = people.into_iter().chain([&self.post.author_id]);
+        // Each once: no item may occur twice in a transaction.
+        let others: BTreeSet<&UserId> = others.filter(|other| **other != self.me).collect();
+        let unblocked = others.into_iter().flat_map(|other| {
+            [Block::at(&self.me, other).absent(), Block::at(other, &self.me).absent()]
+        });
+        let own = std::iter::once(unchanged(&self.post)).chain(self.tie.clone());
+        own.chain(unblocked).collect()
+    }
+}
+
+/// The edge by which somebody sees a post that is not for everybody; none for its author and for staff,
+/// who see it anyway. Groups do not turn private, so what is in one for everybody stays so.
+fn tie(caller: &Caller, sight: &Sight, post: &Post, is_author_private: bool) -> Option<Check> {
+    let (me, author) = (&caller.user_id, &post.author_id);
+    if me == author || caller.moderates() {
+        return None;
+    }
+    match &post.group_id {
+        Some(group) if sight.group(group).is_some_and(|group| group.is_private) => {
+            let active = GroupMember::STATUS.is(&MemberStatus::Active);
+            Some(GroupMember::at(group, me).check(active))
+        }
+        Some(_) => None,
+        None if is_author_private || post.visibility == Visibility::Followers => {
+            Some(Follow::at(me, author).check(Follow::STATUS.is(&FollowStatus::Active)))
+        }
+        None => None,
+    }
 }
 
 /// The post is still there, and still for those it was for when it was read. Its version is not asked

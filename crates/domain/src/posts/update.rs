@@ -27,7 +27,7 @@ impl Posts {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
-                    let post = self.found(caller, id).await?;
+                    let post = self.found(caller, &me, id).await?;
                     let mine = Standing::SIGNED_IN.and_if(post.author_id == me.id, Standing::OWNER);
                     if !allows(Act::UpdatePost, mine) {
                         return Err(PostError::NotYours);

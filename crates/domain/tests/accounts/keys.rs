@@ -19,7 +19,7 @@ async fn a_key_acts_for_its_owner() {
     assert_eq!((made.key.name.as_str(), made.key.ttl), ("My bot", None));
     assert!(made.secret.expose().starts_with(&made.key.prefix));
     let holder = accounts.authenticate(&made.secret).await.unwrap();
-    assert_eq!((&holder.caller, &holder.key_id), (&ana, &made.key.id));
+    assert_eq!((&holder.caller.user_id, &holder.key_id), (&ana.user_id, &made.key.id));
     assert_eq!(holder.scopes, ["read", "write"]);
     assert!(holder.has("read") && !holder.has("admin"));
     let stored = everything(&town).await;
@@ -38,6 +38,26 @@ async fn a_key_has_its_owners_roles_only_if_made_for_that() {
     let staff = accounts.create_key(&root, "staff", &scopes(&[STAFF_SCOPE]), None).await.unwrap();
     assert!(!accounts.authenticate(&plain.secret).await.unwrap().caller.moderates());
     assert!(accounts.authenticate(&staff.secret).await.unwrap().caller.roles.admin);
+}
+
+/// A program must not get more out of its key than its owner gave it.
+#[tokio::test]
+async fn a_key_makes_no_key_for_more_than_itself() {
+    let town = Town::of(["root"]).await;
+    let (accounts, root) = (town.accounts(), town.employ("root", Role::Admin).await);
+    let made = accounts.create_key(&root, "bot", &scopes(&["keys", "read"]), None).await.unwrap();
+    let bot = accounts.authenticate(&made.secret).await.unwrap().caller;
+    for more in [&[STAFF_SCOPE][..], &["read", "write"]] {
+        let refused = accounts.create_key(&bot, "more", &scopes(more), None).await;
+        assert!(matches!(&refused, Err(AccountError::WiderKey)), "{more:?}");
+        assert_eq!(code(refused), Code::Forbidden);
+    }
+    let less = accounts.create_key(&bot, "less", &scopes(&["read"]), None).await.unwrap();
+    let less = accounts.authenticate(&less.secret).await.unwrap().caller;
+    assert!(less.has_scope("read") && !less.has_scope("keys"));
+    let staff = accounts.create_key(&root, "staff", &scopes(&[STAFF_SCOPE]), None).await.unwrap();
+    let staff = accounts.authenticate(&staff.secret).await.unwrap().caller;
+    accounts.create_key(&staff, "also staff", &scopes(&[STAFF_SCOPE]), None).await.unwrap();
 }
 
 #[tokio::test]

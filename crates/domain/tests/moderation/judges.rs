@@ -162,7 +162,8 @@ async fn what_a_judge_cannot_tell_waits_for_a_moderator() {
     let undecided = Told::say(Verdict::Undecided);
     assert_eq!(ask(&town, &waiting.id, &undecided).await, Judgement::Undecided);
     let broken = Told::to(Err(JudgeError("connection refused".into())));
-    assert_eq!(ask(&town, &waiting.id, &broken).await, Judgement::Failed);
+    let refused = JudgeError("connection refused".into());
+    assert_eq!(ask(&town, &waiting.id, &broken).await, Judgement::Failed(refused));
     assert_eq!(town.queue(Status::Pending).await, [(&waiting.id).into()]);
     assert!(town.trail().await.is_empty() && town.rows("ACTIVITY#ana", "").await.is_empty());
 }
@@ -176,7 +177,8 @@ async fn a_judge_that_takes_too_long_is_not_waited_for() {
     let waiting = post(&town, "ana", "hello").await;
     let begun = tokio::time::Instant::now();
     let slow = Slow(Duration::from_hours(1));
-    assert_eq!(ask(&town, &waiting.id, &slow).await, Judgement::Failed);
+    let late = JudgeError("no answer within 3s".into());
+    assert_eq!(ask(&town, &waiting.id, &slow).await, Judgement::Failed(late));
     assert_eq!(begun.elapsed().as_secs(), 3);
     assert_eq!(town.queue(Status::Pending).await, [(&waiting.id).into()]);
     assert!(town.trail().await.is_empty());

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::{Moderation, ModerationError, ModerationMode};
+use roundtable_domain::{Comments, Moderation, ModerationError, ModerationMode, PostChange};
 use roundtable_model::entities::User;
 use roundtable_model::{ModerationStatus as Status, Role, UserStatus, rekey};
 use roundtable_testkit::Town;
 
-use crate::{post, posts, town_with};
+use crate::{comment, comments, post, posts, town_with};
 
 /// A mutation is over after fewer operations than these.
 const OPERATIONS_MAX: usize = 60;
@@ -210,4 +210,106 @@ async fn an_approval_meets_a_departure() {
         assert!(matches!(approval, Ok(_) | Err(ModerationError::NoSuchPost)));
     }
     panic!("an approval never ends");
+}
+
+/// R33, R34: what was decided about one text is not carried out on another that took its place.
+#[tokio::test]
+async fn a_decision_meets_a_new_text() {
+    for about_comment in [false, true] {
+        let (mut in_time, mut told) = (0, 0);
+        for gap in 1.. {
+            let town = Town::of(["ana", "bo", "mo"]).await;
+            let post = post(&town, "ana", "harmless").await;
+            let comment = comment(&town, "ana", &post, "harmless").await;
+            let (posts, comments, ana) = (posts(&town), comments(&town), town.caller("ana"));
+            let (post_id, comment_id) = (post.id.clone(), comment.id.clone());
+            let (ground, meanwhile) = town.meanwhile(gap, async move || {
+                if about_comment {
+                    comments.update(&ana, &comment_id, "harmful", None).await.unwrap();
+                } else {
+                    let content = Some(String::from("harmful"));
+                    let change = PostChange { content, visibility: None };
+                    posts.update(&ana, &post_id, &change, None).await.unwrap();
+                }
+            });
+            let (moderation, mo) = (Moderation::new(ground), town.mo());
+            let decided = if about_comment {
+                let decided =
+                    moderation.moderate_comment(&mo, &comment.id, Status::Flagged, None, None);
+                decided.await.map(|comment| comment.content)
+            } else {
+                let decided = moderation.moderate_post(&mo, &post.id, Status::Flagged, None, None);
+                decided.await.map(|post| post.content)
+            };
+            assert_eq!(town.trail().await.len(), usize::from(decided.is_ok()), "{gap}");
+            if !meanwhile.happened() {
+                break;
+            }
+            match decided {
+                Ok(content) => in_time += usize::from(content == "harmless"),
+                Err(ModerationError::ChangedMeanwhile) => told += 1,
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert_eq!(in_time, 1, "only when the decision is there first");
+        assert!(told > 0, "they never met");
+    }
+}
+
+/// R33, R34: what waits in a group that goes leaves the queue, and is not there for whoever wants to
+/// show it; also when the group goes at that very moment.
+#[tokio::test]
+async fn an_approval_meets_the_end_of_a_group() {
+    for gap in 0..OPERATIONS_MAX {
+        let town = town_with(ModerationMode::Before, ["ana", "mo"]).await;
+        let group = town.found("ana", "Runners").await;
+        let waiting = town.post_into("ana", &group, "hello").await;
+        let (groups, ana, gone) = (town.groups(), town.caller("ana"), group.clone());
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+            groups.delete(&ana, &gone, None).await.unwrap();
+        });
+        if gap == 0 {
+            town.groups().delete(&town.caller("ana"), &group, None).await.unwrap();
+        }
+        let (moderation, mo) = (Moderation::new(ground), town.mo());
+        for _ in 0..2 {
+            let approved = moderation.moderate_post(&mo, &waiting.id, Status::Approved, None, None);
+            let approved = approved.await;
+            let now = town.case(&waiting.id).await;
+            let expected = if approved.is_ok() { Status::Approved } else { Status::Rejected };
+            assert_eq!((now.case.status, now.content.post.moderation_status), (expected, expected));
+            assert!(matches!(approved, Ok(_) | Err(ModerationError::NoSuchPost)), "{approved:?}");
+            assert_eq!(town.trail().await.len(), 1);
+            assert!(town.queue(Status::Pending).await.is_empty());
+        }
+        if gap > 0 && !meanwhile.happened() {
+            return;
+        }
+    }
+    panic!("an approval never ends");
+}
+
+/// R33: a comment that goes takes its case along, reported before or at the same moment.
+#[tokio::test]
+async fn a_comment_takes_its_case_along() {
+    for gap in 1.. {
+        let town = Town::of(["ana", "bo", "cleo", "mo"]).await;
+        let post = post(&town, "ana", "hello").await;
+        let comment = comment(&town, "ana", &post, "rude").await;
+        let moderation = town.moderation();
+        moderation.report_comment(&town.caller("bo"), &comment.id, "rude", None).await.unwrap();
+        let (cleo, id) = (town.caller("cleo"), comment.id.clone());
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+            drop(moderation.report_comment(&cleo, &id, "rude", None).await);
+        });
+        let deleted = Comments::new(ground).delete(&town.caller("ana"), &comment.id, None).await;
+        deleted.unwrap();
+        assert!(town.rows(&format!("CASE#{}", comment.id), "").await.is_empty(), "{gap}");
+        assert!(town.queue(Status::Pending).await.is_empty());
+        let gone = town.moderation().case(&town.mo(), &(&comment.id).into()).await;
+        assert!(matches!(gone, Err(ModerationError::NoSuchCase)));
+        if !meanwhile.happened() {
+            break;
+        }
+    }
 }

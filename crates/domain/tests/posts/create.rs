@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::limits::{POST_CHARS_MAX, POST_MEDIA_MAX};
-use roundtable_domain::{Code, ModerationMode, NewMedia, NewPost, PostError, Posts, Refusal};
-use roundtable_model::table::Order;
+use roundtable_domain::limits::{MEDIA_TYPE_CHARS_MAX, POST_CHARS_MAX, POST_MEDIA_MAX};
+use roundtable_domain::{
+    Code, Comments, Likes, ModerationMode, NewComment, NewMedia, NewPost, PostError, Posts,
+    Refusal, Shares,
+};
+use roundtable_model::table::{Operation, Order, Recorder};
 use roundtable_model::{ContentType, ModerationStatus, UserStatus, Visibility};
 use roundtable_testkit::Town;
 
@@ -259,4 +262,56 @@ async fn a_post_is_for_whom_it_says() {
             assert_eq!(seen, expected.contains(&name), "{visibility} {name}");
         }
     }
+}
+
+/// R18: what a file is, is said by a MIME type, and by nothing else.
+#[tokio::test]
+async fn a_file_is_named_by_a_mime_type() {
+    let town = Town::of(["ana"]).await;
+    let (posts, ana) = (town.posts(), town.caller("ana"));
+    let post = |content_type: &str| NewPost {
+        content_type: ContentType::Image,
+        media: vec![NewMedia { content_type: content_type.to_owned(), ..picture("dawn.jpg") }],
+        ..NewPost::text("")
+    };
+    let long = format!("image/{}", "x".repeat(MEDIA_TYPE_CHARS_MAX));
+    for wrong in ["", "image", "image/", "/png", "image/p ng", "image/pn\u{e4}", &long] {
+        let refused = posts.create(&ana, &post(wrong), None).await.unwrap_err();
+        assert_eq!(refused.code(), Code::BadRequest, "{wrong}");
+        assert!(refused.to_string().chars().count() < 300, "{refused}");
+    }
+    for right in ["image/png", "image/svg+xml", "video/mp4;codecs=avc1"] {
+        posts.create(&ana, &post(right), None).await.unwrap();
+    }
+}
+
+/// R42: nobody's profile is read twice for what somebody does once.
+#[tokio::test]
+async fn every_profile_is_read_once() {
+    let town = Town::of(["ana", "bo"]).await;
+    let post = town.post("ana", "hello").await;
+    let comment = town.comment("ana", &post.id, "hi").await;
+    let reads = Arc::new(Recorder::default());
+    let (ground, bo) = (town.ground().observed(reads.clone()), town.caller("bo"));
+    let profiles = || -> usize {
+        let each = reads.take().into_iter();
+        let read =
+            |operation: &Operation| matches!(operation.pattern, Some("profile" | "profiles"));
+        each.filter(read).map(|operation| operation.items).sum()
+    };
+    Posts::new(ground.clone()).create(&bo, &NewPost::text("mine"), None).await.unwrap();
+    assert_eq!(profiles(), 1, "create");
+    Likes::new(ground.clone()).like(&bo, &post.id, None, None).await.unwrap();
+    assert_eq!(profiles(), 2, "like");
+    Shares::new(ground.clone()).share(&bo, &post.id, None).await.unwrap();
+    assert_eq!(profiles(), 2, "share");
+    let comments = Comments::new(ground);
+    let input =
+        NewComment { post_id: post.id, content: String::from("ho"), parent_comment_id: None };
+    let mine = comments.add(&bo, &input, None).await.unwrap();
+    assert_eq!(profiles(), 2, "comment");
+    comments.like(&bo, &comment.id, None).await.unwrap();
+    assert_eq!(profiles(), 2, "like a comment");
+    comments.update(&bo, &mine.id, "hey", None).await.unwrap();
+    assert_eq!(profiles(), 2, "change a comment");
 }

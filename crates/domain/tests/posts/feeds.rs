@@ -1,8 +1,12 @@
 //! The posts of everybody.
 
-use roundtable_domain::{Code, ModerationMode, NewPost, PageInput, PostError, Refusal};
+use std::sync::Arc;
+
+use roundtable_domain::limits::TIMELINE_DAYS_MAX;
+use roundtable_domain::{Code, ModerationMode, NewPost, PageInput, PostError, Posts, Refusal};
 use roundtable_domain::{Settings, ShardCount, ShardSettings};
 use roundtable_model::table::Order::{Ascending, Descending};
+use roundtable_model::table::Recorder;
 use roundtable_model::{FeedName, ModerationStatus, Shards};
 use roundtable_testkit::Town;
 
@@ -140,4 +144,28 @@ async fn bad_pages_are_refused() {
     for refused in foreign {
         assert_eq!(refused.unwrap_err().code(), Code::BadRequest);
     }
+}
+
+/// R26: the posts of everybody reach back a year, in few steps however quiet it was; what is older is
+/// found by its day and its author.
+#[tokio::test]
+async fn a_quiet_year_is_crossed_in_few_steps() {
+    let town = Town::of(["ana"]).await;
+    let old = town.post("ana", "old").await;
+    town.pass_ms(DAY_MS * u64::from(TIMELINE_DAYS_MAX - 2));
+    let steps = Arc::new(Recorder::default());
+    let posts = Posts::new(town.ground().observed(steps.clone()));
+    for order in [Ascending, Descending] {
+        let found = posts.global(None, None, None, order, &first(9)).await.unwrap();
+        assert_eq!(texts(found), ["old"]);
+        let walked = steps.take().len();
+        assert!(walked < 25, "{walked} steps");
+    }
+    town.pass_ms(DAY_MS * 30);
+    let found = posts.global(None, None, None, Descending, &first(9)).await.unwrap();
+    assert!(found.items.is_empty() && found.next.is_none());
+    let day = old.published_at.unwrap().day();
+    assert_eq!(texts(posts.on_day(None, day, Descending, &first(9)).await.unwrap()), ["old"]);
+    let by = posts.by(None, &town.id("ana"), Descending, &first(9)).await.unwrap();
+    assert_eq!(texts(by), ["old"]);
 }

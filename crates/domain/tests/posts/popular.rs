@@ -1,7 +1,8 @@
 //! The posts people did most with.
 
 use roundtable_domain::{PageInput, Settings, ShardCount, ShardSettings};
-use roundtable_model::{ModerationStatus, PostId, Shards};
+use roundtable_model::entities::Post;
+use roundtable_model::{Entity, ModerationStatus, PostId, Score, Shards, UserStatus};
 use roundtable_testkit::Town;
 
 use super::{first, run, texts};
@@ -68,4 +69,28 @@ async fn every_cursor_of_a_page_goes_on_from_its_post() {
     town.set_score(&ids[0], 65).await;
     let after = PageInput { limit: Some(9), after: Some(cursor) };
     assert_eq!(texts(posts.popular(None, &after).await.unwrap()), ["80", "70", "60"]);
+}
+
+/// R30: where too much of it is not for the viewer, a page is short, and goes on where it ended,
+/// without anything coming twice.
+#[tokio::test]
+async fn a_run_goes_on_after_a_page_that_shows_nothing() {
+    let (town, ids) = scored(&[50, 40]).await;
+    town.move_in("rude", |_| {}).await;
+    let hidden = town.post("rude", "hidden").await;
+    let table = town.ground().core().table();
+    for number in 0..2_500 {
+        let id = format!("hidden{number:04}").parse().unwrap();
+        let post = Post { id, score: Some(Score::new(45)), ..hidden.clone() };
+        table.put(post.create()).await.unwrap();
+    }
+    town.set_status("rude", UserStatus::Suspended).await;
+    let posts = town.posts();
+    let one = posts.popular(None, &first(2)).await.unwrap();
+    let after = PageInput { limit: Some(2), after: one.next.clone() };
+    assert_eq!(texts(one), ["50"]);
+    town.set_score(&ids[0], 30).await;
+    let two = posts.popular(None, &after).await.unwrap();
+    assert_eq!(two.next, None);
+    assert_eq!(texts(two), ["40"], "not the one that fell, which was shown");
 }

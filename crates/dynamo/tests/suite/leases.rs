@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use roundtable_dynamo::{Keeper, Lease, Leases};
+use roundtable_dynamo::{Keeper, Lease, Leases, Worker};
 use roundtable_table::{
     Clock, KeyDefinition, Put, Sequence, Shard, StreamRead, StreamStart, Table, TableDefinition,
     Transaction, Update, item,
@@ -137,6 +137,31 @@ async fn workers_share_and_take_over() {
     }
     ana.leave().await.unwrap();
     assert_eq!(bo.balance(&listed, his).await.unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn a_worker_reads_what_it_holds_and_gives_it_back() {
+    let server = Server::start().await;
+    let ops = ops(&server).await;
+    let ana = Worker::new(worker(&server, &ops, "ana"));
+    let bo = Worker::new(worker(&server, &ops, "bo"));
+    let listed = shards(&[("old", None), ("left", Some("old")), ("right", Some("old"))]);
+    assert_eq!(ana.share(&listed).await.unwrap(), ["old"]);
+    assert!(ana.holds("old") && !ana.holds("left"));
+    // Renewed in time, it stays hers for as long as she likes.
+    for _ in 0..4 {
+        assert!(bo.share(&listed).await.unwrap().is_empty());
+        server.clock.advance_ms(u64::try_from(ana.interval().as_millis()).unwrap());
+        assert_eq!(ana.share(&listed).await.unwrap(), ["old"]);
+    }
+    ana.end("old").await.unwrap();
+    assert_eq!(ana.share(&listed).await.unwrap().len(), 1, "the other child is for bo");
+    assert_eq!(bo.share(&listed).await.unwrap().len(), 1);
+    ana.leave().await.unwrap();
+    assert!(!ana.holds("left"));
+    assert_eq!(bo.share(&listed).await.unwrap().len(), 2);
+    server.clock.advance_ms(DURATION_MS);
+    assert!(!bo.holds("left"), "another may have taken it");
 }
 
 #[tokio::test]

@@ -13,8 +13,7 @@ mod late;
 mod letters;
 mod privacy;
 mod purge;
-
 mod running;
 mod sharing;
-mod split;
 mod stage;
+mod verdicts;

@@ -23,7 +23,7 @@ pub(crate) async fn until(holds: impl Fn() -> bool) {
     panic!("it never came to be");
 }
 
-fn start(runner: &Runner) -> (oneshot::Sender<()>, JoinHandle<()>) {
+pub(crate) fn start(runner: &Runner) -> (oneshot::Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = oneshot::channel();
     let runner = runner.clone();
     let running = tokio::spawn(async move {
@@ -36,7 +36,7 @@ fn start(runner: &Runner) -> (oneshot::Sender<()>, JoinHandle<()>) {
     (stop, running)
 }
 
-fn processed(runner: &Runner, processor: &str) -> u64 {
+pub(crate) fn processed(runner: &Runner, processor: &str) -> u64 {
     let lanes = runner.figures().lanes;
     lanes.iter().filter(|lane| lane.processor == processor).map(|lane| lane.processed).sum()
 }

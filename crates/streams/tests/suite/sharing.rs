@@ -10,12 +10,14 @@ use parking_lot::Mutex;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use roundtable_domain::Ground;
-use roundtable_dynamo::{Keeper, Lease, Leases};
+use roundtable_dynamo::{Keeper, Leases, Worker};
 use roundtable_model::Entity;
 use roundtable_model::Processor as Name;
 use roundtable_model::entities::{Comment, Like};
-use roundtable_model::table::{Change, Clock, Item, Key, ManualClock, Result, Shard};
-use roundtable_streams::{Batch, Effects, Failure, Processor, Runner, Setup, Sharing};
+use roundtable_model::table::{
+    Change, Clock, Item, Key, ManualClock, Result, Shard, StreamRead, StreamStart,
+};
+use roundtable_streams::{Batch, Counters, Effects, Failure, Processor, Runner, Setup, Sharing};
 
 use crate::facts::{Facts, assert_counted};
 use crate::running::until;
@@ -23,12 +25,9 @@ use crate::stage::{Stage, retries};
 
 const LEASE_MS: u64 = 10_000;
 
-/// Sharing by the leases of the DynamoDB backend, as a server wires it.
+/// Sharing by the leases of the DynamoDB backend, in rounds that a test need not wait for.
 #[derive(Debug)]
-struct Leased {
-    leases: Leases,
-    held: Mutex<Vec<Lease>>,
-}
+struct Leased(Worker);
 
 impl Leased {
     fn new(ground: &Ground, clock: &Arc<ManualClock>, owner: &str) -> Self {
@@ -39,10 +38,7 @@ impl Leased {
             duration: Duration::from_millis(LEASE_MS),
         };
         let clock = Arc::clone(clock) as Arc<dyn Clock>;
-        Self {
-            leases: Leases::new(ground.ops().table().clone(), clock, keeper),
-            held: Mutex::default(),
-        }
+        Self(Worker::new(Leases::new(ground.ops().table().clone(), clock, keeper)))
     }
 }
 
@@ -53,32 +49,19 @@ impl Sharing for Leased {
     }
 
     async fn share(&self, shards: &[Shard]) -> Result<Vec<String>> {
-        let held = self.held.lock().clone();
-        let held = self.leases.balance(shards, held).await?;
-        let names = held.iter().map(|lease| lease.shard.clone()).collect();
-        *self.held.lock() = held;
-        Ok(names)
+        self.0.share(shards).await
     }
 
     fn holds(&self, shard: &str) -> bool {
-        let held = self.held.lock();
-        held.iter().any(|lease| lease.shard == shard && self.leases.holds(lease))
+        self.0.holds(shard)
     }
 
     async fn end(&self, shard: &str) -> Result<()> {
-        let lease = self.held.lock().iter().find(|lease| lease.shard == shard).cloned();
-        if let Some(lease) = lease {
-            self.leases.end(lease).await?;
-        }
-        Ok(())
+        self.0.end(shard).await
     }
 
     async fn leave(&self) -> Result<()> {
-        let held = std::mem::take(&mut *self.held.lock());
-        for lease in held {
-            self.leases.release(lease).await?;
-        }
-        self.leases.leave().await
+        self.0.leave().await
     }
 }
 
@@ -147,6 +130,26 @@ async fn workers_share_a_stream_that_splits() {
     }
     worker(&stage.ground, &stage.clock, "cleo").drain().await.unwrap();
     assert_counted(&stage.ground).await;
+}
+
+/// Nobody is behind on a shard that was read to its end, also where the last changes concerned nobody.
+#[tokio::test]
+async fn the_end_of_a_shard_is_written_down() {
+    let (stage, cuts) = Stage::split().await;
+    let facts = Facts(&stage.ground);
+    facts.post("p1").await;
+    facts.like("p1", "ana").await;
+    // Counters want likes, and not posts.
+    facts.post("p2").await;
+    let core = stage.ground.core().table();
+    cuts.cut(core.definition()).await;
+    worker(&stage.ground, &stage.clock, "ana").drain().await.unwrap();
+    let start = StreamStart::Oldest;
+    let read = StreamRead { shard: "g0".into(), start, limit: 10, wait: Duration::ZERO };
+    let end = core.stream_read(read).await.unwrap().next.unwrap();
+    let checkpoints = stage.ground.ops().checkpoints(&Counters::NAME).all().await.unwrap();
+    let first = checkpoints.iter().find(|each| each.stream_shard.as_str() == "g0").unwrap();
+    assert_eq!(first.sequence, end.as_str());
 }
 
 /// Remembers what it is shown.

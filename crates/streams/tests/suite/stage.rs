@@ -12,9 +12,7 @@ use roundtable_engine::{Engine, Options, SimulatedDisk};
 use roundtable_model::Ids;
 use roundtable_model::table::{Backend, ManualClock, SharedBackend, Store};
 use roundtable_streams::{Retries, Runner, Setup};
-use roundtable_testkit::{Town, Yielding};
-
-use crate::split::Split;
+use roundtable_testkit::{Split, Town, Yielding};
 
 /// When everything begins: a Monday in January 2025.
 pub(crate) const BEGIN_MS: u64 = 1_737_991_800_000;
@@ -41,7 +39,7 @@ impl Stage {
     /// with its checkpoint.
     pub(crate) async fn split() -> (Self, Arc<Split>) {
         let clock = clock();
-        let split = Arc::new(Split::new(Reference::new(clock.clone())));
+        let split = Arc::new(Split::new(Arc::new(Reference::new(clock.clone()))));
         (Self::on(split.clone(), clock).await, split)
     }
 

@@ -229,13 +229,17 @@ impl Question<'_> {
                 let edges = follows.activity_of(viewer, town.now().day(), &page).await;
                 lists(edges, |edge| edge.follower_id == fay && edge.followee_id == id)
             }
+            ("follows.followed_by", Some(caller)) => {
+                let answers = follows.followed_by(caller, &[fay]).await;
+                shows(answers, |answers| answers == [true])
+            }
             ("follows.requests", Some(caller)) => {
                 lists(follows.requests(caller, &page).await, |edge| edge.follower_id == id)
             }
             ("blocks.list", Some(caller)) => {
                 lists(town.blocks().list(caller, &page).await, |user| user.id == id)
             }
-            ("follows.requests" | "blocks.list", None) => "-",
+            ("follows.requests" | "follows.followed_by" | "blocks.list", None) => "-",
             _ => self.unknown(),
         }
     }

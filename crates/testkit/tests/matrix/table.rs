@@ -247,6 +247,7 @@ profile                  | accounts.by_username accounts.by_handle accounts.coun
 profile                  | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 profile                  | follows.is_following follows.activity_of                             | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 profile                  | follows.following follows.followers                                  | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
+profile                  | follows.followed_by                                                  | -    ok   no   no   no   no   no   no   no   no   no
 profile                  | follows.follow                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 profile                  | follows.unfollow follows.update                                      | -    404  ok   404  404  404  404  404  404  404  403
 profile                  | blocks.block                                                         | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
@@ -263,6 +264,7 @@ private profile          | accounts.by_email                                    
 private profile          | follows.is_following                                                 | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 private profile          | follows.activity_of                                                  | no   ok   ok   no   no   no   no   no   ok   ok   no
 private profile          | follows.following follows.followers                                  | 404  ok   ok   404  404  404  404  404  ok   ok   404
+private profile          | follows.followed_by                                                  | -    ok   no   no   no   no   no   no   no   no   no
 private profile          | follows.follow                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 private profile          | follows.unfollow follows.update                                      | -    404  ok   404  404  404  404  404  404  404  403
 private profile          | blocks.block                                                         | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
@@ -276,7 +278,8 @@ suspended profile        | accounts.by_username accounts.by_handle accounts.coun
 suspended profile        | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 suspended profile        | follows.is_following follows.activity_of                             | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended profile        | follows.following follows.followers                                  | 404  ok   404  404  404  404  404  404  ok   ok   404
-suspended profile        | follows.follow                                                       | -    403  404    404 404  404  404  404  ok   ok   403
+suspended profile        | follows.followed_by                                                  | -    ok   no   no   no   no   no   no   no   no   no
+suspended profile        | follows.follow                                                       | -    403  404    404 404  404  404  404  404  404  403
 suspended profile        | follows.unfollow                                                     | -    403  ok   404  404  404  404  404  404  404  403
 suspended profile        | blocks.block                                                         | -    403  404  404  404  404  404  404  404  404  403
 suspended profile        | accounts.suspend accounts.unsuspend                                  | -    403  403  403  403  403  403  403  ok   ok   403
@@ -287,6 +290,7 @@ deleted profile          | accounts.by_username accounts.by_handle accounts.coun
 deleted profile          | accounts.by_email                                                    | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | follows.is_following follows.activity_of                             | no   no   no   no   no   no   no   no   no    no    no
 deleted profile          | follows.following follows.followers                                  | 404  404  404  404  404  404  404  404  404    404    404
+deleted profile          | follows.followed_by                                                  | -    no   no   no   no   no   no   no   no   no   no
 deleted profile          | follows.follow                                                       | -    401  404    404  404  404  404  404  404    404    403
 deleted profile          | blocks.block                                                         | -    401  404  404  404  404  404  404  404  404  403
 deleted profile          | accounts.suspend accounts.unsuspend                                  | -    401  403  403  403  403  403  403  404  404  403

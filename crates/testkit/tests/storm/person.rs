@@ -9,7 +9,7 @@ use roundtable_domain::{Caller, Code};
 use roundtable_model::{GroupRole, ModerationStatus, RequestId, Role, UserId, Visibility};
 use roundtable_testkit::{Act, Done, Town};
 
-use super::model::{Memory, Naive};
+use crate::model::{Memory, Naive};
 
 pub(crate) struct Person {
     town: Arc<Town>,

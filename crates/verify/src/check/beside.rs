@@ -10,7 +10,7 @@ use roundtable_model::{Answer, Entity, LoginAttempts, Ops};
 use super::{Check, Sight, expired};
 use crate::Result;
 use crate::kinds::judge_item;
-use crate::lag::{self, COUNTING, LEASES, Lag};
+use crate::lag::{self, COUNTING, LEASES, Lag, Leased};
 use crate::scan::Met;
 
 impl Check<'_> {
@@ -22,8 +22,9 @@ impl Check<'_> {
 
     /// Looks at the bookkeeping, and at how far the processors have come.
     pub(super) async fn look_at_ops(&mut self) -> Result<bool> {
-        let ops = self.verify.tables.ops.table();
-        let visit = |kept: &mut Kept, item: &Item| match item.text("type") {
+        let (core, ops) = (self.verify.tables.core.table(), self.verify.tables.ops.table());
+        let stream = core.definition().name.clone();
+        let visit = move |kept: &mut Kept, item: &Item| match item.text("type") {
             Some(name) if name == Checkpoint::SHAPE.name => {
                 kept.checkpoints.extend(Checkpoint::from_item(item));
             }
@@ -32,7 +33,8 @@ impl Check<'_> {
                 kept.parked_counts += u64::from(item.text("queue") == Some(COUNTING));
             }
             Some(name) if name == Job::SHAPE.name => kept.jobs += 1,
-            _ => {}
+            Some(_) => {}
+            None => kept.leased.note(item, &stream),
         };
         let Some(seen) = self.judge(ops, Ops::SHAPE.entities, visit).await? else {
             return Ok(false);
@@ -43,9 +45,10 @@ impl Check<'_> {
             all.parked += kept.parked;
             all.parked_counts += kept.parked_counts;
             all.jobs += kept.jobs;
+            all.leased.merge(kept.leased);
         }
-        let Kept { checkpoints, parked, parked_counts, jobs } = all;
-        let lag = lag::behind(self.verify.tables.core.table(), &checkpoints).await;
+        let Kept { checkpoints, leased, parked, parked_counts, jobs } = all;
+        let lag = lag::behind(core, &checkpoints, &leased).await;
         let Some(lag) = self.unless_damaged(lag)? else { return Ok(false) };
         let notes = &mut self.report.notes;
         if checkpoints.is_empty() {
@@ -99,6 +102,7 @@ impl Check<'_> {
 #[derive(Debug, Default)]
 struct Kept {
     checkpoints: Vec<Checkpoint>,
+    leased: Leased,
     /// Dead letters, and those among them that were to be counted.
     parked: u64,
     parked_counts: u64,
@@ -112,7 +116,9 @@ fn told(lag: &Lag) -> String {
             "processor {processor} stands at a place of shard {shard} that the stream no longer holds"
         );
     }
+    let plural = if *changes == 1 { "" } else { "s" };
     format!(
-        "processor {processor} is {changes} changes behind shard {shard}: what it derives is old"
+        "processor {processor} is {changes} change{plural} behind shard {shard}: \
+         what it derives is old"
     )
 }

@@ -6,6 +6,7 @@ mod counters;
 mod expiry;
 mod indexes;
 mod items;
+mod lag;
 mod locks;
 mod many;
 mod store;

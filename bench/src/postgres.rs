@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
 /// What is said where there is no server to be found.
-pub(super) const HOW_TO_INSTALL: &str = "Postgres was not found in PATH or \
+pub(crate) const HOW_TO_INSTALL: &str = "Postgres was not found in PATH or \
     /usr/lib/postgresql/*/bin, so there is nothing to compare with: `apt install postgresql`, \
     `dnf install postgresql-server` or `brew install postgresql` (it need not be running)";
 
@@ -41,13 +41,13 @@ const SETTINGS: [&str; 11] = [
 
 /// Where the server's programs are.
 #[derive(Clone, Debug)]
-pub(super) struct Programs {
+pub(crate) struct Programs {
     dir: PathBuf,
 }
 
 impl Programs {
     /// Looks in PATH, then where distributions put them, the newest first.
-    pub(super) fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let installed = fs::read_dir(INSTALLED).into_iter().flatten().flatten();
         let mut installed: Vec<PathBuf> = installed.map(|entry| entry.path()).collect();
@@ -62,7 +62,7 @@ impl Programs {
     }
 
     /// What the server calls itself.
-    pub(super) fn version(&self) -> Result<String> {
+    pub(crate) fn version(&self) -> Result<String> {
         let output = Command::new(self.dir.join("postgres")).arg("--version").output()?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
@@ -95,7 +95,7 @@ impl Owner {
 
 /// A running server; stops with this value.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     process: Child,
     socket: TempDir,
     log: PathBuf,
@@ -103,8 +103,8 @@ pub(super) struct Server {
 
 impl Server {
     /// Makes a new database below `dir` and starts its server, which can be reached through a socket
-    /// of this machine only.
-    pub(super) fn start(programs: &Programs, dir: &Path) -> Result<Self> {
+    /// of this machine only. The settings `besides` come last, so they prevail.
+    pub(crate) fn start(programs: &Programs, dir: &Path, besides: &[&str]) -> Result<Self> {
         let owner = Owner::needed()?;
         let dir = fs::canonicalize(dir)?;
         let home = dir.join("postgres");
@@ -137,7 +137,7 @@ impl Server {
         let log = dir.join("postgres.log");
         let mut server = command("postgres");
         server.arg("-D").arg(&data).arg("-k").arg(socket.path());
-        SETTINGS.iter().for_each(|setting| {
+        SETTINGS.iter().chain(besides).for_each(|setting| {
             server.args(["-c", setting]);
         });
         let process = server.stdout(Stdio::null()).stderr(fs::File::create(&log)?).spawn()?;
@@ -147,7 +147,7 @@ impl Server {
     }
 
     /// The directory of its socket.
-    pub(super) fn socket(&self) -> &Path {
+    pub(crate) fn socket(&self) -> &Path {
         self.socket.path()
     }
 

@@ -1,0 +1,101 @@
+//! What a page costs on DynamoDB: requests and read units at 200 followees, of a process that has just
+//! begun and of one that has read this feed before.
+
+mod server;
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use roundtable_domain::{Caller, Chance, Feeds, Ground, PageInput, Parts, Settings};
+use roundtable_model::Ids;
+use roundtable_table::{Recorder, Store, SystemClock};
+use tokio::runtime::Builder;
+
+use self::server::Server;
+use super::town::{Scale, Town};
+use super::{PAGE, items};
+use crate::report::{Better, Report};
+use crate::samples::median;
+
+const FOLLOWEES: usize = 200;
+/// Read units of a page that was read before, at the most.
+const WARM_UNITS_MAX: f64 = 60.0;
+
+/// What a page cost.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    requests: f64,
+    units: f64,
+}
+
+pub(super) fn run(report: &mut Report) -> Result<()> {
+    let runtime = Builder::new_multi_thread().enable_all().build()?;
+    let pages = runtime.block_on(async {
+        let server = Server::start().await?;
+        let town = Town::of(&Scale::small(FOLLOWEES));
+        items::write(ground(&server).await?.core().table(), &town).await?;
+        let (_, readers) = town.readers.first().context("nobody reads")?;
+        let mut pages = Vec::new();
+        for reader in readers {
+            let caller = Caller::user(town.person(*reader).id.clone());
+            pages.push(cold_and_warm(&server, &caller).await?);
+        }
+        anyhow::Ok(pages)
+    })?;
+    let of = |cost: fn(&[Cost; 3]) -> f64| [median(pages.iter().map(cost))];
+    let lines: [(&str, [f64; 1]); 6] = [
+        ("requests of a new process' first page", of(|[cold, ..]| cold.requests)),
+        ("  its read units", of(|[cold, ..]| cold.units)),
+        ("requests of the same page again", of(|[_, warm, _]| warm.requests)),
+        ("  its read units", of(|[_, warm, _]| warm.units)),
+        ("requests of the page after it", of(|[.., second]| second.requests)),
+        ("  its read units", of(|[.., second]| second.units)),
+    ];
+    for (label, figure) in lines {
+        let label = format!("DynamoDB, {FOLLOWEES} followees: {}", label.trim_start());
+        report.figure(label, Better::Lower, figure);
+    }
+    let [warm] = of(|[_, warm, _]| warm.units);
+    report.under("dynamo-warm", warm, WARM_UNITS_MAX, " units");
+    Ok(())
+}
+
+/// The first page in a new process, the same again, and the page after it.
+async fn cold_and_warm(server: &Server, reader: &Caller) -> Result<[Cost; 3]> {
+    let recorder = Arc::new(Recorder::default());
+    let feeds = Feeds::new(ground(server).await?.observed(recorder.clone()));
+    let first = PageInput { limit: Some(PAGE), after: None };
+    let (mut costs, mut asked) = (Vec::new(), first.clone());
+    for nth in 0..3 {
+        recorder.take();
+        let before = server.requests();
+        let page = feeds.home(reader, &asked).await?;
+        let capacity = recorder.take().iter().map(|operation| operation.capacity).sum();
+        costs.push(Cost::of(server.requests() - before, capacity));
+        if nth == 1 {
+            asked = PageInput { after: page.next, ..first.clone() };
+        }
+    }
+    <[Cost; 3]>::try_from(costs).ok().context("three pages were read")
+}
+
+impl Cost {
+    #[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
+    fn of(requests: u64, capacity: roundtable_table::Capacity) -> Self {
+        Self { requests: requests as f64, units: capacity.read_halves as f64 / 2.0 }
+    }
+}
+
+/// A process of its own, so to speak: the same tables, nothing remembered.
+async fn ground(server: &Server) -> Result<Ground> {
+    let clock = Arc::new(SystemClock);
+    let parts = Parts {
+        store: Store::new(server.connect()),
+        clock: clock.clone(),
+        ids: Ids::from_os(clock)?,
+        chance: Chance::from_os()?,
+        settings: Settings::default(),
+        fingerprint_key: [9; 32],
+    };
+    Ok(Ground::open(parts).await?)
+}

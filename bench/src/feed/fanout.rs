@@ -1,0 +1,194 @@
+//! One post to all followers of somebody, durable: beside Postgres and Redis, and beside others who
+//! write at the same time.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use roundtable_domain::Caller;
+
+use super::standin::FeedSource;
+
+use super::ours::{Others, Ours};
+use super::postgres::Postgres;
+use super::redis::{self, Pipeline, Redis};
+use super::town::Town;
+use crate::machine;
+use crate::progress::say;
+use crate::report::{Better, Report};
+use crate::samples::{median, rate};
+
+/// Rounds, after one to get going.
+const ROUNDS: usize = 5;
+/// At least so many times Redis, and Postgres.
+const REDIS_MIN: f64 = 1.3;
+const POSTGRES_MIN: f64 = 0.5;
+/// Nobody's write waits longer than this, in milliseconds.
+const WAIT_MS_MAX: f64 = 400.0;
+/// Posts that are fanned out while others write.
+const BESIDE: usize = 3;
+/// Reads of one feed in Redis.
+const READS: usize = 2_000;
+
+/// Who fans out.
+struct Subjects<'a> {
+    town: &'a Town,
+    ours: &'a Ours,
+    star: Caller,
+    postgres: Option<&'a Postgres>,
+    redis: Option<(Redis, Pipeline)>,
+    /// Activities so far; each is a new one.
+    next: usize,
+}
+
+pub(super) fn run(
+    root: &Path,
+    town: &Town,
+    ours: &Ours,
+    postgres: Option<&Postgres>,
+    report: &mut Report,
+) -> Result<()> {
+    say("processing what is left of the stream");
+    let processors = ours.start_processors()?;
+    let star = Caller::user(town.person(town.star).id.clone());
+    let mut subjects = Subjects { town, ours, star, postgres, redis: None, next: 0 };
+    subjects.redis = match subjects.start_redis(root, report) {
+        Ok(redis) => redis,
+        Err(error) => {
+            report.failed(Redis::NAME, &error);
+            None
+        }
+    };
+    subjects.rounds(root, report)?;
+    subjects.beside(root, report)?;
+    ours.stop_processors(processors)
+}
+
+impl Subjects<'_> {
+    /// A Redis, and how it is fastest, where it is installed.
+    fn start_redis(
+        &mut self,
+        root: &Path,
+        report: &mut Report,
+    ) -> Result<Option<(Redis, Pipeline)>> {
+        let Some(program) = redis::find() else {
+            report.note(redis::HOW_TO_INSTALL);
+            return Ok(None);
+        };
+        say("fan-out: the best way for Redis");
+        let redis = Redis::start(&program, root)?;
+        let mut best: Option<(Duration, Pipeline)> = None;
+        for pipeline in Pipeline::all() {
+            let took = redis.fan_out(self.town.actors, self.number(), pipeline)?;
+            if best.is_none_or(|(shortest, _)| took < shortest) {
+                best = Some((took, pipeline));
+            }
+        }
+        redis.check_feeds(self.town.actors, self.next as u64)?;
+        let Some((_, pipeline)) = best else { return Ok(None) };
+        let Pipeline { workers, followers } = pipeline;
+        report.note(format!(
+            "Redis is fastest with {workers} workers who send {followers} followers at once"
+        ));
+        let mut ids = redis.read_ids(READS)?;
+        report.note(format!(
+            "Redis reads the newest 50 ids of a feed in {:.0} µs (p50), without what they stand for \
+             and whether it may be seen",
+            ids.quantile_us(0.5)
+        ));
+        Ok(Some((redis, pipeline)))
+    }
+
+    /// A number that no activity had before.
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next as u64
+    }
+
+    /// Everybody in turn.
+    fn rounds(&mut self, root: &Path, report: &mut Report) -> Result<()> {
+        say("fan-out");
+        let followers = self.town.actors;
+        let (mut ours, mut postgres, mut redis) = (Vec::new(), Vec::new(), Vec::new());
+        for round in 0..=ROUNDS {
+            machine::settle(root)?;
+            let (took, at) = self.ours.fan_out(&self.star, round)?;
+            self.check(at)?;
+            ours.push(took);
+            if let Some(peer) = self.postgres {
+                machine::settle(root)?;
+                let activity =
+                    (i64::try_from(at.ms())?, i64::try_from(self.town.told.len() + round)?);
+                let started = Instant::now();
+                let copies = peer.fan_out(self.town.star, activity)?;
+                postgres.push(started.elapsed());
+                ensure!(copies == followers as u64, "Postgres made {copies} copies");
+            }
+            let number = self.number();
+            if let Some((peer, pipeline)) = &self.redis {
+                machine::settle(root)?;
+                redis.push(peer.fan_out(followers, number, *pipeline)?);
+            }
+        }
+        if let Some(peer) = self.postgres {
+            peer.check_feeds(followers, ROUNDS + 1)?;
+        }
+        // The first only got them going.
+        let per_second = |took: &Vec<Duration>| {
+            let rates = took.iter().skip(1).map(|took| rate(followers as u64, *took));
+            (!took.is_empty()).then(|| median(rates))
+        };
+        let figures = [&ours, &postgres, &redis].map(per_second);
+        report.figure(format!("fan-out to {followers}, followers/s"), Better::Higher, figures);
+        let [ours, postgres, redis] = figures;
+        if let Some((ours, redis)) = ours.zip(redis) {
+            report.at_least("fanout-redis", ours / redis, REDIS_MIN);
+        }
+        if let Some((ours, postgres)) = ours.zip(postgres) {
+            report.at_least("fanout-postgres", ours / postgres, POSTGRES_MIN);
+        }
+        Ok(())
+    }
+
+    /// That some followers find the newest post in their feeds, where it was copied to.
+    fn check(&self, at: roundtable_model::Time) -> Result<()> {
+        for fan in [0, self.town.regulars.len(), self.town.actors - 1] {
+            let fan = self.town.person(fan);
+            if fan.status != roundtable_model::UserStatus::Active {
+                continue;
+            }
+            let entry = self.ours.newest(&Caller::user(fan.id.clone()))?;
+            ensure!(entry.activity.created_at == at, "a follower does not see the star's post");
+            ensure!(entry.source == FeedSource::FanOut, "a follower does not see the copy");
+        }
+        Ok(())
+    }
+
+    /// Ours while others write.
+    fn beside(&self, root: &Path, report: &mut Report) -> Result<()> {
+        say("fan-out beside others who write");
+        let caller = |number: &usize| Caller::user(self.town.person(*number).id.clone());
+        let strangers = self.town.actors..self.town.star;
+        let mut others = Others {
+            people: self.town.regulars.iter().map(caller).collect(),
+            strangers: strangers.map(|number| self.town.person(number).id.clone()).collect(),
+            done: 0,
+        };
+        let mut longest = Duration::ZERO;
+        for number in 0..BESIDE {
+            machine::settle(root)?;
+            let (waited, count) = self.ours.fan_out_beside(&self.star, number, &others)?;
+            longest = longest.max(waited);
+            others.done += count;
+        }
+        let ms = longest.as_secs_f64() * 1e3;
+        let label = "longest wait of others beside a fan-out, ms";
+        report.figure(label, Better::Lower, [ms]);
+        report.note(format!(
+            "{} follows and posts, one every 5 ms, beside {BESIDE} fan-outs",
+            others.done
+        ));
+        report.under("fanout-wait", ms, WAIT_MS_MAX, "ms");
+        Ok(())
+    }
+}

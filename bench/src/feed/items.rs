@@ -1,0 +1,227 @@
+//! The town as items of the model, agreeing with each other, written in batches.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use futures::StreamExt;
+use roundtable_model::entities::{
+    Activity, ActorHead, Block, Follow, Post, Promotion, Share, User, UserCounter,
+};
+use roundtable_model::{
+    ActivityVerb, ContentType, Entity, FeedName, FollowStatus, Nickname, ObjectType,
+    PromotionReason, Shard, Tag, Time, UserCount, samples,
+};
+use roundtable_table::limits::BATCH_WRITE_ITEMS_MAX;
+use roundtable_table::{BatchWrite, Item, Table};
+
+use super::town::{Edge, Told, Town, Verb};
+use crate::progress::Progress;
+
+/// Batches on their way at the same time.
+const BATCHES_AT_ONCE: usize = 64;
+/// What every circle has been changed to, so that its version can be told from none.
+const CIRCLE_VERSION: u64 = 1;
+
+/// Writes all of the town; gives the number of its items.
+pub(super) async fn write(core: &Table, town: &Town) -> Result<u64> {
+    let total = town.people.len() * 3 + town.edges.len() + town.posts.len() + town.told.len();
+    let progress = Progress::new("writing the town", total as u64);
+    // What people did comes last: it is what the stream still holds, and leads to the least.
+    let people = (0..town.people.len()).flat_map(|number| town.profile(number));
+    let edges = town.edges.iter().map(|edge| town.edge(edge).item());
+    let blocks = town.blocks.iter().map(|(blocker, blocked)| town.block(*blocker, *blocked).item());
+    let acts = town.told.iter().flat_map(|told| town.act_items(told));
+    let counts = town.counts().into_iter().map(|counter| counter.item());
+    let mut items = people.chain(edges).chain(blocks).chain(counts).chain(acts).peekable();
+    let batches = std::iter::from_fn(|| {
+        items.peek()?;
+        Some(items.by_ref().take(BATCH_WRITE_ITEMS_MAX).map(BatchWrite::Put).collect::<Vec<_>>())
+    });
+    let writes = batches.map(|batch| async {
+        let count = batch.len() as u64;
+        core.batch_write(batch).await.map(|_| count)
+    });
+    let mut under_way = futures::stream::iter(writes).buffer_unordered(BATCHES_AT_ONCE);
+    let mut written = 0;
+    while let Some(count) = under_way.next().await {
+        let count = count?;
+        written += count;
+        progress.add(count);
+    }
+    Ok(written)
+}
+
+impl Town {
+    /// Somebody, and the newest of what they did.
+    fn profile(&self, number: usize) -> Vec<Item> {
+        let person = self.person(number);
+        let name = Self::nickname(number);
+        let user = User {
+            id: person.id.clone(),
+            nickname: named(number),
+            email: format!("{name}@example.com").parse().ok(),
+            handle: None,
+            preferred_username: name,
+            status: person.status,
+            is_private: person.is_private,
+            created_at: Time::from_ms(Self::begin_ms()),
+            updated_at: Time::from_ms(Self::begin_ms()),
+            ..samples::user()
+        };
+        let mut items = vec![user.item()];
+        let is_star = number == self.star;
+        let idle = ActorHead::idle((&person.id).into());
+        items.extend(person.last_ms.map(Time::from_ms).map(|last_ts| {
+            let (version, window_at, window_count) = (1, last_ts, 1);
+            ActorHead { version, last_ts, window_at, window_count, ..idle.clone() }.item()
+        }));
+        if is_star {
+            let promoted = true;
+            items.extend([ActorHead { promoted, ..idle }.item(), self.promotion().item()]);
+        }
+        items
+    }
+
+    /// The star is promoted by hand: it has more followers than are promoted otherwise.
+    fn promotion(&self) -> Promotion {
+        let star = &self.person(self.star).id;
+        Promotion {
+            subject_id: star.into(),
+            user_id: Some(star.clone()),
+            group_id: None,
+            fanout_enabled: true,
+            reason: PromotionReason::Manual,
+            thresholds: None,
+            watermark: None,
+            watermark_since: None,
+            updated_at: Time::from_ms(Self::begin_ms()),
+        }
+    }
+
+    fn edge(&self, edge: &Edge) -> Follow {
+        let begin = Time::from_ms(Self::begin_ms());
+        let status = if edge.is_active { FollowStatus::Active } else { FollowStatus::Pending };
+        Follow {
+            follower_id: self.person(edge.follower).id.clone(),
+            followee_id: self.person(edge.followee).id.clone(),
+            follower_nickname: named(edge.follower),
+            followee_nickname: named(edge.followee),
+            status,
+            muted: edge.is_muted,
+            active_since: edge.is_active.then_some(begin),
+            shard: Shard::ZERO,
+            day_shard: Shard::ZERO,
+            notification_enabled: true,
+            activity_pub_id: None,
+            version: 1,
+            created_at: begin,
+        }
+    }
+
+    fn block(&self, blocker: usize, blocked: usize) -> Block {
+        Block {
+            blocker_id: self.person(blocker).id.clone(),
+            blocked_id: self.person(blocked).id.clone(),
+            created_at: Time::from_ms(Self::begin_ms()),
+        }
+    }
+
+    /// How many everybody follows, is followed by, and has written.
+    fn counts(&self) -> Vec<UserCounter> {
+        let mut counts: BTreeMap<(usize, UserCount), u64> = BTreeMap::new();
+        let mut count = |number, counter| *counts.entry((number, counter)).or_default() += 1;
+        for edge in self.edges.iter().filter(|edge| edge.is_active) {
+            count(edge.follower, UserCount::Following);
+            count(edge.followee, UserCount::Followers);
+        }
+        for post in self.posts.iter().filter(|post| !post.is_deleted) {
+            count(post.author, UserCount::Posts);
+        }
+        let counter = |((number, counter), count)| UserCounter {
+            user_id: self.person(number).id.clone(),
+            counter,
+            shard: Shard::ZERO,
+            count,
+            version: (counter == UserCount::Following).then_some(CIRCLE_VERSION),
+            updated_at: Time::from_ms(Self::begin_ms()),
+        };
+        counts.into_iter().map(counter).collect()
+    }
+
+    /// An activity, with the post or the share that it tells of.
+    fn act_items(&self, told: &Told) -> Vec<Item> {
+        let Some(post) = self.posts.get(told.post) else { return Vec::new() };
+        let at = Time::from_ms(told.at_ms);
+        let verb = match told.verb {
+            Verb::Wrote => ActivityVerb::Post,
+            Verb::Shared | Verb::Unshared => ActivityVerb::Share,
+        };
+        let text = Self::text(told.post);
+        let activity = Activity {
+            activity_id: told.id.clone(),
+            actor_id: self.person(told.actor).id.clone(),
+            group_id: None,
+            verb,
+            object_type: ObjectType::Post,
+            object_id: (&post.id).into(),
+            preview_text: Some(text.clone()),
+            media: None,
+            tags: tags(told.post),
+            fanout: false,
+            created_at: at,
+        };
+        let object = match told.verb {
+            Verb::Wrote => Some(self.post(told.post, text).item()),
+            Verb::Shared => {
+                let share = Share {
+                    post_id: post.id.clone(),
+                    user_id: activity.actor_id.clone(),
+                    activity_id: activity.activity_id.clone(),
+                    post_user_id: self.person(post.author).id.clone(),
+                    created_at: at,
+                };
+                Some(share.item())
+            }
+            Verb::Unshared => None,
+        };
+        object.into_iter().chain([activity.item()]).collect()
+    }
+
+    fn post(&self, number: usize, content: String) -> Post {
+        let Some(post) = self.posts.get(number) else { return samples::post() };
+        let at = Time::from_ms(post.at_ms);
+        let author = self.person(post.author);
+        Post {
+            id: post.id.clone(),
+            author_id: author.id.clone(),
+            author_nickname: named(post.author),
+            group_id: None,
+            content,
+            content_type: ContentType::Text,
+            media: Vec::new(),
+            visibility: post.visibility,
+            moderation_status: post.moderation,
+            is_deleted: post.is_deleted,
+            hashtags: tags(number),
+            mentions: Vec::new(),
+            feed_id: FeedName::GLOBAL,
+            activity_pub_id: None,
+            audience: Vec::new(),
+            author_is_private: author.is_private,
+            published_at: Some(at),
+            score: None,
+            shard: Shard::ZERO,
+            version: 1,
+            created_at: at,
+            updated_at: at,
+        }
+    }
+}
+
+fn named(number: usize) -> Nickname {
+    Town::nickname(number).parse().unwrap_or_else(|_| samples::user().nickname)
+}
+
+fn tags(number: usize) -> Vec<Tag> {
+    Town::tag(number).and_then(|tag| tag.parse().ok()).into_iter().collect()
+}

@@ -1,0 +1,196 @@
+//! The tables and indexes, and three ways to ask for a home feed. Each leaves out what ours does:
+//! deleted, moderated, private, followers' only to others, of blocked, muted, suspended people, and
+//! shares that were taken back.
+
+use crate::feed::PAGE;
+
+/// Activities looked at before what the reader may not see falls out: enough for a page, almost always.
+/// Otherwise the next ones are asked for.
+pub(super) const LOOKED: usize = 75;
+
+/// Words are numbers: 0 is active, public, and wrote; 1 is approved, for followers, and shared.
+pub(super) const TABLES: &str = "
+    CREATE TABLE users (
+        id bigint NOT NULL, nickname text NOT NULL, status smallint NOT NULL,
+        is_private bool NOT NULL, last_ts bigint NOT NULL
+    );
+    CREATE TABLE posts (
+        id bigint NOT NULL, author_id bigint NOT NULL, content text NOT NULL, tags text[] NOT NULL,
+        visibility smallint NOT NULL, moderation smallint NOT NULL, is_deleted bool NOT NULL,
+        created_at bigint NOT NULL
+    );
+    CREATE TABLE activities (
+        id bigint NOT NULL, ts bigint NOT NULL, actor_id bigint NOT NULL, post_id bigint NOT NULL,
+        verb smallint NOT NULL
+    );
+    CREATE TABLE shares (
+        post_id bigint NOT NULL, user_id bigint NOT NULL, activity_id bigint NOT NULL
+    );
+    CREATE TABLE follows (
+        follower bigint NOT NULL, followee bigint NOT NULL, is_active bool NOT NULL,
+        muted bool NOT NULL, created_at bigint NOT NULL
+    );
+    CREATE TABLE blocks (blocker bigint NOT NULL, blocked bigint NOT NULL);
+    CREATE TABLE feed_items (
+        follower bigint NOT NULL, ts bigint NOT NULL, activity_id bigint NOT NULL,
+        PRIMARY KEY (follower, ts, activity_id)
+    );
+";
+
+/// What the feed asks for is in the indexes, so that it need not look further.
+pub(super) const INDEXES: &str = "
+    ALTER TABLE users ADD PRIMARY KEY (id) INCLUDE (status, is_private, last_ts);
+    ALTER TABLE posts ADD PRIMARY KEY (id);
+    ALTER TABLE activities ADD PRIMARY KEY (id);
+    CREATE INDEX activities_by_actor ON activities (actor_id, ts DESC, id DESC)
+        INCLUDE (post_id, verb);
+    CREATE INDEX activities_by_time ON activities (ts DESC, id DESC)
+        INCLUDE (actor_id, post_id, verb);
+    ALTER TABLE shares ADD PRIMARY KEY (post_id, user_id) INCLUDE (activity_id);
+    ALTER TABLE follows ADD PRIMARY KEY (follower, followee) INCLUDE (is_active, muted);
+    CREATE INDEX follows_by_followee ON follows (followee, follower) INCLUDE (is_active);
+    CREATE INDEX follows_muted ON follows (follower, followee) WHERE muted;
+    ALTER TABLE blocks ADD PRIMARY KEY (blocker, blocked);
+    CREATE INDEX blocks_by_blocked ON blocks (blocked, blocker);
+";
+
+/// Copies an activity into the feeds of all followers.
+pub(super) const FAN_OUT: &str = "
+    INSERT INTO feed_items
+    SELECT follower, $2, $3 FROM follows WHERE followee = $1 AND is_active
+";
+
+/// A way to ask for a home feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::feed) enum Way {
+    /// The newest of each followee, merged.
+    Lateral,
+    /// The newest of those followees who did something last.
+    Heads,
+    /// What everybody did, newest first, asking of each whether the reader follows them.
+    Scan,
+}
+
+impl Way {
+    pub(in crate::feed) const ALL: [Self; 3] = [Self::Lateral, Self::Heads, Self::Scan];
+
+    pub(in crate::feed) const fn name(self) -> &'static str {
+        match self {
+            Self::Lateral => "lateral",
+            Self::Heads => "heads",
+            Self::Scan => "scan",
+        }
+    }
+
+    /// What must be said before it is planned: the scan is one only if nothing is read as a whole.
+    pub(super) const fn settings(self) -> &'static str {
+        match self {
+            Self::Lateral | Self::Heads => "RESET enable_hashjoin; RESET enable_mergejoin",
+            Self::Scan => "SET enable_hashjoin = off; SET enable_mergejoin = off",
+        }
+    }
+
+    /// The first page of reader `$1`.
+    pub(super) fn first(self) -> String {
+        self.statement("true", "9223372036854775807")
+    }
+
+    /// A page of reader `$1` after the activity `$3` of time `$2`.
+    pub(super) fn after(self) -> String {
+        self.statement("(a.ts, a.id) < ($2, $3)", "$2")
+    }
+
+    fn statement(self, earlier: &str, ts: &str) -> String {
+        match self {
+            Self::Lateral => newest_of(FOLLOWED, earlier),
+            Self::Heads => newest_of(&last_active(ts), earlier),
+            Self::Scan => scan(earlier),
+        }
+    }
+}
+
+/// Whom the reader neither blocks nor is blocked by nor has muted is none of these.
+const HIDDEN: &str = "hidden AS MATERIALIZED (
+    SELECT blocked AS id FROM blocks WHERE blocker = $1
+    UNION ALL SELECT blocker FROM blocks WHERE blocked = $1
+    UNION ALL SELECT followee FROM follows WHERE follower = $1 AND muted
+)";
+
+/// Whether the reader may see activity `a` of `u` about post `p` of `w`.
+const VISIBLE: &str = "
+    u.status = 0 AND w.status = 0 AND NOT p.is_deleted
+    AND (p.author_id = $1 OR p.moderation = 1 AND (
+        p.visibility = 0 AND NOT w.is_private
+        OR p.visibility <= 1 AND (p.author_id = a.actor_id OR EXISTS (
+            SELECT FROM follows f
+            WHERE f.follower = $1 AND f.followee = p.author_id AND f.is_active OFFSET 0))))
+    AND a.actor_id NOT IN (SELECT id FROM hidden) AND p.author_id NOT IN (SELECT id FROM hidden)
+    AND (a.verb = 0 OR EXISTS (
+        SELECT FROM shares s
+        WHERE s.post_id = a.post_id AND s.user_id = a.actor_id AND s.activity_id = a.id
+        OFFSET 0))";
+
+const FOLLOWED: &str = "
+    SELECT followee AS id FROM follows WHERE follower = $1 AND is_active AND NOT muted";
+
+/// Those followees whose newest activities can be on the page: all who did something after it begins,
+/// and of the others those who did so last.
+fn last_active(ts: &str) -> String {
+    let others =
+        format!("SELECT id FROM circle WHERE last_ts < {ts} ORDER BY last_ts DESC LIMIT {LOOKED}");
+    format!(
+        "WITH circle AS MATERIALIZED (
+            SELECT h.id, h.last_ts FROM follows f JOIN users h ON h.id = f.followee
+            WHERE f.follower = $1 AND f.is_active AND NOT f.muted
+        )
+        SELECT id FROM circle WHERE last_ts >= {ts} UNION ALL ({others})"
+    )
+}
+
+/// The newest activities of these actors and the reader, then whether each may be seen.
+fn newest_of(actors: &str, earlier: &str) -> String {
+    format!(
+        "WITH {HIDDEN}, looked AS MATERIALIZED (
+            SELECT a.* FROM (({actors}) UNION ALL SELECT $1::bigint) AS actor (id)
+            CROSS JOIN LATERAL (
+                SELECT a.id, a.ts, a.actor_id, a.post_id, a.verb FROM activities a
+                WHERE a.actor_id = actor.id AND {earlier}
+                ORDER BY a.ts DESC, a.id DESC LIMIT {LOOKED}
+            ) a
+            ORDER BY a.ts DESC, a.id DESC LIMIT {LOOKED}
+        )
+        SELECT a.id, a.ts, a.actor_id, a.verb, a.post_id, p.content AS preview, p.tags,
+            ({VISIBLE}) AS visible
+        FROM looked a JOIN posts p ON p.id = a.post_id
+        JOIN users u ON u.id = a.actor_id JOIN users w ON w.id = p.author_id
+        ORDER BY a.ts DESC, a.id DESC"
+    )
+}
+
+/// What everybody did, and what the reader did, as far as it may be seen.
+fn scan(earlier: &str) -> String {
+    let seen = |whose: &str, followed: &str| {
+        format!(
+            "SELECT a.id, a.ts, a.actor_id, a.verb, a.post_id, p.content AS preview, p.tags,
+                true AS visible
+            FROM (
+                SELECT a.* FROM activities a {followed} WHERE {whose} AND {earlier}
+                ORDER BY a.ts DESC, a.id DESC OFFSET 0
+            ) a
+            JOIN posts p ON p.id = a.post_id
+            JOIN users u ON u.id = a.actor_id JOIN users w ON w.id = p.author_id
+            WHERE {VISIBLE}
+            ORDER BY a.ts DESC, a.id DESC LIMIT {PAGE}"
+        )
+    };
+    let followed = "CROSS JOIN LATERAL (
+        SELECT FROM follows f
+        WHERE f.follower = $1 AND f.followee = a.actor_id AND f.is_active AND NOT f.muted
+        OFFSET 0
+    ) f";
+    let (others, own) = (seen("true", followed), seen("a.actor_id = $1", ""));
+    format!(
+        "WITH {HIDDEN} SELECT * FROM (({others}) UNION ALL ({own})) AS page
+        ORDER BY ts DESC, id DESC LIMIT {PAGE}"
+    )
+}

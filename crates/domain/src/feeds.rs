@@ -1,0 +1,110 @@
+//! Home feeds: everything readers may see from the people they follow, the groups they are in and
+//! themselves, newest first, at any depth (R25).
+//!
+//! Where an entry comes from never changes what is shown. Candidates come from [memory](Memory) as far
+//! as it reaches, below it from the table: an actor's activities, or the copies of them in the reader's
+//! own feed where [those are complete](coverage). Every candidate is then checked against the present.
+
+mod circles;
+mod coverage;
+mod entry;
+mod home;
+mod known;
+mod loads;
+mod memory;
+mod merge;
+mod place;
+mod ring;
+mod shelf;
+mod stored;
+mod tails;
+
+use std::sync::Arc;
+
+use roundtable_model::entities::{Activity, Post};
+
+pub(crate) use self::circles::Circle;
+pub use self::memory::MemoryFigures;
+
+use self::circles::Circles;
+use self::entry::Entry;
+use self::memory::Memory;
+use self::place::Place;
+use crate::{Ground, refusals};
+
+/// Entries of a page, unless asked otherwise.
+pub const FEED_ITEMS: usize = 50;
+
+refusals! {
+    /// Why a feed was not shown.
+    FeedError {}
+}
+
+/// The home feeds of everybody.
+#[derive(Clone, Debug)]
+pub struct Feeds {
+    ground: Ground,
+    memory: Arc<Memory>,
+    circles: Arc<Circles>,
+}
+
+/// Something in a feed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeedEntry {
+    /// What happened, with its text as it is now.
+    pub activity: Activity,
+    /// The post it is about, if it is about one, or about a comment on it.
+    pub post: Option<Arc<Post>>,
+    /// How this page found it.
+    pub source: FeedSource,
+}
+
+/// How a page found an entry; never changes what is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FeedSource {
+    /// Among what its actor did.
+    FanIn,
+    /// Among the copies in the reader's own feed.
+    FanOut,
+}
+
+/// Candidates for a page, newest first.
+#[derive(Debug, Default)]
+struct Found {
+    entries: Vec<(Arc<Entry>, FeedSource)>,
+    /// Everything at this place and above it is among them; `None`: everything there is.
+    down_to: Option<Place>,
+}
+
+/// How much is remembered.
+#[derive(Clone, Debug)]
+pub struct FeedFigures {
+    /// Of activities, and what they are about.
+    pub memory: MemoryFigures,
+    /// Readers whose circles are known.
+    pub circles: usize,
+    /// Whom they are tied to, altogether.
+    pub ties: usize,
+}
+
+impl Feeds {
+    /// The feeds on this ground. There is one of these in a process: what it remembers is worth sharing.
+    pub fn new(ground: Ground) -> Self {
+        let settings = &ground.settings().feed.memory;
+        let memory = Memory::new(settings, ground.store().capabilities().one_process);
+        let circles = Circles::new(settings.ties);
+        Self { ground, memory: Arc::new(memory), circles: Arc::new(circles) }
+    }
+
+    /// Reads the latest activities of everybody into memory: until then pages are as right, and some
+    /// cost more.
+    pub async fn warm_up(&self) -> Result<(), FeedError> {
+        Ok(self.memory.fill_ring(&self.ground).await?)
+    }
+
+    /// How much is remembered.
+    pub fn figures(&self) -> FeedFigures {
+        let (circles, ties) = self.circles.figures();
+        FeedFigures { memory: self.memory.figures(), circles, ties }
+    }
+}

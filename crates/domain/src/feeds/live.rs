@@ -1,0 +1,128 @@
+//! A home feed as it grows: each new entry once, in the order they came, from where a reader left off.
+
+use std::collections::{HashSet, VecDeque};
+
+use roundtable_model::ActivityId;
+use tokio::sync::watch;
+
+use super::place::Place;
+use super::{FeedEntry, FeedError, Feeds, sourced};
+use crate::{Caller, Failure, PageInput};
+
+/// Activities looked at in one go.
+const LOOK: usize = 200;
+/// Entries that a reader who was away is told of, at the most; pages have the rest.
+const MISSED_MAX: usize = 1_000;
+/// Entries of one page of them.
+const PAGE: usize = 100;
+
+/// One reader's feed as it grows.
+#[derive(Debug)]
+pub struct LiveFeed {
+    feeds: Feeds,
+    caller: Caller,
+    /// The number of the next activity to look at.
+    next: u64,
+    /// What the reader is about to be told.
+    ready: VecDeque<FeedEntry>,
+    /// What was told from pages, and may come again from the log.
+    told: HashSet<ActivityId>,
+    /// The newest entry that was told.
+    last: Option<Place>,
+    changed: watch::Receiver<u64>,
+}
+
+impl Feeds {
+    /// The caller's feed from now on, or from behind the entry they saw last.
+    pub async fn live(
+        &self,
+        caller: &Caller,
+        after: Option<&ActivityId>,
+    ) -> Result<LiveFeed, FeedError> {
+        self.ground.reader(caller).await?;
+        self.catch_up().await?;
+        let (next, is_known) = self.memory.behind(after);
+        let mut live = LiveFeed {
+            feeds: self.clone(),
+            caller: caller.clone(),
+            next,
+            ready: VecDeque::new(),
+            told: HashSet::new(),
+            last: after.and_then(|id| Some(Place { at: id.time()?, id: id.clone() })),
+            changed: self.memory.changes(),
+        };
+        if after.is_some() && !is_known {
+            live.read_up().await?;
+        }
+        Ok(live)
+    }
+
+    /// Applies what has happened since. [`Feeds::follow`] does it all the time.
+    pub async fn catch_up(&self) -> Result<(), FeedError> {
+        Ok(self.memory.catch_up(&self.ground).await?)
+    }
+}
+
+impl LiveFeed {
+    /// The next entry; waits for it.
+    pub async fn next(&mut self) -> Result<FeedEntry, FeedError> {
+        loop {
+            if let Some(entry) = self.ready.pop_front() {
+                self.last = Some(Place::of(&entry.activity)).max(self.last.take());
+                return Ok(entry);
+            }
+            // Marked as seen before the log is looked at: what comes later ends the wait below.
+            self.changed.borrow_and_update();
+            if !self.look().await? {
+                // The sender lives in the feeds that this holds.
+                let _ = self.changed.changed().await;
+            }
+        }
+    }
+
+    /// Looks at some more of what has come; whether there was any.
+    async fn look(&mut self) -> Result<bool, FeedError> {
+        let Some(entries) = self.feeds.memory.log_from(self.next, LOOK) else {
+            // It came faster than the reader took it.
+            self.next = self.feeds.memory.behind(None).0;
+            self.read_up().await?;
+            return Ok(true);
+        };
+        if entries.is_empty() {
+            return Ok(false);
+        }
+        self.next += entries.len() as u64;
+        let Feeds { ground, circles, .. } = &self.feeds;
+        let me = ground.reader(&self.caller).await?;
+        let circle = circles.of(ground, &me.id).await.map_err(Failure::from)?;
+        let mine = entries.into_iter().filter(|entry| circle.has(entry));
+        let mine = mine.filter(|entry| !self.told.remove(&entry.place.id)).collect();
+        let shown = self.feeds.shown(&self.caller, &me, &circle, sourced(mine)).await?;
+        self.ready.extend(shown);
+        Ok(true)
+    }
+
+    /// What the log has forgotten, from pages: all that is newer than what was told last.
+    async fn read_up(&mut self) -> Result<(), FeedError> {
+        let Some(last) = self.last.clone() else { return Ok(()) };
+        let (mut missed, mut after) = (VecDeque::new(), None);
+        while missed.len() < MISSED_MAX {
+            let input = PageInput { limit: Some(PAGE), after: after.take() };
+            let page = self.feeds.home(&self.caller, &input).await?;
+            let is_end = page.next.is_none();
+            after = page.next;
+            let entries = page.items.into_iter().map(|(entry, _)| entry);
+            let newer: Vec<FeedEntry> =
+                entries.take_while(|entry| Place::of(&entry.activity) > last).collect();
+            let is_all = newer.len() < PAGE;
+            newer.into_iter().for_each(|entry| missed.push_front(entry));
+            if is_all || is_end {
+                break;
+            }
+        }
+        // Some of it may still be in the log that is read from here on.
+        self.told.extend(missed.iter().map(|entry| entry.activity.activity_id.clone()));
+        self.ready.extend(missed);
+        Ok(())
+    }
+}

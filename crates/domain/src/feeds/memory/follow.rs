@@ -1,0 +1,110 @@
+//! How memory hears of changes where all writes go through this process: whoever looks at it reads the
+//! stream to its end before, and those who come at the same time share a read.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use roundtable_model::table::{
+    self, Sequence, StreamPage, StreamRead, StreamStart, Table, limits::STREAM_CHANGES_MAX,
+};
+
+use super::Memory;
+use crate::{Failure, Ground};
+
+/// How far the stream was read.
+#[derive(Debug, Default)]
+pub(super) struct Follower {
+    /// How often somebody began to read to the end.
+    begun: AtomicU64,
+    reached: tokio::sync::Mutex<Reached>,
+}
+
+#[derive(Debug, Default)]
+struct Reached {
+    /// The one shard; unknown before the first read.
+    shard: String,
+    /// Everything up to here was heard; `None` while nothing is listened to.
+    after: Option<Sequence>,
+    /// The last time somebody began and came to the end.
+    done: u64,
+}
+
+impl Memory {
+    /// Hears of everything that happened before this call. Where writes of others are not seen by this
+    /// process, it does nothing: whoever reads the stream there tells by [`Memory::apply`].
+    pub(crate) async fn catch_up(&self, ground: &Ground) -> Result<(), Failure> {
+        if !self.is_exact {
+            return Ok(());
+        }
+        let begun = self.follower.begun.load(Ordering::SeqCst);
+        let mut reached = self.follower.reached.lock().await;
+        if reached.done > begun {
+            // Somebody began after this call, and came to the end while it waited.
+            return Ok(());
+        }
+        let round = self.follower.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        let table = ground.core().table();
+        if reached.after.is_none() {
+            self.listen(table, &mut reached).await?;
+        } else {
+            self.read_on(table, &mut reached).await?;
+        }
+        reached.done = round;
+        Ok(())
+    }
+
+    /// Reads to the end as of now, or further.
+    async fn read_on(&self, table: &Table, reached: &mut Reached) -> Result<(), Failure> {
+        let mut end: Option<Sequence> = None;
+        while let Some(after) = reached.after.clone() {
+            let page = match reached.read(table, StreamStart::After(after.clone())).await {
+                Err(table::Error::StreamTrimmed { .. }) => {
+                    tracing::warn!(?after, "the stream was trimmed: feeds forget what they know");
+                    return self.listen(table, reached).await;
+                }
+                page => page?,
+            };
+            // Together, with nothing awaited in between: what was heard is heard once.
+            let new = page.changes.partition_point(|change| change.sequence <= after);
+            self.apply(page.changes.get(new..).unwrap_or_default());
+            let next = page.next.filter(|next| *next > after);
+            let Some(next) = next else { return Ok(()) };
+            reached.after = Some(next);
+            // Others may write faster than this reads; what they do from now on can wait.
+            if end.is_none() {
+                end = reached.read(table, StreamStart::Latest).await?.next;
+            }
+            if reached.after >= end {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Listens to whatever comes from now on. Nothing that was read before can be relied on.
+    async fn listen(&self, table: &Table, reached: &mut Reached) -> Result<(), Failure> {
+        reached.after = None;
+        {
+            let mut state = self.state.write();
+            state.is_listening = false;
+            state.forget_all();
+        }
+        let shards = table.stream_shards().await?;
+        let [shard] = shards.as_slice() else {
+            let found = shards.len();
+            return Err(Failure::Internal(format!("a stream of one process has {found} shards")));
+        };
+        reached.shard.clone_from(&shard.id);
+        let latest = reached.read(table, StreamStart::Latest).await?.next;
+        reached.after = Some(latest.unwrap_or_else(|| Sequence::from(0)));
+        self.state.write().is_listening = true;
+        Ok(())
+    }
+}
+
+impl Reached {
+    async fn read(&self, table: &Table, start: StreamStart) -> table::Result<StreamPage> {
+        let (shard, limit, wait) = (self.shard.clone(), STREAM_CHANGES_MAX, Duration::ZERO);
+        table.stream_read(StreamRead { shard, start, limit, wait }).await
+    }
+}

@@ -1,0 +1,142 @@
+//! Writing copies: the next readers are looked up while those before them are written to, and never more
+//! than a few pages of them are under way, so that others who write need not wait.
+
+use futures::future::try_join_all;
+use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use roundtable_model::table::BatchWrite;
+use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
+use roundtable_model::{Cursor, Entity, Shards};
+
+use super::pending::Pass;
+use super::readers::{READERS_MAX, Readers};
+use super::{FanOut, Home};
+use crate::Failure;
+
+/// Copies that are handed to the store together, about.
+const COPIES_TOGETHER: usize = 1_000;
+/// Pages of readers that are written to at the same time: one on its way to the disk, one that waits for
+/// it, and one that is made.
+const PAGES_AT_ONCE: usize = 3;
+/// Batches at the same time where each is a request over a network.
+const REQUESTS_AT_ONCE: usize = 8;
+
+/// Where the next page of readers is.
+struct Ahead {
+    after: Option<Cursor>,
+    left: usize,
+    is_end: bool,
+}
+
+/// Readers that have been written to.
+struct Page {
+    copies: usize,
+    /// Where the others are.
+    next: Option<Cursor>,
+}
+
+impl FanOut {
+    /// Copies activities to their readers, to about `left` of them; where the others are.
+    pub(super) async fn copy(
+        &self,
+        home: &Home,
+        pass: &Pass,
+        left: &mut usize,
+    ) -> Result<Option<Cursor>, Failure> {
+        if pass.copies.is_empty() {
+            return Ok(None);
+        }
+        let spread = self.spread(home).await?;
+        let ahead = Ahead { after: pass.after.clone(), left: *left, is_end: false };
+        let mut written = self.written(home, pass, spread, ahead);
+        let mut last = None;
+        while let Some(page) = written.try_next().await? {
+            *left = left.saturating_sub(page.copies);
+            last = page.next;
+        }
+        Ok(last)
+    }
+
+    /// Readers page by page, as they are written to.
+    fn written<'a>(
+        &'a self,
+        home: &'a Home,
+        pass: &'a Pass,
+        spread: Shards,
+        ahead: Ahead,
+    ) -> BoxStream<'a, Result<Page, Failure>> {
+        let pages =
+            stream::try_unfold(ahead, move |ahead| self.next_readers(home, pass, spread, ahead));
+        let at_once = if self.is_embedded() { PAGES_AT_ONCE } else { 1 };
+        pages.map_ok(|readers| self.write(pass, readers)).try_buffered(at_once).boxed()
+    }
+
+    async fn next_readers(
+        &self,
+        home: &Home,
+        pass: &Pass,
+        spread: Shards,
+        ahead: Ahead,
+    ) -> Result<Option<(Readers, Ahead)>, Failure> {
+        if ahead.is_end || ahead.left == 0 {
+            return Ok(None);
+        }
+        // A page is built in one go: others have their turn before each.
+        tokio::task::yield_now().await;
+        let together = COPIES_TOGETHER.min(ahead.left).div_ceil(pass.copies.len());
+        let limit = together.min(READERS_MAX);
+        let readers = self.readers(home, spread, limit, ahead.after).await?;
+        let copies = readers.ids.len() * pass.copies.len();
+        let ahead = Ahead {
+            after: readers.next.clone(),
+            left: ahead.left.saturating_sub(copies.max(1)),
+            is_end: readers.next.is_none(),
+        };
+        Ok(Some((readers, ahead)))
+    }
+
+    /// Copies activities to some readers, and looks whether their feeds have become too long.
+    async fn write(&self, pass: &Pass, readers: Readers) -> Result<Page, Failure> {
+        let mut long = Vec::new();
+        let mut puts = Vec::with_capacity(readers.ids.len() * pass.copies.len());
+        let mut copies = pass.copies.clone();
+        for reader in readers.ids {
+            let mut is_looked_at = false;
+            for copy in &mut copies {
+                copy.follower_id.clone_from(&reader);
+                is_looked_at |= self.looks_at(copy);
+                puts.push(BatchWrite::Put(copy.item()));
+            }
+            if is_looked_at {
+                long.push(reader);
+            }
+        }
+        let page = Page { copies: puts.len(), next: readers.next };
+        self.write_batches(puts).await?;
+        self.tally.copied(page.copies);
+        self.trim_all(long).await?;
+        Ok(page)
+    }
+
+    /// Puts and takes away, each for itself.
+    pub(super) async fn write_batches(&self, writes: Vec<BatchWrite>) -> Result<(), Failure> {
+        let table = self.ground.core().table();
+        let mut writes = writes.into_iter().peekable();
+        let mut batches: Vec<Vec<BatchWrite>> = Vec::new();
+        while writes.peek().is_some() {
+            batches.push(writes.by_ref().take(BATCH_WRITE_ITEMS_MAX).collect());
+        }
+        let batches = batches.into_iter().map(|batch| table.batch_write(batch));
+        if self.is_embedded() {
+            try_join_all(batches).await?;
+        } else {
+            let batches = stream::iter(batches).buffer_unordered(REQUESTS_AT_ONCE);
+            batches.try_for_each(|_| async { Ok(()) }).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the store is in this process: what is handed to it then waits for the disk only.
+    fn is_embedded(&self) -> bool {
+        self.ground.store().capabilities().one_process
+    }
+}

@@ -1,0 +1,136 @@
+//! Who is in a history, and where: six people, two clubs, and the three processes that serve them.
+
+use std::fmt;
+
+use roundtable_domain::{Caller, FeedMemory, ModerationMode};
+use roundtable_model::{Role, UserId};
+
+/// Somebody. Dan and Eve begin with private accounts; Mo moderates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Name {
+    Ana,
+    Bo,
+    Cleo,
+    Dan,
+    Eve,
+    Mo,
+}
+
+impl Name {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Ana, Self::Bo, Self::Cleo, Self::Dan, Self::Eve, Self::Mo];
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ana => "ana",
+            Self::Bo => "bo",
+            Self::Cleo => "cleo",
+            Self::Dan => "dan",
+            Self::Eve => "eve",
+            Self::Mo => "mo",
+        }
+    }
+
+    pub(crate) fn id(self) -> UserId {
+        self.as_str().parse().unwrap()
+    }
+
+    pub(crate) fn caller(self) -> Caller {
+        let role = if self == Self::Mo { Role::Moderator } else { Role::User };
+        Caller::with_roles(self.id(), &[role])
+    }
+
+    pub(crate) const fn begins_private(self) -> bool {
+        matches!(self, Self::Dan | Self::Eve)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A group: ana founded the runners, bo the bakers, who are private.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Club {
+    Runners,
+    Bakers,
+}
+
+impl Club {
+    pub(crate) const ALL: [Self; 2] = [Self::Runners, Self::Bakers];
+
+    pub(crate) const fn owner(self) -> Name {
+        match self {
+            Self::Runners => Name::Ana,
+            Self::Bakers => Name::Bo,
+        }
+    }
+}
+
+impl fmt::Display for Club {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Runners => "the runners",
+            Self::Bakers => "the bakers",
+        })
+    }
+}
+
+/// A process that people come to. Each remembers more than the one before, and each has moderators
+/// look at posts at another time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Door {
+    North,
+    East,
+    South,
+}
+
+impl Door {
+    pub(crate) const ALL: [Self; 3] = [Self::North, Self::East, Self::South];
+
+    /// Everything is looked up, a little is remembered, or as much as there is.
+    pub(crate) fn memory(self) -> FeedMemory {
+        let none = FeedMemory {
+            recent: 0,
+            each: 0,
+            actors: 0,
+            posts: 0,
+            people: 0,
+            groups: 0,
+            ties: 0,
+        };
+        match self {
+            Self::North => none,
+            Self::East => FeedMemory {
+                recent: 8,
+                each: 3,
+                actors: 10,
+                posts: 4,
+                people: 3,
+                groups: 1,
+                ties: 12,
+            },
+            Self::South => FeedMemory::default(),
+        }
+    }
+
+    pub(crate) const fn moderation(self) -> ModerationMode {
+        match self {
+            Self::North => ModerationMode::Off,
+            Self::East => ModerationMode::Before,
+            Self::South => ModerationMode::After,
+        }
+    }
+}
+
+impl fmt::Display for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::North => "north",
+            Self::East => "east",
+            Self::South => "south",
+        })
+    }
+}

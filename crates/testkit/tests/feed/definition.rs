@@ -1,0 +1,118 @@
+//! The definition of a home feed, in small towns: what the oracle itself is checked by.
+
+use roundtable_domain::NewPost;
+use roundtable_model::entities::Activity;
+use roundtable_model::{ModerationStatus, UserStatus, Visibility};
+use roundtable_testkit::{Act, Town};
+
+use crate::oracle::{Entry, Facts};
+
+/// Somebody's feed, an entry a line: who did what.
+async fn home(town: &Town, reader: &str) -> Vec<String> {
+    let facts = Facts::of(town.ground().core().table()).await;
+    let line = |entry: Entry| {
+        let Activity { actor_id, verb, preview_text, .. } = entry.activity;
+        format!("{actor_id} {verb} {}", preview_text.unwrap_or_default())
+    };
+    facts.home(&town.id(reader), reader == "mo").into_iter().map(line).collect()
+}
+
+#[tokio::test]
+async fn a_feed_is_ones_own_and_of_those_one_follows_and_of_ones_groups() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    town.follow("ana", "bo").await;
+    let runners = town.found("cleo", "runners").await;
+    town.join("ana", &runners).await;
+    town.post("ana", "mine").await;
+    town.post("bo", "followed").await;
+    town.post("cleo", "of a stranger").await;
+    town.post_into("cleo", &runners, "to the group").await;
+    assert_eq!(
+        home(&town, "ana").await,
+        ["cleo post to the group", "bo post followed", "ana post mine"]
+    );
+    assert_eq!(home(&town, "bo").await, ["bo post followed"]);
+    town.groups().leave(&town.caller("ana"), &runners, None).await.unwrap();
+    assert_eq!(home(&town, "ana").await, ["bo post followed", "ana post mine"]);
+}
+
+#[tokio::test]
+async fn a_private_account_is_for_those_it_accepted() {
+    let town = Town::of(["ana"]).await;
+    town.move_in("dan", |dan| dan.is_private = true).await;
+    town.follow("ana", "dan").await;
+    town.post("dan", "for few").await;
+    assert!(home(&town, "ana").await.is_empty(), "not accepted yet");
+    town.follows().accept(&town.caller("dan"), &town.id("ana"), None).await.unwrap();
+    assert_eq!(home(&town, "ana").await, ["dan post for few"]);
+}
+
+#[tokio::test]
+async fn the_muted_are_not_heard_of_anywhere() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let runners = town.found("bo", "runners").await;
+    town.join("ana", &runners).await;
+    for other in ["bo", "cleo"] {
+        town.follow("ana", other).await;
+    }
+    let post = town.post("bo", "by bo").await;
+    town.post_into("bo", &runners, "to the group").await;
+    town.share("cleo", &post.id).await;
+    assert_eq!(home(&town, "ana").await.len(), 3);
+    let (ana, bo) = (town.caller("ana"), town.id("bo"));
+    town.follows().update(&ana, &bo, Some(true), None, None).await.unwrap();
+    assert!(home(&town, "ana").await.is_empty());
+}
+
+#[tokio::test]
+async fn blocks_and_suspensions_hide_people_also_in_groups() {
+    let town = Town::of(["ana", "bo", "cleo", "mo"]).await;
+    let runners = town.found("cleo", "runners").await;
+    for member in ["ana", "bo", "mo"] {
+        town.join(member, &runners).await;
+    }
+    town.post_into("bo", &runners, "by bo").await;
+    assert_eq!(home(&town, "ana").await, ["bo post by bo"]);
+    town.block("bo", "ana").await;
+    assert!(home(&town, "ana").await.is_empty());
+    assert_eq!(home(&town, "cleo").await, ["bo post by bo"]);
+    town.set_status("bo", UserStatus::Suspended).await;
+    assert!(home(&town, "cleo").await.is_empty());
+    assert_eq!(home(&town, "mo").await, ["bo post by bo"], "moderators see them");
+}
+
+#[tokio::test]
+async fn a_share_is_shown_while_it_lasts_to_those_who_see_the_post() {
+    let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
+    town.follow("ana", "bo").await;
+    town.follow("dan", "bo").await;
+    town.follow("dan", "cleo").await;
+    let post = town.post("cleo", "news").await;
+    town.share("bo", &post.id).await;
+    assert_eq!(home(&town, "ana").await, ["bo share news"]);
+    let show = |to| Act::EditPost(post.id.clone(), "newer".into(), to);
+    town.act(&town.caller("cleo"), &show(Visibility::Followers), None).await.unwrap();
+    assert!(home(&town, "ana").await.is_empty());
+    assert_eq!(home(&town, "dan").await, ["bo share newer", "cleo post newer"]);
+    town.shares().unshare(&town.caller("bo"), &post.id, None).await.unwrap();
+    assert_eq!(home(&town, "dan").await, ["cleo post newer"]);
+}
+
+#[tokio::test]
+async fn what_is_hidden_or_deleted_is_gone_but_for_its_author() {
+    let town = Town::of(["ana", "bo", "mo"]).await;
+    for reader in ["ana", "mo"] {
+        town.follow(reader, "bo").await;
+    }
+    let post = town.post("bo", "rude").await;
+    town.set_post_status(&post.id, ModerationStatus::Rejected).await;
+    assert!(home(&town, "ana").await.is_empty());
+    assert_eq!(home(&town, "bo").await, ["bo post rude"]);
+    assert_eq!(home(&town, "mo").await, ["bo post rude"]);
+    let own = NewPost { visibility: Some(Visibility::Private), ..NewPost::text("a secret") };
+    town.post_as("bo", own).await;
+    assert!(home(&town, "ana").await.is_empty());
+    assert_eq!(home(&town, "bo").await, ["bo post a secret", "bo post rude"]);
+    town.posts().delete(&town.caller("bo"), &post.id, None).await.unwrap();
+    assert_eq!(home(&town, "bo").await, ["bo post a secret"]);
+}

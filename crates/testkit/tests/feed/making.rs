@@ -1,0 +1,194 @@
+//! How histories are made up, and made shorter again.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use roundtable_domain::FeedPolicy;
+use roundtable_model::{ModerationStatus, Visibility};
+
+use crate::cast::{Club, Door, Name};
+use crate::stage::{DAY_MS, SKEW_MS};
+use crate::step::{Actor, Deed, History, Nth, Opening, Read, Step, Topic};
+
+/// Steps of one history.
+const STEPS_MIN: usize = 20;
+const STEPS_MAX: usize = 55;
+
+/// Any history.
+pub(crate) fn history() -> impl Strategy<Value = History> {
+    let pace = prop_oneof![Just(0), 1..20u64, 100..900u64, 100..900u64];
+    (opening(), pace, vec(step(), STEPS_MIN..=STEPS_MAX))
+        .prop_map(|(opening, pace_ms, steps)| History { opening, pace_ms, steps })
+}
+
+fn opening() -> impl Strategy<Value = Opening> {
+    let promoted = vec(actor(), 0..4);
+    (policy(), any::<bool>(), vec((name(), name()), 0..16), vec((name(), club()), 0..6), promoted)
+        .prop_map(|(policy, automatic, follows, members, promoted)| Opening {
+            policy,
+            automatic,
+            follows,
+            members,
+            promoted,
+        })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let meanwhile = prop_oneof![6 => upkeep(), 2 => doing()];
+    let reading_while =
+        (read(), 0..40usize, meanwhile).prop_map(|(read, waits, meanwhile)| Step::ReadWhile {
+            read,
+            waits,
+            meanwhile: Box::new(meanwhile),
+        });
+    prop_oneof![
+        90 => doing(),
+        32 => upkeep(),
+        14 => time(),
+        18 => read().prop_map(Step::Read),
+        8 => reading_while,
+    ]
+}
+
+/// What changes no feed, whatever it does to how feeds are kept.
+fn upkeep() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (proptest::option::of(door()), policy()).prop_map(|(at, to)| Step::Policy(at, to)),
+        4 => actor().prop_map(Step::Promote),
+        3 => actor().prop_map(Step::Demote),
+        9 => Just(Step::Settle),
+        7 => (0..16usize).prop_map(Step::Die),
+        4 => (0..16usize).prop_map(Step::Park),
+        3 => Just(Step::Redrive),
+        3 => door().prop_map(Step::WarmUp),
+    ]
+}
+
+fn time() -> impl Strategy<Value = Step> {
+    let skew = SKEW_MS.cast_signed();
+    // A worker's claim is over after a minute, copies after a day or two.
+    let waits = [1, 300, 1_100, 61_000, 3_600_000, DAY_MS - 1_500, DAY_MS - 300, DAY_MS, 2 * DAY_MS];
+    prop_oneof![
+        5 => select(waits.to_vec()).prop_map(Step::Wait),
+        3 => (proptest::option::weighted(0.8, door()), -skew..=skew).prop_map(|(at, beside)| Step::Clock(at, beside)),
+        2 => (door(), select(vec![1, 1, 1, 2])).prop_map(|(at, days)| Step::Restart(at, days)),
+    ]
+}
+
+fn read() -> impl Strategy<Value = Read> {
+    (name(), door(), 1..8usize, prop::bool::weighted(0.2))
+        .prop_map(|(who, at, size, anew)| Read { who, at, size, anew })
+}
+
+fn doing() -> impl Strategy<Value = Step> {
+    let deed = prop_oneof![30 => writing(), 26 => knowing(), 12 => meeting(), 8 => judging()];
+    (name(), door(), deed).prop_map(|(who, at, deed)| Step::Do { who, at, deed })
+}
+
+/// What people say.
+fn writing() -> impl Strategy<Value = Deed> {
+    let into = proptest::option::weighted(0.25, club());
+    prop_oneof![
+        20 => (into, visibility()).prop_map(|(club, to)| Deed::Post(club, to)),
+        7 => nth().prop_map(Deed::Share),
+        2 => nth().prop_map(Deed::Unshare),
+        1 => nth().prop_map(Deed::Rewrite),
+        4 => (nth(), visibility()).prop_map(|(post, to)| Deed::Show(post, to)),
+        3 => nth().prop_map(Deed::Delete),
+        2 => nth().prop_map(Deed::Comment),
+        1 => nth().prop_map(Deed::DeleteComment),
+        5 => topic().prop_map(Deed::Tell),
+        1 => Just(Deed::DropGoal),
+    ]
+}
+
+fn topic() -> impl Strategy<Value = Topic> {
+    prop_oneof![
+        Just(Topic::Themselves),
+        Just(Topic::Goal),
+        club().prop_map(Topic::Club),
+        club().prop_map(Topic::GoalIn),
+        nth().prop_map(Topic::Post),
+        nth().prop_map(Topic::Comment),
+    ]
+}
+
+/// How people stand to each other.
+fn knowing() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        8 => name().prop_map(Deed::Follow),
+        3 => name().prop_map(Deed::Unfollow),
+        6 => name().prop_map(Deed::Accept),
+        1 => name().prop_map(Deed::Reject),
+        3 => (name(), any::<bool>()).prop_map(|(whom, to)| Deed::Mute(whom, to)),
+        2 => name().prop_map(Deed::Block),
+        2 => name().prop_map(Deed::Unblock),
+        2 => any::<bool>().prop_map(Deed::TurnPrivate),
+    ]
+}
+
+/// Who is in which group.
+fn meeting() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        6 => club().prop_map(Deed::Join),
+        3 => club().prop_map(Deed::Leave),
+        5 => club().prop_map(Deed::LetIn),
+        2 => club().prop_map(Deed::Remove),
+        1 => club().prop_map(Deed::Close),
+    ]
+}
+
+/// What moderators do, and what ends an account.
+fn judging() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        12 => (nth(), status()).prop_map(|(post, to)| Deed::Judge(post, to)),
+        2 => (nth(), status()).prop_map(|(comment, to)| Deed::JudgeComment(comment, to)),
+        2 => Just(Deed::Suspend),
+        3 => Just(Deed::Reinstate),
+        1 => Just(Deed::DeleteAccount),
+    ]
+}
+
+fn name() -> impl Strategy<Value = Name> {
+    select(Name::ALL.to_vec())
+}
+
+fn club() -> impl Strategy<Value = Club> {
+    select(Club::ALL.to_vec())
+}
+
+fn door() -> impl Strategy<Value = Door> {
+    select(Door::ALL.to_vec())
+}
+
+fn actor() -> impl Strategy<Value = Actor> {
+    prop_oneof![3 => name().prop_map(Actor::Person), 1 => club().prop_map(Actor::Club)]
+}
+
+fn nth() -> impl Strategy<Value = Nth> {
+    (0..20usize).prop_map(Nth)
+}
+
+fn policy() -> impl Strategy<Value = FeedPolicy> {
+    prop_oneof![
+        3 => Just(FeedPolicy::Documents),
+        1 => Just(FeedPolicy::Pull),
+        3 => Just(FeedPolicy::Push),
+    ]
+}
+
+fn visibility() -> impl Strategy<Value = Visibility> {
+    prop_oneof![
+        4 => Just(Visibility::Public),
+        2 => Just(Visibility::Followers),
+        1 => Just(Visibility::Private),
+    ]
+}
+
+fn status() -> impl Strategy<Value = ModerationStatus> {
+    prop_oneof![
+        3 => Just(ModerationStatus::Approved),
+        1 => Just(ModerationStatus::Rejected),
+        1 => Just(ModerationStatus::Flagged),
+    ]
+}

@@ -1,0 +1,156 @@
+//! Pages, and whether they are as they should be: nothing missing, repeated, misordered or left over.
+
+use std::collections::HashSet;
+
+use roundtable_model::{ActivityId, Cursor, Time};
+
+use crate::oracle::Entry;
+
+/// A page as somebody was shown it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) next: Option<Cursor>,
+}
+
+impl Shown {
+    /// Whether it is the beginning of what there is, and says whether more follows.
+    pub(crate) fn is_first_of(&self, rest: &[Entry], size: usize) -> bool {
+        let expected = rest.get(..size).unwrap_or(rest);
+        let is_same = |(one, other): (&Entry, &Entry)| one.says(other);
+        expected.len() == self.entries.len()
+            && expected.iter().zip(&self.entries).all(is_same)
+            && (rest.len() > size) == self.next.is_some()
+    }
+
+    /// Whether it can be what was read while one became the other: nothing that was in neither,
+    /// everything that was in both, in order.
+    pub(crate) fn is_between(&self, before: &[Entry], after: &[Entry], size: usize) -> bool {
+        let places = |feed: &[Entry]| feed.iter().map(Entry::place).collect::<Vec<_>>();
+        let (before, after, shown) = (places(before), places(after), places(&self.entries));
+        let lowest = shown.last().filter(|_| self.next.is_some());
+        let is_due = |one: &&(Time, ActivityId)| {
+            after.contains(one) && lowest.is_none_or(|lowest| *one >= lowest)
+        };
+        shown.len() <= size
+            && shown.is_sorted_by(|one, other| one > other)
+            && shown.iter().all(|one| before.contains(one) || after.contains(one))
+            && before.iter().filter(is_due).all(|one| shown.contains(one))
+    }
+}
+
+/// Somebody reads on and on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Run {
+    /// Where the next page starts.
+    pub(crate) after: Option<Cursor>,
+    /// The entry that the last page ended with.
+    pub(crate) below: Option<Entry>,
+    shown: Vec<ActivityId>,
+    /// What was there at every page so far.
+    present: Option<HashSet<ActivityId>>,
+}
+
+impl Run {
+    /// What of a feed is below the run's place.
+    pub(crate) fn rest<'a>(&self, feed: &'a [Entry]) -> &'a [Entry] {
+        let below = self.below.as_ref().map(Entry::place);
+        let is_above = |one: &Entry| below.as_ref().is_some_and(|below| one.place() >= *below);
+        feed.get(feed.partition_point(is_above)..).unwrap_or_default()
+    }
+
+    /// Notes a page, and what the feed was.
+    pub(crate) fn note(&mut self, shown: &Shown, feed: &[Entry]) {
+        let there: HashSet<ActivityId> = feed.iter().map(|one| one.activity.activity_id.clone()).collect();
+        self.present = Some(match self.present.take() {
+            Some(before) => before.intersection(&there).cloned().collect(),
+            None => there,
+        });
+        self.shown.extend(shown.entries.iter().map(|one| one.activity.activity_id.clone()));
+        self.below = shown.entries.last().cloned().or(self.below.take());
+        self.after.clone_from(&shown.next);
+    }
+
+    /// I13: what was there all the time was shown once, and nothing was shown twice.
+    pub(crate) fn is_whole(&self) -> bool {
+        let once: HashSet<&ActivityId> = self.shown.iter().collect();
+        let is_missing = |one: &ActivityId| !once.contains(one);
+        once.len() == self.shown.len() && !self.present.iter().flatten().any(is_missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_model::entities::{Activity, FeedItem};
+    use roundtable_model::samples;
+
+    use super::*;
+
+    /// A feed of so many entries.
+    fn feed(entries: u64) -> Vec<Entry> {
+        let activity = |at: u64| Activity {
+            created_at: Time::from_ms(at),
+            activity_id: format!("entry-{at}").parse().unwrap(),
+            ..samples::activity()
+        };
+        let entry = |at| Entry { activity: activity(at), post: Some(samples::post()) };
+        (1..=entries).rev().map(entry).collect()
+    }
+
+    fn cursor() -> Option<Cursor> {
+        let item = FeedItem::at(&"ana".parse().unwrap(), &Time::EPOCH, &"entry".parse().unwrap());
+        Some(Cursor::at("home", item))
+    }
+
+    fn shown(entries: &[&Entry], next: Option<Cursor>) -> Shown {
+        Shown { entries: entries.iter().map(|one| (*one).clone()).collect(), next }
+    }
+
+    #[test]
+    fn a_page_that_misses_repeats_misorders_or_invents_is_noticed() {
+        let feed = feed(5);
+        let [fifth, fourth, third, second, first] = feed.as_slice() else { panic!("{feed:?}") };
+        assert!(shown(&[fifth, fourth], cursor()).is_first_of(&feed, 2));
+        assert!(!shown(&[fifth, third], cursor()).is_first_of(&feed, 2), "one is missing");
+        assert!(!shown(&[fifth, fifth], cursor()).is_first_of(&feed, 2), "one is there twice");
+        assert!(!shown(&[fourth, fifth], cursor()).is_first_of(&feed, 2), "they are misordered");
+        assert!(!shown(&[fifth], cursor()).is_first_of(&feed, 2), "it is not full");
+        assert!(!shown(&[fifth, fourth], None).is_first_of(&feed, 2), "more follows");
+        assert!(!shown(&[second, first], cursor()).is_first_of(&feed[3..], 2), "nothing follows");
+        let mut other = fifth.clone();
+        other.activity.preview_text = Some("other".into());
+        assert!(!shown(&[&other, fourth], cursor()).is_first_of(&feed, 2), "it says another thing");
+        let bare = Entry { post: None, ..fifth.clone() };
+        assert!(!shown(&[&bare, fourth], cursor()).is_first_of(&feed, 2), "its post is missing");
+    }
+
+    #[test]
+    fn a_page_read_while_something_changes_holds_what_did_not() {
+        let feed = feed(4);
+        let [fourth, third, second, first] = feed.as_slice() else { panic!("{feed:?}") };
+        let (before, after) = (feed.as_slice(), [fourth.clone(), second.clone(), first.clone()]);
+        assert!(shown(&[fourth, third], cursor()).is_between(before, &after, 2));
+        assert!(shown(&[fourth, second], cursor()).is_between(before, &after, 2));
+        assert!(!shown(&[third, second], cursor()).is_between(before, &after, 2));
+        assert!(!shown(&[fourth, first], cursor()).is_between(before, &after, 2));
+        assert!(!shown(&[fourth, third], None).is_between(before, &after, 2));
+        assert!(!shown(&[third], cursor()).is_between(&after, &after, 2));
+    }
+
+    #[test]
+    fn a_run_in_which_something_stayed_unseen_or_came_twice_is_noticed() {
+        let feed = feed(4);
+        let [fourth, third, second, first] = feed.as_slice() else { panic!("{feed:?}") };
+        let run = |pages: &[(Shown, &[Entry])]| {
+            let mut run = Run::default();
+            pages.iter().for_each(|(shown, feed)| run.note(shown, feed));
+            run.is_whole()
+        };
+        let top = || (shown(&[fourth, third], cursor()), feed.as_slice());
+        assert!(run(&[top(), (shown(&[second, first], None), feed.as_slice())]));
+        assert!(!run(&[top(), (shown(&[first], None), feed.as_slice())]));
+        assert!(!run(&[top(), (shown(&[third, second, first], None), feed.as_slice())]));
+        let without_second = [fourth.clone(), third.clone(), first.clone()];
+        assert!(run(&[top(), (shown(&[first], None), &without_second)]));
+    }
+}

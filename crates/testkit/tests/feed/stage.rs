@@ -1,0 +1,290 @@
+//! Where a history happens: one store, three processes that serve people, and a worker, each with a
+//! clock of its own.
+
+use std::collections::HashMap;
+use std::ops::Add;
+use std::sync::Arc;
+
+use roundtable_domain::{FeedPolicy, FeedSettings, Feeds, PromotionSettings, Settings, TableNames};
+use roundtable_model::entities::Goal;
+use roundtable_model::table::{Clock, ManualClock, SharedBackend, Store};
+use roundtable_model::{CommentId, Entity, GoalId, GroupId, PostId, Role, Shards, samples};
+use roundtable_testkit::{Town, Yielding};
+
+use crate::cast::{Club, Door, Name};
+use crate::mishaps::Mishaps;
+use crate::oracle::Facts;
+use crate::pages::Run;
+use crate::step::Opening;
+
+/// When every history begins: a Monday in January 2025.
+pub(crate) const BEGIN_MS: u64 = 1_737_991_800_000;
+pub(crate) const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+/// How long after a follow copies can be relied on.
+pub(crate) const MARGIN_MS: u64 = 1_000;
+/// How far a clock may be beside the true time: two of them, and an index that is behind, together
+/// stay within the margin.
+pub(crate) const SKEW_MS: u64 = 200;
+/// Copies held in one feed.
+const CAP: usize = 5;
+
+/// A store with the cast in it, before anything happens.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) backend: SharedBackend,
+    pub(crate) tables: TableNames,
+    /// The true time, which the store lives by.
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) clubs: [GroupId; 2],
+}
+
+/// The clock that a place can be made with.
+pub(crate) fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at_ms(BEGIN_MS))
+}
+
+impl Place {
+    /// Everybody moves in, and the clubs are founded.
+    pub(crate) async fn populated(
+        backend: SharedBackend,
+        tables: TableNames,
+        clock: Arc<ManualClock>,
+    ) -> Self {
+        let settings = Settings { tables: tables.clone(), ..Town::settings() };
+        let store = Store::shared(backend.clone());
+        let town = Town::on(store, clock.clone(), settings, 0).await;
+        for name in Name::ALL {
+            town.move_in(name.as_str(), |user| {
+                user.is_private = name.begins_private();
+                // Somebody whose followers are spread over several partitions.
+                if name == Name::Bo {
+                    user.follower_shards = Shards::new(3).unwrap();
+                }
+            })
+            .await;
+            let goal = Goal { user_id: name.id(), id: goal_of(name), ..samples::goal() };
+            town.ground().core().table().put(goal.create()).await.unwrap();
+        }
+        town.employ("mo", Role::Moderator).await;
+        town.move_in("ada", |_| {}).await;
+        town.employ("ada", Role::Admin).await;
+        let runners = town.found(Club::Runners.owner().as_str(), "Runners").await;
+        let bakers = town.found_private(Club::Bakers.owner().as_str(), "Bakers").await;
+        Self { backend, tables, clock, clubs: [runners, bakers] }
+    }
+
+    /// The same place, as another store holds it.
+    pub(crate) fn held_by(&self, backend: SharedBackend) -> Self {
+        self.clock.set_ms(BEGIN_MS + 1_000);
+        Self { backend, ..self.clone() }
+    }
+}
+
+pub(crate) fn goal_of(name: Name) -> GoalId {
+    format!("goal-{name}").parse().unwrap()
+}
+
+/// A process.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) town: Town,
+    pub(crate) feeds: Feeds,
+    /// How far its clock is beside the true time.
+    beside_ms: i64,
+}
+
+/// What histories led to, so that a test knows whether they tested anything.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) pages: usize,
+    pub(crate) entries: usize,
+    /// Entries that were found as copies.
+    pub(crate) copied: usize,
+    /// Pages in the middle of which something else happened.
+    pub(crate) interrupted: usize,
+    /// Times that a worker died at work.
+    pub(crate) died: usize,
+    /// Jobs and changes that were parked.
+    pub(crate) parked: usize,
+    /// Feeds that had been trimmed by the end.
+    pub(crate) trimmed: usize,
+}
+
+impl Add for Tally {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            pages: self.pages + other.pages,
+            entries: self.entries + other.entries,
+            copied: self.copied + other.copied,
+            interrupted: self.interrupted + other.interrupted,
+            died: self.died + other.died,
+            parked: self.parked + other.parked,
+            trimmed: self.trimmed + other.trimmed,
+        }
+    }
+}
+
+/// Where a history happens.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) place: Place,
+    pub(crate) mishaps: Mishaps,
+    doors: [Process; 3],
+    pub(crate) worker: Process,
+    automatic: bool,
+    /// How many processes there were.
+    started: u8,
+    pub(crate) posts: Vec<(PostId, Name)>,
+    pub(crate) comments: Vec<(CommentId, Name)>,
+    pub(crate) runs: HashMap<Name, Run>,
+    pub(crate) tally: Tally,
+    /// What has happened so far, one sentence each.
+    pub(crate) story: Vec<String>,
+}
+
+impl Stage {
+    pub(crate) async fn set(place: Place, opening: &Opening) -> Self {
+        let mishaps = Mishaps::on(place.backend.clone(), place.clock.clone());
+        let behind = Store::new(mishaps.for_worker());
+        let settled = settings(&place.tables, Door::North, opening.automatic, 1);
+        let worker = Process::start(behind, &place.clock, settled, 1).await;
+        let door = async |door: Door, number: u8| {
+            let settings = settings(&place.tables, door, opening.automatic, 1);
+            let front = Store::new(Yielding::new(mishaps.clone()));
+            Process::start(front, &place.clock, settings, number).await
+        };
+        let doors =
+            [door(Door::North, 2).await, door(Door::East, 3).await, door(Door::South, 4).await];
+        Self {
+            place,
+            mishaps,
+            doors,
+            worker,
+            automatic: opening.automatic,
+            started: 4,
+            posts: Vec::new(),
+            comments: Vec::new(),
+            runs: HashMap::new(),
+            tally: Tally::default(),
+            story: Vec::new(),
+        }
+    }
+
+    pub(crate) fn door(&self, at: Door) -> &Process {
+        let [north, east, south] = &self.doors;
+        match at {
+            Door::North => north,
+            Door::East => east,
+            Door::South => south,
+        }
+    }
+
+    fn door_mut(&mut self, at: Door) -> &mut Process {
+        let [north, east, south] = &mut self.doors;
+        match at {
+            Door::North => north,
+            Door::East => east,
+            Door::South => south,
+        }
+    }
+
+    pub(crate) fn club(&self, club: Club) -> GroupId {
+        let [runners, bakers] = &self.place.clubs;
+        match club {
+            Club::Runners => runners.clone(),
+            Club::Bakers => bakers.clone(),
+        }
+    }
+
+    /// Everything as it is in the table.
+    pub(crate) async fn facts(&self) -> Facts {
+        let store = Store::shared(self.place.backend.clone());
+        let core = self.worker.town.ground().core().table().definition();
+        Facts::of(&store.table_as(Arc::clone(core))).await
+    }
+
+    /// Milliseconds since the beginning, by the true time.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.place.clock.now_ms() - BEGIN_MS
+    }
+
+    /// Lets time pass, for everybody.
+    pub(crate) fn wait(&self, ms: u64) {
+        self.place.clock.advance_ms(ms);
+        let true_ms = self.place.clock.now_ms();
+        self.doors.iter().chain([&self.worker]).for_each(|process| process.set_clock(true_ms));
+    }
+
+    /// Somebody's clock is set, or the worker's.
+    pub(crate) fn set_clock(&mut self, at: Option<Door>, beside_ms: i64) {
+        let true_ms = self.place.clock.now_ms();
+        let process = match at {
+            Some(at) => self.door_mut(at),
+            None => &mut self.worker,
+        };
+        process.beside_ms = beside_ms;
+        process.set_clock(true_ms);
+    }
+
+    pub(crate) fn set_policy(&self, at: Option<Door>, policy: FeedPolicy) {
+        for door in Door::ALL.into_iter().filter(|door| at.is_none_or(|at| at == *door)) {
+            self.door(door).town.ground().set_feed_policy(policy);
+        }
+    }
+
+    /// A process reads the latest activities into memory.
+    pub(crate) async fn warm_up(&self, at: Door) {
+        self.door(at).feeds.warm_up().await.unwrap();
+    }
+
+    /// A process ends, and another one begins in its place, with nothing in memory.
+    pub(crate) async fn restart(&mut self, at: Door, ttl_days: u32) {
+        self.started += 1;
+        let settings = settings(&self.place.tables, at, self.automatic, ttl_days);
+        let store = Store::new(Yielding::new(self.mishaps.clone()));
+        let next = Process::start(store, &self.place.clock, settings, self.started).await;
+        let before = self.door(at);
+        next.town.ground().set_feed_policy(before.town.ground().feed_policy());
+        *self.door_mut(at) = Process { beside_ms: before.beside_ms, ..next };
+        self.wait(0);
+    }
+}
+
+impl Process {
+    async fn start(
+        store: Store,
+        true_clock: &Arc<ManualClock>,
+        settings: Settings,
+        number: u8,
+    ) -> Self {
+        let clock = Arc::new(ManualClock::at_ms(true_clock.now_ms()));
+        let town = Town::on(store, clock, settings, number).await;
+        let feeds = Feeds::new(town.ground().clone());
+        Self { town, feeds, beside_ms: 0 }
+    }
+
+    fn set_clock(&self, true_ms: u64) {
+        self.town.clock().set_ms(true_ms.saturating_add_signed(self.beside_ms));
+    }
+}
+
+fn settings(tables: &TableNames, door: Door, automatic: bool, ttl_days: u32) -> Settings {
+    let promotion = if automatic {
+        PromotionSettings { followers_min: 3, followers_max: 4, per_day_min: 6 }
+    } else {
+        PromotionSettings::default()
+    };
+    let feed = FeedSettings {
+        policy: FeedPolicy::Documents,
+        promotion,
+        cap: CAP,
+        trim_one_in: 1,
+        ttl_days,
+        margin_ms: MARGIN_MS,
+        memory: door.memory(),
+    };
+    let (tables, moderation) = (tables.clone(), door.moderation());
+    Settings { tables, moderation, feed, ..Town::settings() }
+}
