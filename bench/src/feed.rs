@@ -11,7 +11,6 @@ mod pages;
 mod postgres;
 mod redis;
 mod skew;
-mod standin;
 mod town;
 
 use std::path::{Path, PathBuf};

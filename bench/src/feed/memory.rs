@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use roundtable_domain::Caller;
@@ -15,13 +15,17 @@ use super::town::Town;
 use crate::machine;
 use crate::report::{Better, Report};
 
-/// Beside the town: who reads, one id in a line. The first comes alone, the others after it.
+/// Beside the town: who reads, one id in a line. The first follows the most.
 const READERS: &str = "readers";
+/// Pages that are read down at the most, until what single actors did is asked for.
+const PAGES_MAX: usize = 20_000;
+/// Entries of each: as many as a page may have.
+const STEP: usize = 100;
 
 /// Lets another process read feeds, and reports what memory it took.
 pub(super) fn run(dir: &Path, town: &Town, quick: bool, report: &mut Report) -> Result<()> {
-    let first = town.readers.first().and_then(|(_, readers)| readers.first());
-    let readers = first.into_iter().chain(&town.regulars);
+    let most = town.readers.last().and_then(|(_, readers)| readers.first());
+    let readers = most.into_iter().chain(&town.regulars);
     let lines = readers.map(|number| format!("{}\n", town.person(*number).id));
     std::fs::write(dir.with_extension(READERS), lines.collect::<String>())?;
     let mut command = Command::new(std::env::current_exe()?);
@@ -36,19 +40,27 @@ pub(super) fn run(dir: &Path, town: &Town, quick: bool, report: &mut Report) -> 
     });
     let numbers = numbers.collect::<Result<BTreeMap<&str, f64>>>()?;
     let told = |name| numbers.get(name).copied().with_context(|| format!("no {name} was told"));
-    let per = |part: f64, whole: usize, scaled: f64| part / whole_of(whole) * scaled;
-    let actors = per(told("everybody_mb")?, town.actors, 1e6);
-    report.figure("memory per million actors, MB", Better::Lower, [actors]);
-    let readers = per(told("readers_mb")?, town.regulars.len(), 1e3);
-    report.figure("memory per thousand readers, MB", Better::Lower, [readers]);
-    report.figure("first page of a new process, ms", Better::Lower, [told("first_page_ms")?]);
-    report.figure("  until all of memory is there, ms", Better::Lower, [told("warm_ms")?]);
+    let lines = [
+        (
+            "memory: per million of the latest activities, MB",
+            told("recent_mb")? / told("recent")? * 1e6,
+        ),
+        ("memory: per thousand readers, MB", told("readers_mb")? / told("readers")? * 1e3),
+        ("memory: per million actors, MB", told("actors_mb")? / told("actors")?.max(1.0) * 1e6),
+        ("first page of a new process, ms", told("first_page_ms")?),
+        ("  reading the latest activities, ms", told("warm_up_ms")?),
+    ];
+    for (label, figure) in lines {
+        report.figure(label, Better::Lower, [figure]);
+    }
+    report.note(format!(
+        "memory was measured with the latest {} activities, {} readers who follow 200 each (with the \
+         posts and people on their pages), and what {} actors did last",
+        told("recent")?,
+        told("readers")?,
+        told("actors")?
+    ));
     Ok(())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
-fn whole_of(count: usize) -> f64 {
-    count.max(1) as f64
 }
 
 /// Reads feeds, and tells what memory it took.
@@ -56,32 +68,61 @@ pub(super) fn child(dir: &Path, quick: bool) -> Result<()> {
     let readers = std::fs::read_to_string(dir.with_extension(READERS))?;
     let readers = readers.lines().map(|line| Ok(Caller::user(line.parse::<UserId>()?)));
     let readers = readers.collect::<Result<Vec<Caller>>>()?;
-    let (first, others) = readers.split_first().context("nobody reads")?;
+    let (most, others) = readers.split_first().context("nobody reads")?;
     let ours = Ours::open(dir, quick)?;
-    machine::settle(dir)?;
-    let opened = machine::anonymous_bytes()?;
+    let mut growth = Growth::since_now(dir)?;
+    let ms = |since: Instant| since.elapsed().as_secs_f64() * 1e3;
     let started = Instant::now();
-    ours.page(first, PAGE, None)?;
-    let first_page = started.elapsed();
     ours.warm_up()?;
-    let warm = started.elapsed();
-    ours.page(first, PAGE, None)?;
-    machine::settle(dir)?;
-    let everybody = machine::anonymous_bytes()?;
+    println!("warm_up_ms {}", ms(started));
+    println!("recent_mb {}", growth.next(dir)?);
+    println!("recent {}", ours.figures().memory.recent);
+    let started = Instant::now();
+    others.first().map(|reader| ours.page(reader, PAGE, None)).transpose()?;
+    println!("first_page_ms {}", ms(started));
     for reader in others {
         ours.page(reader, PAGE, None)?;
     }
-    machine::settle(dir)?;
-    let all = machine::anonymous_bytes()?;
-    let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
-    println!("first_page_ms {}", ms(first_page));
-    println!("warm_ms {}", ms(warm));
-    println!("everybody_mb {}", megabytes(everybody.saturating_sub(opened)));
-    println!("readers_mb {}", megabytes(all.saturating_sub(everybody)));
+    println!("readers_mb {}", growth.next(dir)?);
+    println!("readers {}", others.len());
+    let actors = ours.figures().memory.actors;
+    read_down(&ours, most)?;
+    println!("actors_mb {}", growth.next(dir)?);
+    println!("actors {}", ours.figures().memory.actors.saturating_sub(actors));
     ours.close()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bytes of memory stay below 2^52")]
-fn megabytes(bytes: u64) -> f64 {
-    bytes as f64 / 1e6
+/// Reads a feed down to where the latest activities of everybody end, and one page more: there, what
+/// each followee did is remembered.
+fn read_down(ours: &Ours, reader: &Caller) -> Result<()> {
+    let mut after = None;
+    for _ in 0..PAGES_MAX {
+        let known = ours.figures().memory.actors;
+        let page = ours.page(reader, STEP, after.as_ref())?;
+        let is_below = ours.figures().memory.actors > known + STEP;
+        after = page.next;
+        if is_below || after.is_none() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// What this process' anonymous memory grows by.
+struct Growth(u64);
+
+impl Growth {
+    fn since_now(dir: &Path) -> Result<Self> {
+        machine::settle(dir)?;
+        Ok(Self(machine::anonymous_bytes()?))
+    }
+
+    /// In megabytes, since it was last asked.
+    #[expect(clippy::cast_precision_loss, reason = "bytes of memory stay below 2^52")]
+    fn next(&mut self, dir: &Path) -> Result<f64> {
+        let now = Self::since_now(dir)?;
+        let grown = now.0.saturating_sub(self.0);
+        *self = now;
+        Ok(grown as f64 / 1e6)
+    }
 }

@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use futures::channel::oneshot;
 use roundtable_domain::{
-    Caller, Chance, Follows, Ground, NewPost, Page, PageInput, Parts, Posts, RateSettings, Settings,
+    Caller, Chance, FeedEntry, FeedFigures, Feeds, Follows, Ground, NewPost, Page, PageInput,
+    Parts, Posts, RateSettings, Settings,
 };
 use roundtable_engine::{Engine, Options};
-use roundtable_model::{ActivityId, Cursor, Ids, Time, UserId};
+use roundtable_model::{ActivityId, Cursor, Ids, Span, Time, UserId};
 use roundtable_streams::{Runner, Setup};
 use roundtable_table::{Store, SystemClock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use super::items;
-use super::standin::{FeedEntry, Feeds};
 use super::town::Town;
 
 /// In a town a twentieth as large, a twentieth is remembered.
@@ -71,9 +71,13 @@ impl Ours {
     }
 
     /// Waits until everything is remembered that is to be.
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "stand-in")]
     pub(super) fn warm_up(&self) -> Result<()> {
-        Ok(())
+        Ok(self.runtime.block_on(self.feeds.warm_up())?)
+    }
+
+    /// How much is remembered.
+    pub(super) fn figures(&self) -> FeedFigures {
+        self.feeds.figures()
     }
 
     /// How many of the latest activities of everybody are remembered.
@@ -139,10 +143,13 @@ impl Ours {
         })
     }
 
-    /// The newest entry of somebody's home feed.
-    pub(super) fn newest(&self, reader: &Caller) -> Result<FeedEntry> {
+    /// When the newest entry of somebody's home feed happened, and that of the newest copy in it.
+    pub(super) fn newest(&self, reader: &Caller) -> Result<(Option<Time>, Option<Time>)> {
         let page = self.page(reader, 1, None)?;
-        page.into_items().into_iter().next().context("a feed with nothing in it")
+        let shown = page.items.first().map(|(entry, _)| entry.activity.created_at);
+        let copies = self.ground.core().feed_items(&reader.user_id, Span::ALL).strong().limit(1);
+        let copies = self.runtime.block_on(copies.page())?;
+        Ok((shown, copies.items.first().map(|copy| copy.created_at)))
     }
 
     /// Closes the engine.

@@ -14,8 +14,8 @@ use crate::failure::Failure;
 pub(crate) struct Configured {
     /// The settings of the server, in TOML; what it does not say is as by default
     ///
-    /// What makes a post popular is among them: other settings than the server's would find every score
-    /// wrong.
+    /// What makes a post popular is among them: with other settings than the server's every score is
+    /// found wrong, and those that are still to be derived become so.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -10,7 +10,9 @@ mod coverage;
 mod entry;
 mod home;
 mod known;
+mod live;
 mod loads;
+mod log;
 mod memory;
 mod merge;
 mod place;
@@ -19,11 +21,17 @@ mod shelf;
 mod stored;
 mod tails;
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{Either, select};
 
 use roundtable_model::entities::{Activity, Post};
+use roundtable_model::table::Change;
 
 pub(crate) use self::circles::Circle;
+pub use self::live::LiveFeed;
 pub use self::memory::MemoryFigures;
 
 use self::circles::Circles;
@@ -31,6 +39,9 @@ use self::entry::Entry;
 use self::memory::Memory;
 use self::place::Place;
 use crate::{Ground, refusals};
+
+/// How long to wait for news before looking again.
+const WAIT: Duration = Duration::from_secs(1);
 
 /// Entries of a page, unless asked otherwise.
 pub const FEED_ITEMS: usize = 50;
@@ -100,6 +111,36 @@ impl Feeds {
     /// cost more.
     pub async fn warm_up(&self) -> Result<(), FeedError> {
         Ok(self.memory.fill_ring(&self.ground).await?)
+    }
+
+    /// Keeps up with what happens, until it is told to stop, so that readers find it done and those who
+    /// listen are told. Where other processes write as well, [`Feeds::apply`] takes its place.
+    pub async fn follow(&self, stop: impl Future<Output = ()>) {
+        let mut stop = pin!(stop);
+        loop {
+            let round = async {
+                self.memory.catch_up(&self.ground).await?;
+                self.memory.wait(&self.ground, WAIT).await
+            };
+            match select(stop.as_mut(), pin!(round)).await {
+                Either::Left(_) => return,
+                Either::Right((Ok(()), _)) => {}
+                Either::Right((Err(failure), _)) => {
+                    tracing::warn!(%failure, "feeds cannot read the stream");
+                    // Readers read it themselves, and are told what is wrong with it.
+                    let pause = pin!(tokio::time::sleep(WAIT));
+                    if let Either::Left(_) = select(stop.as_mut(), pause).await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hears of changes of the core table, in the order of each item's: for those who read the stream
+    /// elsewhere.
+    pub fn apply(&self, changes: &[Change]) {
+        self.memory.apply(changes);
     }
 
     /// How much is remembered.

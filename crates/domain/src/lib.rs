@@ -48,7 +48,9 @@ pub use codes::{Code, Refusal};
 pub use comments::{CommentError, CommentMarks, Comments, NewComment};
 pub use edit::Edit;
 pub use failure::Failure;
-pub use feeds::{FEED_ITEMS, FeedEntry, FeedError, FeedFigures, FeedSource, Feeds, MemoryFigures};
+pub use feeds::{
+    FEED_ITEMS, FeedEntry, FeedError, FeedFigures, FeedSource, Feeds, LiveFeed, MemoryFigures,
+};
 pub use follows::{FollowError, Follows};
 pub use ground::{Ground, Parts};
 pub use groups::{GroupChange, GroupError, GroupView, Groups, NewGroup};

@@ -1,6 +1,7 @@
 //! Home feeds, as readers see them.
 
-use roundtable_domain::{FeedEntry, Feeds, Page, PageInput};
+use futures::FutureExt;
+use roundtable_domain::{Code, FeedEntry, Feeds, Page, PageInput, Refusal};
 use roundtable_testkit::Town;
 
 /// What a page says, one preview a line.
@@ -22,4 +23,127 @@ async fn a_home_feed_has_what_those_one_follows_did() {
     let page = feeds.home(&town.caller("ana"), &PageInput::first()).await.unwrap();
     assert_eq!(said(&page), ["four", "three", "one"]);
     assert_eq!(page.next, None);
+}
+
+/// R25: pages follow each other without a gap, whatever is written in between.
+#[tokio::test]
+async fn pages_continue_where_the_last_one_ended() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    for text in ["one", "two", "three", "four"] {
+        town.post("bo", text).await;
+        town.pass_ms(10);
+    }
+    let feeds = Feeds::new(town.ground().clone());
+    let ana = town.caller("ana");
+    let first = PageInput { limit: Some(2), after: None };
+    let first = feeds.home(&ana, &first).await.unwrap();
+    assert_eq!(said(&first), ["four", "three"]);
+    town.post("bo", "five").await;
+    let second = PageInput { limit: Some(2), after: first.next };
+    let second = feeds.home(&ana, &second).await.unwrap();
+    assert_eq!((said(&second), second.next), (vec!["two".into(), "one".into()], None));
+}
+
+/// R30: a cursor is its reader's, and one of another list is refused.
+#[tokio::test]
+async fn cursors_of_others_are_refused() {
+    let town = Town::of(["ana", "bo"]).await;
+    for text in ["one", "two"] {
+        town.post("ana", text).await;
+        town.pass_ms(10);
+    }
+    let feeds = Feeds::new(town.ground().clone());
+    let first = PageInput { limit: Some(1), after: None };
+    let after = feeds.home(&town.caller("ana"), &first).await.unwrap().next;
+    let refused = feeds.home(&town.caller("bo"), &PageInput { limit: None, after }).await;
+    assert_eq!(refused.unwrap_err().code(), Code::BadRequest);
+}
+
+/// I9: what is hidden from a reader between two reads is gone at the second.
+#[tokio::test]
+async fn what_is_hidden_is_gone_at_the_next_read() {
+    let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
+    for followee in ["bo", "cleo", "dan"] {
+        town.follow("ana", followee).await;
+        town.post(followee, followee).await;
+        town.pass_ms(10);
+    }
+    let feeds = Feeds::new(town.ground().clone());
+    let ana = town.caller("ana");
+    let read = async || said(&feeds.home(&ana, &PageInput::first()).await.unwrap());
+    assert_eq!(read().await, ["dan", "cleo", "bo"]);
+    town.block("cleo", "ana").await;
+    assert_eq!(read().await, ["dan", "bo"]);
+    let follows = town.follows();
+    follows.update(&ana, &town.id("bo"), Some(true), None, None).await.unwrap();
+    assert_eq!(read().await, ["dan"]);
+    follows.unfollow(&ana, &town.id("dan"), None).await.unwrap();
+    assert_eq!(read().await, [] as [String; 0]);
+}
+
+/// R25: whoever listens is told of each new entry once, in order, and of nothing else.
+#[tokio::test]
+async fn a_listener_is_told_of_each_new_entry_once() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    town.follow("ana", "bo").await;
+    town.post("bo", "before").await;
+    let feeds = Feeds::new(town.ground().clone());
+    let mut live = feeds.live(&town.caller("ana"), None).await.unwrap();
+    for (who, text) in [("bo", "one"), ("cleo", "two"), ("ana", "three"), ("bo", "four")] {
+        town.post(who, text).await;
+        feeds.catch_up().await.unwrap();
+    }
+    for expected in ["one", "three", "four"] {
+        let told = live.next().await.unwrap();
+        assert_eq!(told.activity.preview_text.as_deref(), Some(expected));
+    }
+    assert!(live.next().now_or_never().is_none(), "nothing else happened");
+}
+
+/// R25: whoever comes back is told of what they missed, and of nothing twice; also by a process that
+/// was not there when it happened.
+#[tokio::test]
+async fn a_listener_who_comes_back_is_told_of_what_they_missed() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    let ana = town.caller("ana");
+    let feeds = Feeds::new(town.ground().clone());
+    let mut live = feeds.live(&ana, None).await.unwrap();
+    town.post("bo", "one").await;
+    feeds.catch_up().await.unwrap();
+    let seen = live.next().await.unwrap().activity.activity_id;
+    drop(live);
+    for text in ["two", "three"] {
+        town.pass_ms(10);
+        town.post("bo", text).await;
+    }
+    for feeds in [feeds, Feeds::new(town.ground().clone())] {
+        let mut live = feeds.live(&ana, Some(&seen)).await.unwrap();
+        for expected in ["two", "three"] {
+            let told = live.next().await.unwrap();
+            assert_eq!(told.activity.preview_text.as_deref(), Some(expected));
+        }
+        assert!(live.next().now_or_never().is_none(), "nothing else happened");
+    }
+}
+
+/// R25: whoever waits is woken by what happens.
+#[tokio::test]
+async fn a_waiting_listener_is_woken() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    let feeds = Feeds::new(town.ground().clone());
+    let mut live = feeds.live(&town.caller("ana"), None).await.unwrap();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let following = async {
+        feeds.follow(async { drop(stopped.await) }).await;
+    };
+    let listening = async {
+        let told = live.next().await.unwrap();
+        stop.send(()).unwrap();
+        told.activity.preview_text
+    };
+    let ((), told, _) = tokio::join!(following, listening, town.post("bo", "hello"));
+    assert_eq!(told.as_deref(), Some("hello"));
 }

@@ -142,11 +142,9 @@ impl Log {
         after: u64,
         visit: &mut dyn FnMut(Record) -> bool,
     ) -> Result<()> {
-        let (_pin, segments) = self.pin();
-        let start =
-            segments.partition_point(|segment| segment.first <= after + 1).saturating_sub(1);
+        let (_pin, segments) = self.pin_from(after + 1);
         let mut expected = None;
-        for (nth, segment) in segments.iter().skip(start).enumerate() {
+        for (nth, segment) in segments.iter().enumerate() {
             let offset = if nth == 0 { segment.seek(after + 1) } else { SEGMENT_HEADER_BYTES };
             let records = segment.records(offset, segment.end());
             let mut records = records.map_err(|e| io_error("open", &segment.name(), &e))?;
@@ -219,9 +217,17 @@ impl Log {
 
     /// The segments as they are now. None is removed while the pin is held.
     pub(crate) fn pin(&self) -> (Pin<'_>, Vec<Arc<Segment>>) {
+        self.pin_from(0)
+    }
+
+    /// Those of them from the one on that holds `sequence`: of the log of a day, most readers want the
+    /// last one.
+    fn pin_from(&self, sequence: u64) -> (Pin<'_>, Vec<Arc<Segment>>) {
         // Whoever holds a pin may take another, also while the trim waits for both.
         let pin = Pin { _held: self.pins.read_recursive() };
-        (pin, self.segments.read().clone())
+        let segments = self.segments.read();
+        let start = segments.partition_point(|segment| segment.first <= sequence).saturating_sub(1);
+        (pin, segments.get(start..).unwrap_or_default().to_vec())
     }
 
     fn start_segment(&self, first: u64) -> io::Result<Arc<Segment>> {
@@ -327,7 +333,7 @@ impl Appender {
         let file = segment.file()?;
         file.write_at(group.bytes, self.position.offset)?;
         file.sync()?;
-        segment.mark(group.first, self.position.offset);
+        segment.mark_latest(group.first, self.position.offset);
         self.position = LogPosition {
             segment: segment.first,
             offset: self.position.offset + group.bytes.len() as u64,

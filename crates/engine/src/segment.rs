@@ -5,6 +5,7 @@
 //! name    := first sequence, 20 digits, ".log"
 //! ```
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +27,9 @@ const VERSION: u32 = 1;
 const SUFFIX: &str = ".log";
 /// How far apart the remembered places of a segment are.
 const MARK_STRIDE_BYTES: u64 = 64 << 10;
+/// How many of the latest groups are remembered beside them: readers of the stream who are at its end
+/// read what is new after every write, and should not go through what they have seen.
+const LATEST_MARKS_MAX: usize = 64;
 const READ_CHUNK_BYTES_MIN: usize = 4 << 10;
 const READ_CHUNK_BYTES_MAX: usize = 256 << 10;
 
@@ -42,8 +46,14 @@ pub(crate) struct Segment {
     end: AtomicU64,
     last: AtomicU64,
     last_at_ms: AtomicU64,
-    /// Some (sequence, offset) pairs, rising: where to start looking for a sequence.
-    marks: Mutex<Vec<(u64, u64)>>,
+    marks: Mutex<Marks>,
+}
+
+/// Some (sequence, offset) pairs, rising: where to start looking for a sequence.
+#[derive(Debug)]
+struct Marks {
+    far: Vec<(u64, u64)>,
+    latest: VecDeque<(u64, u64)>,
 }
 
 pub(crate) fn name(first: u64) -> String {
@@ -74,7 +84,10 @@ impl Segment {
             end: AtomicU64::new(end),
             last: AtomicU64::new(first.saturating_sub(1)),
             last_at_ms: AtomicU64::new(0),
-            marks: Mutex::new(vec![(first, SEGMENT_HEADER_BYTES)]),
+            marks: Mutex::new(Marks {
+                far: vec![(first, SEGMENT_HEADER_BYTES)],
+                latest: VecDeque::new(),
+            }),
         }
     }
 
@@ -96,6 +109,7 @@ impl Segment {
     /// It is complete: nobody writes to it any more.
     pub(crate) fn let_go(&self) {
         *self.file.lock() = None;
+        self.marks.lock().latest = VecDeque::new();
     }
 
     /// The end of what may be read.
@@ -122,20 +136,31 @@ impl Segment {
 
     /// Remembers where a sequence starts, if it is far enough from the last place remembered.
     pub(crate) fn mark(&self, sequence: u64, offset: u64) {
-        let mut marks = self.marks.lock();
-        if marks.last().is_none_or(|(_, last)| offset >= last + MARK_STRIDE_BYTES) {
-            marks.push((sequence, offset));
+        let far = &mut self.marks.lock().far;
+        if far.last().is_none_or(|(_, last)| offset >= last + MARK_STRIDE_BYTES) {
+            far.push((sequence, offset));
         }
+    }
+
+    /// Remembers where the group starts that was just written, until others have followed.
+    pub(crate) fn mark_latest(&self, sequence: u64, offset: u64) {
+        self.mark(sequence, offset);
+        let latest = &mut self.marks.lock().latest;
+        if latest.len() == LATEST_MARKS_MAX {
+            latest.pop_front();
+        }
+        latest.push_back((sequence, offset));
     }
 
     /// The best known place at or before the record that holds `sequence`.
     pub(crate) fn seek(&self, sequence: u64) -> u64 {
-        let marks = self.marks.lock();
-        let after = marks.partition_point(|(first, _)| *first <= sequence);
-        after
-            .checked_sub(1)
-            .and_then(|at| marks.get(at))
-            .map_or(SEGMENT_HEADER_BYTES, |mark| mark.1)
+        let Marks { far, latest } = &*self.marks.lock();
+        let is_before = |(first, _): &(u64, u64)| *first <= sequence;
+        let mark = match latest.partition_point(is_before).checked_sub(1) {
+            Some(at) => latest.get(at),
+            None => far.partition_point(is_before).checked_sub(1).and_then(|at| far.get(at)),
+        };
+        mark.map_or(SEGMENT_HEADER_BYTES, |mark| mark.1)
     }
 
     /// Refuses a file that is not a segment of this format, or not this one.
@@ -248,5 +273,35 @@ impl Records<'_> {
             .map_err(|e| io_error("read", &self.segment.name(), &e))?;
         self.buffer.truncate(have + read);
         Ok(self.buffer.len() >= needed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Directory;
+
+    #[test]
+    fn readers_at_the_end_start_where_the_new_begins() {
+        let directory = tempfile::tempdir().unwrap();
+        let disk = Arc::new(Directory::open(directory.path()).unwrap());
+        let segment = Segment::new(1, disk, SEGMENT_HEADER_BYTES);
+        // Groups of two changes in 100 bytes.
+        let place = |group: u64| (1 + group * 2, SEGMENT_HEADER_BYTES + group * 100);
+        for (sequence, offset) in (0..1_000).map(place) {
+            segment.mark_latest(sequence, offset);
+        }
+        for group in 936..1_000 {
+            let (sequence, offset) = place(group);
+            assert_eq!([segment.seek(sequence), segment.seek(sequence + 1)], [offset; 2]);
+        }
+        // Further back, somewhere before it is near enough.
+        let (sequence, offset) = place(935);
+        let far = segment.seek(sequence);
+        assert!(far <= offset && offset - far < MARK_STRIDE_BYTES + 100, "{far} for {offset}");
+        assert_eq!(segment.seek(1), SEGMENT_HEADER_BYTES);
+        segment.let_go();
+        let (sequence, offset) = place(999);
+        assert!(segment.seek(sequence) < offset);
     }
 }

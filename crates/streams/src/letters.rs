@@ -68,7 +68,7 @@ impl DeadLetters {
     pub async fn count(&self) -> Result<usize> {
         let mut count = 0;
         for queue in self.queues() {
-            count += all(&self.shared.ground, &queue).await?.len();
+            each(&self.shared.ground, &queue, |_| count += 1).await?;
         }
         Ok(count)
     }
@@ -164,13 +164,31 @@ pub(crate) async fn parked_items(
     ground: &Ground,
     processor: &Name,
 ) -> Result<HashSet<Key>, Failure> {
-    let letters = all(ground, &changes_of(processor)?).await?;
-    let key = |letter: &DeadLetter| ParkedChange::read(letter).map(|parked| parked.change.key);
-    letters.iter().map(key).collect()
+    let mut keys = Ok(HashSet::new());
+    each(ground, &changes_of(processor)?, |letter| {
+        if let Ok(known) = &mut keys {
+            match ParkedChange::read(&letter) {
+                Ok(parked) => drop(known.insert(parked.change.key)),
+                Err(failure) => keys = Err(failure),
+            }
+        }
+    })
+    .await?;
+    keys
 }
 
-async fn all(ground: &Ground, queue: &Queue) -> Result<Vec<DeadLetter>> {
-    ground.ops().dead_letters(queue).all().await
+/// Looks at every letter of a queue, however many there are, a page at a time.
+async fn each(ground: &Ground, queue: &Queue, mut look: impl FnMut(DeadLetter)) -> Result<()> {
+    let mut after = None;
+    loop {
+        let letters = ground.ops().dead_letters(queue).limit(PAGE_LETTERS).after(after);
+        let page = letters.page().await?;
+        page.items.into_iter().for_each(&mut look);
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
 }
 
 /// Where the changes that a processor could not process are parked.

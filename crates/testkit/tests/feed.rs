@@ -27,6 +27,8 @@ mod oracle;
 mod pages;
 #[path = "feed/reading.rs"]
 mod reading;
+#[path = "feed/shorter.rs"]
+mod shorter;
 #[path = "feed/stage.rs"]
 mod stage;
 #[path = "feed/step.rs"]
@@ -44,6 +46,7 @@ use roundtable_conformance::Reference;
 use roundtable_domain::TableNames;
 use reading::Mismatch;
 use stage::{Place, Stage, Tally};
+use shorter::shortest;
 use step::History;
 use tokio::runtime::Runtime;
 
@@ -78,7 +81,11 @@ fn live_through(histories: u32, seed: u8, place: impl Fn() -> Place) -> Tally {
     });
     match lived {
         Ok(()) => all.get(),
-        Err(TestError::Fail(story, _)) => panic!("{story}"),
+        Err(TestError::Fail(story, history)) => {
+            let fails = |history: &History| runtime.block_on(live(place(), history)).0.err();
+            let story = shortest(history, fails).map_or(story.to_string(), |mismatch| mismatch.0);
+            panic!("{story}")
+        }
         Err(TestError::Abort(why)) => panic!("{why}"),
     }
 }

@@ -33,7 +33,7 @@ use roundtable_testkit::{Stuttering, Town, stop_at};
 /// What each of the people does.
 const STEPS: usize = 60;
 /// The same over the network, in which every step is many requests.
-const STEPS_SERVED: usize = 24;
+const STEPS_SERVED: usize = 18;
 
 fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at_ms(1_737_991_800_000))

@@ -6,7 +6,7 @@ use crate::feed::PAGE;
 
 /// Activities looked at before what the reader may not see falls out: enough for a page, almost always.
 /// Otherwise the next ones are asked for.
-pub(super) const LOOKED: usize = 75;
+pub(super) const LOOKED: usize = 60;
 
 /// Words are numbers: 0 is active, public, and wrote; 1 is approved, for followers, and shared.
 pub(super) const TABLES: &str = "

@@ -100,7 +100,8 @@ fn a_fault_is_status_one_and_mended_on_demand() {
 
     let mended = on(directory.path(), "verify --repair");
     assert_eq!((mended.status, mended.err.as_str()), (0, ""), "{}", mended.out);
-    assert!(mended.out.starts_with("1 mended\n0 changes applied first\n"), "{}", mended.out);
+    assert!(mended.out.starts_with("1 mended\n"), "{}", mended.out);
+    assert!(mended.out.contains(" applied first\n"), "{}", mended.out);
     let again = on(directory.path(), "verify --repair --json");
     let report: Value = serde_json::from_str(&again.out).unwrap();
     assert_eq!((again.status, &report["clean"]), (0, &Value::from(true)));

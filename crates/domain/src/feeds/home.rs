@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use roundtable_model::entities::{FeedItem, User};
-use roundtable_model::{ActivityId, Cursor, Misfit, Time, UserId};
+use roundtable_model::{ActivityId, Cursor, Misfit, Span, Time, UserId};
 
 use super::circles::Circle;
 use super::entry::Entry;
@@ -19,6 +19,8 @@ use crate::{Caller, Failure, Page, PageInput, Sight};
 const LOOKS_PER_HOME: usize = 3;
 /// Looks that cost nothing to speak of.
 const LOOKS_MIN: usize = 200;
+/// A reader's own activities that memory may not have heard of.
+const OWN_NEWEST: usize = 10;
 /// Candidates of one look at the most.
 const LOOK_MAX: usize = 400;
 
@@ -34,6 +36,9 @@ impl Feeds {
         let me = self.ground.reader(caller).await?;
         // First the log, then the circle: neither is behind what the reader could know.
         self.memory.catch_up(&self.ground).await?;
+        if below.is_none() {
+            self.note_own(&me).await?;
+        }
         let circle = self.circles.of(&self.ground, &me.id).await.map_err(Failure::from)?;
         let mut stored = Stored::new(&self.ground, &me.id, &circle);
         let (mut items, mut looked, mut may_walk) = (Vec::with_capacity(wanted + 1), 1, true);
@@ -61,6 +66,17 @@ impl Feeds {
         let next = items.last().filter(|_| more).map(cursor);
         let items = items.into_iter().map(|entry| (cursor(&entry), entry));
         Ok(Page { items: items.map(|(cursor, entry)| (entry, cursor)).collect(), next })
+    }
+
+    /// Where memory may be behind, readers find at least what they did themselves.
+    async fn note_own(&self, me: &User) -> Result<(), Failure> {
+        if self.ground.store().capabilities().one_process {
+            return Ok(());
+        }
+        let own = self.ground.core().activities_of(&(&me.id).into(), Span::ALL);
+        let own = own.strong().limit(OWN_NEWEST).page().await?;
+        own.items.iter().for_each(|activity| self.memory.note_own(activity));
+        Ok(())
     }
 
     /// Candidates among the latest activities of everybody: the cheapest where the circle is large.
@@ -92,7 +108,7 @@ impl Feeds {
     }
 
     /// The candidates that the reader may see, as they are shown now.
-    async fn shown(
+    pub(super) async fn shown(
         &self,
         caller: &Caller,
         me: &User,
@@ -132,7 +148,7 @@ impl Feeds {
 
 impl Circle {
     /// Whether an activity belongs into the reader's feed, if they may see it.
-    fn has(&self, entry: &Entry) -> bool {
+    pub(super) fn has(&self, entry: &Entry) -> bool {
         self.homes.contains_key(&entry.home()) && !self.muted.contains(&entry.actor_id)
     }
 }
@@ -151,7 +167,7 @@ impl Found {
 }
 
 /// Candidates from memory: memory holds what actors did.
-fn sourced(entries: Vec<Arc<Entry>>) -> Vec<(Arc<Entry>, FeedSource)> {
+pub(super) fn sourced(entries: Vec<Arc<Entry>>) -> Vec<(Arc<Entry>, FeedSource)> {
     entries.into_iter().map(|entry| (entry, FeedSource::FanIn)).collect()
 }
 

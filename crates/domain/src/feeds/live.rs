@@ -5,8 +5,9 @@ use std::collections::{HashSet, VecDeque};
 use roundtable_model::ActivityId;
 use tokio::sync::watch;
 
+use super::home::sourced;
 use super::place::Place;
-use super::{FeedEntry, FeedError, Feeds, sourced};
+use super::{FeedEntry, FeedError, Feeds};
 use crate::{Caller, Failure, PageInput};
 
 /// Activities looked at in one go.
@@ -121,7 +122,7 @@ impl LiveFeed {
             }
         }
         // Some of it may still be in the log that is read from here on.
-        self.told.extend(missed.iter().map(|entry| entry.activity.activity_id.clone()));
+        self.told = missed.iter().map(|entry| entry.activity.activity_id.clone()).collect();
         self.ready.extend(missed);
         Ok(())
     }

@@ -8,6 +8,7 @@ mod follow;
 mod heard;
 mod load;
 mod things;
+mod told;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,12 +17,14 @@ use parking_lot::RwLock;
 use roundtable_model::entities::{Activity, Group, Post, User};
 use roundtable_model::table::Change;
 use roundtable_model::{ActorId, GroupId, PostId, UserId};
+use tokio::sync::watch;
 
 use self::follow::Follower;
 use self::heard::Heard;
 use self::things::learn;
 use super::entry::Entry;
 use super::known::Known;
+use super::log::Log;
 use super::merge::Merged;
 use super::place::Place;
 use super::ring::{Ring, Walked};
@@ -33,6 +36,8 @@ pub(crate) struct Memory {
     /// Held for moments only, never while anything is awaited.
     state: RwLock<State>,
     follower: Follower,
+    /// How many activities were heard of, for those who wait for the next.
+    told: watch::Sender<u64>,
     /// Whether all writes go through this process.
     is_exact: bool,
     settings: FeedMemory,
@@ -43,6 +48,7 @@ pub(crate) struct Memory {
 struct State {
     ring: Ring,
     tails: Tails,
+    log: Log,
     posts: Known<PostId, Post>,
     people: Known<UserId, User>,
     groups: Known<GroupId, Group>,
@@ -84,6 +90,7 @@ impl Memory {
         let state = State {
             ring: Ring::new(settings.recent),
             tails: Tails::new(settings.each, settings.actors),
+            log: Log::new(told::LOG_MAX),
             posts: Known::new(known(settings.posts)),
             people: Known::new(known(settings.people)),
             groups: Known::new(known(settings.groups)),
@@ -92,6 +99,7 @@ impl Memory {
         Self {
             state: RwLock::new(state),
             follower: Follower::default(),
+            told: watch::Sender::new(0),
             is_exact,
             settings: settings.clone(),
         }
@@ -107,13 +115,16 @@ impl Memory {
         }
         let mut state = self.state.write();
         heard.into_iter().for_each(|heard| state.hear(heard));
+        self.tell(state);
     }
 
     /// Hears of a reader's own new activity, which the stream may not have told of yet. Where memory is
     /// exact, nobody needs to: whoever looks has read the stream.
     pub(crate) fn note_own(&self, activity: &Activity) {
         if !self.is_exact {
-            self.state.write().hear(Heard::Made(Arc::new(Entry::of(activity))));
+            let mut state = self.state.write();
+            state.hear(Heard::Made(Arc::new(Entry::of(activity))));
+            self.tell(state);
         }
     }
 
@@ -177,6 +188,7 @@ impl State {
             Heard::Made(entry) => {
                 self.ring.insert(&entry);
                 self.tails.insert(&entry.home(), &entry);
+                self.log.push(&entry);
             }
             Heard::Gone(home, place) => {
                 self.ring.remove(&place);
@@ -205,3 +217,6 @@ impl fmt::Debug for Memory {
         self.figures().fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests;

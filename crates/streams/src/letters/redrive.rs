@@ -1,11 +1,13 @@
 //! Trying parked work again. A change is processed in one transaction with the removal of its letter, on
 //! every backend: the letter is what says that it has not been processed.
 
+use std::collections::HashSet;
+
 use roundtable_model::entities::{DeadLetter, Job};
-use roundtable_model::table::{CancelReason, Error, Transaction};
+use roundtable_model::table::{CancelReason, Error, Key, Sequence, Transaction};
 use roundtable_model::{Entity, JobId, Queue, Result, Shard, Time};
 
-use super::{CHANGES, DeadLetters, ParkedChange, all, changes_of};
+use super::{CHANGES, DeadLetters, ParkedChange, changes_of, each};
 use crate::commit::EFFECTS_MAX;
 use crate::failure::Remedy;
 use crate::{Batch, Delivery, Failure};
@@ -27,6 +29,15 @@ enum Outcome {
     Gone,
 }
 
+/// Where a letter about a change is. There may be more letters than fit into memory, images and all.
+#[derive(Debug)]
+struct Parked {
+    item: Key,
+    sequence: Sequence,
+    failed_at: Time,
+    id: JobId,
+}
+
 impl DeadLetters {
     /// Redrives one letter; whether it was there. Earlier parked changes of the same item come first,
     /// where their order matters.
@@ -39,10 +50,12 @@ impl DeadLetters {
         let parked = ParkedChange::read(&letter)?;
         let ordered = !self.processor(&parked)?.may_overtake();
         if ordered {
-            for (earlier, change) in self.changes(queue).await? {
-                let same_item = change.change.key == parked.change.key;
-                if same_item && change.change.sequence < parked.change.sequence {
-                    self.redrive_change(&earlier, &change).await?;
+            let earlier = |other: &Parked| {
+                other.item == parked.change.key && other.sequence < parked.change.sequence
+            };
+            for earlier in self.parked(queue).await?.into_iter().filter(earlier) {
+                if let Some((letter, change)) = self.change(queue, &earlier).await? {
+                    self.redrive_change(&letter, &change).await?;
                 }
             }
         }
@@ -54,16 +67,17 @@ impl DeadLetters {
     pub async fn redrive_all(&self, max: usize) -> Result<Redriven, Failure> {
         let mut redriven = Redriven::default();
         for processor in &self.processors {
-            let mut stuck = Vec::new();
-            for (letter, parked) in self.changes(&changes_of(&processor.name())?).await? {
+            let (queue, mut stuck) = (changes_of(&processor.name())?, HashSet::new());
+            for parked in self.parked(&queue).await? {
                 if redriven.done + redriven.failed >= max {
                     return Ok(redriven);
                 }
-                let key = &parked.change.key;
+                let key = &parked.item;
                 if !processor.may_overtake() && stuck.contains(key) {
                     redriven.failed += 1;
                     continue;
                 }
+                let Some((letter, parked)) = self.change(&queue, &parked).await? else { continue };
                 match self.redrive_change(&letter, &parked).await {
                     Ok(Outcome::Done) => redriven.done += 1,
                     Ok(Outcome::Gone) => {}
@@ -71,32 +85,59 @@ impl DeadLetters {
                     Err(failure) => {
                         tracing::warn!(processor = %processor.name(), %key, %failure, "cannot redrive");
                         redriven.failed += 1;
-                        stuck.push(key.clone());
+                        stuck.insert(key.clone());
                     }
                 }
             }
         }
         for queue in &self.jobs {
-            for letter in all(&self.shared.ground, queue).await? {
-                if redriven.done + redriven.failed >= max {
-                    return Ok(redriven);
+            let mut after = None;
+            loop {
+                let page = self.list(queue, None, after).await?;
+                for letter in page.items {
+                    if redriven.done + redriven.failed >= max {
+                        return Ok(redriven);
+                    }
+                    let outcome = self.redrive_job(&letter).await?;
+                    redriven.done += usize::from(outcome == Outcome::Done);
                 }
-                let outcome = self.redrive_job(&letter).await?;
-                redriven.done += usize::from(outcome == Outcome::Done);
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
             }
         }
         Ok(redriven)
     }
 
-    /// The parked changes of a queue, each item's in the order they happened.
-    async fn changes(&self, queue: &Queue) -> Result<Vec<(DeadLetter, ParkedChange)>, Failure> {
-        let letters = all(&self.shared.ground, queue).await?;
-        let read = |letter: DeadLetter| Ok((ParkedChange::read(&letter)?, letter));
-        let parked = letters.into_iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-        let mut parked: Vec<_> =
-            parked.into_iter().map(|(change, letter)| (letter, change)).collect();
-        parked.sort_by(|(_, one), (_, other)| one.change.sequence.cmp(&other.change.sequence));
-        Ok(parked)
+    /// Where the parked changes of a queue are, each item's in the order they happened.
+    async fn parked(&self, queue: &Queue) -> Result<Vec<Parked>, Failure> {
+        let mut all = Vec::new();
+        each(&self.shared.ground, queue, |letter| {
+            all.push(ParkedChange::read(&letter).map(|parked| Parked {
+                item: parked.change.key,
+                sequence: parked.change.sequence,
+                failed_at: letter.failed_at,
+                id: letter.id,
+            }));
+        })
+        .await?;
+        let mut all = all.into_iter().collect::<Result<Vec<_>, Failure>>()?;
+        all.sort_by(|one, other| one.sequence.cmp(&other.sequence));
+        Ok(all)
+    }
+
+    /// A parked change, and its letter; `None` if somebody else has dealt with it.
+    async fn change(
+        &self,
+        queue: &Queue,
+        parked: &Parked,
+    ) -> Result<Option<(DeadLetter, ParkedChange)>, Failure> {
+        let ops = self.shared.ground.ops();
+        let letter = ops.dead_letter(queue, &parked.failed_at, &parked.id).get().await?;
+        let Some(letter) = letter else { return Ok(None) };
+        let change = ParkedChange::read(&letter)?;
+        Ok(Some((letter, change)))
     }
 
     fn processor(&self, parked: &ParkedChange) -> Result<&dyn crate::Processor, Failure> {

@@ -1,6 +1,6 @@
 //! Checks of the parts of a request: names, values, paths, conditions, actions.
 
-use super::{Checked, at_most};
+use super::{Checked, at_most, at_most_of};
 use crate::condition::Resolved;
 use crate::limits::{self, Limit};
 use crate::update::Action;
@@ -10,7 +10,7 @@ pub(super) fn check_name(name: &str, subject: &dyn Fn() -> String) -> Checked {
     if name.is_empty() {
         return Err(Invalid::EmptyName { subject: subject() });
     }
-    at_most(Limit::NameBytes, name.len(), limits::NAME_BYTES_MAX, subject())
+    at_most_of(Limit::NameBytes, name.len(), limits::NAME_BYTES_MAX, subject)
 }
 
 pub(super) fn check_value(
@@ -20,11 +20,11 @@ pub(super) fn check_value(
     subject: &dyn Fn() -> String,
 ) -> Checked {
     let deeper = || {
-        at_most(
+        at_most_of(
             Limit::Nesting,
             depth + 2, // with the item around it
             limits::NESTING_MAX,
-            format!("{name:?} of {}", subject()),
+            &|| format!("{name:?} of {}", subject()),
         )
     };
     let empty = match value {
@@ -53,7 +53,7 @@ pub(super) fn check_value(
 pub(super) fn check_paths(paths: &[Path]) -> Checked {
     for (at, path) in paths.iter().enumerate() {
         let depth = 1 + path.steps().len();
-        at_most(Limit::PathDepth, depth, limits::PATH_DEPTH_MAX, path.to_string())?;
+        at_most_of(Limit::PathDepth, depth, limits::PATH_DEPTH_MAX, &|| path.to_string())?;
         check_name(path.name(), &|| path.to_string())?;
         if let Some(first) = paths.iter().take(at).find(|earlier| earlier.overlaps(path)) {
             return Err(Invalid::PathOverlap { first: first.clone(), second: path.clone() });

@@ -78,8 +78,8 @@ impl fmt::Display for Club {
     }
 }
 
-/// A process that people come to. Each remembers more than the one before, and each has moderators
-/// look at posts at another time.
+/// A process that people come to. Each remembers more than the one before, and moderators look at posts
+/// at different times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Door {
     North,
@@ -116,10 +116,11 @@ impl Door {
         }
     }
 
-    pub(crate) const fn moderation(self) -> ModerationMode {
+    /// When moderators look at posts, if they look at them first anywhere.
+    pub(crate) const fn moderation(self, anywhere: bool) -> ModerationMode {
         match self {
-            Self::North => ModerationMode::Off,
-            Self::East => ModerationMode::Before,
+            Self::East if anywhere => ModerationMode::Before,
+            Self::North | Self::East => ModerationMode::Off,
             Self::South => ModerationMode::After,
         }
     }

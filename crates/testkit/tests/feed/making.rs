@@ -11,8 +11,8 @@ use crate::stage::{DAY_MS, SKEW_MS};
 use crate::step::{Actor, Deed, History, Nth, Opening, Read, Step, Topic};
 
 /// Steps of one history.
-const STEPS_MIN: usize = 20;
-const STEPS_MAX: usize = 55;
+const STEPS_MIN: usize = 30;
+const STEPS_MAX: usize = 70;
 
 /// Any history.
 pub(crate) fn history() -> impl Strategy<Value = History> {
@@ -23,14 +23,17 @@ pub(crate) fn history() -> impl Strategy<Value = History> {
 
 fn opening() -> impl Strategy<Value = Opening> {
     let promoted = vec(actor(), 0..4);
-    (policy(), any::<bool>(), vec((name(), name()), 0..16), vec((name(), club()), 0..6), promoted)
-        .prop_map(|(policy, automatic, follows, members, promoted)| Opening {
+    let (follows, members) = (vec((name(), name()), 4..28), vec((name(), club()), 0..8));
+    (policy(), prop::bool::weighted(0.3), any::<bool>(), follows, members, promoted).prop_map(
+        |(policy, is_moderated, automatic, follows, members, promoted)| Opening {
             policy,
+            is_moderated,
             automatic,
             follows,
             members,
             promoted,
-        })
+        },
+    )
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -42,10 +45,10 @@ fn step() -> impl Strategy<Value = Step> {
             meanwhile: Box::new(meanwhile),
         });
     prop_oneof![
-        90 => doing(),
-        32 => upkeep(),
-        14 => time(),
-        18 => read().prop_map(Step::Read),
+        100 => doing(),
+        38 => upkeep(),
+        12 => time(),
+        14 => read().prop_map(Step::Read),
         8 => reading_while,
     ]
 }
@@ -56,11 +59,10 @@ fn upkeep() -> impl Strategy<Value = Step> {
         3 => (proptest::option::of(door()), policy()).prop_map(|(at, to)| Step::Policy(at, to)),
         4 => actor().prop_map(Step::Promote),
         3 => actor().prop_map(Step::Demote),
-        9 => Just(Step::Settle),
+        22 => Just(Step::Settle),
         7 => (0..16usize).prop_map(Step::Die),
         4 => (0..16usize).prop_map(Step::Park),
         3 => Just(Step::Redrive),
-        3 => door().prop_map(Step::WarmUp),
     ]
 }
 
@@ -71,6 +73,7 @@ fn time() -> impl Strategy<Value = Step> {
     prop_oneof![
         5 => select(waits.to_vec()).prop_map(Step::Wait),
         3 => (proptest::option::weighted(0.8, door()), -skew..=skew).prop_map(|(at, beside)| Step::Clock(at, beside)),
+        2 => door().prop_map(Step::WarmUp),
         2 => (door(), select(vec![1, 1, 1, 2])).prop_map(|(at, days)| Step::Restart(at, days)),
     ]
 }
@@ -81,7 +84,7 @@ fn read() -> impl Strategy<Value = Read> {
 }
 
 fn doing() -> impl Strategy<Value = Step> {
-    let deed = prop_oneof![30 => writing(), 26 => knowing(), 12 => meeting(), 8 => judging()];
+    let deed = prop_oneof![48 => writing(), 18 => knowing(), 7 => meeting(), 6 => judging()];
     (name(), door(), deed).prop_map(|(who, at, deed)| Step::Do { who, at, deed })
 }
 
@@ -89,7 +92,7 @@ fn doing() -> impl Strategy<Value = Step> {
 fn writing() -> impl Strategy<Value = Deed> {
     let into = proptest::option::weighted(0.25, club());
     prop_oneof![
-        20 => (into, visibility()).prop_map(|(club, to)| Deed::Post(club, to)),
+        30 => (into, visibility()).prop_map(|(club, to)| Deed::Post(club, to)),
         7 => nth().prop_map(Deed::Share),
         2 => nth().prop_map(Deed::Unshare),
         1 => nth().prop_map(Deed::Rewrite),
@@ -179,7 +182,7 @@ fn policy() -> impl Strategy<Value = FeedPolicy> {
 
 fn visibility() -> impl Strategy<Value = Visibility> {
     prop_oneof![
-        4 => Just(Visibility::Public),
+        7 => Just(Visibility::Public),
         2 => Just(Visibility::Followers),
         1 => Just(Visibility::Private),
     ]

@@ -133,7 +133,7 @@ pub(crate) struct Stage {
     pub(crate) mishaps: Mishaps,
     doors: [Process; 3],
     pub(crate) worker: Process,
-    automatic: bool,
+    opening: Opening,
     /// How many processes there were.
     started: u8,
     pub(crate) posts: Vec<(PostId, Name)>,
@@ -148,10 +148,10 @@ impl Stage {
     pub(crate) async fn set(place: Place, opening: &Opening) -> Self {
         let mishaps = Mishaps::on(place.backend.clone(), place.clock.clone());
         let behind = Store::new(mishaps.for_worker());
-        let settled = settings(&place.tables, Door::North, opening.automatic, 1);
+        let settled = settings(&place.tables, Door::North, opening, 1);
         let worker = Process::start(behind, &place.clock, settled, 1).await;
         let door = async |door: Door, number: u8| {
-            let settings = settings(&place.tables, door, opening.automatic, 1);
+            let settings = settings(&place.tables, door, opening, 1);
             let front = Store::new(Yielding::new(mishaps.clone()));
             Process::start(front, &place.clock, settings, number).await
         };
@@ -162,7 +162,7 @@ impl Stage {
             mishaps,
             doors,
             worker,
-            automatic: opening.automatic,
+            opening: opening.clone(),
             started: 4,
             posts: Vec::new(),
             comments: Vec::new(),
@@ -242,7 +242,7 @@ impl Stage {
     /// A process ends, and another one begins in its place, with nothing in memory.
     pub(crate) async fn restart(&mut self, at: Door, ttl_days: u32) {
         self.started += 1;
-        let settings = settings(&self.place.tables, at, self.automatic, ttl_days);
+        let settings = settings(&self.place.tables, at, &self.opening, ttl_days);
         let store = Store::new(Yielding::new(self.mishaps.clone()));
         let next = Process::start(store, &self.place.clock, settings, self.started).await;
         let before = self.door(at);
@@ -270,8 +270,8 @@ impl Process {
     }
 }
 
-fn settings(tables: &TableNames, door: Door, automatic: bool, ttl_days: u32) -> Settings {
-    let promotion = if automatic {
+fn settings(tables: &TableNames, door: Door, opening: &Opening, ttl_days: u32) -> Settings {
+    let promotion = if opening.automatic {
         PromotionSettings { followers_min: 3, followers_max: 4, per_day_min: 6 }
     } else {
         PromotionSettings::default()
@@ -285,6 +285,6 @@ fn settings(tables: &TableNames, door: Door, automatic: bool, ttl_days: u32) -> 
         margin_ms: MARGIN_MS,
         memory: door.memory(),
     };
-    let (tables, moderation) = (tables.clone(), door.moderation());
+    let (tables, moderation) = (tables.clone(), door.moderation(opening.is_moderated));
     Settings { tables, moderation, feed, ..Town::settings() }
 }

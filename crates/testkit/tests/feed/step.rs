@@ -18,6 +18,8 @@ pub(crate) struct History {
 #[derive(Clone, Debug)]
 pub(crate) struct Opening {
     pub(crate) policy: FeedPolicy,
+    /// Whether moderators see posts first, at the east door.
+    pub(crate) is_moderated: bool,
     /// Whether people are promoted by themselves, as soon as three follow them.
     pub(crate) automatic: bool,
     /// Who follows whom, accepted where that is needed.

@@ -12,9 +12,14 @@ use crate::step::{Actor, Deed, Nth, Opening, Read, Step, Topic};
 
 impl Stage {
     pub(crate) fn tell_opening(&mut self, opening: &Opening) {
-        let Opening { policy, automatic, follows, members, promoted } = opening;
-        let rule = if *automatic { ", and people are promoted by themselves" } else { "" };
-        self.say(format!("In the beginning, {}{rule}.", policy_told(*policy)));
+        let Opening { policy, is_moderated, automatic, follows, members, promoted } = opening;
+        self.say(format!("In the beginning, {}.", policy_told(*policy)));
+        if *automatic {
+            self.say("People whom three follow are promoted by themselves.".into());
+        }
+        if *is_moderated {
+            self.say("At the east door, moderators see posts first.".into());
+        }
         for (follower, followee) in follows {
             self.say(format!("{follower} follows {followee}."));
         }

@@ -53,6 +53,22 @@ impl Memory {
         Ok(())
     }
 
+    /// Waits until something happens that nobody here has heard of, or the time is over.
+    pub(crate) async fn wait(&self, ground: &Ground, patience: Duration) -> Result<(), Failure> {
+        let (shard, after) = {
+            let reached = self.follower.reached.lock().await;
+            (reached.shard.clone(), reached.after.clone())
+        };
+        let Some(after) = after else { return Ok(()) };
+        let start = StreamStart::After(after);
+        // One is enough to know that there is more.
+        let read = StreamRead { shard, start, limit: 1, wait: patience };
+        match ground.core().table().stream_read(read).await {
+            Ok(_) | Err(table::Error::StreamTrimmed { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Reads to the end as of now, or further.
     async fn read_on(&self, table: &Table, reached: &mut Reached) -> Result<(), Failure> {
         let mut end: Option<Sequence> = None;
@@ -99,6 +115,15 @@ impl Memory {
         reached.after = Some(latest.unwrap_or_else(|| Sequence::from(0)));
         self.state.write().is_listening = true;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+impl Memory {
+    /// As if a part of the stream had been missed.
+    pub(super) async fn listen_anew(&self, ground: &Ground) {
+        let mut reached = self.follower.reached.lock().await;
+        self.listen(ground.core().table(), &mut reached).await.unwrap();
     }
 }
 

@@ -26,7 +26,7 @@ fn held(tails: &mut Tails, name: &str, last: u64) {
 
 fn merged(tails: &Tails, names: &[&str], below: Option<u64>, wanted: usize) -> Merged {
     let homes: Vec<_> = names.iter().map(|name| home(name)).collect();
-    let below = below.map(|ms| written("", ms, usize::try_from(ms).unwrap()).place);
+    let below = below.map(|ms| written("anybody", ms, usize::try_from(ms).unwrap()).place);
     tails.merged(&mut homes.iter(), below.as_ref(), wanted, true)
 }
 
