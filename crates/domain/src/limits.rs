@@ -76,6 +76,17 @@ pub fn check_filled(field: &'static str, text: &str, chars_max: usize) -> Result
     check_text(field, text, chars_max)
 }
 
+/// Refuses what is no MIME type, or too long for one.
+pub fn check_media_type(field: &'static str, given: &str) -> Result<(), Failure> {
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|char| char.is_ascii_graphic());
+    let names = given.split_once('/');
+    if given.len() <= MEDIA_TYPE_CHARS_MAX && names.is_some_and(|(a, b)| is_name(a) && is_name(b)) {
+        return Ok(());
+    }
+    let found: String = given.chars().take(MEDIA_TYPE_CHARS_MAX).collect();
+    Err(Failure::bad(field, Misfit::new("a MIME type such as image/png", format!("\"{found}\""))))
+}
+
 /// Refuses more of something than `max`.
 pub fn check_count(field: &'static str, count: usize, max: usize) -> Result<(), Failure> {
     if count <= max {

@@ -163,6 +163,17 @@ macro_rules! named {
 
 named!(Queue, Processor, Purpose);
 
+impl Queue {
+    /// How the queues begin in which changes lie that a processor could not process; those of jobs
+    /// never do.
+    pub const CHANGES: &'static str = "stream.";
+
+    /// Where the changes lie that a processor could not process.
+    pub fn of_changes(processor: &Processor) -> Result<Self, Misfit> {
+        format!("{}{processor}", Self::CHANGES).parse()
+    }
+}
+
 impl From<&Email> for LoginName {
     fn from(email: &Email) -> Self {
         Self(email.0.clone())

@@ -21,8 +21,6 @@ pub use self::redrive::Redriven;
 use crate::shared::Shared;
 use crate::{Failure, Processor};
 
-/// The queues of parked changes begin so; those of jobs never do.
-const CHANGES: &str = "stream.";
 /// Letters read at once, unless asked otherwise.
 const PAGE_LETTERS: usize = 50;
 
@@ -114,7 +112,7 @@ impl DeadLetters {
 
 impl Subject {
     fn of(letter: &DeadLetter) -> Result<Self, Failure> {
-        if letter.queue.as_str().starts_with(CHANGES) {
+        if letter.queue.as_str().starts_with(Queue::CHANGES) {
             return ParkedChange::read(letter).map(Self::Change);
         }
         let (payload, cursor) = (letter.payload.clone(), letter.cursor.clone());
@@ -193,5 +191,5 @@ async fn each(ground: &Ground, queue: &Queue, mut look: impl FnMut(DeadLetter)) 
 
 /// Where the changes that a processor could not process are parked.
 fn changes_of(processor: &Name) -> Result<Queue, Failure> {
-    Ok(format!("{CHANGES}{processor}").parse()?)
+    Ok(Queue::of_changes(processor)?)
 }

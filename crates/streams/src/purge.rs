@@ -15,6 +15,7 @@ mod sweep;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use roundtable_domain::limits::MUTATION_TIME_MAX;
 use roundtable_domain::{Ground, Groups};
 use roundtable_model::entities::{Group, Job, Post, User};
 use roundtable_model::table::Change;
@@ -31,9 +32,9 @@ use crate::{Delivery, Failure};
 const QUEUE: Queue = Queue::named("purge");
 /// Between two looks for what is left: requests that were under way when an account was deleted have
 /// ended by then.
-const SETTLE: Duration = Duration::from_secs(10);
+const SETTLE: Duration = MUTATION_TIME_MAX.saturating_add(Duration::from_secs(5));
 /// The same where indexes may be behind, too.
-const SETTLE_INDEXES: Duration = Duration::from_mins(1);
+const SETTLE_INDEXES: Duration = SETTLE.saturating_add(Duration::from_mins(1));
 
 /// Purges what was deleted.
 #[derive(Clone, Debug)]

@@ -17,6 +17,8 @@ mod deeds;
 mod definition;
 #[path = "feed/eyes.rs"]
 mod eyes;
+#[path = "feed/hearing.rs"]
+mod hearing;
 #[path = "feed/making.rs"]
 mod making;
 #[path = "feed/mishaps.rs"]
@@ -27,6 +29,8 @@ mod oracle;
 mod pages;
 #[path = "feed/reading.rs"]
 mod reading;
+#[path = "feed/served.rs"]
+mod served;
 #[path = "feed/shorter.rs"]
 mod shorter;
 #[path = "feed/stage.rs"]
@@ -38,25 +42,34 @@ mod telling;
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use proptest::test_runner::{
-    Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
-};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use reading::Mismatch;
 use roundtable_conformance::Reference;
 use roundtable_domain::TableNames;
-use reading::Mismatch;
-use stage::{Place, Stage, Tally};
+use roundtable_dynamo::{Config as Connection, Dynamo};
+use roundtable_engine::{Engine, Options};
 use shorter::shortest;
+use stage::{Place, Stage, Tally};
 use step::History;
 use tokio::runtime::Runtime;
 
 /// Histories of a run, unless told otherwise.
 const HISTORIES: u32 = 200;
-/// Tries at making a failing history shorter.
-const SHORTER_MAX: u32 = 4_000;
+/// Of so many of them, one is lived through where it takes longer.
+const PER_SHARED: u32 = 4;
+const PER_ENGINE: u32 = 10;
+const PER_SERVER: u32 = 20;
+/// Tries at making a failing history shorter, before its pieces are left out one by one.
+const SHORTER_MAX: u32 = 2_000;
 
 fn told(variable: &str) -> Option<u32> {
     std::env::var(variable).ok()?.parse().ok()
+}
+
+fn histories() -> u32 {
+    told("ROUNDTABLE_FEED_HISTORIES").unwrap_or(HISTORIES)
 }
 
 fn runtime() -> Runtime {
@@ -71,8 +84,9 @@ fn live_through(histories: u32, seed: u8, place: impl Fn() -> Place) -> Tally {
         max_shrink_iters: SHORTER_MAX,
         ..Config::default()
     };
-    let seed = seed.wrapping_add(u8::try_from(told("ROUNDTABLE_FEED_SEED").unwrap_or(0)).unwrap());
-    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+    let mut seeds = [seed; 32];
+    seeds[..4].copy_from_slice(&told("ROUNDTABLE_FEED_SEED").unwrap_or(0).to_le_bytes());
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &seeds);
     let (runtime, all) = (runtime(), Cell::new(Tally::default()));
     let lived = TestRunner::new_with_rng(config, random).run(&making::history(), |history| {
         let (lived, tally) = runtime.block_on(live(place(), &history));
@@ -96,18 +110,67 @@ async fn live(place: Place, history: &History) -> (Result<(), Mismatch>, Tally) 
     (lived, stage.tally)
 }
 
-fn in_memory(histories: u32, seed: u8) -> Tally {
+fn in_memory(histories: u32, seed: u8, is_shared: bool) -> Tally {
     let clock = stage::clock();
     let first = Arc::new(Reference::new(clock.clone()));
     let place = Place::populated(first.clone(), TableNames::default(), clock);
-    let place = runtime().block_on(place);
+    let place = Place { is_shared, ..runtime().block_on(place) };
     live_through(histories, seed, || place.held_by(Arc::new(first.fork())))
 }
 
-/// I7, I13, R13, R14, R25, R40
+/// I7, I13, R13, R14, R25, R35, R36, R40
 #[test]
-fn feeds_are_exact_in_memory() {
-    let histories = told("ROUNDTABLE_FEED_HISTORIES").unwrap_or(HISTORIES);
-    let tally = in_memory(histories, 1);
-    eprintln!("{tally:?}");
+fn feeds_are_exact_whatever_happens() {
+    // On both cores: each does half of it.
+    let half = histories().div_ceil(2);
+    let tally = std::thread::scope(|scope| {
+        let other = scope.spawn(|| in_memory(half, 2, false));
+        let tally = in_memory(half, 1, false);
+        match other.join() {
+            Ok(other) => tally + other,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    });
+    tally.is_worth_it();
+}
+
+/// The same where processes hear of each other by the stream, and trust no index.
+#[test]
+fn feeds_are_exact_where_other_processes_write_as_well() {
+    in_memory(histories().div_ceil(PER_SHARED), 3, true).is_worth_it();
+}
+
+/// The same on the embedded engine.
+#[test]
+fn feeds_are_exact_on_the_engine() {
+    let directory = tempfile::tempdir().unwrap();
+    let number = AtomicU32::new(0);
+    let runtime = runtime();
+    live_through(histories().div_ceil(PER_ENGINE), 4, || {
+        let clock = stage::clock();
+        let place = directory.path().join(number.fetch_add(1, Ordering::Relaxed).to_string());
+        let segment_bytes = 1 << 20;
+        let options = Options { clock: clock.clone(), segment_bytes, ..Options::default() };
+        let engine = Arc::new(Engine::open(&place, options).unwrap());
+        let populated = Place::populated(engine.clone(), TableNames::default(), clock);
+        runtime.block_on(populated).held_by(engine)
+    });
+}
+
+/// The same on DynamoDB's API.
+#[test]
+fn feeds_are_exact_over_the_network() {
+    let clock = stage::clock();
+    let connection = Connection::local(served::serve(&clock)).clock(clock.clone());
+    let number = AtomicU32::new(0);
+    let runtime = runtime();
+    live_through(histories().div_ceil(PER_SERVER), 5, || {
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        let named = |table: &str| format!("history_{number}_{table}");
+        let tables = TableNames { core: named("core"), logins: named("logins"), ops: named("ops") };
+        clock.set_ms(stage::BEGIN_MS);
+        let backend = Arc::new(Dynamo::connect(connection.clone()));
+        let populated = Place::populated(backend.clone(), tables, clock.clone());
+        runtime.block_on(populated).held_by(backend)
+    });
 }

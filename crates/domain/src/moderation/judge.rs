@@ -7,7 +7,7 @@ use roundtable_model::{CaseId, ModerationStatus};
 use tokio::time::timeout;
 
 use super::decisions::Decision;
-use super::{Content, Moderation, ModerationError, Subject, is_decided};
+use super::{Moderation, ModerationError, Subject, is_decided};
 use crate::limits::REASON_CHARS_MAX;
 use crate::once::Tried;
 
@@ -80,7 +80,7 @@ impl Moderation {
                 async |()| Ok(Judgement::Overtaken),
                 async || {
                     let now = self.waiting(case).await?;
-                    let Some(now) = now.filter(|now| says_the_same(&now.content, &subject.content))
+                    let Some(now) = now.filter(|now| now.content.says_the_same(&subject.content))
                     else {
                         return Ok(Tried::Done(Judgement::Overtaken));
                     };
@@ -106,12 +106,4 @@ impl Moderation {
         let Some(case) = case else { return Ok(None) };
         Ok(self.subjects(vec![case]).await?.into_iter().flatten().next())
     }
-}
-
-/// Whether the text and the pictures are still those that were judged.
-fn says_the_same(now: &Content, judged: &Content) -> bool {
-    let said = |content: &Content| content.comment.as_ref().map(|comment| comment.content.clone());
-    now.post.content == judged.post.content
-        && now.post.media == judged.post.media
-        && said(now) == said(judged)
 }

@@ -7,7 +7,7 @@ use roundtable_model::entities::{DeadLetter, Job};
 use roundtable_model::table::{CancelReason, Error, Key, Sequence, Transaction};
 use roundtable_model::{Entity, JobId, Queue, Result, Shard, Time};
 
-use super::{CHANGES, DeadLetters, ParkedChange, changes_of, each};
+use super::{DeadLetters, ParkedChange, changes_of, each};
 use crate::commit::EFFECTS_MAX;
 use crate::failure::Remedy;
 use crate::{Batch, Delivery, Failure};
@@ -44,7 +44,7 @@ impl DeadLetters {
     pub async fn redrive(&self, queue: &Queue, at: Time, id: &JobId) -> Result<bool, Failure> {
         let letter = self.shared.ground.ops().dead_letter(queue, &at, id).get().await?;
         let Some(letter) = letter else { return Ok(false) };
-        if !queue.as_str().starts_with(CHANGES) {
+        if !queue.as_str().starts_with(Queue::CHANGES) {
             return Ok(self.redrive_job(&letter).await? == Outcome::Done);
         }
         let parked = ParkedChange::read(&letter)?;

@@ -15,6 +15,8 @@ use tokio::sync::Notify;
 
 /// How far the index of followers is behind.
 const LAG_MS: u64 = 400;
+/// The attribute by which a follow is in that index.
+const LISTED: &str = "GSI1SK";
 
 /// A store as people reach it, or as the worker does, to whom mishaps happen.
 #[derive(Clone, Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct Mishaps {
     inner: SharedBackend,
     clock: Arc<ManualClock>,
     is_workers: bool,
+    /// Whether other processes write to it as well, as far as anybody knows.
+    is_shared: bool,
     shared: Arc<Shared>,
 }
 
@@ -29,7 +33,7 @@ pub(crate) struct Mishaps {
 struct Shared {
     plan: Mutex<Plan>,
     died: Notify,
-    /// When each follow last changed.
+    /// When each follow was made or accepted.
     follows: Mutex<HashMap<Key, u64>>,
 }
 
@@ -55,8 +59,8 @@ enum Verdict {
 
 impl Mishaps {
     /// A store as people reach it, living by this clock.
-    pub(crate) fn on(inner: SharedBackend, clock: Arc<ManualClock>) -> Self {
-        Self { inner, clock, is_workers: false, shared: Arc::default() }
+    pub(crate) fn on(inner: SharedBackend, clock: Arc<ManualClock>, is_shared: bool) -> Self {
+        Self { inner, clock, is_workers: false, is_shared, shared: Arc::default() }
     }
 
     /// The same as the worker reaches it.
@@ -118,8 +122,14 @@ impl Mishaps {
         }
     }
 
+    /// Notes a follow that is made or accepted: from now on the index would list it.
     fn note_follow(&self, table: &TableDefinition, write: &Write) {
-        if let Some(key) = write.key(table)
+        let is_listed = match write {
+            Write::Put(_) => true,
+            Write::Update(update) => update.actions.iter().any(|one| one.path().name() == LISTED),
+            Write::Delete(_) | Write::Check(_) => false,
+        };
+        if let Some(key) = write.key(table).filter(|_| is_listed)
             && sort(&key).starts_with("FOLLOWING#")
         {
             self.shared.follows.lock().insert(key, self.clock.now_ms());
@@ -169,7 +179,12 @@ fn of_feeds_in_batch(table: &TableDefinition, write: &BatchWrite) -> usize {
 #[async_trait]
 impl Backend for Mishaps {
     fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+        let inner = self.inner.capabilities();
+        Capabilities {
+            strong_index_reads: inner.strong_index_reads && !self.is_workers && !self.is_shared,
+            one_process: inner.one_process && !self.is_shared,
+            ..inner
+        }
     }
 
     async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {

@@ -44,7 +44,7 @@ impl Stage {
     ) -> Result<(), Mismatch> {
         let before = self.facts().await;
         let run = self.run(read);
-        let (feeds, caller) = (self.door(read.at).feeds.clone(), read.who.caller());
+        let (feeds, caller) = (self.door(read.at).feeds().await.clone(), read.who.caller());
         let page = PageInput { limit: Some(read.size), after: run.after.clone() };
         let mut reading = Box::pin(async move { feeds.home(&caller, &page).await });
         let done = up_to(&mut reading, waits).await;
@@ -111,7 +111,8 @@ impl Stage {
         feed: &[Entry],
     ) -> Result<(), Mismatch> {
         let input = PageInput { limit: Some(read.size), after: run.after.clone() };
-        let page = self.door(read.at).feeds.home(&read.who.caller(), &input).await;
+        let feeds = self.door(read.at).feeds().await;
+        let page = feeds.home(&read.who.caller(), &input).await;
         let page = page.map_err(|error| self.failed(read, &error.to_string()))?;
         let shown = self.shown(page);
         self.judge(read, run, &shown, feed)?;

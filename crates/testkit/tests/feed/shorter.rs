@@ -28,9 +28,15 @@ fn candidates(history: &History) -> Vec<History> {
         }
     };
     let opening = &history.opening;
-    leave_out(opening.promoted.len(), |it, at| drop(it.opening.promoted.remove(at)));
-    leave_out(opening.members.len(), |it, at| drop(it.opening.members.remove(at)));
-    leave_out(opening.follows.len(), |it, at| drop(it.opening.follows.remove(at)));
+    leave_out(opening.promoted.len(), |it, at| {
+        it.opening.promoted.remove(at);
+    });
+    leave_out(opening.members.len(), |it, at| {
+        it.opening.members.remove(at);
+    });
+    leave_out(opening.follows.len(), |it, at| {
+        it.opening.follows.remove(at);
+    });
     leave_out(history.steps.len(), |it, at| drop(it.steps.remove(at)));
     all
 }

@@ -12,6 +12,7 @@ use roundtable_model::{CommentId, Entity, GoalId, GroupId, PostId, Role, Shards,
 use roundtable_testkit::{Town, Yielding};
 
 use crate::cast::{Club, Door, Name};
+use crate::hearing::Hearing;
 use crate::mishaps::Mishaps;
 use crate::oracle::Facts;
 use crate::pages::Run;
@@ -36,6 +37,8 @@ pub(crate) struct Place {
     /// The true time, which the store lives by.
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) clubs: [GroupId; 2],
+    /// Whether processes are told of each other's writes by the stream alone.
+    pub(crate) is_shared: bool,
 }
 
 /// The clock that a place can be made with.
@@ -70,7 +73,7 @@ impl Place {
         town.employ("ada", Role::Admin).await;
         let runners = town.found(Club::Runners.owner().as_str(), "Runners").await;
         let bakers = town.found_private(Club::Bakers.owner().as_str(), "Bakers").await;
-        Self { backend, tables, clock, clubs: [runners, bakers] }
+        Self { backend, tables, clock, clubs: [runners, bakers], is_shared: false }
     }
 
     /// The same place, as another store holds it.
@@ -88,7 +91,8 @@ pub(crate) fn goal_of(name: Name) -> GoalId {
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) town: Town,
-    pub(crate) feeds: Feeds,
+    feeds: Feeds,
+    hearing: Hearing,
     /// How far its clock is beside the true time.
     beside_ms: i64,
 }
@@ -108,6 +112,15 @@ pub(crate) struct Tally {
     pub(crate) parked: usize,
     /// Feeds that had been trimmed by the end.
     pub(crate) trimmed: usize,
+}
+
+impl Tally {
+    /// The histories had in them what they are to be proof against.
+    pub(crate) fn is_worth_it(self) {
+        let Self { pages, entries, copied, interrupted, died, parked, trimmed } = self;
+        let all = [pages, entries, copied, interrupted, died, parked, trimmed];
+        assert!(all.iter().all(|count| *count > 0), "nothing came of too much: {self:?}");
+    }
 }
 
 impl Add for Tally {
@@ -146,7 +159,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn set(place: Place, opening: &Opening) -> Self {
-        let mishaps = Mishaps::on(place.backend.clone(), place.clock.clone());
+        let mishaps = Mishaps::on(place.backend.clone(), place.clock.clone(), place.is_shared);
         let behind = Store::new(mishaps.for_worker());
         let settled = settings(&place.tables, Door::North, opening, 1);
         let worker = Process::start(behind, &place.clock, settled, 1).await;
@@ -236,7 +249,7 @@ impl Stage {
 
     /// A process reads the latest activities into memory.
     pub(crate) async fn warm_up(&self, at: Door) {
-        self.door(at).feeds.warm_up().await.unwrap();
+        self.door(at).feeds().await.warm_up().await.unwrap();
     }
 
     /// A process ends, and another one begins in its place, with nothing in memory.
@@ -261,8 +274,20 @@ impl Process {
     ) -> Self {
         let clock = Arc::new(ManualClock::at_ms(true_clock.now_ms()));
         let town = Town::on(store, clock, settings, number).await;
-        let feeds = Feeds::new(town.ground().clone());
-        Self { town, feeds, beside_ms: 0 }
+        let (feeds, hearing) = (Feeds::new(town.ground().clone()), Hearing::default());
+        if !town.ground().store().capabilities().one_process {
+            hearing.skip(town.ground().core().table()).await;
+        }
+        Self { town, feeds, hearing, beside_ms: 0 }
+    }
+
+    /// Its feeds, when they have heard of everything that has happened so far.
+    pub(crate) async fn feeds(&self) -> &Feeds {
+        let ground = self.town.ground();
+        if !ground.store().capabilities().one_process {
+            self.hearing.hear(ground.core().table(), &self.feeds).await;
+        }
+        &self.feeds
     }
 
     fn set_clock(&self, true_ms: u64) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use roundtable_model::entities::{Checkpoint, DeadLetter, Job};
 use roundtable_model::shape::{EntityShape, Index};
 use roundtable_model::table::{Item, Table};
-use roundtable_model::{Answer, Entity, LoginAttempts, Ops};
+use roundtable_model::{Answer, Entity, LoginAttempts, Ops, Queue};
 
 use super::{Check, Sight, expired};
 use crate::Result;
@@ -30,7 +30,8 @@ impl Check<'_> {
             }
             Some(name) if name == DeadLetter::SHAPE.name => {
                 kept.parked += 1;
-                kept.parked_counts += u64::from(item.text("queue") == Some(COUNTING));
+                let queue = item.text("queue").and_then(|queue| queue.strip_prefix(Queue::CHANGES));
+                kept.parked_counts += u64::from(queue == Some(COUNTING));
             }
             Some(name) if name == Job::SHAPE.name => kept.jobs += 1,
             Some(_) => {}

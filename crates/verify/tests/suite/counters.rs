@@ -4,7 +4,7 @@ use roundtable_model::entities::{
     Comment, CommentCounter, GroupCounter, Post, PostCounter, UserCounter,
 };
 use roundtable_model::table::{Delete, Update};
-use roundtable_model::{Entity, FollowStatus, Score, Shard, UserCount};
+use roundtable_model::{Entity, FollowStatus, Queue, Score, Shard, UserCount};
 use roundtable_verify::Invariant;
 
 use crate::town::{Town, comment, count, follow, lines, places, post, post_counter, read};
@@ -242,7 +242,7 @@ async fn what_is_left_of_a_purged_comment_counts_for_nobody() {
 async fn what_is_parked_is_not_counted_by_a_repair() {
     let town = Town::new().await;
     let mut letter = roundtable_model::samples::dead_letter();
-    letter.queue = read("counters");
+    letter.queue = Queue::of_changes(&read("counters")).unwrap();
     town.ops().put(letter.put()).await.unwrap();
     town.put(&PostCounter { likes: 1, score: 12, ..post_counter() }).await;
     let repaired = town.verify().repair().await.unwrap();
