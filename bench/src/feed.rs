@@ -112,6 +112,8 @@ fn embedded(options: &Options, root: &Path, report: &mut Report) -> Result<()> {
         }
     }
     let ours = Ours::open(&dir, options.quick)?;
+    // As a server does when it starts.
+    ours.warm_up()?;
     let postgres = match peer(root, &town, report) {
         Ok(postgres) => postgres,
         Err(error) => {

@@ -70,7 +70,7 @@ impl Ours {
         Ok(self.runtime.block_on(self.feeds.home(reader, &page))?)
     }
 
-    /// Waits until everything is remembered that is to be.
+    /// Reads the latest activities into memory.
     pub(super) fn warm_up(&self) -> Result<()> {
         Ok(self.runtime.block_on(self.feeds.warm_up())?)
     }

@@ -64,8 +64,8 @@ impl Redis {
                 scope.spawn(move || push(&mut connection, own, activity, pipeline.followers))
             };
             let workers: Vec<_> = connections.into_iter().enumerate().map(work).collect();
-            let ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
-            ended.map(|end| end.ok().context("a worker panicked")?).collect::<Result<()>>()
+            let mut ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
+            ended.try_for_each(|end| end.ok().context("a worker panicked")?)
         })?;
         Ok(started.elapsed())
     }

@@ -23,7 +23,7 @@ pub(crate) use self::publish::{News, publish};
 pub(crate) use self::seen::{Objects, seen};
 
 use crate::access::{Act, Standing, allows};
-use crate::limits::{PREVIEW_CHARS_MAX, TAGS_MAX, check_count, check_text};
+use crate::limits::{PREVIEW_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text};
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
 
@@ -104,6 +104,9 @@ impl Activities {
         }
         check_text("previewText", input.preview_text.as_deref().unwrap_or(""), PREVIEW_CHARS_MAX)?;
         check_count("tags", input.tags.len(), TAGS_MAX)?;
+        if let Some(media) = &input.media {
+            check_media_type("media", &media.content_type)?;
+        }
         // Such an activity is shown only while a share names it, and only sharing makes one.
         if (input.verb, input.object_type) == (ActivityVerb::Share, ObjectType::Post) {
             return Err(ActivityError::SharesPosts);

@@ -267,8 +267,7 @@ impl Default for Settings {
             rates: RateSettings::default(),
             session_days: 30,
             messages_in_timeline: false,
-            // Ten years.
-            timeline_days: 3_653,
+            timeline_days: 365,
         }
     }
 }
@@ -346,7 +345,7 @@ impl Default for FeedMemory {
     fn default() -> Self {
         Self {
             recent: 250_000,
-            each: 100,
+            each: 64,
             actors: 1_000_000,
             posts: 100_000,
             people: 100_000,

@@ -252,7 +252,7 @@ async fn an_activity_is_pushed_as_its_head_says() {
     let core = town.ground().core();
     let patch = ActorHead::at(&"ana".parse().unwrap())
         .patch()
-        .set(ActorHead::SINCE, &Some(town.now()))
+        .set(ActorHead::PROMOTED, &true)
         .set(ActorHead::VERSION, &2);
     core.table().update(patch.into()).await.unwrap();
     town.post("ana", "after").await;
@@ -261,9 +261,8 @@ async fn an_activity_is_pushed_as_its_head_says() {
     let head = core.actor_heads(&["ana".parse().unwrap()]).strong().get().await.unwrap();
     let head = head.into_iter().flatten().next().unwrap();
     assert_eq!(head.version, 3);
-    assert!(head.since.is_some(), "kept");
     let newest = told_by(&town, None, "ana", Descending, 9).await[0].created_at;
-    assert_eq!(head.last_ts, newest);
+    assert_eq!((head.last_ts, head.since), (newest, Some(newest)));
 }
 
 /// R32

@@ -1,5 +1,7 @@
 //! Follows, as people see them and as rows (R7, R8, R22, R39).
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 #[path = "follows/lists.rs"]
 mod lists;
 #[path = "follows/races.rs"]

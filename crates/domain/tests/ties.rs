@@ -71,19 +71,16 @@ impl Scene {
         let post = &post_id.clone();
         let mut input = NewComment { post_id, content, parent_comment_id: None };
         let comments = Comments::new(ground.clone());
-        let done = match did {
-            Did::Like => Likes::new(ground).like(who, post, None, None).await.map_err(code).err(),
-            Did::Share => Shares::new(ground).share(who, post, None).await.map_err(code).err(),
-            Did::LikeComment => {
-                comments.like(who, &self.comment.id, None).await.map_err(code).err()
-            }
-            Did::Comment => comments.add(who, &input, None).await.map_err(code).err(),
+        match did {
+            Did::Like => plain(Likes::new(ground).like(who, post, None, None).await),
+            Did::Share => plain(Shares::new(ground).share(who, post, None).await),
+            Did::LikeComment => plain(comments.like(who, &self.comment.id, None).await),
+            Did::Comment => plain(comments.add(who, &input, None).await),
             Did::Answer => {
                 input.parent_comment_id = Some(self.comment.id.clone());
-                comments.add(who, &input, None).await.map_err(code).err()
+                plain(comments.add(who, &input, None).await)
             }
-        };
-        done.map_or(Ok(()), Err)
+        }
     }
 
     /// Whether there is anything of bo's.
@@ -97,8 +94,8 @@ impl Scene {
     }
 }
 
-fn code(error: impl Refusal) -> Code {
-    error.code()
+fn plain<T, E: Refusal>(done: Result<T, E>) -> Result<(), Code> {
+    done.map(drop).map_err(|error| error.code())
 }
 
 /// Bo does each of these, while `cut` comes in between, at every moment.

@@ -148,7 +148,7 @@ impl Work for FanOut {
         // What came after this looked has a job of its own.
         while let Some(pass) = self.pass(&home, job.created_at, place.take()).await? {
             if let Some(next) = self.copy(&home, &pass, &mut left).await? {
-                return Ok(Next::Page(pass.at(&next).write()?));
+                return Ok(Next::Page(pass.at(next).write()?));
             }
             self.raise(&home, &pass).await?;
             if pass.is_last {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 /// A connection, with the commands that were not sent yet.
 #[derive(Debug)]
@@ -75,7 +75,8 @@ impl Connection {
     fn read_line(&mut self) -> Result<()> {
         self.line.clear();
         let read = self.stream.read_line(&mut self.line).context("reading from Redis")?;
-        if read == 0 { bail!("Redis hung up") } else { Ok(()) }
+        ensure!(read > 0, "Redis hung up");
+        Ok(())
     }
 }
 
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(connection.number(&["ZCARD", "feed"]).unwrap(), 7);
         assert_eq!(connection.list(&["ZREVRANGE", "feed", "0", "1"]).unwrap(), 2);
         assert!(connection.integer().unwrap_err().to_string().contains("ERR no"));
-        let mut sent = [0; 26];
+        let mut sent = [0; 25];
         std::io::Read::read_exact(&mut theirs, &mut sent).unwrap();
         assert_eq!(&sent, b"*2\r\n$5\r\nZCARD\r\n$4\r\nfeed\r\n");
     }

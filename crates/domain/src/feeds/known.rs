@@ -45,7 +45,7 @@ impl<K: Clone + Eq + Hash, V: Weighed> Known<K, V> {
 
     /// It was read. A change heard of since has told of it already, and may be newer.
     pub(super) fn finish(&mut self, key: &K, ticket: Ticket, value: Option<Arc<V>>) {
-        if self.loads.end(key, ticket).is_some() && !self.things.contains(key) {
+        if self.loads.end(key, ticket).is_some() {
             self.remember(key, value);
         }
     }

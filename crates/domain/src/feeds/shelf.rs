@@ -92,7 +92,9 @@ mod tests {
 
     fn shelf(keys: &[u32]) -> Shelf<u32, u32> {
         let mut shelf = Shelf::default();
-        keys.iter().for_each(|key| drop(shelf.put(*key, *key)));
+        for key in keys {
+            shelf.put(*key, *key);
+        }
         shelf
     }
 

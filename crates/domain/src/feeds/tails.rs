@@ -35,7 +35,7 @@ enum Happened {
 /// The tails that are held.
 #[derive(Debug)]
 pub(super) struct Tails {
-    tails: Shelf<ActorId, Tail>,
+    held: Shelf<ActorId, Tail>,
     loads: Loads<ActorId, Vec<Happened>>,
     each_max: usize,
     all_max: usize,
@@ -46,8 +46,8 @@ pub(super) struct Tails {
 impl Tails {
     /// Holds at most so many activities of one actor, and so many in all.
     pub(super) fn new(each_max: usize, all_max: usize) -> Self {
-        let (tails, loads) = (Shelf::default(), Loads::default());
-        Self { tails, loads, each_max, all_max, entries: 0, bytes: 0 }
+        let (held, loads) = (Shelf::default(), Loads::default());
+        Self { held, loads, each_max, all_max, entries: 0, bytes: 0 }
     }
 
     /// Whether it holds anything at all.
@@ -57,12 +57,12 @@ impl Tails {
 
     /// The tail of an actor, if it is held.
     pub(super) fn get(&self, home: &ActorId) -> Option<&Tail> {
-        self.tails.get(home)
+        self.held.get(home)
     }
 
     /// Whether the tails of so many more actors would likely find room beside each other.
     pub(super) fn has_room(&self, held: usize, more: usize) -> bool {
-        let typical = match self.tails.len() {
+        let typical = match self.held.len() {
             0 => self.each_max,
             tails => self.entries / tails,
         };
@@ -83,7 +83,7 @@ impl Tails {
         is_all: bool,
     ) {
         let Some(happened) = self.loads.end(home, ticket) else { return };
-        if self.tails.contains(home) || self.is_off() {
+        if self.held.contains(home) || self.is_off() {
             return;
         }
         let mut tail = Tail::of(newest, is_all);
@@ -96,7 +96,7 @@ impl Tails {
         tail.cut(self.each_max);
         self.entries += tail.slots.len();
         self.bytes += tail.bytes;
-        self.tails.put(home.clone(), tail);
+        self.held.put(home.clone(), tail);
         self.make_room();
     }
 
@@ -124,18 +124,24 @@ impl Tails {
     /// Anything may have happened.
     pub(super) fn forget_all(&mut self) {
         self.loads.spoil_all();
-        self.tails.clear();
+        self.held.clear();
         (self.entries, self.bytes) = (0, 0);
     }
 
     /// How many are held, how many activities are in them, and roughly the bytes they take.
     pub(super) fn figures(&self) -> (usize, usize, usize) {
         let each = 2 * size_of::<ActorId>() + size_of::<Tail>() + size_of::<usize>();
-        (self.tails.len(), self.entries, self.bytes + self.tails.len() * each)
+        (self.held.len(), self.entries, self.bytes + self.held.len() * each)
+    }
+
+    /// Whether somebody is reading an actor's activities.
+    #[cfg(test)]
+    pub(super) fn is_reading(&self, home: &ActorId) -> bool {
+        self.loads.contains(home)
     }
 
     fn change(&mut self, home: &ActorId, change: impl FnOnce(&mut Tail)) {
-        let Some(tail) = self.tails.get_mut(home) else { return };
+        let Some(tail) = self.held.get_mut(home) else { return };
         let (entries, bytes) = (tail.slots.len(), tail.bytes);
         change(tail);
         tail.cut(self.each_max);
@@ -146,8 +152,8 @@ impl Tails {
 
     /// A tail without activities takes room, too.
     fn make_room(&mut self) {
-        while self.entries + self.tails.len() > self.all_max
-            && let Some(gone) = self.tails.evict()
+        while self.entries + self.held.len() > self.all_max
+            && let Some(gone) = self.held.evict()
         {
             self.entries -= gone.slots.len();
             self.bytes -= gone.bytes;

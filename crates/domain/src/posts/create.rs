@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use roundtable_model::entities::{Post, User};
 use roundtable_model::{
-    ContentType, Entity, FeedName, ModerationStatus, RequestId, Shard, UserCount,
-    UserStatus, Visibility,
+    ContentType, Entity, FeedName, ModerationStatus, RequestId, Shard, UserCount, UserStatus,
+    Visibility,
 };
 
 use super::case::{self, is_looked_at};

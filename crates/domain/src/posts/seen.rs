@@ -129,17 +129,14 @@ fn tie(caller: &Caller, sight: &Sight, post: &Post, is_author_private: bool) -> 
     if me == author || caller.moderates() {
         return None;
     }
-    match &post.group_id {
-        Some(group) if sight.group(group).is_some_and(|group| group.is_private) => {
-            let active = GroupMember::STATUS.is(&MemberStatus::Active);
-            Some(GroupMember::at(group, me).check(active))
-        }
-        Some(_) => None,
-        None if is_author_private || post.visibility == Visibility::Followers => {
-            Some(Follow::at(me, author).check(Follow::STATUS.is(&FollowStatus::Active)))
-        }
-        None => None,
+    if let Some(group) = &post.group_id {
+        let active = GroupMember::STATUS.is(&MemberStatus::Active);
+        let is_private = sight.group(group).is_some_and(|group| group.is_private);
+        return is_private.then(|| GroupMember::at(group, me).check(active));
     }
+    let active = Follow::STATUS.is(&FollowStatus::Active);
+    let is_private = is_author_private || post.visibility == Visibility::Followers;
+    is_private.then(|| Follow::at(me, author).check(active))
 }
 
 /// The post is still there, and still for those it was for when it was read. Its version is not asked

@@ -5,10 +5,10 @@ use futures::future::try_join_all;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use roundtable_model::table::BatchWrite;
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
-use roundtable_model::{Cursor, Entity, Shards};
+use roundtable_model::{Entity, Shards};
 
 use super::pending::Pass;
-use super::readers::{READERS_MAX, Readers};
+use super::readers::{Reached, Readers};
 use super::{FanOut, Home};
 use crate::Failure;
 
@@ -22,16 +22,16 @@ const REQUESTS_AT_ONCE: usize = 8;
 
 /// Where the next page of readers is.
 struct Ahead {
-    after: Option<Cursor>,
+    /// `None` when there are no others.
+    next: Option<Reached>,
     left: usize,
-    is_end: bool,
 }
 
 /// Readers that have been written to.
 struct Page {
     copies: usize,
     /// Where the others are.
-    next: Option<Cursor>,
+    next: Option<Reached>,
 }
 
 impl FanOut {
@@ -41,12 +41,12 @@ impl FanOut {
         home: &Home,
         pass: &Pass,
         left: &mut usize,
-    ) -> Result<Option<Cursor>, Failure> {
+    ) -> Result<Option<Reached>, Failure> {
         if pass.copies.is_empty() {
             return Ok(None);
         }
         let spread = self.spread(home).await?;
-        let ahead = Ahead { after: pass.after.clone(), left: *left, is_end: false };
+        let ahead = Ahead { next: Some(pass.reached.clone()), left: *left };
         let mut written = self.written(home, pass, spread, ahead);
         let mut last = None;
         while let Some(page) = written.try_next().await? {
@@ -66,7 +66,7 @@ impl FanOut {
     ) -> BoxStream<'a, Result<Page, Failure>> {
         let pages =
             stream::try_unfold(ahead, move |ahead| self.next_readers(home, pass, spread, ahead));
-        let at_once = if self.is_embedded() { PAGES_AT_ONCE } else { 1 };
+        let at_once = if self.is_embedded() { PAGES_AT_ONCE } else { 2 };
         pages.map_ok(|readers| self.write(pass, readers)).try_buffered(at_once).boxed()
     }
 
@@ -77,20 +77,14 @@ impl FanOut {
         spread: Shards,
         ahead: Ahead,
     ) -> Result<Option<(Readers, Ahead)>, Failure> {
-        if ahead.is_end || ahead.left == 0 {
-            return Ok(None);
-        }
-        // A page is built in one go: others have their turn before each.
+        let Ahead { next: Some(reached), left: 1.. } = &ahead else { return Ok(None) };
+        // A page is made in one go: others have their turn before each.
         tokio::task::yield_now().await;
         let together = COPIES_TOGETHER.min(ahead.left).div_ceil(pass.copies.len());
-        let limit = together.min(READERS_MAX);
-        let readers = self.readers(home, spread, limit, ahead.after).await?;
+        let readers = self.readers(home, spread, together, reached).await?;
         let copies = readers.ids.len() * pass.copies.len();
-        let ahead = Ahead {
-            after: readers.next.clone(),
-            left: ahead.left.saturating_sub(copies.max(1)),
-            is_end: readers.next.is_none(),
-        };
+        let left = ahead.left.saturating_sub(copies);
+        let ahead = Ahead { next: readers.next.clone(), left };
         Ok(Some((readers, ahead)))
     }
 

@@ -2,9 +2,10 @@
 
 use roundtable_model::entities::{Activity, ActorHead, FeedItem, Promotion};
 use roundtable_model::table::{Query, SortRange};
-use roundtable_model::{ActorId, Answer, Cursor, Expiry, Json, Time};
+use roundtable_model::{ActorId, Answer, Expiry, Json, Time};
 use serde::{Deserialize, Serialize};
 
+use super::readers::Reached;
 use super::{FanOut, Home};
 use crate::Failure;
 
@@ -20,8 +21,8 @@ pub(super) struct Place {
     since: Time,
     /// The last of them.
     upto: Time,
-    /// The last reader they were copied to.
-    readers: String,
+    /// Up to where they were copied to the readers.
+    readers: Reached,
 }
 
 impl Place {
@@ -50,8 +51,8 @@ pub(super) struct Pass {
     pub(super) upto: Time,
     /// What is copied, but for the reader. What would have expired by now is not.
     pub(super) copies: Vec<FeedItem>,
-    /// Readers up to this one have them.
-    pub(super) after: Option<Cursor>,
+    /// Up to here readers have them.
+    pub(super) reached: Reached,
     /// Whether nothing else was left to be copied when this was looked for.
     pub(super) is_last: bool,
     /// Whether there is something to write the watermark on.
@@ -60,8 +61,8 @@ pub(super) struct Pass {
 
 impl Pass {
     /// The place behind some readers.
-    pub(super) fn at(&self, readers: &Cursor) -> Place {
-        Place { since: self.since, upto: self.upto, readers: readers.to_string() }
+    pub(super) fn at(&self, readers: Reached) -> Place {
+        Place { since: self.since, upto: self.upto, readers }
     }
 }
 
@@ -97,9 +98,9 @@ impl FanOut {
             let (activities, _) = self.activities(&actor, rest).await?;
             if !activities.is_empty() {
                 let copies = self.copies_of(&activities, rest, asked_at);
-                let (Place { since, upto, .. }, after) = (&place, Some(place.readers.parse()?));
-                let (since, upto) = (*since, *upto);
-                return Ok(Some(Pass { since, upto, copies, after, is_last: false, is_marked }));
+                let Place { since, upto, readers } = place;
+                let (reached, is_last) = (readers, false);
+                return Ok(Some(Pass { since, upto, copies, reached, is_last, is_marked }));
             }
         }
         for (at, stretch) in stretches.iter().enumerate() {
@@ -109,7 +110,7 @@ impl FanOut {
                 since: stretch.since,
                 upto: last.created_at,
                 copies: self.copies_of(&activities, *stretch, asked_at),
-                after: None,
+                reached: Reached::default(),
                 is_last: ends && at + 1 == stretches.len(),
                 is_marked,
             }));
@@ -236,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_was_written() {
-        let place = Place { since: at(10), upto: at(19), readers: String::from("a cursor") };
+        let place = Place { since: at(10), upto: at(19), readers: Reached::default() };
         assert_eq!(Place::read(&place.write().unwrap()).unwrap(), Some(place));
         assert_eq!(Place::read(Place::BEGIN).unwrap(), None);
         assert!(Place::read("{").is_err());

@@ -1,53 +1,134 @@
 //! To whom a home's activities are copied: a person's followers, or a group's members.
+//!
+//! Of a follow only the follower's id is read. All of it would cost as much as writing a copy does, so the
+//! page's questions `followers` and `members` are asked by hand here.
 
-use roundtable_model::entities::GroupMember;
-use roundtable_model::{Cursor, MemberStatus, Shards, UserId};
+use roundtable_model::entities::{Follow, GroupMember};
+use roundtable_model::shape::Index;
+use roundtable_model::table::{Item, Key, Position, Query};
+use roundtable_model::{Answer, GroupId, MemberStatus, Shard, Shards, UserId};
+use serde::{Deserialize, Serialize};
 
 use super::{FanOut, Home};
 use crate::Failure;
 
-/// The largest page of a listing.
-pub(super) const READERS_MAX: usize = 999;
+/// How the sort keys of followers begin, and those of members.
+const FOLLOWER: &str = "FOLLOWER#";
+const MEMBER: &str = "MEMBER#";
+
+/// How far the readers of a home have been gone through: shard by shard, by rising id in each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Reached {
+    shard: u16,
+    /// The last one in the shard; none at its beginning.
+    last: Option<UserId>,
+}
 
 /// Some readers.
 #[derive(Clone, Debug)]
 pub(super) struct Readers {
     pub(super) ids: Vec<UserId>,
-    /// Where the others are.
-    pub(super) next: Option<Cursor>,
+    /// Where the others are; `None` when there are none.
+    pub(super) next: Option<Reached>,
 }
 
 impl FanOut {
     /// Over how many partitions the readers of a home are spread. Those that are added later hold nobody
-    /// who had to be copied to.
+    /// who has to be copied to.
     pub(super) async fn spread(&self, home: &Home) -> Result<Shards, Failure> {
         let Home::Person(id) = home else { return Ok(Shards::ONE) };
         let user = self.ground.core().profile(id).strong().get().await?;
         Ok(user.map_or(Shards::ONE, |user| user.follower_shards))
     }
 
-    /// A page of readers.
+    /// A page of readers: it may hold none, and others be behind it.
     pub(super) async fn readers(
         &self,
         home: &Home,
         spread: Shards,
         limit: usize,
-        after: Option<Cursor>,
+        reached: &Reached,
     ) -> Result<Readers, Failure> {
-        let core = self.ground.core();
-        let (mut ids, next): (Vec<UserId>, _) = match home {
-            Home::Person(id) => {
-                let page = core.followers(id, spread).limit(limit).after(after).page().await?;
-                (page.items.into_iter().map(|edge| edge.follower_id).collect(), page.next)
-            }
-            Home::Group(id) => {
-                let active = core.members(id).with(GroupMember::STATUS, &MemberStatus::Active);
-                let page = active.strong().limit(limit).after(after).page().await?;
-                (page.items.into_iter().map(|member| member.user_id).collect(), page.next)
-            }
+        let (query, pattern) = match home {
+            Home::Person(id) => (followers(id, reached)?, "followers"),
+            Home::Group(id) => (members(id, reached), "members"),
         };
-        // An index may show one edge as it was and as it is, in two shards.
-        ids.dedup();
-        Ok(Readers { ids, next })
+        let table = self.ground.core().table().for_pattern(pattern);
+        let page = table.query(query.limit(limit)).await?;
+        let read = |item: &Item| match home {
+            Home::Person(_) => follower(item).map(|id| (id, true)),
+            Home::Group(_) => member(item),
+        };
+        let found = page.items.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+        let next = match (found.last(), page.next) {
+            (Some((last, _)), Some(_)) => {
+                Some(Reached { last: Some(last.clone()), ..reached.clone() })
+            }
+            _ => Some(reached.shard + 1)
+                .filter(|shard| *shard < spread.count())
+                .map(|shard| Reached { shard, last: None }),
+        };
+        let ids = found.into_iter().filter(|(_, is_reader)| *is_reader).map(|(id, _)| id);
+        Ok(Readers { ids: ids.collect(), next })
+    }
+}
+
+/// A shard of a person's followers.
+fn followers(person: &UserId, reached: &Reached) -> Result<Query, Failure> {
+    let mut partition = format!("USER#{person}");
+    Shard::new(reached.shard)?.write_suffix(&mut partition);
+    let start = reached.last.as_ref().map(|last| Position {
+        base: Follow::at(last, person).into_key(),
+        index: Some(Key::new(partition.as_str(), format!("{FOLLOWER}{last}"))),
+    });
+    let mut query = Query::new(partition).begins_with(FOLLOWER).after(start);
+    query.index = Index::Gsi1.name().map(str::to_owned);
+    Ok(query)
+}
+
+fn follower(item: &Item) -> Result<UserId, Failure> {
+    Ok(item.text(Follow::FOLLOWER_ID.name()).unwrap_or_default().parse()?)
+}
+
+/// Who is in a group, was invited to it, or has asked to join.
+fn members(group: &GroupId, reached: &Reached) -> Query {
+    let key = |id: &UserId| GroupMember::at(group, id).into_key();
+    let start = reached.last.as_ref().map(|last| Position { base: key(last), index: None });
+    Query::new(key(&group.recast()).partition).begins_with(MEMBER).after(start).strong()
+}
+
+/// Whether they are in it.
+fn member(item: &Item) -> Result<(UserId, bool), Failure> {
+    let member = GroupMember::from_item(item)?;
+    Ok((member.user_id, member.status == MemberStatus::Active))
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_model::{Entity, samples};
+
+    use super::*;
+
+    /// What is asked by hand is what the page has.
+    #[test]
+    fn readers_are_where_follows_and_members_are() {
+        for shard in [0, 7] {
+            let edge = Follow { shard: Shard::new(shard).unwrap(), ..samples::follow() };
+            let last = Some(edge.follower_id.clone());
+            let query = followers(&edge.followee_id, &Reached { shard, last }).unwrap();
+            let [key, ..] = edge.index_keys();
+            let (partition, sort) = key.unwrap();
+            assert!(sort.starts_with(FOLLOWER));
+            let index = Some(Key::new(partition.as_str(), sort));
+            assert_eq!(query.partition, partition.as_str().into());
+            assert_eq!(query.start, Some(Position { base: edge.key().into_key(), index }));
+            assert_eq!(follower(&edge.item()).unwrap(), edge.follower_id);
+        }
+        let one = samples::group_member();
+        let query = members(&one.group_id, &Reached::default());
+        let key = one.key().into_key();
+        assert_eq!(query.partition, key.partition);
+        assert!(key.sort.unwrap().as_text().unwrap().starts_with(MEMBER));
+        assert_eq!(member(&one.item()).unwrap().0, one.user_id);
     }
 }

@@ -1,5 +1,7 @@
 //! How histories are made up, and made shorter again.
 
+use std::ops::RangeInclusive;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,14 +12,10 @@ use crate::cast::{Club, Door, Name};
 use crate::stage::{DAY_MS, SKEW_MS};
 use crate::step::{Actor, Deed, History, Nth, Opening, Read, Step, Topic};
 
-/// Steps of one history.
-const STEPS_MIN: usize = 30;
-const STEPS_MAX: usize = 70;
-
-/// Any history.
-pub(crate) fn history() -> impl Strategy<Value = History> {
+/// Any history of so many steps.
+pub(crate) fn history(steps: RangeInclusive<usize>) -> impl Strategy<Value = History> {
     let pace = prop_oneof![Just(0), 1..20u64, 100..900u64, 100..900u64];
-    (opening(), pace, vec(step(), STEPS_MIN..=STEPS_MAX))
+    (opening(), pace, vec(step(), steps))
         .prop_map(|(opening, pace_ms, steps)| History { opening, pace_ms, steps })
 }
 

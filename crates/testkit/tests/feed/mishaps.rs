@@ -26,6 +26,8 @@ pub(crate) struct Mishaps {
     is_workers: bool,
     /// Whether other processes write to it as well, as far as anybody knows.
     is_shared: bool,
+    /// Whether it says that copies are written, and they are not.
+    is_lossy: bool,
     shared: Arc<Shared>,
 }
 
@@ -59,8 +61,20 @@ enum Verdict {
 
 impl Mishaps {
     /// A store as people reach it, living by this clock.
-    pub(crate) fn on(inner: SharedBackend, clock: Arc<ManualClock>, is_shared: bool) -> Self {
-        Self { inner, clock, is_workers: false, is_shared, shared: Arc::default() }
+    pub(crate) fn on(inner: SharedBackend, clock: Arc<ManualClock>) -> Self {
+        let (is_workers, is_shared, is_lossy) = (false, false, false);
+        Self { inner, clock, is_workers, is_shared, is_lossy, shared: Arc::default() }
+    }
+
+    /// The same, to which other processes write as well.
+    pub(crate) fn shared(self) -> Self {
+        Self { is_shared: true, ..self }
+    }
+
+    /// The same, which loses copies: nothing can be right then, and a test that is worth anything says
+    /// so.
+    pub(crate) fn lossy(self) -> Self {
+        Self { is_lossy: true, ..self }
     }
 
     /// The same as the worker reaches it.
@@ -212,6 +226,9 @@ impl Backend for Mishaps {
         writes: Vec<BatchWrite>,
     ) -> Result<Capacity> {
         let into_feeds = writes.iter().map(|write| of_feeds_in_batch(table, write)).sum();
+        if self.is_lossy && into_feeds > 0 {
+            return Ok(Capacity::default());
+        }
         let first = |done: usize| writes.iter().take(done).cloned().collect::<Vec<_>>();
         match self.verdict(into_feeds) {
             Verdict::Go => self.inner.batch_write(table, writes).await,

@@ -37,8 +37,20 @@ pub(crate) struct Place {
     /// The true time, which the store lives by.
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) clubs: [GroupId; 2],
-    /// Whether processes are told of each other's writes by the stream alone.
-    pub(crate) is_shared: bool,
+    pub(crate) kind: Kind,
+    /// Whether it takes its time.
+    pub(crate) is_slow: bool,
+}
+
+/// What is special about a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing: one process has it for its own.
+    Own,
+    /// Processes are told of each other's writes by the stream alone.
+    Shared,
+    /// It loses what is copied into feeds.
+    Lossy,
 }
 
 /// The clock that a place can be made with.
@@ -73,13 +85,22 @@ impl Place {
         town.employ("ada", Role::Admin).await;
         let runners = town.found(Club::Runners.owner().as_str(), "Runners").await;
         let bakers = town.found_private(Club::Bakers.owner().as_str(), "Bakers").await;
-        Self { backend, tables, clock, clubs: [runners, bakers], is_shared: false }
+        Self { backend, tables, clock, clubs: [runners, bakers], kind: Kind::Own, is_slow: false }
     }
 
     /// The same place, as another store holds it.
     pub(crate) fn held_by(&self, backend: SharedBackend) -> Self {
         self.clock.set_ms(BEGIN_MS + 1_000);
         Self { backend, ..self.clone() }
+    }
+
+    fn mishaps(&self) -> Mishaps {
+        let mishaps = Mishaps::on(self.backend.clone(), self.clock.clone());
+        match self.kind {
+            Kind::Own => mishaps,
+            Kind::Shared => mishaps.shared(),
+            Kind::Lossy => mishaps.lossy(),
+        }
     }
 }
 
@@ -159,7 +180,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn set(place: Place, opening: &Opening) -> Self {
-        let mishaps = Mishaps::on(place.backend.clone(), place.clock.clone(), place.is_shared);
+        let mishaps = place.mishaps();
         let behind = Store::new(mishaps.for_worker());
         let settled = settings(&place.tables, Door::North, opening, 1);
         let worker = Process::start(behind, &place.clock, settled, 1).await;

@@ -66,9 +66,10 @@ impl Memory {
     }
 
     /// Reads the latest activities of everybody by a look at the whole table: in the background, and
-    /// only where memory is exact. What happens meanwhile is heard of.
+    /// only where memory is exact. What happens meanwhile is heard of. Nothing is to be done a second
+    /// time, unless a part of the stream was missed.
     pub(crate) async fn fill_ring(&self, ground: &Ground) -> Result<(), Failure> {
-        if !self.is_exact || self.settings.recent == 0 {
+        if !self.is_exact || self.settings.recent == 0 || self.is_ring_filled() {
             return Ok(());
         }
         self.catch_up(ground).await?;
@@ -91,9 +92,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Whether the latest activities of everybody can be asked for: not before they were read, nor after
-    /// a part of the stream was missed.
-    pub(crate) fn is_ring_filled(&self) -> bool {
+    /// Whether the latest activities of everybody can be asked for.
+    pub(super) fn is_ring_filled(&self) -> bool {
         self.state.read().ring.is_filled()
     }
 }

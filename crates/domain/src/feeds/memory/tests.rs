@@ -2,9 +2,11 @@ mod races;
 
 use std::sync::Arc;
 
+use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_model::table::{Backend, ManualClock, Sequence, Store};
 use roundtable_model::{Entity, Ids, Time, samples};
+use roundtable_testkit::Yielding;
 
 use super::super::entry::written;
 use super::*;
@@ -155,11 +157,28 @@ async fn the_ring_holds_what_was_before_and_what_comes() {
     }
     assert!(memory.recent(None, 9, 9, |_| true).is_none() && !memory.is_ring_filled());
     memory.fill_ring(&ground).await.unwrap();
+    let recent = || {
+        let (entries, down_to) = memory.recent(None, 9, 9, |_| true).unwrap();
+        let times: Vec<_> = entries.iter().map(|entry| entry.place.at.ms()).collect();
+        (times, down_to.map(|place| place.at.ms()))
+    };
+    assert_eq!(recent(), (vec![4, 3, 2], Some(2)));
     put(&ground, &did("bo", 5)).await;
     memory.catch_up(&ground).await.unwrap();
-    let (entries, down_to) = memory.recent(None, 9, 9, |_| true).unwrap();
-    assert_eq!(entries.iter().map(|entry| entry.place.at.ms()).collect::<Vec<_>>(), [5, 4, 3]);
-    assert_eq!(down_to, Some(Place::of(&did("ana", 3))));
+    assert_eq!(recent(), (vec![5, 4, 3], Some(3)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_gives_up_reading_leaves_nothing_behind() {
+    let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let (ground, memory) = (ground_on(Yielding::new(Reference::new(clock))).await, exact());
+    memory.catch_up(&ground).await.unwrap();
+    let (post, ana) = ([samples::post().id], [home("ana")]);
+    let posts = memory.posts(&ground, &post).now_or_never();
+    let tails = memory.load_tails(&ground, ana.to_vec()).now_or_never();
+    assert!(posts.is_none() && tails.is_none(), "they were waiting");
+    assert!(!memory.state.read().posts.concerns(&post[0]));
+    assert!(!memory.state.read().tails.is_reading(&ana[0]));
 }
 
 #[tokio::test(start_paused = true)]

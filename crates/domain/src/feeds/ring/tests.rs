@@ -90,6 +90,20 @@ fn a_filling_that_others_have_overtaken_does_nothing() {
     assert!(!ring.is_filled());
 }
 
+#[test]
+fn what_it_had_no_room_for_while_it_was_filled_is_left_out() {
+    let all: Vec<_> = (1..=5).map(|nth| entry("ana", nth as u64, nth)).collect();
+    let mut ring = Ring::new(2);
+    let ticket = ring.begin_filling();
+    let mut gathering = Gathering::new(2);
+    gathering.add(Entry::clone(&all[0]));
+    all[2..].iter().for_each(|entry| ring.insert(entry));
+    ring.remove(&all[3].place);
+    ring.fill(ticket, gathering.done());
+    // The third was dropped: nothing is said of what is below it.
+    assert_eq!(walked(&ring, None, 9, 9), Some((all[4..].to_vec(), Some(all[4].place.clone()))));
+}
+
 /// What can happen.
 #[derive(Clone, Debug)]
 enum Step {
@@ -113,8 +127,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => any::<prop::sample::Index>().prop_map(Step::Remove),
         3 => (1..8_usize).prop_map(Step::Hear),
         1 => Just(Step::Begin),
-        4 => Just(Step::Scan),
-        4 => (any::<Option<prop::sample::Index>>(), 1..6_usize, 1..20_usize)
+        6 => Just(Step::Scan),
+        4 => (any::<Option<prop::sample::Index>>(), 1..30_usize, 1..40_usize)
             .prop_map(|(below, wanted, budget)| Step::Walk(below, wanted, budget)),
     ]
 }
@@ -128,12 +142,14 @@ struct World {
     scan: Option<(u64, u8, Gathering)>,
 }
 
-const MAX: usize = 12;
-
 impl World {
-    fn new() -> Self {
-        let (table, ring) = (BTreeMap::new(), Ring::new(MAX));
-        Self { table, unheard: Vec::new(), made: Vec::new(), ring, scan: None }
+    /// A ring that was made after all this had happened.
+    fn new(max: usize, before: Vec<(u8, u64)>) -> Self {
+        let (table, ring) = (BTreeMap::new(), Ring::new(max));
+        let mut world = Self { table, unheard: Vec::new(), made: Vec::new(), ring, scan: None };
+        before.into_iter().for_each(|(actor, ms)| world.take(Step::Make(actor, ms)));
+        world.unheard.clear();
+        world
     }
 
     fn take(&mut self, step: Step) {
@@ -153,7 +169,7 @@ impl World {
             Step::Hear(changes) => self.hear(changes),
             Step::Begin => {
                 self.hear(usize::MAX);
-                self.scan = Some((self.ring.begin_filling(), 0, Gathering::new(MAX)));
+                self.scan = Some((self.ring.begin_filling(), 0, Gathering::new(self.ring.max)));
             }
             Step::Scan => self.scan(),
             Step::Walk(below, wanted, budget) => self.walk(below, wanted, budget),
@@ -211,10 +227,14 @@ impl World {
 
 proptest! {
     #[test]
-    fn whatever_it_tells_is_so(steps in prop::collection::vec(step(), 1..120)) {
-        let mut world = World::new();
+    fn whatever_it_tells_is_so(
+        max in 1..12_usize,
+        before in prop::collection::vec((0..4_u8, 0..30_u64), 0..20),
+        steps in prop::collection::vec(step(), 1..120),
+    ) {
+        let mut world = World::new(max, before);
         steps.into_iter().for_each(|step| world.take(step));
-        world.walk(None, 5, 100);
+        world.walk(None, 100, 100);
         let bytes: usize = world.ring.slots.iter().map(|slot| slot.entry.bytes()).sum();
         prop_assert_eq!(world.ring.bytes, bytes);
     }

@@ -7,12 +7,11 @@ use std::pin::pin;
 use parking_lot::Mutex;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use roundtable_testkit::Yielding;
 
 use super::*;
 
 const WRITERS: usize = 3;
-const READERS: usize = 3;
+const READERS: usize = 5;
 const STEPS: usize = 25;
 const HISTORIES: u64 = 60;
 
@@ -48,7 +47,7 @@ impl World {
         let ground = ground_on(Yielding::new(Reference::new(clock))).await;
         // So little that something is always pushed out.
         let settings =
-            FeedMemory { recent: 12, each: 4, actors: 11, posts: 3, ..FeedMemory::default() };
+            FeedMemory { recent: 12, each: 4, actors: 11, posts: 5, ..FeedMemory::default() };
         Self { ground, memory: Memory::new(&settings, true), truth: Mutex::default() }
     }
 
