@@ -3,12 +3,13 @@
 
 mod server;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use roundtable_domain::{Caller, Chance, Feeds, Ground, PageInput, Parts, Settings};
 use roundtable_model::Ids;
-use roundtable_table::{Recorder, Store, SystemClock};
+use roundtable_table::{Operation, Recorder, Store, SystemClock};
 use tokio::runtime::Builder;
 
 use self::server::Server;
@@ -22,10 +23,12 @@ const FOLLOWEES: usize = 200;
 const WARM_UNITS_MAX: f64 = 60.0;
 
 /// What a page cost.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Cost {
     requests: f64,
     units: f64,
+    /// The units of each question.
+    spent: BTreeMap<&'static str, f64>,
 }
 
 pub(super) fn run(report: &mut Report) -> Result<()> {
@@ -55,6 +58,10 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
         let label = format!("DynamoDB, {FOLLOWEES} followees: {}", label.trim_start());
         report.figure(label, Better::Lower, figure);
     }
+    if let Some([cold, warm, _]) = pages.first() {
+        report.note(format!("the first page's units: {}", cold.told()));
+        report.note(format!("those of the same again: {}", warm.told()));
+    }
     let [warm] = of(|[_, warm, _]| warm.units);
     report.under("dynamo-warm", warm, WARM_UNITS_MAX, " units");
     Ok(())
@@ -69,9 +76,8 @@ async fn cold_and_warm(server: &Server, reader: &Caller) -> Result<[Cost; 3]> {
     for nth in 0..3 {
         recorder.take();
         let before = server.requests();
-        let page = feeds.home(reader, &asked).await?;
-        let capacity = recorder.take().iter().map(|operation| operation.capacity).sum();
-        costs.push(Cost::of(server.requests() - before, capacity));
+        let page = Box::pin(feeds.home(reader, &asked)).await?;
+        costs.push(Cost::of(server.requests() - before, &recorder.take()));
         if nth == 1 {
             asked = PageInput { after: page.next, ..first.clone() };
         }
@@ -81,8 +87,21 @@ async fn cold_and_warm(server: &Server, reader: &Caller) -> Result<[Cost; 3]> {
 
 impl Cost {
     #[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
-    fn of(requests: u64, capacity: roundtable_table::Capacity) -> Self {
-        Self { requests: requests as f64, units: capacity.read_halves as f64 / 2.0 }
+    fn of(requests: u64, operations: &[Operation]) -> Self {
+        let mut spent: BTreeMap<&'static str, f64> = BTreeMap::new();
+        for operation in operations {
+            let units = operation.capacity.read_halves as f64 / 2.0;
+            *spent.entry(operation.pattern.unwrap_or(operation.name)).or_default() += units;
+        }
+        Self { requests: requests as f64, units: spent.values().sum(), spent }
+    }
+
+    /// What was asked, the dearest first.
+    fn told(&self) -> String {
+        let mut spent: Vec<_> = self.spent.iter().collect();
+        spent.sort_by(|one, other| other.1.total_cmp(one.1));
+        let each = spent.into_iter().map(|(question, units)| format!("{question} {units}"));
+        each.collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -6,28 +6,33 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use roundtable_domain::Caller;
-use roundtable_model::UserId;
+use roundtable_domain::{Caller, FeedEntry, Page};
+use roundtable_model::{Cursor, UserId};
 
 use super::PAGE;
-use super::ours::Ours;
+use super::ours::{self, Ours};
 use super::town::Town;
 use crate::machine;
 use crate::report::{Better, Report};
 
-/// Beside the town: who reads, one id in a line. The first follows the most.
+/// Beside the town: a time a little after the oldest of the latest activities, then who reads, one id in
+/// a line. The first follows the most.
 const READERS: &str = "readers";
-/// Pages that are read down at the most, until what single actors did is asked for.
+/// Pages that are read down at the most.
 const PAGES_MAX: usize = 20_000;
 /// Entries of each: as many as a page may have.
 const STEP: usize = 100;
 
 /// Lets another process read feeds, and reports what memory it took.
 pub(super) fn run(dir: &Path, town: &Town, quick: bool, report: &mut Report) -> Result<()> {
+    let recent = ours::remembered(quick);
+    let recent = recent.saturating_sub(recent / 50).min(town.told.len());
+    let oldest = town.told.len().checked_sub(recent).and_then(|at| town.told.get(at));
+    let oldest = std::iter::once(format!("{}\n", oldest.map_or(0, |told| told.at_ms)));
     let most = town.readers.last().and_then(|(_, readers)| readers.first());
     let readers = most.into_iter().chain(&town.regulars);
     let lines = readers.map(|number| format!("{}\n", town.person(*number).id));
-    std::fs::write(dir.with_extension(READERS), lines.collect::<String>())?;
+    std::fs::write(dir.with_extension(READERS), oldest.chain(lines).collect::<String>())?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["feed", "--look", "--dir"]).arg(dir).args(quick.then_some("--quick"));
     // What was freed goes back at once: otherwise it would hide what comes after it.
@@ -48,6 +53,7 @@ pub(super) fn run(dir: &Path, town: &Town, quick: bool, report: &mut Report) -> 
             told("recent_mb")? / told("recent")? * 1e6,
         ),
         ("memory: per thousand readers, MB", told("readers_mb")? / told("readers")? * 1e3),
+        ("memory: posts and people on pages, MB", told("pages_mb")?),
         ("memory: per million actors, MB", told("actors_mb")? / told("actors")?.max(1.0) * 1e6),
         ("first page of a new process, ms", told("first_page_ms")?),
         ("  reading the latest activities, ms", told("warm_up_ms")?),
@@ -56,10 +62,12 @@ pub(super) fn run(dir: &Path, town: &Town, quick: bool, report: &mut Report) -> 
         report.figure(label, Better::Lower, [figure]);
     }
     report.note(format!(
-        "memory was measured with the latest {} activities, {} readers who follow 200 each (with the \
-         posts and people on their pages), and the {} newest activities of {} actors",
+        "memory was measured with the latest {} activities, {} readers who follow 200 each (with what \
+         is on their pages), {} posts and {} people, and the {} newest activities of {} actors",
         told("recent")?,
         told("readers")?,
+        told("posts")?,
+        told("people")?,
         told("actor_entries")?,
         told("actors")?
     ));
@@ -68,7 +76,8 @@ pub(super) fn run(dir: &Path, town: &Town, quick: bool, report: &mut Report) -> 
 
 /// Reads feeds, and tells what memory it took.
 pub(super) fn child(dir: &Path, quick: bool) -> Result<()> {
-    let readers = std::fs::read_to_string(dir.with_extension(READERS))?;
+    let text = std::fs::read_to_string(dir.with_extension(READERS))?;
+    let (oldest, readers) = text.split_once('\n').context("nobody reads")?;
     let readers = readers.lines().map(|line| Ok(Caller::user(line.parse::<UserId>()?)));
     let readers = readers.collect::<Result<Vec<Caller>>>()?;
     let (most, others) = readers.split_first().context("nobody reads")?;
@@ -88,8 +97,14 @@ pub(super) fn child(dir: &Path, quick: bool) -> Result<()> {
     }
     println!("readers_mb {}", growth.next(dir)?);
     println!("readers {}", others.len());
+    let oldest: u64 = oldest.parse()?;
+    let spot = read_down(&ours, most, None, |page| {
+        page.items.last().is_some_and(|(last, _)| last.activity.created_at.ms() < oldest)
+    })?;
+    println!("pages_mb {}", growth.next(dir)?);
     let before = ours.figures().memory;
-    read_down(&ours, most)?;
+    println!("posts {}\npeople {}", before.posts, before.people);
+    read_down(&ours, most, spot, |_| ours.figures().memory.actors > before.actors + STEP)?;
     println!("actors_mb {}", growth.next(dir)?);
     let after = ours.figures().memory;
     println!("actors {}", after.actors.saturating_sub(before.actors));
@@ -97,20 +112,22 @@ pub(super) fn child(dir: &Path, quick: bool) -> Result<()> {
     ours.close()
 }
 
-/// Reads a feed down to where the latest activities of everybody end, and one page more: there, what
-/// each followee did is remembered.
-fn read_down(ours: &Ours, reader: &Caller) -> Result<()> {
-    let mut after = None;
+/// Reads a feed down until a page is the last one wanted; gives where that ended.
+fn read_down(
+    ours: &Ours,
+    reader: &Caller,
+    mut after: Option<Cursor>,
+    is_last: impl Fn(&Page<FeedEntry>) -> bool,
+) -> Result<Option<Cursor>> {
     for _ in 0..PAGES_MAX {
-        let known = ours.figures().memory.actors;
         let page = ours.page(reader, STEP, after.as_ref())?;
-        let is_below = ours.figures().memory.actors > known + STEP;
+        let ended = is_last(&page) || page.next.is_none();
         after = page.next;
-        if is_below || after.is_none() {
-            return Ok(());
+        if ended {
+            break;
         }
     }
-    Ok(())
+    Ok(after)
 }
 
 /// What this process' anonymous memory grows by.

@@ -80,11 +80,6 @@ impl Ours {
         self.feeds.figures()
     }
 
-    /// How many of the latest activities of everybody are remembered.
-    pub(super) fn remembered(&self) -> usize {
-        self.ground.settings().feed.memory.recent
-    }
-
     /// Starts all processors, as a server does, once there is nothing left to process.
     pub(super) fn start_processors(&self) -> Result<Processors> {
         let runner = Setup::everything(&self.ground, [3; 32]).build();
@@ -182,8 +177,7 @@ impl Others {
     const AROUND: Duration = Duration::from_millis(100);
 }
 
-async fn ground(engine: &Engine, quick: bool) -> Result<Ground> {
-    let clock = Arc::new(SystemClock);
+fn settings(quick: bool) -> Settings {
     let rates = RateSettings {
         writes_burst: u32::MAX,
         writes_per_minute: u32::MAX,
@@ -193,12 +187,22 @@ async fn ground(engine: &Engine, quick: bool) -> Result<Ground> {
     if quick {
         settings.feed.memory.recent /= QUICK_PART;
     }
+    settings
+}
+
+/// How many of the latest activities of everybody are remembered.
+pub(super) fn remembered(quick: bool) -> usize {
+    settings(quick).feed.memory.recent
+}
+
+async fn ground(engine: &Engine, quick: bool) -> Result<Ground> {
+    let clock = Arc::new(SystemClock);
     let parts = Parts {
         store: Store::new(engine.clone()),
         clock: clock.clone(),
         ids: Ids::from_os(clock)?,
         chance: Chance::from_os()?,
-        settings,
+        settings: settings(quick),
         fingerprint_key: [9; 32],
     };
     Ok(Ground::open(parts).await?)

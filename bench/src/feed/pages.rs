@@ -69,7 +69,7 @@ pub(super) fn run(
     if let (Some((few, shortest)), Some((many, longest))) = (firsts.first(), firsts.last()) {
         report.under(format!("flat-{many}-to-{few}"), longest / shortest, FLAT_MAX, "x");
     }
-    deep(town, &turns, report)
+    deep(town, ours::remembered(quick), &turns, report)
 }
 
 /// Pages 1 and 20 of readers who follow equally many; gives how long our page 1 takes.
@@ -94,18 +94,17 @@ fn one_count(
         report.note(format!("{followees} followees: {some} of {all} feeds have a page {FAR}"));
         return Ok(first.ours());
     }
-    let far = turns.measure(&far)?;
+    let (far, near) = turns.measure_beside(&far, &same)?;
     report.figure(format!("page {FAR}, {followees} followees, µs"), Better::Lower, far.figures());
     report.note(far.told(&format!("page {FAR}, {followees} followees")));
-    // Page 1 of the same readers.
-    let near = turns.alone(&same)?;
+    // Page 1 of the same readers, in the same rounds.
     report.under(format!("page{FAR}-{followees}"), far.ours() / near, DEPTH_MAX, "x");
     Ok(first.ours())
 }
 
 /// What a page costs that is further down than the latest activities which are remembered.
-fn deep(town: &Town, turns: &Turns<'_>, report: &mut Report) -> Result<()> {
-    let oldest = town.told.len().checked_sub(turns.ours.remembered() + 1);
+fn deep(town: &Town, remembered: usize, turns: &Turns<'_>, report: &mut Report) -> Result<()> {
+    let oldest = town.told.len().checked_sub(remembered + 1);
     let Some(oldest) = oldest.and_then(|at| town.told.get(at)) else {
         report.note("everything is remembered: there are no pages beyond that");
         return Ok(());

@@ -113,13 +113,17 @@ impl Feeds {
         Ok(self.memory.fill_ring(&self.ground).await?)
     }
 
-    /// Keeps up with what happens, until it is told to stop, so that readers find it done and those who
-    /// listen are told. Where other processes write as well, [`Feeds::apply`] takes its place.
+    /// Reads the latest activities of everybody into memory and keeps up with what happens, until it is
+    /// told to stop, so that readers find it done and those who listen are told. Where other processes write as well, [`Feeds::apply`] takes its place.
     pub async fn follow(&self, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
+        if !self.ground.store().capabilities().one_process {
+            return stop.await;
+        }
         loop {
             let round = async {
                 self.memory.catch_up(&self.ground).await?;
+                self.memory.fill_ring(&self.ground).await?;
                 self.memory.wait(&self.ground, WAIT).await
             };
             match select(stop.as_mut(), pin!(round)).await {

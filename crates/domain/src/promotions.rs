@@ -11,7 +11,7 @@ use futures::future::{try_join, try_join3};
 use roundtable_model::entities::{Group, Promotion, User};
 use roundtable_model::table::{Check, Write};
 use roundtable_model::{
-    ActorId, Entity, GroupId, Json, PromotionReason, RequestId, UserCount, UserStatus,
+    ActorId, Entity, GroupId, Json, Misfit, PromotionReason, RequestId, UserCount, UserStatus,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,11 +61,11 @@ struct Outcome {
 /// What the audit says of it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Detail<'a> {
+struct Detail {
     fanout_enabled: bool,
     reason: PromotionReason,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thresholds: Option<&'a Json>,
+    thresholds: Option<serde_json::Value>,
 }
 
 /// What had to be exceeded, by the rule.
@@ -198,14 +198,7 @@ impl Promotions {
         {
             return Ok(self.ground.nothing_to_do(request, &outcome, before.clone()).await?);
         }
-        let NewPromotion { fanout_enabled, reason, thresholds, .. } = input;
-        let detail = Json::of(&Detail {
-            fanout_enabled: *fanout_enabled,
-            reason: *reason,
-            thresholds: thresholds.as_ref(),
-        });
-        let detail = detail.map_err(|misfit| Failure::Internal(misfit.to_string()))?;
-        let entry = audit::entry(&self.ground, Some(caller), "setPromotion", subject, Some(detail));
+        let entry = self.entry(caller, input)?;
         let after = self.after(&found, input, before.as_ref());
         let commit = turn(&head, before.as_ref(), &after)
             .into_iter()
@@ -215,6 +208,16 @@ impl Promotions {
             .with("audit", entry)
             .remembering(request, &outcome)?;
         Ok(commit.done(after).await?)
+    }
+
+    /// What the audit says of a decision.
+    fn entry(&self, caller: &Caller, input: &NewPromotion) -> Result<Write, Failure> {
+        let broken = |misfit: Misfit| Failure::Internal(misfit.to_string());
+        let thresholds = input.thresholds.as_ref().map(Json::to).transpose().map_err(broken)?;
+        let NewPromotion { subject_id, fanout_enabled, reason, .. } = input;
+        let (fanout_enabled, reason) = (*fanout_enabled, *reason);
+        let detail = Json::of(&Detail { fanout_enabled, reason, thresholds }).map_err(broken)?;
+        Ok(audit::entry(&self.ground, Some(caller), "setPromotion", subject_id, Some(detail)))
     }
 
     /// The promotion as it is to be, with what the fan-out has written.

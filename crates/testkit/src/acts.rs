@@ -57,6 +57,73 @@ pub enum Act {
     DeleteAccount(Nickname),
 }
 
+/// What each is called, and which method of which service it is: this does not compile when one is
+/// missing.
+macro_rules! named {
+    ($($variant:ident $operation:literal)*) => {
+        impl Act {
+            /// What all of them are called.
+            pub const NAMES: &[&str] = &[$(stringify!($variant)),*];
+
+            /// What it is called, whoever does it to whatever.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => stringify!($variant),)*
+                }
+            }
+
+            /// The service and the method that does it.
+            pub const fn operation(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $operation,)*
+                }
+            }
+        }
+    };
+}
+
+named! {
+    Follow "follows.follow"
+    Unfollow "follows.unfollow"
+    Accept "follows.accept"
+    Reject "follows.reject"
+    Mute "follows.update"
+    Block "blocks.block"
+    Unblock "blocks.unblock"
+    CreateGroup "groups.create"
+    UpdateGroup "groups.update"
+    DeleteGroup "groups.delete"
+    Join "groups.join"
+    Leave "groups.leave"
+    Invite "groups.invite"
+    Approve "groups.approve"
+    Remove "groups.remove"
+    SetRole "groups.set_role"
+    Post "posts.create"
+    EditPost "posts.update"
+    DeletePost "posts.delete"
+    Like "likes.like"
+    Unlike "likes.unlike"
+    Share "shares.share"
+    Unshare "shares.unshare"
+    Comment "comments.add"
+    EditComment "comments.update"
+    DeleteComment "comments.delete"
+    LikeComment "comments.like"
+    UnlikeComment "comments.unlike"
+    PostActivity "activities.post"
+    Report "moderation.report_post"
+    ReportComment "moderation.report_comment"
+    Moderate "moderation.moderate_post"
+    ModerateComment "moderation.moderate_comment"
+    Rename "accounts.update_profile"
+    TurnPrivate "accounts.update_profile"
+    Suspend "accounts.suspend"
+    Unsuspend "accounts.unsuspend"
+    SetRoles "accounts.set_roles"
+    DeleteAccount "accounts.delete_account"
+}
+
 /// What came of it, by its id where it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {

@@ -37,27 +37,36 @@ pub(super) struct Measured {
 impl Turns<'_> {
     /// Each subject in its turn over all pages, in several rounds; medians in microseconds.
     pub(super) fn measure(&self, asked: &[Asked<'_>]) -> Result<Measured> {
+        Ok(self.measure_beside(asked, &[])?.0)
+    }
+
+    /// The same, and in the same rounds ours over other pages.
+    pub(super) fn measure_beside(
+        &self,
+        asked: &[Asked<'_>],
+        others: &[Asked<'_>],
+    ) -> Result<(Measured, f64)> {
         let tried = self.trials(asked)?;
         let best = tried.iter().min_by(|one, other| one.1.total_cmp(&other.1)).map(|best| best.0);
-        let (mut ours, mut theirs) = (Samples::default(), Samples::default());
+        let (mut ours, mut beside, mut theirs) =
+            (Samples::default(), Samples::default(), Samples::default());
         self.by_ours(asked, &mut Samples::default())?;
-        for _ in 0..self.rounds {
-            self.by_ours(asked, &mut ours)?;
+        for round in 0..self.rounds {
+            // Whoever comes first finds the processor's memory as the others left it.
+            if round % 2 == 0 {
+                self.by_ours(asked, &mut ours)?;
+                self.by_ours(others, &mut beside)?;
+            } else {
+                self.by_ours(others, &mut beside)?;
+                self.by_ours(asked, &mut ours)?;
+            }
             if let Some(way) = best {
                 self.by_postgres(asked, way, &mut theirs)?;
             }
         }
         let postgres = best.map(|way| (way, theirs.quantile_us(0.5)));
-        Ok(Measured { ours: ours.quantile_us(0.5), postgres, tried })
-    }
-
-    /// Ours alone.
-    pub(super) fn alone(&self, asked: &[Asked<'_>]) -> Result<f64> {
-        let mut ours = Samples::default();
-        for _ in 0..self.rounds {
-            self.by_ours(asked, &mut ours)?;
-        }
-        Ok(ours.quantile_us(0.5))
+        let measured = Measured { ours: ours.quantile_us(0.5), postgres, tried };
+        Ok((measured, beside.quantile_us(0.5)))
     }
 
     fn trials(&self, asked: &[Asked<'_>]) -> Result<Vec<(Way, f64)>> {

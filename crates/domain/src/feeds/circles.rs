@@ -76,7 +76,9 @@ impl Circles {
             return Ok(circle);
         }
         let changed_at = counter.map_or(Time::EPOCH, |counter| counter.updated_at);
-        let circle = Arc::new(load(ground, reader, version, changed_at).await?);
+        // Seldom needed, and large: kept apart from what every page awaits.
+        let circle = Box::pin(load(ground, reader, version, changed_at)).await?;
+        let circle = Arc::new(circle);
         // What was read is at least as new as the version read before it: at worst it is read again.
         if circle.is_settled {
             self.remember(reader, &circle);
@@ -121,7 +123,7 @@ async fn load(ground: &Ground, reader: &UserId, version: u64, changed_at: Time) 
         all(async |after| core.blockers(reader).limit(PAGE_ITEMS).after(after).page().await);
     let groups = groups(ground, reader);
     let (followed, blocks, (blockers, groups)) =
-        try_join3(followed, blocks, try_join(blockers, groups)).await?;
+        Box::pin(try_join3(followed, blocks, try_join(blockers, groups))).await?;
     let indexes_are_strong = ground.store().capabilities().strong_index_reads;
     let is_settled = indexes_are_strong || changed_at.plus_ms(INDEX_LAG_MS) <= ground.now();
     let mut circle = Circle { version, is_settled, ..Circle::default() };

@@ -2,6 +2,8 @@
 //!
 //! It errs on one side only: what it calls covered has been copied, completely, and is still held.
 
+use std::cmp::Ordering;
+
 use roundtable_model::Time;
 use roundtable_model::entities::{ActorHead, Promotion};
 
@@ -37,12 +39,10 @@ impl Coverage {
         let closed = closed.map(|one| (one.since, one.until, one.held_days));
         let complete = |(since, until, held_days): (Time, Time, u32)| {
             // The watermark moves on to an interval only when those before it are done.
-            let until = if since < interval {
-                until
-            } else if since == interval {
-                until.min(watermark)
-            } else {
-                return None;
+            let until = match since.cmp(&interval) {
+                Ordering::Less => until,
+                Ordering::Equal => until.min(watermark),
+                Ordering::Greater => return None,
             };
             let expired = reach.now.minus_ms(u64::from(held_days) * DAY_MS);
             let held = expired.plus_ms(reach.margin_ms).max(reach.horizon.unwrap_or(Time::EPOCH));

@@ -38,6 +38,13 @@ impl Log {
         }
     }
 
+    /// Some were missed: whoever asks for what came from now on learns that it is not all.
+    pub(super) fn skip(&mut self) {
+        self.first = self.end() + 1;
+        self.entries.clear();
+        self.numbers.clear();
+    }
+
     /// The number that the next one will have.
     pub(super) fn end(&self) -> u64 {
         self.first + self.entries.len() as u64
@@ -52,5 +59,50 @@ impl Log {
     pub(super) fn from(&self, number: u64, wanted: usize) -> Option<Vec<Arc<Entry>>> {
         let skipped = usize::try_from(number.checked_sub(self.first)?).ok()?;
         Some(self.entries.iter().skip(skipped).take(wanted).cloned().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_model::entities::Activity;
+    use roundtable_model::samples;
+
+    use super::*;
+
+    fn entry(id: &str) -> Arc<Entry> {
+        let activity_id = id.parse().unwrap();
+        Arc::new(Entry::of(&Activity { activity_id, ..samples::activity() }))
+    }
+
+    fn ids(log: &Log, number: u64) -> Option<Vec<String>> {
+        let entries = log.from(number, 9)?;
+        Some(entries.iter().map(|entry| entry.place.id.to_string()).collect())
+    }
+
+    #[test]
+    fn each_comes_once_and_in_order() {
+        let mut log = Log::new(9);
+        ["a", "b", "a", "c"].iter().for_each(|id| log.push(&entry(id)));
+        assert_eq!(ids(&log, 0).unwrap(), ["a", "b", "c"]);
+        let behind = log.behind(&"a".parse().unwrap()).unwrap();
+        assert_eq!(ids(&log, behind).unwrap(), ["b", "c"]);
+    }
+
+    #[test]
+    fn what_is_forgotten_is_told_to_be() {
+        let mut log = Log::new(2);
+        ["a", "b", "c"].iter().for_each(|id| log.push(&entry(id)));
+        assert_eq!((ids(&log, 0), log.behind(&"a".parse().unwrap())), (None, None));
+        assert_eq!(ids(&log, 1).unwrap(), ["b", "c"]);
+    }
+
+    #[test]
+    fn whoever_waited_at_the_end_learns_that_some_were_missed() {
+        let mut log = Log::new(9);
+        log.push(&entry("a"));
+        let end = log.end();
+        log.skip();
+        assert_eq!(ids(&log, end), None);
+        assert_eq!(ids(&log, log.end()).unwrap(), [] as [String; 0]);
     }
 }

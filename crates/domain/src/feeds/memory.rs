@@ -208,6 +208,7 @@ impl State {
         self.posts.forget_all();
         self.people.forget_all();
         self.groups.forget_all();
+        self.log.skip();
     }
 }
 

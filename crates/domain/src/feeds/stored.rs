@@ -1,6 +1,7 @@
 //! What lies below memory: an actor's own activities, or the copies of them in the reader's feed where
 //! those are complete. Each activity comes from one of the two, never from both.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use futures::future::try_join_all;
@@ -194,7 +195,7 @@ impl<'a> Stored<'a> {
             Some(Source { home, newest })
         };
         let mut sources: Vec<Source<'h>> = homes.iter().filter_map(source).collect();
-        sources.sort_unstable_by(|one, other| other.newest.cmp(&one.newest));
+        sources.sort_unstable_by_key(|source| Reverse(source.newest));
         sources
     }
 

@@ -1,30 +1,64 @@
 //! The town as its people remember it: what each of them alone decides about, and what they last did.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use parking_lot::Mutex;
-use roundtable_model::{CommentId, GroupId, PostId, UserId};
-use roundtable_testkit::Town;
+use roundtable_model::{CommentId, GroupId, Nickname, PostId, Role, UserId};
+
+use crate::deck::Deck;
 
 /// What people can act on, and what should have come of it.
 #[derive(Debug, Default)]
 pub(crate) struct Naive(Mutex<Memory>);
 
+/// A text, and where it stands.
+#[derive(Debug)]
+pub(crate) struct Said<Place> {
+    pub(crate) author: UserId,
+    pub(crate) place: Place,
+    /// As its author left it; `None` once it is deleted.
+    pub(crate) text: Option<String>,
+}
+
+/// A group as it was left.
+#[derive(Debug)]
+pub(crate) struct Founded {
+    pub(crate) founder: UserId,
+    /// What it is called; `None` once others had a say.
+    pub(crate) name: Option<String>,
+    pub(crate) is_deleted: bool,
+    /// Whether it may have come to an end, or to somebody else, by itself.
+    pub(crate) is_loose: bool,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
+    /// What is to be done next, whoever does it.
+    pub(crate) deck: Deck,
+    /// What has been done, or at least been tried, and how often.
+    pub(crate) chosen: BTreeSet<&'static str>,
+    pub(crate) acts: usize,
     /// Everything that was posted, commented and founded, gone or not.
     pub(crate) posts: Vec<PostId>,
     pub(crate) comments: Vec<CommentId>,
     pub(crate) groups: Vec<GroupId>,
-    /// Whether somebody likes or shares a post, as they left it.
+    pub(crate) posted: HashMap<PostId, Said<Option<GroupId>>>,
+    pub(crate) commented: HashMap<CommentId, Said<PostId>>,
+    pub(crate) founded: HashMap<GroupId, Founded>,
+    /// Whether somebody likes, shares or blocks, as they left it.
     pub(crate) likes: HashMap<(UserId, PostId), bool>,
     pub(crate) shares: HashMap<(UserId, PostId), bool>,
+    pub(crate) blocks: HashMap<(UserId, UserId), bool>,
     /// Whether somebody follows somebody, as they left it; `None` once others had a say.
     pub(crate) follows: HashMap<(UserId, UserId), Option<bool>>,
-    /// What a post says, as its author left it; `None` once it is deleted.
-    pub(crate) contents: HashMap<PostId, Option<String>>,
+    /// What people call themselves since they changed it.
+    pub(crate) nicknames: HashMap<UserId, Nickname>,
+    /// What the admin gave and took.
+    pub(crate) roles: HashMap<UserId, Vec<Role>>,
+    /// Who is suspended, as far as staff knows.
+    pub(crate) suspended: Vec<UserId>,
     /// Who has deleted their account.
-    pub(crate) gone: Vec<UserId>,
+    pub(crate) gone: HashSet<UserId>,
 }
 
 impl Naive {
@@ -32,50 +66,36 @@ impl Naive {
         look(&mut self.0.lock())
     }
 
-    /// What is there is what people remember.
-    pub(crate) async fn agrees_with(&self, town: &Town) {
-        let core = town.ground().core();
-        let memory = std::mem::take(&mut *self.0.lock());
-        let alive = |user: &UserId| !memory.gone.contains(user);
-        for (post, content) in &memory.contents {
-            let stored = core.post(post).get().await.unwrap();
-            let stored = stored.filter(|post| !post.is_deleted && alive(&post.author_id));
-            let expected = content.as_ref().filter(|_| stored.is_some());
-            if content.is_none() {
-                assert!(stored.is_none(), "{post} was deleted");
-            }
-            assert_eq!(stored.as_ref().map(|post| &post.content), expected, "{post}");
-        }
-        let live = |post: &PostId| memory.contents.get(post).is_some_and(Option::is_some);
-        for ((user, post), liked) in
-            memory.likes.iter().filter(|((user, post), _)| live(post) && alive(user))
-        {
-            let there = core.liked(std::slice::from_ref(post), user).get().await.unwrap();
-            let kept = core.post(post).get().await.unwrap().is_some_and(|post| !post.is_deleted);
-            assert!(
-                !kept || there.iter().all(|like| like.is_some() == *liked),
-                "{user} likes {post}: {liked}"
-            );
-        }
-        for ((user, post), shared) in
-            memory.shares.iter().filter(|((user, post), _)| live(post) && alive(user))
-        {
-            let there = core.shared(std::slice::from_ref(post), user).get().await.unwrap();
-            let kept = core.post(post).get().await.unwrap().is_some_and(|post| !post.is_deleted);
-            assert!(
-                !kept || there.iter().all(|share| share.is_some() == *shared),
-                "{user} shared {post}: {shared}"
-            );
-        }
-        let mut compared = 0;
-        for ((follower, followee), follows) in &memory.follows {
-            let Some(follows) = follows.filter(|_| alive(follower) && alive(followee)) else {
-                continue;
-            };
-            let there = core.follows(follower, followee).get().await.unwrap().is_some();
-            assert_eq!(there, follows, "{follower} follows {followee}");
-            compared += 1;
-        }
-        assert!(compared > 0 && !memory.likes.is_empty(), "a storm in which nothing happened");
+    pub(crate) fn into_memory(self) -> Memory {
+        self.0.into_inner()
     }
+}
+
+impl Memory {
+    pub(crate) fn alive(&self, user: &UserId) -> bool {
+        !self.gone.contains(user)
+    }
+
+    /// Something somebody made themselves, and has not deleted, that comes after `start` of all.
+    pub(crate) fn post_of(&self, me: &UserId, start: usize) -> Option<PostId> {
+        let is_mine = |said: &Said<_>| said.author == *me && said.text.is_some();
+        any(&self.posts, start, |id| self.posted.get(id).is_some_and(is_mine))
+    }
+
+    /// The same, of comments.
+    pub(crate) fn comment_of(&self, me: &UserId, start: usize) -> Option<CommentId> {
+        let is_mine = |said: &Said<_>| said.author == *me && said.text.is_some();
+        any(&self.comments, start, |id| self.commented.get(id).is_some_and(is_mine))
+    }
+
+    /// The same, of groups.
+    pub(crate) fn group_of(&self, me: &UserId, start: usize) -> Option<GroupId> {
+        let is_mine = |group: &Founded| group.founder == *me && !group.is_deleted;
+        any(&self.groups, start, |id| self.founded.get(id).is_some_and(is_mine))
+    }
+}
+
+fn any<T: Clone>(all: &[T], start: usize, fits: impl Fn(&T) -> bool) -> Option<T> {
+    let turned = all.iter().cycle().skip(start % all.len().max(1)).take(all.len());
+    turned.cloned().find(fits)
 }

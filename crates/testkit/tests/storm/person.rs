@@ -6,18 +6,42 @@ use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use roundtable_domain::{Caller, Code};
-use roundtable_model::{GroupRole, ModerationStatus, RequestId, Role, UserId, Visibility};
+use roundtable_model::{
+    CommentId, GroupId, GroupRole, ModerationStatus, Nickname, PostId, RequestId, Role, UserId,
+    Visibility,
+};
 use roundtable_testkit::{Act, Done, Town};
 
-use crate::model::{Memory, Naive};
+use crate::deck::{self, OF_STAFF};
+use crate::model::Naive;
+use crate::remember::remember;
+
+/// What somebody still tries whose account is gone.
+const TRIES_IN_VAIN: usize = 5;
 
 pub(crate) struct Person {
     town: Arc<Town>,
     naive: Arc<Naive>,
     caller: Caller,
+    nickname: Nickname,
     others: Vec<UserId>,
+    /// At which step they want to be gone.
+    leaves: Option<usize>,
     random: SmallRng,
     seed: u64,
+}
+
+/// What somebody comes across: anything of each kind, what is their own most often where only their
+/// own is of use.
+struct Found {
+    other: UserId,
+    post: Option<PostId>,
+    comment: Option<CommentId>,
+    group: Option<GroupId>,
+    own_post: Option<PostId>,
+    own_comment: Option<CommentId>,
+    own_group: Option<GroupId>,
+    suspended: UserId,
 }
 
 impl Person {
@@ -36,13 +60,28 @@ impl Person {
         let caller = Caller::with_roles(town.id(name), &roles);
         let others = names.iter().filter(|other| *other != name);
         let others = others.map(|other| town.id(other)).collect();
-        Self { town, naive, caller, others, random: SmallRng::seed_from_u64(seed), seed }
+        let (nickname, random) = (name.parse().unwrap(), SmallRng::seed_from_u64(seed));
+        Self { town, naive, caller, nickname, others, leaves: None, random, seed }
+    }
+
+    /// The same, who wants to be gone at this step.
+    pub(crate) fn leaving_at(mut self, step: Option<usize>) -> Self {
+        self.leaves = step;
+        self
     }
 
     /// One thing after the other. Some requests are sent again, at the same time or later.
     pub(crate) async fn live(mut self, steps: usize) {
+        let me = self.caller.user_id.clone();
         for step in 0..steps {
-            let Some(act) = self.choose() else { continue };
+            if self.naive.with(|memory| !memory.alive(&me)) {
+                return self.try_in_vain().await;
+            }
+            let act = self.choose(step);
+            self.naive.with(|memory| {
+                memory.chosen.insert(act.name());
+                memory.acts += 1;
+            });
             self.town.pass_ms(self.random.random_range(0..30));
             let request: RequestId = format!("{}-{step}", self.seed).parse().unwrap();
             let answer = if self.random.random_bool(0.4) {
@@ -56,66 +95,151 @@ impl Person {
                 one_of([first, second, third], &act)
             };
             if let Ok(done) = answer {
-                self.naive.with(|memory| remember(memory, &self.caller.user_id, &act, &done));
+                self.naive.with(|memory| remember(memory, &me, &act, &done));
             }
         }
     }
 
-    fn choose(&mut self) -> Option<Act> {
+    /// Whoever has deleted their account can do nothing any more.
+    async fn try_in_vain(mut self) {
+        for _ in 0..TRIES_IN_VAIN {
+            let card = deck::any(&mut self.random);
+            let act = self.act(card);
+            let answer = self.town.act(&self.caller, &act, None).await;
+            assert!(answer.is_err(), "{:?} is gone, and did {act:?}", self.caller.user_id);
+        }
+    }
+
+    fn choose(&mut self, step: usize) -> Act {
+        if self.leaves.is_some_and(|leaves| step >= leaves) {
+            let (me, first) = (&self.caller.user_id, &self.nickname);
+            let name = self.naive.with(|memory| memory.nicknames.get(me).cloned());
+            return Act::DeleteAccount(name.unwrap_or_else(|| first.clone()));
+        }
+        let works = self.caller.moderates() && self.random.random_bool(0.5);
+        let card = if works {
+            OF_STAFF.choose(&mut self.random).copied().unwrap()
+        } else {
+            self.naive.with(|memory| memory.deck.deal())
+        };
+        self.act(card)
+    }
+
+    /// What a card says; a post, while there is nothing yet to do it to.
+    fn act(&mut self, card: &str) -> Act {
+        let found = self.look();
         let random = &mut self.random;
-        let other = self.others.choose(random)?.clone();
-        let (post, comment, group) = self.naive.with(|memory| {
+        let text = format!("thought {} #t{}", random.random::<u32>(), random.random_range(0..9));
+        let seen =
+            [Visibility::Public, Visibility::Public, Visibility::Followers, Visibility::Private];
+        let visibility = *seen.choose(random).unwrap();
+        let group = found.group.clone().filter(|_| random.random_bool(0.3));
+        let post = Act::Post { content: text.clone(), group, visibility };
+        let act = match card {
+            "Post" => None,
+            "EditPost" => found.own_post.map(|post| Act::EditPost(post, text, visibility)),
+            "Comment" => {
+                let parent = found.comment.filter(|_| random.random_bool(0.3));
+                found.post.map(|post| Act::Comment { post, parent, content: text })
+            }
+            "EditComment" => found.own_comment.map(|comment| Act::EditComment(comment, text)),
+            "CreateGroup" => Some(Act::CreateGroup { name: text, private: random.random() }),
+            "UpdateGroup" => found.own_group.map(|group| Act::UpdateGroup(group, text)),
+            "Follow" | "Unfollow" | "Accept" | "Reject" | "Mute" | "Block" | "Unblock" => {
+                Some(to_people(card, found.other, random))
+            }
+            "DeleteGroup" | "Join" | "Leave" | "Invite" | "Approve" | "Remove" | "SetRole" => {
+                to_groups(card, found, random)
+            }
+            "TurnPrivate" | "Rename" | "Suspend" | "Unsuspend" | "SetRoles" => {
+                Some(to_accounts(card, found, random))
+            }
+            _ => to_content(card, found, random),
+        };
+        act.unwrap_or(post)
+    }
+
+    fn look(&mut self) -> Found {
+        let (random, me) = (&mut self.random, &self.caller.user_id);
+        let other = self.others.choose(random).unwrap().clone();
+        let (start, is_own) = (random.random_range(0..1000), random.random_bool(0.8));
+        self.naive.with(|memory| {
             let post = memory.posts.choose(random).cloned();
             let comment = memory.comments.choose(random).cloned();
-            (post, comment, memory.groups.choose(random).cloned())
-        });
-        let text = format!("thought {} #t{}", random.random::<u16>(), random.random_range(0..9));
-        let visibility =
-            *[Visibility::Public, Visibility::Public, Visibility::Followers, Visibility::Private]
-                .choose(random)?;
-        let status = *[ModerationStatus::Approved, ModerationStatus::Rejected].choose(random)?;
-        Some(match random.random_range(0..100) {
-            0..12 => Act::Follow(other),
-            12..16 => Act::Unfollow(other),
-            16..19 => Act::Accept(other),
-            19..20 => Act::Reject(other),
-            20..22 => Act::Mute(other, random.random()),
-            22..24 => Act::Block(other),
-            24..27 => Act::Unblock(other),
-            27..29 => Act::CreateGroup { name: text, private: random.random() },
-            29..33 => Act::Join(group?),
-            33..35 => Act::Leave(group?),
-            35..36 => Act::Invite(group?, other),
-            36..38 => Act::Approve(group?, other),
-            38..39 => Act::Remove(group?, other),
-            39..40 => Act::SetRole(group?, other, *GroupRole::ALL.choose(random)?),
-            40..52 => {
-                let group = group.filter(|_| random.random_bool(0.2));
-                Act::Post { content: text, group, visibility }
+            let group = memory.groups.choose(random).cloned();
+            let suspended = memory.suspended.choose(random).cloned();
+            Found {
+                own_post: memory.post_of(me, start).filter(|_| is_own).or_else(|| post.clone()),
+                own_comment: memory
+                    .comment_of(me, start)
+                    .filter(|_| is_own)
+                    .or_else(|| comment.clone()),
+                own_group: memory.group_of(me, start).filter(|_| is_own).or_else(|| group.clone()),
+                suspended: suspended.unwrap_or_else(|| other.clone()),
+                other,
+                post,
+                comment,
+                group,
             }
-            52..55 => Act::EditPost(post?, text, visibility),
-            55..57 => Act::DeletePost(post?),
-            57..69 => Act::Like(post?),
-            69..73 => Act::Unlike(post?),
-            73..76 => Act::Share(post?),
-            76..78 => Act::Unshare(post?),
-            78..86 => {
-                let parent = comment.filter(|_| random.random_bool(0.3));
-                Act::Comment { post: post?, parent, content: text }
-            }
-            86..88 => Act::DeleteComment(comment?),
-            88..92 => Act::LikeComment(comment?),
-            92..93 => Act::UnlikeComment(comment?),
-            93..94 => Act::Report(post?),
-            94..96 => Act::Moderate(post?, status),
-            96..97 => Act::ModerateComment(comment?, status),
-            97..98 => Act::TurnPrivate(random.random()),
-            98..99 => Act::Rename(format!("n{}", random.random::<u16>()).parse().ok()?),
-            // Half of them come back; deleting an account is for the few.
-            _ if random.random_bool(0.9) => Act::Unsuspend(other),
-            _ => Act::Suspend(other),
         })
     }
+}
+
+fn to_people(card: &str, other: UserId, random: &mut SmallRng) -> Act {
+    match card {
+        "Follow" => Act::Follow(other),
+        "Unfollow" => Act::Unfollow(other),
+        "Accept" => Act::Accept(other),
+        "Reject" => Act::Reject(other),
+        "Mute" => Act::Mute(other, random.random()),
+        "Block" => Act::Block(other),
+        _ => Act::Unblock(other),
+    }
+}
+
+fn to_groups(card: &str, found: Found, random: &mut SmallRng) -> Option<Act> {
+    let Found { other, group, own_group, .. } = found;
+    Some(match card {
+        "DeleteGroup" => Act::DeleteGroup(own_group?),
+        "Join" => Act::Join(group?),
+        "Leave" => Act::Leave(group?),
+        "Invite" => Act::Invite(own_group?, other),
+        "Approve" => Act::Approve(own_group?, other),
+        "Remove" => Act::Remove(own_group?, other),
+        _ => Act::SetRole(own_group?, other, *GroupRole::ALL.choose(random)?),
+    })
+}
+
+fn to_accounts(card: &str, found: Found, random: &mut SmallRng) -> Act {
+    match card {
+        "TurnPrivate" => Act::TurnPrivate(random.random()),
+        "Rename" => Act::Rename(format!("n{}", random.random::<u16>()).parse().unwrap()),
+        "Suspend" => Act::Suspend(found.other),
+        "Unsuspend" => Act::Unsuspend(found.suspended),
+        _ if random.random() => Act::SetRoles(found.other, vec![Role::User, Role::Moderator]),
+        _ => Act::SetRoles(found.other, vec![Role::User]),
+    }
+}
+
+fn to_content(card: &str, found: Found, random: &mut SmallRng) -> Option<Act> {
+    let Found { post, comment, own_post, own_comment, .. } = found;
+    let status = *[ModerationStatus::Approved, ModerationStatus::Rejected].choose(random)?;
+    Some(match card {
+        "DeletePost" => Act::DeletePost(own_post?),
+        "PostActivity" => Act::PostActivity(own_post?),
+        "Like" => Act::Like(post?),
+        "Unlike" => Act::Unlike(post?),
+        "Share" => Act::Share(post?),
+        "Unshare" => Act::Unshare(post?),
+        "DeleteComment" => Act::DeleteComment(own_comment?),
+        "LikeComment" => Act::LikeComment(comment?),
+        "UnlikeComment" => Act::UnlikeComment(comment?),
+        "Report" => Act::Report(post?),
+        "ReportComment" => Act::ReportComment(comment?),
+        "Moderate" => Act::Moderate(post?, status),
+        "ModerateComment" => Act::ModerateComment(comment?, status),
+        other => panic!("{other} is no card of this deck"),
+    })
 }
 
 /// A request that was sent three times has one outcome: what it made, it made once. It may be gone by
@@ -127,49 +251,4 @@ fn one_of(answers: [Result<Done, Code>; 3], act: &Act) -> Result<Done, Code> {
         assert_eq!(first, other, "{act:?} had two outcomes");
     }
     Ok(first.clone())
-}
-
-fn remember(memory: &mut Memory, me: &UserId, act: &Act, done: &Done) {
-    match (act, done) {
-        (Act::Post { content, .. }, Done::Post(post)) => {
-            memory.posts.push(post.clone());
-            memory.contents.insert(post.clone(), Some(content.clone()));
-        }
-        (Act::Comment { .. }, Done::Comment(comment)) => memory.comments.push(comment.clone()),
-        (Act::CreateGroup { .. }, Done::Group(group)) => memory.groups.push(group.clone()),
-        (Act::EditPost(post, content, _), _) => {
-            if let Some(kept @ Some(_)) = memory.contents.get_mut(post) {
-                *kept = Some(content.clone());
-            }
-        }
-        (Act::DeletePost(post), _) => {
-            memory.contents.insert(post.clone(), None);
-        }
-        (Act::Like(post), _) => {
-            memory.likes.insert((me.clone(), post.clone()), true);
-        }
-        (Act::Unlike(post), _) => {
-            memory.likes.insert((me.clone(), post.clone()), false);
-        }
-        (Act::Share(post), _) => {
-            memory.shares.insert((me.clone(), post.clone()), true);
-        }
-        (Act::Unshare(post), _) => {
-            memory.shares.insert((me.clone(), post.clone()), false);
-        }
-        (Act::Follow(other) | Act::Unfollow(other), _) => {
-            let follows = matches!(act, Act::Follow(_));
-            let known = memory.follows.entry((me.clone(), other.clone()));
-            let known = known.or_insert(Some(follows));
-            *known = known.map(|_| follows);
-        }
-        (Act::Block(other), _) => {
-            memory.follows.insert((me.clone(), other.clone()), None);
-            memory.follows.insert((other.clone(), me.clone()), None);
-        }
-        (Act::Reject(other), _) => {
-            memory.follows.insert((other.clone(), me.clone()), None);
-        }
-        _ => {}
-    }
 }

@@ -12,11 +12,13 @@ impl Weighed for u32 {
 
 type Numbers = Known<char, u32>;
 
+#[expect(clippy::unnecessary_wraps, reason = "what is known may be absence")]
 fn value(number: u32) -> Option<Arc<u32>> {
     Some(Arc::new(number))
 }
 
 /// What is known: nothing, absence, or a value.
+#[expect(clippy::option_option, reason = "to know of absence is not to know nothing")]
 fn known(numbers: &Numbers, key: char) -> Option<Option<u32>> {
     numbers.get(&key).map(|value| value.as_deref().copied())
 }

@@ -2,8 +2,8 @@
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use roundtable_model::entities::Activity;
-use roundtable_model::table::{Key, Query, Scan, SortRange};
-use roundtable_model::{ActorId, Answer, Time};
+use roundtable_model::table::Scan;
+use roundtable_model::{ActorId, Answer, Span};
 
 use super::super::entry::Entry;
 use super::super::loads::Ticket;
@@ -18,6 +18,8 @@ use crate::{Failure, Ground};
 const AT_ONCE: usize = 16;
 /// Actors read before others get a turn: the embedded engine never waits by itself.
 const IN_A_ROW: usize = 64;
+/// Activities of one actor that are read at the most; a tail may grow longer.
+const READ_MAX: usize = 900;
 /// How often what is missing is loaded for one look: others may push it out again.
 const TRIES: usize = 2;
 
@@ -59,9 +61,11 @@ impl Memory {
 
     async fn load_tail(&self, ground: &Ground, home: &ActorId) -> Result<(), Failure> {
         let Some(loading) = Loading::begin(self, home) else { return Ok(()) };
-        // One more than are kept tells whether there are others.
-        let (newest, is_all) = newest_of(ground, home, self.settings.each + 1).await?;
-        loading.finish(newest, is_all);
+        // Strong also on DynamoDB: what the stream has told of before must be among them.
+        let listing = ground.core().activities_of(home, Span::ALL).strong();
+        let page = listing.limit(self.settings.each.min(READ_MAX)).page().await?;
+        let newest = page.items.iter().map(Entry::of).collect();
+        loading.finish(newest, page.next.is_none());
         Ok(())
     }
 
@@ -95,32 +99,6 @@ impl Memory {
     /// Whether the latest activities of everybody can be asked for.
     pub(super) fn is_ring_filled(&self) -> bool {
         self.state.read().ring.is_filled()
-    }
-}
-
-/// The newest activities of an actor, newest first, and whether there are no others. Strong also on
-/// DynamoDB: what the stream has told of before must be among them.
-async fn newest_of(
-    ground: &Ground,
-    home: &ActorId,
-    wanted: usize,
-) -> Result<(Vec<Entry>, bool), Failure> {
-    let first = Place::first_at(Time::EPOCH);
-    let Key { partition, sort } = Activity::at(home, &first.at, &first.id).into_key();
-    let mut query = Query::new(partition).descending().strong();
-    query.sort = sort.map_or(SortRange::All, SortRange::GreaterOrEqual);
-    let table = ground.core().table().for_pattern("activities");
-    let mut newest = Vec::new();
-    loop {
-        query.limit = Some(wanted - newest.len());
-        let page = table.query(query.clone()).await?;
-        for item in &page.items {
-            newest.push(Entry::of(&Activity::from_item(item)?));
-        }
-        query.start = page.next;
-        if query.start.is_none() || newest.len() >= wanted {
-            return Ok((newest, query.start.is_none()));
-        }
     }
 }
 

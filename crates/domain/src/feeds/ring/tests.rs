@@ -105,7 +105,7 @@ fn what_it_had_no_room_for_while_it_was_filled_is_left_out() {
 }
 
 /// What can happen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Step {
     /// Somebody does something, at this time.
     Make(u8, u64),
@@ -204,7 +204,7 @@ impl World {
         self.hear(usize::MAX);
         let below = below.filter(|_| !self.made.is_empty());
         let below = below.map(|below| below.get(&self.made).place.clone());
-        let is_mine = |entry: &Entry| entry.place.at.ms() % 3 > 0;
+        let is_mine = |entry: &Entry| !entry.place.at.ms().is_multiple_of(3);
         let Some((entries, down_to)) = self.ring.walk(below.as_ref(), wanted, budget, is_mine)
         else {
             let knows = self.ring.is_filled() && self.ring.floor.is_none();

@@ -176,12 +176,15 @@ fn step() -> impl Strategy<Value = Step> {
 
 const EACH: usize = 4;
 
+/// What was read of an actor, and whether it was all.
+type Read = (Vec<Entry>, bool);
+
 /// A table of all activities, what happened to it unheard, who is reading, and the tails.
 struct World {
     table: BTreeMap<Place, Arc<Entry>>,
     unheard: Vec<(Arc<Entry>, bool)>,
     made: Vec<Arc<Entry>>,
-    readers: Vec<(ActorId, Ticket, Option<(Vec<Entry>, bool)>)>,
+    readers: Vec<(ActorId, Ticket, Option<Read>)>,
     tails: Tails,
 }
 
@@ -227,9 +230,10 @@ impl World {
 
     fn hear(&mut self, changes: usize) {
         for (entry, is_made) in self.unheard.drain(..changes.min(self.unheard.len())) {
-            match is_made {
-                true => self.tails.insert(&entry.home(), &entry),
-                false => self.tails.remove(&entry.home(), &entry.place),
+            if is_made {
+                self.tails.insert(&entry.home(), &entry);
+            } else {
+                self.tails.remove(&entry.home(), &entry.place);
             }
         }
     }
