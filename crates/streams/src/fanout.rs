@@ -35,6 +35,8 @@ const QUEUE: Queue = Queue::named("fan-out");
 const HOMES_AT_ONCE: usize = 4;
 /// Copies of one page of a job, about: so many may be written again after a crash.
 const PAGE_COPIES: usize = 50_000;
+/// What one look for more costs at least, in copies: a home may have no readers at all.
+const PASS_COPIES: usize = 100;
 /// Activities of one home within this long ask for one job, until that is under way.
 const ASKED_TOGETHER_MS: u64 = 1_000;
 
@@ -154,6 +156,7 @@ impl Work for FanOut {
             if pass.is_last {
                 break;
             }
+            left = left.saturating_sub(PASS_COPIES);
             if left == 0 {
                 return Ok(Next::Page(Place::BEGIN.to_owned()));
             }

@@ -6,19 +6,25 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+#[path = "storm/agree.rs"]
+mod agree;
 #[path = "storm/cast.rs"]
 mod cast;
+#[path = "storm/deck.rs"]
+mod deck;
 #[path = "storm/model.rs"]
 mod model;
 #[path = "storm/person.rs"]
 mod person;
 #[path = "storm/processes.rs"]
 mod processes;
+#[path = "storm/remember.rs"]
+mod remember;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cast::{live, look_around, populate, steps};
+use cast::{acts_min, live, look_around, populate, steps};
 use model::Naive;
 use processes::Place;
 use rand::rngs::SmallRng;
@@ -28,22 +34,28 @@ use roundtable_domain::TableNames;
 use roundtable_dynamo::Config;
 use roundtable_engine::{Engine, Options};
 use roundtable_model::table::{Clock, ManualClock, SharedBackend, Store};
+use roundtable_streams::{Runner, Setup};
 use roundtable_testkit::{Stuttering, Town, stop_at};
 
-/// What each of the people does.
-const STEPS: usize = 60;
+/// What each of the people does: thousands of acts together.
+const STEPS: usize = 99;
+const _: () = assert!(acts_min(STEPS) >= 2_000);
 /// The same over the network, in which every step is many requests.
 const STEPS_SERVED: usize = 18;
+/// Parts of a storm in one process, between which it is restarted.
+const PARTS: u8 = 3;
+/// After so long every request that was under way has ended, and the purge looks again.
+const SETTLED_MS: u64 = 61_000;
 
 fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at_ms(1_737_991_800_000))
 }
 
 /// Everybody acts at the same time, while readers of the stream come and go.
-async fn blow(town: Arc<Town>, names: &[String], naive: &Arc<Naive>, steps: usize, seed: u64) {
+async fn blow(town: Arc<Town>, names: &[String], naive: &Arc<Naive>, steps: usize, part: u64) {
     let over = Arc::new(AtomicBool::new(false));
-    let reader = tokio::spawn(read_and_die(town.clone(), over.clone(), seed));
-    live(&[town], names, naive, steps, seed).await;
+    let reader = tokio::spawn(read_and_die(town.clone(), over.clone(), part));
+    live(&[town], names, naive, steps, part).await;
     over.store(true, Ordering::SeqCst);
     reader.await.unwrap();
 }
@@ -53,15 +65,21 @@ async fn read_and_die(town: Arc<Town>, over: Arc<AtomicBool>, seed: u64) {
     let mut random = SmallRng::seed_from_u64(seed);
     while !over.load(Ordering::SeqCst) {
         let life = random.random_range(1..400);
-        let _ = stop_at(life, async { town.runner().drain().await }).await;
+        let _ = stop_at(life, async { runner(&town).drain().await }).await;
         tokio::task::yield_now().await;
     }
+}
+
+/// As a server has it: what is left of an account is taken away when no request is under way any more
+/// that was when it was deleted.
+fn runner(town: &Town) -> Runner {
+    Setup::everything(town.ground(), [0; 32]).at_once().build()
 }
 
 async fn storm(backends: impl AsyncFn(u8) -> SharedBackend, clock: Arc<ManualClock>, steps: usize) {
     let naive = Arc::new(Naive::default());
     let mut names = Vec::new();
-    for process in 0..3u8 {
+    for process in 0..PARTS {
         let backend = backends(process).await;
         let stutters: SharedBackend = Arc::new(Stuttering::new(backend.clone(), process.into()));
         let town =
@@ -70,12 +88,16 @@ async fn storm(backends: impl AsyncFn(u8) -> SharedBackend, clock: Arc<ManualClo
             names = populate(&town).await;
         }
         let town = Arc::new(town);
-        blow(town.clone(), &names, &naive, steps / 3, u64::from(process) * 1000).await;
-        if process == 2 {
+        blow(town, &names, &naive, steps / usize::from(PARTS), process.into()).await;
+        clock.advance_ms(SETTLED_MS);
+        if process + 1 == PARTS {
             let store = Store::shared(backend);
             let calm = Town::on(store, clock.clone(), Town::settings(), process + 1).await;
-            calm.settle().await;
-            look_around(&calm, &naive).await;
+            for _ in 0..3 {
+                runner(&calm).drain().await.unwrap();
+                clock.advance_ms(SETTLED_MS);
+            }
+            look_around(&calm, &naive, steps / usize::from(PARTS) * usize::from(PARTS)).await;
         }
     }
 }

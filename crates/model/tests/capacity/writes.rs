@@ -63,9 +63,10 @@ fn a_like() {
     //                                                      table  indexes
     // Like            394 B: 1, and 1 in GSI1                  1        1
     // Post          1,144 B: a check costs like a write        2
+    // Block           not there: a check of either side        2
     // Idempotency     332 B                                    1
-    // in a transaction                                     2 × 4 +      1 = 9
-    close(line.own, 9.0);
+    // in a transaction                                     2 × 6 +      1 = 13
+    close(line.own, 13.0);
     // PostCounter     175 B: 1                                          = 1
     // Post          1,144 B: a tenth of the time, by itself 2 in the table, 2 in GSI1, 2 in GSI2,
     //                        2 + 2 where it moves in GSI3, 10           = 1
@@ -82,9 +83,10 @@ fn a_comment() {
     // Comment         590 B: 1, and 1 in GSI1, 1 in GSI2         1        2
     // Post          1,144 B: checked                             2
     // Comment         590 B: its parent checked, half the time   0.5
+    // Block           not there: a check of either side          2
     // Idempotency     332 B                                      1
-    // in a transaction                                     2 × 4.5 +      2 = 11
-    close(line.own, 11.0);
+    // in a transaction                                     2 × 6.5 +      2 = 15
+    close(line.own, 15.0);
     // PostCounter 1, CommentCounter half the time 0.5, notification and unread count 2 × (1 + 1).
     close(line.derived, 5.5);
 }
@@ -92,16 +94,17 @@ fn a_comment() {
 /// R41: a follow, and its end.
 #[test]
 fn a_follow() {
-    sizes!(follow = 698, user_counter = 162, idempotency = 332);
+    sizes!(follow = 698, user = 1567, user_counter = 162, idempotency = 332);
     let line = write("followUser = 1");
     //                                                      table  indexes
     // Follow          698 B: 1, and 1 in each of three         1        3
     // UserCounter     162 B: followers                         1
     // UserCounter     172 B: following, with its version       1
+    // User          1,567 B: the other, checked                2
     // Block           not there: a check of either side        2
     // Idempotency     332 B                                    1
-    // in a transaction                                     2 × 6 +      3 = 15
-    close(line.own, 15.0);
+    // in a transaction                                     2 × 8 +      3 = 19
+    close(line.own, 19.0);
     // Notification and the count of unread ones, 2 × (1 + 1).
     close(line.derived, 4.0);
     // What goes costs what it did when it came, without the checks.
@@ -109,7 +112,7 @@ fn a_follow() {
     close(end.own, 11.0);
     close(end.derived, 0.0);
     // Without a requestId the outcome is not kept.
-    close(write("followUser = { rate = 1, request_ids = 0 }").own, 2.0 * 5.0 + 3.0);
+    close(write("followUser = { rate = 1, request_ids = 0 }").own, 2.0 * 7.0 + 3.0);
     // A request is in GSI1 only; accepted, it moves there and enters GSI2 and GSI3: 2 + 1 + 1.
     close(write("acceptFollower = 1").own, 2.0 * 4.0 + 4.0);
 }

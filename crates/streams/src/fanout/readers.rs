@@ -54,7 +54,12 @@ impl FanOut {
             Home::Group(id) => (members(id, reached), "members"),
         };
         let table = self.ground.core().table().for_pattern(pattern);
-        let page = table.query(query.limit(limit)).await?;
+        let mut query = query.limit(limit);
+        let mut page = table.query(query.clone()).await?;
+        while page.items.is_empty() && page.next.is_some() {
+            query.start = page.next;
+            page = table.query(query.clone()).await?;
+        }
         let read = |item: &Item| match home {
             Home::Person(_) => follower(item).map(|id| (id, true)),
             Home::Group(_) => member(item),

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use roundtable_model::{PostId, Shards, UserId, UserStatus};
+use roundtable_model::{GroupId, PostId, Shards, UserId, UserStatus};
 use roundtable_testkit::Town;
 
 use crate::model::Memory;
 
 /// Compares a town with what its people remember.
 pub(crate) async fn agrees_with(memory: &Memory, town: &Town) {
+    eprintln!("END acts {} gone {} posted {} groups {} deleted {}", memory.acts, memory.gone.len(), memory.posted.len(), memory.founded.len(), memory.founded.values().filter(|g| g.is_deleted).count());
     people(memory, town).await;
     let ended = groups(memory, town).await;
     let kept = posts(memory, town, &ended).await;
@@ -31,7 +32,10 @@ async fn people(memory: &Memory, town: &Town) {
         assert_eq!(profile.roles, *roles, "{user}");
     }
     for user in &memory.gone {
-        assert!(core.profile(user).strong().get().await.unwrap().is_none(), "{user} is still there");
+        assert!(
+            core.profile(user).strong().get().await.unwrap().is_none(),
+            "{user} is still there"
+        );
         assert_eq!(left_of(town, user).await, 0, "{user} left something behind");
     }
 }
@@ -54,10 +58,7 @@ async fn left_of(town: &Town, user: &UserId) -> usize {
 }
 
 /// Groups are there until somebody ends them, and leave nothing behind; those that are not there.
-async fn groups<'a>(
-    memory: &'a Memory,
-    town: &Town,
-) -> HashSet<&'a roundtable_model::GroupId> {
+async fn groups<'a>(memory: &'a Memory, town: &Town) -> HashSet<&'a GroupId> {
     let core = town.ground().core();
     let mut ended = HashSet::new();
     for (id, known) in &memory.founded {
@@ -84,7 +85,7 @@ async fn groups<'a>(
 async fn posts<'a>(
     memory: &'a Memory,
     town: &Town,
-    ended: &HashSet<&roundtable_model::GroupId>,
+    ended: &HashSet<&GroupId>,
 ) -> HashSet<&'a PostId> {
     let mut kept = HashSet::new();
     for (id, said) in &memory.posted {

@@ -66,8 +66,9 @@ impl Naive {
         look(&mut self.0.lock())
     }
 
-    pub(crate) fn into_memory(self) -> Memory {
-        self.0.into_inner()
+    /// All that people remember; they forget it.
+    pub(crate) fn take(&self) -> Memory {
+        std::mem::take(&mut *self.0.lock())
     }
 }
 

@@ -18,8 +18,9 @@ use crate::model::Naive;
 
 /// By the town's clock, which the people of the town move on: some leases run out unmeant.
 const LEASE_MS: u64 = 1_000;
-/// After so long everything is due: jobs that a dead worker had taken, and what waits for indexes.
-const ALL_DUE_MS: u64 = 61_000;
+/// After so long everything is due: jobs that a dead worker had taken, and what waits for indexes and
+/// for requests that were under way.
+const ALL_DUE_MS: u64 = 121_000;
 
 /// Where a town is.
 pub(crate) struct Place {
@@ -79,7 +80,8 @@ impl Process {
 
 fn runner(town: &Town, owner: &str) -> Runner {
     let backoff = Backoff::new(Duration::from_millis(1), Duration::from_millis(50), [0; 32]);
-    let setup = Setup::everything_at_once(town.ground()).sharing(Leased::new(town.ground(), owner));
+    let setup = Setup::everything(town.ground(), [0; 32]);
+    let setup = setup.sharing(Leased::new(town.ground(), owner));
     setup.retrying(Retries { attempts_max: 5, backoff }).build()
 }
 
@@ -141,16 +143,16 @@ pub(crate) async fn storm(place: Place, steps: usize) {
     let ana = ana.kill().await;
     let cleo = Process::start(place.town(&split, 2).await, "cleo");
     let towns = [bo.town.clone(), cleo.town.clone()];
-    tokio::join!(live(&towns, &names, &naive, steps - steps / 2, 1000), split.cut(&core));
+    tokio::join!(live(&towns, &names, &naive, steps - steps / 2, 1), split.cut(&core));
     let (bo, cleo) = (bo.stop().await, cleo.stop().await);
     for (name, runner) in [("ana", &ana), ("bo", &bo), ("cleo", &cleo)] {
         assert!(processed(runner) > 0, "{name} had no part in it");
     }
     let calm = place.town_on(Store::new(split.reached_by(place.connect())), 3).await;
     let dan = runner(&calm, "dan");
-    for _ in 0..3 {
+    for _ in 0..4 {
         place.clock.advance_ms(ALL_DUE_MS);
         dan.drain().await.unwrap();
     }
-    look_around(&calm, &naive).await;
+    look_around(&calm, &naive, steps).await;
 }

@@ -1,7 +1,7 @@
 //! The writes that many mutations have in common: counts, heads, notices, copies into feeds.
 
-use super::step::{Step, change, put};
-use crate::entities::{ActorHead, Post, PostCounter, UserCounter};
+use super::step::{Step, absent, change, put};
+use crate::entities::{ActorHead, Block, Post, PostCounter, UserCounter};
 use crate::{Score, UserCount, samples};
 
 /// The count of feeds an activity is copied into. Usually none: readers merge what they follow.
@@ -43,6 +43,11 @@ pub(super) fn activity() -> [Step; 2] {
     let before = samples::actor_head();
     let after = ActorHead { version: before.version + 1, ..before.clone() };
     [put(&samples::activity()), change(&before, &after)]
+}
+
+/// Neither of two people has blocked the other.
+pub(super) fn unblocked() -> [Step; 2] {
+    [absent::<Block>(), absent::<Block>()]
 }
 
 /// Copies of an activity in the feeds of followers, where its actor is promoted.

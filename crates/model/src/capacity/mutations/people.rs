@@ -1,9 +1,9 @@
 //! Following and blocking.
 
 use super::Mutation;
-use super::counters::{followers, following, notice};
+use super::counters::{followers, following, notice, unblocked};
 use super::step::{absent, change, check, delete, put};
-use crate::entities::{Block, Follow};
+use crate::entities::Follow;
 use crate::{FollowStatus, samples};
 
 pub(super) fn mutations() -> Vec<Mutation> {
@@ -24,17 +24,16 @@ fn asked() -> Follow {
     Follow { status: FollowStatus::Pending, active_since: None, ..samples::follow() }
 }
 
-/// Neither may have blocked the other.
+/// Neither may have blocked the other, and the account is as private as it was.
 fn follow() -> Mutation {
-    let own =
-        [put(&samples::follow()), following(), followers(), absent::<Block>(), absent::<Block>()];
-    Mutation::repeatable("followUser", own).then(notice())
+    let own = [put(&samples::follow()), following(), followers(), check(&samples::user())];
+    Mutation::repeatable("followUser", own.into_iter().chain(unblocked())).then(notice())
 }
 
 /// Of a private account.
 fn follow_asked() -> Mutation {
-    let own = [put(&asked()), absent::<Block>(), absent::<Block>()];
-    Mutation::repeatable("followUserAsked", own).then(notice())
+    let own = [put(&asked()), check(&samples::user())];
+    Mutation::repeatable("followUserAsked", own.into_iter().chain(unblocked())).then(notice())
 }
 
 fn unfollow() -> Mutation {

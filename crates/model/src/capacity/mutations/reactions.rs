@@ -1,7 +1,7 @@
 //! What people do with posts and comments. Counts follow from the stream.
 
 use super::Mutation;
-use super::counters::{activity, engagement, feed_items, notice};
+use super::counters::{activity, engagement, feed_items, notice, unblocked};
 use super::step::{Step, change, check, delete, put};
 use crate::entities::{Comment, CommentCounter};
 use crate::samples;
@@ -29,8 +29,13 @@ fn post() -> Step {
     check(&samples::post())
 }
 
+/// Whoever joins in, and whoever wrote it, have not blocked each other.
+fn joining(own: impl IntoIterator<Item = Step>) -> Vec<Step> {
+    own.into_iter().chain(unblocked()).collect()
+}
+
 fn like() -> Mutation {
-    Mutation::repeatable("likePost", [put(&samples::like()), post()])
+    Mutation::repeatable("likePost", joining([put(&samples::like()), post()]))
         .then(engagement())
         .then(notice())
 }
@@ -41,13 +46,13 @@ fn unlike() -> Mutation {
 
 /// On or off costs the same; only who is liked is told.
 fn toggle() -> Mutation {
-    Mutation::repeatable("toggleLike", [put(&samples::like()), post()])
+    Mutation::repeatable("toggleLike", joining([put(&samples::like()), post()]))
         .then(engagement())
         .then(notice().map(|step| step.times("likes", 0.5)))
 }
 
 fn share() -> Mutation {
-    let own = [put(&samples::share()), post()];
+    let own = joining([put(&samples::share()), post(), check(&samples::user())]);
     Mutation::repeatable("sharePost", own.into_iter().chain(activity()))
         .then(engagement())
         .then([feed_items()])
@@ -61,7 +66,7 @@ fn unshare() -> Mutation {
 
 fn like_comment() -> Mutation {
     let own = [put(&samples::comment_like()), check(&samples::comment()), post()];
-    Mutation::repeatable("likeComment", own).then([comment_counted()]).then(notice())
+    Mutation::repeatable("likeComment", joining(own)).then([comment_counted()]).then(notice())
 }
 
 fn unlike_comment() -> Mutation {
@@ -72,7 +77,7 @@ fn unlike_comment() -> Mutation {
 /// On the post, or in answer to another comment, which must be there and counts it.
 fn add_comment() -> Mutation {
     let parent = check(&samples::comment()).times(REPLIES.0, REPLIES.1);
-    Mutation::repeatable("addComment", [put(&samples::comment()), post(), parent])
+    Mutation::repeatable("addComment", joining([put(&samples::comment()), post(), parent]))
         .then(engagement())
         .then([comment_counted().times(REPLIES.0, REPLIES.1)])
         .then(notice())
@@ -89,7 +94,11 @@ fn update_comment() -> Mutation {
 fn delete_comment() -> Mutation {
     let comment = samples::comment();
     let gone = Comment { is_deleted: true, content: String::new(), ..comment.clone() };
-    let own = [change(&comment, &gone), put(&samples::audit()).times("audited", 0.0)];
+    let own = [
+        change(&comment, &gone),
+        put(&samples::audit()).times("audited", 0.0),
+        delete(&samples::moderation_case()).times("reported", 0.0),
+    ];
     Mutation::repeatable("deleteComment", own)
         .then(engagement())
         .then([comment_counted().times(REPLIES.0, REPLIES.1)])
