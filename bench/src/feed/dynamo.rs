@@ -19,6 +19,8 @@ use crate::report::{Better, Report};
 use crate::samples::median;
 
 const FOLLOWEES: usize = 200;
+/// Batches of the town on their way at the same time: the server does one after the other.
+const BATCHES_AT_ONCE: usize = 4;
 /// Read units of a page that was read before, at the most.
 const WARM_UNITS_MAX: f64 = 60.0;
 
@@ -36,7 +38,7 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
     let pages = runtime.block_on(async {
         let server = Server::start().await?;
         let town = Town::of(&Scale::small(FOLLOWEES));
-        items::write(ground(&server).await?.core().table(), &town).await?;
+        items::write(ground(&server).await?.core().table(), &town, BATCHES_AT_ONCE).await?;
         let (_, readers) = town.readers.first().context("nobody reads")?;
         let mut pages = Vec::new();
         for reader in readers {

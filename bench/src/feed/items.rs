@@ -17,13 +17,11 @@ use roundtable_table::{BatchWrite, Item, Table};
 use super::town::{Edge, Told, Town, Verb};
 use crate::progress::Progress;
 
-/// Batches on their way at the same time.
-const BATCHES_AT_ONCE: usize = 64;
 /// What every circle has been changed to, so that its version can be told from none.
 const CIRCLE_VERSION: u64 = 1;
 
-/// Writes all of the town; gives the number of its items.
-pub(super) async fn write(core: &Table, town: &Town) -> Result<u64> {
+/// Writes all of the town, so many batches at a time; gives the number of its items.
+pub(super) async fn write(core: &Table, town: &Town, at_once: usize) -> Result<u64> {
     let total = town.people.len() * 3 + town.edges.len() + town.posts.len() + town.told.len();
     let progress = Progress::new("writing the town", total as u64);
     // What people did comes last: it is what the stream still holds, and leads to the least.
@@ -41,7 +39,7 @@ pub(super) async fn write(core: &Table, town: &Town) -> Result<u64> {
         let count = batch.len() as u64;
         core.batch_write(batch).await.map(|_| count)
     });
-    let mut under_way = futures::stream::iter(writes).buffer_unordered(BATCHES_AT_ONCE);
+    let mut under_way = futures::stream::iter(writes).buffer_unordered(at_once);
     let mut written = 0;
     while let Some(count) = under_way.next().await {
         let count = count?;

@@ -22,6 +22,8 @@ use super::town::Town;
 
 /// In a town a twentieth as large, a twentieth is remembered.
 const QUICK_PART: usize = 20;
+/// Batches of a town on their way at the same time.
+const BATCHES_AT_ONCE: usize = 64;
 /// How long a fan-out may take.
 const FAN_OUT_MAX: Duration = Duration::from_mins(2);
 
@@ -43,7 +45,7 @@ impl Ours {
         let runtime = Builder::new_multi_thread().enable_all().build()?;
         let written = runtime.block_on(async {
             let ground = ground(&engine, true).await?;
-            items::write(ground.core().table(), town).await
+            items::write(ground.core().table(), town, BATCHES_AT_ONCE).await
         })?;
         drop(runtime);
         engine.close()?;

@@ -44,7 +44,7 @@ impl Scale {
     /// One reader of `followees`, in a town just large enough.
     #[cfg(feature = "dynamo")]
     pub(super) fn small(followees: usize) -> Self {
-        let (activities, actors) = (followees * 25, followees * 5);
+        let (activities, actors) = (followees * 15, followees * 3);
         Self { activities, actors, readers: vec![(followees, 3)], regulars: (0, 0) }
     }
 }

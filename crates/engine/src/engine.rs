@@ -3,7 +3,6 @@
 mod open;
 mod serve;
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Sender};
@@ -14,7 +13,7 @@ use std::time::Duration;
 use roundtable_table::{Error, Invalid, Item, Result, TableDefinition, Write, Written};
 use tokio::sync::oneshot;
 
-use self::open::{Replay, lock, open_log_directory, sync_names};
+use self::open::{Lock, Replay, lock, open_log_directory, sync_names};
 use crate::catalog::{self, Entry};
 use crate::group::{Reply, Request, Target};
 use crate::keys;
@@ -46,7 +45,7 @@ struct Inner {
     /// Whether closing leaves the log unapplied, as a crash would.
     abandoned: std::sync::atomic::AtomicBool,
     /// Held until everything else is gone.
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Engine {

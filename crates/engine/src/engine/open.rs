@@ -28,8 +28,21 @@ const LOCK_FILE: &str = "lock";
 /// How many full runs a replay leaves to the checkpointer.
 const RUNS_WAITING_MAX: usize = 2;
 
+/// The lock file of a data directory, while it is held.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Not left to the file's end: a program that this process is just starting still has it, too.
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "the data directory stays locked until this process ends");
+        }
+    }
+}
+
 /// Takes the lock file of a data directory, which keeps other processes out.
-pub(super) fn lock(path: &Path) -> Result<File> {
+pub(super) fn lock(path: &Path) -> Result<Lock> {
     let fault = |error: &std::io::Error| Error::Io {
         action: format!("cannot open the data directory {}", path.display()),
         detail: error.to_string(),
@@ -61,7 +74,7 @@ pub(super) fn lock(path: &Path) -> Result<File> {
     // Who holds it, for the message above; the lock itself does not depend on it.
     let note = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
     note.map_err(|error| fault(&error))?;
-    Ok(file)
+    Ok(Lock(file))
 }
 
 /// Makes sure that the data directory and the tree's file will be found after a power loss.

@@ -9,7 +9,6 @@ use crate::model::Memory;
 
 /// Compares a town with what its people remember.
 pub(crate) async fn agrees_with(memory: &Memory, town: &Town) {
-    eprintln!("END acts {} gone {} posted {} groups {} deleted {}", memory.acts, memory.gone.len(), memory.posted.len(), memory.founded.len(), memory.founded.values().filter(|g| g.is_deleted).count());
     people(memory, town).await;
     let ended = groups(memory, town).await;
     let kept = posts(memory, town, &ended).await;

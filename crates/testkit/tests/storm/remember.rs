@@ -7,7 +7,6 @@ use crate::model::{Founded, Memory, Said};
 
 /// Keeps in mind what somebody has done.
 pub(crate) fn remember(memory: &mut Memory, me: &UserId, act: &Act, done: &Done) {
-    eprintln!("DONE {:p} {}", memory as *const _, act.name());
     match act {
         Act::Follow(other) | Act::Unfollow(other) => {
             let follows = matches!(act, Act::Follow(_));
