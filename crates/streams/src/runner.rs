@@ -117,7 +117,7 @@ impl Runner {
     pub fn figures(&self) -> Snapshot {
         for work in &self.works {
             let counts = work.counts();
-            if !counts.is_empty() {
+            if counts.iter().any(|(_, count)| *count > 0) {
                 self.shared.figures.queue(&work.queue(), |figures| figures.counts = counts);
             }
         }

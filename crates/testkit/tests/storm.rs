@@ -38,7 +38,7 @@ use roundtable_streams::{Runner, Setup};
 use roundtable_testkit::{Stuttering, Town, stop_at};
 
 /// What each of the people does: thousands of acts together.
-const STEPS: usize = 99;
+const STEPS: usize = 180;
 const _: () = assert!(acts_min(STEPS) >= 2_000);
 /// The same over the network, in which every step is many requests.
 const STEPS_SERVED: usize = 18;

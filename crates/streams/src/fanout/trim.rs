@@ -55,7 +55,8 @@ impl FanOut {
         let (mut seen, mut oldest, mut start) = (0, None, None);
         loop {
             let query = feed(reader).begins_with("TS#").descending();
-            let page = table.query(query.limit(cap + 1 - seen).after(start.take())).await?;
+            let page =
+                table.query(query.limit(cap.saturating_add(1) - seen).after(start.take())).await?;
             let at = (cap - 1).checked_sub(seen);
             oldest = at.and_then(|at| page.items.get(at)).cloned().or(oldest);
             seen += page.items.len();

@@ -13,7 +13,7 @@ use roundtable_testkit::{Split, Town};
 
 use crate::facts::{all, bookkeeping, everything};
 use crate::refusing::{Refused, Refusing};
-use crate::stage::{BEGIN_MS, retries};
+use crate::stage::{BEGIN_MS, Stage, retries};
 
 const QUEUE: Queue = Queue::named("fan-out");
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -27,7 +27,7 @@ struct Scene {
 impl Scene {
     /// Everybody's activities are copied.
     async fn pushed<const N: usize>(names: [&str; N]) -> Self {
-        Self::with(|feed| feed.policy = FeedPolicy::Push, names).await
+        Self::with(push, names).await
     }
 
     async fn with<const N: usize>(
@@ -35,17 +35,31 @@ impl Scene {
         names: [&str; N],
     ) -> Self {
         let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
+        let change = |settings: &mut Settings| change(&mut settings.feed);
         Self::on(Arc::new(Reference::new(clock.clone())), clock, change, names).await
+    }
+
+    /// On DynamoDB's API.
+    async fn dynoxide<const N: usize>(
+        change: impl FnOnce(&mut FeedSettings),
+        names: [&str; N],
+    ) -> Self {
+        let stage = Stage::dynoxide().await;
+        let change = |settings: &mut Settings| {
+            change(&mut settings.feed);
+            settings.tables = stage.tables().clone();
+        };
+        Self::on(Arc::clone(&stage.backend), Arc::clone(&stage.clock), change, names).await
     }
 
     async fn on<const N: usize>(
         backend: SharedBackend,
         clock: Arc<ManualClock>,
-        change: impl FnOnce(&mut FeedSettings),
+        change: impl FnOnce(&mut Settings),
         names: [&str; N],
     ) -> Self {
-        let mut settings = Settings { ..Town::settings() };
-        change(&mut settings.feed);
+        let mut settings = Town::settings();
+        change(&mut settings);
         let store = Refusing::new(backend);
         let town = Town::on(Store::new(store.clone()), clock, settings, 0).await;
         for name in names {
@@ -111,7 +125,7 @@ fn figures(runner: &Runner) -> QueueFigures {
 }
 
 fn count(figures: &QueueFigures, name: &str) -> u64 {
-    figures.counts.iter().find(|(known, _)| *known == name).unwrap().1
+    figures.counts.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count)
 }
 
 /// R13, R35: in the store of this process, and where every batch is a request of its own.
@@ -152,20 +166,22 @@ async fn what_the_promoted_do_is_copied_to_their_followers_for_a_time() {
 /// R35: also groups, to those who are in them and to nobody else.
 #[tokio::test]
 async fn what_is_done_in_a_group_is_copied_to_its_members() {
-    let scene = Scene::pushed(["ana", "bo", "cleo", "dan"]).await;
-    let group = scene.town.found_private("ana", "readers").await;
-    for name in ["bo", "cleo"] {
-        scene.town.join(name, &group).await;
+    let names = ["ana", "bo", "cleo", "dan"];
+    for scene in [Scene::pushed(names).await, Scene::dynoxide(push, names).await] {
+        let group = scene.town.found_private("ana", "readers").await;
+        for name in ["bo", "cleo"] {
+            scene.town.join(name, &group).await;
+        }
+        let (ana, bo) = (scene.town.caller("ana"), scene.town.id("bo"));
+        scene.town.groups().approve(&ana, &group, &bo, None).await.unwrap();
+        scene.town.follow("dan", "ana").await;
+        scene.town.post_into("ana", &group, "hello").await;
+        // Small steps: cleo, who is in between, is passed over.
+        scene.small_steps(1).drain().await.unwrap();
+        assert_eq!((scene.feed("ana").await, scene.feed("bo").await), (vec![0], vec![0]));
+        assert!(scene.feed("cleo").await.is_empty() && scene.feed("dan").await.is_empty());
+        assert_eq!(scene.mark(&(&group).into()).await, Some((0, 0)));
     }
-    let (ana, bo) = (scene.town.caller("ana"), scene.town.id("bo"));
-    scene.town.groups().approve(&ana, &group, &bo, None).await.unwrap();
-    scene.town.follow("dan", "ana").await;
-    scene.town.post_into("ana", &group, "hello").await;
-    // Small steps: cleo, who is in between, is passed over.
-    scene.small_steps(1).drain().await.unwrap();
-    assert_eq!((scene.feed("ana").await, scene.feed("bo").await), (vec![0], vec![0]));
-    assert!(scene.feed("cleo").await.is_empty() && scene.feed("dan").await.is_empty());
-    assert_eq!(scene.mark(&(&group).into()).await, Some((0, 0)));
 }
 
 /// Where the policy has everybody's activities copied, nobody need be promoted; the rule may still do so.
@@ -359,24 +375,25 @@ async fn intervals_are_completed_in_their_order() {
 #[tokio::test]
 async fn followers_in_all_shards_are_reached() {
     let fans = ["f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"];
-    let scene = Scene::pushed(fans).await;
-    scene.town.move_in("star", |_| {}).await;
-    for fan in &fans[..3] {
-        scene.town.follow(fan, "star").await;
+    for scene in [Scene::pushed(fans).await, Scene::dynoxide(push, fans).await] {
+        scene.town.move_in("star", |_| {}).await;
+        for fan in &fans[..3] {
+            scene.town.follow(fan, "star").await;
+        }
+        let shards = Shards::new(5).unwrap();
+        scene.town.follows().grow_shards(&scene.town.id("star"), shards).await.unwrap();
+        for fan in &fans[3..] {
+            scene.town.follow(fan, "star").await;
+        }
+        for (copies, text) in [(1, "zero"), (3, "one"), (1_000, "two")] {
+            scene.town.post("star", text).await;
+            scene.small_steps(copies).drain().await.unwrap();
+        }
+        for fan in fans {
+            assert_eq!(scene.feed(fan).await, [0, 1, 2], "{fan}");
+        }
+        assert_eq!(scene.mark(&actor("star")).await, Some((0, 2)));
     }
-    let shards = Shards::new(5).unwrap();
-    scene.town.follows().grow_shards(&scene.town.id("star"), shards).await.unwrap();
-    for fan in &fans[3..] {
-        scene.town.follow(fan, "star").await;
-    }
-    for (copies, text) in [(1, "zero"), (3, "one"), (1_000, "two")] {
-        scene.town.post("star", text).await;
-        scene.small_steps(copies).drain().await.unwrap();
-    }
-    for fan in fans {
-        assert_eq!(scene.feed(fan).await, [0, 1, 2], "{fan}");
-    }
-    assert_eq!(scene.mark(&actor("star")).await, Some((0, 2)));
 }
 
 /// What would have expired is not written any more, and the watermark moves on.
@@ -410,23 +427,26 @@ async fn a_purged_account_gets_no_watermark() {
 /// R40: a feed is cut behind its horizon.
 #[tokio::test]
 async fn a_feed_that_is_too_long_is_cut() {
-    let scene = Scene::with(short_feeds, ["ana", "bo", "cleo"]).await;
-    scene.town.follow("bo", "ana").await;
-    scene.town.follow("bo", "cleo").await;
-    scene.town.follow("cleo", "ana").await;
-    for number in 0..4 {
-        scene.town.post("ana", &format!("post {number}")).await;
-        scene.town.post("cleo", &format!("post {number}")).await;
+    let names = ["ana", "bo", "cleo"];
+    let far = Scene::dynoxide(short_feeds, names).await;
+    for scene in [Scene::with(short_feeds, names).await, far] {
+        scene.town.follow("bo", "ana").await;
+        scene.town.follow("bo", "cleo").await;
+        scene.town.follow("cleo", "ana").await;
+        for number in 0..4 {
+            scene.town.post("ana", &format!("post {number}")).await;
+            scene.town.post("cleo", &format!("post {number}")).await;
+        }
+        let runner = scene.runner();
+        runner.drain().await.unwrap();
+        assert_eq!(scene.feed("bo").await, [5, 6, 7]);
+        assert_eq!(horizon(&scene, "bo").await, Some(5));
+        assert_eq!(scene.feed("cleo").await, [2, 4, 6]);
+        assert_eq!(horizon(&scene, "cleo").await, Some(2));
+        assert_eq!((horizon(&scene, "ana").await, scene.feed("ana").await), (None, vec![]));
+        assert_eq!(scene.mark(&actor("ana")).await, Some((0, 6)));
+        assert_eq!(count(&figures(&runner), "feed items trimmed"), 6);
     }
-    let runner = scene.runner();
-    runner.drain().await.unwrap();
-    assert_eq!(scene.feed("bo").await, [5, 6, 7]);
-    assert_eq!(horizon(&scene, "bo").await, Some(5));
-    assert_eq!(scene.feed("cleo").await, [2, 4, 6]);
-    assert_eq!(horizon(&scene, "cleo").await, Some(2));
-    assert_eq!((horizon(&scene, "ana").await, scene.feed("ana").await), (None, vec![]));
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 6)));
-    assert_eq!(count(&figures(&runner), "feed items trimmed"), 6);
 }
 
 /// R40: what is gone has been told of before. Between the two, everything is still there.
@@ -514,6 +534,10 @@ async fn two_workers_copy_the_same() {
         assert_eq!(scene.feed(fan).await, expected);
     }
     assert_eq!(scene.mark(&actor("ana")).await, Some((0, 11)));
+}
+
+fn push(feed: &mut FeedSettings) {
+    feed.policy = FeedPolicy::Push;
 }
 
 /// Everybody's activities are copied, into feeds of three, which are always looked at.

@@ -113,7 +113,7 @@ async fn every_change_is_read_once_for_all_processors() {
     runner.drain().await.unwrap();
     let figures = runner.figures();
     let written = crate::facts::changes(&stage.ground).await;
-    assert_eq!((figures.lanes.len(), split.shown() - written), (4, written));
+    assert_eq!((figures.lanes.len(), split.shown() - written), (7, written));
 }
 
 /// How far behind everything is, and what was done.

@@ -79,6 +79,8 @@ pub(crate) async fn look_around(town: &Town, naive: &Naive, steps: usize) {
 fn much_happened(memory: &Memory, steps: usize) {
     let acts = steps * PEOPLE;
     assert!(memory.acts >= acts_min(steps), "{} acts of {acts}", memory.acts);
+    // Much of it is refused: what people want to do something with has changed meanwhile, or is gone.
+    assert!(memory.done * 3 > memory.acts, "{} of {} done", memory.done, memory.acts);
     // Few steps, if somebody wants them, need not be everything.
     if acts > 3 * deck::size() {
         let missing: Vec<_> =

@@ -2,9 +2,9 @@
 //! another card, and still the same things are done in the same number of acts, all of them each time
 //! the deck is through.
 
+use rand::SeedableRng;
 use rand::rngs::SmallRng;
-use rand::seq::SliceRandom;
-use rand::{Rng, SeedableRng};
+use rand::seq::{IndexedRandom, SliceRandom};
 
 /// How often each act is in the deck, by its name. Accounts are deleted by plan.
 const CARDS: &[(usize, &str)] = &[
@@ -50,7 +50,7 @@ const CARDS: &[(usize, &str)] = &[
 
 /// What only staff can do, and what they do every other time.
 pub(crate) const OF_STAFF: &[&str] =
-    &["Moderate", "ModerateComment", "Suspend", "Unsuspend", "Unsuspend", "SetRoles"];
+    &["Moderate", "ModerateComment", "Suspend", "Unsuspend", "Unsuspend", "Unsuspend", "SetRoles"];
 
 /// So many acts are in a deck.
 pub(crate) fn size() -> usize {
@@ -84,5 +84,5 @@ impl Deck {
 
 /// A card for somebody who plays alone.
 pub(crate) fn any(random: &mut SmallRng) -> &'static str {
-    CARDS[random.random_range(0..CARDS.len())].1
+    CARDS.choose(random).unwrap().1
 }

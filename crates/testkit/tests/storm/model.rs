@@ -38,6 +38,8 @@ pub(crate) struct Memory {
     /// What has been done, or at least been tried, and how often.
     pub(crate) chosen: BTreeSet<&'static str>,
     pub(crate) acts: usize,
+    /// How often it was more than tried.
+    pub(crate) done: usize,
     /// Everything that was posted, commented and founded, gone or not.
     pub(crate) posts: Vec<PostId>,
     pub(crate) comments: Vec<CommentId>,
@@ -51,6 +53,8 @@ pub(crate) struct Memory {
     pub(crate) blocks: HashMap<(UserId, UserId), bool>,
     /// Whether somebody follows somebody, as they left it; `None` once others had a say.
     pub(crate) follows: HashMap<(UserId, UserId), Option<bool>>,
+    /// Who is, or was, in which group, or asked to be.
+    pub(crate) joined: Vec<(UserId, GroupId)>,
     /// What people call themselves since they changed it.
     pub(crate) nicknames: HashMap<UserId, Nickname>,
     /// What the admin gave and took.
@@ -77,26 +81,41 @@ impl Memory {
         !self.gone.contains(user)
     }
 
-    /// Something somebody made themselves, and has not deleted, that comes after `start` of all.
-    pub(crate) fn post_of(&self, me: &UserId, start: usize) -> Option<PostId> {
-        let is_mine = |said: &Said<_>| said.author == *me && said.text.is_some();
-        any(&self.posts, start, |id| self.posted.get(id).is_some_and(is_mine))
+    /// Something that is there, and was said after `start` others: by `author`, if it matters.
+    pub(crate) fn a_post(&self, author: Option<&UserId>, start: usize) -> Option<PostId> {
+        any(&self.posts, start, |id| self.posted.get(id).is_some_and(|it| self.stands(it, author)))
     }
 
     /// The same, of comments.
-    pub(crate) fn comment_of(&self, me: &UserId, start: usize) -> Option<CommentId> {
-        let is_mine = |said: &Said<_>| said.author == *me && said.text.is_some();
-        any(&self.comments, start, |id| self.commented.get(id).is_some_and(is_mine))
+    pub(crate) fn a_comment(&self, author: Option<&UserId>, start: usize) -> Option<CommentId> {
+        let stands = |id: &_| self.commented.get(id).is_some_and(|it| self.stands(it, author));
+        any(&self.comments, start, stands)
+    }
+
+    fn stands<Place>(&self, said: &Said<Place>, author: Option<&UserId>) -> bool {
+        let by_whom = author.is_none_or(|author| said.author == *author);
+        by_whom && said.text.is_some() && self.alive(&said.author)
     }
 
     /// The same, of groups.
-    pub(crate) fn group_of(&self, me: &UserId, start: usize) -> Option<GroupId> {
-        let is_mine = |group: &Founded| group.founder == *me && !group.is_deleted;
-        any(&self.groups, start, |id| self.founded.get(id).is_some_and(is_mine))
+    pub(crate) fn a_group(&self, founder: Option<&UserId>, start: usize) -> Option<GroupId> {
+        let by_whom = |group: &Founded| founder.is_none_or(|founder| group.founder == *founder);
+        let stands = |group: &Founded| by_whom(group) && !group.is_deleted;
+        any(&self.groups, start, |id| self.founded.get(id).is_some_and(stands))
+    }
+
+    /// A group that somebody is in, or asks to be in.
+    pub(crate) fn a_group_with(&self, member: &UserId, start: usize) -> Option<GroupId> {
+        any(&self.joined, start, |(user, _)| user == member).map(|(_, group)| group)
+    }
+
+    /// Somebody in a group, or who asks to be in it.
+    pub(crate) fn a_member(&self, group: &GroupId, start: usize) -> Option<UserId> {
+        any(&self.joined, start, |(_, joined)| joined == group).map(|(user, _)| user)
     }
 }
 
 fn any<T: Clone>(all: &[T], start: usize, fits: impl Fn(&T) -> bool) -> Option<T> {
-    let turned = all.iter().cycle().skip(start % all.len().max(1)).take(all.len());
-    turned.cloned().find(fits)
+    let mut turned = all.iter().cycle().skip(start % all.len().max(1)).take(all.len());
+    turned.find(|one| fits(one)).cloned()
 }

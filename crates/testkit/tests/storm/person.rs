@@ -31,8 +31,7 @@ pub(crate) struct Person {
     seed: u64,
 }
 
-/// What somebody comes across: anything of each kind, what is their own most often where only their
-/// own is of use.
+/// What somebody comes across: most often what they can do something with.
 struct Found {
     other: UserId,
     post: Option<PostId>,
@@ -41,6 +40,11 @@ struct Found {
     own_post: Option<PostId>,
     own_comment: Option<CommentId>,
     own_group: Option<GroupId>,
+    joined: Option<GroupId>,
+    member: UserId,
+    followed: UserId,
+    follower: UserId,
+    blocked: UserId,
     suspended: UserId,
 }
 
@@ -130,10 +134,12 @@ impl Person {
         let found = self.look();
         let random = &mut self.random;
         let text = format!("thought {} #t{}", random.random::<u32>(), random.random_range(0..9));
-        let seen =
-            [Visibility::Public, Visibility::Public, Visibility::Followers, Visibility::Private];
-        let visibility = *seen.choose(random).unwrap();
-        let group = found.group.clone().filter(|_| random.random_bool(0.3));
+        let visibility = match random.random_range(0..6) {
+            0 => Visibility::Followers,
+            1 => Visibility::Private,
+            _ => Visibility::Public,
+        };
+        let group = found.joined.clone().filter(|_| random.random_bool(0.3));
         let post = Act::Post { content: text.clone(), group, visibility };
         let act = match card {
             "Post" => None,
@@ -146,7 +152,7 @@ impl Person {
             "CreateGroup" => Some(Act::CreateGroup { name: text, private: random.random() }),
             "UpdateGroup" => found.own_group.map(|group| Act::UpdateGroup(group, text)),
             "Follow" | "Unfollow" | "Accept" | "Reject" | "Mute" | "Block" | "Unblock" => {
-                Some(to_people(card, found.other, random))
+                Some(to_people(card, found, random))
             }
             "DeleteGroup" | "Join" | "Leave" | "Invite" | "Approve" | "Remove" | "SetRole" => {
                 to_groups(card, found, random)
@@ -161,58 +167,69 @@ impl Person {
 
     fn look(&mut self) -> Found {
         let (random, me) = (&mut self.random, &self.caller.user_id);
-        let other = self.others.choose(random).unwrap().clone();
-        let (start, is_own) = (random.random_range(0..1000), random.random_bool(0.8));
+        let other = self.others.choose(random).unwrap();
+        let (start, knows) = (random.random_range(0..1000), random.random_bool(0.9));
+        let own = Some(me).filter(|_| knows);
         self.naive.with(|memory| {
-            let post = memory.posts.choose(random).cloned();
-            let comment = memory.comments.choose(random).cloned();
+            let (post, comment) = (memory.a_post(None, start), memory.a_comment(None, start));
             let group = memory.groups.choose(random).cloned();
-            let suspended = memory.suspended.choose(random).cloned();
+            let own_group = memory.a_group(own, start).or_else(|| group.clone());
+            let member = own_group.as_ref().and_then(|group| memory.a_member(group, start));
+            let follows = |(edge, follows): (&(UserId, UserId), &Option<bool>)| {
+                follows.unwrap_or(false).then(|| edge.clone())
+            };
+            let mut follows = memory.follows.iter().filter_map(follows);
+            let followed = follows.find(|(follower, _)| knows && follower == me);
+            let follower = follows.find(|(_, followee)| knows && followee == me);
+            let mut blocks = memory.blocks.iter().filter(|(_, blocks)| **blocks);
+            let blocked = blocks.find(|((blocker, _), _)| knows && blocker == me);
             Found {
-                own_post: memory.post_of(me, start).filter(|_| is_own).or_else(|| post.clone()),
-                own_comment: memory
-                    .comment_of(me, start)
-                    .filter(|_| is_own)
-                    .or_else(|| comment.clone()),
-                own_group: memory.group_of(me, start).filter(|_| is_own).or_else(|| group.clone()),
-                suspended: suspended.unwrap_or_else(|| other.clone()),
-                other,
+                own_post: memory.a_post(own, start).or_else(|| post.clone()),
+                own_comment: memory.a_comment(own, start).or_else(|| comment.clone()),
+                joined: memory.a_group_with(me, start).filter(|_| knows).or_else(|| group.clone()),
+                group,
+                own_group,
                 post,
                 comment,
-                group,
+                member: member.unwrap_or_else(|| other.clone()),
+                followed: followed.map_or_else(|| other.clone(), |(_, followee)| followee),
+                follower: follower.map_or_else(|| other.clone(), |(follower, _)| follower),
+                blocked: blocked.map_or_else(|| other.clone(), |((_, blocked), _)| blocked.clone()),
+                suspended: memory.suspended.choose(random).unwrap_or(other).clone(),
+                other: other.clone(),
             }
         })
     }
 }
 
-fn to_people(card: &str, other: UserId, random: &mut SmallRng) -> Act {
+fn to_people(card: &str, found: Found, random: &mut SmallRng) -> Act {
     match card {
-        "Follow" => Act::Follow(other),
-        "Unfollow" => Act::Unfollow(other),
-        "Accept" => Act::Accept(other),
-        "Reject" => Act::Reject(other),
-        "Mute" => Act::Mute(other, random.random()),
-        "Block" => Act::Block(other),
-        _ => Act::Unblock(other),
+        "Follow" => Act::Follow(found.other),
+        "Unfollow" => Act::Unfollow(found.followed),
+        "Accept" => Act::Accept(found.follower),
+        "Reject" => Act::Reject(found.follower),
+        "Mute" => Act::Mute(found.followed, random.random()),
+        "Block" => Act::Block(found.other),
+        _ => Act::Unblock(found.blocked),
     }
 }
 
 fn to_groups(card: &str, found: Found, random: &mut SmallRng) -> Option<Act> {
-    let Found { other, group, own_group, .. } = found;
+    let Found { other, group, own_group, joined, member, .. } = found;
     Some(match card {
         "DeleteGroup" => Act::DeleteGroup(own_group?),
         "Join" => Act::Join(group?),
-        "Leave" => Act::Leave(group?),
+        "Leave" => Act::Leave(joined?),
         "Invite" => Act::Invite(own_group?, other),
-        "Approve" => Act::Approve(own_group?, other),
-        "Remove" => Act::Remove(own_group?, other),
-        _ => Act::SetRole(own_group?, other, *GroupRole::ALL.choose(random)?),
+        "Approve" => Act::Approve(own_group?, member),
+        "Remove" => Act::Remove(own_group?, member),
+        _ => Act::SetRole(own_group?, member, *GroupRole::ALL.choose(random)?),
     })
 }
 
 fn to_accounts(card: &str, found: Found, random: &mut SmallRng) -> Act {
     match card {
-        "TurnPrivate" => Act::TurnPrivate(random.random()),
+        "TurnPrivate" => Act::TurnPrivate(random.random_bool(0.3)),
         "Rename" => Act::Rename(format!("n{}", random.random::<u16>()).parse().unwrap()),
         "Suspend" => Act::Suspend(found.other),
         "Unsuspend" => Act::Unsuspend(found.suspended),

@@ -7,6 +7,7 @@ use crate::model::{Founded, Memory, Said};
 
 /// Keeps in mind what somebody has done.
 pub(crate) fn remember(memory: &mut Memory, me: &UserId, act: &Act, done: &Done) {
+    memory.done += 1;
     match act {
         Act::Follow(other) | Act::Unfollow(other) => {
             let follows = matches!(act, Act::Follow(_));
@@ -59,6 +60,9 @@ fn of_groups(memory: &mut Memory, me: &UserId, act: &Act, done: &Done) {
             Founded { founder: me.clone(), name, is_deleted: false, is_loose: false };
         memory.founded.insert(group.clone(), group_of_mine);
         return;
+    }
+    if let Act::Join(group) = act {
+        memory.joined.push((me.clone(), group.clone()));
     }
     let (Act::UpdateGroup(group, _)
     | Act::DeleteGroup(group)

@@ -1,0 +1,101 @@
+//! Nothing is left out: every method of every service is a mutation that is stopped, or a read, and
+//! every processor is stopped somewhere.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use roundtable_testkit::Act;
+
+use crate::deeds::{Deed, among_people, with_accounts, with_content};
+use crate::processors::Case;
+use crate::stage::Stage;
+
+/// What changes nothing.
+const READS: &str = "
+    accounts.authenticate accounts.by_email accounts.by_handle accounts.by_nickname
+    accounts.by_username accounts.counts accounts.keys accounts.login_attempts accounts.me
+    accounts.people accounts.user activities.of blocks.list
+    comments.by comments.comment comments.marks comments.on comments.replies
+    feeds.catch_up feeds.follow feeds.home feeds.live feeds.next feeds.warm_up
+    follows.activity_of follows.followed_by follows.followers follows.following
+    follows.is_following follows.requests
+    groups.get groups.members groups.mine groups.of groups.views
+    likes.by likes.has_liked likes.of
+    moderation.audit moderation.case moderation.queue moderation.reports
+    posts.by posts.counters posts.global posts.marks posts.on_day posts.popular posts.post
+    posts.posts posts.stats posts.tagged promotions.get
+";
+
+/// What processors do, which are stopped as such, and what whoever runs the place may do instead of
+/// one of them.
+const OF_PROCESSORS: &str = "
+    follows.grow_shards groups.disband groups.leave_all moderation.decide_automatically
+    posts.set_author_private promotions.decide
+";
+
+/// What no service is.
+const NO_SERVICES: &[&str] = &["commit", "ground", "sight"];
+
+/// The processors with a file of their own for it.
+const STOPPED_ELSEWHERE: &[&str] = &["FanOut"];
+
+/// R32, R33: a mutation without a stop fails here.
+#[tokio::test]
+async fn every_mutation_is_stopped() {
+    let stage = Stage::set().await;
+    let town = stage.place.town(1).await;
+    let deeds = [among_people, with_content, with_accounts].map(|deeds| deeds(&stage, &town));
+    let deeds = deeds.concat();
+    let acts = deeds.iter().filter_map(|deed| match deed {
+        Deed::Act(_, act) => Some(act.name()),
+        _ => None,
+    });
+    let acts: BTreeSet<&str> = acts.collect();
+    assert_eq!(acts, Act::NAMES.iter().copied().collect(), "everything that people do");
+    let stopped: BTreeSet<String> = deeds.iter().map(|deed| deed.operation().into()).collect();
+    let mut there = operations();
+    for name in READS.split_whitespace().chain(OF_PROCESSORS.split_whitespace()) {
+        assert!(there.remove(name), "{name} is not there any more");
+    }
+    assert_eq!(stopped, there);
+}
+
+/// R32, R33: a processor without a stop fails here.
+#[test]
+fn every_processor_is_stopped() {
+    let mut there = BTreeSet::new();
+    for source in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../streams/src")) {
+        let text = fs::read_to_string(source).unwrap();
+        let named = text.lines().filter_map(|line| line.strip_prefix("impl Processor for "));
+        there.extend(named.filter_map(|rest| rest.split_whitespace().next().map(String::from)));
+    }
+    let stopped = Case::ALL.iter().map(|case| case.processor());
+    let stopped = stopped.chain(STOPPED_ELSEWHERE.iter().copied()).map(String::from);
+    assert_eq!(stopped.collect::<BTreeSet<_>>(), there);
+}
+
+/// Every method of every service.
+fn operations() -> BTreeSet<String> {
+    let domain = Path::new(env!("CARGO_MANIFEST_DIR")).join("../domain/src");
+    let mut there = BTreeSet::new();
+    for source in files(&domain) {
+        let within = source.strip_prefix(&domain).unwrap().with_extension("");
+        let module = within.iter().next().unwrap().to_str().unwrap();
+        if NO_SERVICES.contains(&module) {
+            continue;
+        }
+        let text = fs::read_to_string(&source).unwrap();
+        let methods = text.lines().filter_map(|line| line.strip_prefix("    pub async fn "));
+        let names = methods.filter_map(|method| method.split(['(', '<']).next());
+        there.extend(names.map(|name| format!("{module}.{name}")));
+    }
+    there
+}
+
+/// The files in a directory, and in those below it.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
