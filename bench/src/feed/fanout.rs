@@ -85,11 +85,15 @@ impl Subjects<'_> {
                 best = Some((took, pipeline));
             }
         }
+        let jobs = redis.fan_out(self.town.actors, self.number(), Pipeline::JOBS)?;
         redis.check_feeds(self.town.actors, self.next as u64)?;
         let Some((_, pipeline)) = best else { return Ok(None) };
         let Pipeline { workers, followers } = pipeline;
         report.note(format!(
-            "Redis is fastest with {workers} workers who send {followers} followers at once"
+            "Redis is fastest with {workers} workers who send {followers} followers at once; with {} who \
+             send one at a time, as Mastodon's do, it serves {:.0} followers/s",
+            Pipeline::JOBS.workers,
+            rate(self.town.actors as u64, jobs)
         ));
         let mut ids = redis.read_ids(READS)?;
         report.note(format!(

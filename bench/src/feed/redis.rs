@@ -28,6 +28,9 @@ pub(super) struct Pipeline {
 }
 
 impl Pipeline {
+    /// As Mastodon's workers are set up: each job is one follower.
+    pub(super) const JOBS: Self = Self { workers: 25, followers: 1 };
+
     /// Those that are tried, to find the best.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let of = |workers| [100, 1_000, 10_000].map(|followers| Self { workers, followers });

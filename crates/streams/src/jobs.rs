@@ -36,7 +36,7 @@ const PAGES_IN_A_ROW_MAX: u32 = 50;
 const MET_OTHERS_MAX: u32 = 10;
 /// Due jobs looked at when taking one: others may be taking the first ones.
 const LOOK_JOBS: usize = 10;
-/// How long an idle worker waits before it looks again.
+/// How long an idle worker waits before it looks again, if it hears of nothing.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// A kind of work.
@@ -124,12 +124,14 @@ impl Worker {
     /// Works until everything is to stop.
     pub(crate) async fn follow(self) {
         let mut failures = 0;
+        let mut asked = self.shared.asked.listener();
         while !self.shared.stop.is_set() {
+            asked.hear();
             match self.step().await {
                 Ok(Worked::Some) => failures = 0,
                 Ok(Worked::Nothing) => {
                     failures = 0;
-                    self.shared.stop.pause(IDLE).await;
+                    self.shared.stop.unless(asked.wait(IDLE)).await;
                 }
                 Err(failure) => {
                     failures += 1;

@@ -304,9 +304,13 @@ impl Lane {
             return Ok(Tried::Done);
         }
         let Some(mark) = &mut self.mark else { return Ok(Tried::Lost) };
+        let asks = effects.touches(self.shared.ground.ops().table());
         match mark.commit(&self.shared, effects, &last.sequence).await? {
             Committed::Done => {
                 self.unsaved = 0;
+                if asks {
+                    self.shared.asked.say();
+                }
                 Ok(Tried::Done)
             }
             Committed::Lost => Ok(Tried::Lost),

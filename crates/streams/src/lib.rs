@@ -20,6 +20,7 @@
 //!
 //! It knows no backend: sharing by leases is given to it from outside.
 
+mod asked;
 mod backoff;
 mod commit;
 mod counters;

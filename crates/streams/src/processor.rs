@@ -81,6 +81,12 @@ impl Effects {
         self.groups.iter().map(Vec::len).sum()
     }
 
+    /// Whether anything of a table is written.
+    pub(crate) fn touches(&self, table: &Table) -> bool {
+        let name = &table.definition().name;
+        self.groups.iter().flatten().any(|write| write.table.name == *name)
+    }
+
     /// Whether nothing follows.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()

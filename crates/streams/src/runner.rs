@@ -10,6 +10,7 @@ use roundtable_model::table::Shard;
 use roundtable_model::{Entity, StreamShard};
 use tokio::task::JoinSet;
 
+use crate::asked::Asked;
 use crate::figures::{Figures, Snapshot};
 use crate::jobs::{Work, Worked, Worker};
 use crate::lane::{Lane, Step};
@@ -79,8 +80,8 @@ impl Setup {
     /// The runner.
     pub fn build(self) -> Runner {
         let Self { ground, processors, works, sharing, retries } = self;
-        let (figures, stop) = (Figures::default(), Stop::default());
-        let shared = Arc::new(Shared { ground, sharing, retries, figures, stop });
+        let (figures, stop, asked) = (Figures::default(), Stop::default(), Asked::default());
+        let shared = Arc::new(Shared { ground, sharing, retries, figures, stop, asked });
         Runner { shared, processors, works }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use roundtable_domain::Ground;
 
+use crate::asked::Asked;
 use crate::figures::Figures;
 use crate::stop::Stop;
 use crate::{Backoff, Sharing};
@@ -24,6 +25,7 @@ pub(crate) struct Shared {
     pub(crate) retries: Retries,
     pub(crate) figures: Figures,
     pub(crate) stop: Stop,
+    pub(crate) asked: Asked,
 }
 
 impl Shared {

@@ -6,14 +6,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+#[path = "storm/agree.rs"]
+mod agree;
 #[path = "storm/cast.rs"]
 mod cast;
+#[path = "storm/deck.rs"]
+mod deck;
 #[path = "storm/model.rs"]
 mod model;
 #[path = "storm/person.rs"]
 mod person;
 #[path = "storm/processes.rs"]
 mod processes;
+#[path = "storm/remember.rs"]
+mod remember;
 
 use std::io::Write as _;
 use std::sync::Arc;

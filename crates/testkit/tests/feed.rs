@@ -29,12 +29,16 @@ mod oracle;
 mod pages;
 #[path = "feed/reading.rs"]
 mod reading;
+#[path = "feed/scenes.rs"]
+mod scenes;
 #[path = "feed/served.rs"]
 mod served;
 #[path = "feed/shorter.rs"]
 mod shorter;
 #[path = "feed/stage.rs"]
 mod stage;
+#[path = "feed/stalling.rs"]
+mod stalling;
 #[path = "feed/step.rs"]
 mod step;
 #[path = "feed/telling.rs"]
@@ -44,6 +48,7 @@ use std::cell::Cell;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
 
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use reading::Mismatch;
@@ -58,10 +63,15 @@ use tokio::runtime::Runtime;
 
 /// Histories of a run, unless told otherwise.
 const HISTORIES: u32 = 200;
+/// As many as are run by hand: then everything is looked at that can be.
+const HISTORIES_THOROUGH: u32 = 1_000;
 /// Of so many of them, one is lived through where it takes longer.
 const PER_SHARED: u32 = 4;
-const PER_ENGINE: u32 = 10;
+const PER_ENGINE: u32 = 5;
 const PER_SERVER: u32 = 20;
+
+/// Bytes of a stack on which histories are lived.
+const STACK_BYTES: usize = 32 << 20;
 
 fn told(variable: &str) -> Option<u32> {
     std::env::var(variable).ok()?.parse().ok()
@@ -80,8 +90,7 @@ struct Ages {
     histories: u32,
     /// Steps of each history.
     steps: RangeInclusive<usize>,
-    /// Tries at making a failing one shorter, before its pieces are left out one by one; none leave it
-    /// as it is.
+    /// Tries at making a failing one shorter, before its pieces are left out one by one.
     tries: u32,
     seed: u8,
 }
@@ -113,7 +122,6 @@ fn live_through(ages: Ages, place: impl Fn() -> Place) -> Result<Tally, String> 
     });
     match lived {
         Ok(()) => Ok(all.get()),
-        Err(TestError::Fail(story, _)) if tries == 0 => Err(story.to_string()),
         Err(TestError::Fail(story, history)) => {
             let fails = |history: &History| runtime.block_on(live(place(), history)).0.err();
             Err(shortest(history, fails).map_or(story.to_string(), |mismatch| mismatch.0))
@@ -127,18 +135,32 @@ fn well(lived: Result<Tally, String>) -> Tally {
     lived.unwrap_or_else(|story| panic!("{story}"))
 }
 
+/// Lives through a history, at the end of which everybody reads everything.
 async fn live(place: Place, history: &History) -> (Result<(), Mismatch>, Tally) {
     let mut stage = Stage::set(place, &history.opening).await;
     let lived = stage.live(history).await;
+    let lived = if lived.is_ok() { stage.compare_all().await } else { lived };
     (lived, stage.tally)
 }
 
-fn in_memory(ages: Ages, kind: Kind) -> Result<Tally, String> {
+/// Lives with room: the futures of histories are large, and threads of tests have little.
+fn with_room<T: Send + 'static>(live: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    std::thread::Builder::new().stack_size(STACK_BYTES).spawn(live).unwrap()
+}
+
+/// What became of what was lived with room.
+fn joined<T>(lived: JoinHandle<T>) -> T {
+    lived.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Places in memory, each with the same people in it.
+fn memory(kind: Kind) -> impl Fn() -> Place {
     let clock = stage::clock();
     let first = Arc::new(Reference::new(clock.clone()));
     let place = Place::populated(first.clone(), TableNames::default(), clock);
-    let place = Place { kind, ..runtime().block_on(place) };
-    live_through(ages, || place.held_by(Arc::new(first.fork())))
+    let is_thorough = histories() >= HISTORIES_THOROUGH;
+    let place = Place { kind, is_thorough, ..runtime().block_on(place) };
+    move || place.held_by(Arc::new(first.fork()))
 }
 
 /// I7, I13, R13, R14, R25, R35, R36, R40
@@ -146,11 +168,9 @@ fn in_memory(ages: Ages, kind: Kind) -> Result<Tally, String> {
 fn feeds_are_exact_whatever_happens() {
     // On both cores: each does half of it.
     let half = histories().div_ceil(2);
-    let tally = std::thread::scope(|scope| {
-        let other = scope.spawn(|| in_memory(Ages::of(half, 2), Kind::Own));
-        let tally = well(in_memory(Ages::of(half, 1), Kind::Own));
-        tally + well(other.join().unwrap())
-    });
+    let [one, other] = [1, 2]
+        .map(|seed| with_room(move || well(live_through(Ages::of(half, seed), memory(Kind::Own)))));
+    let tally = joined(one) + joined(other);
     if histories() >= HISTORIES {
         tally.is_worth_it();
     }
@@ -160,51 +180,84 @@ fn feeds_are_exact_whatever_happens() {
 #[test]
 fn feeds_are_exact_where_other_processes_write_as_well() {
     let histories = histories().div_ceil(PER_SHARED);
-    well(in_memory(Ages::of(histories, 3), Kind::Shared));
+    joined(with_room(move || {
+        well(live_through(Ages::of(histories, 3), memory(Kind::Shared)));
+    }));
 }
 
-/// A store that loses copies is found out: what is proven here is not proven by looking away.
+/// R35, R40: whenever the worker comes while somebody reads, stops, dies or is refused, and whoever
+/// comes in between.
+#[test]
+fn feeds_are_exact_at_every_moment_of_fan_out() {
+    type Scene = fn(usize) -> History;
+    let scenes: [(Scene, usize, usize); 4] = [
+        (scenes::worker_comes, 60, 1),
+        (scenes::worker_stalls, 400, 3),
+        (scenes::worker_dies, 30, 1),
+        (scenes::worker_gives_up, 30, 1),
+    ];
+    joined(with_room(move || {
+        let (place, runtime) = (memory(Kind::Own), runtime());
+        for (scene, moments, apart) in scenes {
+            for moment in (0..moments).step_by(apart) {
+                let scene = scene(moment);
+                let lived = runtime.block_on(async {
+                    Stage::set(place(), &scene.opening).await.live(&scene).await
+                });
+                lived.unwrap_or_else(|mismatch| panic!("{}", mismatch.0));
+            }
+        }
+    }));
+}
+
+/// A store that loses copies is found out, and the story of it is a short one: what is proven here is
+/// not proven by looking away.
 #[test]
 fn lost_copies_are_noticed() {
-    let ages = Ages { tries: 0, ..Ages::of(HISTORIES, 6) };
-    let story = in_memory(ages, Kind::Lossy).unwrap_err();
+    let ages = Ages { tries: 100, ..Ages::of(HISTORIES, 6) };
+    let lived = joined(with_room(move || live_through(ages, memory(Kind::Lossy))));
+    let story = lived.unwrap_err();
     assert!(story.contains("should be") && story.contains("but was"), "{story}");
+    assert!(story.trim().lines().count() <= 12, "{story}");
 }
 
 /// The same on the embedded engine.
 #[test]
 fn feeds_are_exact_on_the_engine() {
-    let directory = tempfile::tempdir().unwrap();
-    let number = AtomicU32::new(0);
-    let runtime = runtime();
-    let lived = live_through(Ages::of(histories().div_ceil(PER_ENGINE), 4), || {
-        let clock = stage::clock();
-        let place = directory.path().join(number.fetch_add(1, Ordering::Relaxed).to_string());
-        let segment_bytes = 1 << 20;
-        let options = Options { clock: clock.clone(), segment_bytes, ..Options::default() };
-        let engine = Arc::new(Engine::open(&place, options).unwrap());
-        let populated = Place::populated(engine.clone(), TableNames::default(), clock);
-        runtime.block_on(populated).held_by(engine)
-    });
-    well(lived);
+    let ages = Ages::of(histories().div_ceil(PER_ENGINE), 4);
+    joined(with_room(move || {
+        let (directory, number) = (tempfile::tempdir().unwrap(), AtomicU32::new(0));
+        let runtime = runtime();
+        well(live_through(ages, || {
+            let clock = stage::clock();
+            let number = number.fetch_add(1, Ordering::Relaxed).to_string();
+            let segment_bytes = 1 << 20;
+            let options = Options { clock: clock.clone(), segment_bytes, ..Options::default() };
+            let engine = Engine::open(directory.path().join(number), options).unwrap();
+            let engine = Arc::new(engine);
+            let place = Place::populated(engine.clone(), TableNames::default(), clock);
+            runtime.block_on(place).held_by(engine)
+        }));
+    }));
 }
 
 /// The same on DynamoDB's API.
 #[test]
 fn feeds_are_exact_over_the_network() {
-    let clock = stage::clock();
-    let connection = Connection::local(served::serve(&clock)).clock(clock.clone());
-    let number = AtomicU32::new(0);
-    let runtime = runtime();
     let ages = Ages { steps: 10..=30, ..Ages::of(histories().div_ceil(PER_SERVER), 5) };
-    let lived = live_through(ages, || {
-        let number = number.fetch_add(1, Ordering::Relaxed);
-        let named = |table: &str| format!("history_{number}_{table}");
-        let tables = TableNames { core: named("core"), logins: named("logins"), ops: named("ops") };
-        clock.set_ms(stage::BEGIN_MS);
-        let backend = Arc::new(Dynamo::connect(connection.clone()));
-        let populated = Place::populated(backend.clone(), tables, clock.clone());
-        Place { is_slow: true, ..runtime.block_on(populated).held_by(backend) }
-    });
-    well(lived);
+    joined(with_room(move || {
+        let clock = stage::clock();
+        let connection = Connection::local(served::serve(&clock)).clock(clock.clone());
+        let (number, runtime) = (AtomicU32::new(0), runtime());
+        well(live_through(ages, || {
+            let number = number.fetch_add(1, Ordering::Relaxed);
+            let [core, logins, ops] =
+                ["core", "logins", "ops"].map(|table| format!("history_{number}_{table}"));
+            let tables = TableNames { core, logins, ops };
+            clock.set_ms(stage::BEGIN_MS);
+            let backend = Arc::new(Dynamo::connect(connection.clone()));
+            let place = Place::populated(backend.clone(), tables, clock.clone());
+            runtime.block_on(place).held_by(backend)
+        }));
+    }));
 }

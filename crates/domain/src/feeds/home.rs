@@ -41,10 +41,12 @@ impl Feeds {
         }
         let circle = self.circles.of(&self.ground, &me.id).await.map_err(Failure::from)?;
         let mut stored = Stored::new(&self.ground, &me.id, &circle);
-        let (mut items, mut looked, mut may_walk) = (Vec::with_capacity(wanted + 1), 1, true);
+        let (mut items, mut looked, mut may_walk) = (Vec::with_capacity(wanted + 1), 0, true);
         loop {
-            // One more than a page, to know whether another one follows.
-            let missing = (wanted + 1 - items.len()).max(looked.min(LOOK_MAX));
+            // One more than a page, to know whether another one follows; and as many beyond as fell out
+            // of those before them.
+            let missing = wanted + 1 - items.len();
+            let missing = (missing * (looked + 1)).div_ceil(items.len() + 1).min(LOOK_MAX);
             let walked = may_walk.then(|| self.walked(&circle, below.as_ref(), missing)).flatten();
             let found = match walked {
                 Some(found) => {
@@ -53,7 +55,7 @@ impl Feeds {
                 }
                 None => self.gathered(&mut stored, &circle, below.as_ref(), missing).await?,
             };
-            looked = found.entries.len() * 2;
+            looked += found.entries.len();
             items.extend(self.shown(caller, &me, &circle, found.entries).await?);
             below = found.down_to;
             if items.len() > wanted || below.is_none() {

@@ -1,132 +1,23 @@
-//! What the promoted do, in the feeds of their readers (R13, R35, R40): complete up to the watermark,
-//! whatever fails.
+//! What the promoted do, in the feeds of their readers (R13, R35): complete up to the watermark, whatever
+//! fails.
 
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_domain::{FeedPolicy, FeedSettings, NewPromotion, Promotions, Settings};
-use roundtable_model::entities::{Activity, Checkpoint, FeedHorizon, FeedItem, Promotion, User};
-use roundtable_model::table::{ManualClock, SharedBackend, Store};
-use roundtable_model::{ActorId, Entity, PromotionReason, Queue, Role, Shards, Time, UserStatus};
-use roundtable_streams::{FanOut, QueueFigures, Runner, Setup};
-use roundtable_testkit::{Split, Town};
+use roundtable_domain::FeedPolicy;
+use roundtable_model::entities::{Activity, Checkpoint, Promotion, User};
+use roundtable_model::table::{ManualClock, SharedBackend};
+use roundtable_model::{Entity, Role, Shards, UserStatus};
+use roundtable_streams::FanOut;
+use roundtable_testkit::Split;
 
 use crate::facts::{all, bookkeeping, everything};
-use crate::refusing::{Refused, Refusing};
-use crate::stage::{BEGIN_MS, Stage, retries};
+use crate::refusing::Refused;
+use crate::running::start;
+use crate::scene::{Scene, actor, count, figures, push};
+use crate::stage::BEGIN_MS;
 
-const QUEUE: Queue = Queue::named("fan-out");
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-
-/// A town on a store that can be made to refuse.
-struct Scene {
-    town: Town,
-    store: Refusing,
-}
-
-impl Scene {
-    /// Everybody's activities are copied.
-    async fn pushed<const N: usize>(names: [&str; N]) -> Self {
-        Self::with(push, names).await
-    }
-
-    async fn with<const N: usize>(
-        change: impl FnOnce(&mut FeedSettings),
-        names: [&str; N],
-    ) -> Self {
-        let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
-        let change = |settings: &mut Settings| change(&mut settings.feed);
-        Self::on(Arc::new(Reference::new(clock.clone())), clock, change, names).await
-    }
-
-    /// On DynamoDB's API.
-    async fn dynoxide<const N: usize>(
-        change: impl FnOnce(&mut FeedSettings),
-        names: [&str; N],
-    ) -> Self {
-        let stage = Stage::dynoxide().await;
-        let change = |settings: &mut Settings| {
-            change(&mut settings.feed);
-            settings.tables = stage.tables().clone();
-        };
-        Self::on(Arc::clone(&stage.backend), Arc::clone(&stage.clock), change, names).await
-    }
-
-    async fn on<const N: usize>(
-        backend: SharedBackend,
-        clock: Arc<ManualClock>,
-        change: impl FnOnce(&mut Settings),
-        names: [&str; N],
-    ) -> Self {
-        let mut settings = Town::settings();
-        change(&mut settings);
-        let store = Refusing::new(backend);
-        let town = Town::on(Store::new(store.clone()), clock, settings, 0).await;
-        for name in names {
-            town.move_in(name, |_| {}).await;
-        }
-        Self { town, store }
-    }
-
-    fn runner(&self) -> Runner {
-        Setup::everything_at_once(self.town.ground()).retrying(retries()).build()
-    }
-
-    /// A runner whose pages are small.
-    fn small_steps(&self, copies: usize) -> Runner {
-        let ground = self.town.ground();
-        let fan_out = FanOut::new(ground.clone()).paged(copies);
-        let setup = Runner::on(ground.clone(), [0; 32]).with(fan_out.clone()).working(fan_out);
-        setup.retrying(retries()).build()
-    }
-
-    async fn settle(&self) {
-        self.runner().drain().await.unwrap();
-    }
-
-    /// When the activities happened that are in somebody's feed, oldest first, in seconds.
-    async fn feed(&self, name: &str) -> Vec<u64> {
-        let items: Vec<FeedItem> = all(&everything(self.town.ground()).await);
-        let mut feed: Vec<u64> = items
-            .iter()
-            .filter(|item| item.follower_id == self.town.id(name))
-            .map(|item| seconds(item.created_at))
-            .collect();
-        feed.sort_unstable();
-        feed
-    }
-
-    /// Up to where everything of somebody's has been copied, and since when, in seconds.
-    async fn mark(&self, actor: &ActorId) -> Option<(u64, u64)> {
-        let promotion = self.town.ground().core().promotion(actor).get().await.unwrap()?;
-        Some((seconds(promotion.watermark_since?), seconds(promotion.watermark?)))
-    }
-
-    async fn promote(&self, subject: &ActorId, fanout_enabled: bool) {
-        let ada = self.town.staff("ada", Role::Admin);
-        let (subject_id, reason) = (subject.clone(), PromotionReason::Manual);
-        let wish = NewPromotion { subject_id, fanout_enabled, reason, thresholds: None };
-        let promotions = Promotions::new(self.town.ground().clone());
-        promotions.set(&ada, &wish, None).await.unwrap();
-    }
-}
-
-fn seconds(time: Time) -> u64 {
-    (time.ms() - BEGIN_MS) / 1000
-}
-
-fn actor(name: &str) -> ActorId {
-    name.parse().unwrap()
-}
-
-fn figures(runner: &Runner) -> QueueFigures {
-    let queues = runner.figures().queues;
-    queues.into_iter().find(|queue| queue.queue == QUEUE.as_str()).unwrap()
-}
-
-fn count(figures: &QueueFigures, name: &str) -> u64 {
-    figures.counts.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count)
-}
 
 /// R13, R35: in the store of this process, and where every batch is a request of its own.
 #[tokio::test]
@@ -424,97 +315,6 @@ async fn a_purged_account_gets_no_watermark() {
     assert!(!all::<User>(&items).iter().any(|user| user.status == UserStatus::Deleted));
 }
 
-/// R40: a feed is cut behind its horizon.
-#[tokio::test]
-async fn a_feed_that_is_too_long_is_cut() {
-    let names = ["ana", "bo", "cleo"];
-    let far = Scene::dynoxide(short_feeds, names).await;
-    for scene in [Scene::with(short_feeds, names).await, far] {
-        scene.town.follow("bo", "ana").await;
-        scene.town.follow("bo", "cleo").await;
-        scene.town.follow("cleo", "ana").await;
-        for number in 0..4 {
-            scene.town.post("ana", &format!("post {number}")).await;
-            scene.town.post("cleo", &format!("post {number}")).await;
-        }
-        let runner = scene.runner();
-        runner.drain().await.unwrap();
-        assert_eq!(scene.feed("bo").await, [5, 6, 7]);
-        assert_eq!(horizon(&scene, "bo").await, Some(5));
-        assert_eq!(scene.feed("cleo").await, [2, 4, 6]);
-        assert_eq!(horizon(&scene, "cleo").await, Some(2));
-        assert_eq!((horizon(&scene, "ana").await, scene.feed("ana").await), (None, vec![]));
-        assert_eq!(scene.mark(&actor("ana")).await, Some((0, 6)));
-        assert_eq!(count(&figures(&runner), "feed items trimmed"), 6);
-    }
-}
-
-/// R40: what is gone has been told of before. Between the two, everything is still there.
-#[tokio::test]
-async fn the_horizon_is_raised_before_anything_is_cut() {
-    let scene = Scene::with(short_feeds, ["ana", "bo"]).await;
-    scene.town.follow("bo", "ana").await;
-    scene.store.refuse(Refused::Deletes, "FEED#bo");
-    for number in 0..5 {
-        scene.town.post("ana", &format!("post {number}")).await;
-    }
-    let runner = scene.runner();
-    runner.drain().await.unwrap();
-    assert_eq!(
-        (scene.feed("bo").await, horizon(&scene, "bo").await),
-        (vec![0, 1, 2, 3, 4], Some(2))
-    );
-    assert_eq!(scene.mark(&actor("ana")).await, None, "the page is not done");
-    scene.store.heal();
-    runner.dead_letters().redrive_all(10).await.unwrap();
-    runner.drain().await.unwrap();
-    assert_eq!((scene.feed("bo").await, horizon(&scene, "bo").await), (vec![2, 3, 4], Some(2)));
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 4)));
-}
-
-/// Copies that come after the feed was cut behind them are no reason to lower its horizon.
-#[tokio::test]
-async fn a_horizon_never_falls() {
-    let scene = Scene::with(short_feeds, ["ana", "bo", "cleo"]).await;
-    scene.town.follow("bo", "ana").await;
-    scene.town.follow("bo", "cleo").await;
-    let later =
-        FeedHorizon { user_id: scene.town.id("bo"), oldest: Time::from_ms(BEGIN_MS + 90_000) };
-    scene.town.ground().core().table().put(later.put()).await.unwrap();
-    for number in 0..5 {
-        scene.town.post("ana", &format!("post {number}")).await;
-    }
-    scene.settle().await;
-    assert_eq!((scene.feed("bo").await, horizon(&scene, "bo").await), (vec![2, 3, 4], Some(90)));
-}
-
-/// Only some copies have the length of their feed looked at, the same ones whoever looks.
-#[tokio::test]
-async fn one_in_so_many_copies_is_looked_at() {
-    let trimmed = async |one_in| {
-        let change = |feed: &mut FeedSettings| {
-            short_feeds(feed);
-            (feed.cap, feed.trim_one_in) = (1, one_in);
-        };
-        let scene = Scene::with(change, ["ana", "bo"]).await;
-        scene.town.follow("bo", "ana").await;
-        let mut cut = Vec::new();
-        for number in 0..40 {
-            scene.town.post("ana", &format!("post {number}")).await;
-            let runner = scene.small_steps(1_000);
-            runner.drain().await.unwrap();
-            cut.push(count(&figures(&runner), "feed items trimmed"));
-        }
-        cut
-    };
-    let always = trimmed(1).await;
-    assert!(always[1..].iter().all(|cut| *cut == 1), "{always:?}");
-    let (seldom, again) = (trimmed(4).await, trimmed(4).await);
-    let looks = seldom.iter().filter(|cut| **cut > 0).count();
-    assert!((3..20).contains(&looks), "{seldom:?}");
-    assert_eq!(seldom, again);
-}
-
 /// Two workers, with the same jobs at the same time.
 #[tokio::test]
 async fn two_workers_copy_the_same() {
@@ -536,16 +336,24 @@ async fn two_workers_copy_the_same() {
     assert_eq!(scene.mark(&actor("ana")).await, Some((0, 11)));
 }
 
-fn push(feed: &mut FeedSettings) {
-    feed.policy = FeedPolicy::Push;
-}
-
-/// Everybody's activities are copied, into feeds of three, which are always looked at.
-fn short_feeds(feed: &mut FeedSettings) {
-    (feed.policy, feed.cap, feed.trim_one_in) = (FeedPolicy::Push, 3, 1);
-}
-
-async fn horizon(scene: &Scene, name: &str) -> Option<u64> {
-    let horizon = scene.town.ground().core().feed_horizon(&scene.town.id(name)).get().await;
-    horizon.unwrap().map(|horizon| seconds(horizon.oldest))
+/// An idle worker does not sleep over what was asked for in its own process.
+#[tokio::test(start_paused = true)]
+async fn a_job_is_begun_when_it_is_asked_for() {
+    let scene = Scene::pushed(["ana", "bo"]).await;
+    scene.town.follow("bo", "ana").await;
+    let runner = scene.runner();
+    let (stop, running) = start(&runner);
+    let wait = std::time::Duration::from_millis(1);
+    for number in 0..3 {
+        // Until everything that is there is idle, at some other time each.
+        tokio::time::sleep(wait * 10_300).await;
+        scene.town.post("ana", "hello").await;
+        let asked = tokio::time::Instant::now();
+        while scene.mark(&actor("ana")).await != Some((0, number)) {
+            tokio::time::sleep(wait).await;
+        }
+        assert!(asked.elapsed() < wait * 100, "it took {:?}", asked.elapsed());
+    }
+    drop(stop);
+    running.await.unwrap();
 }

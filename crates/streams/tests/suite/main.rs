@@ -17,6 +17,8 @@ mod promotion;
 mod purge;
 mod refusing;
 mod running;
+mod scene;
 mod sharing;
 mod stage;
+mod trim;
 mod verdicts;

@@ -92,15 +92,8 @@ impl Door {
 
     /// Everything is looked up, a little is remembered, or as much as there is.
     pub(crate) fn memory(self) -> FeedMemory {
-        let none = FeedMemory {
-            recent: 0,
-            each: 0,
-            actors: 0,
-            posts: 0,
-            people: 0,
-            groups: 0,
-            ties: 0,
-        };
+        let none =
+            FeedMemory { recent: 0, each: 0, actors: 0, posts: 0, people: 0, groups: 0, ties: 0 };
         match self {
             Self::North => none,
             Self::East => FeedMemory {

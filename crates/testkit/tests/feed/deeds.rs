@@ -29,7 +29,7 @@ impl Stage {
             }
             _ => {}
         }
-        let act = self.act_on_people(who, deed).map(|act| (who, act));
+        let act = Self::act_on_people(who, deed).map(|act| (who, act));
         let act = act.or_else(|| self.act_on_clubs(who, deed));
         let act = act.or_else(|| self.act_on_posts(who, deed));
         let act = act.or_else(|| self.act_of_staff(who, deed));
@@ -37,7 +37,7 @@ impl Stage {
         self.act(who, at, &act).await
     }
 
-    fn act_on_people(&self, who: Name, deed: Deed) -> Option<Act> {
+    fn act_on_people(who: Name, deed: Deed) -> Option<Act> {
         Some(match deed {
             Deed::Follow(other) => Act::Follow(other.id()),
             Deed::Unfollow(other) => Act::Unfollow(other.id()),
@@ -67,7 +67,8 @@ impl Stage {
         Some(match deed {
             Deed::Post(club, visibility) => {
                 let number = self.posts.len() + 1;
-                let (content, group) = (format!("post {number} #n{number}"), club.map(|club| self.club(club)));
+                let (content, group) =
+                    (format!("post {number} #n{number}"), club.map(|club| self.club(club)));
                 (who, Act::Post { content, group, visibility })
             }
             Deed::Share(post) => (who, Act::Share(self.post(post)?.0)),
@@ -109,9 +110,7 @@ impl Stage {
     async fn tell_of(&self, who: Name, at: Door, topic: Topic) -> Result<(), Code> {
         let goal = || (ObjectType::Goal, SubjectId::from(goal_of(who)));
         let (group_id, verb, (object_type, object_id)): (Option<GroupId>, _, _) = match topic {
-            Topic::Themselves => {
-                (None, ActivityVerb::Follow, (ObjectType::User, who.id().into()))
-            }
+            Topic::Themselves => (None, ActivityVerb::Follow, (ObjectType::User, who.id().into())),
             Topic::Goal => (None, ActivityVerb::GoalUpdate, goal()),
             Topic::GoalIn(club) => (Some(self.club(club)), ActivityVerb::GoalUpdate, goal()),
             Topic::Club(club) => {

@@ -15,13 +15,16 @@ use crate::step::{Actor, Deed, History, Nth, Opening, Read, Step, Topic};
 /// Any history of so many steps.
 pub(crate) fn history(steps: RangeInclusive<usize>) -> impl Strategy<Value = History> {
     let pace = prop_oneof![Just(0), 1..20u64, 100..900u64, 100..900u64];
-    (opening(), pace, vec(step(), steps))
-        .prop_map(|(opening, pace_ms, steps)| History { opening, pace_ms, steps })
+    (opening(), pace, vec(step(), steps)).prop_map(|(opening, pace_ms, steps)| History {
+        opening,
+        pace_ms,
+        steps,
+    })
 }
 
 fn opening() -> impl Strategy<Value = Opening> {
     let promoted = vec(actor(), 0..4);
-    let (follows, members) = (vec((name(), name()), 4..28), vec((name(), club()), 0..8));
+    let (follows, members) = (vec((name(), name()), 4..28), vec((name(), club()), 0..10));
     (policy(), prop::bool::weighted(0.3), any::<bool>(), follows, members, promoted).prop_map(
         |(policy, is_moderated, automatic, follows, members, promoted)| Opening {
             policy,
@@ -36,18 +39,15 @@ fn opening() -> impl Strategy<Value = Opening> {
 
 fn step() -> impl Strategy<Value = Step> {
     let meanwhile = prop_oneof![6 => upkeep(), 2 => doing()];
-    let reading_while =
-        (read(), 0..40usize, meanwhile).prop_map(|(read, waits, meanwhile)| Step::ReadWhile {
-            read,
-            waits,
-            meanwhile: Box::new(meanwhile),
-        });
+    let reading_while = (read(), 0..40usize, meanwhile).prop_map(|(read, waits, meanwhile)| {
+        Step::ReadWhile { read, waits, meanwhile: Box::new(meanwhile) }
+    });
     prop_oneof![
         100 => doing(),
         38 => upkeep(),
         12 => time(),
         14 => read().prop_map(Step::Read),
-        8 => reading_while,
+        10 => reading_while,
     ]
 }
 
@@ -61,13 +61,16 @@ fn upkeep() -> impl Strategy<Value = Step> {
         7 => (0..16usize).prop_map(Step::Die),
         4 => (0..16usize).prop_map(Step::Park),
         3 => Just(Step::Redrive),
+        6 => (0..200usize).prop_map(Step::Stall),
+        5 => Just(Step::Resume),
     ]
 }
 
 fn time() -> impl Strategy<Value = Step> {
     let skew = SKEW_MS.cast_signed();
     // A worker's claim is over after a minute, copies after a day or two.
-    let waits = [1, 300, 1_100, 61_000, 3_600_000, DAY_MS - 1_500, DAY_MS - 300, DAY_MS, 2 * DAY_MS];
+    let waits =
+        [1, 300, 1_100, 61_000, 3_600_000, DAY_MS - 1_500, DAY_MS - 300, DAY_MS, 2 * DAY_MS];
     prop_oneof![
         5 => select(waits.to_vec()).prop_map(Step::Wait),
         3 => (proptest::option::weighted(0.8, door()), -skew..=skew).prop_map(|(at, beside)| Step::Clock(at, beside)),
@@ -77,8 +80,12 @@ fn time() -> impl Strategy<Value = Step> {
 }
 
 fn read() -> impl Strategy<Value = Read> {
-    (name(), door(), 1..8usize, prop::bool::weighted(0.2))
-        .prop_map(|(who, at, size, anew)| Read { who, at, size, anew })
+    (name(), door(), 1..8usize, prop::bool::weighted(0.2)).prop_map(|(who, at, size, anew)| Read {
+        who,
+        at,
+        size,
+        anew,
+    })
 }
 
 fn doing() -> impl Strategy<Value = Step> {
@@ -88,10 +95,10 @@ fn doing() -> impl Strategy<Value = Step> {
 
 /// What people say.
 fn writing() -> impl Strategy<Value = Deed> {
-    let into = proptest::option::weighted(0.25, club());
+    let into = proptest::option::weighted(0.3, club());
     prop_oneof![
         30 => (into, visibility()).prop_map(|(club, to)| Deed::Post(club, to)),
-        7 => nth().prop_map(Deed::Share),
+        9 => nth().prop_map(Deed::Share),
         2 => nth().prop_map(Deed::Unshare),
         1 => nth().prop_map(Deed::Rewrite),
         4 => (nth(), visibility()).prop_map(|(post, to)| Deed::Show(post, to)),
@@ -121,7 +128,7 @@ fn knowing() -> impl Strategy<Value = Deed> {
         3 => name().prop_map(Deed::Unfollow),
         6 => name().prop_map(Deed::Accept),
         1 => name().prop_map(Deed::Reject),
-        3 => (name(), any::<bool>()).prop_map(|(whom, to)| Deed::Mute(whom, to)),
+        6 => (name(), prop::bool::weighted(0.7)).prop_map(|(whom, to)| Deed::Mute(whom, to)),
         2 => name().prop_map(Deed::Block),
         2 => name().prop_map(Deed::Unblock),
         2 => any::<bool>().prop_map(Deed::TurnPrivate),

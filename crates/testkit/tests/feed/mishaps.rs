@@ -123,7 +123,11 @@ impl Mishaps {
     }
 
     /// What comes of a write that is done as a whole, so many of its parts into feeds.
-    async fn whole<T>(&self, into_feeds: usize, write: impl Future<Output = Result<T>>) -> Result<T> {
+    async fn whole<T>(
+        &self,
+        into_feeds: usize,
+        write: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         match self.verdict(into_feeds) {
             Verdict::Go => write.await,
             Verdict::Die(done) => {

@@ -116,9 +116,8 @@ impl Facts {
             Some(group) => self.is_member(group, reader),
             None => actor_id == reader || self.follows(reader, actor_id),
         };
-        let written_by_muted = self.post_of(activity).is_some_and(|post| {
-            self.mutes(reader, &post.author_id)
-        });
+        let written_by_muted =
+            self.post_of(activity).is_some_and(|post| self.mutes(reader, &post.author_id));
         at_home && !self.mutes(reader, actor_id) && !written_by_muted
     }
 

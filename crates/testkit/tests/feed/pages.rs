@@ -61,7 +61,8 @@ impl Run {
 
     /// Notes a page, and what the feed was.
     pub(crate) fn note(&mut self, shown: &Shown, feed: &[Entry]) {
-        let there: HashSet<ActivityId> = feed.iter().map(|one| one.activity.activity_id.clone()).collect();
+        let there: HashSet<ActivityId> =
+            feed.iter().map(|one| one.activity.activity_id.clone()).collect();
         self.present = Some(match self.present.take() {
             Some(before) => before.intersection(&there).cloned().collect(),
             None => there,
@@ -97,6 +98,7 @@ mod tests {
         (1..=entries).rev().map(entry).collect()
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as pages have it")]
     fn cursor() -> Option<Cursor> {
         let item = FeedItem::at(&"ana".parse().unwrap(), &Time::EPOCH, &"entry".parse().unwrap());
         Some(Cursor::at("home", item))

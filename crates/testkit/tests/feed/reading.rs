@@ -1,8 +1,5 @@
 //! How people read in a history, and that they are shown what they should be.
 
-use std::pin::Pin;
-use std::task::Poll;
-
 use roundtable_domain::{FeedEntry, FeedPolicy, FeedSource, Page, PageInput};
 use roundtable_model::Cursor;
 
@@ -10,6 +7,7 @@ use crate::cast::{Door, Name};
 use crate::oracle::{Entry, Facts};
 use crate::pages::{Run, Shown};
 use crate::stage::Stage;
+use crate::stalling::up_to;
 use crate::step::{Read, Step};
 
 /// A page that is not as it should be, in words.
@@ -72,23 +70,22 @@ impl Stage {
         Err(self.differs(read, run.below.as_ref(), &expected, &self.listed(&shown.entries)))
     }
 
-    /// Everybody reads everything, at every door, under every policy; where that takes too long, under
-    /// another one at each.
+    /// Everybody reads everything, at every door: under every policy, or under another one at each.
     pub(crate) async fn compare_all(&mut self) -> Result<(), Mismatch> {
         let facts = self.facts().await;
         self.tally.trimmed += facts.trimmed;
         let policies = [FeedPolicy::Documents, FeedPolicy::Pull, FeedPolicy::Push];
         let each = || policies.into_iter().flat_map(|policy| Door::ALL.map(|at| (policy, at)));
         let few = each().step_by(Door::ALL.len() + 1);
-        let all: Vec<_> = if self.place.is_slow { few.collect() } else { each().collect() };
-        let mut size = 1;
+        let all: Vec<_> = if self.place.is_thorough { each().collect() } else { few.collect() };
+        let mut size = self.posts.len();
         for (policy, at) in all {
             self.set_policy(Some(at), policy);
             if policy == FeedPolicy::Pull {
                 self.warm_up(at).await;
             }
             for who in Name::ALL.into_iter().filter(|who| facts.is_active(&who.id())) {
-                size = if self.place.is_slow { 7 } else { size % 7 + 1 };
+                size = size % 7 + 1;
                 let feed = feed(&facts, who);
                 let (read, mut run) = (Read { who, at, size, anew: true }, Run::default());
                 self.turn(read, &mut run, &feed).await?;
@@ -108,12 +105,7 @@ impl Stage {
     }
 
     /// Reads the next page of a run.
-    async fn turn(
-        &mut self,
-        read: Read,
-        run: &mut Run,
-        feed: &[Entry],
-    ) -> Result<(), Mismatch> {
+    async fn turn(&mut self, read: Read, run: &mut Run, feed: &[Entry]) -> Result<(), Mismatch> {
         let input = PageInput { limit: Some(read.size), after: run.after.clone() };
         let feeds = self.door(read.at).feeds().await;
         let page = feeds.home(&read.who.caller(), &input).await;
@@ -133,13 +125,7 @@ impl Stage {
         Shown { entries: items.iter().map(|(entry, _)| Entry::of(entry)).collect(), next }
     }
 
-    fn judge(
-        &self,
-        read: Read,
-        run: &Run,
-        shown: &Shown,
-        feed: &[Entry],
-    ) -> Result<(), Mismatch> {
+    fn judge(&self, read: Read, run: &Run, shown: &Shown, feed: &[Entry]) -> Result<(), Mismatch> {
         let rest = run.rest(feed);
         if shown.is_first_of(rest, read.size) {
             return Ok(());
@@ -166,17 +152,4 @@ impl Stage {
 /// Somebody's feed as it should be.
 fn feed(facts: &Facts, who: Name) -> Vec<Entry> {
     facts.home(&who.id(), who == Name::Mo)
-}
-
-/// Works until the work is done, or has waited so often.
-async fn up_to<F: Future + Unpin>(work: &mut F, mut waits: usize) -> Option<F::Output> {
-    std::future::poll_fn(|context| match Pin::new(&mut *work).poll(context) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending if waits == 0 => Poll::Ready(None),
-        Poll::Pending => {
-            waits -= 1;
-            Poll::Pending
-        }
-    })
-    .await
 }

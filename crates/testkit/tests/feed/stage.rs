@@ -16,6 +16,7 @@ use crate::hearing::Hearing;
 use crate::mishaps::Mishaps;
 use crate::oracle::Facts;
 use crate::pages::Run;
+use crate::stalling::Stalled;
 use crate::step::Opening;
 
 /// When every history begins: a Monday in January 2025.
@@ -38,8 +39,8 @@ pub(crate) struct Place {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) clubs: [GroupId; 2],
     pub(crate) kind: Kind,
-    /// Whether it takes its time.
-    pub(crate) is_slow: bool,
+    /// Whether everything is looked at in the end that can be.
+    pub(crate) is_thorough: bool,
 }
 
 /// What is special about a store.
@@ -85,7 +86,14 @@ impl Place {
         town.employ("ada", Role::Admin).await;
         let runners = town.found(Club::Runners.owner().as_str(), "Runners").await;
         let bakers = town.found_private(Club::Bakers.owner().as_str(), "Bakers").await;
-        Self { backend, tables, clock, clubs: [runners, bakers], kind: Kind::Own, is_slow: false }
+        Self {
+            backend,
+            tables,
+            clock,
+            clubs: [runners, bakers],
+            kind: Kind::Own,
+            is_thorough: false,
+        }
     }
 
     /// The same place, as another store holds it.
@@ -111,7 +119,7 @@ pub(crate) fn goal_of(name: Name) -> GoalId {
 /// A process.
 #[derive(Debug)]
 pub(crate) struct Process {
-    pub(crate) town: Town,
+    pub(crate) town: Arc<Town>,
     feeds: Feeds,
     hearing: Hearing,
     /// How far its clock is beside the true time.
@@ -127,8 +135,9 @@ pub(crate) struct Tally {
     pub(crate) copied: usize,
     /// Pages in the middle of which something else happened.
     pub(crate) interrupted: usize,
-    /// Times that a worker died at work.
+    /// Times that a worker died at work, or stopped in the middle of it.
     pub(crate) died: usize,
+    pub(crate) stalled: usize,
     /// Jobs and changes that were parked.
     pub(crate) parked: usize,
     /// Feeds that had been trimmed by the end.
@@ -138,8 +147,8 @@ pub(crate) struct Tally {
 impl Tally {
     /// The histories had in them what they are to be proof against.
     pub(crate) fn is_worth_it(self) {
-        let Self { pages, entries, copied, interrupted, died, parked, trimmed } = self;
-        let all = [pages, entries, copied, interrupted, died, parked, trimmed];
+        let Self { pages, entries, copied, interrupted, died, stalled, parked, trimmed } = self;
+        let all = [pages, entries, copied, interrupted, died, stalled, parked, trimmed];
         assert!(all.iter().all(|count| *count > 0), "nothing came of too much: {self:?}");
     }
 }
@@ -154,6 +163,7 @@ impl Add for Tally {
             copied: self.copied + other.copied,
             interrupted: self.interrupted + other.interrupted,
             died: self.died + other.died,
+            stalled: self.stalled + other.stalled,
             parked: self.parked + other.parked,
             trimmed: self.trimmed + other.trimmed,
         }
@@ -167,6 +177,8 @@ pub(crate) struct Stage {
     pub(crate) mishaps: Mishaps,
     doors: [Process; 3],
     pub(crate) worker: Process,
+    /// What a worker left undone, to go on with.
+    pub(crate) stalled: Option<Stalled>,
     opening: Opening,
     /// How many processes there were.
     started: u8,
@@ -181,7 +193,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) async fn set(place: Place, opening: &Opening) -> Self {
         let mishaps = place.mishaps();
-        let behind = Store::new(mishaps.for_worker());
+        let behind = Store::new(Yielding::new(mishaps.for_worker()));
         let settled = settings(&place.tables, Door::North, opening, 1);
         let worker = Process::start(behind, &place.clock, settled, 1).await;
         let door = async |door: Door, number: u8| {
@@ -196,6 +208,7 @@ impl Stage {
             mishaps,
             doors,
             worker,
+            stalled: None,
             opening: opening.clone(),
             started: 4,
             posts: Vec::new(),
@@ -294,7 +307,7 @@ impl Process {
         number: u8,
     ) -> Self {
         let clock = Arc::new(ManualClock::at_ms(true_clock.now_ms()));
-        let town = Town::on(store, clock, settings, number).await;
+        let town = Arc::new(Town::on(store, clock, settings, number).await);
         let (feeds, hearing) = (Feeds::new(town.ground().clone()), Hearing::default());
         if !town.ground().store().capabilities().one_process {
             hearing.skip(town.ground().core().table()).await;

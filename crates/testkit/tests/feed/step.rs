@@ -43,7 +43,11 @@ pub(crate) struct Nth(pub(crate) usize);
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// Somebody does something.
-    Do { who: Name, at: Door, deed: Deed },
+    Do {
+        who: Name,
+        at: Door,
+        deed: Deed,
+    },
     /// Whose activities are copied from now on: at one door, or at all of them.
     Policy(Option<Door>, FeedPolicy),
     Promote(Actor),
@@ -56,6 +60,10 @@ pub(crate) enum Step {
     Park(usize),
     /// What was parked is to be tried again.
     Redrive,
+    /// A worker stops after so many waits.
+    Stall(usize),
+    /// It goes on.
+    Resume,
     Wait(u64),
     /// A process sets its clock, or the worker does: so many milliseconds beside the true time.
     Clock(Option<Door>, i64),
@@ -65,7 +73,11 @@ pub(crate) enum Step {
     WarmUp(Door),
     Read(Read),
     /// A page is being read, and stops at so many waits, while something else happens.
-    ReadWhile { read: Read, waits: usize, meanwhile: Box<Step> },
+    ReadWhile {
+        read: Read,
+        waits: usize,
+        meanwhile: Box<Step>,
+    },
 }
 
 /// A page of somebody's feed: the next one of their run, or the first of another run.

@@ -5,8 +5,8 @@ use roundtable_model::entities::Activity;
 use roundtable_model::{ActivityVerb, ObjectType, Visibility};
 
 use crate::cast::Name;
-use crate::reading::Mismatch;
 use crate::oracle::Entry;
+use crate::reading::Mismatch;
 use crate::stage::{BEGIN_MS, DAY_MS, Stage};
 use crate::step::{Actor, Deed, Nth, Opening, Read, Step, Topic};
 
@@ -27,7 +27,7 @@ impl Stage {
             self.say(format!("{member} is one of {club}."));
         }
         for actor in promoted {
-            self.say(format!("{} is promoted.", self.actor_told(*actor)));
+            self.say(format!("{} is promoted.", actor_told(*actor)));
         }
     }
 
@@ -40,17 +40,22 @@ impl Stage {
             Step::Policy(Some(at), policy) => {
                 format!("From now on, {} at the {at} door.", policy_told(*policy))
             }
-            Step::Promote(actor) => format!("{} is promoted.", self.actor_told(*actor)),
-            Step::Demote(actor) => format!("{} is demoted.", self.actor_told(*actor)),
+            Step::Promote(actor) => format!("{} is promoted.", actor_told(*actor)),
+            Step::Demote(actor) => format!("{} is demoted.", actor_told(*actor)),
             Step::Settle => "The worker does everything there is to do.".into(),
             Step::Die(writes) => format!("The worker dies after {writes} writes into feeds."),
             Step::Park(writes) => {
-                format!("After {writes} writes into feeds the worker is refused, and parks its work.")
+                format!(
+                    "After {writes} writes into feeds the worker is refused, and parks its work."
+                )
             }
             Step::Redrive => "What was parked is to be tried again.".into(),
+            Step::Stall(waits) => format!("The worker stops after {waits} waits."),
+            Step::Resume => "The worker goes on.".into(),
             Step::Wait(ms) => format!("{} pass.", time_told(*ms)),
             Step::Clock(at, beside) => {
-                let whose = at.map_or_else(|| "The worker's".into(), |at| format!("The {at} door's"));
+                let whose =
+                    at.map_or_else(|| "The worker's".into(), |at| format!("The {at} door's"));
                 format!("{whose} clock is set to {beside:+} ms beside the true time.")
             }
             Step::WarmUp(at) => format!("The {at} door remembers what was of late."),
@@ -62,7 +67,9 @@ impl Stage {
                 format!("At the {at} door, {who} reads {from}, {size} at a time.")
             }
             Step::ReadWhile { read: Read { who, at, size, .. }, waits, .. } => {
-                format!("At the {at} door, {who} reads {size}; after {waits} waits in it, meanwhile:")
+                format!(
+                    "At the {at} door, {who} reads {size}; after {waits} waits in it, meanwhile:"
+                )
             }
         };
         let now = self.now_ms();
@@ -71,7 +78,7 @@ impl Stage {
 
     pub(crate) fn tell_refusal(&mut self, code: Code) {
         if let Some(last) = self.story.last_mut() {
-            last.push_str(&format!(" ({code:?})"));
+            *last = format!("{last} ({code:?})");
         }
     }
 
@@ -133,13 +140,6 @@ impl Stage {
 
     fn post_told(&self, nth: Nth) -> String {
         format!("#{}", round(nth, self.posts.len()))
-    }
-
-    fn actor_told(&self, actor: Actor) -> String {
-        match actor {
-            Actor::Person(name) => name.to_string(),
-            Actor::Club(club) => club.to_string(),
-        }
     }
 
     /// Some entries of a feed, in words.
@@ -224,4 +224,11 @@ fn time_told(ms: u64) -> String {
     let (days, ms) = (ms / DAY_MS, ms % DAY_MS);
     let days = if days > 0 { format!("{days} d ") } else { String::new() };
     format!("{days}{}.{:03} s", ms / 1000, ms % 1000)
+}
+
+fn actor_told(actor: Actor) -> String {
+    match actor {
+        Actor::Person(name) => name.to_string(),
+        Actor::Club(club) => club.to_string(),
+    }
 }

@@ -257,6 +257,7 @@ async fn can_be_stopped_anywhere(case: Case) {
 /// One test for each, so that they run at the same time.
 macro_rules! stopped {
     ($($test:ident $case:ident)*) => {$(
+        /// R32, R33, I4, I6
         #[tokio::test]
         async fn $test() {
             can_be_stopped_anywhere(Case::$case).await;
