@@ -114,6 +114,8 @@ async fn nothing_is_left_of_a_deleted_group() {
 /// A purge waits before it looks a second time, so that requests under way have ended.
 #[tokio::test]
 async fn the_profile_goes_after_a_second_look() {
+    // Longer than any request may take.
+    let settle_ms = 2 * u64::try_from(MUTATION_TIME_MAX.as_millis()).unwrap();
     let stage = Stage::reference().await;
     let cast = Cast::new(&stage).await;
     cast.delete_account("quentin").await;
@@ -122,10 +124,10 @@ async fn the_profile_goes_after_a_second_look() {
     assert_eq!(traces(&everything(&stage.ground).await, "PROFILE#quentin").len(), 1);
     // A request that was under way.
     cast.like_late("quentin").await;
-    stage.clock.advance_ms(10_000);
+    stage.clock.advance_ms(settle_ms);
     patient.drain().await.unwrap();
     assert_eq!(traces(&everything(&stage.ground).await, "PROFILE#quentin").len(), 1);
-    stage.clock.advance_ms(10_000);
+    stage.clock.advance_ms(settle_ms);
     patient.drain().await.unwrap();
     assert!(traces(&everything(&stage.ground).await, "quentin").is_empty());
     assert_counted(&stage.ground).await;
