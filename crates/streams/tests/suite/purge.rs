@@ -3,6 +3,7 @@
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use roundtable_domain::limits::MUTATION_TIME_MAX;
 use roundtable_model::entities::{Follow, GroupCounter, GroupMember, Post, UserCounter};
 use roundtable_model::table::Item;
 use roundtable_model::{FollowStatus, MemberStatus, UserCount};
