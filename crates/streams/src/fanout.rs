@@ -22,7 +22,9 @@ use roundtable_domain::Ground;
 use roundtable_model::entities::{Activity, Job};
 use roundtable_model::{ActorId, Entity, GroupId, JobId, Processor as Name, Queue, Time, UserId};
 use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 
+use self::copies::PAGES_AT_ONCE;
 use self::pending::Place;
 use self::tally::Tally;
 use crate::jobs::{Next, Work, happened, job};
@@ -46,6 +48,8 @@ pub struct FanOut {
     ground: Ground,
     page_copies: usize,
     tally: Arc<Tally>,
+    /// Held by every page of readers that is written to.
+    turns: Arc<Semaphore>,
 }
 
 /// Where an activity lives, and whose readers it is copied to.
@@ -78,7 +82,8 @@ impl FanOut {
 
     /// The fan-out of this ground.
     pub fn new(ground: Ground) -> Self {
-        Self { ground, page_copies: PAGE_COPIES, tally: Arc::default() }
+        let turns = Arc::new(Semaphore::new(PAGES_AT_ONCE));
+        Self { ground, page_copies: PAGE_COPIES, tally: Arc::default(), turns }
     }
 
     /// The same with pages of about so many copies: for tests.

@@ -1,5 +1,5 @@
 //! Writing copies: the next readers are looked up while those before them are written to, and never more
-//! than a few pages of them are under way, so that others who write need not wait.
+//! than a few pages of them are under way, whosever they are, so that others who write hardly wait.
 
 use futures::future::try_join_all;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
@@ -14,9 +14,11 @@ use crate::Failure;
 
 /// Copies that are handed to the store together, about.
 const COPIES_TOGETHER: usize = 1_000;
-/// Pages of readers that are written to at the same time: one on its way to the disk, one that waits for
-/// it, and one that is made.
-const PAGES_AT_ONCE: usize = 3;
+/// Pages of readers that are written to at the same time. What is on its way to the disk together, the
+/// disk is waited for once; but others who write wait for it as well, a few milliseconds for each page.
+pub(super) const PAGES_AT_ONCE: usize = 5;
+/// The same of one home where the store is not in this process.
+const PAGES_AWAY: usize = 2;
 /// Batches at the same time where each is a request over a network.
 const REQUESTS_AT_ONCE: usize = 8;
 
@@ -66,7 +68,7 @@ impl FanOut {
     ) -> BoxStream<'a, Result<Page, Failure>> {
         let pages =
             stream::try_unfold(ahead, move |ahead| self.next_readers(home, pass, spread, ahead));
-        let at_once = if self.is_embedded() { PAGES_AT_ONCE } else { 2 };
+        let at_once = if self.is_embedded() { PAGES_AT_ONCE } else { PAGES_AWAY };
         pages.map_ok(|readers| self.write(pass, readers)).try_buffered(at_once).boxed()
     }
 
@@ -90,6 +92,7 @@ impl FanOut {
 
     /// Copies activities to some readers, and looks whether their feeds have become too long.
     async fn write(&self, pass: &Pass, readers: Readers) -> Result<Page, Failure> {
+        let _turn = self.turns.acquire().await.map_err(Failure::broken)?;
         let mut long = Vec::new();
         let mut puts = Vec::with_capacity(readers.ids.len() * pass.copies.len());
         let mut copies = pass.copies.clone();

@@ -87,6 +87,9 @@ impl Stage {
             Step::ReadWhile { read, waits, meanwhile } => {
                 self.read_while(*read, *waits, meanwhile).await?;
             }
+            Step::WarmUpWhile { at, waits, meanwhile } => {
+                self.warm_up_while(*at, *waits, meanwhile).await?;
+            }
         }
         Ok(())
     }

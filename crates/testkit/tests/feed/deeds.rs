@@ -6,7 +6,8 @@ use roundtable_model::{ActivityVerb, CommentId, GroupId, ObjectType, PostId, Sub
 use roundtable_testkit::Act;
 
 use crate::cast::{Door, Name};
-use crate::stage::{Stage, goal_of};
+use crate::place::goal_of;
+use crate::stage::Stage;
 use crate::step::{Deed, Nth, Topic};
 
 impl Stage {

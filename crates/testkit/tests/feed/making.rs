@@ -38,17 +38,29 @@ fn opening() -> impl Strategy<Value = Opening> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let meanwhile = prop_oneof![6 => upkeep(), 2 => doing()];
-    let reading_while = (read(), 0..40usize, meanwhile).prop_map(|(read, waits, meanwhile)| {
-        Step::ReadWhile { read, waits, meanwhile: Box::new(meanwhile) }
-    });
+    let reading_while = (read(), 0..40usize, meanwhile())
+        .prop_map(|(read, waits, meanwhile)| Step::ReadWhile { read, waits, meanwhile });
+    let warming_while = (door(), 0..10usize, meanwhile())
+        .prop_map(|(at, waits, meanwhile)| Step::WarmUpWhile { at, waits, meanwhile });
     prop_oneof![
         100 => doing(),
         38 => upkeep(),
         12 => time(),
         14 => read().prop_map(Step::Read),
         10 => reading_while,
+        3 => warming_while,
     ]
+}
+
+/// What happens while something else does.
+fn meanwhile() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        8 => upkeep(),
+        4 => doing(),
+        4 => read().prop_map(Step::Read),
+        1 => door().prop_map(Step::WarmUp),
+    ];
+    vec(step, 1..4)
 }
 
 /// What changes no feed, whatever it does to how feeds are kept.

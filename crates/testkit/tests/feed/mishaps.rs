@@ -14,7 +14,7 @@ use roundtable_model::table::{
 use tokio::sync::Notify;
 
 /// How far the index of followers is behind.
-const LAG_MS: u64 = 400;
+pub(crate) const LAG_MS: u64 = 400;
 /// The attribute by which a follow is in that index.
 const LISTED: &str = "GSI1SK";
 

@@ -6,6 +6,9 @@ use roundtable_model::{ActivityId, Cursor, Time};
 
 use crate::oracle::Entry;
 
+/// Where an entry stands.
+type Place = (Time, ActivityId);
+
 /// A page as somebody was shown it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown {
@@ -23,19 +26,22 @@ impl Shown {
             && (rest.len() > size) == self.next.is_some()
     }
 
-    /// Whether it can be what was read while one became the other: nothing that was in neither,
-    /// everything that was in both, in order.
-    pub(crate) fn is_between(&self, before: &[Entry], after: &[Entry], size: usize) -> bool {
-        let places = |feed: &[Entry]| feed.iter().map(Entry::place).collect::<Vec<_>>();
-        let (before, after, shown) = (places(before), places(after), places(&self.entries));
+    /// Whether it can be what was read while a feed was first one, then the next of these: nothing that
+    /// was in none of them, everything that was in all of them, in order.
+    pub(crate) fn is_among(&self, feeds: &[&[Entry]], size: usize) -> bool {
+        let places = |feed: &[Entry]| feed.iter().map(Entry::place).collect::<HashSet<_>>();
+        let feeds: Vec<HashSet<Place>> = feeds.iter().map(|feed| places(feed)).collect();
+        let shown: Vec<Place> = self.entries.iter().map(Entry::place).collect();
         let lowest = shown.last().filter(|_| self.next.is_some());
-        let is_due = |one: &&(Time, ActivityId)| {
-            after.contains(one) && lowest.is_none_or(|lowest| *one >= lowest)
+        let is_known = |one: &Place| feeds.iter().any(|feed| feed.contains(one));
+        let is_due = |one: &&Place| {
+            feeds.iter().all(|feed| feed.contains(*one))
+                && lowest.is_none_or(|lowest| *one >= lowest)
         };
         shown.len() <= size
             && shown.is_sorted_by(|one, other| one > other)
-            && shown.iter().all(|one| before.contains(one) || after.contains(one))
-            && before.iter().filter(is_due).all(|one| shown.contains(one))
+            && shown.iter().all(is_known)
+            && feeds.iter().flatten().filter(is_due).all(|one| shown.contains(one))
     }
 }
 
@@ -130,13 +136,14 @@ mod tests {
     fn a_page_read_while_something_changes_holds_what_did_not() {
         let feed = feed(4);
         let [fourth, third, second, first] = feed.as_slice() else { panic!("{feed:?}") };
-        let (before, after) = (feed.as_slice(), [fourth.clone(), second.clone(), first.clone()]);
-        assert!(shown(&[fourth, third], cursor()).is_between(before, &after, 2));
-        assert!(shown(&[fourth, second], cursor()).is_between(before, &after, 2));
-        assert!(!shown(&[third, second], cursor()).is_between(before, &after, 2));
-        assert!(!shown(&[fourth, first], cursor()).is_between(before, &after, 2));
-        assert!(!shown(&[fourth, third], None).is_between(before, &after, 2));
-        assert!(!shown(&[third], cursor()).is_between(&after, &after, 2));
+        let later = [fourth.clone(), second.clone(), first.clone()];
+        let both = [feed.as_slice(), &later];
+        assert!(shown(&[fourth, third], cursor()).is_among(&both, 2));
+        assert!(shown(&[fourth, second], cursor()).is_among(&both, 2));
+        assert!(!shown(&[third, second], cursor()).is_among(&both, 2));
+        assert!(!shown(&[fourth, first], cursor()).is_among(&both, 2));
+        assert!(!shown(&[fourth, third], None).is_among(&both, 2));
+        assert!(!shown(&[third], cursor()).is_among(&[&later], 2));
     }
 
     #[test]

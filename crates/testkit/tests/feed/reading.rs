@@ -7,7 +7,7 @@ use crate::cast::{Door, Name};
 use crate::oracle::{Entry, Facts};
 use crate::pages::{Run, Shown};
 use crate::stage::Stage;
-use crate::stalling::up_to;
+use crate::stalling::{before, up_to};
 use crate::step::{Read, Step};
 
 /// A page that is not as it should be, in words.
@@ -32,42 +32,81 @@ impl Stage {
         self.check_whole(read, &run)
     }
 
-    /// Somebody reads a page while something else happens. If that changes what they should see, each
-    /// entry may be as before or as after.
+    /// Somebody reads a page while other things happen. If those change what they should see, each entry
+    /// may be as it was at any moment of it.
     pub(crate) async fn read_while(
         &mut self,
         read: Read,
         waits: usize,
-        meanwhile: &Step,
+        meanwhile: &[Step],
     ) -> Result<(), Mismatch> {
-        let before = self.facts().await;
         let run = self.run(read);
         let (feeds, caller) = (self.door(read.at).feeds().await.clone(), read.who.caller());
         let page = PageInput { limit: Some(read.size), after: run.after.clone() };
-        let mut reading = Box::pin(async move { feeds.home(&caller, &page).await });
-        let done = up_to(&mut reading, waits).await;
-        self.tally.interrupted += usize::from(done.is_none());
-        Box::pin(self.take(meanwhile)).await?;
-        let page = match done {
-            Some(done) => done,
-            None => reading.await,
-        };
-        let after = self.facts().await;
-        if !before.is_active(&read.who.id()) || !after.is_active(&read.who.id()) {
+        let reading = async move { feeds.home(&caller, &page).await };
+        let (page, moments) = self.during(reading, waits, meanwhile).await?;
+        if moments.iter().any(|facts| !facts.is_active(&read.who.id())) {
             return Ok(());
         }
         let page = page.map_err(|error| self.failed(read, &error.to_string()))?;
         let shown = self.shown(page);
-        let (before, after) = (feed(&before, read.who), feed(&after, read.who));
-        if before == after {
-            return self.judge(read, &run, &shown, &after);
+        let moments: Vec<_> = moments.iter().map(|facts| feed(facts, read.who)).collect();
+        match moments.as_slice() {
+            [first, others @ ..] if others.iter().all(|other| other == first) => {
+                self.judge(read, &run, &shown, first)
+            }
+            moments => {
+                let rests: Vec<_> = moments.iter().map(|feed| run.rest(feed)).collect();
+                if shown.is_among(&rests, read.size) {
+                    return Ok(());
+                }
+                let told: Vec<_> = rests.iter().map(|rest| self.listed(rest)).collect();
+                let (expected, actual) = (told.join(", then\n  "), self.listed(&shown.entries));
+                Err(self.differs(read, run.below.as_ref(), &expected, &actual))
+            }
         }
-        let (before, after) = (run.rest(&before), run.rest(&after));
-        if shown.is_between(before, after, read.size) {
-            return Ok(());
+    }
+
+    /// A process reads the latest activities into memory while other things happen.
+    pub(crate) async fn warm_up_while(
+        &mut self,
+        at: Door,
+        waits: usize,
+        meanwhile: &[Step],
+    ) -> Result<(), Mismatch> {
+        let feeds = self.door(at).feeds().await.clone();
+        let warming = async move { feeds.warm_up().await.unwrap() };
+        self.during(warming, waits, meanwhile).await.map(drop)
+    }
+
+    /// Does something up to so many waits, then other things, then the rest of it: what came of it, and
+    /// the facts before all that, and after each of the others.
+    async fn during<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+        waits: usize,
+        meanwhile: &[Step],
+    ) -> Result<(T, Vec<Facts>), Mismatch> {
+        let mut moments = vec![self.facts().await];
+        let mut work = Box::pin(work);
+        let mut done = up_to(&mut work, waits).await;
+        self.tally.interrupted += usize::from(done.is_none());
+        for step in meanwhile {
+            let taking = Box::pin(self.take(step));
+            if done.is_some() {
+                taking.await?;
+            } else {
+                let (taken, all) = before(taking, &mut work).await;
+                done = all;
+                taken?;
+            }
+            moments.push(self.facts().await);
         }
-        let expected = format!("between {} and {}", self.listed(before), self.listed(after));
-        Err(self.differs(read, run.below.as_ref(), &expected, &self.listed(&shown.entries)))
+        let done = match done {
+            Some(done) => done,
+            None => work.await,
+        };
+        Ok((done, moments))
     }
 
     /// Everybody reads everything, at every door: under every policy, or under another one at each.

@@ -3,40 +3,50 @@
 use crate::reading::Mismatch;
 use crate::step::History;
 
-/// Leaves out what can be left out, piece by piece, as long as it still fails; how the shortest does.
+/// Leaves out what can be left out, large pieces first, as long as it still fails; how the shortest
+/// does.
 pub(crate) fn shortest(
-    mut history: History,
+    history: &History,
     fails: impl Fn(&History) -> Option<Mismatch>,
 ) -> Option<Mismatch> {
-    let mut last = None;
+    let mut kept: Vec<usize> = (0..count(history)).collect();
+    let (mut last, mut size) = (None, kept.len().div_ceil(2).max(1));
     loop {
-        let mut shorter = candidates(&history).into_iter().rev();
-        let found = shorter.find_map(|history| fails(&history).map(|mismatch| (history, mismatch)));
-        let Some((next, mismatch)) = found else { return last };
-        (history, last) = (next, Some(mismatch));
+        let before = kept.len();
+        // From the end: what happens after the failure is the easiest to do without.
+        let mut end = kept.len();
+        while end > 0 {
+            let start = end.saturating_sub(size);
+            let mut fewer = kept.clone();
+            fewer.drain(start..end);
+            if let Some(mismatch) = fails(&only(history, &fewer)) {
+                (kept, last) = (fewer, Some(mismatch));
+            }
+            end = start;
+        }
+        if size == 1 && kept.len() == before {
+            return last;
+        }
+        size = size.div_ceil(2).max(1);
     }
 }
 
-/// The history without each of its pieces.
-fn candidates(history: &History) -> Vec<History> {
-    let mut all = Vec::new();
-    let mut leave_out = |count: usize, without: fn(&mut History, usize)| {
-        for at in 0..count {
-            let mut shorter = history.clone();
-            without(&mut shorter, at);
-            all.push(shorter);
-        }
+/// Of how many pieces a history is.
+fn count(History { opening, steps, .. }: &History) -> usize {
+    opening.promoted.len() + opening.members.len() + opening.follows.len() + steps.len()
+}
+
+/// The history with these pieces only, numbered in the order in which they happen.
+fn only(history: &History, kept: &[usize]) -> History {
+    let mut number = 0;
+    let mut is_kept = || {
+        number += 1;
+        kept.binary_search(&(number - 1)).is_ok()
     };
-    let opening = &history.opening;
-    leave_out(opening.promoted.len(), |it, at| {
-        it.opening.promoted.remove(at);
-    });
-    leave_out(opening.members.len(), |it, at| {
-        it.opening.members.remove(at);
-    });
-    leave_out(opening.follows.len(), |it, at| {
-        it.opening.follows.remove(at);
-    });
-    leave_out(history.steps.len(), |it, at| drop(it.steps.remove(at)));
-    all
+    let mut less = history.clone();
+    less.opening.follows.retain(|_| is_kept());
+    less.opening.members.retain(|_| is_kept());
+    less.opening.promoted.retain(|_| is_kept());
+    less.steps.retain(|_| is_kept());
+    less
 }

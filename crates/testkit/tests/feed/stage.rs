@@ -2,120 +2,33 @@
 //! clock of its own.
 
 use std::collections::HashMap;
-use std::ops::Add;
 use std::sync::Arc;
 
 use roundtable_domain::{FeedPolicy, FeedSettings, Feeds, PromotionSettings, Settings, TableNames};
-use roundtable_model::entities::Goal;
-use roundtable_model::table::{Clock, ManualClock, SharedBackend, Store};
-use roundtable_model::{CommentId, Entity, GoalId, GroupId, PostId, Role, Shards, samples};
+use roundtable_model::table::{Clock, ManualClock, Store};
+use roundtable_model::{CommentId, GroupId, PostId};
 use roundtable_testkit::{Town, Yielding};
 
 use crate::cast::{Club, Door, Name};
 use crate::hearing::Hearing;
-use crate::mishaps::Mishaps;
+use crate::mishaps::{LAG_MS, Mishaps};
 use crate::oracle::Facts;
 use crate::pages::Run;
+use crate::place::{BEGIN_MS, Place};
 use crate::stalling::Stalled;
 use crate::step::Opening;
+use crate::tally::Tally;
 
-/// When every history begins: a Monday in January 2025.
-pub(crate) const BEGIN_MS: u64 = 1_737_991_800_000;
 pub(crate) const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// How long after a follow copies can be relied on.
-pub(crate) const MARGIN_MS: u64 = 1_000;
+const MARGIN_MS: u64 = 1_000;
 /// How far a clock may be beside the true time: two of them, and an index that is behind, together
 /// stay within the margin.
 pub(crate) const SKEW_MS: u64 = 200;
 /// Copies held in one feed.
 const CAP: usize = 5;
 
-/// A store with the cast in it, before anything happens.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    pub(crate) backend: SharedBackend,
-    pub(crate) tables: TableNames,
-    /// The true time, which the store lives by.
-    pub(crate) clock: Arc<ManualClock>,
-    pub(crate) clubs: [GroupId; 2],
-    pub(crate) kind: Kind,
-    /// Whether everything is looked at in the end that can be.
-    pub(crate) is_thorough: bool,
-}
-
-/// What is special about a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Nothing: one process has it for its own.
-    Own,
-    /// Processes are told of each other's writes by the stream alone.
-    Shared,
-    /// It loses what is copied into feeds.
-    #[expect(dead_code, reason = "for trying out by hand whether losses are noticed")]
-    Lossy,
-}
-
-/// The clock that a place can be made with.
-pub(crate) fn clock() -> Arc<ManualClock> {
-    Arc::new(ManualClock::at_ms(BEGIN_MS))
-}
-
-impl Place {
-    /// Everybody moves in, and the clubs are founded.
-    pub(crate) async fn populated(
-        backend: SharedBackend,
-        tables: TableNames,
-        clock: Arc<ManualClock>,
-    ) -> Self {
-        let settings = Settings { tables: tables.clone(), ..Town::settings() };
-        let store = Store::shared(backend.clone());
-        let town = Town::on(store, clock.clone(), settings, 0).await;
-        for name in Name::ALL {
-            town.move_in(name.as_str(), |user| {
-                user.is_private = name.begins_private();
-                // Somebody whose followers are spread over several partitions.
-                if name == Name::Bo {
-                    user.follower_shards = Shards::new(3).unwrap();
-                }
-            })
-            .await;
-            let goal = Goal { user_id: name.id(), id: goal_of(name), ..samples::goal() };
-            town.ground().core().table().put(goal.create()).await.unwrap();
-        }
-        town.employ("mo", Role::Moderator).await;
-        town.move_in("ada", |_| {}).await;
-        town.employ("ada", Role::Admin).await;
-        let runners = town.found(Club::Runners.owner().as_str(), "Runners").await;
-        let bakers = town.found_private(Club::Bakers.owner().as_str(), "Bakers").await;
-        Self {
-            backend,
-            tables,
-            clock,
-            clubs: [runners, bakers],
-            kind: Kind::Own,
-            is_thorough: false,
-        }
-    }
-
-    /// The same place, as another store holds it.
-    pub(crate) fn held_by(&self, backend: SharedBackend) -> Self {
-        self.clock.set_ms(BEGIN_MS + 1_000);
-        Self { backend, ..self.clone() }
-    }
-
-    fn mishaps(&self) -> Mishaps {
-        let mishaps = Mishaps::on(self.backend.clone(), self.clock.clone());
-        match self.kind {
-            Kind::Own => mishaps,
-            Kind::Shared => mishaps.shared(),
-            Kind::Lossy => mishaps.lossy(),
-        }
-    }
-}
-
-pub(crate) fn goal_of(name: Name) -> GoalId {
-    format!("goal-{name}").parse().unwrap()
-}
+const _: () = assert!(2 * SKEW_MS + LAG_MS < MARGIN_MS, "histories keep to the margin");
 
 /// A process.
 #[derive(Debug)]
@@ -125,50 +38,6 @@ pub(crate) struct Process {
     hearing: Hearing,
     /// How far its clock is beside the true time.
     beside_ms: i64,
-}
-
-/// What histories led to, so that a test knows whether they tested anything.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) pages: usize,
-    pub(crate) entries: usize,
-    /// Entries that were found as copies.
-    pub(crate) copied: usize,
-    /// Pages in the middle of which something else happened.
-    pub(crate) interrupted: usize,
-    /// Times that a worker died at work, or stopped in the middle of it.
-    pub(crate) died: usize,
-    pub(crate) stalled: usize,
-    /// Jobs and changes that were parked.
-    pub(crate) parked: usize,
-    /// Feeds that had been trimmed by the end.
-    pub(crate) trimmed: usize,
-}
-
-impl Tally {
-    /// The histories had in them what they are to be proof against.
-    pub(crate) fn is_worth_it(self) {
-        let Self { pages, entries, copied, interrupted, died, stalled, parked, trimmed } = self;
-        let all = [pages, entries, copied, interrupted, died, stalled, parked, trimmed];
-        assert!(all.iter().all(|count| *count > 0), "nothing came of too much: {self:?}");
-    }
-}
-
-impl Add for Tally {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            pages: self.pages + other.pages,
-            entries: self.entries + other.entries,
-            copied: self.copied + other.copied,
-            interrupted: self.interrupted + other.interrupted,
-            died: self.died + other.died,
-            stalled: self.stalled + other.stalled,
-            parked: self.parked + other.parked,
-            trimmed: self.trimmed + other.trimmed,
-        }
-    }
 }
 
 /// Where a history happens.

@@ -1,8 +1,14 @@
 //! Work that stops in the middle, and goes on when others have done theirs.
 
 use std::fmt;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
+
+use futures::future::join;
+
+/// How often work is asked whether it is done before it is taken to be waiting: more often than
+/// anything in a history waits for the store.
+const PATIENCE: usize = 20_000;
 
 /// Work under way.
 pub(crate) struct Stalled(Pin<Box<dyn Future<Output = ()>>>);
@@ -27,6 +33,31 @@ impl fmt::Debug for Stalled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Stalled")
     }
+}
+
+/// Does some work while other work has stopped; if it does not come to an end, because it waits for the
+/// other, both go on together. What came of the work, and of the other if that was done as well.
+pub(crate) async fn before<W: Future, O: Future + Unpin>(
+    work: W,
+    other: &mut O,
+) -> (W::Output, Option<O::Output>) {
+    let mut work = pin!(work);
+    let mut patience = PATIENCE;
+    let alone = std::future::poll_fn(|context| {
+        patience -= 1;
+        // It may wait for what will not come.
+        context.waker().wake_by_ref();
+        match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if patience == 0 => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    });
+    if let Some(done) = alone.await {
+        return (done, None);
+    }
+    let (done, other) = join(work, other).await;
+    (done, Some(other))
 }
 
 /// Works until the work is done, or has waited so often.

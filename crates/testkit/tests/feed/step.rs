@@ -72,11 +72,17 @@ pub(crate) enum Step {
     /// A process reads the latest activities into memory.
     WarmUp(Door),
     Read(Read),
-    /// A page is being read, and stops at so many waits, while something else happens.
+    /// A page is being read, and stops at so many waits, while other things happen.
     ReadWhile {
         read: Read,
         waits: usize,
-        meanwhile: Box<Step>,
+        meanwhile: Vec<Step>,
+    },
+    /// The same with a process that reads the latest activities into memory.
+    WarmUpWhile {
+        at: Door,
+        waits: usize,
+        meanwhile: Vec<Step>,
     },
 }
 

@@ -1,13 +1,16 @@
 //! A history as a story: one sentence for each step, then what was to be seen and what was.
 
+use std::any::Any;
+
 use roundtable_domain::{Code, FeedPolicy};
 use roundtable_model::entities::Activity;
 use roundtable_model::{ActivityVerb, ObjectType, Visibility};
 
 use crate::cast::Name;
 use crate::oracle::Entry;
+use crate::place::BEGIN_MS;
 use crate::reading::Mismatch;
-use crate::stage::{BEGIN_MS, DAY_MS, Stage};
+use crate::stage::{DAY_MS, Stage};
 use crate::step::{Actor, Deed, Nth, Opening, Read, Step, Topic};
 
 impl Stage {
@@ -70,6 +73,9 @@ impl Stage {
                 format!(
                     "At the {at} door, {who} reads {size}; after {waits} waits in it, meanwhile:"
                 )
+            }
+            Step::WarmUpWhile { at, waits, .. } => {
+                format!("The {at} door remembers what was of late; after {waits} waits, meanwhile:")
             }
         };
         let now = self.now_ms();
@@ -189,6 +195,13 @@ impl Stage {
     pub(crate) fn failed(&self, read: Read, why: &str) -> Mismatch {
         let Read { who, at, size, .. } = read;
         self.mismatch(&format!("At the {at} door, {who} reads pages of {size}: {why}"))
+    }
+
+    /// A step at which the program gave up.
+    pub(crate) fn panicked(&self, panic: &(dyn Any + Send)) -> Mismatch {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        self.mismatch(&format!("Then the program panicked: {}", text.unwrap_or("without a word")))
     }
 
     fn mismatch(&self, end: &str) -> Mismatch {
