@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
 pub(super) use self::sql::Way;
@@ -101,18 +102,27 @@ impl Postgres {
     }
 
     /// Copies one activity of somebody into the feeds of all their followers, durably; gives how many.
-    pub(super) fn fan_out(&self, actor: usize, activity: Place) -> Result<u64> {
+    pub(super) fn fan_out(&self, actor: usize, activity: Place, preview: &str) -> Result<u64> {
         let (actor, (ts, id)) = (i64::try_from(actor)?, activity);
-        Ok(self.runtime.block_on(self.client.execute(sql::FAN_OUT, &[&actor, &ts, &id]))?)
+        let values: [&(dyn ToSql + Sync); 4] = [&actor, &ts, &id, &preview];
+        Ok(self.runtime.block_on(self.client.execute(sql::FAN_OUT, &values))?)
+    }
+
+    /// The same with its id alone: what it stands for has to be looked up by whoever reads.
+    pub(super) fn fan_out_ids(&self, actor: usize, activity: Place) -> Result<u64> {
+        let (actor, (ts, id)) = (i64::try_from(actor)?, activity);
+        Ok(self.runtime.block_on(self.client.execute(sql::FAN_OUT_IDS, &[&actor, &ts, &id]))?)
     }
 
     /// Whether every follower has so many copies.
     pub(super) fn check_feeds(&self, followers: usize, copies: usize) -> Result<()> {
-        let count = "SELECT count(*), count(DISTINCT follower) FROM feed_items";
-        let row = self.runtime.block_on(self.client.query_one(count, &[]))?;
-        let (held, feeds): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-        let expected = (i64::try_from(followers * copies)?, i64::try_from(followers)?);
-        ensure!((held, feeds) == expected, "Postgres holds {held} copies in {feeds} feeds");
+        for table in ["feed_items", "feed_ids"] {
+            let count = format!("SELECT count(*), count(DISTINCT follower) FROM {table}");
+            let row = self.runtime.block_on(self.client.query_one(&count, &[]))?;
+            let (held, feeds): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+            let expected = (i64::try_from(followers * copies)?, i64::try_from(followers)?);
+            ensure!((held, feeds) == expected, "Postgres holds {held} copies in {feeds} {table}");
+        }
         Ok(())
     }
 }

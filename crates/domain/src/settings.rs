@@ -327,7 +327,7 @@ impl Default for FeedSettings {
             policy: FeedPolicy::default(),
             promotion: PromotionSettings::default(),
             cap: 800,
-            trim_one_in: 50,
+            trim_one_in: 200,
             ttl_days: 45,
             margin_ms: 60_000,
             memory: FeedMemory::default(),
@@ -345,7 +345,7 @@ impl Default for FeedMemory {
     fn default() -> Self {
         Self {
             recent: 250_000,
-            each: 64,
+            each: 256,
             actors: 1_000_000,
             posts: 100_000,
             people: 100_000,

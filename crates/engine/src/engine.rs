@@ -213,6 +213,25 @@ impl Engine {
         Ok(Target { entry, key, write, early })
     }
 
+    /// The same of many writes to one table, which are looked up together.
+    fn targets(&self, table: &TableDefinition, writes: Vec<Write>) -> Result<Vec<Target>> {
+        let entry = self.entry(&table.name)?;
+        let is_as_checked = entry.definition == *table;
+        let mut keys = Vec::with_capacity(writes.len());
+        for write in &writes {
+            if !is_as_checked {
+                entry.definition.check_write(write)?;
+            }
+            let key = evaluate::key_of(&entry.definition, write)?;
+            keys.push(keys::item_key(entry.number, &key));
+        }
+        let early = self.0.shared.view.get_early_many(&keys)?;
+        let found = keys.into_iter().zip(writes).zip(early);
+        let target =
+            |((key, write), early)| Target { entry: Arc::clone(&entry), key, write, early };
+        Ok(found.map(target).collect())
+    }
+
     /// An item as readers see it: expired ones are gone.
     fn live(&self, entry: &Entry, stored: Option<bytes::Bytes>) -> Option<Item> {
         let item = stored.and_then(Item::from_stored)?;

@@ -98,7 +98,7 @@ pub(crate) struct Group<'v> {
     next: u64,
     at_ms: u64,
     /// What the group itself wrote, by key.
-    overlay: HashMap<Bytes, Stored>,
+    overlay: HashMap<Bytes, Stored, ahash::RandomState>,
     records: Vec<Record>,
     pub(crate) writes: Vec<RunWrite>,
     pub(crate) rows: Vec<Row>,
@@ -114,6 +114,7 @@ impl<'v> Group<'v> {
         number: u64,
         next: u64,
         at_ms: u64,
+        expected: usize,
     ) -> Self {
         Self {
             view,
@@ -121,7 +122,7 @@ impl<'v> Group<'v> {
             number,
             next,
             at_ms,
-            overlay: HashMap::new(),
+            overlay: HashMap::with_capacity_and_hasher(expected, ahash::RandomState::new()),
             records: Vec::new(),
             writes: Vec::new(),
             rows: Vec::new(),

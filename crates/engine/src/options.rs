@@ -34,7 +34,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             clock: Arc::new(SystemClock),
-            memtable_bytes: 64 << 20,
+            memtable_bytes: 128 << 20,
             segment_bytes: 64 << 20,
             retention: Duration::from_hours(24),
             archive: None,

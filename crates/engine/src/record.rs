@@ -4,14 +4,19 @@
 //! record  := len:u32le crc:u32le payload               len counts the payload
 //! payload := group:u64le first:u64le at_ms:u64le flags:u8 changes:u32le rows:u32le change* row*
 //! change  := table:u16le flags:u8 [old] [new]          image := len:u32le stored item
+//! new     := image, or where it differs from the new image of the change before it
 //! row     := key value                                 blob := len:u32le bytes; u32::MAX: absent
 //! ```
 //! The n-th change has sequence `first + n`; a record without changes still takes one sequence. Rows
 //! are the engine's own bookkeeping (table definitions, transaction tokens, stream holds): durable
 //! with the record, invisible in the stream. The checksum covers the length, too.
 
+mod alike;
+
 use bytes::Bytes;
 use roundtable_table::{Item, limits};
+
+use self::alike::Alike;
 
 /// Length and checksum.
 pub(crate) const HEADER_BYTES: usize = 8;
@@ -31,6 +36,7 @@ const ENDS_GROUP: u8 = 1;
 const HAS_OLD: u8 = 1;
 const HAS_NEW: u8 = 2;
 const EXPIRED: u8 = 4;
+const IS_ALIKE: u8 = 8;
 const ABSENT: u32 = u32::MAX;
 
 /// A change of one item, by table number.
@@ -72,17 +78,10 @@ impl Record {
         out.push(if self.ends_group { ENDS_GROUP } else { 0 });
         out.extend_from_slice(&length(self.changes.len()).to_le_bytes());
         out.extend_from_slice(&length(self.rows.len()).to_le_bytes());
+        let mut before: Option<&Item> = None;
         for change in &self.changes {
-            let flag = |is: bool, flag: u8| if is { flag } else { 0 };
-            out.extend_from_slice(&change.table.to_le_bytes());
-            out.push(
-                flag(change.old.is_some(), HAS_OLD)
-                    | flag(change.new.is_some(), HAS_NEW)
-                    | flag(change.expired, EXPIRED),
-            );
-            for image in change.old.iter().chain(&change.new) {
-                push_blob(out, image.as_stored());
-            }
+            push_change(out, change, before);
+            before = change.new.as_ref();
         }
         for (key, value) in &self.rows {
             push_blob(out, key);
@@ -109,7 +108,7 @@ impl Record {
         let at_ms = reader.u64()?;
         let ends_group = reader.u8()? & ENDS_GROUP != 0;
         let (changes, rows) = (reader.u32()?, reader.u32()?);
-        let changes = (0..changes).map(|_| reader.change()).collect::<Option<Vec<_>>>()?;
+        let changes = reader.changes(changes)?;
         let rows = (0..rows)
             .map(|_| Some((reader.blob()?, reader.optional_blob()?)))
             .collect::<Option<Vec<_>>>()?;
@@ -132,6 +131,27 @@ fn length(len: usize) -> u32 {
 fn push_blob(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&length(bytes.len()).to_le_bytes());
     out.extend_from_slice(bytes);
+}
+
+fn push_change(out: &mut Vec<u8>, change: &ItemChange, before: Option<&Item>) {
+    let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+    let alike = before.zip(change.new.as_ref());
+    let alike = alike.and_then(|(before, new)| Alike::between(before.as_stored(), new.as_stored()));
+    out.extend_from_slice(&change.table.to_le_bytes());
+    out.push(
+        flag(change.old.is_some(), HAS_OLD)
+            | flag(change.new.is_some(), HAS_NEW)
+            | flag(change.expired, EXPIRED)
+            | flag(alike.is_some(), IS_ALIKE),
+    );
+    if let Some(old) = &change.old {
+        push_blob(out, old.as_stored());
+    }
+    match (alike, &change.new) {
+        (Some(alike), _) => alike.push(out),
+        (None, Some(new)) => push_blob(out, new.as_stored()),
+        (None, None) => {}
+    }
 }
 
 fn checksum(len: [u8; 4], payload: &[u8]) -> u32 {
@@ -234,17 +254,37 @@ impl Reader<'_> {
         self.blob().map(Some)
     }
 
-    fn change(&mut self) -> Option<ItemChange> {
+    fn changes(&mut self, count: u32) -> Option<Vec<ItemChange>> {
+        let mut changes: Vec<ItemChange> = Vec::new();
+        for _ in 0..count {
+            let before = changes.last().and_then(|change| change.new.as_ref());
+            let change = self.change(before.map(Item::as_stored))?;
+            changes.push(change);
+        }
+        Some(changes)
+    }
+
+    fn change(&mut self, before: Option<&Bytes>) -> Option<ItemChange> {
         let table = self.array().map(u16::from_le_bytes)?;
         let flags = self.u8()?;
-        let mut image = |flag: u8| -> Option<Option<Item>> {
-            if flags & flag == 0 {
-                return Some(None);
-            }
-            Item::from_stored(self.blob()?).map(Some)
+        let has = |flag: u8| flags & flag != 0;
+        let old = if has(HAS_OLD) { Some(Item::from_stored(self.blob()?)?) } else { None };
+        let new = match (has(HAS_NEW), has(IS_ALIKE)) {
+            (true, true) => Some(self.alike(before?)?),
+            (true, false) => Some(self.blob()?),
+            (false, _) => None,
         };
-        let (old, new) = (image(HAS_OLD)?, image(HAS_NEW)?);
-        Some(ItemChange { table, old, new, expired: flags & EXPIRED != 0 })
+        let new = match new {
+            Some(new) => Some(Item::from_stored(new)?),
+            None => None,
+        };
+        Some(ItemChange { table, old, new, expired: has(EXPIRED) })
+    }
+
+    fn alike(&mut self, before: &[u8]) -> Option<Bytes> {
+        let (image, len) = alike::read(before, self.payload.get(self.at..)?)?;
+        self.at += len;
+        Some(image)
     }
 }
 
@@ -291,6 +331,40 @@ mod tests {
         let payload = Bytes::copy_from_slice(&ended[start + HEADER_BYTES..]);
         assert_eq!(Record::decode(&payload), Some(sample()));
         assert!(matches!(frame(&ended[start..]), Frame::Record(_)));
+    }
+
+    /// Copies of one thing for many, as a fan-out writes them, take a fraction of what each would alone.
+    #[test]
+    fn copies_are_written_as_what_differs() {
+        let copy = |reader: usize| {
+            let partition = format!("FEED#01K0000000000000000000{reader:03}");
+            let text = "What happened is told to all of them in the same words, every time.";
+            item! { "PK" => partition, "SK" => "TS#0001", "text" => text, "type" => "FeedItem" }
+        };
+        let change = |reader| ItemChange {
+            table: 1,
+            old: (reader == 7).then(|| copy(reader)),
+            new: Some(copy(reader)),
+            expired: false,
+        };
+        let record = Record { changes: (0..25).map(change).collect(), ..sample() };
+        let mut bytes = Vec::new();
+        record.encode(&mut bytes);
+        let payload = Bytes::from(bytes).slice(HEADER_BYTES..);
+        assert_eq!(Record::decode(&payload), Some(record.clone()));
+        let whole: usize =
+            record.changes.iter().flat_map(|each| &each.new).map(|new| new.as_stored().len()).sum();
+        assert!(payload.len() < whole / 2, "{} bytes of {whole}", payload.len());
+    }
+
+    /// What follows nothing cannot be like what was before it.
+    #[test]
+    fn a_first_change_that_is_said_to_be_alike_is_not_read() {
+        let mut bytes = Vec::new();
+        sample().encode(&mut bytes);
+        let mut payload = bytes.split_off(HEADER_BYTES);
+        payload[PAYLOAD_BYTES_MIN + 2] |= IS_ALIKE;
+        assert_eq!(Record::decode(&payload.into()), None);
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 //! What readers see: the runs in memory over the tree, all at one sequence.
 
+use bytes::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -151,6 +152,19 @@ impl View {
     pub(crate) fn get_early(&self, key: &[u8]) -> Result<Early> {
         let sequence = self.visible();
         Ok(Early { sequence, stored: self.get(key)? })
+    }
+
+    /// The same of many keys: the tree is opened once, after the runs were looked at.
+    pub(crate) fn get_early_many(&self, keys: &[Bytes]) -> Result<Vec<Early>> {
+        let sequence = self.visible();
+        let runs = Arc::clone(&self.runs.read());
+        let in_memory: Vec<_> = keys.iter().map(|key| runs.get(key, || self.visible())).collect();
+        let tree = self.tree.read()?;
+        let look = |(key, in_memory): (&Bytes, Option<Stored>)| {
+            let stored = in_memory.map_or_else(|| self.tree.get(&tree, key), Ok)?;
+            Ok(Early { sequence, stored })
+        };
+        keys.iter().zip(in_memory).map(look).collect()
     }
 
     /// What `key` holds now, given what a caller saw earlier: unless a run says otherwise, or a run

@@ -32,14 +32,15 @@ impl Writer {
     /// Serves requests until every sender is gone.
     pub(crate) fn run(mut self) {
         let mut buffer = Vec::new();
+        let mut expected = 0;
         while let Ok(first) = self.requests.recv() {
             let started = Instant::now();
             let shared = Arc::clone(&self.shared);
             let catalog = Arc::clone(&shared.catalog.read());
             let position = self.appender.position();
             let at_ms = shared.clock.now_ms();
-            let mut group =
-                Group::new(&shared.view, catalog, position.group + 1, position.sequence + 1, at_ms);
+            let (number, next) = (position.group + 1, position.sequence + 1);
+            let mut group = Group::new(&shared.view, catalog, number, next, at_ms, expected);
             group.add(first, at_ms);
             while group.bytes() < GROUP_BYTES_MAX && group.len() < GROUP_REQUESTS_MAX {
                 match self.requests.try_recv() {
@@ -47,6 +48,8 @@ impl Writer {
                     Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
                 }
             }
+            // The next one is often as large as this.
+            expected = group.writes.len();
             self.commit(group, &mut buffer);
             // One huge group should not hold its memory for ever.
             buffer.shrink_to(GROUP_BYTES_MAX * 2);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use roundtable_model::table::{self, Change, Key, Sequence, StreamPage};
+use roundtable_model::table::{self, Change, Key, Sequence};
 use roundtable_model::{Processor as Name, StreamShard, Time};
 
 use crate::commit::{Committed, EFFECTS_MAX, Mark};
@@ -18,7 +18,7 @@ use crate::failure::Remedy;
 use crate::figures::Event;
 use crate::processor::entity;
 use crate::shared::Shared;
-use crate::tail::Tail;
+use crate::tail::{Page, Tail};
 use crate::{Batch, Delivery, Effects, Failure, Processor};
 
 use self::pace::Pace;
@@ -28,7 +28,7 @@ const PATIENCE: u32 = 4;
 /// How long one read waits for the first change.
 const WAIT: Duration = Duration::from_secs(1);
 /// A checkpoint that only passes over what nobody wants is written after so many changes…
-const UNSAVED_CHANGES_MAX: usize = 1_000;
+const UNSAVED_CHANGES_MAX: usize = 10_000;
 /// …or after so long: it saves a restart from reading them again, and nothing else.
 const UNSAVED_MS_MAX: u64 = 60_000;
 
@@ -46,7 +46,7 @@ pub(crate) struct Lane {
     reached: Option<Sequence>,
     /// Items with a parked change that must not be overtaken.
     parked: HashSet<Key>,
-    /// Changes passed over since the checkpoint was last written, or fewer.
+    /// Changes passed over since the checkpoint was last written, about.
     unsaved: usize,
     saved_at: Time,
 }
@@ -136,7 +136,7 @@ impl Lane {
             self.load().await?;
         }
         let Some(page) = self.read(wait).await? else { return Ok(Step::Stopped) };
-        match self.deal(&page.changes).await? {
+        match self.deal(&page).await? {
             Dealt::All => {}
             Dealt::Stopped => return Ok(Step::Stopped),
             Dealt::Lost => {
@@ -181,7 +181,7 @@ impl Lane {
     }
 
     /// The next page; `None` if everything is to stop.
-    async fn read(&mut self, wait: Duration) -> Result<Option<Arc<StreamPage>>, Failure> {
+    async fn read(&mut self, wait: Duration) -> Result<Option<Arc<Page>>, Failure> {
         let read = async {
             match self.tail.read(self.reached.as_ref(), wait).await {
                 Err(table::Error::StreamTrimmed { after, .. }) if self.reached.is_some() => {
@@ -207,12 +207,13 @@ impl Lane {
     }
 
     /// Deals with the changes that this processor wants and has not dealt with.
-    async fn deal(&mut self, changes: &[Change]) -> Result<Dealt, Failure> {
+    async fn deal(&mut self, page: &Page) -> Result<Dealt, Failure> {
         let new = |change: &&Change| Some(&change.sequence) > self.reached.as_ref();
         let wants = self.processor.wants();
         let wanted = |change: &&Change| entity(change).is_some_and(|kind| wants.contains(&kind));
-        self.unsaved += changes.iter().filter(new).filter(|change| !wanted(change)).count();
-        let mut wanted: Vec<Change> = changes.iter().filter(new).filter(wanted).cloned().collect();
+        let mut wanted: Vec<Change> =
+            page.changes.iter().filter(new).filter(wanted).cloned().collect();
+        self.unsaved += page.unwanted + page.changes.len() - wanted.len();
         wanted.sort_by(|one, other| one.sequence.cmp(&other.sequence));
         wanted.dedup_by(|one, other| one.sequence == other.sequence);
         let mut pace = Pace::new();

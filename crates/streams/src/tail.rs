@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use roundtable_model::table::{self, Sequence, StreamPage, StreamRead, StreamStart, Table};
+use roundtable_model::table::{self, Change, Sequence, StreamPage, StreamRead, StreamStart, Table};
+
+use crate::processor::entity;
 
 /// Changes of one read.
 const READ_CHANGES_MAX: usize = 500;
@@ -17,6 +19,8 @@ const PAGES_MAX: usize = 8;
 pub(crate) struct Tail {
     table: Table,
     shard: String,
+    /// The entities that any of the processors wants.
+    wanted: Vec<&'static str>,
     pages: Mutex<VecDeque<Kept>>,
     /// How far anybody has read.
     head: Mutex<Option<Sequence>>,
@@ -27,17 +31,31 @@ pub(crate) struct Tail {
     catching_up: tokio::sync::Mutex<()>,
 }
 
+/// What was read at once.
+#[derive(Debug)]
+pub(crate) struct Page {
+    /// Changes of entities that some processor wants.
+    pub(crate) changes: Vec<Change>,
+    /// How many others there were.
+    pub(crate) unwanted: usize,
+    /// Everything up to here was looked at.
+    pub(crate) next: Option<Sequence>,
+    /// Whether the shard was read to its end.
+    pub(crate) ended: bool,
+}
+
 #[derive(Debug)]
 struct Kept {
     after: Option<Sequence>,
-    page: Arc<StreamPage>,
+    page: Arc<Page>,
 }
 
 impl Tail {
-    pub(crate) fn new(table: Table, shard: String) -> Self {
+    pub(crate) fn new(table: Table, shard: String, wanted: Vec<&'static str>) -> Self {
         Self {
             table,
             shard,
+            wanted,
             pages: Mutex::default(),
             head: Mutex::default(),
             waiting: tokio::sync::Mutex::default(),
@@ -51,7 +69,7 @@ impl Tail {
         &self,
         after: Option<&Sequence>,
         wait: Duration,
-    ) -> table::Result<Arc<StreamPage>> {
+    ) -> table::Result<Arc<Page>> {
         if let Some(page) = self.kept(after) {
             return Ok(page);
         }
@@ -59,7 +77,7 @@ impl Tail {
             let _catching_up = self.catching_up.lock().await;
             let page = self.kept_or_read(after, Duration::ZERO).await?;
             // DynamoDB may show nothing for a moment where something is.
-            if !page.changes.is_empty() || page.ended || page.next.as_ref() > after {
+            if page.ended || page.next.as_ref() > after {
                 return Ok(page);
             }
         }
@@ -72,21 +90,30 @@ impl Tail {
         &self,
         after: Option<&Sequence>,
         wait: Duration,
-    ) -> table::Result<Arc<StreamPage>> {
+    ) -> table::Result<Arc<Page>> {
         if let Some(page) = self.kept(after) {
             return Ok(page);
         }
         let start = after.cloned().map_or(StreamStart::Oldest, StreamStart::After);
         let shard = self.shard.clone();
         let read = StreamRead { shard, start, limit: READ_CHANGES_MAX, wait };
-        let page = Arc::new(self.table.stream_read(read).await?);
+        let page = Arc::new(self.page(self.table.stream_read(read).await?));
         self.reached(page.next.as_ref());
-        if !page.changes.is_empty() {
+        if page.next.as_ref() > after {
             let mut pages = self.pages.lock();
             pages.push_front(Kept { after: after.cloned(), page: Arc::clone(&page) });
             pages.truncate(PAGES_MAX);
         }
         Ok(page)
+    }
+
+    /// What is wanted of a page: the type of each change is looked at once here, and not by everybody.
+    fn page(&self, page: StreamPage) -> Page {
+        let StreamPage { mut changes, next, ended } = page;
+        let all = changes.len();
+        changes.retain(|change| entity(change).is_some_and(|kind| self.wanted.contains(&kind)));
+        let unwanted = all - changes.len();
+        Page { changes, unwanted, next, ended }
     }
 
     /// Somebody has read as far as this.
@@ -97,7 +124,7 @@ impl Tail {
         }
     }
 
-    /// How many changes behind `after` have been read already.
+    /// How many changes behind `after` that somebody wants have been read already.
     pub(crate) fn known_after(&self, after: Option<&Sequence>) -> usize {
         let pages = self.pages.lock();
         let changes = pages.iter().flat_map(|kept| &kept.page.changes);
@@ -105,7 +132,7 @@ impl Tail {
         behind.collect::<std::collections::BTreeSet<_>>().len()
     }
 
-    fn kept(&self, after: Option<&Sequence>) -> Option<Arc<StreamPage>> {
+    fn kept(&self, after: Option<&Sequence>) -> Option<Arc<Page>> {
         let pages = self.pages.lock();
         let holds = |kept: &&Kept| kept.after.as_ref() <= after && after < kept.page.next.as_ref();
         pages.iter().find(holds).map(|kept| Arc::clone(&kept.page))
@@ -124,7 +151,7 @@ mod tests {
         let things = TableDefinition::new("things", KeyDefinition::texts("PK", "SK")).with_stream();
         let table = store.create_table(things).await.unwrap();
         for number in 0..items {
-            let item = item! { "PK" => "thing", "SK" => format!("{number}") };
+            let item = item! { "PK" => "thing", "SK" => format!("{number}"), "type" => "Thing" };
             table.put(Put::new(item)).await.unwrap();
         }
         table
@@ -134,7 +161,7 @@ mod tests {
     #[tokio::test]
     async fn who_is_behind_reads_on_beside_who_waits() {
         let items = READ_CHANGES_MAX * 10;
-        let tail = Tail::new(table(items).await, "all".into());
+        let tail = Tail::new(table(items).await, "all".into(), vec!["Thing"]);
         let end = Sequence::from(items as u64);
         let long = Duration::from_hours(1);
         let mut waiting = std::pin::pin!(tail.read(Some(&end), long));
@@ -156,13 +183,31 @@ mod tests {
     #[tokio::test]
     async fn a_page_that_was_read_is_kept_for_the_others() {
         let table = table(3).await;
-        let tail = Tail::new(table.clone(), "all".into());
+        let tail = Tail::new(table.clone(), "all".into(), vec!["Thing"]);
         let first = tail.read(None, Duration::ZERO).await.unwrap();
-        table.put(Put::new(item! { "PK" => "thing", "SK" => "later" })).await.unwrap();
+        table
+            .put(Put::new(item! { "PK" => "thing", "SK" => "later", "type" => "Thing" }))
+            .await
+            .unwrap();
         let again = tail.read(Some(&Sequence::from(1)), Duration::ZERO).await.unwrap();
         assert!(Arc::ptr_eq(&first, &again));
         assert_eq!(tail.known_after(Some(&Sequence::from(1))), 2);
         let later = tail.read(first.next.as_ref(), Duration::ZERO).await.unwrap();
         assert_eq!(later.changes.len(), 1);
+    }
+
+    /// What nobody wants is passed over once for all.
+    #[tokio::test]
+    async fn what_nobody_wants_is_not_kept() {
+        let table = table(3).await;
+        table
+            .put(Put::new(item! { "PK" => "thing", "SK" => "other", "type" => "Other" }))
+            .await
+            .unwrap();
+        let tail = Tail::new(table, "all".into(), vec!["Other"]);
+        let page = tail.read(None, Duration::ZERO).await.unwrap();
+        assert_eq!((page.changes.len(), page.unwanted), (1, 3));
+        assert_eq!(tail.known_after(None), 1);
+        assert!(Arc::ptr_eq(&page, &tail.read(None, Duration::ZERO).await.unwrap()));
     }
 }

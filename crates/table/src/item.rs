@@ -19,6 +19,7 @@ mod borrowed;
 mod builder;
 mod changes;
 mod encoding;
+mod stencil;
 
 use std::fmt;
 
@@ -27,6 +28,7 @@ use bytes::Bytes;
 pub use self::borrowed::{Blobs, Entries, Numbers, Texts, ValueRef, Values};
 pub use self::builder::{AttributeName, ItemBuilder, Slot};
 pub use self::changes::Changes;
+pub use self::stencil::Stencil;
 use crate::{Attributes, Number, Path, Step, Value};
 
 const HEADER: usize = 16;

@@ -39,8 +39,8 @@ pub use definition::{
 };
 pub use error::{CancelReason, Error, Invalid, Result};
 pub use item::{
-    AttributeName, Blobs, Changes, Entries, Item, ItemBuilder, Numbers, Slot, Texts, ValueRef,
-    Values,
+    AttributeName, Blobs, Changes, Entries, Item, ItemBuilder, Numbers, Slot, Stencil, Texts,
+    ValueRef, Values,
 };
 pub use key::{Key, Position};
 pub use limits::Limit;

@@ -33,6 +33,13 @@ pub(super) const TABLES: &str = "
     CREATE TABLE blocks (blocker bigint NOT NULL, blocked bigint NOT NULL);
     CREATE TABLE feed_items (
         follower bigint NOT NULL, ts bigint NOT NULL, activity_id bigint NOT NULL,
+        actor_id bigint NOT NULL, group_id bigint, verb smallint NOT NULL, object_type smallint NOT NULL,
+        object_id bigint NOT NULL, preview text NOT NULL, inserted_at bigint NOT NULL,
+        expires_at bigint NOT NULL,
+        PRIMARY KEY (follower, ts, activity_id)
+    );
+    CREATE TABLE feed_ids (
+        follower bigint NOT NULL, ts bigint NOT NULL, activity_id bigint NOT NULL,
         PRIMARY KEY (follower, ts, activity_id)
     );
 ";
@@ -54,9 +61,15 @@ pub(super) const INDEXES: &str = "
     CREATE INDEX blocks_by_blocked ON blocks (blocked, blocker);
 ";
 
-/// Copies an activity into the feeds of all followers.
+/// Copies an activity into the feeds of all followers: all that a feed item holds, or its id alone.
 pub(super) const FAN_OUT: &str = "
     INSERT INTO feed_items
+    SELECT follower, $2::bigint, $3::bigint, $1::bigint, NULL, 0, 0, $3::bigint, $4, $2::bigint,
+        $2::bigint / 1000 + 45 * 86400
+    FROM follows WHERE followee = $1 AND is_active
+";
+pub(super) const FAN_OUT_IDS: &str = "
+    INSERT INTO feed_ids
     SELECT follower, $2, $3 FROM follows WHERE followee = $1 AND is_active
 ";
 

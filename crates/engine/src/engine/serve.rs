@@ -96,14 +96,11 @@ impl Backend for Engine {
         table: &TableDefinition,
         writes: Vec<BatchWrite>,
     ) -> Result<Capacity> {
-        let targets = writes.into_iter().map(|write| {
-            let write = match write {
-                BatchWrite::Put(item) => Put::new(item).into(),
-                BatchWrite::Delete(key) => Delete::new(key).into(),
-            };
-            self.target(table, write)
+        let writes = writes.into_iter().map(|write| match write {
+            BatchWrite::Put(item) => Put::new(item).into(),
+            BatchWrite::Delete(key) => Delete::new(key).into(),
         });
-        let targets = targets.collect::<Result<_>>()?;
+        let targets = self.targets(table, writes.collect())?;
         self.ask(|reply| Request::Batch(targets, reply)).await
     }
 

@@ -3,8 +3,10 @@
 
 use futures::future::try_join_all;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
-use roundtable_model::table::BatchWrite;
+use roundtable_model::entities::FeedItem;
+use roundtable_model::shape::Index;
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
+use roundtable_model::table::{BatchWrite, Item, Stencil};
 use roundtable_model::{Entity, Shards};
 
 use super::pending::Pass;
@@ -16,11 +18,31 @@ use crate::Failure;
 const COPIES_TOGETHER: usize = 1_000;
 /// Pages of readers that are written to at the same time. What is on its way to the disk together, the
 /// disk is waited for once; but others who write wait for it as well, a few milliseconds for each page.
-pub(super) const PAGES_AT_ONCE: usize = 5;
+pub(super) const PAGES_AT_ONCE: usize = 8;
 /// The same of one home where the store is not in this process.
 const PAGES_AWAY: usize = 2;
 /// Batches at the same time where each is a request over a network.
 const REQUESTS_AT_ONCE: usize = 8;
+
+/// An activity as it is copied, but for the reader. Everything else is encoded once, which takes longer
+/// than all the rest of making a copy.
+struct Copy {
+    activity: String,
+    stencil: Stencil,
+}
+
+impl Copy {
+    fn of(item: &FeedItem) -> Result<Self, Failure> {
+        let own = [Index::Main.partition_attribute(), FeedItem::FOLLOWER_ID.name()];
+        let stencil = Stencil::new(item.item(), &own);
+        let stencil = stencil.ok_or_else(|| Failure::broken("a copy that says not whose it is"))?;
+        Ok(Self { activity: item.activity_id.to_string(), stencil })
+    }
+
+    fn for_reader(&self, reader: &str) -> Item {
+        self.stencil.cut(&[&["FEED#", reader].concat(), reader])
+    }
+}
 
 /// Where the next page of readers is.
 struct Ahead {
@@ -95,16 +117,15 @@ impl FanOut {
         let _turn = self.turns.acquire().await.map_err(Failure::broken)?;
         let mut long = Vec::new();
         let mut puts = Vec::with_capacity(readers.ids.len() * pass.copies.len());
-        let mut copies = pass.copies.clone();
+        let copies = pass.copies.iter().map(Copy::of).collect::<Result<Vec<_>, Failure>>()?;
         for reader in readers.ids {
             let mut is_looked_at = false;
-            for copy in &mut copies {
-                copy.follower_id.clone_from(&reader);
-                is_looked_at |= self.looks_at(copy);
-                puts.push(BatchWrite::Put(copy.item()));
+            for copy in &copies {
+                is_looked_at |= self.looks_at(&copy.activity, &reader);
+                puts.push(BatchWrite::Put(copy.for_reader(&reader)));
             }
             if is_looked_at {
-                long.push(reader);
+                long.push(reader.parse()?);
             }
         }
         let page = Page { copies: puts.len(), next: readers.next };
@@ -135,5 +156,21 @@ impl FanOut {
     /// Whether the store is in this process: what is handed to it then waits for the disk only.
     fn is_embedded(&self) -> bool {
         self.ground.store().capabilities().one_process
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_model::samples;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_is_what_the_entity_would_be_written_as() {
+        let copy = Copy::of(&samples::feed_item()).unwrap();
+        for reader in ["ana", "01K00000000000000000000000"] {
+            let item = FeedItem { follower_id: reader.parse().unwrap(), ..samples::feed_item() };
+            assert_eq!(copy.for_reader(reader), item.item());
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! To whom a home's activities are copied: a person's followers, or a group's members.
 //!
-//! Of a follow only the follower's id is read. All of it would cost as much as writing a copy does, so the
-//! page's questions `followers` and `members` are asked by hand here.
+//! Of a follow only the follower's id is read, as the text that goes into the copy. All of it would cost as
+//! much as writing a copy does, so the page's questions `followers` and `members` are asked by hand here.
 
 use roundtable_model::entities::{Follow, GroupMember};
 use roundtable_model::shape::Index;
 use roundtable_model::table::{Item, Key, Position, Query};
-use roundtable_model::{Answer, GroupId, MemberStatus, Shard, Shards, UserId};
+use roundtable_model::{GroupId, MemberStatus, Shard, Shards, UserId};
 use serde::{Deserialize, Serialize};
 
 use super::{FanOut, Home};
@@ -27,7 +27,7 @@ pub(super) struct Reached {
 /// Some readers.
 #[derive(Clone, Debug)]
 pub(super) struct Readers {
-    pub(super) ids: Vec<UserId>,
+    pub(super) ids: Vec<String>,
     /// Where the others are; `None` when there are none.
     pub(super) next: Option<Reached>,
 }
@@ -61,13 +61,13 @@ impl FanOut {
             page = table.query(query.clone()).await?;
         }
         let read = |item: &Item| match home {
-            Home::Person(_) => follower(item).map(|id| (id, true)),
+            Home::Person(_) => (follower(item), true),
             Home::Group(_) => member(item),
         };
-        let found = page.items.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+        let found: Vec<(String, bool)> = page.items.iter().map(read).collect();
         let next = match (found.last(), page.next) {
             (Some((last, _)), Some(_)) => {
-                Some(Reached { last: Some(last.clone()), ..reached.clone() })
+                Some(Reached { last: Some(last.parse()?), ..reached.clone() })
             }
             _ => Some(reached.shard + 1)
                 .filter(|shard| *shard < spread.count())
@@ -91,8 +91,8 @@ fn followers(person: &UserId, reached: &Reached) -> Result<Query, Failure> {
     Ok(query)
 }
 
-fn follower(item: &Item) -> Result<UserId, Failure> {
-    Ok(item.text(Follow::FOLLOWER_ID.name()).unwrap_or_default().parse()?)
+fn follower(item: &Item) -> String {
+    item.text(Follow::FOLLOWER_ID.name()).unwrap_or_default().to_owned()
 }
 
 /// Who is in a group, was invited to it, or has asked to join.
@@ -102,10 +102,11 @@ fn members(group: &GroupId, reached: &Reached) -> Query {
     Query::new(key(&group.recast()).partition).begins_with(MEMBER).after(start).strong()
 }
 
-/// Whether they are in it.
-fn member(item: &Item) -> Result<(UserId, bool), Failure> {
-    let member = GroupMember::from_item(item)?;
-    Ok((member.user_id, member.status == MemberStatus::Active))
+/// Who it is, and whether they are in it.
+fn member(item: &Item) -> (String, bool) {
+    let text = |name| item.text(name).unwrap_or_default();
+    let is_active = text(GroupMember::STATUS.name()).parse() == Ok(MemberStatus::Active);
+    (text(GroupMember::USER_ID.name()).to_owned(), is_active)
 }
 
 #[cfg(test)]
@@ -127,13 +128,15 @@ mod tests {
             let index = Some(Key::new(partition.as_str(), sort));
             assert_eq!(query.partition, partition.as_str().into());
             assert_eq!(query.start, Some(Position { base: edge.key().into_key(), index }));
-            assert_eq!(follower(&edge.item()).unwrap(), edge.follower_id);
+            assert_eq!(follower(&edge.item()), edge.follower_id.to_string());
         }
         let one = samples::group_member();
         let query = members(&one.group_id, &Reached::default());
         let key = one.key().into_key();
         assert_eq!(query.partition, key.partition);
         assert!(key.sort.unwrap().as_text().unwrap().starts_with(MEMBER));
-        assert_eq!(member(&one.item()).unwrap().0, one.user_id);
+        assert_eq!(member(&one.item()), (one.user_id.to_string(), true));
+        let asked = GroupMember { status: MemberStatus::Pending, ..one };
+        assert!(!member(&asked.item()).1);
     }
 }

@@ -20,6 +20,13 @@ pub(super) fn write_blob(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
+/// How many bytes a blob of this length takes.
+pub(super) const fn blob_bytes(len: usize) -> usize {
+    let bits = (usize::BITS - len.leading_zeros()) as usize;
+    let varint = if bits == 0 { 1 } else { bits.div_ceil(7) };
+    varint + len
+}
+
 pub(super) fn write_number(out: &mut Vec<u8>, number: Number) {
     let at = out.len();
     out.push(0);

@@ -20,6 +20,8 @@ const AT_ONCE: usize = 16;
 const IN_A_ROW: usize = 64;
 /// Activities of one actor that are read at the most; a tail may grow longer.
 const READ_MAX: usize = 900;
+/// The same where every kilobyte of them is paid for.
+const READ_AWAY_MAX: usize = 64;
 /// How often what is missing is loaded for one look: others may push it out again.
 const TRIES: usize = 2;
 
@@ -63,7 +65,8 @@ impl Memory {
         let Some(loading) = Loading::begin(self, home) else { return Ok(()) };
         // Strong also on DynamoDB: what the stream has told of before must be among them.
         let listing = ground.core().activities_of(home, Span::ALL).strong();
-        let page = listing.limit(self.settings.each.min(READ_MAX)).page().await?;
+        let most = if self.is_exact { READ_MAX } else { READ_AWAY_MAX };
+        let page = listing.limit(self.settings.each.min(most)).page().await?;
         let newest = page.items.iter().map(Entry::of).collect();
         loading.finish(newest, page.next.is_none());
         Ok(())
