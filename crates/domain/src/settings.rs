@@ -345,7 +345,7 @@ impl Default for FeedMemory {
     fn default() -> Self {
         Self {
             recent: 250_000,
-            each: 256,
+            each: 128,
             actors: 1_000_000,
             posts: 100_000,
             people: 100_000,

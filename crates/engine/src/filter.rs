@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::keys;
 
 /// One word for this much of a full run: about eight bits for each key and partition, 256 KiB for a
-/// run of 64 MiB.
+/// run of 64 MiB, twice that by default.
 const BYTES_PER_WORD: usize = 2048;
 const WORDS_MIN: usize = 64;
 const PROBES: u32 = 3;

@@ -23,7 +23,9 @@ pub(crate) const SEGMENT_HEADER_BYTES: u64 = HEADER_LEN as u64;
 const HEADER_LEN: usize = 24;
 
 const MAGIC: [u8; 8] = *b"rt-log\r\n";
-const VERSION: u32 = 1;
+/// The format that is written. The first one knew no images that are like the one before.
+const VERSION: u32 = 2;
+const VERSIONS: std::ops::RangeInclusive<u32> = 1..=VERSION;
 const SUFFIX: &str = ".log";
 /// How far apart the remembered places of a segment are.
 const MARK_STRIDE_BYTES: u64 = 64 << 10;
@@ -65,8 +67,12 @@ pub(crate) fn first_of(name: &str) -> Option<u64> {
 }
 
 pub(crate) fn header(first: u64) -> Vec<u8> {
+    header_of(VERSION, first)
+}
+
+fn header_of(version: u32, first: u64) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
-    out.extend_from_slice(&VERSION.to_le_bytes());
+    out.extend_from_slice(&version.to_le_bytes());
     out.extend_from_slice(&first.to_le_bytes());
     let crc = crc32fast::hash(&out);
     out.extend_from_slice(&crc.to_le_bytes());
@@ -168,12 +174,13 @@ impl Segment {
         let mut found = [0; HEADER_LEN];
         let read = self.file().and_then(|file| file.read_at(&mut found, 0));
         let read = read.map_err(|e| io_error("read", &self.name(), &e))?;
-        if read == found.len() && found[..] == header(self.first)[..] {
+        let is_header = |version| found[..] == header_of(version, self.first)[..];
+        if read == found.len() && VERSIONS.into_iter().any(is_header) {
             return Ok(());
         }
         let version = found.get(8..12).and_then(|bytes| bytes.first_chunk()).copied();
         let detail = match version.map(u32::from_le_bytes) {
-            Some(version) if found.starts_with(&MAGIC) && version != VERSION => {
+            Some(version) if found.starts_with(&MAGIC) && !VERSIONS.contains(&version) => {
                 format!("its format is version {version}, this program reads version {VERSION}")
             }
             _ => String::from("its header is not that of a log segment"),

@@ -96,18 +96,30 @@ fn name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
 
-#[tokio::test]
-async fn a_segment_of_another_format_is_refused_by_version() {
+/// A closed directory whose last segment says that it has this format; and that segment.
+async fn directory_of_format(version: u8) -> (tempfile::TempDir, PathBuf) {
     let directory = closed_directory().await;
     let last = segments(directory.path()).pop().unwrap();
     let mut bytes = std::fs::read(&last).unwrap();
-    bytes[8] = 2;
+    bytes[8] = version;
     let checksum = crc32fast::hash(&bytes[..20]);
     bytes[20..24].copy_from_slice(&checksum.to_le_bytes());
     std::fs::write(&last, bytes).unwrap();
+    (directory, last)
+}
+
+#[tokio::test]
+async fn a_segment_of_another_format_is_refused_by_version() {
+    let (directory, last) = directory_of_format(3).await;
     let error = refusal(directory.path());
     assert!(error.contains(name(&last)), "{error}");
-    assert!(error.contains("its format is version 2, this program reads version 1"), "{error}");
+    assert!(error.contains("its format is version 3, this program reads version 2"), "{error}");
+}
+
+#[tokio::test]
+async fn a_segment_of_the_first_format_is_read() {
+    let (directory, _) = directory_of_format(1).await;
+    Engine::open(directory.path(), Options::default()).unwrap();
 }
 
 #[tokio::test]
