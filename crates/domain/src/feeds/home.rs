@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use roundtable_model::entities::{FeedItem, User};
-use roundtable_model::{ActivityId, Cursor, Misfit, Span, Time, UserId};
+use roundtable_model::{ActivityId, Cursor, Misfit, ObjectType, Span, Time, UserId};
 
 use super::circles::Circle;
 use super::entry::Entry;
@@ -139,7 +139,10 @@ impl Feeds {
         };
         let entry = |(activity, source)| {
             let post = objects.post(&activity).cloned();
-            if post.as_ref().is_some_and(|post| circle.muted.contains(&post.author_id)) {
+            // What somebody wrote below a post of the muted is theirs, and not of the muted.
+            let is_of_muted = activity.object_type == ObjectType::Post
+                && post.as_ref().is_some_and(|post| circle.muted.contains(&post.author_id));
+            if is_of_muted {
                 return None;
             }
             let activity = objects.shown(&sight, activity)?;
