@@ -1,9 +1,9 @@
 //! What readers see: the runs in memory over the tree, all at one sequence.
 
-use bytes::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use bytes::Bytes;
 use parking_lot::RwLock;
 use roundtable_table::{Order, Result};
 
