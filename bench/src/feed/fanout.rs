@@ -172,11 +172,10 @@ impl Subjects<'_> {
             }
             let numbers = [self.number(), self.number()];
             if let Some((peer, best)) = &self.redis {
-                for (number, pipeline) in numbers.into_iter().zip([Pipeline::JOBS, *best]) {
+                let ways = [(Pipeline::JOBS, &mut took.redis), (*best, &mut took.redis_ids)];
+                for (number, (pipeline, took)) in numbers.into_iter().zip(ways) {
                     machine::settle(root)?;
-                    let each = peer.fan_out(followers, number, pipeline)?;
-                    let to = if pipeline == *best { &mut took.redis_ids } else { &mut took.redis };
-                    to.push(each);
+                    took.push(peer.fan_out(followers, number, pipeline)?);
                 }
             }
         }

@@ -353,7 +353,8 @@ impl Appender {
             let end = segment.end();
             let spare_waits = !segment.is_allocated && self.log.spare.lock().is_some();
             let room = if spare_waits { end } else { self.log.segment_bytes };
-            end == SEGMENT_HEADER_BYTES || end + group.bytes.len() as u64 <= room
+            let has_room = end + group.bytes.len() as u64 <= room;
+            end == SEGMENT_HEADER_BYTES || segment.is_current() && has_room
         };
         match current {
             Some(segment) if fits(&segment) => return Ok(segment),

@@ -32,11 +32,14 @@ const _: () = assert!(
 );
 
 const PAYLOAD_BYTES_MIN: usize = 8 + 8 + 8 + 1 + 4 + 4;
+/// Where a payload's flags are: behind group, first sequence and time.
+const RECORD_FLAGS_AT: usize = 8 + 8 + 8;
 const ENDS_GROUP: u8 = 1;
 const HAS_OLD: u8 = 1;
 const HAS_NEW: u8 = 2;
 const EXPIRED: u8 = 4;
 const IS_ALIKE: u8 = 8;
+const FLAGS_KNOWN: u8 = HAS_OLD | HAS_NEW | EXPIRED | IS_ALIKE;
 const ABSENT: u32 = u32::MAX;
 
 /// A change of one item, by table number.
@@ -90,13 +93,10 @@ impl Record {
                 None => out.extend_from_slice(&ABSENT.to_le_bytes()),
             }
         }
-        let len = length(out.len() - start - HEADER_BYTES).to_le_bytes();
         if let Some((header, payload)) =
             out.get_mut(start..).and_then(|record| record.split_at_mut_checked(HEADER_BYTES))
         {
-            let (len_slot, crc_slot) = header.split_at_mut(4);
-            len_slot.copy_from_slice(&len);
-            crc_slot.copy_from_slice(&checksum(len, payload).to_le_bytes());
+            seal(header, payload);
         }
     }
 
@@ -121,6 +121,14 @@ impl Record {
             rows,
         })
     }
+}
+
+/// Writes the header of a payload.
+fn seal(header: &mut [u8], payload: &[u8]) {
+    let len = length(payload.len()).to_le_bytes();
+    let (len_slot, crc_slot) = header.split_at_mut(len.len());
+    len_slot.copy_from_slice(&len);
+    crc_slot.copy_from_slice(&checksum(len, payload).to_le_bytes());
 }
 
 fn length(len: usize) -> u32 {
@@ -195,18 +203,22 @@ pub(crate) fn frame(bytes: &[u8]) -> Frame {
     }
 }
 
-/// The records of a group that has lost its end, with the last of them marked as that.
+/// The records of a group that has lost its end, with the last of them marked as that: in place, since
+/// an older program may have written them otherwise than this one would.
 pub(crate) fn end_group(mut bytes: Vec<u8>) -> Vec<u8> {
     let (mut start, mut end) = (0, 0);
     while let Frame::Record(len) = frame(bytes.get(end..).unwrap_or_default()) {
         start = end;
         end += HEADER_BYTES + len;
     }
-    let payload = bytes.get(start + HEADER_BYTES..end).map(Bytes::copy_from_slice);
-    if let Some(mut last) = payload.and_then(|payload| Record::decode(&payload)) {
-        last.ends_group = true;
-        bytes.truncate(start);
-        last.encode(&mut bytes);
+    bytes.truncate(end);
+    if let Some((header, payload)) =
+        bytes.get_mut(start..).and_then(|record| record.split_at_mut_checked(HEADER_BYTES))
+    {
+        if let Some(flags) = payload.get_mut(RECORD_FLAGS_AT) {
+            *flags |= ENDS_GROUP;
+        }
+        seal(header, payload);
     }
     bytes
 }
@@ -268,6 +280,9 @@ impl Reader<'_> {
         let table = self.array().map(u16::from_le_bytes)?;
         let flags = self.u8()?;
         let has = |flag: u8| flags & flag != 0;
+        if flags & !FLAGS_KNOWN != 0 || has(IS_ALIKE) && !has(HAS_NEW) {
+            return None;
+        }
         let old = if has(HAS_OLD) { Some(Item::from_stored(self.blob()?)?) } else { None };
         let new = match (has(HAS_NEW), has(IS_ALIKE)) {
             (true, true) => Some(self.alike(before?)?),
@@ -365,6 +380,35 @@ mod tests {
         let mut payload = bytes.split_off(HEADER_BYTES);
         payload[PAYLOAD_BYTES_MIN + 2] |= IS_ALIKE;
         assert_eq!(Record::decode(&payload.into()), None);
+    }
+
+    /// Whatever wrote a group, its bytes stay where they are when it gets another end.
+    #[test]
+    fn a_group_of_whole_images_keeps_its_length() {
+        let alike = |reader: usize| item! { "PK" => format!("FEED#{reader:026}"), "SK" => "TS#1" };
+        let change = |reader| ItemChange {
+            table: 1,
+            old: None,
+            new: Some(alike(reader)),
+            expired: false,
+        };
+        let record = Record { ends_group: false, ..sample() };
+        let mut bytes = vec![0; HEADER_BYTES];
+        bytes.extend_from_slice(&record.group.to_le_bytes());
+        bytes.extend_from_slice(&record.first.to_le_bytes());
+        bytes.extend_from_slice(&record.at_ms.to_le_bytes());
+        bytes.push(0);
+        bytes.extend_from_slice(&[2, 0, 0, 0, 0, 0, 0, 0]);
+        for reader in 1..=2 {
+            push_change(&mut bytes, &change(reader), None);
+        }
+        let (header, payload) = bytes.split_at_mut(HEADER_BYTES);
+        seal(header, payload);
+        let ended = end_group(bytes.clone());
+        assert_eq!(ended.len(), bytes.len());
+        let whole = Record::decode(&Bytes::copy_from_slice(&ended[HEADER_BYTES..])).unwrap();
+        assert_eq!(whole.changes, [change(1), change(2)]);
+        assert!(whole.ends_group && matches!(frame(&ended), Frame::Record(_)));
     }
 
     proptest! {

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use parking_lot::Mutex;
@@ -44,6 +44,8 @@ pub(crate) struct Segment {
     file: Mutex<Option<Arc<dyn DiskFile>>>,
     /// Whether its file is as long as it will be, so that a sync need not write its new length.
     pub(crate) is_allocated: bool,
+    /// Whether an older program began it: nothing is added to it, so that its header stays true.
+    is_old: AtomicBool,
     /// The end of what is synced, and so may be read.
     end: AtomicU64,
     last: AtomicU64,
@@ -87,6 +89,7 @@ impl Segment {
             disk,
             file: Mutex::new(None),
             is_allocated: false,
+            is_old: AtomicBool::new(false),
             end: AtomicU64::new(end),
             last: AtomicU64::new(first.saturating_sub(1)),
             last_at_ms: AtomicU64::new(0),
@@ -99,6 +102,11 @@ impl Segment {
 
     pub(crate) fn name(&self) -> String {
         name(self.first)
+    }
+
+    /// Whether groups of this program's format belong into it.
+    pub(crate) fn is_current(&self) -> bool {
+        !self.is_old.load(Ordering::Relaxed)
     }
 
     /// Its file.
@@ -174,14 +182,17 @@ impl Segment {
         let mut found = [0; HEADER_LEN];
         let read = self.file().and_then(|file| file.read_at(&mut found, 0));
         let read = read.map_err(|e| io_error("read", &self.name(), &e))?;
-        let is_header = |version| found[..] == header_of(version, self.first)[..];
-        if read == found.len() && VERSIONS.into_iter().any(is_header) {
+        let is_header = |version: &u32| found[..] == header_of(*version, self.first)[..];
+        if read == found.len()
+            && let Some(version) = VERSIONS.into_iter().find(is_header)
+        {
+            self.is_old.store(version < VERSION, Ordering::Relaxed);
             return Ok(());
         }
         let version = found.get(8..12).and_then(|bytes| bytes.first_chunk()).copied();
         let detail = match version.map(u32::from_le_bytes) {
             Some(version) if found.starts_with(&MAGIC) && !VERSIONS.contains(&version) => {
-                format!("its format is version {version}, this program reads version {VERSION}")
+                format!("its format is version {version}, this program reads versions up to {VERSION}")
             }
             _ => String::from("its header is not that of a log segment"),
         };

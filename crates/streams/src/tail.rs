@@ -46,7 +46,10 @@ pub(crate) struct Page {
 
 #[derive(Debug)]
 struct Kept {
+    /// Where it was read from: nowhere, from the oldest change there was.
     after: Option<Sequence>,
+    /// What was before this may be missing from it.
+    from: Option<Sequence>,
     page: Arc<Page>,
 }
 
@@ -97,11 +100,14 @@ impl Tail {
         let start = after.cloned().map_or(StreamStart::Oldest, StreamStart::After);
         let shard = self.shard.clone();
         let read = StreamRead { shard, start, limit: READ_CHANGES_MAX, wait };
-        let page = Arc::new(self.page(self.table.stream_read(read).await?));
+        let page = self.table.stream_read(read).await?;
+        let first = page.changes.first().map(|change| change.sequence.clone());
+        let page = Arc::new(self.page(page));
         self.reached(page.next.as_ref());
         if page.next.as_ref() > after {
             let mut pages = self.pages.lock();
-            pages.push_front(Kept { after: after.cloned(), page: Arc::clone(&page) });
+            let (after, page) = (after.cloned(), Arc::clone(&page));
+            pages.push_front(Kept { from: after.clone().or(first), after, page });
             pages.truncate(PAGES_MAX);
         }
         Ok(page)
@@ -134,7 +140,11 @@ impl Tail {
 
     fn kept(&self, after: Option<&Sequence>) -> Option<Arc<Page>> {
         let pages = self.pages.lock();
-        let holds = |kept: &&Kept| kept.after.as_ref() <= after && after < kept.page.next.as_ref();
+        let begins = |kept: &Kept| match after {
+            Some(_) => kept.from.is_some() && kept.from.as_ref() <= after,
+            None => kept.after.is_none(),
+        };
+        let holds = |kept: &&Kept| begins(kept) && after < kept.page.next.as_ref();
         pages.iter().find(holds).map(|kept| Arc::clone(&kept.page))
     }
 }
@@ -209,5 +219,15 @@ mod tests {
         assert_eq!((page.changes.len(), page.unwanted), (1, 3));
         assert_eq!(tail.known_after(None), 1);
         assert!(Arc::ptr_eq(&page, &tail.read(None, Duration::ZERO).await.unwrap()));
+    }
+
+    /// Whoever has missed a part of the stream is not given what comes after it as if nothing had been.
+    #[tokio::test]
+    async fn a_page_from_the_oldest_change_on_is_for_nobody_who_is_behind_it() {
+        let tail = Tail::new(table(3).await, "all".into(), vec!["Thing"]);
+        let page = tail.read(None, Duration::ZERO).await.unwrap();
+        let first = page.changes[0].sequence.clone();
+        assert!(tail.kept(Some(&first)).is_some() && tail.kept(None).is_some());
+        assert!(tail.kept(Some(&Sequence::from(0))).is_none());
     }
 }

@@ -61,10 +61,10 @@ impl FanOut {
             page = table.query(query.clone()).await?;
         }
         let read = |item: &Item| match home {
-            Home::Person(_) => (follower(item), true),
+            Home::Person(_) => Ok((follower(item)?, true)),
             Home::Group(_) => member(item),
         };
-        let found: Vec<(String, bool)> = page.items.iter().map(read).collect();
+        let found = page.items.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
         let next = match (found.last(), page.next) {
             (Some((last, _)), Some(_)) => {
                 Some(Reached { last: Some(last.parse()?), ..reached.clone() })
@@ -91,8 +91,15 @@ fn followers(person: &UserId, reached: &Reached) -> Result<Query, Failure> {
     Ok(query)
 }
 
-fn follower(item: &Item) -> String {
-    item.text(Follow::FOLLOWER_ID.name()).unwrap_or_default().to_owned()
+fn follower(item: &Item) -> Result<String, Failure> {
+    id(item, Follow::FOLLOWER_ID.name())
+}
+
+/// Somebody's id as it is written. One that is none would be copied to nobody: that is a failure.
+fn id(item: &Item, name: &str) -> Result<String, Failure> {
+    let text = item.text(name).unwrap_or_default();
+    text.parse::<UserId>()?;
+    Ok(text.to_owned())
 }
 
 /// Who is in a group, was invited to it, or has asked to join.
@@ -103,14 +110,15 @@ fn members(group: &GroupId, reached: &Reached) -> Query {
 }
 
 /// Who it is, and whether they are in it.
-fn member(item: &Item) -> (String, bool) {
-    let text = |name| item.text(name).unwrap_or_default();
-    let is_active = text(GroupMember::STATUS.name()).parse() == Ok(MemberStatus::Active);
-    (text(GroupMember::USER_ID.name()).to_owned(), is_active)
+fn member(item: &Item) -> Result<(String, bool), Failure> {
+    let status = item.text(GroupMember::STATUS.name()).unwrap_or_default();
+    let is_active = status.parse::<MemberStatus>()? == MemberStatus::Active;
+    Ok((id(item, GroupMember::USER_ID.name())?, is_active))
 }
 
 #[cfg(test)]
 mod tests {
+    use roundtable_model::table::item;
     use roundtable_model::{Entity, samples};
 
     use super::*;
@@ -128,15 +136,23 @@ mod tests {
             let index = Some(Key::new(partition.as_str(), sort));
             assert_eq!(query.partition, partition.as_str().into());
             assert_eq!(query.start, Some(Position { base: edge.key().into_key(), index }));
-            assert_eq!(follower(&edge.item()), edge.follower_id.to_string());
+            assert_eq!(follower(&edge.item()).unwrap(), edge.follower_id.to_string());
         }
         let one = samples::group_member();
         let query = members(&one.group_id, &Reached::default());
         let key = one.key().into_key();
         assert_eq!(query.partition, key.partition);
         assert!(key.sort.unwrap().as_text().unwrap().starts_with(MEMBER));
-        assert_eq!(member(&one.item()), (one.user_id.to_string(), true));
+        assert_eq!(member(&one.item()).unwrap(), (one.user_id.to_string(), true));
         let asked = GroupMember { status: MemberStatus::Pending, ..one };
-        assert!(!member(&asked.item()).1);
+        assert!(!member(&asked.item()).unwrap().1);
+    }
+
+    /// A copy that nobody could find must not count as made.
+    #[test]
+    fn who_cannot_be_read_is_not_passed_over() {
+        let strange = item! { "followerId" => "#", "userId" => "ana", "status" => "elsewhere" };
+        assert!(follower(&strange).is_err() && member(&strange).is_err());
+        assert!(follower(&item! {}).is_err());
     }
 }
