@@ -144,7 +144,11 @@ impl Worker {
                 Err(failure) => {
                     failures += 1;
                     tracing::warn!(queue = %self.queue, %failure, "cannot look for jobs");
-                    self.shared.stop.unless(self.shared.retries.backoff.wait(failures)).await;
+                    // What is under way goes on meanwhile, and stays taken.
+                    let pause = self.shared.retries.backoff.wait(failures);
+                    if let Err(failure) = self.go_on(&mut under_way, pause).await {
+                        tracing::warn!(queue = %self.queue, %failure, "cannot go on with a job");
+                    }
                 }
             }
         }
@@ -175,19 +179,16 @@ impl Worker {
         under_way: &mut UnderWay<'_>,
         pause: impl Future<Output = ()>,
     ) -> Result<(), Failure> {
-        let mut pause = pin!(self.shared.stop.unless(pause));
-        loop {
-            let done = under_way.working.next();
-            let done = async { if let Some(done) = done.await { done } else { pending().await } };
-            match select(pin!(done), pause.as_mut()).await {
-                Either::Left(((id, worked), _)) => {
-                    under_way.about.remove(&id);
-                    if worked? == Worked::Some {
-                        return Ok(());
-                    }
-                }
-                Either::Right(_) => return Ok(()),
+        let pause = pin!(self.shared.stop.unless(pause));
+        let done = under_way.working.next();
+        let done = async { if let Some(done) = done.await { done } else { pending().await } };
+        match select(pin!(done), pause).await {
+            Either::Left(((id, worked), _)) => {
+                under_way.about.remove(&id);
+                // Also when somebody else had it: there may be others.
+                worked.map(|_| ())
             }
+            Either::Right(_) => Ok(()),
         }
     }
 
