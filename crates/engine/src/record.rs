@@ -386,12 +386,8 @@ mod tests {
     #[test]
     fn a_group_of_whole_images_keeps_its_length() {
         let alike = |reader: usize| item! { "PK" => format!("FEED#{reader:026}"), "SK" => "TS#1" };
-        let change = |reader| ItemChange {
-            table: 1,
-            old: None,
-            new: Some(alike(reader)),
-            expired: false,
-        };
+        let change =
+            |reader| ItemChange { table: 1, old: None, new: Some(alike(reader)), expired: false };
         let record = Record { ends_group: false, ..sample() };
         let mut bytes = vec![0; HEADER_BYTES];
         bytes.extend_from_slice(&record.group.to_le_bytes());

@@ -192,7 +192,9 @@ impl Segment {
         let version = found.get(8..12).and_then(|bytes| bytes.first_chunk()).copied();
         let detail = match version.map(u32::from_le_bytes) {
             Some(version) if found.starts_with(&MAGIC) && !VERSIONS.contains(&version) => {
-                format!("its format is version {version}, this program reads versions up to {VERSION}")
+                format!(
+                    "its format is version {version}, this program reads versions up to {VERSION}"
+                )
             }
             _ => String::from("its header is not that of a log segment"),
         };

@@ -15,8 +15,8 @@ use futures::future::join_all;
 use gate::GatedDisk;
 use roundtable_engine::{Engine, Options};
 use roundtable_table::{
-    Clock as _, Error, Get, Key, ManualClock, Put, Query, Store, StreamRead, StreamStart, Table,
-    item, not_exists,
+    BatchWrite, Clock as _, Error, Get, Key, ManualClock, Put, Query, Store, StreamRead,
+    StreamStart, Table, item, not_exists,
 };
 
 const DIRECTORY: &str = "ROUNDTABLE_FAULTS_DIRECTORY";
@@ -113,13 +113,34 @@ async fn a_segment_of_another_format_is_refused_by_version() {
     let (directory, last) = directory_of_format(3).await;
     let error = refusal(directory.path());
     assert!(error.contains(name(&last)), "{error}");
-    assert!(error.contains("its format is version 3, this program reads versions up to 2"), "{error}");
+    assert!(
+        error.contains("its format is version 3, this program reads versions up to 2"),
+        "{error}"
+    );
 }
 
+/// It is read, and nothing is added to it: whoever knows the first format only finds in it what its
+/// header says.
 #[tokio::test]
-async fn a_segment_of_the_first_format_is_read() {
-    let (directory, _) = directory_of_format(1).await;
-    Engine::open(directory.path(), Options::default()).unwrap();
+async fn a_segment_of_the_first_format_is_read_and_left_alone() {
+    let (directory, last) = directory_of_format(1).await;
+    let before = std::fs::read(&last).unwrap();
+    let copy = |n: usize| item! { "PK" => format!("FEED#{n:026}"), "SK" => "TS#1", "text" => "x" };
+    for round in 0..2 {
+        let engine = Engine::open(directory.path(), quick(Options::default())).unwrap();
+        let table = Store::new(engine.clone()).table("town").await.unwrap();
+        let rows = table.query(Query::new("ROWS")).await.unwrap();
+        assert_eq!(rows.items.len(), 60);
+        let copies = (0..25).map(|n| BatchWrite::Put(copy(round * 25 + n))).collect();
+        table.batch_write(copies).await.unwrap();
+        for n in 0..(round + 1) * 25 {
+            let found = table.get(Get::new((format!("FEED#{n:026}"), "TS#1"))).await.unwrap();
+            assert_eq!(found.item, Some(copy(n)));
+        }
+        drop(table);
+        engine.abandon();
+    }
+    assert_eq!(std::fs::read(&last).unwrap(), before);
 }
 
 #[tokio::test]
