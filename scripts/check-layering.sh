@@ -16,6 +16,7 @@ readonly RULES=(
   "roundtable-verify   | all    | axum* hyper* aws-* heed*   |"
   # aws-lc is cryptography, and not AWS's services.
   "roundtable-hooks    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
+  "roundtable-media    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
   "roundtable-graphql  | direct | roundtable-table           |"
   "roundtable-server   | direct | roundtable-table           |"
 )

@@ -3,10 +3,12 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing figures is the job")]
 
+mod chat;
 mod codec;
 mod engine;
 mod feed;
 mod machine;
+mod notifications;
 mod postgres;
 mod progress;
 mod report;
@@ -41,6 +43,10 @@ enum Benchmark {
     Social(social::Options),
     /// Home feeds: pages and fan-out, beside Postgres and Redis
     Feed(feed::Options),
+    /// Messages a second, in one busy room and in a thousand rooms
+    Chat(chat::Options),
+    /// Notifications a second through their processor, and the count of unread ones
+    Notifications(notifications::Options),
     /// A part of a benchmark that needs a process of its own
     #[command(hide = true)]
     Child(engine::child::Task),
@@ -53,6 +59,8 @@ fn main() -> ExitCode {
         Benchmark::Verify(options) => verify::run(&options),
         Benchmark::Social(options) => social::run(&options),
         Benchmark::Feed(options) => feed::run(&options),
+        Benchmark::Chat(options) => chat::run(&options),
+        Benchmark::Notifications(options) => notifications::run(&options),
         Benchmark::Child(task) => engine::child::run(&task).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {

@@ -1,7 +1,7 @@
 //! What people do, durable: follows, likes, posts and comments a second through the services, in this
 //! process; follows beside Postgres.
 
-mod callers;
+pub(crate) mod callers;
 mod ours;
 mod postgres;
 

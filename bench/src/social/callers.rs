@@ -10,11 +10,11 @@ use futures::future::try_join_all;
 use crate::samples::{Samples, rate};
 
 /// People, and posts to like and comment on, are so many: a power of two, see [`pair`].
-pub(super) const CAST: u64 = 4096;
+pub(crate) const CAST: u64 = 4096;
 
 /// What callers did in a window.
 #[derive(Debug)]
-pub(super) struct Done {
+pub(crate) struct Done {
     /// From the first call to the last acknowledgement.
     elapsed: Duration,
     /// How long each call took.
@@ -22,18 +22,18 @@ pub(super) struct Done {
 }
 
 impl Done {
-    pub(super) fn per_second(&self) -> f64 {
+    pub(crate) fn per_second(&self) -> f64 {
         rate(self.waits.len() as u64, self.elapsed)
     }
 
-    pub(super) fn p99_ms(&mut self) -> f64 {
+    pub(crate) fn p99_ms(&mut self) -> f64 {
         self.waits.quantile_us(0.99) / 1e3
     }
 }
 
 /// Lets each caller act until the window ends. What they do is numbered by `next`, so that nothing is
 /// done twice.
-pub(super) async fn together<A, F>(
+pub(crate) async fn together<A, F>(
     callers: Vec<A>,
     next: &Arc<AtomicU64>,
     window: Duration,
@@ -65,7 +65,7 @@ where
 
 /// Two different members of the cast for every number below some 16 million, no pair twice. The first
 /// takes turns with all others; whom the second is looks like chance.
-pub(super) fn pair(number: u64) -> (usize, usize) {
+pub(crate) fn pair(number: u64) -> (usize, usize) {
     let (one, round) = (number % CAST, number / CAST);
     // An odd factor and a shift of a full circle: different rounds stay different.
     let shift = one.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
@@ -75,7 +75,7 @@ pub(super) fn pair(number: u64) -> (usize, usize) {
 }
 
 /// The member of the cast that a number stands for, in turn.
-pub(super) fn place(number: u64) -> usize {
+pub(crate) fn place(number: u64) -> usize {
     usize::try_from(number % CAST).unwrap_or(0)
 }
 

@@ -88,9 +88,27 @@ pub enum Act {
     Moderate,
     SeeModerationQueue,
     PostActivity,
+    AskForHelp,
+    Assist,
+    CreateCompany,
+    CreateOffer,
+    CloseOffer,
+    Upload,
+    KeepGoals,
+    SeeGoals,
+    SeeTasksDue,
+    OpenRoom,
+    OpenGroupRoom,
+    SeeRoom,
+    SendMessage,
+    CreateQuest,
+    CancelQuest,
+    DeleteQuest,
+    SeeQuests,
     SeePromotion,
     SetPromotion,
     RedriveDeadLetters,
+    ManageWebhooks,
 }
 
 /// What an act needs.
@@ -146,6 +164,7 @@ const POLICY: &[(Act, Rule)] = &{
         // Content.
         (Act::CreatePost, any(S::SIGNED_IN)),
         (Act::PostActivity, any(S::SIGNED_IN)),
+        (Act::Upload, any(S::SIGNED_IN)),
         (Act::UpdatePost, any(S::OWNER)),
         (Act::DeletePost, any(or(S::OWNER, staff))),
         (Act::Like, seeing(S::SIGNED_IN)),
@@ -156,10 +175,31 @@ const POLICY: &[(Act, Rule)] = &{
         (Act::Report, seeing(S::SIGNED_IN)),
         (Act::Moderate, any(staff)),
         (Act::SeeModerationQueue, any(staff)),
+        // Goals, tasks and milestones.
+        (Act::KeepGoals, any(S::OWNER)),
+        (Act::SeeGoals, any(or(S::OWNER, S::ADMIN))),
+        (Act::SeeTasksDue, any(S::ADMIN)),
+        // Rooms.
+        (Act::OpenRoom, seeing(S::SIGNED_IN)),
+        (Act::OpenGroupRoom, any(S::MEMBER)),
+        (Act::SeeRoom, any(S::MEMBER)),
+        (Act::SendMessage, any(S::MEMBER)),
+        // Help and offers: of a call for help, members are the helpers.
+        (Act::AskForHelp, any(S::SIGNED_IN)),
+        (Act::Assist, seeing(or(S::OWNER, S::MEMBER))),
+        (Act::CreateCompany, any(S::SIGNED_IN)),
+        (Act::CreateOffer, any(S::OWNER)),
+        (Act::CloseOffer, any(or(S::OWNER, staff))),
+        // Quests.
+        (Act::CreateQuest, any(S::SIGNED_IN)),
+        (Act::CancelQuest, any(S::OWNER)),
+        (Act::DeleteQuest, any(S::ADMIN)),
+        (Act::SeeQuests, any(or(S::OWNER, S::ADMIN))),
         // Operation.
         (Act::SeePromotion, any(S::ADMIN)),
         (Act::SetPromotion, any(S::ADMIN)),
         (Act::RedriveDeadLetters, any(S::ADMIN)),
+        (Act::ManageWebhooks, any(S::ADMIN)),
     ]
 };
 

@@ -2,7 +2,8 @@
 //! the caller has not done too much of late.
 
 use roundtable_model::entities::User;
-use roundtable_model::{Shard, UserStatus};
+use roundtable_model::table::Check;
+use roundtable_model::{Shard, UserId, UserStatus};
 
 use crate::{Caller, Failure, Ground};
 
@@ -23,6 +24,11 @@ impl Ground {
             _ => Err(Failure::Unauthenticated),
         }
     }
+}
+
+/// The account can be used when something is written: whoever is being deleted leaves nothing behind.
+pub(crate) fn live(user: &UserId) -> Check {
+    User::at(user).check(User::STATUS.is(&UserStatus::Active))
 }
 
 /// The shard of counters that have only one.

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Act, Standing, allows};
 use crate::circle::circle;
 use crate::once::{Kept, Tried};
+use crate::rooms::{opened, room_of};
 use crate::{Caller, Failure, Ground, refusals};
 
 pub use input::{GroupChange, NewGroup};
@@ -83,7 +84,10 @@ impl Groups {
                         .with("member", owner.create())
                         .with("members", counter.create())
                         .with("circle", circle(&me, 0, now))
-                        .with_any("tag", tags::in_step(&self.ground, None, Some(&group)).await?)
+                        .with_any("tag", tags::in_step(&self.ground, None, Some(&group)).await?);
+                    let commit = opened(&room_of(&group, now), [&me])
+                        .into_iter()
+                        .fold(commit, |commit, (name, write)| commit.with(name, write))
                         .remembering(request.as_ref(), &Outcome::Group(group.id.clone()))?;
                     self.unless_gone(caller, commit.done(group).await?).await
                 },

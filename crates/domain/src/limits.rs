@@ -11,6 +11,8 @@ use crate::Failure;
 pub const POST_CHARS_MAX: usize = 10_000;
 /// Characters of a comment.
 pub const COMMENT_CHARS_MAX: usize = 4_000;
+/// Characters of a message.
+pub const MESSAGE_CHARS_MAX: usize = 4_000;
 /// Images or videos of a post.
 pub const POST_MEDIA_MAX: usize = 10;
 /// Tags of one thing; each is one more item of its transaction.
@@ -23,6 +25,10 @@ pub const PREVIEW_CHARS_MAX: usize = 280;
 pub const NAME_CHARS_MAX: usize = 100;
 /// Characters of a biography or a group's description.
 pub const ABOUT_CHARS_MAX: usize = 2_000;
+/// Characters of a title of a goal or a task.
+pub const TITLE_CHARS_MAX: usize = 200;
+/// Characters of a plan that a language model made for a task.
+pub const PLAN_CHARS_MAX: usize = 20_000;
 /// Characters of a reason given to a moderator.
 pub const REASON_CHARS_MAX: usize = 1_000;
 /// Shortest password, in characters.
@@ -43,6 +49,14 @@ pub const TIMELINE_DAYS_MAX: u32 = 366;
 pub const MUTATION_TIME_MAX: Duration = Duration::from_secs(30);
 /// Characters of a MIME type.
 pub const MEDIA_TYPE_CHARS_MAX: usize = 127;
+/// Bytes of a file that are looked at to tell what it is: thumbnails and colour profiles come before
+/// the size of a photograph.
+pub const MEDIA_HEAD_BYTES: u64 = 512 << 10;
+/// Width and height of a picture, in pixels: whoever shows it needs memory for all of them.
+pub const MEDIA_SIDE_PIXELS_MAX: u32 = 16_384;
+/// How long after its address has expired a file can still be told to have arrived; then it is given
+/// up. Sending that began in time may end late.
+pub const UPLOAD_GRACE: Duration = Duration::from_hours(1);
 /// Devices one person is signed in on.
 pub const SESSIONS_MAX: usize = 100;
 /// Keys for programs of one person.
@@ -53,10 +67,27 @@ pub const SCOPES_MAX: usize = 20;
 pub const INVITATION_USES_MAX: u64 = 1_000;
 /// Characters of an address in the web.
 pub const URL_CHARS_MAX: usize = 2_048;
+/// Endpoints that are told of events: each is one more item of each batch of them.
+pub const WEBHOOKS_MAX: usize = 20;
+/// Types of events that one endpoint asks for.
+pub const WEBHOOK_EVENT_TYPES_MAX: usize = 100;
+/// Goals and tasks that one quest names: its transaction checks each.
+pub const QUEST_LINKS_MAX: usize = 20;
+/// Tasks that one quest asks for.
+pub const QUEST_TARGET_MAX: u64 = 1_000;
+/// How long the tasks of a quest count: ten years.
+pub const QUEST_PERIOD_SECONDS_MAX: u64 = 10 * 366 * 24 * 60 * 60;
+/// People asked for help at once; each is three more items of its transaction.
+pub const HELPERS_MAX: usize = 10;
+/// Characters of a message in a call for help.
+pub const ASSIST_CHARS_MAX: usize = 4_000;
 /// Items of a transaction that are not tags: the largest is a moderated post with a request id.
 const WRITES_BESIDE_TAGS_MAX: usize = 12;
 
-const _: () = assert!(TAGS_MAX * 2 + WRITES_BESIDE_TAGS_MAX <= TRANSACTION_ITEMS_MAX);
+const _: () =
+    assert!(TAGS_MAX * 2 + POST_MEDIA_MAX + WRITES_BESIDE_TAGS_MAX <= TRANSACTION_ITEMS_MAX);
+
+const _: () = assert!(HELPERS_MAX * 3 + 3 <= TRANSACTION_ITEMS_MAX);
 
 /// Refuses a text that is longer than `chars_max` characters.
 pub fn check_text(field: &'static str, text: &str, chars_max: usize) -> Result<(), Failure> {

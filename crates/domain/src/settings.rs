@@ -1,6 +1,6 @@
 //! How an installation is configured. Everything has a default; a file may change any of it.
 
-use roundtable_model::{Core, LoginAttempts, Ops, Secret, Shards};
+use roundtable_model::{Core, LoginAttempts, Ops, QuestDifficulty, Secret, Shards};
 use serde::{Deserialize, Deserializer};
 
 /// All of it.
@@ -25,8 +25,16 @@ pub struct Settings {
     pub shards: ShardSettings,
     /// How home feeds are kept.
     pub feed: FeedSettings,
+    /// How much quests may earn.
+    pub quests: QuestSettings,
+    /// What people are told, and when.
+    pub notifications: NotificationSettings,
     /// How much one person may do in a while.
     pub rates: RateSettings,
+    /// Files that people send.
+    pub media: MediaSettings,
+    /// Where events may be sent.
+    pub webhooks: WebhookSettings,
     /// How long a device stays signed in without being used.
     pub session_days: u64,
     /// Whether people's messages are also listed by person.
@@ -95,6 +103,14 @@ pub struct HookSettings {
     /// What requests are signed with, so that the service knows whom they come from.
     #[serde(deserialize_with = "secret")]
     pub secret: Option<Secret>,
+}
+
+/// Where events may be sent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WebhookSettings {
+    /// Also to this machine and its network, and there without encryption: for trying things out.
+    pub local: bool,
 }
 
 /// Reads what must not be shown again.
@@ -224,6 +240,16 @@ pub struct FeedMemory {
     pub ties: usize,
 }
 
+/// What people are told, and when.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NotificationSettings {
+    /// For how many days notifications are held.
+    pub ttl_days: u32,
+    /// How long before a task is due its owner is reminded, in minutes.
+    pub reminder_lead_minutes: u32,
+}
+
 /// A number of shards in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u16")]
@@ -252,6 +278,51 @@ pub struct RateSettings {
     pub sign_ups_per_hour: u32,
 }
 
+/// Files that people send.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MediaSettings {
+    /// For how long a file can be sent once it was announced, in seconds.
+    pub upload_seconds: u64,
+    /// For how long an address shows a file, in seconds.
+    pub download_seconds: u64,
+    /// Bytes of a picture.
+    pub image_bytes_max: u64,
+    /// Bytes of a video.
+    pub video_bytes_max: u64,
+    /// Where files are, if not in a directory of their own.
+    pub s3: Option<S3Settings>,
+}
+
+/// A store of files that speaks S3's API.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct S3Settings {
+    /// Which bucket.
+    pub bucket: String,
+    /// Which region.
+    pub region: String,
+    /// Where it is, if not at Amazon's; clients must reach it, too.
+    pub endpoint: Option<String>,
+    /// Whom it knows us as; without it, whatever this machine is known as.
+    pub access_key_id: Option<String>,
+    /// How it knows us.
+    #[serde(deserialize_with = "secret")]
+    pub secret_access_key: Option<Secret>,
+}
+
+impl Default for MediaSettings {
+    fn default() -> Self {
+        Self {
+            upload_seconds: 15 * 60,
+            download_seconds: 5 * 60,
+            image_bytes_max: 20 << 20,
+            video_bytes_max: 500 << 20,
+            s3: None,
+        }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -264,7 +335,11 @@ impl Default for Settings {
             score: ScoreSettings::default(),
             shards: ShardSettings::default(),
             feed: FeedSettings::default(),
+            quests: QuestSettings::default(),
+            notifications: NotificationSettings::default(),
             rates: RateSettings::default(),
+            media: MediaSettings::default(),
+            webhooks: WebhookSettings::default(),
             session_days: 30,
             messages_in_timeline: false,
             timeline_days: 365,
@@ -355,6 +430,12 @@ impl Default for FeedMemory {
     }
 }
 
+impl Default for NotificationSettings {
+    fn default() -> Self {
+        Self { ttl_days: 90, reminder_lead_minutes: 60 }
+    }
+}
+
 impl Default for RateSettings {
     fn default() -> Self {
         Self {
@@ -362,6 +443,36 @@ impl Default for RateSettings {
             writes_per_minute: 600,
             sign_ups_burst: 20,
             sign_ups_per_hour: 60,
+        }
+    }
+}
+
+/// The most experience a quest may earn, by its difficulty: otherwise everybody could award themselves
+/// anything.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct QuestSettings {
+    /// Of an easy one.
+    pub easy_xp_max: u64,
+    /// Of one in between.
+    pub medium_xp_max: u64,
+    /// Of a hard one.
+    pub hard_xp_max: u64,
+}
+
+impl Default for QuestSettings {
+    fn default() -> Self {
+        Self { easy_xp_max: 50, medium_xp_max: 100, hard_xp_max: 250 }
+    }
+}
+
+impl QuestSettings {
+    /// The most that a quest of this difficulty may earn.
+    pub const fn reward_max(&self, difficulty: QuestDifficulty) -> u64 {
+        match difficulty {
+            QuestDifficulty::Easy => self.easy_xp_max,
+            QuestDifficulty::Medium => self.medium_xp_max,
+            QuestDifficulty::Hard => self.hard_xp_max,
         }
     }
 }

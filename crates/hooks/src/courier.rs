@@ -36,6 +36,7 @@ pub struct Courier {
     address: Uri,
     key: Option<SigningKey>,
     patience: Duration,
+    content_type: HeaderValue,
     clock: Arc<dyn Clock>,
     client: Client,
 }
@@ -96,7 +97,14 @@ impl Courier {
             return Err(Misconfigured::Patience(patience));
         }
         let client = client(&address)?;
-        Ok(Self { address, key, patience, clock, client })
+        let content_type = JSON;
+        Ok(Self { address, key, patience, content_type, clock, client })
+    }
+
+    /// The same courier, whose messages are of this type instead of plain JSON.
+    #[must_use]
+    pub fn speaking(self, content_type: HeaderValue) -> Self {
+        Self { content_type, ..self }
     }
 
     /// Sends a message once, and waits for the reply.
@@ -129,7 +137,7 @@ impl Courier {
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.address.clone();
         let headers = request.headers_mut();
-        headers.insert(CONTENT_TYPE, JSON);
+        headers.insert(CONTENT_TYPE, self.content_type.clone());
         headers.insert(USER_AGENT, AGENT);
         headers.insert(WEBHOOK_ID, header(id)?);
         headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(seconds));

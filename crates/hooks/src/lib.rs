@@ -1,5 +1,5 @@
 //! Calls to other services, over HTTP and signed: [`Courier`]. Who decides about moderation cases
-//! before moderators do: [`WebhookJudge`].
+//! before moderators do: [`WebhookJudge`]. Who is told of what happens: [`Deliverer`].
 //!
 //! It stores nothing, and tries nothing again: that is its callers' business.
 #![doc = ""]
@@ -7,11 +7,13 @@
 
 mod client;
 mod courier;
+mod deliverer;
 mod judge;
 mod misconfigured;
 mod question;
 mod signature;
 
 pub use courier::{Courier, Message, REPLY_BYTES_MAX, Reply, SendError};
+pub use deliverer::{Deliverer, PATIENCE};
 pub use judge::WebhookJudge;
 pub use misconfigured::Misconfigured;

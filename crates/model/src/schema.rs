@@ -138,8 +138,9 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
         gsi1                    => "USER#{user_id}",                    "ENTITY#Assist#{created_at}#{thread_id}";
     }
     /// What was said in a call for help.
-    AssistMsg(thread_id: ThreadId, created_at: Time, id: MessageId) {
+    AssistMsg(thread_id: ThreadId, created_at: Time, id: MessageId) + (user_id) {
         main                    => "ASSIST#{thread_id}",                "MSG#{created_at}#{id}";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#AssistMsg#{created_at}#{id}";
     }
     /// A text, an image or a video.
     Post(id: PostId) + (author_id, created_at, feed_id, shard, group_id?, mut visibility, mut moderation_status,
@@ -191,7 +192,10 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
         main                    => "NOTIF#{user_id}",                   "TS#{created_at}#{id}";
     }
     /// Somebody who makes offers.
-    Company(id: CompanyId)        { main => "COMPANY#{id}",             "COMPANY#{id}"; }
+    Company(id: CompanyId) + (owner_id, created_at) {
+        main                    => "COMPANY#{id}",                      "COMPANY#{id}";
+        gsi1                    => "USER#{owner_id}",                   "ENTITY#Company#{created_at}#{id}";
+    }
     /// What a company offers.
     Offer(id: OfferId) + (company_id) {
         main                    => "OFFER#{id}",                        "OFFER#{id}";
@@ -297,6 +301,7 @@ access_patterns {
     assist_thread(id: ThreadId)                  => main, "ASSIST#{id}", "THREAD", strong -> AssistThread;
     assist_messages(thread: ThreadId)            => main, "ASSIST#{thread}", begins "MSG#", desc, strong, page 50 -> AssistMsg;
     assists_of(user: UserId)                     => gsi1, "USER#{user}", begins "ENTITY#Assist#", desc -> AssistThread;
+    assist_messages_by(user: UserId)             => gsi1, "USER#{user}", begins "ENTITY#AssistMsg#", desc -> AssistMsg;
     post(id: PostId)                             => main, "POST#{id}", "POST", strong -> Post;
     posts(ids: [PostId])                         => main, "POST#{ids}", "POST" -> Post;
     post_summaries(ids: [PostId])                => main, "POST#{ids}", "POST" -> Post as PostSummary;
@@ -326,7 +331,10 @@ access_patterns {
     reports(post: PostId, subject: CaseId)       => main, "POST#{post}", begins "REPORT#{subject}#", asc -> Report;
     report(post: PostId, subject: CaseId, user: UserId) => main, "POST#{post}", "REPORT#{subject}#{user}", strong -> Report;
     company(id: CompanyId)                       => main, "COMPANY#{id}", "COMPANY#{id}", strong -> Company;
+    companies(ids: [CompanyId])                  => main, "COMPANY#{ids}", "COMPANY#{ids}" -> Company;
+    companies_of(user: UserId)                   => gsi1, "USER#{user}", begins "ENTITY#Company#", desc -> Company;
     offer(id: OfferId)                           => main, "OFFER#{id}", "OFFER#{id}", strong -> Offer;
+    offers(ids: [OfferId])                       => main, "OFFER#{ids}", "OFFER#{ids}" -> Offer;
     offers_of(company: CompanyId)                => gsi3, "COMPANY#{company}", begins "Offer#", asc -> Offer;
     tagged(tag: Tag, shards: Shards)             => main, "TAG#{tag}[#{shards}]", all, asc -> TagRef;
     tagged_of(tag: Tag, entity: EntityKind, shards: Shards) => main, "TAG#{tag}[#{shards}]", begins "{entity}#", asc -> TagRef;
@@ -368,7 +376,7 @@ accepted {
     unbounded Activity.main => "Feeds reach back to any depth, and are read from the newest end.";
     unbounded Comment.main, CommentLike.main, CommentCounter.main, Message.main, AssistMsg.main => "A conversation is kept as long as its post, room or thread, and read a page at a time; messages can be sent with an end.";
     unbounded TagRef.main => "It goes with what it names, and a popular tag has shards.";
-    unbounded Post.gsi1, Comment.gsi1, Like.gsi1, Share.gsi1, Message.gsi1, AssistThread.gsi1 => "What one person did, at one person's pace, read from the newest end; a deleted account takes it along.";
+    unbounded Post.gsi1, Comment.gsi1, Like.gsi1, Share.gsi1, Message.gsi1, AssistThread.gsi1, AssistMsg.gsi1, Company.gsi1 => "What one person did, at one person's pace, read from the newest end; a deleted account takes it along.";
     unbounded Post.gsi3 => "Only posts above the threshold, over shards, and only the top is read; the rest costs its storage.";
     unbounded Offer.gsi3 => "A company's offers, made by its owner by hand.";
     filter-after-limit quests_linked_to_goal.gsi1, quests_linked_to_task.gsi1 => "A person has few quests; reading on fills the page.";

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::{Ground, Judge};
+use roundtable_domain::{Deliver, Ground, Judge, MediaStore};
 
 use crate::{
-    Counters, FanOut, FollowerShards, Privacy, PromotionRule, Purge, Runner, Scores, Setup,
-    Verdicts,
+    Counters, Events, FanOut, Files, FollowerShards, MilestoneRule, Notices, Privacy,
+    PromotionRule, Purge, QuestProgress, Runner, Scores, Setup, Verdicts,
 };
 
 impl Setup {
     /// A runner with every processor and every kind of work, as a server needs it.
     pub fn everything(ground: &Ground, seed: [u8; 32]) -> Self {
         Self::derived(ground, seed)
+            .with(QuestProgress::new(ground.clone()))
+            .working(QuestProgress::new(ground.clone()))
             .with(Purge::new(ground.clone()))
             .working(Purge::new(ground.clone()))
     }
@@ -20,6 +22,8 @@ impl Setup {
     /// The same for tests, which decide themselves how time passes: nothing waits.
     pub fn everything_at_once(ground: &Ground) -> Self {
         Self::derived(ground, [0; 32])
+            .with(QuestProgress::new(ground.clone()).at_once())
+            .working(QuestProgress::new(ground.clone()).at_once())
             .with(Purge::new(ground.clone()).at_once())
             .working(Purge::new(ground.clone()).at_once())
             .at_once()
@@ -32,6 +36,20 @@ impl Setup {
         self.with(verdicts.clone()).working(verdicts)
     }
 
+    /// With a store of files, from which those are taken away that nobody can see any more.
+    #[must_use]
+    pub fn storing(self, store: Arc<dyn MediaStore>) -> Self {
+        let files = Files::new(self.ground.clone(), store);
+        self.with(files.clone()).working(files)
+    }
+
+    /// With endpoints outside that are told of what happens, by somebody who brings it to them.
+    #[must_use]
+    pub fn telling(self, deliver: Arc<dyn Deliver>) -> Self {
+        let events = Events::new(self.ground.clone(), deliver);
+        self.with(events.clone()).working(events)
+    }
+
     fn derived(ground: &Ground, seed: [u8; 32]) -> Self {
         let fan_out = FanOut::new(ground.clone());
         Runner::on(ground.clone(), seed)
@@ -39,8 +57,12 @@ impl Setup {
             .with(Scores::new(ground.clone()))
             .with(Privacy::new(ground.clone()))
             .working(Privacy::new(ground.clone()))
+            .with(Notices::new(ground.clone()))
+            .working(Notices::new(ground.clone()))
             .with(FollowerShards::new(ground.clone()))
             .with(PromotionRule::new(ground.clone()))
+            .with(MilestoneRule::new(ground.clone()))
+            .working(MilestoneRule::new(ground.clone()))
             .with(fan_out.clone())
             .working(fan_out)
     }

@@ -82,6 +82,15 @@ impl From<roundtable_domain::GroupError> for Failure {
     }
 }
 
+impl From<roundtable_domain::QuestError> for Failure {
+    fn from(error: roundtable_domain::QuestError) -> Self {
+        match error {
+            roundtable_domain::QuestError::Failed(failure) => failure.into(),
+            other => Self::broken(other),
+        }
+    }
+}
+
 impl From<roundtable_domain::ModerationError> for Failure {
     fn from(error: roundtable_domain::ModerationError) -> Self {
         match error {
@@ -95,6 +104,15 @@ impl From<roundtable_domain::PromotionError> for Failure {
     fn from(error: roundtable_domain::PromotionError) -> Self {
         match error {
             roundtable_domain::PromotionError::Failed(failure) => failure.into(),
+            other => Self::broken(other),
+        }
+    }
+}
+
+impl From<roundtable_domain::WebhookError> for Failure {
+    fn from(error: roundtable_domain::WebhookError) -> Self {
+        match error {
+            roundtable_domain::WebhookError::Failed(failure) => failure.into(),
             other => Self::broken(other),
         }
     }

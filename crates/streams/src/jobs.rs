@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::FutureExt;
-use futures::future::{Either, select};
-use futures::stream::{self, StreamExt};
+use futures::future::{BoxFuture, Either, pending, select};
+use futures::stream::{self, FuturesUnordered, StreamExt};
 use roundtable_domain::Ground;
 use roundtable_model::entities::Job;
 use roundtable_model::table::{CancelReason, Change, Error, Transaction, Write};
@@ -45,8 +45,8 @@ pub trait Work: Send + Sync + fmt::Debug + 'static {
     /// The queue its jobs are in.
     fn queue(&self) -> Queue;
 
-    /// How many of its jobs are done at the same time; more than are looked at once make no difference.
-    /// One that waits for somebody else then keeps the others waiting once, and not one after the other.
+    /// How many of its jobs are done at the same time. One that waits for somebody else then keeps no
+    /// other waiting, as long as there are fewer of its kind.
     fn jobs_at_once(&self) -> usize {
         1
     }
@@ -107,6 +107,13 @@ pub(crate) struct Worker {
     queue: Queue,
 }
 
+/// The jobs that a worker is at, and what they are about.
+#[derive(Default)]
+struct UnderWay<'a> {
+    about: HashSet<JobId>,
+    working: FuturesUnordered<BoxFuture<'a, (JobId, Result<Worked, Failure>)>>,
+}
+
 /// What becomes of a taken job when its worker is done with it for now.
 enum Left {
     Finished,
@@ -125,28 +132,76 @@ impl Worker {
     pub(crate) async fn follow(self) {
         let mut failures = 0;
         let mut asked = self.shared.asked.listener();
+        let mut under_way = UnderWay::default();
         while !self.shared.stop.is_set() {
             asked.hear();
-            match self.step().await {
-                Ok(Worked::Some) => failures = 0,
-                Ok(Worked::Nothing) => {
-                    failures = 0;
-                    self.shared.stop.unless(asked.wait(IDLE)).await;
-                }
+            let worked = match self.begin(&mut under_way).await {
+                Ok(()) => self.go_on(&mut under_way, asked.wait(IDLE)).await,
+                Err(failure) => Err(failure),
+            };
+            match worked {
+                Ok(()) => failures = 0,
                 Err(failure) => {
                     failures += 1;
                     tracing::warn!(queue = %self.queue, %failure, "cannot look for jobs");
-                    self.shared.stop.unless(self.shared.retries.backoff.wait(failures)).await;
+                    // What is under way goes on meanwhile, and stays taken.
+                    let pause = self.shared.retries.backoff.wait(failures);
+                    if let Err(failure) = self.go_on(&mut under_way, pause).await {
+                        tracing::warn!(queue = %self.queue, %failure, "cannot go on with a job");
+                    }
                 }
             }
         }
+        // They are never dropped: their jobs would be due again only when their claims end.
+        while under_way.working.next().await.is_some() {}
+    }
+
+    /// Begins with jobs that are due, as many as there is room for.
+    async fn begin<'a>(&'a self, under_way: &mut UnderWay<'a>) -> Result<(), Failure> {
+        let room = self.work.jobs_at_once().max(1).saturating_sub(under_way.working.len());
+        if room == 0 {
+            return Ok(());
+        }
+        for job in self.due().await?.into_iter().take(room) {
+            let id = job.id.clone();
+            // Taken at the same moment, two jobs about the same would lie in the same place.
+            if under_way.about.insert(id.clone()) {
+                let work = async move { (id, self.work_on(job).await) };
+                under_way.working.push(work.boxed());
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on with what is under way until some of it is done, or it is time to look for more.
+    async fn go_on(
+        &self,
+        under_way: &mut UnderWay<'_>,
+        pause: impl Future<Output = ()>,
+    ) -> Result<(), Failure> {
+        let pause = pin!(self.shared.stop.unless(pause));
+        let done = under_way.working.next();
+        let done = async { if let Some(done) = done.await { done } else { pending().await } };
+        match select(pin!(done), pause).await {
+            Either::Left(((id, worked), _)) => {
+                under_way.about.remove(&id);
+                // Also when somebody else had it: there may be others.
+                worked.map(|_| ())
+            }
+            Either::Right(_) => Ok(()),
+        }
+    }
+
+    /// The jobs that have been due for longest.
+    async fn due(&self) -> Result<Vec<Job>, Failure> {
+        let due = Span::until(self.shared.ground.now().plus_ms(1));
+        let jobs = self.shared.ground.ops().jobs(&self.queue, due, Shards::ONE);
+        Ok(jobs.limit(LOOK_JOBS).page().await?.items)
     }
 
     /// Takes every job that is due, as many at a time as its kind allows, and works on it for a while.
     pub(crate) async fn step(&self) -> Result<Worked, Failure> {
-        let due = Span::until(self.shared.ground.now().plus_ms(1));
-        let jobs = self.shared.ground.ops().jobs(&self.queue, due, Shards::ONE);
-        let mut jobs = jobs.limit(LOOK_JOBS).page().await?.items;
+        let mut jobs = self.due().await?;
         let at_once = self.work.jobs_at_once().max(1);
         if at_once > 1 {
             // Taken at the same moment, two jobs about the same would lie in the same place.

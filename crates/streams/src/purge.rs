@@ -1,4 +1,4 @@
-//! Takes away what a deleted post, account or group leaves behind, however much it is: a page at a
+//! Takes away what a deleted post, account, group or goal leaves behind, however much it is: a page at a
 //! time, and what it all hangs on last.
 //!
 //! Nothing here is seen by anybody any more when it begins: the deletion itself has hidden it. What
@@ -7,20 +7,24 @@
 //! found gone already is passed over, so every page can be done twice.
 
 mod account;
+mod goal;
 mod graph;
 mod group;
 mod post;
+mod rooms;
 mod sweep;
+mod trade;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use roundtable_domain::limits::MUTATION_TIME_MAX;
 use roundtable_domain::{Ground, Groups};
-use roundtable_model::entities::{Group, Job, Post, User};
+use roundtable_model::entities::{Goal, Group, Job, Post, User};
 use roundtable_model::table::Change;
 use roundtable_model::{
-    Entity, GroupId, JobId, PostId, Processor as Name, Queue, RoomId, UserId, UserStatus,
+    Entity, GoalId, GroupId, JobId, PostId, Processor as Name, Queue, RoomId, Time, UserId,
+    UserStatus,
 };
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +55,8 @@ enum Deleted {
     Post(PostId),
     Account(UserId),
     Group(GroupId, RoomId),
+    /// Whose it was, and since when.
+    Goal(UserId, GoalId, Time),
 }
 
 impl Purge {
@@ -79,7 +85,7 @@ impl Processor for Purge {
     }
 
     fn wants(&self) -> &'static [&'static str] {
-        const { &[Post::SHAPE.name, User::SHAPE.name, Group::SHAPE.name] }
+        const { &[Post::SHAPE.name, User::SHAPE.name, Group::SHAPE.name, Goal::SHAPE.name] }
     }
 
     /// What was deleted stays deleted.
@@ -117,6 +123,9 @@ impl Work for Purge {
             Deleted::Post(post) => self.post_page(&post).await,
             Deleted::Account(user) => self.account_page(&user, job.cursor.as_deref()).await,
             Deleted::Group(group, room) => self.group_page(&group, &room).await,
+            Deleted::Goal(owner, goal, since) => {
+                self.goal_page(&owner, &goal, since, job.cursor.as_deref()).await
+            }
         }
     }
 }
@@ -128,6 +137,7 @@ impl Deleted {
             Self::Post(id) => ("post", id.recast()),
             Self::Account(id) => ("account", id.recast()),
             Self::Group(id, _) => ("group", id.recast()),
+            Self::Goal(_, id, _) => ("goal", id.recast()),
         };
         // Ids that leave no room for the kind are as unlike each other as any.
         format!("{kind}-{id}").parse().unwrap_or(id)
@@ -149,6 +159,11 @@ fn deleted(change: &Change) -> Result<Option<Deleted>, Failure> {
         let before = images.old.as_ref().is_some_and(gone);
         let after = images.new.filter(|user| gone(user) && !before);
         return Ok(after.map(|user| Deleted::Account(user.id)));
+    }
+    if kind == Goal::SHAPE.name {
+        let Images { old, new } = Images::<Goal>::of(change)?;
+        let gone = old.filter(|_| new.is_none());
+        return Ok(gone.map(|goal| Deleted::Goal(goal.user_id, goal.id, goal.created_at)));
     }
     let Images { old, new } = Images::<Group>::of(change)?;
     let gone = old.filter(|_| new.is_none());

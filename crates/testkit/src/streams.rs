@@ -14,6 +14,6 @@ impl Town {
     /// The runner of this town: its figures, and its dead letters. Nothing is remembered between two of
     /// them but what is stored.
     pub fn runner(&self) -> Runner {
-        Setup::everything_at_once(self.ground()).build()
+        Setup::everything_at_once(self.ground()).storing(self.shelf().clone()).build()
     }
 }

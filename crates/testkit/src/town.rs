@@ -8,7 +8,7 @@ use roundtable_model::entities::{Follow, User};
 use roundtable_model::table::{ManualClock, Store};
 use roundtable_model::{Entity, Ids, Role, Time, UserId, UserStatus, samples};
 
-use crate::rows;
+use crate::{Shelf, rows};
 
 /// When every town begins: a Monday in January 2025.
 const BEGIN_MS: u64 = 1_737_991_800_000;
@@ -18,6 +18,7 @@ const BEGIN_MS: u64 = 1_737_991_800_000;
 pub struct Town {
     clock: Arc<ManualClock>,
     ground: Ground,
+    shelf: Arc<Shelf>,
 }
 
 impl Town {
@@ -53,7 +54,7 @@ impl Town {
             settings,
             fingerprint_key: [9; 32],
         };
-        Self { ground: Ground::open(parts).await.unwrap(), clock }
+        Self { ground: Ground::open(parts).await.unwrap(), clock, shelf: Arc::default() }
     }
 
     /// One more person, with a profile that differs from most in what `change` does to it.
@@ -84,6 +85,11 @@ impl Town {
     /// The clock, which moves only when told to.
     pub const fn clock(&self) -> &Arc<ManualClock> {
         &self.clock
+    }
+
+    /// Where its files are.
+    pub const fn shelf(&self) -> &Arc<Shelf> {
+        &self.shelf
     }
 
     /// Lets time pass.

@@ -7,10 +7,26 @@
     reason = "a test that cannot go on should stop"
 )]
 
+#[path = "canaries/events.rs"]
+mod events;
+#[path = "canaries/feeds.rs"]
+mod feeds;
+#[path = "canaries/goals.rs"]
+mod goals;
+#[path = "canaries/media.rs"]
+mod media;
+#[path = "canaries/notifications.rs"]
+mod notifications;
+#[path = "canaries/quests.rs"]
+mod quests;
 #[path = "canaries/reads.rs"]
 mod reads;
+#[path = "canaries/rooms.rs"]
+mod rooms;
 #[path = "canaries/secrets.rs"]
 mod secrets;
+#[path = "canaries/trade.rs"]
+mod trade;
 
 use std::collections::BTreeSet;
 
@@ -69,6 +85,20 @@ async fn nobody_is_shown_what_is_hidden() {
     search(&hidden, KNOWN).await;
     hidden.town.settle().await;
     search(&hidden, KNOWN).await;
+}
+
+/// I9, R44: endpoints outside are told what somebody who is not signed in may read, and no more.
+#[tokio::test]
+async fn no_endpoint_is_told_what_is_hidden() {
+    let hidden = Hidden::set().await;
+    let told = events::events(&hidden).await;
+    assert!(told.len() > 100, "{} events are too few to be all", told.len());
+    assert_eq!(leaks(&hidden.canaries, "nobody", &told), []);
+    let public = |canary: &&Canary| canary.seen_by.contains(&"nobody");
+    let all = hidden.canaries.iter().filter(public).count();
+    let heard = all - missing(&hidden.canaries, "nobody", &told).len();
+    assert!(heard > 0, "none of {all} was told: nothing is looked for");
+    assert!(told.iter().all(|event| !event.text.contains("@example.com")), "no e-mail addresses");
 }
 
 /// The search finds what it looks for: what ana is shown would be a leak to a stranger, and what a

@@ -11,10 +11,26 @@
 mod acts;
 #[path = "matrix/asks.rs"]
 mod asks;
+#[path = "matrix/feeds.rs"]
+mod feeds;
+#[path = "matrix/goals.rs"]
+mod goals;
+#[path = "matrix/media.rs"]
+mod media;
+#[path = "matrix/notifications.rs"]
+mod notifications;
+#[path = "matrix/quests.rs"]
+mod quests;
+#[path = "matrix/rooms.rs"]
+mod rooms;
 #[path = "matrix/stage.rs"]
 mod stage;
 #[path = "matrix/table.rs"]
 mod table;
+#[path = "matrix/trade.rs"]
+mod trade;
+#[path = "matrix/webhooks.rs"]
+mod webhooks;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,39 +47,71 @@ use table::rows;
 /// what a viewer has been shown already.
 const NOBODYS: &[&str] = &[
     "accounts.grant",
+    "feeds.catch_up",
+    "feeds.follow",
+    "feeds.warm_up",
     "follows.grow_shards",
     "groups.disband",
     "groups.leave_all",
+    "milestones.achieve_reached",
     "moderation.decide_automatically",
+    "notifications.admits",
+    "notifications.catch_up",
+    "notifications.follow",
+    "notifications.latest",
     "posts.counters",
     "posts.set_author_private",
+    "promotions.decide",
+    "webhooks.give_up",
+    "quests.clear",
+    "quests.expire",
+    "quests.weigh",
+    "quests.weigh_all",
 ];
 
 /// What should ask the profile for its roles, and believes the token. Whoever mends one takes it away.
 const STILL_OPEN: &str = "
     accounts.by_email accounts.by_handle accounts.by_nickname accounts.by_username accounts.counts
-    accounts.people accounts.user activities.of comments.add comments.by comments.comment
+    accounts.people accounts.user activities.of companies.companies companies.company
+    offers.close offers.create offers.of offers.offer offers.offers offers.tagged tags.search
+    comments.add comments.by comments.comment
     comments.delete comments.like comments.on comments.replies comments.unlike comments.update
     follows.activity_of follows.followers follows.following follows.is_following
     groups.delete groups.members groups.of groups.remove groups.update
-    likes.by likes.has_liked likes.like likes.of likes.toggle likes.unlike
+    likes.by likes.has_liked likes.like likes.of likes.toggle likes.unlike media.url
     moderation.audit moderation.case moderation.moderate_comment moderation.moderate_post
     moderation.queue moderation.report_comment moderation.report_post moderation.reports
     posts.by posts.delete posts.global posts.on_day posts.popular posts.post posts.posts posts.stats
     posts.tagged posts.update shares.share shares.unshare
 ";
 
-const SERVICES: [&str; 10] = [
+const SERVICES: &[&str] = &[
+    "assistance",
+    "companies",
+    "offers",
+    "tags",
     "accounts",
     "activities",
     "blocks",
     "comments",
+    "feeds",
     "follows",
+    "goals",
     "groups",
     "likes",
+    "media",
+    "messages",
+    "milestones",
     "moderation",
+    "notifications",
     "posts",
+    "promotions",
+    "quests",
+    "rooms",
     "shares",
+    "tasks",
+    "timelines",
+    "webhooks",
 ];
 
 /// The first of the threats: deny by default, one policy, no untested cell.

@@ -12,12 +12,31 @@
 mod complete;
 #[path = "stops/deeds.rs"]
 mod deeds;
+#[path = "stops/goals.rs"]
+mod goals;
+#[path = "stops/media.rs"]
+mod media;
+#[path = "stops/notifications.rs"]
+mod notifications;
 #[path = "stops/processors.rs"]
 mod processors;
+#[path = "stops/quests.rs"]
+mod quests;
+#[path = "stops/rooms.rs"]
+mod rooms;
 #[path = "stops/stage.rs"]
 mod stage;
+#[path = "stops/trade.rs"]
+mod trade;
+#[path = "stops/webhooks.rs"]
+mod webhooks;
 
 use deeds::{Deed, among_people, another_password, with_accounts, with_content};
+use goals::with_goals;
+use media::with_files;
+use notifications::with_notifications;
+use quests::with_quests;
+use rooms::with_rooms;
 use roundtable_domain::{Code, PageInput};
 use roundtable_model::table::Order;
 use roundtable_model::{PostId, RequestId, UserId};
@@ -43,6 +62,48 @@ async fn what_people_write_can_be_stopped_anywhere() {
 #[tokio::test]
 async fn what_happens_to_accounts_can_be_stopped_anywhere() {
     can_be_stopped_anywhere(with_accounts).await;
+}
+
+/// R10, R32, R33, I1, I2, I3, I5, I8
+#[tokio::test]
+async fn what_people_want_to_reach_can_be_stopped_anywhere() {
+    can_be_stopped_anywhere(with_goals).await;
+}
+
+/// R11, R31, R32, R33, I1, I3, I5, I8
+#[tokio::test]
+async fn what_people_challenge_themselves_to_can_be_stopped_anywhere() {
+    can_be_stopped_anywhere(with_quests).await;
+}
+
+/// R15, R31, R32, R33, I1, I3, I5, I8
+#[tokio::test]
+async fn what_people_say_to_each_other_can_be_stopped_anywhere() {
+    can_be_stopped_anywhere(with_rooms).await;
+}
+
+/// R32, R33, R38, I1, I3, I5, I8
+#[tokio::test]
+async fn what_people_were_told_can_be_marked_and_stopped_anywhere() {
+    can_be_stopped_anywhere(with_notifications).await;
+}
+
+/// R32, R33, R43, I1, I3, I5, I8
+#[tokio::test]
+async fn what_people_send_can_be_stopped_anywhere() {
+    can_be_stopped_anywhere(with_files).await;
+}
+
+/// R32, R33, R44, I1, I3, I5, I8
+#[tokio::test]
+async fn what_admins_do_with_webhooks_can_be_stopped_anywhere() {
+    can_be_stopped_anywhere(webhooks::with_webhooks).await;
+}
+
+/// R16, R17, R32, R33, I1, I2, I3, I5, I8
+#[tokio::test]
+async fn what_people_ask_and_offer_can_be_stopped_anywhere() {
+    can_be_stopped_anywhere(trade::with_trade).await;
 }
 
 async fn can_be_stopped_anywhere(deeds: impl Fn(&Stage, &Town) -> Vec<Deed>) {
@@ -79,6 +140,7 @@ async fn can_be_stopped_anywhere(deeds: impl Fn(&Stage, &Town) -> Vec<Deed>) {
 /// What was stopped and done again is there once, and nobody is locked out.
 async fn happened_once(town: &Town, deed: &Deed, again: &Result<Done, Code>, what: &str) {
     match (deed, again) {
+        (Deed::Sending(_, sending), _) => sending.happened_once(town, what).await,
         (Deed::Act(caller, Act::Post { .. }), Ok(Done::Post(post))) => {
             let page = PageInput::first();
             let posts = town.posts();
@@ -87,6 +149,11 @@ async fn happened_once(town: &Town, deed: &Deed, again: &Result<Done, Code>, wha
             let texts = mine.iter().filter(|post| post.content.contains("#tag")).count();
             assert_eq!((texts, mine.iter().any(|other| other.id == *post)), (1, true), "{what}");
         }
+        (Deed::Quests(_, deed), _) => deed.happened_once(town, what).await,
+        (Deed::Goals(caller, deed), _) => deed.happened_once(town, caller, what).await,
+        (Deed::Talk(_, deed), _) => deed.happened_once(town, what).await,
+        (Deed::MarkRead(caller), _) => notifications::is_read(town, caller, what).await,
+        (Deed::Trade(_, trade), _) => trade.happened_once(town, what).await,
         (Deed::Toggle(caller, post), _) => {
             let liked = likes(town, &caller.user_id, post).await;
             assert_eq!(liked, caller.user_id != town.id("bo"), "{what}");

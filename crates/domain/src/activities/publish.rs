@@ -1,21 +1,14 @@
 //! How an activity comes to be: in the transaction of what it tells of, together with its actor's
 //! head, so that an actor's time order is commit order (R12).
 
-use std::array;
-use std::sync::LazyLock;
-use std::time::Duration;
-
 use roundtable_model::entities::{Activity, Media, Post};
 use roundtable_model::table::Write;
-use roundtable_model::{
-    ActivityVerb, ActorId, Entity, GroupId, ObjectType, Shard, Shards, SubjectId, Tag, UserId,
-};
-use tokio::sync::{Mutex, MutexGuard};
-use tokio::time::timeout;
+use roundtable_model::{ActivityVerb, Entity, GroupId, ObjectType, SubjectId, Tag, UserId};
 
 use super::head::Head;
 use super::preview;
 use crate::commit::Commit;
+use crate::turns::{Turn, turn_of};
 use crate::{Failure, Ground};
 
 /// What there is to tell.
@@ -78,7 +71,7 @@ pub(crate) struct Published {
     /// The activity. What it tells of happened at its `created_at`.
     pub(crate) activity: Activity,
     head: Write,
-    _turn: Option<MutexGuard<'static, ()>>,
+    _turn: Turn,
 }
 
 impl Published {
@@ -92,7 +85,7 @@ impl Published {
 /// policy has it so. A transaction that another activity of theirs came before is refused.
 pub(crate) async fn publish(ground: &Ground, news: News) -> Result<Published, Failure> {
     let home = Activity::home(&news.actor, &news.group);
-    let turn = if news.is_late { turn_of(&home).await } else { None };
+    let turn = if news.is_late { turn_of(&home.to_string()).await } else { None };
     let head = Head::of(ground, &home).await?;
     let ts = head.next_ts(ground.now());
     let next = head.raised(ts, ground.feed_policy(), &ground.settings().feed);
@@ -111,21 +104,4 @@ pub(crate) async fn publish(ground: &Ground, news: News) -> Result<Published, Fa
         created_at: ts,
     };
     Ok(Published { activity, head: head.write(next), _turn: turn })
-}
-
-/// How many actors can be told apart while they wait; two that share a place only wait longer.
-const PLACES: u16 = 1_000;
-/// How long to wait for a turn before trying without one.
-const TURN_WAIT: Duration = Duration::from_secs(2);
-
-static TURNS: LazyLock<[Mutex<()>; PLACES as usize]> =
-    LazyLock::new(|| array::from_fn(|_| Mutex::new(())));
-
-/// Waits for one's turn among the activities of the same actor in this process. All of them write the
-/// same head, and a hundred at once would keep refusing each other until some give up; so whoever was
-/// refused queues. It is a courtesy only: the head's version decides, also between processes.
-async fn turn_of(actor: &ActorId) -> Option<MutexGuard<'static, ()>> {
-    let places = Shards::new(PLACES).unwrap_or(Shards::ONE);
-    let place = TURNS.get(usize::from(Shard::of(&actor.to_string(), places).number()))?;
-    timeout(TURN_WAIT, place.lock()).await.ok()
 }

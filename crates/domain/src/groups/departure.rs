@@ -7,6 +7,7 @@ use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, UserId, UserSta
 use super::{GroupError, Groups, tags, writes};
 use crate::commit::Rejected;
 use crate::once::Tried;
+use crate::rooms::left;
 use crate::{Failure, Ground};
 
 /// How many people are looked at, and memberships removed, at once: with the members' counter, a
@@ -124,6 +125,7 @@ async fn pass_on(ground: &Ground, group: &GroupId, user: &UserId) -> Result<(), 
                             .with("group", writes::owned_by(&group, &heir.user_id, now))
                             .with("member", writes::become_of(&heir, &after))
                             .with("members", writes::members(&group.id, -1, now))
+                            .with("seat", left(&group, user).1)
                     }
                     None => commit
                         .with("group", group.key().delete().when(writes::unchanged(&group)))
@@ -172,11 +174,11 @@ async fn forget(ground: &Ground, group: &GroupId, user: &UserId) -> Result<(), F
                     return Ok(Tried::Done(()));
                 };
                 let group = core.group(group).get().await?;
-                if group.is_some_and(|group| group.owner_id == *user) {
+                if group.as_ref().is_some_and(|group| group.owner_id == *user) {
                     return Ok(Tried::Again);
                 }
                 let mut commit = ground.commit();
-                for (name, write) in writes::forgotten(&member, ground.now()) {
+                for (name, write) in writes::forgotten(group.as_ref(), &member, ground.now()) {
                     commit = commit.with(name, write);
                 }
                 commit.done(()).await

@@ -1,5 +1,5 @@
-//! Who is in a group: joining, asking, inviting, approving, leaving, removing. The members' counter
-//! and the circle of whoever comes or goes change in the same transaction.
+//! Who is in a group: joining, asking, inviting, approving, leaving, removing. The members' counter,
+//! the circle of whoever comes or goes and their seat in the group's room change in the same transaction.
 
 use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, RequestId, Time, UserId};
@@ -10,6 +10,7 @@ use super::{GroupError, Groups, tags, writes};
 use crate::access::{Act, Standing, allows};
 use crate::follows::active_since;
 use crate::once::{Kept, Request, Tried};
+use crate::rooms::head_of;
 use crate::{Caller, Failure};
 
 /// What a request led to: a membership, or the membership as it was when it was removed.
@@ -166,7 +167,7 @@ impl Groups {
                     if mine.role == GroupRole::Owner {
                         self.close(group, mine, request.as_ref()).await
                     } else {
-                        self.let_go(&group.id, mine, None, request.as_ref()).await
+                        self.let_go(&group, mine, None, request.as_ref()).await
                     }
                 },
             )
@@ -205,7 +206,7 @@ impl Groups {
                     }
                     // Of oneself, the removal demands what the authority would, and once is enough.
                     let authority = (me != *user).then_some(("authority", authority));
-                    self.let_go(group, member, authority, request.as_ref()).await
+                    self.let_go(&place.group, member, authority, request.as_ref()).await
                 },
             )
             .await
@@ -239,7 +240,12 @@ impl Groups {
         let now = self.ground.now();
         let member = self.membership(group, before, user, status, now).await?;
         let outcome = Outcome::Member { group: group.id.clone(), user: user.clone() };
-        let writes = writes::arrival(group, before, &member, now);
+        let said = match status {
+            MemberStatus::Active => head_of(&self.ground, &group.room_id).await?,
+            MemberStatus::Pending | MemberStatus::Invited => None,
+        };
+        let said = said.map_or(0, |head| head.seq);
+        let writes = writes::arrival(group, before, &member, said, now);
         let mut commit = self.ground.commit();
         for (name, write) in writes.into_iter().chain(authority) {
             commit = commit.with(name, write);
@@ -276,14 +282,14 @@ impl Groups {
     /// Takes a membership away.
     async fn let_go(
         &self,
-        group: &GroupId,
+        group: &Group,
         member: GroupMember,
         authority: Option<writes::Named>,
         request: Option<&Request>,
     ) -> Result<Tried<GroupMember>, GroupError> {
         let outcome = Outcome::Removed(Kept(member.clone()));
-        let writes = writes::departure(&member, self.ground.now());
-        let mut commit = self.ground.commit().with("group", Group::at(group).exists());
+        let writes = writes::departure(group, &member, self.ground.now());
+        let mut commit = self.ground.commit().with("group", group.key().exists());
         for (name, write) in writes.into_iter().chain(authority) {
             commit = commit.with(name, write);
         }

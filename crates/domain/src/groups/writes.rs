@@ -6,6 +6,7 @@ use roundtable_model::table::{Check, Condition, Delete, Write};
 use roundtable_model::{Entity, GroupId, MemberStatus, Patch, Time, UserId, UserStatus};
 
 use crate::circle::circle;
+use crate::rooms::{joined, left};
 
 /// A write with the name by which its refusal is told.
 pub(super) type Named = (&'static str, Write);
@@ -58,11 +59,13 @@ pub(super) fn counter_of_none(group: &GroupId) -> Delete {
 }
 
 /// Lets somebody in, or to the door: `before` is what they were to the group, if anything. The group
-/// must have the owner it had, who must not have blocked the newcomer.
+/// must have the owner it had, who must not have blocked the newcomer. Whoever is in gets a seat in the
+/// group's room, and has nothing to catch up with of the `said` messages there.
 pub(super) fn arrival(
     group: &Group,
     before: Option<&GroupMember>,
     member: &GroupMember,
+    said: u64,
     now: Time,
 ) -> Vec<Named> {
     let (user, owner) = (&member.user_id, &group.owner_id);
@@ -79,13 +82,14 @@ pub(super) fn arrival(
     if member.status == MemberStatus::Active {
         writes.push(("members", members(&group.id, 1, now).into()));
         writes.push(("circle", circle(user, 0, now).into()));
+        writes.push(joined(group, user, said, now));
     }
     writes
 }
 
-/// Takes a membership away, with what it counts for.
-pub(super) fn departure(member: &GroupMember, now: Time) -> Vec<Named> {
-    let mut writes = forgotten(member, now);
+/// Takes a membership away, with what it counts for and the seat in the group's room.
+pub(super) fn departure(group: &Group, member: &GroupMember, now: Time) -> Vec<Named> {
+    let mut writes = forgotten(Some(group), member, now);
     if member.status == MemberStatus::Active {
         writes.push(("circle", circle(&member.user_id, 0, now).into()));
     }
@@ -93,11 +97,12 @@ pub(super) fn departure(member: &GroupMember, now: Time) -> Vec<Named> {
 }
 
 /// As [`departure`], without the circle: of somebody whose account is gone, nobody reads it any more,
-/// and it must not come back after it has been removed.
-pub(super) fn forgotten(member: &GroupMember, now: Time) -> Vec<Named> {
+/// and it must not come back after it has been removed. The room of a group that is gone goes as a whole.
+pub(super) fn forgotten(group: Option<&Group>, member: &GroupMember, now: Time) -> Vec<Named> {
     let mut writes: Vec<Named> = vec![("member", removed(member))];
     if member.status == MemberStatus::Active {
         writes.push(("members", members(&member.group_id, -1, now).into()));
+        writes.extend(group.map(|group| left(group, &member.user_id)));
     }
     writes
 }

@@ -1,12 +1,13 @@
 //! Writing a post.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use roundtable_model::entities::{Post, User};
+use roundtable_model::entities::{Media, Post, User};
 use roundtable_model::{
-    ContentType, Entity, FeedName, ModerationStatus, RequestId, Shard, UserCount, UserStatus,
-    Visibility,
+    ContentType, Entity, FeedName, MediaKey, Misfit, ModerationStatus, RequestId, Shard, UserCount,
+    UserStatus, Visibility,
 };
 
 use super::case::{self, is_looked_at};
@@ -18,8 +19,9 @@ use crate::circle::count;
 use crate::limits::{
     POST_CHARS_MAX, POST_MEDIA_MAX, check_count, check_filled, check_media_type, check_text,
 };
+use crate::media::{claim, unclaimed};
 use crate::once::{Request, Tried};
-use crate::{Caller, Failure, ModerationMode, NewMedia};
+use crate::{Caller, Failure, ModerationMode};
 
 impl Posts {
     /// Writes a post. It is out at once, unless moderators see posts first (R34).
@@ -68,7 +70,9 @@ impl Posts {
                 Membership::NoGroup => return Err(PostError::NoSuchGroup),
             }
         }
-        let mut post = self.new_post(me, input).await?;
+        let media = unclaimed(ground, &me.id, &input.media).await?;
+        let media = media.ok_or(PostError::NoSuchMedia)?;
+        let mut post = self.new_post(me, input, media).await?;
         let published = match ground.settings().moderation {
             ModerationMode::Before => None,
             ModerationMode::Off | ModerationMode::After => {
@@ -85,6 +89,7 @@ impl Posts {
         let same = User::STATUS.is(&UserStatus::Active).and(User::IS_PRIVATE.is(&me.is_private));
         let commit = commit
             .with("post", post.create())
+            .with_any("file", post.media.iter().map(|media| claim(&me.id, media, &post.id)))
             .with("author", me.key().check(same))
             .with("posts", count(&me.id, UserCount::Posts, WHOLE, 1, post.created_at))
             .with_any("tag", tags::references(ground, &post).iter().map(Entity::create))
@@ -94,7 +99,12 @@ impl Posts {
     }
 
     /// The post as it is before anybody has looked at it.
-    async fn new_post(&self, me: &User, input: &NewPost) -> Result<Post, Failure> {
+    async fn new_post(
+        &self,
+        me: &User,
+        input: &NewPost,
+        media: Vec<Media>,
+    ) -> Result<Post, Failure> {
         let (now, named) = (self.ground.now(), names(&self.ground, &input.content).await?);
         let id = self.ground.ids().next_at(now);
         let shard = Shard::of(&format!("{id}"), self.ground.settings().shards.posts.0);
@@ -105,7 +115,7 @@ impl Posts {
             group_id: input.group_id.clone(),
             content: input.content.clone(),
             content_type: input.content_type,
-            media: input.media.iter().map(NewMedia::media).collect(),
+            media,
             visibility: input.visibility.unwrap_or(Visibility::Public),
             moderation_status: ModerationStatus::Pending,
             is_deleted: false,
@@ -130,6 +140,12 @@ fn check(input: &NewPost) -> Result<(), PostError> {
     check_count("media", input.media.len(), POST_MEDIA_MAX)?;
     for media in &input.media {
         check_media_type("contentType", &media.content_type)?;
+    }
+    let files: BTreeSet<&MediaKey> = input.media.iter().map(|media| &media.s3_key).collect();
+    if files.len() < input.media.len() {
+        return Err(
+            Failure::bad("media", Misfit::new("each file once", "one of them twice")).into()
+        );
     }
     check_content(input.content_type, &input.content)?;
     if input.content_type != ContentType::Text && input.media.is_empty() {

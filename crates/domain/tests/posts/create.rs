@@ -114,7 +114,7 @@ async fn what_is_no_post_is_refused() {
 #[tokio::test]
 async fn a_picture_needs_no_words() {
     let town = Town::of(["ana"]).await;
-    let media = vec![picture("dawn.jpg")];
+    let media = vec![town.arrived("ana", picture("dawn.jpg")).await];
     let input = NewPost { content_type: ContentType::Image, media, ..NewPost::text("") };
     let post = town.post_as("ana", input).await;
     assert_eq!(post.media[0].s3_key.as_str(), "dawn.jpg");
@@ -280,8 +280,10 @@ async fn a_file_is_named_by_a_mime_type() {
         assert_eq!(refused.code(), Code::BadRequest, "{wrong}");
         assert!(refused.to_string().chars().count() < 300, "{refused}");
     }
-    for right in ["image/png", "image/svg+xml", "video/mp4;codecs=avc1"] {
-        posts.create(&ana, &post(right), None).await.unwrap();
+    for (name, right) in [("a", "image/png"), ("b", "image/webp"), ("c", "video/mp4;codecs=avc1")] {
+        let media = NewMedia { content_type: right.to_owned(), ..picture(name) };
+        let media = vec![town.arrived("ana", media).await];
+        posts.create(&ana, &NewPost { media, ..post(right) }, None).await.unwrap();
     }
 }
 

@@ -81,12 +81,7 @@ async fn what_cannot_be_changed_is_refused() {
 #[tokio::test]
 async fn a_picture_can_lose_its_words() {
     let town = Town::of(["ana"]).await;
-    let media = vec![roundtable_domain::NewMedia {
-        s3_key: "dawn.jpg".parse().unwrap(),
-        content_type: "image/jpeg".into(),
-        width: None,
-        height: None,
-    }];
+    let media = vec![Town::named(&town.upload("ana").await)];
     let input = NewPost { content_type: ContentType::Image, media, ..NewPost::text("#dawn") };
     let post = town.post_as("ana", input).await;
     let ana = town.caller("ana");

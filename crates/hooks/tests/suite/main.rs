@@ -5,6 +5,7 @@
 
 mod answers;
 mod configuration;
+mod delivering;
 mod loopback;
 mod questions;
 mod sending;

@@ -30,7 +30,7 @@ fn message() -> Message {
 }
 
 /// HMAC as RFC 2104 writes it down, and base64 by hand.
-fn signature(key: &[u8], signed: &[u8]) -> String {
+pub(crate) fn signature(key: &[u8], signed: &[u8]) -> String {
     let pad = |with: u8| {
         let mut block = [with; 64];
         key.iter().zip(&mut block).for_each(|(key, byte)| *byte ^= key);

@@ -12,6 +12,9 @@ pub struct AssistThread {
     pub user_id: UserId,
     /// Who was asked.
     pub helper_ids: Vec<UserId>,
+    /// When the newest message was sent; raised by each message's transaction, so that the order of
+    /// messages is that of their commits.
+    pub last_ts: Time,
     /// When.
     pub created_at: Time,
 }

@@ -1,6 +1,6 @@
 //! Files that belong to posts, and files on their way in. The bytes are elsewhere.
 
-use crate::{Expiry, Fields, MediaKey, Time, UploadState, UserId};
+use crate::{Expiry, Fields, MediaKey, PostId, Time, UploadState, UserId};
 
 /// An image or a video.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
@@ -32,6 +32,14 @@ pub struct Upload {
     pub bytes: u64,
     /// Whether it has arrived and is what was declared.
     pub state: UploadState,
+    /// Which copy of its bytes was looked at, and is shown; absent until it has arrived.
+    pub copy: Option<String>,
+    /// In pixels, as its bytes say.
+    pub width: Option<u32>,
+    /// In pixels, as its bytes say.
+    pub height: Option<u32>,
+    /// The post it belongs to: whoever may see that may see it, too.
+    pub post_id: Option<PostId>,
     /// When it was announced.
     pub created_at: Time,
     /// When it is given up; absent once it has arrived.

@@ -62,6 +62,8 @@ pub struct QuestStep {
     pub quest_id: QuestId,
     /// The task or goal.
     pub subject_id: SubjectId,
+    /// The goal: of the task, or that it is.
+    pub goal_id: GoalId,
     /// Which of the two it is.
     pub object_type: ObjectType,
     /// When it was done.

@@ -53,6 +53,7 @@ pub fn assist_thread() -> AssistThread {
         thread_id: read(THREAD),
         user_id: read(BO),
         helper_ids: read_all(&[ANA, CLEO]),
+        last_ts: read("2025-01-20T19:36:27.099Z"),
         created_at: read("2025-01-20T19:33:10.854Z"),
     }
 }

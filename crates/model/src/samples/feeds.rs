@@ -122,6 +122,10 @@ pub fn upload() -> Upload {
         content_type: "image/jpeg".into(),
         bytes: 2_481_336,
         state: UploadState::Complete,
+        copy: Some("01jjm4r0z8".into()),
+        width: Some(1_600),
+        height: Some(1_200),
+        post_id: Some(read(POST)),
         created_at: read("2025-01-27T15:28:51.036Z"),
         ttl: None,
     }

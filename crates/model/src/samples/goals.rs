@@ -90,6 +90,7 @@ pub fn quest_step() -> QuestStep {
         user_id: read(ANA),
         quest_id: read(QUEST),
         subject_id: read(TASK_DONE),
+        goal_id: goal().id,
         object_type: ObjectType::Task,
         done_at: read("2025-01-27T15:05:13.190Z"),
     }

@@ -35,7 +35,11 @@ enum Kind {
     Comments,
     Likes,
     Shares,
+    Messages,
     Rooms,
+    Threads,
+    Advice,
+    Companies,
     Goals,
     Activities,
     Notifications,
@@ -54,7 +58,11 @@ const KINDS: &[Kind] = &[
     Kind::Comments,
     Kind::Likes,
     Kind::Shares,
+    Kind::Messages,
     Kind::Rooms,
+    Kind::Threads,
+    Kind::Advice,
+    Kind::Companies,
     Kind::Goals,
     Kind::Activities,
     Kind::Notifications,
@@ -140,10 +148,11 @@ impl Purge {
                 let keys = shares.iter().flat_map(|share| [share.key().into(), told_of(share)]);
                 self.remove_these(keys.collect()).await
             }
-            Kind::Rooms => {
-                let rooms = core.rooms_of(id).limit(PAGE_ITEMS).page().await?.items;
-                self.remove_these(rooms.iter().map(|room| room.key().into()).collect()).await
-            }
+            Kind::Messages => self.remove_messages(id).await,
+            Kind::Rooms => self.leave_rooms(id).await,
+            Kind::Threads => self.remove_threads(id).await,
+            Kind::Advice => self.remove_advice(id).await,
+            Kind::Companies => self.remove_companies(id).await,
             Kind::Goals => self.remove_goals(id).await,
             Kind::Activities => self.remove_activities(&id.into()).await,
             Kind::Notifications => {
@@ -188,20 +197,6 @@ impl Purge {
             }
         }
         Ok(!comments.is_empty())
-    }
-
-    async fn remove_goals(&self, id: &UserId) -> Result<bool, Failure> {
-        let goals =
-            self.ground.core().goals(id).strong().limit(CONTENT_AT_ONCE).page().await?.items;
-        for goal in &goals {
-            let tasks = self.ground.core().tasks(&goal.id).strong().limit(PAGE_ITEMS);
-            let tasks = tasks.page().await?.items;
-            if tasks.is_empty() {
-                remove(&self.ground, vec![goal.key().into()]).await?;
-            }
-            remove(&self.ground, tasks.iter().map(|task| task.key().into()).collect()).await?;
-        }
-        Ok(!goals.is_empty())
     }
 
     /// Takes away a page of what an actor did, with what is known of it; whether there was any.

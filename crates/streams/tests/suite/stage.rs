@@ -11,7 +11,9 @@ use roundtable_dynamo::{Config, Dynamo};
 use roundtable_engine::{Engine, Options, SimulatedDisk};
 use roundtable_model::Ids;
 use roundtable_model::table::{Backend, ManualClock, SharedBackend, Store};
-use roundtable_streams::{Retries, Runner, Setup};
+use roundtable_streams::{
+    Counters, FanOut, FollowerShards, Privacy, PromotionRule, Purge, Retries, Runner, Scores,
+};
 use roundtable_testkit::{Split, Town, Yielding};
 
 /// When everything begins: a Monday in January 2025.
@@ -97,9 +99,24 @@ impl Stage {
     }
 }
 
-/// Every processor, without waits.
+/// What keeps counters, scores and feeds, and clears up after people, without waits. What tells them of
+/// things, or rewards them, has tests of its own: these here stop at every step that is taken.
 pub(crate) fn runner(ground: &Ground) -> Runner {
-    Setup::everything_at_once(ground).retrying(retries()).build()
+    let (fan_out, purge) = (FanOut::new(ground.clone()), Purge::new(ground.clone()).at_once());
+    Runner::on(ground.clone(), [0; 32])
+        .with(Counters::new(ground.clone()))
+        .with(Scores::new(ground.clone()))
+        .with(Privacy::new(ground.clone()))
+        .working(Privacy::new(ground.clone()))
+        .with(FollowerShards::new(ground.clone()))
+        .with(PromotionRule::new(ground.clone()))
+        .with(fan_out.clone())
+        .working(fan_out)
+        .with(purge.clone())
+        .working(purge)
+        .at_once()
+        .retrying(retries())
+        .build()
 }
 
 pub(crate) fn retries() -> Retries {

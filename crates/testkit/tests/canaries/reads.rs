@@ -31,22 +31,34 @@ pub(crate) async fn everything(hidden: &Hidden, viewer: &str) -> Vec<Told> {
     reader.groups().await;
     reader.in_batches().await;
     reader.lists().await;
+    reader.trade().await;
+    reader.files().await;
+    reader.timelines().await;
     if let Some(caller) = &caller {
         reader.own(caller).await;
+        reader.feeds(caller).await;
+        reader.notifications(caller).await;
+        reader.rooms(caller).await;
+        reader.goals(caller).await;
+        reader.quests(caller).await;
         reader.staffs(caller).await;
     }
     reader.told
 }
 
-struct Reader<'a> {
-    hidden: &'a Hidden,
-    viewer: Option<&'a Caller>,
+pub(crate) struct Reader<'a> {
+    pub(crate) hidden: &'a Hidden,
+    pub(crate) viewer: Option<&'a Caller>,
     told: Vec<Told>,
 }
 
 impl Reader<'_> {
     /// Notes an answer, or how it was refused.
-    fn note<T: Debug, E: Debug + Display>(&mut self, by: impl Display, answer: Result<T, E>) {
+    pub(crate) fn note<T: Debug, E: Debug + Display>(
+        &mut self,
+        by: impl Display,
+        answer: Result<T, E>,
+    ) {
         let text = match answer {
             Ok(answer) => format!("{answer:?}"),
             Err(error) => format!("{error} {error:?}"),
@@ -56,7 +68,7 @@ impl Reader<'_> {
     }
 
     /// Reads a list to its end, in pages of one and of a hundred, which show the same.
-    async fn list<T: Debug, E: Debug + Display>(
+    pub(crate) async fn list<T: Debug, E: Debug + Display>(
         &mut self,
         by: impl Display,
         read: impl AsyncFn(PageInput) -> Result<Page<T>, E>,

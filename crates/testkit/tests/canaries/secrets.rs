@@ -4,10 +4,14 @@ use roundtable_domain::PostChange;
 use roundtable_domain::{Caller, ModerationMode, NewActivity, NewGroup, NewPost, Posts, Settings};
 use roundtable_model::entities::{Goal, User};
 use roundtable_model::{
-    ActivityVerb, CommentId, Entity, GoalId, GroupId, GroupRole, ModerationStatus, ObjectType,
-    PostId, Role, Secret, Visibility, samples,
+    ActivityVerb, CommentId, Entity, GoalId, GroupId, GroupRole, MediaKey, ModerationStatus,
+    ObjectType, PostId, Role, RoomId, Secret, Visibility, samples,
 };
 use roundtable_testkit::Town;
+
+use super::goals::Plan;
+use super::quests::Challenge;
+use super::trade::Wares;
 
 /// Who looks: `nobody` is not signed in; bex was blocked by ana, and bob has blocked ana; mel is in the
 /// private group, fox was, and gus helps to run it; sue, who followed and was in it, and sid are
@@ -41,13 +45,18 @@ pub(crate) struct Hidden {
     pub(crate) posts: Vec<PostId>,
     pub(crate) comments: Vec<(PostId, CommentId)>,
     pub(crate) groups: Vec<GroupId>,
+    pub(crate) wares: Wares,
+    pub(crate) files: Vec<MediaKey>,
+    pub(crate) rooms: Vec<RoomId>,
+    pub(crate) plans: Vec<Plan>,
+    pub(crate) challenges: Vec<Challenge>,
 }
 
 const PUBLIC: [&str; 13] =
     ["ana", "bex", "bob", "dan", "fay", "fox", "gus", "mel", "mo", "ada", "sam", "sue", "tom"];
 
 /// Everybody but these.
-fn all_but(hidden_from: &[&str]) -> Vec<&'static str> {
+pub(crate) fn all_but(hidden_from: &[&str]) -> Vec<&'static str> {
     VIEWERS.into_iter().filter(|viewer| !hidden_from.contains(viewer)).collect()
 }
 
@@ -55,19 +64,37 @@ impl Hidden {
     pub(crate) async fn set() -> Self {
         let town = Town::of([]).await;
         let (canaries, posts, comments, groups) = Default::default();
-        let mut hidden = Self { town, canaries, posts, comments, groups };
+        let mut hidden = Self {
+            town,
+            canaries,
+            posts,
+            comments,
+            groups,
+            wares: Wares::default(),
+            files: Vec::new(),
+            rooms: Vec::new(),
+            plans: Vec::new(),
+            challenges: Vec::new(),
+        };
         hidden.people().await;
         hidden.communities().await;
+        hidden.talk().await;
         hidden.posts().await;
         hidden.comments().await;
+        hidden.files().await;
         hidden.activities().await;
+        hidden.help().await;
+        hidden.trade().await;
+        hidden.goals().await;
+        hidden.quests().await;
         hidden.town.settle().await;
         hidden.endings().await;
+        hidden.give_up().await;
         hidden
     }
 
     /// Notes who is meant to see a secret, and makes it up.
-    fn secret(&mut self, name: &'static str, seen_by: &[&'static str]) -> String {
+    pub(crate) fn secret(&mut self, name: &'static str, seen_by: &[&'static str]) -> String {
         self.canaries.push(Canary { name, seen_by: seen_by.to_vec() });
         word(name)
     }

@@ -8,7 +8,13 @@ use roundtable_model::{ActorId, CaseId, ModerationStatus, Secret, UserId};
 use roundtable_testkit::Town;
 
 use super::acts::{act, person, variant};
+use super::feeds;
+use super::goals;
+use super::media;
+use super::notifications;
+use super::quests;
 use super::stage::{Stage, password};
+use super::webhooks;
 
 /// As the table writes it.
 pub(crate) type Answer = &'static str;
@@ -43,7 +49,40 @@ pub(crate) async fn answer(
         "follows" | "blocks" => question.people().await,
         "groups" => question.groups().await,
         "moderation" => question.moderation().await,
+        "webhooks" => {
+            let Question { town, viewer, .. } = &question;
+            webhooks::answer(town, operation, viewer.as_ref()).await
+        }
+        "notifications" => {
+            let Question { town, viewer, .. } = &question;
+            notifications::answer(town, operation, object, viewer.as_ref()).await
+        }
+        "quests" => {
+            let (Question { town, .. }, asked) = (&question, (operation, object));
+            quests::answer(&stage.challenges, town, asked, question.viewer.as_ref()).await
+        }
+        "rooms" | "messages" => {
+            let Question { town, viewer, .. } = &question;
+            stage.rooms.answer(town, operation, object, viewer.as_ref()).await
+        }
+        "feeds" | "promotions" => {
+            let Question { town, viewer, .. } = &question;
+            feeds::answer((town, stage.posts.get(object)), (operation, object), viewer.as_ref())
+                .await
+        }
         "comments" => question.comments().await,
+        "assistance" | "companies" | "offers" | "tags" => {
+            let Question { town, viewer, .. } = &question;
+            stage.wares.answer(town, operation, object, viewer.as_ref()).await
+        }
+        "media" => {
+            let Question { town, viewer, .. } = &question;
+            media::answer(town, (operation, object), viewer.as_ref()).await
+        }
+        "goals" | "tasks" | "milestones" | "timelines" => {
+            let (Question { town, .. }, asked) = (&question, (operation, object));
+            goals::answer(&stage.plans, town, asked, question.viewer.as_ref()).await
+        }
         _ => question.posts().await,
     };
     (answer, None)
@@ -61,7 +100,7 @@ fn coded(code: Code) -> Answer {
 }
 
 /// Whether an answer shows it.
-fn shows<T, E: Refusal>(answer: Result<T, E>, it: impl FnOnce(T) -> bool) -> Answer {
+pub(crate) fn shows<T, E: Refusal>(answer: Result<T, E>, it: impl FnOnce(T) -> bool) -> Answer {
     match answer {
         Ok(answer) => {
             if it(answer) {
@@ -78,11 +117,11 @@ fn shows<T, E: Refusal>(answer: Result<T, E>, it: impl FnOnce(T) -> bool) -> Ans
 }
 
 /// Whether a list shows it.
-fn lists<T, E: Refusal>(answer: Result<Page<T>, E>, it: impl Fn(&T) -> bool) -> Answer {
+pub(crate) fn lists<T, E: Refusal>(answer: Result<Page<T>, E>, it: impl Fn(&T) -> bool) -> Answer {
     shows(answer, |page| page.into_items().iter().any(it))
 }
 
-fn page() -> PageInput {
+pub(crate) fn page() -> PageInput {
     PageInput { limit: Some(100), after: None }
 }
 

@@ -13,6 +13,12 @@ use roundtable_model::{
 };
 use roundtable_testkit::Town;
 
+use super::goals::{self, Plans};
+use super::quests::{self, Challenges};
+
+use super::rooms::Rooms;
+use super::trade::Wares;
+
 /// Who looks or acts, as they stand to what a row is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Viewer {
@@ -85,9 +91,21 @@ impl Viewer {
 /// Whose the thing of a row is.
 pub(crate) fn owner(object: &str) -> &'static str {
     match object {
-        "private account's post" | "private profile" | "request" => "pia",
-        "suspended profile" | "suspended account's post" => "sid",
-        "deleted profile" | "deleted account's post" => "dan",
+        "private account's post" | "private account's file" | "private profile" | "request" => {
+            "pia"
+        }
+        "suspended profile"
+        | "suspended account's file"
+        | "suspended account's post"
+        | "suspended account's offer"
+        | "suspended account's goal"
+        | "suspended account's quest" => "sid",
+        "deleted profile"
+        | "deleted account's file"
+        | "deleted account's post"
+        | "deleted account's offer"
+        | "deleted account's goal"
+        | "deleted account's quest" => "dan",
         "moderator" => "moe",
         _ => "ana",
     }
@@ -108,6 +126,10 @@ pub(crate) struct Stage {
     pub(crate) devices: HashMap<&'static str, SignedIn>,
     pub(crate) keys: HashMap<&'static str, NewKey>,
     pub(crate) codes: HashMap<&'static str, InviteCode>,
+    pub(crate) rooms: Rooms,
+    pub(crate) wares: Wares,
+    pub(crate) plans: Plans,
+    pub(crate) challenges: Challenges,
 }
 
 impl Stage {
@@ -125,11 +147,22 @@ impl Stage {
             devices: HashMap::new(),
             keys: HashMap::new(),
             codes: HashMap::new(),
+            rooms: Rooms::default(),
+            wares: Wares::default(),
+            plans: Plans::new(),
+            challenges: Challenges::new(),
         };
         stage.people(&town).await;
         stage.communities(&town).await;
         stage.content(&town).await;
+        let (open, closed) = (&stage.groups["group"], &stage.groups["private group"]);
+        super::media::set(&town, closed).await;
+        stage.rooms = Rooms::set(&town, open, closed).await;
+        stage.wares = Wares::set(&town).await;
+        stage.plans = goals::set(&town).await;
+        stage.challenges = quests::set(&town).await;
         town.settle().await;
+        goals::end(&town, &stage.plans).await;
         stage.endings(&town).await;
         stage.backend = backend.fork();
         stage

@@ -8,44 +8,74 @@ use std::path::{Path, PathBuf};
 use roundtable_testkit::Act;
 
 use crate::deeds::{Deed, among_people, with_accounts, with_content};
+use crate::goals::with_goals;
+use crate::media::with_files;
+use crate::notifications::with_notifications;
 use crate::processors::Case;
+use crate::quests::with_quests;
+use crate::rooms::with_rooms;
 use crate::stage::Stage;
+use crate::trade::with_trade;
+use crate::webhooks::with_webhooks;
 
 /// What changes nothing.
 const READS: &str = "
     accounts.authenticate accounts.by_email accounts.by_handle accounts.by_nickname
     accounts.by_username accounts.counts accounts.keys accounts.login_attempts accounts.me
-    accounts.people accounts.user activities.of blocks.list
+    accounts.people accounts.user activities.of
+    assistance.messages assistance.mine assistance.thread blocks.list
+    companies.companies companies.company
+    offers.of offers.offer offers.offers offers.tagged tags.search
     comments.by comments.comment comments.marks comments.on comments.replies
     feeds.catch_up feeds.follow feeds.home feeds.live feeds.next feeds.warm_up
     follows.activity_of follows.followed_by follows.followers follows.following
     follows.is_following follows.requests
     groups.get groups.members groups.mine groups.of groups.views
-    likes.by likes.has_liked likes.of
+    goals.get goals.list quests.get quests.list
+    likes.by likes.has_liked likes.of media.url
+    milestones.get milestones.list milestones.timeline
+    messages.list messages.live messages.next
+    notifications.catch_up notifications.follow notifications.list notifications.live
+    notifications.next notifications.unread
     moderation.audit moderation.case moderation.queue moderation.reports
     posts.by posts.counters posts.global posts.marks posts.on_day posts.popular posts.post
     posts.posts posts.stats posts.tagged promotions.get
+    tasks.due tasks.due_on tasks.get tasks.list timelines.of
+    rooms.members rooms.mine rooms.room webhooks.list
 ";
 
 /// What processors do, which are stopped as such, and what whoever runs the place may do instead of
 /// one of them.
 const OF_PROCESSORS: &str = "
     follows.grow_shards groups.disband groups.leave_all moderation.decide_automatically
-    posts.set_author_private promotions.decide
+    quests.clear quests.expire quests.weigh quests.weigh_all
+    milestones.achieve_reached notifications.admits notifications.latest posts.set_author_private promotions.decide webhooks.give_up
 ";
 
 /// What no service is.
 const NO_SERVICES: &[&str] = &["commit", "ground", "sight"];
 
 /// The processors with a file of their own for it.
-const STOPPED_ELSEWHERE: &[&str] = &["FanOut"];
+const STOPPED_ELSEWHERE: &[&str] = &["Events", "FanOut", "Files"];
 
 /// R32, R33: a mutation without a stop fails here.
 #[tokio::test]
 async fn every_mutation_is_stopped() {
     let stage = Stage::set().await;
     let town = stage.place.town(1).await;
-    let deeds = [among_people, with_content, with_accounts].map(|deeds| deeds(&stage, &town));
+    let deeds = [
+        among_people,
+        with_trade,
+        with_content,
+        with_accounts,
+        with_files,
+        with_goals,
+        with_quests,
+        with_rooms,
+        with_notifications,
+        with_webhooks,
+    ]
+    .map(|deeds| deeds(&stage, &town));
     let deeds = deeds.concat();
     let acts = deeds.iter().filter_map(|deed| match deed {
         Deed::Act(_, act) => Some(act.name()),

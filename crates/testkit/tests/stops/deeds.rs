@@ -7,7 +7,14 @@ use roundtable_model::{
 };
 use roundtable_testkit::{Act, Done, Town};
 
+use crate::goals::GoalDeed;
+use crate::media::Sending;
+use crate::notifications;
+use crate::quests::QuestDeed;
+use crate::rooms::Talk;
 use crate::stage::Stage;
+use crate::trade::Trade;
+use crate::webhooks::WebhookDeed;
 
 /// Something somebody does: as everybody does it at random elsewhere, or as only some do.
 #[derive(Clone, Debug)]
@@ -15,6 +22,12 @@ pub(crate) enum Deed {
     Act(Caller, Act),
     Notify(Caller, UserId, bool),
     Toggle(Caller, PostId),
+    Sending(Caller, Sending),
+    MarkRead(Caller),
+    Talk(Caller, Talk),
+    Goals(Caller, GoalDeed),
+    Quests(Caller, QuestDeed),
+    Webhooks(Caller, WebhookDeed),
     Register,
     Login,
     Refresh(Secret),
@@ -28,6 +41,7 @@ pub(crate) enum Deed {
     Invite(Caller),
     Grant,
     Promote(Caller, ActorId),
+    Trade(Caller, Trade),
 }
 
 /// What sue signs in with once she has changed it.
@@ -35,7 +49,7 @@ pub(crate) fn another_password() -> Secret {
     Secret::new("quite another secret")
 }
 
-fn told<T, E: Refusal>(answer: Result<T, E>) -> Result<Done, Code> {
+pub(crate) fn told<T, E: Refusal>(answer: Result<T, E>) -> Result<Done, Code> {
     let code = answer.map(|_| Done::Other).map_err(|error| error.code());
     assert_ne!(code, Err(Code::Internal), "a failure is no refusal");
     code
@@ -48,6 +62,12 @@ impl Deed {
             Self::Act(_, act) => act.operation(),
             Self::Notify(..) => "follows.update",
             Self::Toggle(..) => "likes.toggle",
+            Self::Sending(_, deed) => deed.operation(),
+            Self::MarkRead(_) => "notifications.mark_read",
+            Self::Talk(_, deed) => deed.operation(),
+            Self::Goals(_, deed) => deed.operation(),
+            Self::Quests(_, deed) => deed.operation(),
+            Self::Webhooks(_, deed) => deed.operation(),
             Self::Register => "accounts.register",
             Self::Login => "accounts.login",
             Self::Refresh(_) => "accounts.refresh",
@@ -61,6 +81,7 @@ impl Deed {
             Self::Invite(_) => "accounts.invite",
             Self::Grant => "accounts.grant",
             Self::Promote(..) => "promotions.set",
+            Self::Trade(_, trade) => trade.operation(),
         }
     }
 
@@ -81,7 +102,13 @@ impl Deed {
             Self::Notify(caller, user, on) => {
                 told(town.follows().update(caller, user, None, Some(*on), request).await)
             }
+            Self::MarkRead(caller) => notifications::mark_read(town, caller, request).await,
+            Self::Talk(caller, deed) => deed.be_done(town, caller, request).await,
             Self::Toggle(caller, post) => told(town.likes().toggle(caller, post, request).await),
+            Self::Goals(caller, deed) => deed.be_done(town, caller, request).await,
+            Self::Quests(caller, deed) => deed.be_done(town, caller, request).await,
+            Self::Webhooks(caller, deed) => deed.be_done(town, caller, request).await,
+            Self::Sending(caller, deed) => deed.be_done(town, caller, request).await,
             Self::Register => told(accounts.register(&town.form("tom"), None, request).await),
             Self::Login => told(accounts.login(&town.email("sue"), &password, None).await),
             Self::Refresh(token) => told(accounts.refresh(token).await),
@@ -104,6 +131,7 @@ impl Deed {
             Self::RevokeKey(caller, key) => told(accounts.revoke_key(caller, key, request).await),
             Self::Invite(caller) => told(accounts.invite(caller, None, None).await),
             Self::Grant => told(accounts.grant(&"bo".parse().unwrap(), Role::Moderator).await),
+            Self::Trade(caller, trade) => trade.be_done(town, caller, request).await,
             Self::Promote(caller, subject) => {
                 let promotion = NewPromotion {
                     subject_id: subject.clone(),

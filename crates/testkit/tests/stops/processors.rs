@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_domain::{
-    FeedSettings, Ground, Judge, JudgeError, ModerationMode, PromotionSettings, Settings,
+    FeedSettings, Ground, Judge, JudgeError, ModerationMode, NewQuest, PromotionSettings, Settings,
     ShardSettings, Subject, Verdict,
 };
 use roundtable_model::table::{Item, Scan};
 use roundtable_model::{GroupId, ModerationStatus, Role};
 use roundtable_streams::{
-    Counters, FollowerShards, Privacy, PromotionRule, Purge, Runner, Scores, Setup, Verdicts,
+    Counters, FollowerShards, MilestoneRule, Notices, Privacy, PromotionRule, Purge, QuestProgress,
+    Runner, Scores, Setup, Verdicts,
 };
 use roundtable_testkit::{Act, Town, stop_at};
 
@@ -28,9 +29,13 @@ pub(crate) enum Case {
     PurgeOfAGroup,
     PurgeOfAnAccount,
     PurgeOfAPost,
+    PurgeOfAGoal,
+    Milestones,
+    Notices,
     FollowerShards,
     Promotion,
     Verdicts,
+    Quests,
 }
 
 /// Rejects what is called spam.
@@ -53,10 +58,16 @@ impl Case {
             Self::Counters => "Counters",
             Self::Scores => "Scores",
             Self::Privacy => "Privacy",
-            Self::PurgeOfAGroup | Self::PurgeOfAnAccount | Self::PurgeOfAPost => "Purge",
+            Self::PurgeOfAGroup
+            | Self::PurgeOfAnAccount
+            | Self::PurgeOfAPost
+            | Self::PurgeOfAGoal => "Purge",
+            Self::Milestones => "MilestoneRule",
+            Self::Notices => "Notices",
             Self::FollowerShards => "FollowerShards",
             Self::Promotion => "PromotionRule",
             Self::Verdicts => "Verdicts",
+            Self::Quests => "QuestProgress",
         }
     }
 
@@ -70,12 +81,27 @@ impl Case {
                 let privacy = Privacy::new(ground);
                 setup.with(privacy.clone()).working(privacy)
             }
-            Self::PurgeOfAGroup | Self::PurgeOfAnAccount | Self::PurgeOfAPost => {
+            Self::Notices => {
+                let notices = Notices::new(ground);
+                setup.with(notices.clone()).working(notices)
+            }
+            Self::Milestones => {
+                let rule = MilestoneRule::new(ground);
+                setup.with(rule.clone()).working(rule)
+            }
+            Self::PurgeOfAGroup
+            | Self::PurgeOfAnAccount
+            | Self::PurgeOfAPost
+            | Self::PurgeOfAGoal => {
                 let purge = Purge::new(ground).at_once();
                 setup.with(purge.clone()).working(purge)
             }
             Self::FollowerShards => setup.with(FollowerShards::new(ground)),
             Self::Promotion => setup.with(PromotionRule::new(ground)),
+            Self::Quests => {
+                let quests = QuestProgress::new(ground).at_once();
+                setup.with(quests.clone()).working(quests)
+            }
             Self::Verdicts => {
                 let verdicts = Verdicts::new(ground, Arc::new(Reader));
                 setup.with(verdicts.clone()).working(verdicts)
@@ -111,7 +137,7 @@ impl Case {
     async fn happen(self, town: &Town) {
         let ana = town.caller("ana");
         let act = match self {
-            Self::Counters | Self::Verdicts => None,
+            Self::Counters | Self::Notices | Self::Verdicts => None,
             // Scores follow from what was counted.
             Self::Scores => {
                 Self::Counters.alone(town.ground()).build().drain().await.unwrap();
@@ -127,6 +153,14 @@ impl Case {
                 let posts = town.ground().core().posts_by(&ana.user_id).all().await.unwrap();
                 posts.first().map(|post| Act::DeletePost(post.id.clone()))
             }
+            Self::PurgeOfAGoal | Self::Milestones => {
+                self.plan(town).await;
+                None
+            }
+            Self::Quests => {
+                challenge(town).await;
+                None
+            }
             Self::FollowerShards | Self::Promotion => {
                 town.follow("cleo", "ana").await;
                 None
@@ -134,6 +168,19 @@ impl Case {
         };
         if let Some(act) = act {
             town.act(&ana, &act, None).await.unwrap();
+        }
+    }
+
+    /// A goal of which something is reached, or that is given up.
+    async fn plan(self, town: &Town) {
+        let goal = town.set_goal("ana", "Run").await.id;
+        town.add_milestone("ana", &goal, 50, "half").await;
+        let task = town.add_task("ana", &goal, "shoes").await;
+        town.add_task("ana", &goal, "race").await;
+        if matches!(self, Self::Milestones) {
+            town.mark_done(&task, true).await;
+        } else {
+            town.goals().delete(&town.caller("ana"), &goal, None).await.unwrap();
         }
     }
 
@@ -156,6 +203,13 @@ impl Case {
                 profile.follower_shards.count() == 3
             }
             Self::Promotion => !town.rows("PROMO#ana", "").await.is_empty(),
+            Self::Notices => town.rows("NOTIF#ana", "").await.len() > 5,
+            Self::PurgeOfAGoal => town.rows("USER#ana", "MILESTONE#").await.is_empty(),
+            Self::Milestones => town.told("bo", "ana").await.contains(&String::from("Run: half")),
+            Self::Quests => {
+                let steps = town.rows("USER#ana", "QUESTSTEP#").await.len();
+                (town.xp("ana").await, steps) == (10, 4)
+            }
             Self::Verdicts => {
                 let rejected = |status| status == ModerationStatus::Rejected;
                 let spam = posts.iter().filter(|post| rejected(post.moderation_status)).count();
@@ -163,6 +217,23 @@ impl Case {
                 spam == 1 && posts.iter().all(|post| post.moderation_status != waits)
             }
         }
+    }
+}
+
+/// Ana completes one quest, not another, and a third one is over.
+async fn challenge(town: &Town) {
+    // When time begins anew, the deadline has passed.
+    town.clock().set_ms(town.now().ms() - 60_000);
+    let goal = town.open_goal("ana", "quest-goal").await;
+    let soon = Some(town.now().plus_ms(10));
+    let over = NewQuest { deadline: soon, ..NewQuest::tasks("soon", 2) };
+    for quest in [NewQuest::tasks("two", 2), NewQuest::tasks("three", 3), over] {
+        town.set_quest("ana", quest).await;
+    }
+    for (task, ms) in [("quest-one", 20), ("quest-two", 0)] {
+        let task = town.open_task("ana", &goal, task).await;
+        town.pass_ms(ms);
+        town.set_done(&goal, &task, true).await;
     }
 }
 
@@ -186,6 +257,9 @@ async fn lively(place: &Place) {
     town.post("ana", "hello #town").await;
     town.post("ana", "some spam").await;
     town.post_into("ana", &group, "let us run").await;
+    let room = town.room_with("ana", "bo").await;
+    town.say("ana", &room, "are you coming?").await;
+    town.say("bo", &room, "later").await;
 }
 
 /// People do with everything of ana's what they can.
@@ -241,8 +315,8 @@ async fn can_be_stopped_anywhere(case: Case) {
         assert!(case.is_done(&town).await, "{what} is not done");
         let found = everything(&town).await;
         assert_eq!(found.len(), expected.len(), "{what}");
-        // What a verdict makes has ids, and those of two processes differ.
-        if !matches!(case, Case::Verdicts) {
+        // What a verdict or a milestone makes has ids, and those of two processes differ.
+        if !matches!(case, Case::Verdicts | Case::Milestones | Case::Quests) {
             assert_eq!(found, expected, "{what}");
         }
         if let Some(done) = done {
@@ -277,7 +351,11 @@ stopped! {
     purging_a_group PurgeOfAGroup
     purging_an_account PurgeOfAnAccount
     purging_a_post PurgeOfAPost
+    purging_a_goal PurgeOfAGoal
+    achieving_milestones Milestones
+    telling_people Notices
     spreading_followers FollowerShards
     promoting Promotion
     judging Verdicts
+    counting_for_quests Quests
 }

@@ -5,9 +5,16 @@ use std::sync::Arc;
 use roundtable_conformance::Reference;
 use roundtable_domain::{ModerationMode, Settings, SignedIn};
 use roundtable_model::table::{ManualClock, Store};
-use roundtable_model::{ApiKeyId, CommentId, GroupId, PostId, Role};
+use roundtable_model::{ApiKeyId, CommentId, GroupId, PostId, Role, WebhookId};
 use roundtable_testkit::{Town, Yielding};
 use roundtable_verify::Verify;
+
+use crate::goals::Plans;
+use crate::quests::Challenge;
+
+use crate::media::Files;
+use crate::rooms::Rooms;
+use crate::trade::Wares;
 
 /// When everything begins.
 const BEGIN_MS: u64 = 1_737_991_800_000;
@@ -29,6 +36,12 @@ pub(crate) struct Stage {
     /// Somebody who signed up, and is signed in.
     pub(crate) sue: SignedIn,
     pub(crate) key: ApiKeyId,
+    pub(crate) wares: Wares,
+    pub(crate) files: Files,
+    pub(crate) rooms: Rooms,
+    pub(crate) plans: Plans,
+    pub(crate) challenge: Challenge,
+    pub(crate) webhook: WebhookId,
 }
 
 /// Where a town is.
@@ -102,10 +115,33 @@ impl Stage {
             .await
             .unwrap();
         let key = key.key.id;
+        let wares = Wares::set(&town).await;
+        let files = Files::set(&town).await;
+        let rooms = Rooms::set(&town, &group).await;
+        let plans = Plans::set(&town).await;
+        let challenge = Challenge::set(&town).await;
+        let webhook = crate::webhooks::endpoint(&town).await;
         town.settle().await;
         let groups = (group, private_group, lonely_group);
         let (group, private_group, lonely_group) = groups;
-        Self { place, post, shared, pending, comment, group, private_group, lonely_group, sue, key }
+        Self {
+            place,
+            post,
+            shared,
+            pending,
+            comment,
+            group,
+            private_group,
+            lonely_group,
+            sue,
+            key,
+            wares,
+            files,
+            rooms,
+            plans,
+            challenge,
+            webhook,
+        }
     }
 
     /// The same town once more, to be changed without this one.

@@ -2,8 +2,8 @@
 
 use super::Mutation;
 use super::counters::{notices, unread};
-use super::step::{Step, change, check, put};
-use crate::entities::{Notification, RoomHead, RoomMember};
+use super::step::{Step, change, put};
+use crate::entities::{AssistThread, Notification, RoomHead, RoomMember};
 use crate::samples;
 
 pub(super) fn mutations() -> Vec<Mutation> {
@@ -48,7 +48,9 @@ fn create_assist_thread() -> Mutation {
 }
 
 fn send_assist_message() -> Mutation {
-    let own = [put(&samples::assist_msg()), check(&samples::assist_thread())];
+    let thread = samples::assist_thread();
+    let later = AssistThread { last_ts: thread.last_ts.plus_ms(1), ..thread.clone() };
+    let own = [put(&samples::assist_msg()), change(&thread, &later)];
     Mutation::repeatable("sendAssistMessage", own).then(notices(HELPERS.0, HELPERS.1))
 }
 

@@ -27,7 +27,9 @@ fn close_offer() -> Mutation {
 /// A file that has not arrived yet, and is given up some time.
 fn announced() -> Upload {
     let ttl = Some(samples::idempotency().ttl);
-    Upload { state: UploadState::Pending, ttl, ..samples::upload() }
+    let (copy, width, height, post_id) = (None, None, None, None);
+    let upload = samples::upload();
+    Upload { state: UploadState::Pending, copy, width, height, post_id, ttl, ..upload }
 }
 
 fn create_upload() -> Mutation {
@@ -35,5 +37,8 @@ fn create_upload() -> Mutation {
 }
 
 fn complete_upload() -> Mutation {
-    Mutation::repeatable("completeUpload", [change(&announced(), &samples::upload())])
+    Mutation::repeatable(
+        "completeUpload",
+        [change(&announced(), &Upload { post_id: None, ..samples::upload() })],
+    )
 }

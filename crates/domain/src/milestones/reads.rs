@@ -1,0 +1,102 @@
+//! Milestones by id, by goal, and by time (R24).
+
+use std::collections::HashSet;
+
+use futures::future::try_join_all;
+use roundtable_model::entities::Milestone;
+use roundtable_model::table::BatchGet;
+use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
+use roundtable_model::{Answer, Entity, GoalId, MilestoneId, Result as Found, UserId};
+
+use super::{MilestoneError, Milestones};
+use crate::goals::{found, may_see, present};
+use crate::pages::fill;
+use crate::{Caller, Failure, Ground, Page, PageInput};
+
+impl Milestones {
+    /// A milestone: on one's own way, or, for admins, on that of this owner.
+    pub async fn get(
+        &self,
+        caller: &Caller,
+        owner: Option<&UserId>,
+        goal: &GoalId,
+        id: &MilestoneId,
+    ) -> Result<Milestone, MilestoneError> {
+        let me = self.ground.reader(caller).await?;
+        let goal = found(&self.ground, caller, &me, owner, goal).await?;
+        let goal = goal.ok_or(MilestoneError::NoSuchMilestone)?;
+        let milestone = self.ground.core().milestone(&goal.user_id, &goal.id, id).get().await?;
+        milestone.ok_or(MilestoneError::NoSuchMilestone)
+    }
+
+    /// The milestones on the way to a goal, in the order they were set.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        owner: Option<&UserId>,
+        goal: &GoalId,
+        page: &PageInput,
+    ) -> Result<Page<Milestone>, MilestoneError> {
+        let me = self.ground.reader(caller).await?;
+        let goal = found(&self.ground, caller, &me, owner, goal).await?;
+        let goal = goal.ok_or(MilestoneError::NoSuchGoal)?;
+        fill(
+            page,
+            async |limit, after| {
+                let listing = self.ground.core().milestones(&goal.user_id, &goal.id).strong();
+                listing.limit(limit).after(after).page().await
+            },
+            async |milestones: Vec<Milestone>| Ok(milestones.into_iter().map(Some).collect()),
+        )
+        .await
+    }
+
+    /// All milestones of a person, whatever the goal, the newest first.
+    pub async fn timeline(
+        &self,
+        caller: &Caller,
+        owner: Option<&UserId>,
+        page: &PageInput,
+    ) -> Result<Page<Milestone>, MilestoneError> {
+        let me = self.ground.reader(caller).await?;
+        let owner = owner.unwrap_or(&me.id);
+        if !may_see(&self.ground, caller, &me, owner).await? {
+            return Err(MilestoneError::NoSuchGoal);
+        }
+        fill(
+            page,
+            async |limit, after| {
+                let listing = self.ground.core().milestone_timeline(owner);
+                listing.limit(limit).after(after).page().await
+            },
+            async |found: Vec<Milestone>| Ok(shown(&self.ground, found).await?),
+        )
+        .await
+    }
+}
+
+/// Milestones that an index told of, as they are now, each in its place: those whose goal is there.
+pub(crate) async fn shown(
+    ground: &Ground,
+    found: Vec<Milestone>,
+) -> Result<Vec<Option<Milestone>>, Failure> {
+    let of = found.iter().map(|milestone| (&milestone.user_id, &milestone.goal_id));
+    let goals: HashSet<GoalId> = present(ground, of).await?;
+    let found = current(ground, found).await?;
+    let there = |milestone: &Milestone| goals.contains(&milestone.goal_id);
+    Ok(found.into_iter().map(|milestone| milestone.filter(there)).collect())
+}
+
+/// Milestones that an index told of, as they are now. Where indexes are never behind, they are already.
+/// No question of the page names those of several goals: their keys do.
+async fn current(ground: &Ground, found: Vec<Milestone>) -> Found<Vec<Option<Milestone>>> {
+    if ground.store().capabilities().strong_index_reads {
+        return Ok(found.into_iter().map(Some).collect());
+    }
+    let keys: Vec<_> = found.iter().map(|milestone| milestone.key().into_key()).collect();
+    let table = ground.core().table().for_pattern("milestone");
+    let batches = keys.chunks(BATCH_GET_KEYS_MAX);
+    let batches = batches.map(|keys| table.batch_get(BatchGet::new(keys.iter().cloned()).strong()));
+    let found = try_join_all(batches).await?.into_iter().flat_map(|batch| batch.items);
+    found.map(|item| item.as_ref().map(Milestone::from_item).transpose()).collect()
+}

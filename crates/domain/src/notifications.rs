@@ -1,0 +1,225 @@
+//! What people are told (R38): listed, counted, marked as read, and as it comes. The processors of
+//! `streams` write it; here belongs only whether it was read, and who may still be told.
+//!
+//! How many are unread is counted from the notifications themselves, each time it is asked. A counter
+//! kept beside them could not be exact: a block, a mute or a deletion hides some at once, time takes
+//! others away, and none of that is a change of a notification. It costs what reading them costs:
+//! about 300 bytes each, so one read unit for some 13 of them, whether they were read or not.
+
+mod cause;
+mod crowd;
+mod desk;
+mod live;
+mod sight;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::future::try_join_all;
+use hashbrown::HashMap;
+use roundtable_model::entities::Notification;
+use roundtable_model::table::BatchGet;
+use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
+use roundtable_model::{Answer, Entity, NotificationId, RequestId, Span, Time, UserId};
+
+pub use self::cause::{About, CROWD_MS, Cause, adds_up, hour_of};
+use self::desk::Desk;
+pub use self::live::LiveNotifications;
+use crate::commit::{Commit, Rejected};
+use crate::once::{Request, Tried};
+use crate::pages::fill;
+use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
+
+/// Unread ones looked at, and marked, in one go: a transaction has room for them and the request.
+const AT_ONCE: usize = 90;
+
+refusals! {
+    /// Why nothing was told or marked.
+    NotificationError {}
+}
+
+/// The notifications of everybody.
+#[derive(Clone, Debug)]
+pub struct Notifications {
+    ground: Ground,
+    desk: Arc<Desk>,
+}
+
+/// Something a person is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What; of many who did it, it names the latest whom its reader may hear of.
+    pub notification: Notification,
+    /// How many did it by now, at any time.
+    pub people: u64,
+}
+
+impl Notifications {
+    /// The notifications on this ground. Those who listen are told by the one they listen to: there is
+    /// one of these in a process.
+    pub fn new(ground: Ground) -> Self {
+        Self { ground, desk: Arc::new(Desk::new()) }
+    }
+
+    /// What the caller was told, newest first, as far as they may still be told.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        page: &PageInput,
+    ) -> Result<Page<Notice>, NotificationError> {
+        let me = self.ground.reader(caller).await?.id;
+        fill(
+            page,
+            async |limit, after| {
+                let listing = self.ground.core().notifications(&me, Span::ALL);
+                listing.limit(limit).after(after).page().await
+            },
+            async |notes| Ok::<_, NotificationError>(self.shown(&me, notes).await?),
+        )
+        .await
+    }
+
+    /// How many of those the caller has not read.
+    pub async fn unread(&self, caller: &Caller) -> Result<u64, NotificationError> {
+        let me = self.ground.reader(caller).await?.id;
+        let (mut count, mut after) = (0, None);
+        loop {
+            let listing = self.ground.core().notifications(&me, Span::ALL);
+            let listing = listing.only(Notification::READ_AT.absent());
+            let page = listing.limit(AT_ONCE).after(after.take()).page().await?;
+            count += self.seen(&me, page.items).await?;
+            if page.next.is_none() {
+                return Ok(count);
+            }
+            after = page.next;
+        }
+    }
+
+    /// Marks everything as read that happened before this time; how many the caller could see of it.
+    /// It is done a part at a time, and counts what this request has marked.
+    pub async fn mark_read(
+        &self,
+        caller: &Caller,
+        before: Time,
+        request: Option<&RequestId>,
+    ) -> Result<u64, NotificationError> {
+        let me = self.ground.account(caller).await?.id;
+        let request = self.ground.request(&me, request, "markNotificationsRead", &before)?;
+        let marked = AtomicU64::new(0);
+        self.ground
+            .once(
+                request.as_ref(),
+                async |marked: u64| Ok(marked),
+                async || Ok(self.mark_some(&me, before, request.as_ref(), &marked).await?),
+            )
+            .await
+    }
+
+    async fn mark_some(
+        &self,
+        me: &UserId,
+        before: Time,
+        request: Option<&Request>,
+        marked: &AtomicU64,
+    ) -> Result<Tried<u64>, Failure> {
+        loop {
+            let listing = self.ground.core().notifications(me, Span::until(before));
+            let listing = listing.only(Notification::READ_AT.absent());
+            let page = listing.limit(AT_ONCE).page().await?;
+            let commit = self.marks(&page.items);
+            let some = self.seen(me, page.items).await?;
+            let all = marked.load(Ordering::Relaxed) + some;
+            if page.next.is_none() {
+                return commit.remembering(request, &all)?.done(all).await;
+            }
+            match commit.run().await {
+                Ok(()) => marked.store(all, Ordering::Relaxed),
+                Err(Rejected::Refused(_)) => return Ok(Tried::Again),
+                Err(Rejected::Failed(failure)) => return Err(failure),
+            }
+        }
+    }
+
+    /// The writes that mark these as read, as long as they are as they were: somebody more may do what
+    /// they tell of, and makes them unread again.
+    fn marks(&self, notes: &[Notification]) -> Commit<'_> {
+        let now = self.ground.now();
+        notes.iter().fold(self.ground.commit(), |commit, note| {
+            let unchanged = Notification::READ_AT
+                .absent()
+                .and(Notification::ACTOR_ID.is(&note.actor_id))
+                .and(Notification::OBJECT.is(&note.object));
+            let patch = note.key().patch().set(Notification::READ_AT, &Some(now)).when(unchanged);
+            commit.with("notification", patch)
+        })
+    }
+
+    /// How many of these somebody may be told of now.
+    async fn seen(&self, me: &UserId, notes: Vec<Notification>) -> Result<u64, Failure> {
+        let told = self.tellable(me, notes).await?;
+        Ok(told.into_iter().flatten().count() as u64)
+    }
+
+    /// What somebody may be told of now, each in its place.
+    async fn shown(
+        &self,
+        me: &UserId,
+        notes: Vec<Notification>,
+    ) -> Result<Vec<Option<Notice>>, Failure> {
+        let told = self.tellable(me, notes).await?;
+        let notes: Vec<&Notification> = told.iter().flatten().collect();
+        let mut people = self.people(me, &notes).await?.into_iter();
+        let mut notice = |notification| people.next().map(|people| Notice { notification, people });
+        Ok(told.into_iter().map(|note| note.and_then(&mut notice)).collect())
+    }
+
+    async fn tellable(
+        &self,
+        me: &UserId,
+        notes: Vec<Notification>,
+    ) -> Result<Vec<Option<Notification>>, Failure> {
+        let found = try_join_all(notes.iter().map(|note| self.cause_of(note))).await?;
+        let causes: Vec<Cause> = found.iter().flatten().cloned().collect();
+        let mut told = self.told(me, &causes).await?.into_iter();
+        let mut tellable = Vec::with_capacity(notes.len());
+        for (note, cause) in notes.into_iter().zip(found) {
+            let told = cause.and_then(|cause| told.next().map(|told| (cause, told)));
+            tellable.push(match told {
+                Some((_, told)) if told.about && told.actor => Some(note),
+                Some((cause, told)) if told.about => self.of_another(me, note, &cause).await?,
+                _ => None,
+            });
+        }
+        Ok(tellable)
+    }
+
+    /// The same, naming somebody else who did it, where whom it names is not to be heard of.
+    async fn of_another(
+        &self,
+        me: &UserId,
+        note: Notification,
+        cause: &Cause,
+    ) -> Result<Option<Notification>, Failure> {
+        let (true, About::Post(post)) = (adds_up(note.kind), &cause.about) else {
+            return Ok(None);
+        };
+        let latest = self.latest(me, note.kind, post, note.created_at).await?;
+        Ok(latest.map(|(actor, _)| Notification { actor_id: Some(actor), ..note }))
+    }
+
+    /// These as they are now, without those that are gone.
+    async fn as_now(&self, notes: &[Notification]) -> Result<Vec<Notification>, Failure> {
+        let table = self.ground.core().table();
+        let batches = notes.chunks(BATCH_GET_KEYS_MAX).map(|some| {
+            table.batch_get(BatchGet::new(some.iter().map(|note| note.key().into_key())).strong())
+        });
+        let found = try_join_all(batches).await?;
+        let items = found.into_iter().flat_map(|found| found.items).flatten();
+        let mut now: HashMap<NotificationId, Notification> = HashMap::new();
+        for item in items {
+            let note = Notification::from_item(&item)?;
+            now.insert(note.id.clone(), note);
+        }
+        Ok(notes.iter().filter_map(|note| now.remove(&note.id)).collect())
+    }
+}

@@ -1,0 +1,233 @@
+//! The latest notifications of everybody in the order they were written, heard of from the stream, for
+//! those who are told as they come.
+
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{Either, select};
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use roundtable_model::entities::Notification;
+use roundtable_model::table::limits::STREAM_CHANGES_MAX;
+use roundtable_model::table::{self, Change, Sequence, StreamPage, StreamRead, StreamStart, Table};
+use roundtable_model::{Answer, NotificationId};
+use tokio::sync::watch;
+
+use super::{NotificationError, Notifications};
+use crate::Failure;
+
+/// How long to wait for news before looking again.
+const WAIT: Duration = Duration::from_secs(1);
+/// Notifications that can still be told to those who come back.
+const LOG_MAX: usize = 10_000;
+
+/// What was heard of, and how far the stream was read.
+#[derive(Debug)]
+pub(super) struct Desk {
+    log: Mutex<Log>,
+    reached: tokio::sync::Mutex<Option<Reached>>,
+    told: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    notes: VecDeque<Arc<Notification>>,
+    /// The number of the first of them.
+    first: u64,
+    numbers: HashMap<NotificationId, u64>,
+}
+
+/// The one shard, and up to where it was read.
+#[derive(Debug)]
+struct Reached {
+    shard: String,
+    after: Sequence,
+}
+
+impl Desk {
+    pub(super) fn new() -> Self {
+        let told = watch::Sender::new(0);
+        Self { log: Mutex::default(), reached: tokio::sync::Mutex::default(), told }
+    }
+
+    /// The number of the one behind this notification, and whether that is known; if it is not, or
+    /// nothing is asked about, the number of the next one of all.
+    pub(super) fn behind(&self, id: Option<&NotificationId>) -> (u64, bool) {
+        let log = self.log.lock();
+        match id.and_then(|id| log.numbers.get(id)) {
+            Some(number) => (number + 1, true),
+            None => (log.end(), false),
+        }
+    }
+
+    /// At most so many from this number on; `None` if some of them are forgotten.
+    pub(super) fn from(&self, number: u64, wanted: usize) -> Option<Vec<Arc<Notification>>> {
+        let log = self.log.lock();
+        let skipped = usize::try_from(number.checked_sub(log.first)?).ok()?;
+        Some(log.notes.iter().skip(skipped).take(wanted).cloned().collect())
+    }
+
+    /// Changes whenever another one is heard of.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.told.subscribe()
+    }
+
+    fn hear(&self, changes: &[Change]) {
+        let mut log = self.log.lock();
+        changes.iter().filter_map(written).for_each(|note| log.push(note));
+        let end = log.end();
+        drop(log);
+        self.told.send_if_modified(|told| std::mem::replace(told, end) != end);
+    }
+
+    /// Some were missed: whoever asks for what came from now on learns that it is not all.
+    fn skip(&self) {
+        let mut log = self.log.lock();
+        log.first = log.end() + 1;
+        log.notes.clear();
+        log.numbers.clear();
+        let end = log.end();
+        drop(log);
+        self.told.send_replace(end);
+    }
+}
+
+impl Log {
+    fn end(&self) -> u64 {
+        self.first + self.notes.len() as u64
+    }
+
+    fn push(&mut self, note: Notification) {
+        if self.numbers.contains_key(&note.id) {
+            return;
+        }
+        self.numbers.insert(note.id.clone(), self.end());
+        self.notes.push_back(Arc::new(note));
+        while self.notes.len() > LOG_MAX
+            && let Some(oldest) = self.notes.pop_front()
+        {
+            self.numbers.remove(&oldest.id);
+            self.first += 1;
+        }
+    }
+}
+
+/// The notification that a change wrote anew; one that was only changed has been told of.
+fn written(change: &Change) -> Option<Notification> {
+    let (None, Some(new)) = (&change.old, &change.new) else { return None };
+    let is_note = new.text("type") == Some(Notification::ENTITY.name);
+    if !is_note {
+        return None;
+    }
+    Notification::from_item(new).inspect_err(|error| tracing::warn!(%error, "unreadable")).ok()
+}
+
+impl Notifications {
+    /// Keeps up with what happens until it is told to stop, so that those who listen are told. Where
+    /// other processes write as well, [`Notifications::apply`] takes its place.
+    pub async fn follow(&self, stop: impl Future<Output = ()>) {
+        let mut stop = pin!(stop);
+        if !self.ground.store().capabilities().one_process {
+            return stop.await;
+        }
+        loop {
+            let round = async {
+                self.catch_up().await?;
+                self.wait().await
+            };
+            match select(stop.as_mut(), pin!(round)).await {
+                Either::Left(_) => return,
+                Either::Right((Ok(()), _)) => {}
+                Either::Right((Err(failure), _)) => {
+                    tracing::warn!(%failure, "notifications cannot read the stream");
+                    let pause = pin!(tokio::time::sleep(WAIT));
+                    if let Either::Left(_) = select(stop.as_mut(), pause).await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hears of everything that happened before this call. [`Notifications::follow`] does it all the
+    /// time.
+    pub async fn catch_up(&self) -> Result<(), NotificationError> {
+        if !self.ground.store().capabilities().one_process {
+            return Ok(());
+        }
+        let mut reached = self.desk.reached.lock().await;
+        Ok(self.read_on(&mut reached).await?)
+    }
+
+    /// Hears of changes of the core table, in the order of each item's: for those who read the stream
+    /// elsewhere.
+    pub fn apply(&self, changes: &[Change]) {
+        self.desk.hear(changes);
+    }
+
+    /// Waits until something happens, or the time is over.
+    async fn wait(&self) -> Result<(), NotificationError> {
+        let (shard, after) = match &*self.desk.reached.lock().await {
+            Some(reached) => (reached.shard.clone(), reached.after.clone()),
+            None => return Ok(()),
+        };
+        let read = StreamRead { shard, start: StreamStart::After(after), limit: 1, wait: WAIT };
+        match self.ground.core().table().stream_read(read).await {
+            Ok(_) | Err(table::Error::StreamTrimmed { .. }) => Ok(()),
+            Err(error) => Err(Failure::from(error).into()),
+        }
+    }
+
+    async fn read_on(&self, reached: &mut Option<Reached>) -> Result<(), Failure> {
+        let table = self.ground.core().table();
+        let mut end: Option<Sequence> = None;
+        loop {
+            let Some(here) = reached.as_mut() else {
+                *reached = Some(Reached::latest(table).await?);
+                return Ok(());
+            };
+            let page = match here.read(table, StreamStart::After(here.after.clone())).await {
+                Err(table::Error::StreamTrimmed { .. }) => {
+                    *reached = None;
+                    self.desk.skip();
+                    continue;
+                }
+                page => page?,
+            };
+            let new = page.changes.partition_point(|change| change.sequence <= here.after);
+            self.desk.hear(page.changes.get(new..).unwrap_or_default());
+            let Some(next) = page.next.filter(|next| *next > here.after) else { return Ok(()) };
+            here.after = next;
+            // Others may write faster than this reads; what they do from now on can wait.
+            if end.is_none() {
+                end = here.read(table, StreamStart::Latest).await?.next;
+            }
+            if end.as_ref().is_none_or(|end| here.after >= *end) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Reached {
+    /// Whatever comes from now on.
+    async fn latest(table: &Table) -> Result<Self, Failure> {
+        let shards = table.stream_shards().await?;
+        let [shard] = shards.as_slice() else {
+            let found = shards.len();
+            return Err(Failure::Internal(format!("a stream of one process has {found} shards")));
+        };
+        let mut here = Self { shard: shard.id.clone(), after: Sequence::from(0) };
+        if let Some(latest) = here.read(table, StreamStart::Latest).await?.next {
+            here.after = latest;
+        }
+        Ok(here)
+    }
+
+    async fn read(&self, table: &Table, start: StreamStart) -> table::Result<StreamPage> {
+        let (shard, limit, wait) = (self.shard.clone(), STREAM_CHANGES_MAX, Duration::ZERO);
+        table.stream_read(StreamRead { shard, start, limit, wait }).await
+    }
+}

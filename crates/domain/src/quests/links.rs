@@ -1,0 +1,39 @@
+//! That the goals and tasks a quest names are its owner's.
+
+use std::collections::BTreeSet;
+
+use futures::future::try_join_all;
+use roundtable_model::entities::{Goal, Task};
+use roundtable_model::table::Check;
+use roundtable_model::{GoalId, UserId};
+
+use super::{NewQuest, QuestError, Quests};
+
+impl Quests {
+    /// Demands, in the transaction of the quest, that everything it names is this person's. An index
+    /// tells where a task is; whose it is, the transaction decides.
+    pub(super) async fn links(
+        &self,
+        user: &UserId,
+        new: &NewQuest,
+    ) -> Result<Vec<Check>, QuestError> {
+        let core = self.ground.core();
+        let tasks = new.linked_task_ids.iter().map(|id| core.task_by_id(id).get());
+        let mut goals: BTreeSet<GoalId> = new.linked_goal_ids.iter().cloned().collect();
+        let mut checks = Vec::new();
+        for task in try_join_all(tasks).await? {
+            let task = task.filter(|task| task.user_id == *user).ok_or(QuestError::NoSuchLink)?;
+            let owned = Task::USER_ID.is(user);
+            checks.push(Task::at(&task.goal_id, &task.id).check(owned));
+            // A task is there as long as its goal is.
+            goals.insert(task.goal_id);
+        }
+        let all: Vec<GoalId> = goals.into_iter().collect();
+        let there = core.goals_among(user, &all).get().await?;
+        if there.into_iter().flatten().count() < all.len() {
+            return Err(QuestError::NoSuchLink);
+        }
+        checks.extend(all.iter().map(|id| Goal::at(user, id).exists()));
+        Ok(checks)
+    }
+}

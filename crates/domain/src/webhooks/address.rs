@@ -1,0 +1,151 @@
+//! Where events may be sent: to a host by `https`, without anything in the address that opens doors.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use roundtable_model::Misfit;
+
+use crate::Failure;
+use crate::limits::{URL_CHARS_MAX, check_text};
+
+const FIELD: &str = "url";
+
+/// Refuses what is no address of an endpoint. `local` lets this machine and its network pass, also
+/// without encryption: for trying things out.
+pub(super) fn check(url: &str, local: bool) -> Result<(), Failure> {
+    check_text(FIELD, url, URL_CHARS_MAX)?;
+    let bad = |found: &'static str| {
+        Failure::bad(FIELD, Misfit::new("an address such as https://example.com/events", found))
+    };
+    if !url.chars().all(|char| char.is_ascii_graphic()) {
+        return Err(bad("one with characters that no address has"));
+    }
+    let (rest, secure) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
+        (Some(rest), _) => (rest, true),
+        (_, Some(rest)) => (rest, false),
+        _ => return Err(bad("one that does not begin with https://")),
+    };
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    if rest.contains('#') {
+        return Err(bad("one with a fragment"));
+    }
+    if authority.contains('@') {
+        return Err(bad("one with a name and password in it"));
+    }
+    let host = host(authority).ok_or_else(|| bad("one without a host"))?;
+    let near = is_near(host);
+    if near && !local {
+        return Err(bad("one of this machine or its network"));
+    }
+    if !secure && !near {
+        return Err(bad("one that does not begin with https://"));
+    }
+    Ok(())
+}
+
+/// The host of an authority; `None` if there is none, or the port is no port.
+fn host(authority: &str) -> Option<&str> {
+    let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
+        let (host, after) = rest.split_once(']')?;
+        host.parse::<Ipv6Addr>().ok()?;
+        (host, after.strip_prefix(':').or_else(|| after.is_empty().then_some("443"))?)
+    } else {
+        authority.split_once(':').unwrap_or((authority, "443"))
+    };
+    let named = |char: char| char.is_ascii_alphanumeric() || ".-_:".contains(char);
+    let fits = !host.is_empty() && host.chars().all(named);
+    (fits && port.parse::<u16>().is_ok_and(|port| port > 0)).then_some(host)
+}
+
+/// Whether a host is written as one of this machine or its network. What names resolve to is not looked
+/// at here.
+fn is_near(host: &str) -> bool {
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    if name == "localhost" || name.ends_with(".localhost") {
+        return true;
+    }
+    match name.parse() {
+        Ok(IpAddr::V4(address)) => is_near_v4(address),
+        Ok(IpAddr::V6(address)) => match address.to_ipv4_mapped() {
+            Some(address) => is_near_v4(address),
+            None => {
+                address.is_loopback()
+                    || address.is_unspecified()
+                    || address.is_unique_local()
+                    || address.is_unicast_link_local()
+            }
+        },
+        // Numbers that are no address by the book are one for many a resolver: 127.1, 2130706433.
+        Err(_) => {
+            let last = name.rsplit('.').next().unwrap_or_default();
+            let is_hex = |digits: &str| digits.chars().all(|char| char.is_ascii_hexdigit());
+            last.chars().all(|char| char.is_ascii_digit())
+                || last.strip_prefix("0x").is_some_and(is_hex)
+        }
+    }
+}
+
+const fn is_near_v4(address: Ipv4Addr) -> bool {
+    address.is_loopback()
+        || address.is_unspecified()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_broadcast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(url: &str, local: bool) -> bool {
+        check(url, local).is_ok()
+    }
+
+    #[test]
+    fn only_encrypted_addresses_of_others_pass() {
+        for url in
+            ["https://example.com", "https://example.com:8443/a?b=c", "https://[2001:db8::1]/"]
+        {
+            assert!(passes(url, false) && passes(url, true), "{url}");
+        }
+        for url in [
+            "http://example.com/",
+            "ftp://example.com/",
+            "example.com",
+            "https://",
+            "https:///path",
+            "https://:443/",
+            "https://example.com:0/",
+            "https://example.com:99999/",
+            "https://ana:secret@example.com/",
+            "https://example.com/#part",
+            "https://exa mple.com/",
+            "https://example.com/\u{e9}",
+            "https://[::1",
+            "https://[example.com]/",
+        ] {
+            assert!(!passes(url, true) && !passes(url, false), "{url}");
+        }
+        assert!(!passes(&format!("https://example.com/{}", "a".repeat(URL_CHARS_MAX)), false));
+    }
+
+    #[test]
+    fn this_machine_and_its_network_pass_where_they_may() {
+        for url in [
+            "http://127.0.0.1:8080/",
+            "http://localhost/",
+            "https://LOCALHOST./",
+            "https://10.1.2.3/",
+            "https://169.254.169.254/latest",
+            "https://[::1]:80/",
+            "https://[::ffff:127.0.0.1]/",
+            "https://[fe80::1]/",
+            "https://0.0.0.0/",
+            "https://127.1/",
+            "https://2130706433/",
+            "https://0x7f000001/",
+        ] {
+            assert!(!passes(url, false), "{url}");
+            assert!(passes(url, true), "{url}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Files on their way in.
+
+use roundtable_domain::{Code, MediaError, NewUpload, Refusal};
+use roundtable_model::UserStatus;
+use roundtable_testkit::Town;
+
+use super::{announced, png, request};
+
+/// R43: a file is announced, sent, looked at, and then known for what its bytes say.
+#[tokio::test]
+async fn a_picture_arrives() {
+    let town = Town::of(["ana"]).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    let ticket = announced(&town, "ana", &png()).await;
+    assert_eq!((ticket.method, ticket.headers["content-type"].as_str()), ("PUT", "image/png"));
+    assert_eq!(ticket.expires_at, town.now().plus_ms(15 * 60 * 1_000));
+    let early = media.complete_upload(&ana, &ticket.key, None).await;
+    assert!(matches!(early, Err(MediaError::NotArrived)), "{early:?}");
+    town.shelf().arrive(&ticket.key, &Town::picture());
+    let picture = media.complete_upload(&ana, &ticket.key, None).await.unwrap();
+    assert_eq!((&picture.s3_key, picture.content_type.as_str()), (&ticket.key, "image/png"));
+    assert_eq!((picture.width, picture.height), (Some(3), Some(2)));
+    // A day later it is still there: only what has not arrived is given up.
+    town.pass_ms(24 * 60 * 60 * 1_000);
+    town.settle().await;
+    media.url(Some(&ana), &picture.s3_key).await.unwrap();
+}
+
+/// R43: names are nobody's to choose or guess, and never the same.
+#[tokio::test]
+async fn names_are_chance() {
+    let town = Town::of(["ana"]).await;
+    let (one, other) =
+        (announced(&town, "ana", &png()).await, announced(&town, "ana", &png()).await);
+    assert_ne!(one.key, other.key);
+    let name = one.key.as_str().strip_prefix("u/ana/").unwrap();
+    assert_eq!(name.len(), 32, "160 bits: {name}");
+    assert!(!format!("{one:?}").contains(&one.upload_url), "an address opens a door");
+}
+
+/// R43: what is no picture or video, or too large, is not even announced.
+#[tokio::test]
+async fn what_nobody_may_send_is_refused() {
+    let town = Town::of(["ana"]).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    let most = town.ground().settings().media.image_bytes_max;
+    let wrong = [
+        ("image/svg+xml", 100),
+        ("text/html", 100),
+        ("application/pdf", 100),
+        ("image/PNG", 100),
+        ("image/png; x=y", 100),
+        ("", 100),
+        ("image/png", 0),
+        ("image/png", most + 1),
+        ("video/mp4", u64::MAX),
+    ];
+    for (content_type, bytes) in wrong {
+        let input = NewUpload { content_type: content_type.into(), bytes };
+        let refused = media.create_upload(&ana, &input, None).await.unwrap_err();
+        assert_eq!(refused.code(), Code::BadRequest, "{input:?}");
+    }
+    let large = NewUpload { content_type: "video/mp4".into(), bytes: most + 1 };
+    announced(&town, "ana", &large).await;
+    let stranger = media.create_upload(&town.caller("nobody"), &png(), None).await;
+    assert_eq!(stranger.unwrap_err().code(), Code::Unauthenticated);
+    town.set_status("ana", UserStatus::Suspended).await;
+    let suspended = media.create_upload(&ana, &png(), None).await;
+    assert_eq!(suspended.unwrap_err().code(), Code::Forbidden);
+}
+
+/// R43: a file that is not what it was said to be is refused, and nothing of it stays.
+#[tokio::test]
+async fn what_is_not_as_declared_is_refused_and_removed() {
+    let town = Town::of(["ana"]).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    let picture = Town::picture();
+    let mut wide = picture.clone();
+    wide[16..20].copy_from_slice(&40_000u32.to_be_bytes());
+    let mut flat = picture.clone();
+    flat[20..24].fill(0);
+    let html = [b"<script>alert(1)</script>".as_slice(), &picture].concat();
+    let gif = [b"GIF89a\x03\0\x02\0".as_slice(), &picture[10..]].concat();
+    let cut = picture[..8].iter().chain(&[0; 38]).copied().collect();
+    for wrong in [wide, flat, html[..picture.len()].to_vec(), gif, cut, picture[1..].to_vec()] {
+        let ticket = announced(&town, "ana", &png()).await;
+        town.shelf().arrive(&ticket.key, &wrong);
+        let refused = media.complete_upload(&ana, &ticket.key, None).await;
+        assert!(matches!(refused, Err(MediaError::NotAsDeclared)), "{refused:?}");
+        assert_eq!(town.shelf().count(), 0, "its bytes are gone");
+        assert!(town.rows("USER#ana", "UPLOAD#").await.is_empty());
+        let again = media.complete_upload(&ana, &ticket.key, None).await;
+        assert!(matches!(again, Err(MediaError::NoSuchUpload)), "{again:?}");
+    }
+}
+
+/// R43: what is shown is what was looked at, whatever is sent afterwards.
+#[tokio::test]
+async fn what_is_sent_later_is_shown_to_nobody() {
+    let town = Town::of(["ana"]).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    let picture = town.upload("ana").await;
+    let mut other = Town::picture();
+    other.reverse();
+    town.shelf().arrive(&picture.s3_key, &other);
+    let again = media.complete_upload(&ana, &picture.s3_key, None).await.unwrap();
+    assert_eq!(again, picture);
+    let shown = media.url(Some(&ana), &picture.s3_key).await.unwrap();
+    assert_eq!(town.shelf().fetch(&shown.url).unwrap(), Town::picture());
+}
+
+/// R43: of two who say that a file has arrived, both are told the same, and one copy stays.
+#[tokio::test]
+async fn a_file_that_arrives_twice_arrives_once() {
+    let town = Town::of(["ana"]).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    let key = town.send_picture("ana").await;
+    let (one, other) = tokio::join!(
+        media.complete_upload(&ana, &key, None),
+        media.complete_upload(&ana, &key, None)
+    );
+    assert_eq!(one.unwrap(), other.unwrap());
+    assert_eq!(town.shelf().count(), 2, "what was sent, and the copy that is shown");
+}
+
+/// R43: what does not arrive in time is given up, and its bytes go with it.
+#[tokio::test]
+async fn what_does_not_arrive_is_given_up() {
+    let town = Town::of(["ana"]).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    let key = town.send_picture("ana").await;
+    town.pass_ms(74 * 60 * 1_000);
+    assert!(!town.rows("USER#ana", "UPLOAD#").await.is_empty(), "an hour later it may still");
+    town.pass_ms(2 * 60 * 1_000);
+    let late = media.complete_upload(&ana, &key, None).await;
+    assert!(matches!(late, Err(MediaError::NoSuchUpload)), "{late:?}");
+}
+
+/// R32, I8: announced and completed again with the same request, it is one file.
+#[tokio::test]
+async fn requests_that_are_sent_again_have_the_effect_of_one() {
+    let town = Town::of(["ana"]).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    let (first, then) = (request("first"), request("then"));
+    let ticket = media.create_upload(&ana, &png(), Some(&first)).await.unwrap();
+    town.pass_ms(60_000);
+    let again = media.create_upload(&ana, &png(), Some(&first)).await.unwrap();
+    assert_eq!((&again.key, again.expires_at), (&ticket.key, ticket.expires_at));
+    let other = NewUpload { content_type: "image/gif".into(), bytes: 40 };
+    let mismatch = media.create_upload(&ana, &other, Some(&first)).await.unwrap_err();
+    assert_eq!(mismatch.code(), Code::IdempotencyMismatch);
+    town.shelf().arrive(&ticket.key, &Town::picture());
+    let picture = media.complete_upload(&ana, &ticket.key, Some(&then)).await.unwrap();
+    let same = media.complete_upload(&ana, &ticket.key, Some(&then)).await.unwrap();
+    assert_eq!(same, picture);
+    assert_eq!(town.rows("USER#ana", "UPLOAD#").await.len(), 1);
+    let spent = media.create_upload(&ana, &png(), Some(&first)).await;
+    assert!(matches!(spent, Err(MediaError::NoSuchUpload)), "{spent:?}");
+}
+
+/// R43: a file of somebody else is not there.
+#[tokio::test]
+async fn nobody_completes_what_is_not_theirs() {
+    let town = Town::of(["ana", "bo"]).await;
+    let key = town.send_picture("ana").await;
+    let theirs = town.media().complete_upload(&town.caller("bo"), &key, None).await;
+    assert!(matches!(theirs, Err(MediaError::NoSuchUpload)), "{theirs:?}");
+    town.media().complete_upload(&town.caller("ana"), &key, None).await.unwrap();
+}
+
+/// R43: a store that is away takes nothing and loses nothing.
+#[tokio::test]
+async fn a_store_that_is_away_changes_nothing() {
+    let town = Town::of(["ana"]).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    let key = town.send_picture("ana").await;
+    town.shelf().set_away(true);
+    let refused = media.create_upload(&ana, &png(), None).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Internal);
+    let refused = media.complete_upload(&ana, &key, None).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Internal);
+    assert_eq!(town.rows("USER#ana", "UPLOAD#").await.len(), 1, "only the first was announced");
+    town.shelf().set_away(false);
+    media.complete_upload(&ana, &key, None).await.unwrap();
+}

@@ -1,0 +1,172 @@
+//! Milestones, as their owners see them and as rows (R10, R24, R32, R33). How tasks achieve them is
+//! tested with the processors.
+
+use roundtable_domain::limits::NAME_CHARS_MAX;
+use roundtable_domain::{
+    Code, Edit, MilestoneChange, MilestoneError, NewMilestone, PageInput, Refusal,
+};
+use roundtable_model::{Percentage, RequestId, Role};
+use roundtable_testkit::Town;
+
+fn pages_of(limit: usize) -> PageInput {
+    PageInput { limit: Some(limit), after: None }
+}
+
+/// R10, R33: a milestone is the owner's, and of its goal.
+#[tokio::test]
+async fn a_milestone_is_set_and_changed() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let (milestones, ana) = (town.milestones(), town.caller("ana"));
+    let new = NewMilestone {
+        description: Some("slowly".into()),
+        ..NewMilestone::at(&goal, Percentage::new(33.3).unwrap(), " a third ")
+    };
+    let third = milestones.create(&ana, new, None).await.unwrap();
+    assert_eq!(
+        town.rows("USER#ana", "MILESTONE#").await,
+        [format!(
+            "MILESTONE#{goal}#{} name=a third percentage=33.3 achieved=false description=slowly",
+            third.id
+        )]
+    );
+    let change = MilestoneChange {
+        percentage: Some(Percentage::whole(50)),
+        description: Edit::Clear,
+        ..MilestoneChange::default()
+    };
+    let half = milestones.update(&ana, &goal, &third.id, change, None).await.unwrap();
+    assert_eq!((half.name.as_str(), half.percentage), ("a third", Percentage::whole(50)));
+    assert_eq!((half.achieved, &half.description), (false, &None));
+    assert_eq!(milestones.get(&ana, None, &goal, &third.id).await.unwrap(), half);
+}
+
+/// LAYOUT: achieved by hand it is told, once, and stays achieved.
+#[tokio::test]
+async fn achieved_by_hand_it_is_told_and_stays_achieved() {
+    let town = Town::of(["ana", "bo"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let half = town.add_milestone("ana", &goal, 50, "half of it").await;
+    let achieved = town.achieve(&half).await;
+    assert!(achieved.achieved && achieved.achieved_at.is_some());
+    assert_eq!(town.told("bo", "ana").await, ["Run: half of it"]);
+    let again = town.achieve(&half).await;
+    assert_eq!(again.achieved_at, achieved.achieved_at);
+    let (milestones, ana) = (town.milestones(), town.caller("ana"));
+    let change = MilestoneChange { achieved: Some(false), ..MilestoneChange::default() };
+    let back = milestones.update(&ana, &goal, &half.id, change, None).await.unwrap_err();
+    assert!(matches!(back, MilestoneError::StaysAchieved) && back.code() == Code::Conflict);
+    let change =
+        MilestoneChange { percentage: Some(Percentage::whole(90)), ..MilestoneChange::default() };
+    let later = milestones.update(&ana, &goal, &half.id, change, None).await.unwrap();
+    assert!(later.achieved);
+    assert_eq!(town.told("bo", "ana").await, ["Run: half of it"]);
+    // Nothing was to be taken back here.
+    let other = town.add_milestone("ana", &goal, 60, "more").await;
+    let change = MilestoneChange { achieved: Some(false), ..MilestoneChange::default() };
+    assert!(!milestones.update(&ana, &goal, &other.id, change, None).await.unwrap().achieved);
+}
+
+/// R24, R30: of a goal in the order they were set, and all of them newest first.
+#[tokio::test]
+async fn milestones_come_by_goal_and_by_time() {
+    let town = Town::of(["ana"]).await;
+    let (run, read) = (town.set_goal("ana", "Run").await.id, town.set_goal("ana", "Read").await.id);
+    for (goal, name) in [(&run, "one"), (&read, "two"), (&run, "three"), (&run, "four")] {
+        town.add_milestone("ana", goal, 50, name).await;
+    }
+    let (milestones, ana) = (town.milestones(), town.caller("ana"));
+    for size in [1, 2, 100] {
+        let (mut found, mut page) = (Vec::new(), pages_of(size));
+        loop {
+            let listed = milestones.list(&ana, None, &run, &page).await.unwrap();
+            page.after.clone_from(&listed.next);
+            found.extend(listed.into_items().into_iter().map(|one| one.name));
+            if page.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, ["one", "three", "four"]);
+        let (mut found, mut page) = (Vec::new(), pages_of(size));
+        loop {
+            let listed = milestones.timeline(&ana, None, &page).await.unwrap();
+            page.after.clone_from(&listed.next);
+            found.extend(listed.into_items().into_iter().map(|one| one.name));
+            if page.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, ["four", "three", "two", "one"]);
+    }
+    town.goals().delete(&ana, &run, None).await.unwrap();
+    let left = milestones.timeline(&ana, None, &pages_of(10)).await.unwrap().into_items();
+    assert_eq!(left.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["two"]);
+    assert!(milestones.list(&ana, None, &run, &pages_of(10)).await.is_err());
+}
+
+/// R24: unknown and foreign look the same; admins look, and change nothing.
+#[tokio::test]
+async fn somebody_elses_milestone_looks_like_none() {
+    let town = Town::of(["ana", "bo", "ada"]).await;
+    let ada = town.employ("ada", Role::Admin).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let id = town.add_milestone("ana", &goal, 50, "half").await.id;
+    let (milestones, bo, ana) = (town.milestones(), town.caller("bo"), town.id("ana"));
+    for caller in [&bo, &ada] {
+        let change = MilestoneChange::achieved();
+        for answer in [
+            milestones.update(caller, &goal, &id, change, None).await,
+            milestones.delete(caller, &goal, &id, None).await,
+        ] {
+            assert!(matches!(answer, Err(MilestoneError::NoSuchMilestone)));
+        }
+        let new = NewMilestone::at(&goal, Percentage::whole(1), "mine");
+        let made = milestones.create(caller, new, None).await;
+        assert!(matches!(made, Err(MilestoneError::NoSuchGoal)));
+    }
+    for owner in [None, Some(&ana)] {
+        let found = milestones.get(&bo, owner, &goal, &id).await;
+        assert!(matches!(found, Err(MilestoneError::NoSuchMilestone)));
+        assert!(milestones.list(&bo, owner, &goal, &pages_of(10)).await.is_err());
+    }
+    assert!(milestones.timeline(&bo, Some(&ana), &pages_of(10)).await.is_err());
+    assert_eq!(milestones.get(&ada, Some(&ana), &goal, &id).await.unwrap().name, "half");
+    let all = milestones.timeline(&ada, Some(&ana), &pages_of(10)).await.unwrap();
+    assert_eq!(all.items.len(), 1);
+}
+
+/// R32: the same request has the effect of one.
+#[tokio::test]
+async fn a_request_is_done_once() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let (milestones, ana) = (town.milestones(), town.caller("ana"));
+    let request = |id: &str| id.parse::<RequestId>().unwrap();
+    let new = || NewMilestone::at(&goal, Percentage::whole(50), "half");
+    let first = milestones.create(&ana, new(), Some(&request("r-1"))).await.unwrap();
+    let again = milestones.create(&ana, new(), Some(&request("r-1"))).await.unwrap();
+    assert_eq!(again, first);
+    for _ in 0..2 {
+        let change = MilestoneChange::achieved();
+        let request = request("r-2");
+        milestones.update(&ana, &goal, &first.id, change, Some(&request)).await.unwrap();
+    }
+    assert_eq!(town.told("ana", "ana").await.len(), 1);
+    for _ in 0..2 {
+        let gone = milestones.delete(&ana, &goal, &first.id, Some(&request("r-3"))).await;
+        assert_eq!(gone.unwrap().id, first.id);
+    }
+    assert!(town.rows("USER#ana", "MILESTONE#").await.is_empty());
+}
+
+#[tokio::test]
+async fn everything_has_a_limit() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    for name in [String::new(), "a".repeat(NAME_CHARS_MAX + 1)] {
+        let new = NewMilestone::at(&goal, Percentage::whole(50), name);
+        let refused = town.milestones().create(&town.caller("ana"), new, None).await.unwrap_err();
+        assert_eq!(refused.code(), Code::BadRequest);
+    }
+    assert!(town.rows("USER#ana", "MILESTONE#").await.is_empty());
+}

@@ -1,0 +1,98 @@
+//! Files in a bucket of a real server, over HTTP.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hyper::StatusCode;
+use roundtable_domain::{Declared, MediaStore, S3Settings, SignedUpload};
+use roundtable_media::{Bucket, Misconfigured};
+
+use crate::promises::{BYTES, keeps_what_was_taken, key};
+use crate::server::{Server, request};
+
+const MINUTE: Duration = Duration::from_mins(1);
+
+async fn announced(files: &Bucket, name: &str) -> SignedUpload {
+    let declared = Declared { content_type: "image/png", bytes: BYTES.len() as u64 };
+    files.upload_url(&key(name), declared, MINUTE).await.unwrap()
+}
+
+async fn send(signed: &SignedUpload, bytes: &[u8]) -> StatusCode {
+    request(signed.method, &signed.url, &signed.headers, bytes).await.0
+}
+
+/// R43: what is sent by one address is fetched by another, by somebody who knows nothing else.
+#[tokio::test]
+async fn a_file_is_sent_taken_and_fetched() {
+    let server = Server::start().await;
+    let (files, photo) = (Bucket::open(&server.settings).unwrap(), key("u/ana/photo"));
+    let signed = announced(&files, "u/ana/photo").await;
+    assert_eq!(send(&signed, BYTES).await, StatusCode::OK);
+    assert_eq!(files.take(&photo, "shown").await.unwrap(), Some(BYTES.len() as u64));
+    let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
+    let (status, headers, body) = request("GET", &url, &BTreeMap::new(), b"").await;
+    assert_eq!((status, body.as_slice()), (StatusCode::OK, BYTES));
+    assert_eq!(headers["content-type"], "image/png");
+    files.discard(&photo, "shown").await.unwrap();
+    keeps_what_was_taken(&files, &photo, async |other| {
+        assert_eq!(send(&signed, other).await, StatusCode::OK);
+    })
+    .await;
+}
+
+/// R43: an address is good for one thing, and nothing is open without one.
+#[tokio::test]
+async fn an_address_is_good_for_what_it_says_and_no_more() {
+    let server = Server::start().await;
+    let (files, photo) = (Bucket::open(&server.settings).unwrap(), key("u/ana/photo"));
+    let signed = announced(&files, "u/ana/photo").await;
+    let refused = [StatusCode::FORBIDDEN, StatusCode::BAD_REQUEST];
+    let as_html = BTreeMap::from([("content-type".to_owned(), "text/html".to_owned())]);
+    let (status, ..) = request("PUT", &signed.url, &as_html, BYTES).await;
+    assert!(refused.contains(&status), "another type: {status}");
+    let elsewhere = signed.url.replace("u/ana/photo", "u/bo/photo");
+    let (status, ..) = request("PUT", &elsewhere, &signed.headers, BYTES).await;
+    assert!(refused.contains(&status), "another file: {status}");
+    let (bare, _) = signed.url.split_once('?').unwrap();
+    let (status, ..) = request("PUT", bare, &signed.headers, BYTES).await;
+    assert!(refused.contains(&status), "without a signature: {status}");
+    assert_eq!(files.take(&photo, "a").await.unwrap(), None);
+
+    assert_eq!(send(&signed, BYTES).await, StatusCode::OK);
+    let (status, ..) = request("GET", &signed.url, &signed.headers, b"").await;
+    assert!(refused.contains(&status), "sending is not fetching: {status}");
+    files.take(&photo, "shown").await.unwrap();
+    let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
+    let (status, ..) = request("PUT", &url, &signed.headers, b"other").await;
+    assert!(refused.contains(&status), "fetching is not sending: {status}");
+    let as_html = url.replace("image%2Fpng", "text%2Fhtml");
+    assert_ne!(as_html, url);
+    let (status, ..) = request("GET", &as_html, &BTreeMap::new(), b"").await;
+    assert!(refused.contains(&status), "as something else: {status}");
+}
+
+/// A store that is away is a failure, and no missing file.
+#[tokio::test]
+async fn a_store_that_refuses_us_is_a_failure() {
+    let server = Server::start().await;
+    let wrong = Some(roundtable_model::Secret::new("not the secret"));
+    let settings = S3Settings { secret_access_key: wrong, ..server.settings };
+    let files = Bucket::open(&settings).unwrap();
+    let failed = files.take(&key("u/ana/photo"), "a").await.unwrap_err();
+    assert!(!failed.to_string().contains("not the secret"), "{failed}");
+    assert!(server.at.path().exists());
+}
+
+#[test]
+fn a_bucket_that_cannot_be_is_refused() {
+    let half = S3Settings {
+        bucket: "files".into(),
+        region: "eu-central-1".into(),
+        access_key_id: Some("roundtable".into()),
+        ..S3Settings::default()
+    };
+    let nameless = S3Settings { access_key_id: None, bucket: String::new(), ..half.clone() };
+    for wrong in [half, nameless] {
+        assert!(matches!(Bucket::open(&wrong), Err(Misconfigured::Bucket(_))));
+    }
+}

@@ -1,0 +1,262 @@
+//! Milestones that tasks achieve (R10): as the definition has it, told once, whatever comes again or is
+//! stopped; and goals that are given up, of which nothing is left.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use roundtable_conformance::Reference;
+use roundtable_domain::{MilestoneChange, NewGoal};
+use roundtable_model::entities::{Goal, Task};
+use roundtable_model::table::{ManualClock, SharedBackend, Store};
+use roundtable_model::{GoalStatus, Percentage};
+use roundtable_streams::{MilestoneRule, Runner};
+use roundtable_testkit::{Stuttering, Town, Yielding, stop_at};
+
+use crate::facts::everything;
+use crate::stage::BEGIN_MS;
+
+/// Longer than a dead worker keeps its job.
+const LONG_MS: u64 = 61_000;
+
+/// What still speaks of something.
+async fn traces(town: &Town, of: &str) -> Vec<String> {
+    let items = everything(town.ground()).await;
+    let texts = items.iter().map(|item| format!("{item:?}"));
+    texts.filter(|text| text.contains(of)).collect()
+}
+
+/// R10: a milestone is achieved when the share of done tasks reaches its percentage, and told.
+#[tokio::test]
+async fn done_tasks_achieve_milestones() {
+    let town = Town::of(["ana", "bo"]).await;
+    let goal = town.set_goal("ana", "Run").await;
+    for (share, name) in [(25, "a quarter"), (50, "half"), (100, "all")] {
+        town.add_milestone("ana", &goal.id, share, name).await;
+    }
+    town.settle().await;
+    assert!(town.achieved(&goal).await.is_empty(), "where there is nothing to do");
+    let mut tasks = Vec::new();
+    for name in ["shoes", "route", "train", "race"] {
+        tasks.push(town.add_task("ana", &goal.id, name).await);
+    }
+    town.settle().await;
+    assert!(town.achieved(&goal).await.is_empty());
+    town.mark_done(&tasks[0], true).await;
+    town.settle().await;
+    assert_eq!(town.achieved(&goal).await, ["a quarter"]);
+    for task in &tasks[1..] {
+        town.mark_done(task, true).await;
+    }
+    town.settle().await;
+    assert_eq!(town.achieved(&goal).await, ["a quarter", "half", "all"]);
+    let told = ["Run: a quarter", "Run: half", "Run: all"];
+    assert_eq!(town.told("bo", "ana").await, told);
+    let stored = town.goals().get(&town.caller("ana"), None, &goal.id).await.unwrap();
+    assert_eq!(stored.status, GoalStatus::Active, "a goal is completed by hand");
+}
+
+/// R10: an achieved milestone stays achieved, and is told once, however often its tasks are un-done and
+/// done again.
+#[tokio::test]
+async fn undoing_a_task_takes_nothing_back() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await;
+    town.add_milestone("ana", &goal.id, 100, "all").await;
+    let task = town.add_task("ana", &goal.id, "shoes").await;
+    for done in [true, false, true, false] {
+        town.mark_done(&task, done).await;
+        town.settle().await;
+        assert_eq!(town.achieved(&goal).await, ["all"]);
+    }
+    town.add_task("ana", &goal.id, "more").await;
+    town.settle().await;
+    assert_eq!(town.achieved(&goal).await, ["all"]);
+    assert_eq!(town.told("ana", "ana").await, ["Run: all"]);
+}
+
+/// R10: what was done and un-done before anybody looked has reached nothing.
+#[tokio::test]
+async fn what_counts_is_how_things_are() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await;
+    town.add_milestone("ana", &goal.id, 100, "all").await;
+    let task = town.add_task("ana", &goal.id, "shoes").await;
+    town.mark_done(&task, true).await;
+    town.mark_done(&task, false).await;
+    town.settle().await;
+    assert!(town.achieved(&goal).await.is_empty() && town.told("ana", "ana").await.is_empty());
+}
+
+/// R10: a share is also reached by taking an open task away, by asking for less, and by a milestone that
+/// comes late.
+#[tokio::test]
+async fn a_share_can_be_reached_without_doing_anything() {
+    let town = Town::of(["ana"]).await;
+    let ana = town.caller("ana");
+    let goal = town.set_goal("ana", "Run").await;
+    let done = town.add_task("ana", &goal.id, "shoes").await;
+    let open = town.add_task("ana", &goal.id, "race").await;
+    town.mark_done(&done, true).await;
+    town.settle().await;
+    town.add_milestone("ana", &goal.id, 50, "late").await;
+    let high = town.add_milestone("ana", &goal.id, 90, "high").await;
+    town.add_milestone("ana", &goal.id, 100, "all").await;
+    town.settle().await;
+    assert_eq!(town.achieved(&goal).await, ["late"]);
+    let change =
+        MilestoneChange { percentage: Some(Percentage::whole(30)), ..MilestoneChange::default() };
+    town.milestones().update(&ana, &goal.id, &high.id, change, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(town.achieved(&goal).await, ["late", "high"]);
+    town.tasks().delete(&ana, &goal.id, &open.id, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(town.achieved(&goal).await, ["late", "high", "all"]);
+    assert_eq!(town.told("ana", "ana").await.len(), 3);
+}
+
+/// By hand and by tasks at once: it is achieved, and told, once.
+#[tokio::test]
+async fn achieved_by_hand_it_is_not_achieved_again() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await;
+    let all = town.add_milestone("ana", &goal.id, 100, "all").await;
+    let task = town.add_task("ana", &goal.id, "shoes").await;
+    town.mark_done(&task, true).await;
+    let by_hand = town.achieve(&all).await;
+    town.settle().await;
+    assert_eq!(town.told("ana", "ana").await, ["Run: all"]);
+    let (core, ana) = (town.ground().core(), town.id("ana"));
+    let stored = core.milestone(&ana, &goal.id, &all.id).get().await.unwrap().unwrap();
+    assert_eq!(stored.achieved_at, by_hand.achieved_at);
+}
+
+/// What a person may do with a goal's tasks, at random.
+async fn fiddle(town: &Town, random: &mut SmallRng, goal: &Goal, tasks: &mut Vec<Task>) {
+    match random.random_range(0..10) {
+        0..2 => tasks.push(town.add_task("ana", &goal.id, "one more").await),
+        2 if tasks.len() > 1 => {
+            let task = tasks.swap_remove(random.random_range(0..tasks.len()));
+            let (ana, goal) = (town.caller("ana"), &goal.id);
+            town.tasks().delete(&ana, goal, &task.id, None).await.unwrap();
+        }
+        _ if tasks.is_empty() => {}
+        number => {
+            let at = random.random_range(0..tasks.len());
+            let task = tasks.get_mut(at).unwrap();
+            *task = town.mark_done(task, number > 4).await;
+        }
+    }
+}
+
+/// R10, I6: whatever people do with their tasks, whatever comes twice, and wherever the processor is
+/// stopped: achieved is what the definition has when everything has been read, and told once.
+#[tokio::test]
+async fn milestones_are_as_the_definition_has_them() {
+    for seed in 0..12 {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
+        let backend: SharedBackend = Arc::new(Reference::new(clock.clone()));
+        let on = async |store: Store, process| {
+            Town::on(store, clock.clone(), Town::settings(), process).await
+        };
+        let town = on(Store::shared(Arc::clone(&backend)), 0).await;
+        let slow = on(Store::new(Yielding::shared(Arc::clone(&backend))), 1).await;
+        town.move_in("ana", |_| {}).await;
+        let goal = town.set_goal("ana", "Run").await;
+        let shares = [0, 30, 50, 75, 100];
+        for share in shares {
+            town.add_milestone("ana", &goal.id, share, &share.to_string()).await;
+        }
+        let (mut tasks, mut expected) = (Vec::new(), BTreeSet::new());
+        for _ in 0..12 {
+            for _ in 0..random.random_range(1..4) {
+                fiddle(&town, &mut random, &goal, &mut tasks).await;
+            }
+            let rule = MilestoneRule::new(slow.ground().clone());
+            let runner = Runner::on(slow.ground().clone(), [0; 32]).at_once();
+            let runner = runner.with(rule.clone()).working(rule).build();
+            let _ = stop_at(random.random_range(0..60), runner.drain()).await;
+            clock.advance_ms(LONG_MS);
+            town.settle().await;
+            let done = tasks.iter().filter(|task| task.done).count();
+            let reached =
+                |share: &&u8| !tasks.is_empty() && done * 100 >= usize::from(**share) * tasks.len();
+            expected.extend(shares.iter().filter(reached).map(ToString::to_string));
+            let achieved: BTreeSet<String> = town.achieved(&goal).await.into_iter().collect();
+            assert_eq!(achieved, expected, "seed {seed}");
+            let told = town.told("ana", "ana").await;
+            assert_eq!(told.len(), expected.len(), "seed {seed}: {told:?}");
+        }
+        assert_eq!(town.runner().dead_letters().count().await.unwrap(), 0);
+    }
+}
+
+/// I6: the whole stream once more, by a store that repeats itself, changes nothing.
+#[tokio::test]
+async fn what_comes_again_changes_nothing() {
+    let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
+    let backend: SharedBackend = Arc::new(Reference::new(clock.clone()));
+    let store = Store::new(Stuttering::new(backend, 7));
+    let town = Town::on(store, clock, Town::settings(), 0).await;
+    town.move_in("ana", |_| {}).await;
+    let goal = town.set_goal("ana", "Run").await;
+    town.add_milestone("ana", &goal.id, 50, "half").await;
+    let task = town.add_task("ana", &goal.id, "shoes").await;
+    for done in [true, false, true] {
+        town.mark_done(&task, done).await;
+        // A stutter may look like the end of the stream.
+        for _ in 0..5 {
+            town.settle().await;
+        }
+    }
+    assert_eq!(town.achieved(&goal).await, ["half"]);
+    assert_eq!(town.told("ana", "ana").await, ["Run: half"]);
+}
+
+/// R10: nothing is left of a goal that was given up, nor of what was told of it; others stay.
+#[tokio::test]
+async fn nothing_is_left_of_a_goal_that_was_given_up() {
+    let town = Town::of(["ana"]).await;
+    let tags = vec!["run".parse().unwrap(), "sea".parse().unwrap()];
+    let goal = town.set_goal_as("ana", NewGoal { tags, ..NewGoal::titled("Run") }).await;
+    let other = town.set_goal("ana", "Read").await;
+    let kept = town.add_task("ana", &other.id, "book").await;
+    let half = town.add_milestone("ana", &goal.id, 50, "half").await;
+    town.achieve(&half).await;
+    for number in 0..130 {
+        town.add_task("ana", &goal.id, &format!("number {number}")).await;
+    }
+    town.set_goal_status(&goal, GoalStatus::Completed).await;
+    town.set_goal_status(&other, GoalStatus::Completed).await;
+    town.settle().await;
+    assert!(traces(&town, &goal.id.to_string()).await.len() > 130);
+    town.goals().delete(&town.caller("ana"), &goal.id, None).await.unwrap();
+    town.settle().await;
+    let left = traces(&town, &goal.id.to_string()).await;
+    assert!(left.is_empty(), "{left:#?}");
+    assert_eq!(town.told("ana", "ana").await, ["Read"]);
+    assert_eq!(traces(&town, &kept.id.to_string()).await.len(), 1);
+    assert_eq!(town.runner().dead_letters().count().await.unwrap(), 0);
+}
+
+/// Goals go with their owner's account, with everything about them.
+#[tokio::test]
+async fn nothing_is_left_of_the_goals_of_a_deleted_account() {
+    let town = Town::of(["quentin", "bo"]).await;
+    let tags = vec!["run".parse().unwrap()];
+    let goal = town.set_goal_as("quentin", NewGoal { tags, ..NewGoal::titled("Run") }).await;
+    let task = town.add_task("quentin", &goal.id, "shoes").await;
+    town.add_milestone("quentin", &goal.id, 50, "half").await;
+    town.mark_done(&task, true).await;
+    town.settle().await;
+    let quentin = town.caller("quentin");
+    town.accounts().delete_account(&quentin, &"quentin".parse().unwrap()).await.unwrap();
+    town.settle().await;
+    for left in [goal.id.to_string(), String::from("quentin")] {
+        let found = traces(&town, &left).await;
+        assert!(found.is_empty(), "{found:#?}");
+    }
+    assert!(town.rows("TAG#run", "").await.is_empty());
+}

@@ -1,0 +1,360 @@
+//! What people are told, as rows: exactly what the facts say, however their changes come (R38, I6).
+
+use roundtable_model::entities::{
+    Comment, Message, ModerationCase, Notification, Quest, Room, RoomMember, Task,
+};
+use roundtable_model::table::{BatchWrite, Put};
+use roundtable_model::{
+    Entity, Expiry, ModerationStatus, QuestStatus, Role, RoomScope, rekey, samples,
+};
+use roundtable_streams::{Notices, Runner};
+use roundtable_testkit::Town;
+
+use crate::facts::{all, everything};
+
+const HOUR_MS: u64 = 60 * 60 * 1000;
+
+/// Everything that anybody was told, one line each: who, of what kind, by whom, and when in minutes
+/// since the town began. The marks of readers are left out.
+async fn told(town: &Town) -> Vec<String> {
+    let mut notes: Vec<Notification> = all(&everything(town.ground()).await);
+    notes.sort_by_key(|note| (note.user_id.clone(), note.created_at, note.id.clone()));
+    let line = |note: &Notification| {
+        let actor = note.actor_id.as_ref().map_or("-".into(), ToString::to_string);
+        format!("{} {} {actor}", note.user_id, note.kind)
+    };
+    notes.iter().map(line).collect()
+}
+
+/// A runner that begins at the beginning of the stream, whatever was read before.
+async fn anew(town: &Town) {
+    let ops = town.ground().ops();
+    for checkpoint in ops.checkpoints(&Notices::NAME).all().await.unwrap() {
+        ops.table().delete(checkpoint.key().delete()).await.unwrap();
+    }
+    town.settle().await;
+}
+
+async fn write(town: &Town, put: Put) {
+    town.ground().core().table().put(put).await.unwrap();
+}
+
+/// A room of two.
+async fn room(town: &Town, names: [&str; 2]) -> Room {
+    let (id, created_at) = ("room".parse().unwrap(), town.now());
+    let room = Room { id, scope: RoomScope::Dm, group_id: None, created_at };
+    write(town, room.create()).await;
+    for name in names {
+        let member = RoomMember {
+            room_id: room.id.clone(),
+            user_id: town.id(name),
+            read_seq: 0,
+            joined_at: created_at,
+        };
+        write(town, member.create()).await;
+    }
+    room
+}
+
+async fn message(town: &Town, room: &Room, by: &str) -> Message {
+    let message = Message {
+        room_id: room.id.clone(),
+        id: town.ground().ids().next(),
+        user_id: town.id(by),
+        created_at: town.now(),
+        ttl: None,
+        ..samples::message()
+    };
+    write(town, message.create()).await;
+    message
+}
+
+async fn task(town: &Town, due_ms: u64) -> Task {
+    let task = Task {
+        user_id: town.id("ana"),
+        due_at: Some(town.now().plus_ms(due_ms)),
+        done: false,
+        done_at: None,
+        version: 1,
+        ..samples::task()
+    };
+    write(town, task.create()).await;
+    task
+}
+
+async fn becomes(town: &Town, before: &Task, after: &Task) {
+    let update = rekey(before, after).unwrap();
+    town.ground().core().table().update(update).await.unwrap();
+}
+
+/// R38: everything that concerns somebody is told to them, and to nobody else.
+#[tokio::test]
+async fn people_are_told_what_concerns_them() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    town.move_in("pia", |pia| pia.is_private = true).await;
+    town.follow("bo", "ana").await;
+    town.follow("bo", "pia").await;
+    let post = town.post("ana", "hello @cleo and @ana").await;
+    town.like("bo", &post.id).await;
+    town.share("cleo", &post.id).await;
+    let comment = town.comment("bo", &post.id, "well said").await;
+    town.reply("cleo", &post.id, Some(&comment.id), "is it?").await;
+    town.like("ana", &post.id).await;
+    let room = room(&town, ["ana", "bo"]).await;
+    message(&town, &room, "bo").await;
+    message(&town, &room, "bo").await;
+    town.settle().await;
+    let mut expected = [
+        "ana follow bo",
+        "ana like bo",
+        "ana share cleo",
+        "ana comment bo",
+        "ana comment cleo",
+        "ana message bo",
+        "bo comment cleo",
+        "cleo mention ana",
+        "pia follow_request bo",
+    ];
+    expected.sort_unstable();
+    let mut found = told(&town).await;
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    assert_eq!(town.runner().dead_letters().count().await.unwrap(), 0);
+}
+
+/// R38: groups, quests and cases tell those whom they are about.
+#[tokio::test]
+async fn people_are_told_what_becomes_of_their_groups_quests_and_posts() {
+    let town = Town::of(["ana", "bo", "cleo", "mo"]).await;
+    town.employ("mo", Role::Moderator).await;
+    let group = town.found_private("ana", "readers").await;
+    town.join("bo", &group).await;
+    town.groups().invite(&town.caller("ana"), &group, &town.id("cleo"), None).await.unwrap();
+    town.settle().await;
+    assert_eq!(told(&town).await, ["cleo group -"]);
+    town.pass_ms(1);
+    town.groups().approve(&town.caller("ana"), &group, &town.id("bo"), None).await.unwrap();
+    town.join("cleo", &group).await;
+    let quest = Quest {
+        user_id: town.id("bo"),
+        status: QuestStatus::Completed,
+        updated_at: town.now(),
+        ..samples::quest()
+    };
+    write(&town, quest.create()).await;
+    let late = Quest {
+        id: "late".parse().unwrap(),
+        status: QuestStatus::Cancelled,
+        cancel_reason: Some("expired".into()),
+        ..quest.clone()
+    };
+    write(&town, late.create()).await;
+    let given_up = Quest { id: "no".parse().unwrap(), cancel_reason: None, ..late };
+    write(&town, given_up.create()).await;
+    town.settle().await;
+    // Cleo followed her invitation, and need not be told.
+    assert_eq!(told(&town).await, ["bo group -", "bo quest -", "bo quest -"]);
+    let case = ModerationCase {
+        id: "case".parse().unwrap(),
+        post_id: town.post("ana", "hm").await.id,
+        comment_id: None,
+        status: ModerationStatus::Rejected,
+        decided_by: Some(town.id("mo")),
+        decided_at: Some(town.now()),
+        version: 1,
+        ..samples::moderation_case()
+    };
+    write(&town, case.create()).await;
+    town.settle().await;
+    assert_eq!(told(&town).await[0], "ana moderation -");
+}
+
+/// R38: many who like a post in an hour are one notification, which names the latest of them.
+#[tokio::test]
+async fn likes_of_an_hour_are_one_notification() {
+    let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
+    let post = town.post("ana", "hello").await;
+    for name in ["bo", "cleo", "dan"] {
+        town.pass_ms(1);
+        town.like(name, &post.id).await;
+    }
+    town.settle().await;
+    assert_eq!(told(&town).await, ["ana like dan"]);
+    let unlike = async |name: &str| {
+        town.likes().unlike(&town.caller(name), &post.id, None).await.unwrap();
+        town.settle().await;
+        told(&town).await
+    };
+    assert_eq!(unlike("bo").await, ["ana like dan"]);
+    assert_eq!(unlike("dan").await, ["ana like cleo"]);
+    assert_eq!(unlike("cleo").await, [] as [String; 0]);
+    town.like("bo", &post.id).await;
+    town.pass_ms(HOUR_MS);
+    town.like("cleo", &post.id).await;
+    town.settle().await;
+    assert_eq!(told(&town).await, ["ana like bo", "ana like cleo"]);
+}
+
+/// R38, I6: changes that come again change nothing, and without what they led to they lead there again.
+#[tokio::test]
+async fn a_replay_tells_the_same() {
+    let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
+    for follower in ["bo", "cleo"] {
+        town.follow(follower, "ana").await;
+    }
+    let post = town.post("ana", "hello @bo").await;
+    for name in ["bo", "cleo", "dan"] {
+        town.pass_ms(1);
+        town.like(name, &post.id).await;
+        town.comment(name, &post.id, "well said").await;
+        town.share(name, &post.id).await;
+    }
+    let room = room(&town, ["ana", "bo"]).await;
+    let first = message(&town, &room, "bo").await;
+    town.pass_ms(1);
+    message(&town, &room, "bo").await;
+    task(&town, HOUR_MS / 2).await;
+    town.settle().await;
+    town.likes().unlike(&town.caller("dan"), &post.id, None).await.unwrap();
+    town.follows().unfollow(&town.caller("cleo"), &town.id("ana"), None).await.unwrap();
+    town.ground().core().table().delete(first.key().delete()).await.unwrap();
+    town.settle().await;
+    let expected: Vec<Notification> = all(&everything(town.ground()).await);
+    assert_eq!(expected.len(), 9, "{:?}", told(&town).await);
+    anew(&town).await;
+    assert_eq!(all::<Notification>(&everything(town.ground()).await), expected);
+    for note in &expected {
+        let gone = BatchWrite::Delete(note.key().into_key());
+        town.ground().core().table().batch_write(vec![gone]).await.unwrap();
+    }
+    anew(&town).await;
+    assert_eq!(all::<Notification>(&everything(town.ground()).await), expected);
+}
+
+/// R38: nobody is told of those whom they have blocked or muted, or whose notifications are off.
+#[tokio::test]
+async fn nobody_is_told_of_those_they_do_not_want_to_hear_of() {
+    let town = Town::of(["ana", "bo", "cleo", "dan", "eve"]).await;
+    let post = town.post("ana", "hello").await;
+    for followee in ["cleo", "dan"] {
+        town.follow("ana", followee).await;
+    }
+    let (ana, follows) = (town.caller("ana"), town.follows());
+    follows.update(&ana, &town.id("cleo"), Some(true), None, None).await.unwrap();
+    follows.update(&ana, &town.id("dan"), None, Some(false), None).await.unwrap();
+    for name in ["bo", "cleo", "dan", "eve"] {
+        town.pass_ms(1);
+        town.like(name, &post.id).await;
+        town.comment(name, &post.id, "well said").await;
+    }
+    town.block("ana", "bo").await;
+    town.settle().await;
+    let mine = told(&town).await.into_iter().filter(|line| line.starts_with("ana "));
+    let mut mine: Vec<String> = mine.collect();
+    mine.sort_unstable();
+    assert_eq!(mine, ["ana comment eve", "ana like eve"]);
+}
+
+/// R38: what is hidden is told to nobody until it is shown, and what is taken away takes along what was
+/// told of it.
+#[tokio::test]
+async fn what_is_hidden_or_gone_is_not_told() {
+    let town = Town::of(["ana", "bo"]).await;
+    let post = town.post("ana", "hello").await;
+    let comment = town.comment("bo", &post.id, "well said").await;
+    let hide = async |status: ModerationStatus| {
+        let place = Comment::at(&post.id, &comment.id);
+        let patch = place.patch().set(Comment::MODERATION_STATUS, &status);
+        town.ground().core().table().update(patch.into()).await.unwrap();
+        town.settle().await;
+        told(&town).await
+    };
+    assert_eq!(hide(ModerationStatus::Rejected).await, [] as [String; 0]);
+    assert_eq!(hide(ModerationStatus::Approved).await, ["ana comment bo"]);
+    town.posts().delete(&town.caller("ana"), &post.id, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(told(&town).await, [] as [String; 0]);
+}
+
+/// R38: a task reminds its owner once, when it is due; not again, and not of a date that was moved.
+#[tokio::test]
+async fn a_task_reminds_once_when_it_is_due() {
+    let town = Town::of(["ana"]).await;
+    let first = task(&town, 3 * HOUR_MS).await;
+    town.settle().await;
+    assert_eq!(told(&town).await, [] as [String; 0]);
+    let moved = Task { due_at: first.due_at.map(|due| due.plus_ms(HOUR_MS)), ..first.clone() };
+    becomes(&town, &first, &moved).await;
+    town.settle().await;
+    town.pass_ms(2 * HOUR_MS);
+    town.settle().await;
+    assert_eq!(told(&town).await, [] as [String; 0], "the date was moved");
+    town.pass_ms(HOUR_MS);
+    for _ in 0..2 {
+        town.settle().await;
+        assert_eq!(told(&town).await, ["ana reminder -"], "an hour before");
+    }
+    anew(&town).await;
+    assert_eq!(told(&town).await, ["ana reminder -"], "after a restart");
+    let moved = Task { version: 2, ..moved };
+    let done = Task { done: true, ..moved.clone() };
+    becomes(&town, &moved, &done).await;
+    town.settle().await;
+    assert_eq!(told(&town).await, [] as [String; 0], "it is done");
+    let done = Task { version: 3, ..done };
+    becomes(&town, &done, &Task { done: false, ..done.clone() }).await;
+    town.settle().await;
+    assert_eq!(told(&town).await, ["ana reminder -"], "it is not done after all");
+}
+
+/// R38, R40: a notification goes in time, and what is older than that is not told any more.
+#[tokio::test]
+async fn notifications_go_in_time() {
+    let town = Town::of(["ana", "bo"]).await;
+    let follow = town.follow("bo", "ana").await;
+    town.settle().await;
+    let notes: Vec<Notification> = all(&everything(town.ground()).await);
+    let since = follow.active_since.unwrap();
+    assert_eq!(notes[0].created_at, since);
+    assert_eq!(notes[0].ttl, Expiry::at(since.plus_ms(90 * 24 * HOUR_MS + HOUR_MS)));
+    town.pass_ms(91 * 24 * HOUR_MS);
+    anew(&town).await;
+    assert_eq!(told(&town).await, [] as [String; 0]);
+}
+
+/// I1: nothing is left of what a deleted person was told, and of what they made others be told.
+#[tokio::test]
+async fn a_deleted_person_is_in_no_notification() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    town.follow("bo", "ana").await;
+    town.follow("ana", "bo").await;
+    let post = town.post("ana", "hello @bo").await;
+    let other = town.post("bo", "good day @ana").await;
+    for name in ["cleo", "bo"] {
+        town.pass_ms(1);
+        town.like(name, &post.id).await;
+        town.share(name, &post.id).await;
+    }
+    town.comment("bo", &post.id, "well said").await;
+    town.like("ana", &other.id).await;
+    town.settle().await;
+    assert_eq!(told(&town).await.len(), 8, "{:?}", told(&town).await);
+    town.accounts().delete_account(&town.caller("bo"), &"bo".parse().unwrap()).await.unwrap();
+    town.settle().await;
+    let mut found = told(&town).await;
+    found.sort_unstable();
+    assert_eq!(found, ["ana like cleo", "ana share cleo"]);
+}
+
+/// What was told is told once, whatever happens on the way: another kind of processor is not needed.
+#[tokio::test]
+async fn alone_it_tells_the_same() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("bo", "ana").await;
+    let notices = Notices::new(town.ground().clone());
+    let setup = Runner::on(town.ground().clone(), [0; 32]).with(notices.clone()).working(notices);
+    setup.at_once().build().drain().await.unwrap();
+    assert_eq!(told(&town).await, ["ana follow bo"]);
+    town.settle().await;
+    assert_eq!(told(&town).await, ["ana follow bo"]);
+}

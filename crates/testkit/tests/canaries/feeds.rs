@@ -1,0 +1,40 @@
+//! Home feeds, as pages and live.
+
+use futures::FutureExt;
+use roundtable_domain::{Caller, Feeds, Promotions};
+use roundtable_model::ActorId;
+
+use super::reads::Reader;
+
+impl Reader<'_> {
+    /// The viewer's feed: in a process that has just begun, and in one that remembers everything.
+    pub(crate) async fn feeds(&mut self, caller: &Caller) {
+        let ground = self.hidden.town.ground().clone();
+        let feeds = Feeds::new(ground.clone());
+        self.list("feed", async |page| feeds.home(caller, &page).await).await;
+        feeds.warm_up().await.unwrap();
+        self.list("remembered feed", async |page| feeds.home(caller, &page).await).await;
+        self.hear_feed(caller, &feeds).await;
+        let promotions = Promotions::new(ground);
+        for name in ["ana", "sid", "dan"] {
+            let subject = ActorId::from(&self.hidden.town.id(name));
+            self.note(format!("promotion of {name}"), promotions.get(caller, &subject).await);
+        }
+    }
+
+    /// Listens from the beginning on, until there is nothing more to hear.
+    async fn hear_feed(&mut self, caller: &Caller, feeds: &Feeds) {
+        let beginning = "00000000000000000000000000".parse().unwrap();
+        let mut live = match feeds.live(caller, Some(&beginning)).await {
+            Ok(live) => live,
+            refused => return self.note("live feed", refused),
+        };
+        while let Some(heard) = live.next().now_or_never() {
+            let is_end = heard.is_err();
+            self.note("heard in the feed", heard);
+            if is_end {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What people are told of what others did.
+
+use futures::FutureExt;
+use roundtable_domain::{Caller, Notifications};
+
+use super::reads::Reader;
+
+impl Reader<'_> {
+    /// Everything that somebody was told, and is told who listens from the beginning on.
+    pub(crate) async fn notifications(&mut self, caller: &Caller) {
+        let service = Notifications::new(self.hidden.town.ground().clone());
+        self.list("notifications", async |page| service.list(caller, &page).await).await;
+        self.note("unread notifications", service.unread(caller).await);
+        let beginning = "00000000000000000000000000".parse().unwrap();
+        let mut live = match service.live(caller, Some(&beginning)).await {
+            Ok(live) => live,
+            refused => return self.note("live notifications", refused),
+        };
+        while let Some(heard) = live.next().now_or_never() {
+            let is_end = heard.is_err();
+            self.note("heard notifications", heard);
+            if is_end {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Who gets which answer about what people are told: everybody of their own.
+
+use futures::FutureExt;
+use roundtable_domain::{Caller, Notice, NotificationError, Notifications};
+use roundtable_testkit::Town;
+
+use super::acts::person;
+use super::asks::{Answer, lists, page, shows};
+
+/// As in the large table. Ana was told that others follow her.
+#[rustfmt::skip]
+pub(crate) const TABLE: &str = "
+object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
+
+notification             | notifications.list notifications.next                                | -    ok   no   no   no   no   no   no   no   no   403
+notification             | notifications.unread notifications.mark_read notifications.live      | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
+";
+
+pub(crate) async fn answer(
+    town: &Town,
+    operation: &str,
+    object: &str,
+    viewer: Option<&Caller>,
+) -> Answer {
+    let Some(caller) = viewer else { return "-" };
+    let service = Notifications::new(town.ground().clone());
+    let owner = person(object);
+    let is = |notice: &Notice| notice.notification.user_id == owner;
+    match operation {
+        "notifications.list" => lists(service.list(caller, &page()).await, is),
+        "notifications.unread" => shows(service.unread(caller).await, |_| true),
+        "notifications.mark_read" => {
+            let marked = service.mark_read(caller, town.now().plus_ms(1), None).await;
+            shows(marked, |_| true)
+        }
+        "notifications.live" => shows(service.live(caller, None).await, |_| true),
+        "notifications.next" => shows(heard(&service, caller).await, |all| all.iter().any(is)),
+        other => panic!("nobody knows how to ask {other} of {object}"),
+    }
+}
+
+/// Everything that somebody is told who listens from the beginning on.
+async fn heard(service: &Notifications, caller: &Caller) -> Result<Vec<Notice>, NotificationError> {
+    let beginning = "00000000000000000000000000".parse().unwrap();
+    let mut live = service.live(caller, Some(&beginning)).await?;
+    let mut all = Vec::new();
+    while let Some(notice) = live.next().now_or_never() {
+        all.push(notice?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,124 @@
+//! Who gets which answer in rooms: staff, too, only in those they are in.
+
+use std::collections::HashMap;
+
+use futures::FutureExt;
+use roundtable_domain::{Caller, NewMessage, NewRoom};
+use roundtable_model::table::Order;
+use roundtable_model::{GroupId, MessageId, RoomId};
+use roundtable_testkit::Town;
+
+use super::acts::person;
+use super::asks::{Answer, lists, page, shows};
+
+/// As in the large table. Ana talks with fay, and talked with bex before she blocked her.
+#[rustfmt::skip]
+pub(crate) const TABLE: &str = "
+object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
+
+room of two              | rooms.room rooms.members rooms.mark_read                             | -    ok   ok   404  404  404  404  404  404  404  403
+room of two              | messages.list messages.live messages.next messages.send              | -    ok   ok   404  404  404  404  404  404  404  403
+room of two              | rooms.mine                                                           | -    ok   ok   no   no   no   no   no   no   no   403
+
+room with blocked        | rooms.room messages.live                                             | -    ok   404  404  ok   404  404  404  404  404  403
+room with blocked        | rooms.members messages.list messages.next                            | -    ok   404  404  no   404  404  404  404  404  403
+room with blocked        | rooms.mark_read                                                      | -    ok   404  404  404  404  404  404  404  404  403
+room with blocked        | rooms.mine                                                           | -    ok   no   no   ok   no   no   no   no   no   403
+room with blocked        | messages.send                                                        | -    404  404  404  404  404  404  404  404  404  403
+
+group's room             | rooms.room rooms.members rooms.mark_read                             | -    ok   404  404  404  ok   404  ok   404  404  403
+group's room             | messages.list messages.live messages.next messages.send              | -    ok   404  404  404  ok   404  ok   404  404  403
+group's room             | rooms.mine                                                           | -    ok   no   no   no   ok   no   ok   no   no   403
+group's room             | rooms.create                                                         | -    ok   403  403  403  ok   403  ok   403  403  403
+
+private group's room     | rooms.room rooms.members rooms.mark_read                             | -    ok   404  404  404  ok   404  ok   404  404  403
+private group's room     | messages.list messages.live messages.next messages.send              | -    ok   404  404  404  ok   404  ok   404  404  403
+private group's room     | rooms.mine                                                           | -    ok   no   no   no   ok   no   ok   no   no   403
+private group's room     | rooms.create                                                         | -    ok   403  403  403  ok   403  ok   403  403  403
+
+profile                  | rooms.create                                                         | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
+private profile          | rooms.create                                                         | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
+suspended profile        | rooms.create                                                         | -    403  404  404  404  404  404  404  404  404  403
+deleted profile          | rooms.create                                                         | -    401  404  404  404  404  404  404  404  404  403
+";
+
+/// What there is: in each room ana has said two things.
+#[derive(Default)]
+pub(crate) struct Rooms {
+    rooms: HashMap<&'static str, Talked>,
+}
+
+struct Talked {
+    room: RoomId,
+    group: Option<GroupId>,
+    first: MessageId,
+    second: MessageId,
+}
+
+impl Rooms {
+    /// Before anybody is blocked or suspended.
+    pub(crate) async fn set(town: &Town, open: &GroupId, closed: &GroupId) -> Self {
+        let rooms = [
+            ("room of two", town.room_with("ana", "fay").await, None),
+            ("room with blocked", town.room_with("bex", "ana").await, None),
+            ("group's room", town.room_of("ana", open).await, Some(open.clone())),
+            ("private group's room", town.room_of("ana", closed).await, Some(closed.clone())),
+        ];
+        let mut all = Self::default();
+        for (name, room, group) in rooms {
+            let first = town.say("ana", &room, "hello").await.id;
+            let second = town.say("ana", &room, "how are you?").await.id;
+            all.rooms.insert(name, Talked { room, group, first, second });
+        }
+        all
+    }
+
+    /// Does what a row says as somebody.
+    pub(crate) async fn answer(
+        &self,
+        town: &Town,
+        operation: &str,
+        object: &str,
+        viewer: Option<&Caller>,
+    ) -> Answer {
+        let Some(caller) = viewer else { return "-" };
+        let (rooms, messages) = (town.rooms(), town.messages());
+        let Some(Talked { room, group, first, second }) = self.rooms.get(object) else {
+            let wanted = NewRoom::with(person(object));
+            return shows(rooms.create(caller, &wanted, None).await, |_| true);
+        };
+        match operation {
+            "rooms.create" => {
+                let wanted = NewRoom::of(group.clone().unwrap());
+                shows(rooms.create(caller, &wanted, None).await, |view| view.room.id == *room)
+            }
+            "rooms.room" => shows(rooms.room(caller, room).await, |view| view.room.id == *room),
+            "rooms.mine" => lists(rooms.mine(caller, &page()).await, |view| view.room.id == *room),
+            "rooms.members" => {
+                let ana = town.id("ana");
+                let members = rooms.members(caller, room, &page()).await;
+                lists(members, |member| member.user_id == ana)
+            }
+            "rooms.mark_read" => shows(rooms.mark_read(caller, room, second, None).await, |_| true),
+            "messages.list" => {
+                let said = messages.list(caller, room, Order::Descending, &page()).await;
+                lists(said, |message| message.id == *second)
+            }
+            "messages.live" => shows(messages.live(caller, room, None).await, |_| true),
+            "messages.next" => {
+                let mut live = match messages.live(caller, room, Some(first)).await {
+                    Ok(live) => live,
+                    refused => return shows(refused, |_| true),
+                };
+                // Whoever must wait is told nothing.
+                let Some(next) = live.next().now_or_never() else { return "no" };
+                shows(next, |message| message.id == *second)
+            }
+            "messages.send" => {
+                let message = NewMessage::text(room.clone(), "well");
+                shows(messages.send(caller, &message, None).await, |_| true)
+            }
+            other => panic!("nobody knows how to ask {other} of {object}"),
+        }
+    }
+}
