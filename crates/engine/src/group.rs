@@ -156,6 +156,11 @@ impl<'v> Group<'v> {
         self.records.iter().for_each(|record| record.encode(out));
     }
 
+    /// Its records, once they are in the log.
+    pub(crate) fn take_records(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.records)
+    }
+
     /// The first sequence of its records.
     pub(crate) fn first(&self) -> Option<u64> {
         self.records.first().map(|record| record.first)

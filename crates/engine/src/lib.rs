@@ -24,6 +24,7 @@ mod memtable;
 mod metrics;
 mod options;
 mod read;
+mod recent;
 mod record;
 mod recovery;
 mod segment;

@@ -13,6 +13,7 @@ use crate::disk::Disk;
 use crate::log::Log;
 use crate::metrics::Counters;
 use crate::options::Options;
+use crate::recent::Recent;
 use crate::signal::Signal;
 use crate::view::View;
 
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) view: View,
     pub(crate) log: Arc<Log>,
+    /// What the log got last.
+    pub(crate) recent: Recent,
     pub(crate) catalog: RwLock<Arc<Catalog>>,
     /// Consumers of the stream, and what they have seen.
     pub(crate) holds: Mutex<BTreeMap<String, u64>>,
@@ -64,6 +67,7 @@ impl Shared {
             disk: parts.disk,
             view: parts.view,
             log: parts.log,
+            recent: Recent::default(),
             catalog: RwLock::new(parts.catalog),
             holds: Mutex::new(parts.holds),
             applied: AtomicU64::new(parts.applied),

@@ -7,6 +7,7 @@ use roundtable_table::{
 };
 
 use crate::catalog::Entry;
+use crate::record::Record;
 use crate::shared::Shared;
 
 /// The log is one shard that never ends.
@@ -91,7 +92,7 @@ fn page(
     let mut passed = 0;
     let mut has_gap = after < visible;
     if after < visible {
-        shared.log.read_after(after, &mut |record| {
+        let mut take = |record: &Record| {
             if record.first > visible {
                 return false;
             }
@@ -103,7 +104,7 @@ fn page(
             }
             passed += 1;
             let at_ms = record.at_ms;
-            for (sequence, change) in (record.first..).zip(record.changes) {
+            for (sequence, change) in (record.first..).zip(&record.changes) {
                 if sequence <= after || changes.len() == limit || bytes >= limits::PAGE_BYTES_MAX {
                     continue;
                 }
@@ -118,8 +119,8 @@ fn page(
                         sequence: Sequence::from(sequence),
                         at_ms,
                         key,
-                        old: change.old,
-                        new: change.new,
+                        old: change.old.clone(),
+                        new: change.new.clone(),
                         expired: change.expired,
                     });
                 }
@@ -130,7 +131,13 @@ fn page(
                 reached = reached.max(record.first);
             }
             !is_full && passed < RECORDS_MAX
-        })?;
+        };
+        match shared.recent.after(after, entry.number, limit) {
+            Some(records) => {
+                records.iter().all(|record| take(record));
+            }
+            None => shared.log.read_after(after, &mut |record| take(&record))?,
+        }
     }
     if has_gap {
         return Ok(None);

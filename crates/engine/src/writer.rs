@@ -81,6 +81,7 @@ impl Writer {
                 absorb_holds(&shared.holds, &group.rows);
             }
             shared.view.publish(&group.writes, group.last());
+            shared.recent.add(group.take_records());
             shared.published.send_replace(group.last());
         }
         if group.freeze {

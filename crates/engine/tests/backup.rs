@@ -464,6 +464,7 @@ async fn the_log_keeps_what_is_young_unapplied_unarchived_or_held() {
     assert!(read_after(&table, young).await.is_ok(), "it is old, but not in the tree");
     engine.checkpoint().unwrap();
     until(|| first().trim_end_matches(".log").parse::<u64>().unwrap() > young + 1);
+    let_upkeep_pass(&engine, &home.clock).await;
     assert!(read_after(&table, young).await.is_err());
     let found = table.get(Get::new(Key::new("ROWS", "young-1"))).await.unwrap();
     assert!(found.item.is_some(), "only the stream forgets");
