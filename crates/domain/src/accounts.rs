@@ -47,6 +47,7 @@ refusals! {
         NoSuchKey: NotFound = "you have no such key",
         TooManyKeys: Conflict = "you have as many keys as one person can have",
         WiderKey: Forbidden = "a key cannot make another one for more than it is for itself",
+        NoSuchPicture: BadRequest = "this is no picture of yours, or one that is elsewhere already",
         OtherNickname: BadRequest = "this is not your nickname",
         Yourself: BadRequest = "nobody can do this to themselves",
     }

@@ -9,11 +9,11 @@ mod seen;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use roundtable_model::entities::{Activity, Media};
+use roundtable_model::entities::{Activity, Holder, Media};
 use roundtable_model::table::Order;
 use roundtable_model::{
-    ActivityId, ActivityVerb, ActorId, GroupId, MediaKey, ObjectType, RequestId, Span, SubjectId,
-    Tag, Time,
+    ActivityId, ActivityVerb, ActorId, GroupId, MediaKey, MediaUse, ObjectType, RequestId, Span,
+    SubjectId, Tag, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,7 @@ pub(crate) use self::seen::{Objects, seen};
 
 use crate::access::{Act, Standing, allows};
 use crate::limits::{PREVIEW_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text};
+use crate::media::{claim, read_all, unclaimed};
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
 
@@ -35,6 +36,8 @@ refusals! {
         NoSuchGroup: NotFound = "there is no such group",
         NotAMember: Forbidden = "only members can post into this group",
         SharesPosts: BadRequest = "posts are passed on with sharePost",
+        ShowsPosts: BadRequest = "what is told of a post shows the post's own files",
+        NoSuchMedia: BadRequest = "this is no file of yours, or one that is elsewhere already",
     }
 }
 
@@ -106,6 +109,9 @@ impl Activities {
         check_count("tags", input.tags.len(), TAGS_MAX)?;
         if let Some(media) = &input.media {
             check_media_type("media", &media.content_type)?;
+            if input.object_type == ObjectType::Post {
+                return Err(ActivityError::ShowsPosts);
+            }
         }
         // Such an activity is shown only while a share names it, and only sharing makes one.
         if (input.verb, input.object_type) == (ActivityVerb::Share, ObjectType::Post) {
@@ -119,14 +125,21 @@ impl Activities {
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
                     let checks = self.checks(caller, input).await?;
-                    let news = input.news(caller).again(is_late.swap(true, Relaxed));
+                    let files =
+                        unclaimed(&self.ground, &me.id, &input.media, MediaUse::Activity).await?;
+                    let files = files.ok_or(ActivityError::NoSuchMedia)?;
+                    let news = input.news(caller, files.into_iter().next());
+                    let news = news.again(is_late.swap(true, Relaxed));
                     let published = publish(&self.ground, news).await?;
                     let activity = published.activity.clone();
                     let outcome = Outcome::of(&activity);
                     let commit = checks
                         .into_iter()
                         .fold(self.ground.commit(), |commit, check| commit.with("object", check));
-                    let commit = published.in_commit(commit);
+                    let holder = Holder::activity(&activity);
+                    let file = activity.media.as_ref();
+                    let claimed = file.map(|media| claim(&me.id, media, &holder));
+                    let commit = published.in_commit(commit).with_any("file", claimed);
                     let commit = commit.remembering(request.as_ref(), &outcome)?;
                     Ok::<_, ActivityError>(commit.done(activity).await?)
                 },
@@ -158,6 +171,20 @@ impl Activities {
         .await
     }
 
+    /// Activities by where and when they happened, each in its place; `None` where there is none for
+    /// the viewer.
+    pub async fn at(
+        &self,
+        viewer: Option<&Caller>,
+        places: &[(ActorId, Time, ActivityId)],
+    ) -> Result<Vec<Option<Activity>>, ActivityError> {
+        let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id)).collect();
+        let found = read_all(&self.ground, "activity", at).await?;
+        let there = found.iter().flatten().cloned().collect();
+        let mut shown = seen(&self.ground, viewer, there).await?.into_iter();
+        Ok(found.into_iter().map(|activity| activity.and_then(|_| shown.next()?)).collect())
+    }
+
     /// An activity as it is now, if the caller may still see it.
     async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Activity, ActivityError> {
         let Outcome { home, at, id } = outcome;
@@ -168,27 +195,16 @@ impl Activities {
 }
 
 impl NewActivity {
-    fn news(&self, caller: &Caller) -> News {
+    fn news(&self, caller: &Caller, media: Option<Media>) -> News {
         News {
             actor: caller.user_id.clone(),
             group: self.group_id.clone(),
             verb: self.verb,
             object: (self.object_type, self.object_id.clone()),
             preview: self.preview_text.clone(),
-            media: self.media.as_ref().map(NewMedia::media),
+            media,
             tags: self.tags.clone(),
             is_late: false,
-        }
-    }
-}
-
-impl NewMedia {
-    pub(crate) fn media(&self) -> Media {
-        Media {
-            s3_key: self.s3_key.clone(),
-            content_type: self.content_type.clone(),
-            width: self.width,
-            height: self.height,
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Staff have no say here, and see no more than anybody else: a thread is between one person and their
 //! helpers. A helper sees it while they and whoever asks can hear each other; whoever asks, always.
+//! Each helper has an item of their own beside the thread, by which they find it.
 //!
 //! There is no head as rooms have one. The thread itself knows when its newest message was sent, and
 //! every message's transaction raises that from what it has read: of two who speak at once one looks
@@ -13,9 +14,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use roundtable_model::entities::{AssistMsg, AssistThread, Block, User};
+use roundtable_model::entities::{AssistHelper, AssistMsg, AssistThread, Block, User};
 use roundtable_model::table::Check;
-use roundtable_model::{Entity, MessageId, RequestId, ThreadId, Time, UserId, UserStatus};
+use roundtable_model::{Entity, MessageId, RequestId, ThreadId, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Act, Standing, allows};
@@ -33,6 +34,7 @@ refusals! {
         Twice: BadRequest = "everybody can be asked only once",
         NoSuchUser: NotFound = "there is no such person",
         NoSuchThread: NotFound = "there is no such call for help",
+        NoSuchMessage: NotFound = "there is no such message",
         NobodyListens: Forbidden = "nobody who was asked can hear you any more",
     }
 }
@@ -47,7 +49,6 @@ pub struct Assistance {
 #[derive(Debug, Serialize, Deserialize)]
 struct Said {
     thread: ThreadId,
-    at: Time,
     id: MessageId,
 }
 
@@ -84,6 +85,7 @@ impl Assistance {
                         .ground
                         .commit()
                         .with("thread", thread.create())
+                        .with_any("edge", edges(&thread).map(|edge| edge.create()))
                         .with("person", live(&me.id))
                         .with_any("helper", helpers.iter().flat_map(|it| in_touch(&me.id, it)))
                         .remembering(request.as_ref(), &thread.thread_id)?;
@@ -109,7 +111,7 @@ impl Assistance {
         self.ground
             .once(
                 request.as_ref(),
-                async |said: Said| self.replayed(caller, said).await,
+                async |said: Said| self.message(caller, &said.thread, &said.id).await,
                 async || {
                     let is_late = is_late.swap(true, Relaxed);
                     let _turn = if is_late { turn_of(&thread.to_string()).await } else { None };
@@ -122,7 +124,7 @@ impl Assistance {
                         .patch()
                         .set(AssistThread::LAST_TS, &at)
                         .when(AssistThread::LAST_TS.is(&found.last_ts));
-                    let said = Said { thread: thread.clone(), at, id: message.id.clone() };
+                    let said = Said { thread: thread.clone(), id: message.id.clone() };
                     let commit = self
                         .ground
                         .commit()
@@ -148,12 +150,7 @@ impl Assistance {
         let thread = thread.ok_or(AssistError::NoSuchThread)?;
         let people = thread.helper_ids.iter().chain([&thread.user_id]);
         let sight = self.ground.sight_of(caller, me, people, []).await?;
-        let sees = is_shown(&sight, &me.id, &thread.user_id);
-        let standing = Standing::SIGNED_IN
-            .and_if(thread.user_id == me.id, Standing::OWNER)
-            .and_if(thread.helper_ids.contains(&me.id), Standing::MEMBER)
-            .and_if(sees, Standing::SEES);
-        if !allows(Act::Assist, standing) {
+        if !may_assist(&sight, &me.id, &thread) {
             return Err(AssistError::NoSuchThread);
         }
         Ok((thread, sight))
@@ -196,6 +193,16 @@ impl Assistance {
     }
 }
 
+/// What leads each helper to their thread.
+fn edges(thread: &AssistThread) -> impl Iterator<Item = AssistHelper> {
+    let AssistThread { thread_id, created_at, .. } = thread;
+    thread.helper_ids.iter().map(|helper| AssistHelper {
+        thread_id: thread_id.clone(),
+        user_id: helper.clone(),
+        created_at: *created_at,
+    })
+}
+
 /// Refuses helpers who are none, too many, named twice, or the caller.
 fn check(me: &UserId, helpers: &[UserId]) -> Result<(), AssistError> {
     check_count("helperIds", helpers.len(), HELPERS_MAX)?;
@@ -223,6 +230,15 @@ fn hears(sight: &Sight, user: &UserId) -> bool {
 /// them.
 fn is_shown(sight: &Sight, me: &UserId, user: &UserId) -> bool {
     me == user || hears(sight, user)
+}
+
+/// Whether `me` has a part in a thread, and may see it.
+fn may_assist(sight: &Sight, me: &UserId, thread: &AssistThread) -> bool {
+    let standing = Standing::SIGNED_IN
+        .and_if(thread.user_id == *me, Standing::OWNER)
+        .and_if(thread.helper_ids.contains(me), Standing::MEMBER)
+        .and_if(is_shown(sight, me, &thread.user_id), Standing::SEES);
+    allows(Act::Assist, standing)
 }
 
 /// Somebody who hears what `me` says in a thread: of a helper, whoever asks, without whom there is no

@@ -107,6 +107,12 @@ impl Feeds {
         Self { ground, memory: Arc::new(memory), circles: Arc::new(circles) }
     }
 
+    /// The same feeds, read through this ground: for one request's cost.
+    #[must_use]
+    pub fn on(&self, ground: Ground) -> Self {
+        Self { ground, ..self.clone() }
+    }
+
     /// Reads the latest activities of everybody into memory: until then pages are as right, and some
     /// cost more.
     pub async fn warm_up(&self) -> Result<(), FeedError> {

@@ -15,6 +15,7 @@ mod assistance;
 mod audit;
 mod blocks;
 mod caller;
+mod census;
 mod chance;
 mod circle;
 pub mod codes;
@@ -30,6 +31,7 @@ mod ground;
 mod groups;
 mod likes;
 pub mod limits;
+mod live;
 mod media;
 mod messages;
 mod milestones;
@@ -59,6 +61,7 @@ pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
 pub use assistance::{AssistError, Assistance};
 pub use blocks::{BlockError, Blocks};
 pub use caller::{Caller, Roles};
+pub use census::{Census, CensusError, Totals};
 pub use chance::Chance;
 pub use codes::{Code, Refusal};
 pub use comments::{CommentError, CommentMarks, Comments, NewComment};
@@ -73,25 +76,26 @@ pub use goals::{GoalChange, GoalError, Goals, NewGoal};
 pub use ground::{Ground, Parts};
 pub use groups::{GroupChange, GroupError, GroupView, Groups, NewGroup};
 pub use likes::{LikeError, Liked, Likes};
+pub use live::{Event, Listener, Live, LiveError, Matter};
 pub use media::{
     Declared, MEDIA_TYPES, MediaError, MediaFiles, MediaStore, MediaStoreError, MediaUrl,
     NewUpload, SignedUpload, UploadTicket,
 };
-pub use messages::{LiveRoom, Messages, NewMessage};
+pub use messages::{LiveRoom, MESSAGE_ITEMS, Messages, NewMessage};
 pub use milestones::{MilestoneChange, MilestoneError, Milestones, NewMilestone};
 pub use moderation::{
     Content, Judge, JudgeError, Judgement, Moderation, ModerationError, Subject, Verdict,
 };
 pub use notifications::{
-    About, CROWD_MS, Cause, LiveNotifications, Notice, NotificationError, Notifications, adds_up,
-    hour_of,
+    About, CROWD_MS, Cause, Latest, LiveNotifications, Notice, NotificationError, Notifications,
+    adds_up, hour_of,
 };
 pub use offers::{NewOffer, OfferError, Offers};
 pub use pages::{PAGE_ITEMS, PAGE_ITEMS_MAX, Page, PageInput};
 pub use posts::{NewPost, POPULAR_RUN_MAX, PostChange, PostError, PostMarks, Posts, Stats};
 pub use promotions::{NewPromotion, PromotionError, Promotions};
 pub use quests::{NewQuest, QuestError, QuestFilter, QuestSubject, Quests};
-pub use rooms::{NewRoom, RoomError, RoomView, Rooms};
+pub use rooms::{NewRoom, RoomError, RoomView, Rooms, room_of_two};
 pub use settings::{
     FeedMemory, FeedPolicy, FeedSettings, HookSettings, LikeMode, LoginSettings, MediaSettings,
     ModerationMode, NotificationSettings, PromotionSettings, QuestSettings, RateSettings,
@@ -105,5 +109,5 @@ pub use tasks::{NewTask, TaskChange, TaskError, Tasks};
 pub use timelines::{TimelineError, Timelines};
 pub use webhooks::{
     ALL_EVENTS, Deliver, EVENTS, Errand, EventType, Happening, NewWebhook, Outgoing, Undelivered,
-    WebhookError, Webhooks,
+    WebhookError, Webhooks, is_public,
 };

@@ -1,11 +1,14 @@
 //! Who likes which post, and in which way (R20). Counting likes is the processors'.
 
+use std::collections::HashSet;
+
 use roundtable_model::entities::{Like, Post, User};
 use roundtable_model::{Entity, LikeType, PostId, RequestId, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::access::Act;
 use crate::comments::sort_key;
+use crate::media::read_all;
 use crate::once::{Request, Tried};
 use crate::pages::fill;
 use crate::posts::{self, Open, open_to, posts, unchanged, visible};
@@ -186,6 +189,24 @@ impl Likes {
         let likes = self.ground.core().liked(ids, user).get().await?;
         let each = likes.into_iter().zip(asked);
         Ok(each.map(|(like, post)| like.is_some() && post.is_some()).collect())
+    }
+
+    /// Likes by post and person, each in its place; `None` where there is none for the viewer.
+    pub async fn among(
+        &self,
+        viewer: Option<&Caller>,
+        places: &[(PostId, UserId)],
+    ) -> Result<Vec<Option<Like>>, LikeError> {
+        let at = places.iter().map(|(post, user)| Like::at(post, user)).collect();
+        let likes = read_all(&self.ground, "liked", at).await?;
+        let liked: HashSet<PostId> = places.iter().map(|(post, _)| post.clone()).collect();
+        let liked: Vec<PostId> = liked.into_iter().collect();
+        let liked = posts::seen(&self.ground, viewer, posts(&self.ground, &liked).await?).await?;
+        let liked: HashSet<PostId> = liked.into_iter().flatten().map(|post| post.id).collect();
+        let people = places.iter().map(|(_, user)| user);
+        let sight = self.ground.sight(viewer, people, []).await?;
+        let shows = |it: &Like| liked.contains(&it.post_id) && sight.person(&it.user_id).is_some();
+        Ok(likes.into_iter().map(|like| like.filter(shows)).collect())
     }
 
     /// A post that the caller may like, and their like.

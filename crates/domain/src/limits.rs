@@ -57,6 +57,8 @@ pub const MEDIA_SIDE_PIXELS_MAX: u32 = 16_384;
 /// How long after its address has expired a file can still be told to have arrived; then it is given
 /// up. Sending that began in time may end late.
 pub const UPLOAD_GRACE: Duration = Duration::from_hours(1);
+/// How long a file that has arrived waits to become part of something; then it is given up.
+pub const UNUSED_FILE_TIME_MAX: Duration = Duration::from_hours(24);
 /// Devices one person is signed in on.
 pub const SESSIONS_MAX: usize = 100;
 /// Keys for programs of one person.
@@ -73,11 +75,13 @@ pub const WEBHOOKS_MAX: usize = 20;
 pub const WEBHOOK_EVENT_TYPES_MAX: usize = 100;
 /// Goals and tasks that one quest names: its transaction checks each.
 pub const QUEST_LINKS_MAX: usize = 20;
-/// Tasks that one quest asks for.
-pub const QUEST_TARGET_MAX: u64 = 1_000;
+/// Tasks that one quest asks for: the transaction that completes it demands that all are done.
+pub const QUEST_TARGET_MAX: usize = 80;
+/// Quests of one person that are under way: whoever does a task looks at each of them.
+pub const QUESTS_ACTIVE_MAX: usize = 50;
 /// How long the tasks of a quest count: ten years.
 pub const QUEST_PERIOD_SECONDS_MAX: u64 = 10 * 366 * 24 * 60 * 60;
-/// People asked for help at once; each is three more items of its transaction.
+/// People asked for help at once; each is four more items of its transaction.
 pub const HELPERS_MAX: usize = 10;
 /// Characters of a message in a call for help.
 pub const ASSIST_CHARS_MAX: usize = 4_000;
@@ -87,7 +91,14 @@ const WRITES_BESIDE_TAGS_MAX: usize = 12;
 const _: () =
     assert!(TAGS_MAX * 2 + POST_MEDIA_MAX + WRITES_BESIDE_TAGS_MAX <= TRANSACTION_ITEMS_MAX);
 
-const _: () = assert!(HELPERS_MAX * 3 + 3 <= TRANSACTION_ITEMS_MAX);
+/// Items of the transaction that completes a quest, beside what it demands of the other steps: the step,
+/// its task and goal, the quest, the person, the reward, the counter, the activity and the head.
+const COMPLETION_ITEMS: usize = 9;
+
+const _: () = assert!(QUEST_TARGET_MAX - 1 + COMPLETION_ITEMS <= TRANSACTION_ITEMS_MAX);
+const _: () = assert!(QUEST_LINKS_MAX <= QUEST_TARGET_MAX);
+
+const _: () = assert!(HELPERS_MAX * 4 + 3 <= TRANSACTION_ITEMS_MAX);
 
 /// Refuses a text that is longer than `chars_max` characters.
 pub fn check_text(field: &'static str, text: &str, chars_max: usize) -> Result<(), Failure> {

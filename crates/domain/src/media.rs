@@ -7,6 +7,7 @@
 
 mod arrival;
 mod claim;
+mod holders;
 mod kind;
 mod store;
 mod urls;
@@ -16,8 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use data_encoding::BASE32_DNSSEC;
+use futures::future::try_join_all;
 use roundtable_model::entities::{Media, Upload};
-use roundtable_model::{Entity, Expiry, MediaKey, Misfit, RequestId, Time, UploadState, UserId};
+use roundtable_model::table::BatchGet;
+use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
+use roundtable_model::{
+    At, Entity, Expiry, MediaKey, MediaUse, Misfit, RequestId, Time, UploadState, UserId,
+};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::claim::{claim, unclaimed};
@@ -35,6 +41,7 @@ refusals! {
     MediaError {
         NoSuchUpload: NotFound = "there is no such upload",
         NoSuchMedia: NotFound = "there is no such file",
+        Over: Conflict = "what this request announced has arrived or was given up; announce it anew",
         NotArrived: Conflict = "nothing has arrived yet: send the file first",
         NotAsDeclared: BadRequest = "the file is not what it was said to be; announce it again",
         StoreAway: Internal = "the store of files failed",
@@ -55,6 +62,8 @@ pub struct NewUpload {
     pub content_type: String,
     /// How long it is.
     pub bytes: u64,
+    /// What it is for, if that is known: then nothing else can have it.
+    pub purpose: Option<MediaUse>,
 }
 
 /// Where and how a file is to be sent.
@@ -91,6 +100,12 @@ impl MediaFiles {
         Self { ground, store }
     }
 
+    /// The same files, known through this ground: for one request's cost.
+    #[must_use]
+    pub fn on(&self, ground: Ground) -> Self {
+        Self { ground, store: Arc::clone(&self.store) }
+    }
+
     /// Announces a file; answers with where to send it.
     pub async fn create_upload(
         &self,
@@ -104,6 +119,10 @@ impl MediaFiles {
         }
         let kind = Kind::named(&input.content_type)?;
         self.check_size(kind, input.bytes)?;
+        if input.purpose == Some(MediaUse::Profile) && !kind.is_image {
+            let misfit = Misfit::new("a picture, for a profile", kind.content_type);
+            return Err(Failure::bad("contentType", misfit).into());
+        }
         let request = self.ground.request(&me.id, request, "createUpload", input)?;
         self.ground
             .once(
@@ -111,10 +130,10 @@ impl MediaFiles {
                 async |outcome: Outcome| {
                     let upload = self.upload(&me.id, &outcome.key()?).await?;
                     let upload = upload.filter(|upload| upload.state == UploadState::Pending);
-                    self.ticket(&upload.ok_or(MediaError::NoSuchUpload)?).await
+                    self.ticket(&upload.ok_or(MediaError::Over)?).await
                 },
                 async || {
-                    let upload = self.announced(&me.id, kind, input.bytes)?;
+                    let upload = self.announced(&me.id, kind, input)?;
                     let ticket = self.ticket(&upload).await?;
                     let commit = self.ground.commit().with("upload", upload.create());
                     let outcome = Outcome::of(&upload);
@@ -126,18 +145,19 @@ impl MediaFiles {
     }
 
     /// A file that has not arrived yet, under a name that nobody can guess.
-    fn announced(&self, user: &UserId, kind: Kind, bytes: u64) -> Result<Upload, Failure> {
+    fn announced(&self, user: &UserId, kind: Kind, input: &NewUpload) -> Result<Upload, Failure> {
         let now = self.ground.now();
         Ok(Upload {
             user_id: user.clone(),
             key: new_key(user, &self.random::<20>())?,
             content_type: kind.content_type.to_owned(),
-            bytes,
+            bytes: input.bytes,
             state: UploadState::Pending,
             copy: None,
             width: None,
             height: None,
-            post_id: None,
+            purpose: input.purpose,
+            holder: None,
             created_at: now,
             ttl: Some(Expiry::at(now.plus_ms(self.lasting_ms()).plus_ms(ms(UPLOAD_GRACE)))),
         })
@@ -147,7 +167,7 @@ impl MediaFiles {
     async fn ticket(&self, upload: &Upload) -> Result<UploadTicket, MediaError> {
         let expires_at = upload.created_at.plus_ms(self.lasting_ms());
         let left = expires_at.ms().checked_sub(self.ground.now().ms()).filter(|left| *left > 0);
-        let left = Duration::from_millis(left.ok_or(MediaError::NoSuchUpload)?);
+        let left = Duration::from_millis(left.ok_or(MediaError::Over)?);
         let declared = Declared { content_type: &upload.content_type, bytes: upload.bytes };
         let signed = self.store.upload_url(&upload.key, declared, left).await?;
         Ok(UploadTicket {
@@ -205,6 +225,23 @@ fn new_key(user: &UserId, name: &str) -> Result<MediaKey, Failure> {
 fn owner(key: &MediaKey) -> Option<UserId> {
     let (user, _) = key.as_str().strip_prefix(PREFIX)?.split_once('/')?;
     user.parse().ok()
+}
+
+/// What is at these places, each in its own. No question of the page names things of several people:
+/// their keys do.
+pub(crate) async fn read_all<E: Entity>(
+    ground: &Ground,
+    pattern: &'static str,
+    places: Vec<At<E>>,
+) -> Result<Vec<Option<E>>, Failure> {
+    let table = ground.core().table().for_pattern(pattern);
+    let keys: Vec<_> = places.into_iter().map(At::into_key).collect();
+    let batches = keys.chunks(BATCH_GET_KEYS_MAX);
+    let batches = batches.map(|keys| table.batch_get(BatchGet::new(keys.iter().cloned()).strong()));
+    let found = try_join_all(batches).await.map_err(roundtable_model::Error::from)?;
+    let items = found.into_iter().flat_map(|batch| batch.items);
+    let read = items.map(|item| item.as_ref().map(E::from_item).transpose());
+    Ok(read.collect::<Result<_, _>>()?)
 }
 
 /// What is shown of a file that has arrived.

@@ -25,6 +25,9 @@ use crate::{Caller, Failure, Ground, Page, PageInput, RoomError};
 
 pub use live::LiveRoom;
 
+/// Messages of a page, unless asked otherwise.
+pub const MESSAGE_ITEMS: usize = 50;
+
 /// The messages of everybody.
 #[derive(Clone, Debug)]
 pub struct Messages {
@@ -62,6 +65,12 @@ impl Messages {
     /// listen.
     pub fn new(ground: Ground) -> Self {
         Self { ground, bells: Arc::default() }
+    }
+
+    /// The same messages, read and written through this ground: for one request's cost.
+    #[must_use]
+    pub fn on(&self, ground: Ground) -> Self {
+        Self { ground, bells: Arc::clone(&self.bells) }
     }
 
     /// Says something in a room the caller is in, who has thereby read all before it. In a room of two,
@@ -129,7 +138,7 @@ impl Messages {
             user_id: me.clone(),
             seq: head.seq + 1,
             text: message.text.clone(),
-            // By this the purge of an account finds them all, also in rooms it has left.
+            // Always: by this the purge of an account finds them all, also in rooms it has left.
             listed: true,
             created_at: ts,
             ttl: message.expires_at.map(Expiry::at),
@@ -152,6 +161,20 @@ impl Messages {
         Ok(commit.remembering(request, &outcome)?.done(message).await?)
     }
 
+    /// A message in a room the caller is in, if they may see it.
+    pub async fn get(
+        &self,
+        caller: &Caller,
+        room: &RoomId,
+        id: &MessageId,
+    ) -> Result<Message, RoomError> {
+        let me = self.ground.reader(caller).await?.id;
+        Seat::of(&self.ground, &me, room).await?;
+        let found = message_of(&self.ground, room, id).await?;
+        let seen = seen(&self.ground, caller, found.into_iter().collect()).await?;
+        seen.into_iter().flatten().next().ok_or(RoomError::NoSuchMessage)
+    }
+
     /// What has been said in a room the caller is in (R28).
     pub async fn list(
         &self,
@@ -162,8 +185,9 @@ impl Messages {
     ) -> Result<Page<Message>, RoomError> {
         let me = self.ground.reader(caller).await?.id;
         Seat::of(&self.ground, &me, room).await?;
+        let limit = Some(page.size_or(MESSAGE_ITEMS)?);
         fill(
-            page,
+            &PageInput { limit, after: page.after.clone() },
             async |limit, after| {
                 let listing = self.ground.core().messages(room, Span::ALL).order(order);
                 listing.limit(limit).after(after).page().await

@@ -13,15 +13,17 @@ mod reads;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use roundtable_model::entities::{Goal, Milestone};
+use roundtable_model::entities::{Activity, Goal, Milestone};
 use roundtable_model::table::Write;
-use roundtable_model::{Entity, GoalId, MilestoneId, RequestId, UserId};
+use roundtable_model::{
+    Entity, GoalId, MilestoneId, ObjectType, RequestId, Span, SubjectId, UserId,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::activities::{News, preview, publish};
 use crate::goals::{kept, news};
 use crate::once::{Kept, Request, Tried};
-use crate::{Caller, Ground, refusals};
+use crate::{Caller, Failure, Ground, refusals};
 
 pub use input::{MilestoneChange, NewMilestone};
 pub(crate) use reads::shown;
@@ -145,7 +147,7 @@ impl Milestones {
         Ok(tried)
     }
 
-    /// Takes a milestone away; answers with it as it was.
+    /// Takes a milestone away, with what was told of it; answers with it as it was.
     pub async fn delete(
         &self,
         caller: &Caller,
@@ -163,16 +165,30 @@ impl Milestones {
                     let (_, milestone) = self.mine(&me, goal, id).await?;
                     // Sent again, the request tells which it was, and no longer what it was about.
                     let left = Milestone { description: None, ..milestone.clone() };
+                    let as_read = Milestone::ACHIEVED.is(&milestone.achieved);
+                    let told = self.told(&milestone).await?;
                     let commit = self
                         .ground
                         .commit()
                         .with("goal", Goal::at(&me, goal).exists())
-                        .with("milestone", milestone.key().delete())
+                        .with("milestone", milestone.key().delete().when(as_read))
+                        .with_any("activity", told.map(|activity| activity.key().delete()))
                         .remembering(request.as_ref(), &Outcome::Deleted(Kept(left)))?;
                     Ok(commit.done(milestone).await?)
                 },
             )
             .await
+    }
+
+    /// The activity that told of a milestone: it happened when that was achieved, and no two activities
+    /// of one actor happen at the same time.
+    async fn told(&self, milestone: &Milestone) -> Result<Option<Activity>, Failure> {
+        let Some(at) = milestone.achieved_at else { return Ok(None) };
+        let (actor, then) = ((&milestone.user_id).into(), Span::between(at, at.plus_ms(1)));
+        let listing = self.ground.core().activities_of(&actor, then).strong().limit(1);
+        let told = listing.page().await?.items.into_iter().next();
+        let goal = SubjectId::from(&milestone.goal_id);
+        Ok(told.filter(|told| told.object_type == ObjectType::Goal && told.object_id == goal))
     }
 
     /// A milestone of a goal that is the caller's, with the goal.

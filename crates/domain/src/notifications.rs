@@ -1,10 +1,12 @@
 //! What people are told (R38): listed, counted, marked as read, and as it comes. The processors of
 //! `streams` write it; here belongs only whether it was read, and who may still be told.
 //!
-//! How many are unread is counted from the notifications themselves, each time it is asked. A counter
-//! kept beside them could not be exact: a block, a mute or a deletion hides some at once, time takes
-//! others away, and none of that is a change of a notification. It costs what reading them costs:
-//! about 300 bytes each, so one read unit for some 13 of them, whether they were read or not.
+//! How many are unread is exact up to [`UNREAD_MAX`], and cheap. COUNTER#UNREAD, kept from the stream,
+//! says how many are stored unread (I1): zero is one read. That alone could not be the answer: a block, a
+//! mute or a deletion hides some at once, and is no change of a notification. So the newest are looked
+//! at, until as many unread ones were found as there are, and those count that their reader may be told
+//! of. Marking as read leaves nothing unread behind, so they are the newest: about 300 bytes each, one
+//! read unit for some 13 of them, and never more than [`LOOKED_MAX`].
 
 mod cause;
 mod crowd;
@@ -20,9 +22,12 @@ use hashbrown::HashMap;
 use roundtable_model::entities::Notification;
 use roundtable_model::table::BatchGet;
 use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
-use roundtable_model::{Answer, Entity, NotificationId, RequestId, Span, Time, UserId};
+use roundtable_model::{
+    Answer, Entity, NotificationId, RequestId, Shards, Span, Time, UserCount, UserId,
+};
 
 pub use self::cause::{About, CROWD_MS, Cause, adds_up, hour_of};
+pub use self::crowd::Latest;
 use self::desk::Desk;
 pub use self::live::LiveNotifications;
 use crate::commit::{Commit, Rejected};
@@ -30,8 +35,14 @@ use crate::once::{Request, Tried};
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
 
-/// Unread ones looked at, and marked, in one go: a transaction has room for them and the request.
+/// Unread ones marked in one go: a transaction has room for them and the request.
 const AT_ONCE: usize = 90;
+/// Those looked at in one go to count what is unread.
+const LOOK: usize = 200;
+/// As many are counted at the most, and said to be unread.
+const UNREAD_MAX: u64 = 1_000;
+/// Those looked at altogether to count what is unread: 750 read units.
+const LOOKED_MAX: usize = 10_000;
 
 refusals! {
     /// Why nothing was told or marked.
@@ -61,6 +72,12 @@ impl Notifications {
         Self { ground, desk: Arc::new(Desk::new()) }
     }
 
+    /// The same notifications, read through this ground: for one request's cost.
+    #[must_use]
+    pub fn on(&self, ground: Ground) -> Self {
+        Self { ground, desk: Arc::clone(&self.desk) }
+    }
+
     /// What the caller was told, newest first, as far as they may still be told.
     pub async fn list(
         &self,
@@ -79,20 +96,41 @@ impl Notifications {
         .await
     }
 
-    /// How many of those the caller has not read.
+    /// One thing the caller was told, if they may still be told.
+    pub async fn get(
+        &self,
+        caller: &Caller,
+        id: &NotificationId,
+    ) -> Result<Option<Notice>, NotificationError> {
+        let me = self.ground.reader(caller).await?.id;
+        let Some(at) = id.time() else { return Ok(None) };
+        let then = Span::between(at, at.plus_ms(1));
+        let found = self.ground.core().notifications(&me, then).page().await?.items;
+        let found = found.into_iter().filter(|note| note.id == *id).collect();
+        Ok(self.shown(&me, found).await?.into_iter().flatten().next())
+    }
+
+    /// How many of those the caller has not read, a thousand at the most.
     pub async fn unread(&self, caller: &Caller) -> Result<u64, NotificationError> {
         let me = self.ground.reader(caller).await?.id;
-        let (mut count, mut after) = (0, None);
-        loop {
+        let stored = self.ground.core().counts(&me, &[UserCount::Unread], Shards::ONE);
+        let stored = stored.strong().get().await?.into_iter().flatten();
+        let mut left: u64 = stored.map(|counter| counter.count).sum();
+        let (mut count, mut looked, mut after) = (0, 0, None);
+        while left > 0 && looked < LOOKED_MAX && count < UNREAD_MAX {
             let listing = self.ground.core().notifications(&me, Span::ALL);
-            let listing = listing.only(Notification::READ_AT.absent());
-            let page = listing.limit(AT_ONCE).after(after.take()).page().await?;
-            count += self.seen(&me, page.items).await?;
+            let page = listing.limit(LOOK).after(after.take()).page().await?;
+            looked += page.items.len();
+            let unread = page.items.into_iter().filter(|note| note.read_at.is_none());
+            let unread: Vec<Notification> = unread.collect();
+            left = left.saturating_sub(unread.len() as u64);
+            count += self.seen(&me, unread).await?;
             if page.next.is_none() {
-                return Ok(count);
+                break;
             }
             after = page.next;
         }
+        Ok(count.min(UNREAD_MAX))
     }
 
     /// Marks everything as read that happened before this time; how many the caller could see of it.
@@ -122,10 +160,11 @@ impl Notifications {
         request: Option<&Request>,
         marked: &AtomicU64,
     ) -> Result<Tried<u64>, Failure> {
+        let mut after = None;
         loop {
             let listing = self.ground.core().notifications(me, Span::until(before));
             let listing = listing.only(Notification::READ_AT.absent());
-            let page = listing.limit(AT_ONCE).page().await?;
+            let page = listing.limit(AT_ONCE).after(after.take()).page().await?;
             let commit = self.marks(&page.items);
             let some = self.seen(me, page.items).await?;
             let all = marked.load(Ordering::Relaxed) + some;
@@ -133,7 +172,10 @@ impl Notifications {
                 return commit.remembering(request, &all)?.done(all).await;
             }
             match commit.run().await {
-                Ok(()) => marked.store(all, Ordering::Relaxed),
+                Ok(()) => {
+                    marked.store(all, Ordering::Relaxed);
+                    after = page.next;
+                }
                 Err(Rejected::Refused(_)) => return Ok(Tried::Again),
                 Err(Rejected::Failed(failure)) => return Err(failure),
             }
@@ -181,30 +223,26 @@ impl Notifications {
         let found = try_join_all(notes.iter().map(|note| self.cause_of(note))).await?;
         let causes: Vec<Cause> = found.iter().flatten().cloned().collect();
         let mut told = self.told(me, &causes).await?.into_iter();
-        let mut tellable = Vec::with_capacity(notes.len());
-        for (note, cause) in notes.into_iter().zip(found) {
+        let (mut tellable, mut hidden) = (Vec::with_capacity(notes.len()), Vec::new());
+        for (place, (note, cause)) in notes.into_iter().zip(found).enumerate() {
             let told = cause.and_then(|cause| told.next().map(|told| (cause, told)));
             tellable.push(match told {
                 Some((_, told)) if told.about && told.actor => Some(note),
-                Some((cause, told)) if told.about => self.of_another(me, note, &cause).await?,
+                // Others may have done the same, whom its reader may hear of.
+                Some((cause, told)) if told.about && adds_up(note.kind) => match cause.about {
+                    About::Post(post) => {
+                        hidden.push((place, post));
+                        Some(note)
+                    }
+                    _ => None,
+                },
                 _ => None,
             });
         }
+        if !hidden.is_empty() {
+            self.name_others(me, &mut tellable, &hidden).await?;
+        }
         Ok(tellable)
-    }
-
-    /// The same, naming somebody else who did it, where whom it names is not to be heard of.
-    async fn of_another(
-        &self,
-        me: &UserId,
-        note: Notification,
-        cause: &Cause,
-    ) -> Result<Option<Notification>, Failure> {
-        let (true, About::Post(post)) = (adds_up(note.kind), &cause.about) else {
-            return Ok(None);
-        };
-        let latest = self.latest(me, note.kind, post, note.created_at).await?;
-        Ok(latest.map(|(actor, _)| Notification { actor_id: Some(actor), ..note }))
     }
 
     /// These as they are now, without those that are gone.

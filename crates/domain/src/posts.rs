@@ -38,7 +38,7 @@ refusals! {
         NotAMember: Forbidden = "only members can post into this group",
         NotYours: Forbidden = "only its author can do this to a post",
         NoMedia: BadRequest = "an image or a video needs a file",
-        NoSuchMedia: BadRequest = "this is no file of yours, or one that is in another post",
+        NoSuchMedia: BadRequest = "this is no file of yours, or one that is elsewhere already",
     }
 }
 

@@ -135,7 +135,27 @@ impl Promotions {
                     let promotion = self.promotion(&outcome.subject).await?;
                     promotion.ok_or(PromotionError::NoSuchSubject)
                 },
-                async || self.try_set(caller, &official, input, request.as_ref()).await,
+                async || self.try_set(Some((caller, &official)), input, request.as_ref()).await,
+            )
+            .await
+    }
+
+    /// Promotes or demotes somebody by hand, as whoever runs this.
+    pub async fn order(
+        &self,
+        subject: &ActorId,
+        fanout_enabled: bool,
+    ) -> Result<Promotion, PromotionError> {
+        let (subject_id, reason) = (subject.clone(), PromotionReason::Manual);
+        let input = NewPromotion { subject_id, fanout_enabled, reason, thresholds: None };
+        self.ground
+            .once(
+                None,
+                async |outcome: Outcome| {
+                    let promotion = self.promotion(&outcome.subject).await?;
+                    promotion.ok_or(PromotionError::NoSuchSubject)
+                },
+                async || self.try_set(None, &input, None).await,
             )
             .await
     }
@@ -180,10 +200,10 @@ impl Promotions {
         Ok(writes)
     }
 
+    /// By an official, or else by whoever runs this.
     async fn try_set(
         &self,
-        caller: &Caller,
-        official: &Official<'_>,
+        official: Option<(&Caller, &Official<'_>)>,
         input: &NewPromotion,
         request: Option<&Request>,
     ) -> Result<Tried<Promotion>, PromotionError> {
@@ -198,26 +218,27 @@ impl Promotions {
         {
             return Ok(self.ground.nothing_to_do(request, &outcome, before.clone()).await?);
         }
+        let caller = official.map(|(caller, _)| caller);
         let entry = self.entry(caller, input)?;
         let after = self.after(&found, input, before.as_ref());
         let commit = turn(&head, before.as_ref(), &after)
             .into_iter()
             .fold(self.ground.commit(), |commit, write| commit.with("promotion", write))
-            .with("official", official.check_office())
-            .with_any("subject", (!found.is(caller)).then(|| found.check()))
+            .with_any("official", official.map(|(_, official)| official.check_office()))
+            .with_any("subject", caller.is_none_or(|it| !found.is(it)).then(|| found.check()))
             .with("audit", entry)
             .remembering(request, &outcome)?;
         Ok(commit.done(after).await?)
     }
 
     /// What the audit says of a decision.
-    fn entry(&self, caller: &Caller, input: &NewPromotion) -> Result<Write, Failure> {
+    fn entry(&self, caller: Option<&Caller>, input: &NewPromotion) -> Result<Write, Failure> {
         let broken = |misfit: Misfit| Failure::Internal(misfit.to_string());
         let thresholds = input.thresholds.as_ref().map(Json::to).transpose().map_err(broken)?;
         let NewPromotion { subject_id, fanout_enabled, reason, .. } = input;
         let (fanout_enabled, reason) = (*fanout_enabled, *reason);
         let detail = Json::of(&Detail { fanout_enabled, reason, thresholds }).map_err(broken)?;
-        Ok(audit::entry(&self.ground, Some(caller), "setPromotion", subject_id, Some(detail)))
+        Ok(audit::entry(&self.ground, caller, "setPromotion", subject_id, Some(detail)))
     }
 
     /// The promotion as it is to be, with what the fan-out has written.

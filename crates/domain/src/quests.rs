@@ -3,11 +3,13 @@
 //! a quest's status and progress change.
 
 mod counting;
+mod found;
 mod input;
 mod links;
 mod progress;
 mod reads;
 mod tags;
+mod walk;
 
 use roundtable_model::entities::{Quest, User};
 use roundtable_model::{
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Act, Standing, allows};
 use crate::accounts::staff::Official;
+use crate::limits::QUESTS_ACTIVE_MAX;
 use crate::once::{Kept, Request, Tried};
 use crate::{Caller, Failure, Ground, audit, refusals};
 
@@ -30,6 +33,7 @@ refusals! {
         NoSuchQuest: NotFound = "there is no such quest",
         NoSuchLink: NotFound = "there is no such goal or task of yours",
         IsCompleted: Conflict = "a completed quest cannot be cancelled",
+        TooMany: Conflict = "too many quests are under way; complete or cancel one first",
     }
 }
 
@@ -72,6 +76,10 @@ impl Quests {
                 async || {
                     let now = self.ground.now();
                     is_ahead(new.deadline, now)?;
+                    // Several at the same time may pass here; a few more do no harm.
+                    if self.active(&me).await?.len() >= QUESTS_ACTIVE_MAX {
+                        return Err(QuestError::TooMany);
+                    }
                     let links = self.links(&me, &new).await?;
                     let quest = new.quest(&me, self.ground.ids().next(), now);
                     let live = User::at(&me).check(User::STATUS.is(&UserStatus::Active));

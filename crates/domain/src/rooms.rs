@@ -20,7 +20,7 @@ use crate::access::{Act, Standing, allows};
 use crate::once::{Request, Tried};
 use crate::{Caller, Ground, Sight, refusals};
 
-pub use input::NewRoom;
+pub use input::{NewRoom, room_of_two};
 pub use reads::RoomView;
 pub(crate) use seat::{Seat, head_of, message_of, other_of, seen, takes};
 pub(crate) use writes::{joined, left, opened, room_of};
@@ -128,7 +128,7 @@ impl Rooms {
         them: &UserId,
         request: Option<&Request>,
     ) -> Result<Tried<RoomId>, RoomError> {
-        let id = input::room_of_two(me, them)?;
+        let id = room_of_two(me, them)?;
         let outcome = Outcome { room: id.clone() };
         if self.ground.core().room(&id).get().await?.is_some() {
             return Ok(self.ground.nothing_to_do(request, &outcome, id).await?);

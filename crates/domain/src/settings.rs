@@ -37,8 +37,6 @@ pub struct Settings {
     pub webhooks: WebhookSettings,
     /// How long a device stays signed in without being used.
     pub session_days: u64,
-    /// Whether people's messages are also listed by person.
-    pub messages_in_timeline: bool,
     /// How many days back the posts of everybody can be read; older ones are found by author and tag.
     pub timeline_days: u32,
 }
@@ -341,7 +339,6 @@ impl Default for Settings {
             media: MediaSettings::default(),
             webhooks: WebhookSettings::default(),
             session_days: 30,
-            messages_in_timeline: false,
             timeline_days: 365,
         }
     }

@@ -3,6 +3,7 @@
 //! A task is its goal's, and there as long as that is: every write demands the goal, and every read asks
 //! for it. What follows from a task that is done (milestones, quests) is the processors'.
 
+mod find;
 mod input;
 mod reads;
 
@@ -14,6 +15,7 @@ use crate::goals::kept;
 use crate::once::Kept;
 use crate::{Caller, Ground, refusals};
 
+pub(crate) use find::find;
 pub use input::{NewTask, TaskChange};
 pub(crate) use reads::shown;
 

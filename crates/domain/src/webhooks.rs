@@ -6,15 +6,17 @@
 
 mod address;
 mod events;
+mod reach;
 mod replay;
 
 use async_trait::async_trait;
 use data_encoding::BASE64;
 use roundtable_model::entities::Webhook;
-use roundtable_model::{Entity, Json, Misfit, Queue, RequestId, Secret, Time, WebhookId};
+use roundtable_model::{Entity, JobId, Json, Misfit, Queue, RequestId, Secret, Time, WebhookId};
 use serde::{Deserialize, Serialize};
 
 pub use self::events::{ALL_EVENTS, EVENTS, EventType, Happening};
+pub use self::reach::is_public;
 use crate::access::Act;
 use crate::accounts::staff::Official;
 use crate::limits::{WEBHOOK_EVENT_TYPES_MAX, WEBHOOKS_MAX, check_count};
@@ -60,14 +62,23 @@ pub enum Errand {
         /// Whom.
         webhook: WebhookId,
     },
-    /// Let everything wait for it again that happened in a stretch of time.
+    /// Let everything wait for it again that has happened since then.
     Replay {
         /// For whom.
         webhook: WebhookId,
         /// The first moment.
         from: Time,
-        /// The last one.
-        until: Time,
+    },
+    /// Let events wait for it again that were given up.
+    Resend {
+        /// For whom.
+        webhook: WebhookId,
+        /// What they are known by together.
+        parcel: JobId,
+        /// When the first of them happened.
+        happened: Time,
+        /// The events, as they waited.
+        events: serde_json::Value,
     },
 }
 
@@ -241,7 +252,7 @@ fn checked(types: &[String]) -> Result<Vec<String>, Failure> {
     if known.is_empty() {
         return Err(Failure::bad(FIELD, Misfit::new("some types of events, or *", "none")));
     }
-    let is_known = |name: &str| name == ALL_EVENTS || EVENTS.iter().any(|each| each.name == name);
+    let is_known = |name: &str| name == ALL_EVENTS || EventType::named(name).is_some();
     match known.iter().find(|name| !is_known(name)) {
         None => Ok(known),
         Some(other) => {

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use futures::future::join_all;
 use roundtable_domain::limits::{ASSIST_CHARS_MAX, HELPERS_MAX};
 use roundtable_domain::{Assistance, Code, Page, PageInput, Refusal};
-use roundtable_model::entities::AssistMsg;
+use roundtable_model::entities::{AssistMsg, AssistThread};
 use roundtable_model::table::Order::{self, Ascending, Descending};
-use roundtable_model::{RequestId, Role, ThreadId, UserId, UserStatus};
+use roundtable_model::{MessageId, RequestId, Role, ThreadId, UserId, UserStatus};
 use roundtable_testkit::Town;
 
 fn page(limit: usize) -> PageInput {
@@ -25,6 +25,20 @@ async fn heard(town: &Town, name: &str, thread: &ThreadId) -> Result<Vec<String>
     let (caller, page) = (town.caller(name), page(100));
     let messages = town.assistance().messages(&caller, thread, Ascending, &page).await;
     messages.map(texts).map_err(|error| error.code())
+}
+
+/// The calls for help that somebody is shown, in pages of a size.
+async fn listed(town: &Town, name: &str, size: usize) -> Vec<ThreadId> {
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = PageInput { limit: Some(size), after: after.take() };
+        let mine = town.assistance().mine(&town.caller(name), &page).await.unwrap();
+        after.clone_from(&mine.next);
+        found.extend(mine.into_items().into_iter().map(|thread| thread.thread_id));
+        if after.is_none() {
+            return found;
+        }
+    }
 }
 
 async fn asked(town: &Town, name: &str, helpers: &[&str]) -> Code {
@@ -48,6 +62,8 @@ async fn somebody_asks_and_helpers_answer() {
     assert_eq!(
         town.rows(&format!("ASSIST#{id}"), "").await,
         [
+            String::from("HELPER#bo"),
+            String::from("HELPER#cleo"),
             format!("MSG#{}#{} userId=ana text=my knee hurts", first.created_at, first.id),
             format!("MSG#{}#{} userId=bo text=rest it", second.created_at, second.id),
             String::from("THREAD userId=ana helperIds=[bo,cleo]"),
@@ -236,27 +252,72 @@ async fn the_history_is_read_in_both_orders() {
     assert_eq!(too_many.code(), Code::BadRequest);
 }
 
-/// R28, R30: one's own calls for help, the latest first; those one was asked in are known by their ids.
+/// R28, R30: the calls for help that one has a part in, asking or asked, the latest first, in pages of
+/// any size.
 #[tokio::test]
-async fn own_calls_are_listed() {
-    let town = Town::of(["ana", "bo"]).await;
-    let mut own = Vec::new();
-    for _ in 0..5 {
-        own.push(town.ask_for_help("ana", &["bo"]).await.thread_id);
-        town.ask_for_help("bo", &["ana"]).await;
-    }
-    own.reverse();
-    let (mut found, mut after) = (Vec::new(), None);
-    loop {
-        let page = PageInput { limit: Some(2), after: after.take() };
-        let mine = town.assistance().mine(&town.caller("ana"), &page).await.unwrap();
-        after.clone_from(&mine.next);
-        found.extend(mine.into_items().into_iter().map(|thread| thread.thread_id));
-        if after.is_none() {
-            break;
+async fn calls_are_listed_for_everybody_who_has_a_part_in_them() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let (mut anas, mut cleos) = (Vec::new(), Vec::new());
+    for number in 0..5 {
+        anas.push(town.ask_for_help("ana", &["bo"]).await.thread_id);
+        anas.push(town.ask_for_help("bo", &["ana", "cleo"]).await.thread_id);
+        cleos.extend(anas.last().cloned());
+        if number % 2 == 0 {
+            cleos.push(town.ask_for_help("cleo", &["bo"]).await.thread_id);
         }
     }
-    assert_eq!(found, own);
+    anas.reverse();
+    cleos.reverse();
+    for (name, expected) in [("ana", &anas), ("cleo", &cleos)] {
+        for size in [1, 2, 3, 100] {
+            assert_eq!(listed(&town, name, size).await, *expected, "{name} by {size}");
+        }
+    }
+    let (ana, cleo) = (town.caller("ana"), town.caller("cleo"));
+    let first = town.assistance().mine(&ana, &page(1)).await.unwrap();
+    let foreign = PageInput { limit: Some(1), after: first.next };
+    let refused = town.assistance().mine(&cleo, &foreign).await.unwrap_err();
+    assert_eq!(refused.code(), Code::BadRequest, "a cursor of somebody else's list");
+}
+
+/// R28, I9: a call for help is not listed for helpers who cannot hear whoever asks any more, nor for
+/// those who have been taken off it.
+#[tokio::test]
+async fn calls_that_one_may_not_see_are_not_listed() {
+    let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
+    let thread = town.ask_for_help("ana", &["bo", "cleo", "dan"]).await.thread_id;
+    let bos = town.ask_for_help("bo", &["cleo"]).await.thread_id;
+    town.block("ana", "bo").await;
+    assert_eq!(listed(&town, "bo", 5).await, std::slice::from_ref(&bos));
+    assert_eq!(listed(&town, "cleo", 5).await, [bos, thread.clone()]);
+    let left = vec![town.id("cleo")];
+    let patch = AssistThread::at(&thread).patch().set(AssistThread::HELPER_IDS, &left);
+    town.ground().core().table().update(patch.into()).await.unwrap();
+    assert!(listed(&town, "dan", 5).await.is_empty());
+    town.set_status("ana", UserStatus::Deleted).await;
+    assert_eq!(listed(&town, "cleo", 5).await.len(), 1);
+}
+
+/// R28: one message by its id, for those who see it in its thread.
+#[tokio::test]
+async fn a_message_is_read_by_its_id() {
+    let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
+    let thread = town.ask_for_help("ana", &["bo", "cleo"]).await.thread_id;
+    let other = town.ask_for_help("ana", &["bo"]).await.thread_id;
+    let said = town.help("bo", &thread, "rest it").await;
+    let read = async |name: &str, thread: &ThreadId, id: &MessageId| {
+        let found = town.assistance().message(&town.caller(name), thread, id).await;
+        found.map_err(|error| error.code())
+    };
+    for name in ["ana", "bo", "cleo"] {
+        assert_eq!(read(name, &thread, &said.id).await.unwrap(), said);
+        assert_eq!(read(name, &thread, &"nonsense".parse().unwrap()).await, Err(Code::NotFound));
+    }
+    assert_eq!(read("dan", &thread, &said.id).await, Err(Code::NotFound));
+    assert_eq!(read("ana", &other, &said.id).await, Err(Code::NotFound));
+    town.block("cleo", "bo").await;
+    assert_eq!(read("cleo", &thread, &said.id).await, Err(Code::NotFound));
+    assert_eq!(read("ana", &thread, &said.id).await.unwrap(), said);
 }
 
 /// R16: order is commit order, also when a clock goes back: who answers is later than what they answer.

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::join_all;
 use roundtable_conformance::Reference;
-use roundtable_domain::{Code, LiveRoom, Messages, NewMessage, PageInput, Refusal, RoomError};
+use roundtable_domain::{
+    Code, LiveRoom, Messages, NewMessage, PageInput, Refusal, RoomError, room_of_two,
+};
 use roundtable_model::entities::Message;
 use roundtable_model::table::Order::{self, Ascending, Descending};
 use roundtable_model::table::{ManualClock, Store};
@@ -107,7 +109,7 @@ async fn a_message_raises_the_head_and_is_read_by_its_sender() {
     assert_eq!(town.unread("bo", &room).await, 1);
 }
 
-/// I15: also where clocks differ, history is in the order of commits.
+/// R28, I15: also where clocks differ, history is in the order of commits.
 #[tokio::test]
 async fn a_clock_that_steps_back_changes_no_order() {
     let town = Town::of(["ana", "bo"]).await;
@@ -120,7 +122,7 @@ async fn a_clock_that_steps_back_changes_no_order() {
     assert_in_order(&stored(&town, &room).await);
 }
 
-/// I1, I15: senders at once, from two processes, lose nothing and keep one order; everybody's unread
+/// R28, I1, I15: senders at once, from two processes, lose nothing and keep one order; everybody's unread
 /// count is what came after their own last message.
 #[tokio::test]
 async fn senders_at_once_keep_one_order() {
@@ -214,7 +216,7 @@ async fn a_repeated_request_says_it_once() {
     assert_eq!(code(messages.send(&ana, &bye, Some(&once)).await), Code::IdempotencyMismatch);
 }
 
-/// I9: after a block, neither writes to the other, and neither sees what the other said.
+/// R15, I9: after a block, neither writes to the other, and neither sees what the other said.
 #[tokio::test]
 async fn a_block_ends_the_talk_of_two() {
     let town = Town::of(["ana", "bo"]).await;
@@ -232,7 +234,7 @@ async fn a_block_ends_the_talk_of_two() {
     assert_eq!(town.heard("ana", &room).await, ["from ana", "from bo", "sorry"]);
 }
 
-/// I9: in a group everybody sees everybody but whom they cannot.
+/// R15, I9: in a group everybody sees everybody but whom they cannot.
 #[tokio::test]
 async fn in_a_group_nobody_hears_whom_they_blocked() {
     let town = Town::of(["ana", "bo", "cleo", "sid"]).await;
@@ -254,7 +256,7 @@ async fn in_a_group_nobody_hears_whom_they_blocked() {
     assert_eq!(code(messages.list(&sid, &room, Descending, &page).await), Code::Forbidden);
 }
 
-/// I15: whoever is put out of a group, at whatever moment, says nothing after it, and gets no seat.
+/// R15, I15: whoever is put out of a group, at whatever moment, says nothing after it, and gets no seat.
 #[tokio::test]
 async fn nobody_speaks_after_they_have_gone() {
     for operations in 1.. {
@@ -279,7 +281,7 @@ async fn nobody_speaks_after_they_have_gone() {
     }
 }
 
-/// I9: what somebody said is hidden the moment they are gone, and purged later; the other one keeps the
+/// R15, I9: what somebody said is hidden the moment they are gone, and purged later; the other one keeps the
 /// room and their own words, until they go as well.
 #[tokio::test]
 async fn a_room_outlives_one_of_its_two() {
@@ -352,6 +354,49 @@ async fn a_room_goes_with_its_group() {
         town.settle().await;
     }
     assert!(town.rows(&format!("ROOM#{room}"), "").await.is_empty());
+}
+
+/// R28: a page has fifty messages, unless asked otherwise.
+#[tokio::test]
+async fn a_page_has_fifty_messages() {
+    let town = Town::of(["ana", "bo"]).await;
+    let room = town.room_with("ana", "bo").await;
+    for number in 0..60 {
+        town.say("ana", &room, &format!("{number}")).await;
+    }
+    let (messages, bo) = (town.messages(), town.caller("bo"));
+    let first = messages.list(&bo, &room, Descending, &PageInput::first()).await.unwrap();
+    assert_eq!(first.items.len(), 50);
+    let second = PageInput { limit: None, after: first.next };
+    let second = messages.list(&bo, &room, Descending, &second).await.unwrap();
+    assert_eq!((second.items.len(), second.next), (10, None));
+    let none = PageInput { limit: Some(0), after: None };
+    let none = messages.list(&bo, &room, Descending, &none).await.map(|page| page.items.len());
+    assert_eq!(code(none), Code::BadRequest);
+}
+
+/// R15, I9: a message is found by whoever is in its room and may see it, and by nobody else.
+#[tokio::test]
+async fn a_message_is_found_by_those_in_its_room() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let room = room_of_two(&town.id("ana"), &town.id("bo")).unwrap();
+    assert_eq!(town.room_with("ana", "bo").await, room, "it is known before it is opened");
+    let elsewhere = town.room_with("ana", "cleo").await;
+    let said = town.say("ana", &room, "hello").await;
+    let end = town.now().plus_ms(1_500);
+    let brief = town.say_until("ana", &room, "psst", Some(end)).await;
+    let messages = town.messages();
+    let get =
+        async |name: &str, room: &RoomId, id| messages.get(&town.caller(name), room, id).await;
+    assert_eq!(get("bo", &room, &said.id).await.unwrap(), said);
+    assert_eq!(get("bo", &room, &brief.id).await.unwrap(), brief);
+    assert_eq!(code(get("cleo", &room, &said.id).await), Code::NotFound);
+    assert_eq!(code(get("cleo", &elsewhere, &said.id).await), Code::NotFound);
+    town.pass_ms(2_000);
+    assert_eq!(code(get("bo", &room, &brief.id).await), Code::NotFound, "it has expired");
+    town.block("ana", "bo").await;
+    assert_eq!(code(get("bo", &room, &said.id).await), Code::NotFound);
+    assert_eq!(get("ana", &room, &said.id).await.unwrap(), said);
 }
 
 /// What a listener is told now, without waiting.

@@ -3,9 +3,10 @@
 
 use roundtable_domain::limits::NAME_CHARS_MAX;
 use roundtable_domain::{
-    Code, Edit, MilestoneChange, MilestoneError, NewMilestone, PageInput, Refusal,
+    Code, Edit, MilestoneChange, MilestoneError, Milestones, NewMilestone, PageInput, Refusal,
+    TaskChange,
 };
-use roundtable_model::{Percentage, RequestId, Role};
+use roundtable_model::{GoalStatus, Percentage, RequestId, Role};
 use roundtable_testkit::Town;
 
 fn pages_of(limit: usize) -> PageInput {
@@ -133,6 +134,71 @@ async fn somebody_elses_milestone_looks_like_none() {
     assert_eq!(milestones.get(&ada, Some(&ana), &goal, &id).await.unwrap().name, "half");
     let all = milestones.timeline(&ada, Some(&ana), &pages_of(10)).await.unwrap();
     assert_eq!(all.items.len(), 1);
+}
+
+/// R10: a task that gets another title while tasks are counted keeps nothing from being achieved,
+/// whenever that happens: no other change would bring anybody to count again.
+#[tokio::test]
+async fn another_title_in_the_middle_hides_nothing() {
+    for gap in 1.. {
+        let town = Town::of(["ana"]).await;
+        let goal = town.set_goal("ana", "Run").await;
+        town.add_milestone("ana", &goal.id, 100, "all").await;
+        let task = town.add_task("ana", &goal.id, "shoes").await;
+        town.mark_done(&task, true).await;
+        let (tasks, ana) = (town.tasks(), town.caller("ana"));
+        let deed = async move || {
+            let change = TaskChange { title: Some("boots".into()), ..TaskChange::default() };
+            tasks.update(&ana, &task.goal_id, &task.id, change, None).await.unwrap();
+        };
+        let (ground, meanwhile) = town.meanwhile(gap, deed);
+        Milestones::new(ground).achieve_reached(&goal.user_id, &goal.id).await.unwrap();
+        assert_eq!(town.achieved(&goal).await, ["all"], "in gap {gap}");
+        if !meanwhile.happened() {
+            assert!(gap > 3, "{gap}");
+            break;
+        }
+    }
+}
+
+/// R10: what was told of a milestone goes with it, and nothing else that its goal had to tell.
+#[tokio::test]
+async fn a_deleted_milestone_is_not_told_of() {
+    let town = Town::of(["ana", "bo"]).await;
+    let goal = town.set_goal("ana", "Run").await;
+    let half = town.add_milestone("ana", &goal.id, 50, "half").await;
+    let most = town.add_milestone("ana", &goal.id, 90, "most").await;
+    let open = town.add_milestone("ana", &goal.id, 95, "open").await;
+    let half = town.achieve(&half).await;
+    town.achieve(&most).await;
+    town.set_goal_status(&goal, GoalStatus::Completed).await;
+    let (milestones, ana) = (town.milestones(), town.caller("ana"));
+    for milestone in [&half, &open] {
+        milestones.delete(&ana, &goal.id, &milestone.id, None).await.unwrap();
+    }
+    assert_eq!(town.told("bo", "ana").await, ["Run: most", "Run"]);
+    assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 2);
+}
+
+/// R10, R33: achieved in the middle of its deletion, in every order: nothing is told of what is gone.
+#[tokio::test]
+async fn nothing_is_told_of_a_milestone_that_goes_while_it_is_achieved() {
+    for gap in 1.. {
+        let town = Town::of(["ana"]).await;
+        let goal = town.set_goal("ana", "Run").await.id;
+        let half = town.add_milestone("ana", &goal, 50, "half").await;
+        let (milestones, ana) = (town.milestones(), town.caller("ana"));
+        let (by, to, id) = (ana.clone(), goal.clone(), half.id.clone());
+        let deed = async move || {
+            let _ = milestones.update(&by, &to, &id, MilestoneChange::achieved(), None).await;
+        };
+        let (ground, meanwhile) = town.meanwhile(gap, deed);
+        Milestones::new(ground).delete(&ana, &goal, &half.id, None).await.unwrap();
+        assert!(town.told("ana", "ana").await.is_empty(), "in gap {gap}");
+        if !meanwhile.happened() {
+            break;
+        }
+    }
 }
 
 /// R32: the same request has the effect of one.

@@ -2,6 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+#[path = "notifications/live.rs"]
+mod live;
+#[path = "notifications/unread.rs"]
+mod unread;
+
 use std::collections::BTreeSet;
 
 use futures::FutureExt;
@@ -27,7 +32,7 @@ async fn list(town: &Town, service: &Notifications, name: &str) -> Vec<String> {
     lines(&service.list(&town.caller(name), &PageInput::first()).await.unwrap())
 }
 
-async fn unread(town: &Town, service: &Notifications, name: &str) -> u64 {
+async fn count(town: &Town, service: &Notifications, name: &str) -> u64 {
     service.unread(&town.caller(name)).await.unwrap()
 }
 
@@ -58,9 +63,9 @@ async fn told() -> (Town, Notifications) {
 async fn the_newest_comes_first() {
     let (town, service) = told().await;
     assert_eq!(list(&town, &service, "ana").await, ["follow dan 1", "comment bo 1", "like cleo 2"]);
-    assert_eq!(unread(&town, &service, "ana").await, 3);
+    assert_eq!(count(&town, &service, "ana").await, 3);
     assert_eq!(list(&town, &service, "bo").await, [] as [String; 0]);
-    assert_eq!(unread(&town, &service, "bo").await, 0);
+    assert_eq!(count(&town, &service, "bo").await, 0);
 }
 
 /// R30: pages are full, and follow each other without a gap, whatever comes or is hidden meanwhile.
@@ -90,23 +95,23 @@ async fn what_is_hidden_is_gone_at_once() {
     let (ana, follows) = (town.caller("ana"), town.follows());
     town.block("cleo", "ana").await;
     assert_eq!(list(&town, &service, "ana").await, ["follow dan 1", "comment bo 1", "like bo 2"]);
-    assert_eq!(unread(&town, &service, "ana").await, 3);
+    assert_eq!(count(&town, &service, "ana").await, 3);
     town.set_status("dan", UserStatus::Suspended).await;
     assert_eq!(list(&town, &service, "ana").await, ["comment bo 1", "like bo 2"]);
     town.follow("ana", "bo").await;
     follows.update(&ana, &town.id("bo"), Some(true), None, None).await.unwrap();
     assert_eq!(
-        (list(&town, &service, "ana").await, unread(&town, &service, "ana").await),
+        (list(&town, &service, "ana").await, count(&town, &service, "ana").await),
         (vec![], 0)
     );
     follows.update(&ana, &town.id("bo"), Some(false), Some(false), None).await.unwrap();
-    assert_eq!(unread(&town, &service, "ana").await, 0);
+    assert_eq!(count(&town, &service, "ana").await, 0);
     follows.update(&ana, &town.id("bo"), None, Some(true), None).await.unwrap();
-    assert_eq!(unread(&town, &service, "ana").await, 2);
+    assert_eq!(count(&town, &service, "ana").await, 2);
     let posts = town.ground().core().posts_by(&town.id("ana")).all().await.unwrap();
     town.posts().delete(&ana, &posts[0].id, None).await.unwrap();
     assert_eq!(
-        (list(&town, &service, "ana").await, unread(&town, &service, "ana").await),
+        (list(&town, &service, "ana").await, count(&town, &service, "ana").await),
         (vec![], 0)
     );
 }
@@ -121,11 +126,11 @@ async fn what_was_read_is_not_counted() {
     assert_eq!(service.mark_read(&ana, newest, None).await.unwrap(), 2);
     let expected = ["follow dan 1", "comment bo 1 read", "like cleo 2 read"];
     assert_eq!(list(&town, &service, "ana").await, expected);
-    assert_eq!(unread(&town, &service, "ana").await, 1);
+    assert_eq!(count(&town, &service, "ana").await, 1);
     assert_eq!(service.mark_read(&ana, newest, None).await.unwrap(), 0);
     let now = town.now().plus_ms(1);
     assert_eq!(service.mark_read(&ana, now, None).await.unwrap(), 1);
-    assert_eq!(unread(&town, &service, "ana").await, 0);
+    assert_eq!(count(&town, &service, "ana").await, 0);
 }
 
 /// R38: whoever likes a post after that makes it news again, once.
@@ -137,16 +142,16 @@ async fn somebody_more_is_news() {
     town.like("dan", &posts[0].id).await;
     town.settle().await;
     service.mark_read(&ana, town.now().plus_ms(1), None).await.unwrap();
-    assert_eq!(unread(&town, &service, "ana").await, 0);
+    assert_eq!(count(&town, &service, "ana").await, 0);
     town.pass_ms(1);
     town.move_in("eve", |_| {}).await;
     town.like("eve", &posts[0].id).await;
     town.settle().await;
-    assert_eq!(unread(&town, &service, "ana").await, 1);
+    assert_eq!(count(&town, &service, "ana").await, 1);
     assert!(list(&town, &service, "ana").await.contains(&"like eve 4".into()));
     town.settle().await;
     service.mark_read(&ana, town.now().plus_ms(1), None).await.unwrap();
-    assert_eq!(unread(&town, &service, "ana").await, 0);
+    assert_eq!(count(&town, &service, "ana").await, 0);
 }
 
 /// R32: a request that comes again has the effect of one, and answers as it did.
@@ -159,7 +164,7 @@ async fn marking_twice_is_marking_once() {
     town.follow("cleo", "ana").await;
     town.settle().await;
     assert_eq!(service.mark_read(&ana, before, Some(&request)).await.unwrap(), 3);
-    assert_eq!(unread(&town, &service, "ana").await, 1);
+    assert_eq!(count(&town, &service, "ana").await, 1);
     let other = service.mark_read(&ana, town.now().plus_ms(9), Some(&request)).await;
     assert_eq!(other.unwrap_err().code(), Code::IdempotencyMismatch);
 }
@@ -175,7 +180,7 @@ async fn many_are_counted_and_marked() {
     }
     town.settle().await;
     let (service, ana) = (service(&town), town.caller("ana"));
-    assert_eq!(unread(&town, &service, "ana").await, 230);
+    assert_eq!(count(&town, &service, "ana").await, 230);
     let (mut seen, mut after) = (BTreeSet::new(), None);
     loop {
         let page = PageInput { limit: Some(100), after };
@@ -188,7 +193,7 @@ async fn many_are_counted_and_marked() {
     }
     assert_eq!(seen.len(), 230);
     let marked = service.mark_read(&ana, town.now().plus_ms(1), None).await.unwrap();
-    assert_eq!((marked, unread(&town, &service, "ana").await), (230, 0));
+    assert_eq!((marked, count(&town, &service, "ana").await), (230, 0));
 }
 
 /// Whoever is suspended or gone is told nothing.

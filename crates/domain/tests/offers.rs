@@ -51,7 +51,15 @@ async fn a_company_offers_something() {
     assert_eq!(titles(offers.of(None, &company, &page(9)).await.unwrap()), ["Repairs"]);
     assert_eq!(tagged(&town, None, "#RUNNING").await, ["Repairs"]);
     let found = town.companies().company(None, &company).await.unwrap();
-    assert_eq!((found.name.as_str(), found.owner_id), ("Ana's shoes", town.id("ana")));
+    assert_eq!((found.name.as_str(), &found.owner_id), ("Ana's shoes", &town.id("ana")));
+    let nowhere: CompanyId = "nowhere".parse().unwrap();
+    let twice = [company.clone(), nowhere, company.clone()];
+    let each = town.companies().companies(None, &twice).await.unwrap();
+    assert_eq!(
+        each,
+        [Some(found.clone()), None, Some(found)],
+        "each in its place, as often as asked"
+    );
 }
 
 /// R17: offers are made by the owner alone, and what makes no sense is refused.

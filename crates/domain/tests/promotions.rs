@@ -46,6 +46,19 @@ fn code<T: std::fmt::Debug>(refused: Result<T, PromotionError>) -> &'static str 
     refused.unwrap_err().code().as_str()
 }
 
+/// R14: whoever runs this needs no account for it, and the audit says that it was nobody's.
+#[tokio::test]
+async fn whoever_runs_this_promotes_and_demotes_without_an_account() {
+    let (town, ada) = town_of(["ana"]).await;
+    let promotions = promotions(&town);
+    let promoted = promotions.order(&actor("ana"), true).await.unwrap();
+    assert!(promoted.fanout_enabled && promoted.reason == Manual);
+    assert_eq!(promotions.get(&ada, &actor("ana")).await.unwrap(), Some(promoted));
+    assert!(head(&town, &actor("ana")).await.unwrap().promoted);
+    assert!(!promotions.order(&actor("ana"), false).await.unwrap().fanout_enabled);
+    assert_eq!(code(promotions.order(&actor("nobody"), true).await), "NOT_FOUND");
+}
+
 /// R14, R36: the head changes with the promotion, and the next activity finds it there.
 #[tokio::test]
 async fn promoted_by_hand_the_next_activity_is_copied_and_demoted_the_one_after_is_not() {

@@ -2,12 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use roundtable_domain::limits::QUESTS_ACTIVE_MAX;
 use roundtable_domain::{
     Code, NewQuest, PageInput, QuestError, QuestFilter, QuestSettings, Quests, Refusal, Settings,
 };
 use roundtable_model::entities::{Goal, Task};
+use roundtable_model::table::BatchWrite;
 use roundtable_model::{
-    CountScope, GoalId, QuestDifficulty, QuestId, QuestKind, QuestStatus, RequestId, Role, TaskId,
+    CountScope, Entity, GoalId, QuestDifficulty, QuestId, QuestKind, QuestStatus, RequestId, Role,
+    TaskId, samples,
 };
 use roundtable_testkit::Town;
 
@@ -83,7 +86,7 @@ async fn what_makes_no_sense_is_refused() {
     let cases = [
         ("title", NewQuest { title: " ".into(), ..any.clone() }),
         ("targetCount", NewQuest { target_count: None, ..any.clone() }),
-        ("targetCount", NewQuest { target_count: Some(1_001), ..any.clone() }),
+        ("targetCount", NewQuest { target_count: Some(81), ..any.clone() }),
         ("targetCount", NewQuest { target_count: Some(1), ..linked.clone() }),
         ("startAt", NewQuest { start_at: Some(now), ..linked.clone() }),
         ("linkedTaskIds", NewQuest::linked("none", Vec::new(), Vec::new())),
@@ -108,6 +111,63 @@ async fn what_makes_no_sense_is_refused() {
         assert!(text.starts_with(field), "{field}: {text}");
     }
     assert!(town.rows("USER#ana", "QUEST#").await.is_empty());
+}
+
+/// R24: quests are listed as they stand now, whatever the index remembers.
+#[tokio::test]
+async fn an_old_image_shows_no_quest_under_way() {
+    let (town, far) = Town::far_away(["ana"]).await;
+    let kept = town.set_quest("ana", NewQuest::tasks("kept", 1)).await;
+    let given_up = town.set_quest("ana", NewQuest::tasks("given up", 1)).await;
+    far.fall_behind(1_000);
+    town.quests().cancel(&town.caller("ana"), &given_up.id, None).await.unwrap();
+    let active = QuestFilter { status: Some(QuestStatus::Active), ..QuestFilter::default() };
+    assert_eq!(town.quest_titles("ana", &active).await, [kept.title]);
+}
+
+/// R11: as many quests as are looked at for every task can be under way, and no more; one that is over
+/// makes room.
+#[tokio::test]
+async fn only_so_many_quests_are_under_way() {
+    let town = Town::of(["ana", "bo"]).await;
+    let mut last = None;
+    for _ in 0..QUESTS_ACTIVE_MAX {
+        last = Some(town.set_quest("ana", NewQuest::tasks("run", 1)).await.id);
+    }
+    let (code, _) = refused(&town, NewQuest::tasks("one more", 1)).await;
+    assert_eq!(code, Code::Conflict);
+    town.set_quest("bo", NewQuest::tasks("run", 1)).await;
+    town.quests().cancel(&town.caller("ana"), &last.unwrap(), None).await.unwrap();
+    town.set_quest("ana", NewQuest::tasks("one more", 1)).await;
+}
+
+/// R11: however many tasks somebody has done, a quest is completed by as many as it asks for.
+#[tokio::test]
+async fn a_quest_looks_at_any_number_of_tasks() {
+    let town = Town::of(["ana"]).await;
+    let (begin, goal) = (town.now(), town.open_goal("ana", "g1").await);
+    let many = (0..10_020).map(|number| Task {
+        user_id: town.id("ana"),
+        goal_id: goal.clone(),
+        id: format!("t{number:05}").parse().unwrap(),
+        done: true,
+        // Only the last ones count.
+        done_at: Some(begin.plus_ms(if number < 9_960 { 0 } else { 10 })),
+        ..samples::task()
+    });
+    let many: Vec<BatchWrite> = many.map(|task| BatchWrite::Put(task.item())).collect();
+    for some in many.chunks(25) {
+        town.ground().core().table().batch_write(some.to_vec()).await.unwrap();
+    }
+    let start_at = Some(begin.plus_ms(10));
+    let [enough, more] = [60, 61];
+    let enough = NewQuest { start_at, ..NewQuest::tasks("enough", enough) };
+    let more = NewQuest { start_at, ..NewQuest::tasks("more", more) };
+    for (quest, expected) in [(enough, "completed 60"), (more, "active 60")] {
+        let quest = town.set_quest("ana", quest).await;
+        town.quests().weigh_all(&quest.user_id, &quest.id).await.unwrap();
+        assert_eq!(town.standing("ana", &quest.id).await, expected);
+    }
 }
 
 /// R31: only what is one's own can be linked, and what is not looks as if it were not there.

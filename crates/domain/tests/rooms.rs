@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use roundtable_conformance::Reference;
 use roundtable_domain::{Code, NewRoom, PageInput, Refusal, RoomError};
-use roundtable_model::entities::{Room, RoomHead, RoomMember};
-use roundtable_model::table::{Delete, ManualClock, Store};
-use roundtable_model::{GroupId, MessageId, RequestId, RoomId, UserStatus};
+use roundtable_model::entities::{Message, Room, RoomHead, RoomMember};
+use roundtable_model::table::{BatchWrite, Delete, ManualClock, Recorder, Store};
+use roundtable_model::{Entity, GroupId, MessageId, RequestId, RoomId, UserStatus, samples};
 use roundtable_testkit::{Town, Yielding};
 
 fn code<T: std::fmt::Debug>(answer: Result<T, RoomError>) -> Code {
@@ -194,7 +194,7 @@ async fn everybody_finds_their_rooms() {
     assert_eq!(code(rooms.mine(&town.caller("bo"), &PageInput::first()).await), Code::Forbidden);
 }
 
-/// Who is in a room is for those in it, and only the people they can see.
+/// R15, I9: who is in a room is for those in it, and only the people they can see.
 #[tokio::test]
 async fn those_in_a_room_see_who_else_is() {
     let town = Town::of(["ana", "bo", "cleo", "sid"]).await;
@@ -226,7 +226,7 @@ async fn a_repeated_request_opens_no_other_room() {
     assert_eq!(code(other), Code::IdempotencyMismatch);
 }
 
-/// I1: a mark goes forward only, and only to a message that is there to be seen.
+/// R15, I1: a mark goes forward only, and only to a message that is there to be seen.
 #[tokio::test]
 async fn what_was_read_stays_read() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
@@ -253,4 +253,77 @@ async fn what_was_read_stays_read() {
     for _ in 0..2 {
         rooms.mark_read(&ana, &room, &second.id, Some(&once)).await.unwrap();
     }
+}
+
+/// I9: moderators in a room see and count what anybody would: their sight is for their work.
+#[tokio::test]
+async fn staff_see_in_a_room_what_anybody_would() {
+    let town = Town::of(["ana", "bo", "sid", "mo"]).await;
+    let group = town.found("ana", "runners").await;
+    for name in ["bo", "sid", "mo"] {
+        town.join(name, &group).await;
+    }
+    let room = town.room_of("ana", &group).await;
+    for name in ["ana", "bo", "sid"] {
+        town.say(name, &room, name).await;
+    }
+    town.block("bo", "mo").await;
+    town.set_status("sid", UserStatus::Suspended).await;
+    let (mo, page) = (town.staff("mo", roundtable_model::Role::Moderator), PageInput::first());
+    let rooms = town.rooms();
+    let members = rooms.members(&mo, &room, &page).await.unwrap().into_items();
+    let members: Vec<String> = members.iter().map(|member| member.user_id.to_string()).collect();
+    assert_eq!(members, ["ana", "mo"]);
+    let order = roundtable_model::table::Order::Ascending;
+    let heard = town.messages().list(&mo, &room, order, &page).await.unwrap().into_items();
+    let heard: Vec<String> = heard.into_iter().map(|message| message.text).collect();
+    assert_eq!(heard, ["ana"]);
+    assert_eq!(rooms.room(&mo, &room).await.unwrap().unread_count, 1);
+}
+
+/// R15, I1: what is unread is exact up to a thousand, and what a request reads to tell is bounded, over
+/// all of its rooms.
+#[tokio::test]
+async fn counting_what_is_unread_is_bounded() {
+    const ROOMS: usize = 40;
+    const SAID: u64 = 420;
+    let town = Town::of(["ana"]).await;
+    let table = town.ground().core().table();
+    for number in 0..ROOMS {
+        let name = format!("p{number}");
+        town.move_in(&name, |_| {}).await;
+        let room = town.room_with("ana", &name).await;
+        let messages: Vec<BatchWrite> = (1..=SAID)
+            .map(|seq| {
+                let created_at = town.now().plus_ms(seq);
+                let message = Message {
+                    room_id: room.clone(),
+                    id: town.ground().ids().next_at(created_at),
+                    user_id: town.id(&name),
+                    seq,
+                    created_at,
+                    ttl: None,
+                    ..samples::message()
+                };
+                BatchWrite::Put(message.item())
+            })
+            .collect();
+        for some in messages.chunks(25) {
+            table.batch_write(some.to_vec()).await.unwrap();
+        }
+        let raised = RoomHead::at(&room).patch().set(RoomHead::SEQ, &SAID);
+        table.update(raised.into()).await.unwrap();
+        town.pass_ms(1_000);
+    }
+    let recorder = Arc::new(Recorder::default());
+    let rooms = roundtable_domain::Rooms::new(town.ground().observed(recorder.clone()));
+    let ana = town.caller("ana");
+    let page = rooms.mine(&ana, &PageInput { limit: Some(1), after: None }).await.unwrap();
+    assert_eq!(page.into_items()[0].unread_count, SAID);
+    recorder.take();
+    let page = rooms.mine(&ana, &PageInput { limit: Some(ROOMS), after: None }).await.unwrap();
+    assert!(page.into_items().iter().all(|view| view.unread_count >= 250));
+    let read = recorder.take().into_iter().filter(|one| one.pattern == Some("messages"));
+    let read: usize = read.map(|one| one.items).sum();
+    assert!(read <= 15_000, "{read} messages were read");
 }

@@ -92,7 +92,7 @@ async fn tasks_of_a_goal_come_in_full_pages() {
     for (done, expected) in [(None, 12), (Some(true), 3), (Some(false), 9)] {
         let (mut found, mut page) = (Vec::new(), pages_of(3));
         loop {
-            let read = tasks.list(&ana, &goal, done, &page).await.unwrap();
+            let read = tasks.list(&ana, None, &goal, done, &page).await.unwrap();
             page.after.clone_from(&read.next);
             assert_eq!(read.items.len(), 3, "a full page of {done:?}");
             found.extend(read.into_items());
@@ -200,12 +200,39 @@ async fn somebody_elses_task_looks_like_none() {
     }
     let added = tasks.create(&bo, NewTask::titled(&goal, "mine"), None).await;
     assert!(matches!(added, Err(TaskError::NoSuchGoal)));
-    let listed = tasks.list(&bo, &goal, None, &pages_of(10)).await;
+    let listed = tasks.list(&bo, None, &goal, None, &pages_of(10)).await;
     assert!(matches!(listed, Err(TaskError::NoSuchGoal)));
     assert_eq!(tasks.get(&ada, &goal, &task.id).await.unwrap().title, "shoes");
-    assert_eq!(tasks.list(&ada, &goal, None, &pages_of(10)).await.unwrap().items.len(), 1);
+    let listed = tasks.list(&ada, None, &goal, None, &pages_of(10)).await;
+    assert_eq!(listed.unwrap().items.len(), 1);
+    let empty = town.set_goal("ana", "Rest").await.id;
+    let owner = Some(&task.user_id);
+    let listed = tasks.list(&ada, owner, &empty, None, &pages_of(10)).await;
+    assert!(listed.unwrap().items.is_empty(), "a goal without tasks is there, too");
+    let listed = tasks.list(&bo, owner, &empty, None, &pages_of(10)).await;
+    assert!(matches!(listed, Err(TaskError::NoSuchGoal)));
+    assert_eq!(tasks.by_id(&ada, &task.id).await.unwrap(), task);
+    assert!(matches!(tasks.by_id(&bo, &task.id).await, Err(TaskError::NoSuchTask)));
     let changed = tasks.update(&ada, &goal, &task.id, TaskChange::to_done(true), None).await;
     assert!(matches!(changed, Err(TaskError::NoSuchTask)));
+}
+
+/// R24: a task is found by its id alone, also right after it was made, where indexes are behind; and as
+/// it is now.
+#[tokio::test(start_paused = true)]
+async fn a_task_is_found_by_its_id() {
+    let (town, far) = Town::far_away(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let (tasks, ana) = (town.tasks(), town.caller("ana"));
+    let early = town.add_task("ana", &goal, "shoes").await;
+    far.fall_behind(3);
+    let late = town.add_task("ana", &goal, "race").await;
+    assert_eq!(tasks.by_id(&ana, &late.id).await.unwrap(), late);
+    far.fall_behind(1_000);
+    let done = town.mark_done(&early, true).await;
+    assert_eq!(tasks.by_id(&ana, &early.id).await.unwrap(), done);
+    town.goals().delete(&ana, &goal, None).await.unwrap();
+    assert!(matches!(tasks.by_id(&ana, &early.id).await, Err(TaskError::NoSuchTask)));
 }
 
 /// R33: nothing comes to a goal that is not there any more.
@@ -217,7 +244,7 @@ async fn tasks_go_with_their_goal() {
     let (tasks, ana) = (town.tasks(), town.caller("ana"));
     town.goals().delete(&ana, &goal, None).await.unwrap();
     assert!(tasks.get(&ana, &goal, &task.id).await.is_err());
-    assert!(tasks.list(&ana, &goal, None, &pages_of(10)).await.is_err());
+    assert!(tasks.list(&ana, None, &goal, None, &pages_of(10)).await.is_err());
     assert!(tasks.create(&ana, NewTask::titled(&goal, "more"), None).await.is_err());
     assert!(tasks.update(&ana, &goal, &task.id, TaskChange::to_done(true), None).await.is_err());
 }

@@ -1,4 +1,5 @@
-//! The HTTP client: HTTP/1.1, with TLS on the cryptography that the whole binary uses, and no redirects.
+//! The HTTP client: HTTP/1.1, with TLS on the cryptography that the whole binary uses, no redirects, and
+//! no connection to where it may not go.
 
 use std::sync::Arc;
 
@@ -13,9 +14,10 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::Misconfigured;
+use crate::reach::{Reach, Resolver};
 
 /// A client that sends whole bodies. It keeps connections open for a while.
-pub(crate) type Client = legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+pub(crate) type Client = legacy::Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
 
 /// Where messages can be sent to.
 pub(crate) fn address(text: &str) -> Result<Uri, Misconfigured> {
@@ -32,12 +34,16 @@ pub(crate) fn address(text: &str) -> Result<Uri, Misconfigured> {
     }
 }
 
-/// A client for this address.
-pub(crate) fn client(address: &Uri) -> Result<Client, Misconfigured> {
+/// A client for this address, which connects to nothing out of reach.
+pub(crate) fn client(address: &Uri, reach: Reach) -> Result<Client, Misconfigured> {
+    // No name is looked up for these, so that nobody else would see them.
+    if !reach.allows_literal(address) {
+        return Err(Misconfigured::Address("is of this machine or its network"));
+    }
     let tls = HttpsConnectorBuilder::new().with_tls_config(trust(address)?);
     let secure = address.scheme() == Some(&Scheme::HTTPS);
     let protocols = if secure { tls.https_only() } else { tls.https_or_http() };
-    let mut http = HttpConnector::new();
+    let mut http = HttpConnector::new_with_resolver(Resolver::new(reach));
     http.enforce_http(false);
     http.set_nodelay(true);
     let connector = protocols.enable_http1().wrap_connector(http);

@@ -8,18 +8,23 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
-use hyper::{Method, Request, StatusCode, Uri};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use roundtable_model::Secret;
 use roundtable_model::table::Clock;
 use tokio::time::timeout;
 
 use crate::Misconfigured;
 use crate::client::{Client, address, client};
+use crate::reach::Reach;
 use crate::signature::SigningKey;
 
 /// The largest body of a reply that is read.
 pub const REPLY_BYTES_MAX: usize = 64 << 10;
+/// How long a reply is waited for of which nobody wants more than its beginning: if it ends in time, the
+/// connection can be used again.
+const REST: Duration = Duration::from_secs(1);
 /// The longest that anybody waits for a reply.
 const PATIENCE_MAX: Duration = Duration::from_mins(1);
 
@@ -91,12 +96,23 @@ impl Courier {
         patience: Duration,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Misconfigured> {
+        Self::reaching(Reach::Everything, to, secret, patience, clock)
+    }
+
+    /// The same, which goes no further than this.
+    pub(crate) fn reaching(
+        reach: Reach,
+        to: &str,
+        secret: Option<&Secret>,
+        patience: Duration,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Misconfigured> {
         let address = address(to)?;
         let key = secret.map(SigningKey::read).transpose()?;
         if patience.is_zero() || patience > PATIENCE_MAX {
             return Err(Misconfigured::Patience(patience));
         }
-        let client = client(&address)?;
+        let client = client(&address, reach)?;
         let content_type = JSON;
         Ok(Self { address, key, patience, content_type, clock, client })
     }
@@ -114,10 +130,25 @@ impl Courier {
         reply.unwrap_or(Err(SendError::TooLate(self.patience)))
     }
 
-    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<Reply, SendError> {
-        let response = self.client.request(request).await;
-        let response = response.map_err(|error| SendError::Unreachable(causes(&error)))?;
+    /// Sends a message once, and waits only until the receiver says whether it took it. Whatever else it
+    /// says, and however much, changes nothing.
+    pub async fn tell(&self, message: &Message) -> Result<StatusCode, SendError> {
+        let request = self.request(message)?;
+        let response = timeout(self.patience, self.begin(request)).await;
+        let response = response.unwrap_or(Err(SendError::TooLate(self.patience)))?;
         let (head, body) = response.into_parts();
+        let rest = Limited::new(body, REPLY_BYTES_MAX).collect();
+        drop(timeout(self.patience.min(REST), rest).await);
+        Ok(head.status)
+    }
+
+    async fn begin(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, SendError> {
+        let response = self.client.request(request).await;
+        response.map_err(|error| SendError::Unreachable(causes(&error)))
+    }
+
+    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<Reply, SendError> {
+        let (head, body) = self.begin(request).await?.into_parts();
         let body = Limited::new(body, REPLY_BYTES_MAX).collect().await;
         let body = body.map_err(|error| match error.downcast_ref::<LengthLimitError>() {
             Some(_) => SendError::TooLarge,

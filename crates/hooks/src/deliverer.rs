@@ -1,5 +1,5 @@
 //! Brings events to the endpoints that asked for them: each has a courier of its own, with its own
-//! connections and its own key.
+//! connections and its own key, and goes nowhere but to the internet.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,11 +10,12 @@ use async_trait::async_trait;
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use parking_lot::Mutex;
-use roundtable_domain::{Deliver, Outgoing, Undelivered};
+use roundtable_domain::{Deliver, Outgoing, Undelivered, WebhookSettings};
 use roundtable_model::WebhookId;
 use roundtable_model::entities::Webhook;
 use roundtable_model::table::Clock;
 
+use crate::reach::Reach;
 use crate::{Courier, Message, Misconfigured};
 
 /// How long an endpoint may take, unless configured otherwise.
@@ -28,6 +29,7 @@ const CLOUD_EVENT: HeaderValue =
 /// Brings events to endpoints.
 pub struct Deliverer {
     patience: Duration,
+    reach: Reach,
     clock: Arc<dyn Clock>,
     couriers: Mutex<HashMap<WebhookId, (String, Courier)>>,
 }
@@ -35,7 +37,14 @@ pub struct Deliverer {
 impl Deliverer {
     /// One that waits so long for an answer, connecting and all.
     pub fn new(patience: Duration, clock: Arc<dyn Clock>) -> Self {
-        Self { patience, clock, couriers: Mutex::default() }
+        Self { patience, reach: Reach::Public, clock, couriers: Mutex::default() }
+    }
+
+    /// One that brings events where the settings allow.
+    #[must_use]
+    pub fn allowing(self, settings: &WebhookSettings) -> Self {
+        let reach = if settings.local { Reach::Everything } else { Reach::Public };
+        Self { reach, ..self }
     }
 
     fn courier(&self, to: &Webhook) -> Result<Courier, Misconfigured> {
@@ -45,7 +54,8 @@ impl Deliverer {
             return Ok(courier.clone());
         }
         let clock = Arc::clone(&self.clock);
-        let courier = Courier::new(&to.url, Some(&to.secret), self.patience, clock)?;
+        let (secret, patience) = (Some(&to.secret), self.patience);
+        let courier = Courier::reaching(self.reach, &to.url, secret, patience, clock)?;
         let courier = courier.speaking(CLOUD_EVENT);
         let mut couriers = self.couriers.lock();
         if couriers.len() >= COURIERS_MAX {
@@ -69,8 +79,7 @@ impl Deliver for Deliverer {
         let failed = |why: &dyn fmt::Display| Undelivered::Failed(why.to_string());
         let courier = self.courier(to).map_err(|error| failed(&error))?;
         let message = Message { id: message.id.clone(), body: message.body.clone().into() };
-        let reply = courier.send(&message).await.map_err(|error| failed(&error))?;
-        match reply.status {
+        match courier.tell(&message).await.map_err(|error| failed(&error))? {
             status if status.is_success() => Ok(()),
             StatusCode::GONE => Err(Undelivered::Gone),
             status => Err(Undelivered::Failed(format!("the endpoint answered {status}"))),

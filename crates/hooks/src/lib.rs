@@ -11,6 +11,7 @@ mod deliverer;
 mod judge;
 mod misconfigured;
 mod question;
+mod reach;
 mod signature;
 
 pub use courier::{Courier, Message, REPLY_BYTES_MAX, Reply, SendError};

@@ -62,7 +62,7 @@ impl MediaStore for Bucket {
     ) -> Result<SignedUpload, MediaStoreError> {
         let content_type = HeaderValue::from_str(declared.content_type).map_err(failed)?;
         // The store itself refuses what is called something else. What is longer it takes, because the
-        // signer binds no lengths; it is refused when it is looked at.
+        // signer binds no lengths; it is refused before anything is copied.
         let options = SignedUrlOptions::new().with_signed_header(CONTENT_TYPE, content_type);
         let at = incoming(key)?;
         let signed = self.signer.signed_url_opts(Method::PUT, &at, lasting, &options);
@@ -72,8 +72,13 @@ impl MediaStore for Bucket {
         Ok(SignedUpload { url, method: "PUT", headers })
     }
 
-    async fn take(&self, key: &MediaKey, copy: &str) -> Result<Option<u64>, MediaStoreError> {
-        self.objects.take(key, copy).await
+    async fn take(
+        &self,
+        key: &MediaKey,
+        copy: &str,
+        bytes: u64,
+    ) -> Result<Option<u64>, MediaStoreError> {
+        self.objects.take(key, copy, bytes).await
     }
 
     async fn read(
@@ -106,7 +111,11 @@ impl MediaStore for Bucket {
         self.objects.discard(key, copy).await
     }
 
+    async fn tidy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
+        self.objects.clear(key, Some(copy)).await
+    }
+
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError> {
-        self.objects.remove(key).await
+        self.objects.clear(key, None).await
     }
 }

@@ -18,6 +18,7 @@ use roundtable_model::MediaKey;
 use roundtable_model::table::Clock;
 
 use crate::Misconfigured;
+use crate::leftovers::Leftovers;
 use crate::objects::{Objects, failed, incoming, kept};
 use crate::signature::{Grant, SigningKey};
 
@@ -32,6 +33,7 @@ pub const SAFE_HEADERS: [(&str, &str); 3] = [
 #[derive(Clone, Debug)]
 pub struct Directory {
     objects: Objects,
+    leftovers: Leftovers,
     base: String,
     key: SigningKey,
     clock: Arc<dyn Clock>,
@@ -110,10 +112,11 @@ impl Directory {
         std::fs::create_dir_all(at).map_err(|error| wrong(&error))?;
         // A file is whole under its name or not there, also after a power failure.
         let files = LocalFileSystem::new_with_prefix(at).map_err(|error| wrong(&error))?;
+        let leftovers = Leftovers::of(files.clone());
         let files = files.with_fsync(true).with_automatic_cleanup(true);
         let key = SigningKey::new(secret).ok_or(Misconfigured::Address)?;
         let base = base.trim_end_matches('/').to_owned();
-        Ok(Self { objects: Objects::new(Arc::new(files)), base, key, clock })
+        Ok(Self { objects: Objects::new(Arc::new(files)), leftovers, base, key, clock })
     }
 
     /// Whether a file may be sent to this address: what follows the base, and its query.
@@ -222,8 +225,13 @@ impl MediaStore for Directory {
         Ok(SignedUpload { url: self.url(&grant), method: grant.method, headers })
     }
 
-    async fn take(&self, key: &MediaKey, copy: &str) -> Result<Option<u64>, MediaStoreError> {
-        self.objects.take(key, copy).await
+    async fn take(
+        &self,
+        key: &MediaKey,
+        copy: &str,
+        bytes: u64,
+    ) -> Result<Option<u64>, MediaStoreError> {
+        self.objects.take(key, copy, bytes).await
     }
 
     async fn read(
@@ -256,7 +264,13 @@ impl MediaStore for Directory {
         self.objects.discard(key, copy).await
     }
 
+    async fn tidy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
+        self.objects.clear(key, Some(copy)).await?;
+        self.leftovers.clear(key).await
+    }
+
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError> {
-        self.objects.remove(key).await
+        self.objects.clear(key, None).await?;
+        self.leftovers.clear(key).await
     }
 }

@@ -7,6 +7,7 @@
 
 mod bucket;
 mod directory;
+mod leftovers;
 mod misconfigured;
 mod objects;
 mod signature;

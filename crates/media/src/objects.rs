@@ -27,15 +27,25 @@ impl Objects {
         &*self.0
     }
 
-    /// Copies what has arrived; answers with the length of the copy.
+    /// Copies what has arrived, if it is as long as it should be; answers with its length.
     pub(crate) async fn take(
         &self,
         key: &MediaKey,
         copy: &str,
+        bytes: u64,
     ) -> Result<Option<u64>, MediaStoreError> {
-        let kept = kept(key, copy)?;
-        match self.0.copy(&incoming(key)?, &kept).await {
-            Ok(()) => Ok(Some(self.0.head(&kept).await.map_err(failed)?.size)),
+        let (sent, kept) = (incoming(key)?, kept(key, copy)?);
+        let taken = async {
+            let length = self.0.head(&sent).await?.size;
+            if length != bytes {
+                return Ok(length);
+            }
+            self.0.copy(&sent, &kept).await?;
+            // Something else may have been sent in between: what counts is the copy.
+            Ok(self.0.head(&kept).await?.size)
+        };
+        match taken.await {
+            Ok(length) => Ok(Some(length)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(failed(error)),
         }
@@ -58,12 +68,18 @@ impl Objects {
         self.delete(&kept(key, copy)?).await
     }
 
-    /// Takes everything of a file away. What was sent goes first, so that it cannot be copied again.
-    pub(crate) async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError> {
+    /// Takes everything of a file away, but this copy. What was sent goes first, so that it cannot be
+    /// copied again.
+    pub(crate) async fn clear(
+        &self,
+        key: &MediaKey,
+        but: Option<&str>,
+    ) -> Result<(), MediaStoreError> {
         self.delete(&incoming(key)?).await?;
-        let copies = place(&format!("{KEPT}/{key}"))?;
-        let copies: Vec<_> = self.0.list(Some(&copies)).try_collect().await.map_err(failed)?;
-        for copy in copies {
+        let but = but.map(|copy| kept(key, copy)).transpose()?;
+        let copies: Vec<_> =
+            self.0.list(Some(&copies(key)?)).try_collect().await.map_err(failed)?;
+        for copy in copies.iter().filter(|copy| Some(&copy.location) != but.as_ref()) {
             self.delete(&copy.location).await?;
         }
         Ok(())
@@ -80,6 +96,11 @@ impl Objects {
 /// Where what is sent goes.
 pub(crate) fn incoming(key: &MediaKey) -> Result<Path, MediaStoreError> {
     place(&format!("{INCOMING}/{key}"))
+}
+
+/// Where the copies of a file are.
+pub(crate) fn copies(key: &MediaKey) -> Result<Path, MediaStoreError> {
+    place(&format!("{KEPT}/{key}"))
 }
 
 /// Where a copy is.

@@ -20,12 +20,12 @@ mod reactions;
 
 pub use accounts::{ApiKey, Credential, Idempotency, Invitation, Session};
 pub use activities::{Activity, ActorHead, FeedHorizon, FeedItem, Interval, ObjectRef, Promotion};
-pub use assistance::{AssistMsg, AssistThread};
+pub use assistance::{AssistHelper, AssistMsg, AssistThread};
 pub use chat::{Message, Room, RoomHead, RoomMember};
 pub use follows::{Block, Follow};
 pub use goals::{Goal, Milestone, Task};
 pub use groups::{Group, GroupCounter, GroupMember};
-pub use media::{Media, Upload};
+pub use media::{Holder, Media, Upload};
 pub use moderation::{Audit, ModerationCase, Report};
 pub use notifications::Notification;
 pub use offers::{Company, Offer, TagRef};

@@ -50,7 +50,10 @@ pub(crate) use roundtable_model_macros::Sample;
 pub use roundtable_model_macros::{Fields, single_table};
 pub use schema::*;
 pub use time::*;
-pub use together::{EntityTimeline, PostStats, TimelineEntry, TimelinePage};
+pub use together::{
+    AssistEntry, Assists, EntityTimeline, Merged, MergedPage, PostStats, TimelineEntry,
+    TimelinePage,
+};
 pub use words::*;
 
 #[doc(hidden)]

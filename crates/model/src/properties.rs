@@ -22,8 +22,8 @@ macro_rules! for_each_entity {
             User EmailLock NickLock HandleLock Credential Session Invitation UserCounter Follow
             Block Group GroupMember GroupCounter Goal Task Milestone Quest QuestStep XpEntry
             Activity ActorHead FeedItem FeedHorizon Promotion Room RoomHead RoomMember Message
-            AssistThread AssistMsg Post ModerationCase PostCounter Comment Like Share CommentLike
-            CommentCounter Report Notification Company Offer TagRef Upload Idempotency ApiKey Audit
+            AssistThread AssistHelper AssistMsg Post ModerationCase PostCounter Comment Like Share
+            CommentLike CommentCounter Report Notification Company Offer TagRef Upload Idempotency ApiKey Audit
             LoginAttempt Checkpoint Job DeadLetter Webhook SealedKey
         }
     };

@@ -15,7 +15,7 @@ mod people;
 mod posts;
 mod reactions;
 
-pub use chat::{assist_msg, assist_thread, message, room, room_head, room_member};
+pub use chat::{assist_helper, assist_msg, assist_thread, message, room, room_head, room_member};
 pub use feeds::{
     activity, actor_head, feed_horizon, feed_item, notification, promotion, tag_ref, upload,
 };
@@ -47,8 +47,8 @@ macro_rules! each {
             user email_lock nick_lock handle_lock credential session invitation user_counter follow
             block group group_member group_counter goal task milestone quest quest_step xp_entry
             activity actor_head feed_item feed_horizon promotion room room_head room_member message
-            assist_thread assist_msg post moderation_case post_counter comment like share
-            comment_like comment_counter report notification company offer tag_ref upload
+            assist_thread assist_helper assist_msg post moderation_case post_counter comment like
+            share comment_like comment_counter report notification company offer tag_ref upload
             idempotency api_key audit login_attempt checkpoint job dead_letter webhook sealed_key
         }
     };

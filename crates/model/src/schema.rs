@@ -6,12 +6,13 @@
 //! key `if …` is there only then. Nothing in a key holds a `#` that is not written here.
 
 use crate::entities::{
-    Activity, ActorHead, ApiKey, AssistMsg, AssistThread, Audit, Block, Checkpoint, Comment,
-    CommentCounter, CommentLike, Company, Credential, DeadLetter, EmailLock, FeedHorizon, FeedItem,
-    Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency, Invitation, Job, Like,
-    LoginAttempt, Message, Milestone, ModerationCase, NickLock, Notification, Offer, Post,
-    PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room, RoomHead, RoomMember,
-    SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter, Webhook, XpEntry,
+    Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
+    Comment, CommentCounter, CommentLike, Company, Credential, DeadLetter, EmailLock, FeedHorizon,
+    FeedItem, Follow, Goal, Group, GroupCounter, GroupMember, HandleLock, Idempotency, Invitation,
+    Job, Like, LoginAttempt, Message, Milestone, ModerationCase, NickLock, Notification, Offer,
+    Post, PostCounter, PostSummary, Promotion, Quest, QuestStep, Report, Room, RoomHead,
+    RoomMember, SealedKey, Session, Share, TagRef, Task, Upload, User, UserCounter, Webhook,
+    XpEntry,
 };
 use crate::shape::TableShape;
 use crate::{
@@ -136,6 +137,11 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
     AssistThread(thread_id: ThreadId) + (user_id, created_at) {
         main                    => "ASSIST#{thread_id}",                "THREAD";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Assist#{created_at}#{thread_id}";
+    }
+    /// Somebody who was asked for help.
+    AssistHelper(thread_id: ThreadId, user_id: UserId) + (created_at) {
+        main                    => "ASSIST#{thread_id}",                "HELPER#{user_id}";
+        gsi1                    => "USER#{user_id}",                    "ENTITY#Helping#{created_at}#{thread_id}";
     }
     /// What was said in a call for help.
     AssistMsg(thread_id: ThreadId, created_at: Time, id: MessageId) + (user_id) {
@@ -299,8 +305,12 @@ access_patterns {
     rooms_of(user: UserId)                       => gsi1, "USER#{user}", begins "ENTITY#Room#", desc -> RoomMember;
     messages_by(user: UserId)                    => gsi1, "USER#{user}", begins "ENTITY#Message#", desc -> Message;
     assist_thread(id: ThreadId)                  => main, "ASSIST#{id}", "THREAD", strong -> AssistThread;
+    assist_threads(ids: [ThreadId])              => main, "ASSIST#{ids}", "THREAD", strong -> AssistThread;
+    assist_helpers(thread: ThreadId)             => main, "ASSIST#{thread}", begins "HELPER#", asc, strong -> AssistHelper;
+    assist_message(thread: ThreadId, at: Time, id: MessageId) => main, "ASSIST#{thread}", "MSG#{at}#{id}", strong -> AssistMsg;
     assist_messages(thread: ThreadId)            => main, "ASSIST#{thread}", begins "MSG#", desc, strong, page 50 -> AssistMsg;
     assists_of(user: UserId)                     => gsi1, "USER#{user}", begins "ENTITY#Assist#", desc -> AssistThread;
+    helping(user: UserId)                        => gsi1, "USER#{user}", begins "ENTITY#Helping#", desc -> AssistHelper;
     assist_messages_by(user: UserId)             => gsi1, "USER#{user}", begins "ENTITY#AssistMsg#", desc -> AssistMsg;
     post(id: PostId)                             => main, "POST#{id}", "POST", strong -> Post;
     posts(ids: [PostId])                         => main, "POST#{ids}", "POST" -> Post;
@@ -356,6 +366,8 @@ together {
     /// What a person did and made, of all kinds, by time.
     entity_timeline    = user_card + recent_following + groups_of + goal_timeline + tasks_by_due + milestone_timeline
                        + quests + posts_by + comments_by + likes_by + messages_by;
+    /// The calls for help that a person has a part in, by time.
+    assists            = assists_of + helping;
 }
 accepted {
     hot Comment.main, Like.main, Share.main, CommentLike.main, Report.main => "One post takes 500 such transactions a second and stays one query to read; shards can still be added.";
@@ -365,6 +377,7 @@ accepted {
     hot FeedItem.main => "Only what the promoted ones do among those whom one person follows: far less than a partition takes.";
     hot GroupMember.main, GroupCounter.main => "Five hundred people a second joining one group; whether somebody is a member stays one read.";
     hot RoomHead.main, RoomMember.main, Message.main, AssistMsg.main => "A conversation that people can follow is far slower, and its order is that of one partition.";
+    hot AssistHelper.main => "A few, written once, with their thread.";
     hot Activity.main, ActorHead.main => "An actor's activities commit one after the other through its head, which is slower than a partition.";
     hot Follow.gsi1 => "Followers have shards. Requests wait for one person to answer them, who never answers a thousand a second.";
     hot Block.gsi1 => "A thousand people blocking the same person in one second are not expected.";
@@ -372,11 +385,11 @@ accepted {
     hot Follow.gsi2, Task.gsi2, Post.gsi2, Post.gsi3, ModerationCase.gsi2, TagRef.main, Audit.main => "The key ends in a shard; how many there are is a setting, which can be raised at any time.";
     unbounded Goal.main, Task.main, Task.gsi1, Milestone.main, Quest.main, QuestStep.main, XpEntry.main => "One person's own, made by hand and theirs to keep.";
     unbounded ApiKey.main => "One person's own, made by hand, and no more than the services let them have.";
-    unbounded Upload.main => "What does not arrive expires; what does is as much as one person sends, and found by its key only.";
+    unbounded Upload.main => "What does not arrive or belongs to nothing expires; the rest is as much as one person shows, and found by its key only.";
     unbounded Activity.main => "Feeds reach back to any depth, and are read from the newest end.";
     unbounded Comment.main, CommentLike.main, CommentCounter.main, Message.main, AssistMsg.main => "A conversation is kept as long as its post, room or thread, and read a page at a time; messages can be sent with an end.";
     unbounded TagRef.main => "It goes with what it names, and a popular tag has shards.";
-    unbounded Post.gsi1, Comment.gsi1, Like.gsi1, Share.gsi1, Message.gsi1, AssistThread.gsi1, AssistMsg.gsi1, Company.gsi1 => "What one person did, at one person's pace, read from the newest end; a deleted account takes it along.";
+    unbounded Post.gsi1, Comment.gsi1, Like.gsi1, Share.gsi1, Message.gsi1, AssistThread.gsi1, AssistHelper.gsi1, AssistMsg.gsi1, Company.gsi1 => "What one person did, at one person's pace, read from the newest end; a deleted account takes it along.";
     unbounded Post.gsi3 => "Only posts above the threshold, over shards, and only the top is read; the rest costs its storage.";
     unbounded Offer.gsi3 => "A company's offers, made by its owner by hand.";
     filter-after-limit quests_linked_to_goal.gsi1, quests_linked_to_task.gsi1 => "A person has few quests; reading on fills the page.";

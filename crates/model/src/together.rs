@@ -1,7 +1,11 @@
 //! Questions that several patterns answer together.
 
+mod assists;
+mod merged;
 mod timeline;
 
+pub use assists::{AssistEntry, Assists};
+pub use merged::{Merged, MergedPage};
 pub use timeline::{EntityTimeline, TimelineEntry, TimelinePage};
 
 use futures::future::try_join;
@@ -50,6 +54,11 @@ impl Core {
 
     /// What a person did and made, of these kinds, newest first.
     pub fn entity_timeline(&self, user: &UserId, kinds: &[EntityKind]) -> EntityTimeline<'_> {
-        EntityTimeline::new(self, user, kinds)
+        timeline::of(self, user, kinds)
+    }
+
+    /// The calls for help that a person has a part in, newest first.
+    pub fn assists(&self, user: &UserId) -> Assists<'_> {
+        assists::of(self, user)
     }
 }

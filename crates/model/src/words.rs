@@ -177,6 +177,8 @@ vocabulary! {
     LoginKey { Email = "EMAIL", Ip = "IP" }
     /// Whether a file is there.
     UploadState { Pending = "pending", Complete = "complete" }
+    /// What a file is part of.
+    MediaUse { Post = "post", Activity = "activity", Profile = "profile" }
 }
 
 #[cfg(test)]
@@ -244,6 +246,7 @@ mod tests {
             holds(UserCount::ALL, random)?;
             holds(LoginKey::ALL, random)?;
             holds(UploadState::ALL, random)?;
+            holds(MediaUse::ALL, random)?;
         }
     }
 }

@@ -116,6 +116,7 @@ async fn a_patch_makes_nothing_and_an_upsert_does() {
         counter: kind,
         shard,
         count: 3,
+        seq: None,
         version: None,
         updated_at: now,
     };

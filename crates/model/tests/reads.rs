@@ -427,6 +427,9 @@ async fn composites_ask_the_patterns_that_the_page_names() {
             "entity_timeline" => {
                 core.entity_timeline(&user, EntityKind::ALL).page().await.unwrap();
             }
+            "assists" => {
+                core.assists(&user).page().await.unwrap();
+            }
             other => panic!("{other} is not tested"),
         }
         let mut asked: Vec<_> =

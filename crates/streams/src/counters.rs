@@ -1,4 +1,5 @@
-//! Counts likes, comments, replies and shares, from the attributes that each of them carries (R37).
+//! Counts likes, comments, replies and shares, from the attributes that each of them carries (R37), and
+//! the notifications that somebody has not read.
 //!
 //! A counter says up to where it has counted ([`Guard`]): a change that comes again is not counted again,
 //! and a write demands the counter it was computed from. A counter is there only while what it belongs
@@ -13,10 +14,11 @@ mod fold;
 use async_trait::async_trait;
 use roundtable_domain::Ground;
 use roundtable_model::entities::{
-    Comment, CommentCounter, CommentLike, Like, Post, PostCounter, Share,
+    Comment, CommentCounter, CommentLike, Like, Notification, Post, PostCounter, Share, User,
+    UserCounter,
 };
-use roundtable_model::table::{Condition, Write};
-use roundtable_model::{At, Entity, Processor as Name};
+use roundtable_model::table::{Check, Condition, Write};
+use roundtable_model::{Entity, Processor as Name, Shard, UserCount, UserId, UserStatus};
 
 use self::fold::{Counted, Tally, fold};
 use crate::processor::{Batch, Effects, Processor};
@@ -46,7 +48,15 @@ impl Processor for Counters {
     }
 
     fn wants(&self) -> &'static [&'static str] {
-        const { &[Like::SHAPE.name, Comment::SHAPE.name, Share::SHAPE.name, CommentLike::SHAPE.name] }
+        const {
+            &[
+                Like::SHAPE.name,
+                Comment::SHAPE.name,
+                Share::SHAPE.name,
+                CommentLike::SHAPE.name,
+                Notification::SHAPE.name,
+            ]
+        }
     }
 
     fn may_overtake(&self) -> bool {
@@ -75,8 +85,9 @@ impl Processor for Counters {
                 seq: String::new(),
             });
             let after = self.count(batch, counter, changes)?;
-            self.replace(&mut effects, before, after, Post::at(id));
+            self.replace(&mut effects, before, after, Post::at(id).exists());
         }
+        self.unread(batch, &tally, &mut effects).await?;
         self.comments(batch, &tally, &mut effects).await?;
         Ok(effects)
     }
@@ -109,7 +120,43 @@ impl Counters {
                 seq: String::new(),
             });
             let after = self.count(batch, counter, changes)?;
-            self.replace(effects, before, after, Comment::at(&id.0, &id.1));
+            self.replace(effects, before, after, Comment::at(&id.0, &id.1).exists());
+        }
+        Ok(())
+    }
+
+    /// What people have not read. A deleted account keeps no count: the purge takes away what it was
+    /// told, and its counter, in any order.
+    async fn unread(
+        &self,
+        batch: &Batch<'_>,
+        tally: &Tally,
+        effects: &mut Effects,
+    ) -> Result<(), Failure> {
+        let core = self.ground.core().table();
+        let place = |id: &UserId| UserCounter::at(id, &UserCount::Unread, &Shard::ZERO);
+        let all = tally.readers.keys();
+        let found = read_all(core, all.clone().map(|id| (id.clone(), place(id)))).await?;
+        let people = read_all(core, all.map(|id| (id.clone(), User::at(id)))).await?;
+        for (id, changes) in &tally.readers {
+            if people.get(id).is_none_or(|user| user.status == UserStatus::Deleted) {
+                continue;
+            }
+            let before = found.get(id);
+            let counter = before.cloned().unwrap_or_else(|| UserCounter {
+                user_id: id.clone(),
+                counter: UserCount::Unread,
+                shard: Shard::ZERO,
+                count: 0,
+                version: None,
+                seq: None,
+                updated_at: self.ground.now(),
+            });
+            let after = self.count(batch, counter, changes)?;
+            let alive =
+                [UserStatus::Active, UserStatus::Suspended].map(|one| User::STATUS.is(&one));
+            let [active, suspended] = alive;
+            self.replace(effects, before, after, User::at(id).check(active.or(suspended)));
         }
         Ok(())
     }
@@ -145,19 +192,19 @@ impl Counters {
 
     /// Writes a counter in the place of the one it was computed from; a new one, if what it belongs to
     /// is there.
-    fn replace<C: Counter, O>(
+    fn replace<C: Counter>(
         &self,
         effects: &mut Effects,
         before: Option<&C>,
         after: Option<C>,
-        owner: At<O>,
+        owner: Check,
     ) {
         let Some(after) = after else { return };
         let core = self.ground.core().table();
         if let Some(before) = before {
             effects.write(core, after.put().when(before.unchanged()));
         } else {
-            let (new, owner): (Write, Write) = (after.create().into(), owner.exists().into());
+            let (new, owner): (Write, Write) = (after.create().into(), owner.into());
             effects.together([(core, new), (core, owner)]);
         }
     }
@@ -239,6 +286,32 @@ impl Counter for CommentCounter {
             .is(&self.seq)
             .and(Self::LIKES.is(&self.likes))
             .and(Self::REPLIES.is(&self.replies))
+    }
+}
+
+impl Counter for UserCounter {
+    type By = i64;
+
+    fn plus(one: i64, other: i64) -> i64 {
+        one + other
+    }
+
+    fn seq(&self) -> &str {
+        self.seq.as_deref().unwrap_or_default()
+    }
+
+    fn set_seq(&mut self, seq: String) {
+        self.seq = Some(seq);
+    }
+
+    fn add(&mut self, by: i64, ground: &Ground) -> Result<(), Failure> {
+        self.count = added("unread", self.count, by)?;
+        self.updated_at = ground.now();
+        Ok(())
+    }
+
+    fn unchanged(&self) -> Condition {
+        Self::SEQ.is(&self.seq).and(Self::COUNT.is(&self.count))
     }
 }
 

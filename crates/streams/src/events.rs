@@ -3,10 +3,13 @@
 //!
 //! What waits says what happened to what, and nothing that could have to be hidden: texts are looked up
 //! when an event is sent, as somebody sees them who is not signed in (I9). It waits in a queue of the
-//! endpoint's own, in the order it happened, and one [errand](Errand) sends it, a page at a time.
+//! endpoint's own, in the order it happened, and one [errand](Errand) sends it, a page at a time. How far
+//! it has come is written on what waits, and not on the errand: any other can go on with it.
 
 mod body;
 mod delivery;
+mod parcel;
+mod replay;
 mod turns;
 mod waiting;
 mod watch;
@@ -18,7 +21,7 @@ use async_trait::async_trait;
 use roundtable_domain::{Deliver, Errand, Ground, Webhooks};
 use roundtable_model::entities::Job;
 use roundtable_model::table::Change;
-use roundtable_model::{Entity, Processor as Name};
+use roundtable_model::{Entity, Json, Processor as Name, Shard};
 
 use self::body::Bodies;
 use self::turns::Turns;
@@ -35,6 +38,22 @@ const _: () = assert!(ERRANDS_AT_ONCE > roundtable_domain::limits::WEBHOOKS_MAX)
 // What waits, and an errand, for each of them, in one transaction.
 const _: () = assert!(2 * roundtable_domain::limits::WEBHOOKS_MAX < 99);
 
+/// Notices what endpoints want to hear of, and lets it wait for them.
+#[derive(Clone, Debug)]
+pub struct EventWatch {
+    ground: Ground,
+}
+
+impl EventWatch {
+    /// What it is called.
+    pub const NAME: Name = Name::named("events");
+
+    /// What happens on this ground.
+    pub const fn new(ground: Ground) -> Self {
+        Self { ground }
+    }
+}
+
 /// Tells endpoints what happens.
 #[derive(Clone)]
 pub struct Events {
@@ -46,9 +65,6 @@ pub struct Events {
 }
 
 impl Events {
-    /// What it is called.
-    pub const NAME: Name = Name::named("events");
-
     /// The events of this ground, brought by somebody.
     pub fn new(ground: Ground, deliver: Arc<dyn Deliver>) -> Self {
         Self {
@@ -68,7 +84,7 @@ impl fmt::Debug for Events {
 }
 
 #[async_trait]
-impl Processor for Events {
+impl Processor for EventWatch {
     fn name(&self) -> Name {
         Self::NAME
     }
@@ -100,9 +116,9 @@ impl Processor for Events {
             let wanted: Vec<&(&Change, Happened)> = wanted.collect();
             if let Some((first, _)) = wanted.first() {
                 let events: Vec<&Happened> = wanted.iter().map(|(_, event)| event).collect();
-                let (parcel, errand) = waiting::parcel(&webhook.id, first, due, &events)?;
-                effects.write(ops, parcel.put());
-                effects.write(ops, errand.put());
+                let (parcel, errand) = waiting::parcel(&webhook.id, first, due, &events, None)?;
+                // Nothing waits without somebody to come for it.
+                effects.together([(ops, parcel.put().into()), (ops, errand.put().into())]);
             }
         }
         Ok(effects)
@@ -122,8 +138,17 @@ impl Work for Events {
     async fn page(&self, job: &Job) -> Result<Next, Failure> {
         match job.payload.to()? {
             Errand::Deliver { webhook } => self.send(&webhook, job).await,
-            Errand::Replay { webhook, from, until } => {
-                self.replay(&webhook, (from, until), job.cursor.as_deref()).await
+            Errand::Replay { webhook, from } => self.replay(&webhook, from, job).await,
+            Errand::Resend { webhook, parcel, happened, events } => {
+                let waits = Job {
+                    queue: waiting::queue(&webhook)?,
+                    shard: Shard::ZERO,
+                    due_at: happened,
+                    id: parcel,
+                    payload: Json::of(&events)?,
+                    ..job.clone()
+                };
+                self.resend(&webhook, &Job { attempts: 0, ..waits }, job).await
             }
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use roundtable_domain::{Deliver, Ground, Judge, MediaStore};
 
 use crate::{
-    Counters, Events, FanOut, Files, FollowerShards, MilestoneRule, Notices, Privacy,
-    PromotionRule, Purge, QuestProgress, Runner, Scores, Setup, Verdicts,
+    Counters, EventWatch, Events, FanOut, FileRemoval, Files, FollowerShards, MilestoneRule,
+    Notices, Privacy, PromotionRule, Purge, QuestProgress, Runner, Scores, Setup, Verdicts,
 };
 
 impl Setup {
@@ -39,15 +39,15 @@ impl Setup {
     /// With a store of files, from which those are taken away that nobody can see any more.
     #[must_use]
     pub fn storing(self, store: Arc<dyn MediaStore>) -> Self {
-        let files = Files::new(self.ground.clone(), store);
-        self.with(files.clone()).working(files)
+        let removal = FileRemoval::new(self.ground.clone(), store);
+        self.working(removal)
     }
 
     /// With endpoints outside that are told of what happens, by somebody who brings it to them.
     #[must_use]
     pub fn telling(self, deliver: Arc<dyn Deliver>) -> Self {
         let events = Events::new(self.ground.clone(), deliver);
-        self.with(events.clone()).working(events)
+        self.working(events)
     }
 
     fn derived(ground: &Ground, seed: [u8; 32]) -> Self {
@@ -60,6 +60,8 @@ impl Setup {
             .with(Notices::new(ground.clone()))
             .working(Notices::new(ground.clone()))
             .with(FollowerShards::new(ground.clone()))
+            .with(Files::new(ground.clone()))
+            .with(EventWatch::new(ground.clone()))
             .with(PromotionRule::new(ground.clone()))
             .with(MilestoneRule::new(ground.clone()))
             .working(MilestoneRule::new(ground.clone()))

@@ -11,6 +11,9 @@ pub enum Failure {
     /// The store refused or failed.
     #[error(transparent)]
     Store(#[from] Error),
+    /// Others kept changing the same things.
+    #[error("others are changing this at the moment")]
+    Busy,
     /// What was found cannot be worked with.
     #[error("{0}")]
     Broken(String),
@@ -36,6 +39,7 @@ impl Failure {
     pub(crate) fn remedy(&self) -> Remedy {
         match self {
             Self::Store(Error::Table(error)) => of_table(error),
+            Self::Busy => Remedy::Again,
             Self::Store(_) | Self::Broken(_) => Remedy::None,
         }
     }
@@ -122,6 +126,7 @@ impl From<roundtable_domain::Failure> for Failure {
     fn from(failure: roundtable_domain::Failure) -> Self {
         match failure {
             roundtable_domain::Failure::Store(error) => Self::Store(error),
+            roundtable_domain::Failure::Busy => Self::Busy,
             other => Self::broken(other),
         }
     }
@@ -141,5 +146,9 @@ mod tests {
         assert_eq!(Failure::from(cancelled(CancelReason::Conflict)).remedy(), Remedy::Again);
         assert_eq!(Failure::from(cancelled(CancelReason::Throttled)).remedy(), Remedy::Wait);
         assert_eq!(Failure::broken("no such attribute").remedy(), Remedy::None);
+        let met = roundtable_domain::Failure::Busy;
+        assert_eq!(Failure::from(met.clone()).remedy(), Remedy::Again);
+        let quest = roundtable_domain::QuestError::Failed(met);
+        assert_eq!(Failure::from(quest).remedy(), Remedy::Again);
     }
 }

@@ -53,11 +53,11 @@ mod verdicts;
 
 pub use backoff::Backoff;
 pub use counters::Counters;
-pub use events::Events;
+pub use events::{EventWatch, Events};
 pub use failure::Failure;
 pub use fanout::FanOut;
 pub use figures::{LaneFigures, QueueFigures, Snapshot};
-pub use files::Files;
+pub use files::{FileRemoval, Files};
 pub use follower_shards::FollowerShards;
 pub use guard::Guard;
 pub use jobs::{Next, Work, job};

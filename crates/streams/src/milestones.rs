@@ -6,6 +6,7 @@
 //! an achieved milestone stays achieved, since others have been told.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use roundtable_domain::{Ground, MilestoneError, Milestones};
@@ -21,6 +22,10 @@ use crate::{Delivery, Failure};
 
 /// Where its jobs are.
 const QUEUE: Queue = Queue::named("milestones");
+/// Goals looked at at the same time.
+const GOALS_AT_ONCE: usize = 8;
+/// How long to wait where tasks change faster than they can be counted.
+const BUSY: Duration = Duration::from_secs(1);
 
 /// Achieves milestones by the share of tasks that are done.
 #[derive(Clone, Debug)]
@@ -90,10 +95,18 @@ impl Work for MilestoneRule {
         QUEUE
     }
 
+    fn jobs_at_once(&self) -> usize {
+        GOALS_AT_ONCE
+    }
+
     async fn page(&self, job: &Job) -> Result<Next, Failure> {
         let Moved { user_id, goal_id } = job.payload.to()?;
-        self.milestones.achieve_reached(&user_id, &goal_id).await?;
-        Ok(Next::Done)
+        match self.milestones.achieve_reached(&user_id, &goal_id).await.map_err(Failure::from) {
+            Ok(()) => Ok(Next::Done),
+            // Whoever keeps at it may go on for longer than a job is tried.
+            Err(Failure::Busy) => Ok(Next::Later(String::new(), BUSY)),
+            Err(failure) => Err(failure),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod group;
 mod post;
 mod rooms;
 mod sweep;
+mod told;
 mod trade;
 
 use std::time::Duration;
@@ -27,6 +28,8 @@ use roundtable_model::{
     UserStatus,
 };
 use serde::{Deserialize, Serialize};
+
+pub(crate) use self::told::remove_told;
 
 use crate::jobs::{Next, Work, happened, job};
 use crate::processor::{Batch, Effects, Images, Processor, entity};

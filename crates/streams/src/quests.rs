@@ -14,11 +14,14 @@ use roundtable_domain::limits::MUTATION_TIME_MAX;
 use roundtable_domain::{Ground, QuestSubject, Quests};
 use roundtable_model::entities::{Goal, Job, Quest, Task};
 use roundtable_model::table::Change;
-use roundtable_model::{Entity, JobId, Processor as Name, QuestId, Queue, Tag, Time, UserId};
+use roundtable_model::{
+    Entity, JobId, ObjectType, Processor as Name, QuestId, Queue, SubjectId, Tag, Time, UserId,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::jobs::{Next, Work, happened, job};
 use crate::processor::{Batch, Effects, Images, Processor, entity};
+use crate::purge::remove_told;
 use crate::{Delivery, Failure};
 
 /// Where its jobs are.
@@ -48,15 +51,15 @@ enum Look {
     Made(UserId, QuestId),
     /// A quest whose deadline has come.
     Ended(UserId, QuestId),
-    /// A quest that was taken away, with the tags it had.
-    Gone(UserId, QuestId, Vec<Tag>),
+    /// A quest that was taken away, with the tags it had and since when it was there.
+    Gone(UserId, QuestId, Vec<Tag>, Time),
 }
 
 impl Look {
     fn id(&self) -> JobId {
         match self {
             Self::Subject(_, subject) => subject.id().recast(),
-            Self::Made(_, quest) | Self::Ended(_, quest) | Self::Gone(_, quest, _) => {
+            Self::Made(_, quest) | Self::Ended(_, quest) | Self::Gone(_, quest, ..) => {
                 quest.recast()
             }
         }
@@ -92,7 +95,7 @@ impl QuestProgress {
                     std::iter::once((now, Look::Made(user, id))).chain(end).collect()
                 }
                 Images { old: Some(quest), new: None } => {
-                    vec![(now, Look::Gone(quest.user_id, quest.id, quest.tags))]
+                    vec![(now, Look::Gone(quest.user_id, quest.id, quest.tags, quest.created_at))]
                 }
                 // Nothing else of a quest changes but what is written here.
                 _ => Vec::new(),
@@ -158,10 +161,14 @@ impl Work for QuestProgress {
                     return Ok(Next::Later(String::new(), EARLY));
                 }
             }
-            Look::Gone(user, quest, tags) => {
-                if self.quests.clear(user, quest, tags).await? {
+            Look::Gone(user, quest, tags, since) => {
+                let walked = job.cursor.as_deref().filter(|cursor| !cursor.is_empty());
+                if walked.is_none() && self.quests.clear(user, quest, tags).await? {
                     return Ok(Next::Page(String::new()));
                 }
+                // Its ids are never given again.
+                let about = (ObjectType::Quest, SubjectId::from(quest));
+                return remove_told(&self.ground, &user.into(), &about, *since, walked).await;
             }
         }
         Ok(Next::Done)

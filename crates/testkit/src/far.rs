@@ -33,6 +33,8 @@ struct State {
     unheard: Option<Vec<Late>>,
     /// How many reads of the copy are left until it hears of everything.
     reads_left: usize,
+    /// Whether only indexes are behind.
+    only_indexes: bool,
     delay: Duration,
 }
 
@@ -68,6 +70,24 @@ impl Far {
     pub fn fall_behind(&self, reads: usize) {
         let mut state = self.0.state.lock();
         (state.unheard, state.reads_left) = (Some(Vec::new()), reads);
+        state.only_indexes = false;
+    }
+
+    /// From now on what indexes tell stays as it is, until they catch up.
+    pub fn indexes_fall_behind(&self) {
+        self.fall_behind(usize::MAX);
+        self.0.state.lock().only_indexes = true;
+    }
+
+    /// Whatever is behind hears of everything before it is read again.
+    pub fn catch_up(&self) {
+        self.0.state.lock().reads_left = 0;
+    }
+
+    /// Whether a question about the table or an index is answered as things are now, whether it asks for
+    /// that or not.
+    fn is_now(&self, index: Option<&String>) -> bool {
+        index.is_none() && self.0.state.lock().only_indexes
     }
 
     /// From now on a transaction takes this long.
@@ -142,11 +162,11 @@ impl Backend for Far {
     }
 
     async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
-        self.read(get.strong).await?.get(table, get).await
+        self.read(get.strong || self.is_now(None)).await?.get(table, get).await
     }
 
     async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
-        self.read(batch.strong).await?.batch_get(table, batch).await
+        self.read(batch.strong || self.is_now(None)).await?.batch_get(table, batch).await
     }
 
     async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
@@ -192,7 +212,8 @@ impl Backend for Far {
     }
 
     async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
-        self.read(query.strong).await?.query(table, query).await
+        let strong = query.strong || self.is_now(query.index.as_ref());
+        self.read(strong).await?.query(table, query).await
     }
 
     async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
@@ -200,7 +221,7 @@ impl Backend for Far {
     }
 
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
-        self.read(false).await?.merge(table, merge).await
+        self.read(self.is_now(merge.index.as_ref())).await?.merge(table, merge).await
     }
 
     async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {

@@ -24,6 +24,7 @@ const INCOMING: &str = "";
 pub struct Shelf {
     files: Mutex<BTreeMap<(MediaKey, String), Vec<u8>>>,
     is_away: AtomicBool,
+    is_keeping: AtomicBool,
 }
 
 impl Shelf {
@@ -35,6 +36,11 @@ impl Shelf {
     /// From now on, or no longer, it does nothing but fail.
     pub fn set_away(&self, is_away: bool) {
         self.is_away.store(is_away, Ordering::SeqCst);
+    }
+
+    /// From now on, or no longer, it fails to take anything away.
+    pub fn set_keeping(&self, is_keeping: bool) {
+        self.is_keeping.store(is_keeping, Ordering::SeqCst);
     }
 
     /// How many things lie there, of all files.
@@ -56,6 +62,15 @@ impl Shelf {
         }
         Ok(())
     }
+
+    /// The same, when something is to be taken away.
+    async fn lets_go(&self) -> Result<(), MediaStoreError> {
+        self.reached().await?;
+        if self.is_keeping.load(Ordering::SeqCst) {
+            return Err(MediaStoreError("it takes nothing away".into()));
+        }
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -71,14 +86,21 @@ impl MediaStore for Shelf {
         Ok(SignedUpload { url: format!("shelf:{key}"), method: "PUT", headers })
     }
 
-    async fn take(&self, key: &MediaKey, copy: &str) -> Result<Option<u64>, MediaStoreError> {
+    async fn take(
+        &self,
+        key: &MediaKey,
+        copy: &str,
+        bytes: u64,
+    ) -> Result<Option<u64>, MediaStoreError> {
         self.reached().await?;
         let mut files = self.files.lock();
-        let Some(bytes) = files.get(&(key.clone(), INCOMING.into())).cloned() else {
+        let Some(sent) = files.get(&(key.clone(), INCOMING.into())).cloned() else {
             return Ok(None);
         };
-        let length = bytes.len() as u64;
-        files.insert((key.clone(), copy.into()), bytes);
+        let length = sent.len() as u64;
+        if length == bytes {
+            files.insert((key.clone(), copy.into()), sent);
+        }
         Ok(Some(length))
     }
 
@@ -108,13 +130,19 @@ impl MediaStore for Shelf {
     }
 
     async fn discard(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
-        self.reached().await?;
+        self.lets_go().await?;
         self.files.lock().remove(&(key.clone(), copy.into()));
         Ok(())
     }
 
+    async fn tidy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
+        self.lets_go().await?;
+        self.files.lock().retain(|(other, name), _| other != key || name == copy);
+        Ok(())
+    }
+
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError> {
-        self.reached().await?;
+        self.lets_go().await?;
         self.files.lock().retain(|(other, _), _| other != key);
         Ok(())
     }
@@ -137,7 +165,8 @@ impl Town {
     /// Somebody announces a picture, and sends it.
     pub async fn send_picture(&self, name: &str) -> MediaKey {
         let picture = Self::picture();
-        let input = NewUpload { content_type: "image/png".into(), bytes: picture.len() as u64 };
+        let bytes = picture.len() as u64;
+        let input = NewUpload { content_type: "image/png".into(), bytes, purpose: None };
         let ticket = self.media().create_upload(&self.caller(name), &input, None).await.unwrap();
         self.shelf().arrive(&ticket.key, &picture);
         ticket.key
@@ -149,7 +178,7 @@ impl Town {
         self.media().complete_upload(&self.caller(name), &key, None).await.unwrap()
     }
 
-    /// A file that has arrived, as a post can name it, whatever it is called.
+    /// A file that has arrived and waits, as a post can name it, whatever it is called.
     pub async fn arrived(&self, name: &str, media: NewMedia) -> NewMedia {
         let upload = Upload {
             user_id: self.id(name),
@@ -158,7 +187,8 @@ impl Town {
             width: media.width,
             height: media.height,
             state: UploadState::Complete,
-            post_id: None,
+            purpose: None,
+            holder: None,
             created_at: self.now(),
             ..samples::upload()
         };

@@ -92,6 +92,12 @@ impl Town {
         &self.shelf
     }
 
+    /// The same, with its files on a shelf that others know, too.
+    #[must_use]
+    pub fn sharing(self, shelf: Arc<Shelf>) -> Self {
+        Self { shelf, ..self }
+    }
+
     /// Lets time pass.
     pub fn pass_ms(&self, ms: u64) {
         self.clock.advance_ms(ms);

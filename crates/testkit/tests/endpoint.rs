@@ -4,7 +4,11 @@
 //! scripts/dynamodb-local.sh cargo test -p roundtable-testkit --test endpoint
 //! ```
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
 
 #[path = "storm/agree.rs"]
 mod agree;
@@ -12,14 +16,28 @@ mod agree;
 mod cast;
 #[path = "storm/deck.rs"]
 mod deck;
+#[path = "storm/heard.rs"]
+mod heard;
+#[path = "storm/life.rs"]
+mod life;
 #[path = "storm/model.rs"]
 mod model;
 #[path = "storm/person.rs"]
 mod person;
 #[path = "storm/processes.rs"]
 mod processes;
+#[path = "storm/pursuing.rs"]
+mod pursuing;
+#[path = "storm/reached.rs"]
+mod reached;
+#[path = "storm/recall.rs"]
+mod recall;
 #[path = "storm/remember.rs"]
 mod remember;
+#[path = "storm/told.rs"]
+mod told;
+#[path = "storm/traded.rs"]
+mod traded;
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -46,6 +64,6 @@ async fn a_storm_over_processes_that_share_a_stream() {
     // A server may outlive many tests, and no two of them should meet.
     let named = |table: &str| format!("storm_{now_ms}_{}_{table}", std::process::id());
     let tables = TableNames { core: named("core"), logins: named("logins"), ops: named("ops") };
-    let config = Config::local(address);
-    processes::storm(Place { config, clock, tables }, cast::steps(STEPS)).await;
+    let (config, shelf) = (Config::local(address), Arc::default());
+    processes::storm(Place { config, clock, tables, shelf }, cast::steps(STEPS)).await;
 }

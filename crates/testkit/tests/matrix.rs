@@ -78,7 +78,7 @@ const STILL_OPEN: &str = "
     comments.delete comments.like comments.on comments.replies comments.unlike comments.update
     follows.activity_of follows.followers follows.following follows.is_following
     groups.delete groups.members groups.of groups.remove groups.update
-    likes.by likes.has_liked likes.like likes.of likes.toggle likes.unlike media.url
+    likes.by likes.has_liked likes.like likes.of likes.toggle likes.unlike media.url media.urls
     moderation.audit moderation.case moderation.moderate_comment moderation.moderate_post
     moderation.queue moderation.report_comment moderation.report_post moderation.reports
     posts.by posts.delete posts.global posts.on_day posts.popular posts.post posts.posts posts.stats

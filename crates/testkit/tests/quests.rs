@@ -18,7 +18,7 @@ mod stage;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use deeds::{Deed, deeds};
+use deeds::{Deed, deeds, many_deeds};
 use stage::{Reading, Stage};
 
 /// What is wrong after these deeds, if anything.
@@ -56,11 +56,23 @@ fn progress_and_experience_are_as_defined() {
         .unwrap();
 }
 
+/// R11: the same with more tasks than are read in one go, and quests for as many as can be asked for.
+#[test]
+fn many_tasks_count_as_defined() {
+    let strategy = (many_deeds(), any::<u64>());
+    runner(12)
+        .run(&strategy, |(deeds, seed)| {
+            prop_assert_eq!(wrong(&deeds, seed, Reading::Whole), None);
+            Ok(())
+        })
+        .unwrap();
+}
+
 /// The comparison finds what it looks for: a processor that misses what is un-done is caught.
 #[test]
 fn a_processor_that_misses_something_is_caught() {
     let strategy = (deeds(), any::<u64>());
-    let found = runner(100).run(&strategy, |(deeds, seed)| {
+    let found = runner(400).run(&strategy, |(deeds, seed)| {
         prop_assert_eq!(wrong(&deeds, seed, Reading::WithoutWhatIsUndone), None);
         Ok(())
     });

@@ -4,7 +4,11 @@
 //!
 //! `ROUNDTABLE_STORM_STEPS=1000 cargo test --release -p roundtable-testkit --test storm` for a long one.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
 
 #[path = "storm/agree.rs"]
 mod agree;
@@ -12,19 +16,33 @@ mod agree;
 mod cast;
 #[path = "storm/deck.rs"]
 mod deck;
+#[path = "storm/heard.rs"]
+mod heard;
+#[path = "storm/life.rs"]
+mod life;
 #[path = "storm/model.rs"]
 mod model;
 #[path = "storm/person.rs"]
 mod person;
 #[path = "storm/processes.rs"]
 mod processes;
+#[path = "storm/pursuing.rs"]
+mod pursuing;
+#[path = "storm/reached.rs"]
+mod reached;
+#[path = "storm/recall.rs"]
+mod recall;
 #[path = "storm/remember.rs"]
 mod remember;
+#[path = "storm/told.rs"]
+mod told;
+#[path = "storm/traded.rs"]
+mod traded;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cast::{acts_min, live, look_around, populate, steps};
+use cast::{ALL_OVER_MS, acts_min, live, look_around, populate, steps};
 use model::Naive;
 use processes::Place;
 use rand::rngs::SmallRng;
@@ -35,13 +53,13 @@ use roundtable_dynamo::Config;
 use roundtable_engine::{Engine, Options};
 use roundtable_model::table::{Clock, ManualClock, SharedBackend, Store};
 use roundtable_streams::{Runner, Setup};
-use roundtable_testkit::{Stuttering, Town, stop_at};
+use roundtable_testkit::{Shelf, Stuttering, Town, stop_at};
 
 /// What each of the people does: thousands of acts together.
-const STEPS: usize = 180;
+const STEPS: usize = 100;
 const _: () = assert!(acts_min(STEPS) >= 2_000);
 /// The same over the network, in which every step is many requests.
-const STEPS_SERVED: usize = 18;
+const STEPS_SERVED: usize = 12;
 /// Parts of a storm in one process, between which it is restarted.
 const PARTS: u8 = 3;
 /// After so long every request that was under way has ended, and the purge looks again.
@@ -73,17 +91,23 @@ async fn read_and_die(town: Arc<Town>, over: Arc<AtomicBool>, seed: u64) {
 /// As a server has it: what is left of an account is taken away when no request is under way any more
 /// that was when it was deleted.
 fn runner(town: &Town) -> Runner {
-    Setup::everything(town.ground(), [0; 32]).at_once().build()
+    Setup::everything(town.ground(), [0; 32]).storing(town.shelf().clone()).at_once().build()
 }
 
-async fn storm(backends: impl AsyncFn(u8) -> SharedBackend, clock: Arc<ManualClock>, steps: usize) {
-    let naive = Arc::new(Naive::default());
+async fn storm(
+    backends: impl AsyncFn(u8) -> SharedBackend,
+    sweep: impl Fn(),
+    clock: Arc<ManualClock>,
+    steps: usize,
+) {
+    let (naive, shelf) = (Arc::new(Naive::default()), Arc::<Shelf>::default());
     let mut names = Vec::new();
     for process in 0..PARTS {
         let backend = backends(process).await;
         let stutters: SharedBackend = Arc::new(Stuttering::new(backend.clone(), process.into()));
         let town =
             Town::on(Store::shared(stutters), clock.clone(), Town::settings(), process).await;
+        let town = town.sharing(shelf.clone());
         if process == 0 {
             names = populate(&town).await;
         }
@@ -93,10 +117,13 @@ async fn storm(backends: impl AsyncFn(u8) -> SharedBackend, clock: Arc<ManualClo
         if process + 1 == PARTS {
             let store = Store::shared(backend);
             let calm = Town::on(store, clock.clone(), Town::settings(), process + 1).await;
-            for _ in 0..3 {
+            let calm = calm.sharing(shelf.clone());
+            for wait_ms in [SETTLED_MS, SETTLED_MS, ALL_OVER_MS, SETTLED_MS] {
                 runner(&calm).drain().await.unwrap();
-                clock.advance_ms(SETTLED_MS);
+                clock.advance_ms(wait_ms);
+                sweep();
             }
+            runner(&calm).drain().await.unwrap();
             look_around(&calm, &naive, steps / usize::from(PARTS) * usize::from(PARTS)).await;
         }
     }
@@ -108,7 +135,7 @@ async fn a_storm_in_memory() {
     let clock = clock();
     let reference = Arc::new(Reference::new(clock.clone()));
     let backend = async |_| reference.clone() as SharedBackend;
-    storm(backend, clock, steps(STEPS)).await;
+    storm(backend, || _ = reference.sweep(), clock, steps(STEPS)).await;
 }
 
 /// The same on the embedded engine, left as by a crash between its three parts.
@@ -126,7 +153,8 @@ async fn a_storm_on_the_engine() {
         *last.lock() = Some(engine.clone());
         Arc::new(engine) as SharedBackend
     };
-    storm(backend, clock.clone(), steps(STEPS)).await;
+    let sweep = || _ = last.lock().as_ref().unwrap().sweep().unwrap();
+    storm(backend, sweep, clock.clone(), steps(STEPS)).await;
 }
 
 /// The same on DynamoDB's API, over processes that share the stream by leases.
@@ -135,7 +163,8 @@ async fn a_storm_over_processes_that_share_a_stream() {
     let clock = clock();
     let config = Config::local(serve(&clock));
     let tables = TableNames::default();
-    processes::storm(Place { config, clock, tables }, steps(STEPS_SERVED)).await;
+    let shelf = Arc::default();
+    processes::storm(Place { config, clock, tables, shelf }, steps(STEPS_SERVED)).await;
 }
 
 /// The address of a server in this process, which lives by this clock.

@@ -98,7 +98,7 @@ impl Account {
     /// Whether it is only about what is gone.
     fn is_moot(&self, book: Book) -> bool {
         let stated = self.claims.iter().any(|claim| claim.is_stated);
-        book.has_owner() && !self.is_owned && !stated
+        !self.is_owned && (book.outlives_owner() || book.has_owner() && !stated)
     }
 
     fn claim(&mut self, about: &str) -> Option<&mut Claim> {
@@ -182,6 +182,9 @@ impl Accounts {
                 Book::Score => score(&account),
                 Book::Lock => Some(lock(&account)),
                 Book::Gsi1 | Book::Gsi2 | Book::Gsi3 => Some(listed(book, &account)),
+                Book::Reward | Book::Tag | Book::Seat | Book::File | Book::Helper => {
+                    Some(follows(book, &account))
+                }
                 // The stream has accounts of its own.
                 Book::Stream => None,
                 _ => count(book, &account),
@@ -248,6 +251,33 @@ fn lock(account: &Account) -> Finding {
         Ok(user) => finding.with_key(shown(&User::at(&user).into_key())),
         Err(_) => finding,
     })
+}
+
+/// Something that is there because something else is.
+fn follows(book: Book, account: &Account) -> Finding {
+    let (invariant, there, absent) = match book {
+        Book::Reward => (Invariant::I6, "a reward of ", "none, as its quest is not completed"),
+        Book::Seat => (Invariant::I15, "a seat of a member", "no seat of somebody else"),
+        Book::File => (Invariant::I6, "a file of post ", "a file of no post"),
+        Book::Helper => (Invariant::I6, "what lists a call for help", "nothing: nobody was asked"),
+        _ => (Invariant::I6, "a reference to what carries the tag", "none: it is not carried"),
+    };
+    let of = |wanted: fn(&Claim) -> i128, absent: &str| {
+        let claims = account.claims.iter().filter(|claim| wanted(claim) > 0);
+        let claims: Vec<String> = claims.map(|claim| format!("{there}{}", claim.about)).collect();
+        if claims.is_empty() { absent.to_owned() } else { claims.join(", ") }
+    };
+    let expected = of(|claim| claim.facts, absent);
+    let mut found = of(|claim| claim.stated, "none");
+    if account.claims.iter().any(|claim| claim.stated > 1) {
+        found.push_str(", more than once");
+    }
+    let remedy = match book {
+        Book::File => Remedy::None("nobody can tell whether the post or the file is wrong"),
+        Book::Helper => Remedy::None("nobody can tell whether the thread or the list is wrong"),
+        _ => Remedy::Follow(account.subject.clone(), book),
+    };
+    Finding::new(invariant, shown(&account.subject.key(book)), expected, found, remedy)
 }
 
 fn listed(book: Book, account: &Account) -> Finding {

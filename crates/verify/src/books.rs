@@ -34,11 +34,23 @@ pub(crate) enum Book {
     Gsi3,
     /// What the stream says an item is, and what it is.
     Stream,
+    /// The steps of a quest.
+    Steps,
+    /// The reward of a quest: by the quest that is completed, and by the ledger of experience.
+    Reward,
+    /// The references by which a tag leads to what carries it.
+    Tag,
+    /// Who sits in a group's room: by the members of the group, and by the seats.
+    Seat,
+    /// What files belong to: by the posts that show them, and by the files.
+    File,
+    /// Who was asked for help: by the thread, and by what lists it for them.
+    Helper,
 }
 
 impl Book {
     /// All of them, in their order.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Count,
         Self::Likes,
         Self::Comments,
@@ -51,6 +63,12 @@ impl Book {
         Self::Gsi2,
         Self::Gsi3,
         Self::Stream,
+        Self::Steps,
+        Self::Reward,
+        Self::Tag,
+        Self::Seat,
+        Self::File,
+        Self::Helper,
     ];
 
     /// The book of an index; the table itself has none.
@@ -68,6 +86,12 @@ impl Book {
     pub(crate) const fn has_owner(self) -> bool {
         use Book::{CommentLikes, Comments, Likes, Replies, Score, Shares};
         matches!(self, Likes | Comments | Shares | CommentLikes | Replies | Score)
+    }
+
+    /// Whether what is stated is right whatever it says once what it is about is gone: a reward stays when
+    /// its quest is deleted.
+    pub(crate) const fn outlives_owner(self) -> bool {
+        matches!(self, Self::Reward)
     }
 
     /// The index it is about, if it is about one.

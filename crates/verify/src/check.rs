@@ -1,12 +1,13 @@
 //! The check itself: one look at everything, and a second one where something does not add up.
 
 mod beside;
+mod open;
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use roundtable_model::Core;
-use roundtable_model::shape::{EntityShape, Index};
+use roundtable_model::shape::Index;
 use roundtable_model::table::{self, Item, Table, TableDefinition};
 use tokio::task::JoinHandle;
 
@@ -16,10 +17,13 @@ use crate::chain::{Chains, Class, Fold, Stream};
 use crate::finding::{Finding, Findings, Invariant, Remedy, Report};
 use crate::kinds::{judge_item, key_shown};
 use crate::ledger::{Ledger, Place, Selection, digest};
+use crate::runs::Runs;
 use crate::scan::Met;
 use crate::tell::Rules;
 use crate::verify::Drain;
 use crate::{Failure, Result, Verify};
+
+use self::open::Opens;
 
 /// Lines of the books that a second look holds at once: about a hundred megabytes.
 const LINES_MAX: u64 = 500_000;
@@ -35,7 +39,8 @@ impl Verify {
         let findings = Findings::new(findings_max);
         let mut audit =
             self.audit.clone().map(|audit| tokio::task::spawn_blocking(move || audit()));
-        let mut check = Check { verify: self, findings_max, findings, report: Report::default() };
+        let report = Report::default();
+        let mut check = Check { verify: self, findings_max, findings, report, has_work: false };
         if let Some(drain) = &self.drain {
             // Damage must be known before anything is derived from what is damaged.
             check.ask_the_store(audit.take()).await?;
@@ -56,6 +61,8 @@ struct Check<'a> {
     findings_max: usize,
     findings: Findings,
     report: Report,
+    /// Whether something waits to be done, or could not be.
+    has_work: bool,
 }
 
 /// What a scan of a segment gathers.
@@ -64,6 +71,8 @@ struct Sight<B> {
     books: B,
     findings: Findings,
     items: u64,
+    runs: Runs,
+    open: Opens,
 }
 
 impl Check<'_> {
@@ -90,7 +99,7 @@ impl Check<'_> {
         if !self.look_at_core(fold, &mut ledger).await? {
             return Ok(false);
         }
-        self.report.checked.extend([Invariant::I6, Invariant::I10]);
+        self.report.checked.extend([Invariant::I6, Invariant::I10, Invariant::I15]);
         for index in Index::SECONDARY {
             self.look_at_index(index, &mut ledger).await?;
         }
@@ -140,10 +149,11 @@ impl Check<'_> {
         let (core, rules) = (verify.tables.core.table(), verify.rules.clone());
         let definition = Arc::clone(core.definition());
         let visit = move |sight: &mut Sight<Ledger>, met: Met<'_>| {
-            let Sight { books, findings, items } = sight;
+            let Sight { books, findings, items, runs, open } = sight;
             *items += 1;
             findings.extend(expired(&definition, met, None));
-            book_item(met.item, Core::SHAPE.entities, &rules, books, &mut |finding| {
+            open.meet(met.item);
+            book_item(met.item, (&rules, runs), books, &mut |finding| {
                 findings.add(finding);
             });
             if let (Some(fold), Some(base)) = (&fold, place_in(met.item, Index::Main)) {
@@ -154,11 +164,14 @@ impl Check<'_> {
         let Some(seen) = self.read(core, None, Ledger::default, visit).await? else {
             return Ok(false);
         };
+        let mut open = Opens::default();
         for sight in seen {
             ledger.merge(&sight.books);
             self.report.items += sight.items;
             self.findings.merge(sight.findings);
+            open.merge(sight.open);
         }
+        self.look_at_open(open).await?;
         Ok(true)
     }
 
@@ -167,7 +180,7 @@ impl Check<'_> {
         let Some(book) = Book::of_index(index) else { return Ok(()) };
         let definition = Arc::clone(core.definition());
         let visit = move |sight: &mut Sight<Ledger>, met: Met<'_>| {
-            let Sight { books, findings, items } = sight;
+            let Sight { books, findings, items, .. } = sight;
             *items += 1;
             findings.extend(expired(&definition, met, Some(index)));
             match listed(met.item, index, book) {
@@ -199,19 +212,20 @@ impl Check<'_> {
         let start = || Accounts::of(portion.clone());
         let (rules, links) = (verify.rules.clone(), Arc::clone(&chains));
         let (definition, follows) = (Arc::clone(core.definition()), !chains.lock().is_empty());
-        let visit = move |accounts: &mut Accounts, met: Met<'_>| {
-            book_item(met.item, Core::SHAPE.entities, &rules, accounts, &mut |_| {});
+        let visit = move |(accounts, runs): &mut (Accounts, Runs), met: Met<'_>| {
+            book_item(met.item, (&rules, runs), accounts, &mut |_| {});
             if follows {
                 links.lock().meet(&definition, met.item);
             }
         };
         let total = Some(self.report.items);
         reader.progress.stage("looking again at what does not add up", total);
-        let Some(seen) = self.unless_damaged(reader.each(core, None, start, visit).await)? else {
+        let both = || (start(), Runs::default());
+        let Some(seen) = self.unless_damaged(reader.each(core, None, both, visit).await)? else {
             return Ok(());
         };
         let mut accounts = start();
-        seen.into_iter().for_each(|seen| accounts.merge(seen));
+        seen.into_iter().for_each(|(seen, _)| accounts.merge(seen));
         for index in Index::SECONDARY {
             let Some(book) = Book::of_index(index).filter(|book| portion.has_any(*book)) else {
                 continue;
@@ -247,7 +261,13 @@ impl Check<'_> {
         };
         reader.progress.stage(&what, None);
         let findings_max = self.findings_max;
-        let start = || Sight { books: books(), findings: Findings::new(findings_max), items: 0 };
+        let start = || Sight {
+            books: books(),
+            findings: Findings::new(findings_max),
+            items: 0,
+            runs: Runs::default(),
+            open: Opens::default(),
+        };
         let seen = reader.each(table, index, start, visit).await;
         self.unless_damaged(seen)
     }
@@ -308,12 +328,12 @@ impl Check<'_> {
 /// Books all that an item tells, and where it stands in indexes.
 fn book_item(
     item: &Item,
-    entities: &[&'static EntityShape],
-    rules: &Rules,
+    (rules, runs): (&Rules, &mut Runs),
     books: &mut impl Books,
     find: &mut dyn FnMut(Finding),
 ) {
-    judge_item(item, entities, rules, &mut |entry| books.enter(entry), find);
+    judge_item(item, Core::SHAPE.entities, rules, &mut |entry| books.enter(entry), find);
+    runs.meet(item, &mut |entry| books.enter(entry), find);
     for index in Index::SECONDARY {
         if let Some(listed) = Book::of_index(index).and_then(|book| listed(item, index, book)) {
             books.list(&listed, Side::Fact);

@@ -7,6 +7,7 @@ use roundtable_model::UserId;
 use roundtable_model::table::Key;
 
 use crate::Lag;
+use crate::books::Book;
 use crate::subject::Subject;
 
 /// An invariant of RELIABILITY.md that a quiet store can show.
@@ -26,6 +27,8 @@ pub enum Invariant {
     I6,
     /// Nothing that has expired is seen.
     I10,
+    /// A room's messages are numbered in their order, and whoever is in its group is in it.
+    I15,
     /// Nothing stored is damaged.
     I16,
 }
@@ -40,6 +43,7 @@ impl fmt::Display for Invariant {
             Self::I5 => "I5",
             Self::I6 => "I6",
             Self::I10 => "I10",
+            Self::I15 => "I15",
             Self::I16 => "I16",
         })
     }
@@ -56,6 +60,8 @@ pub(crate) enum Remedy {
     Keys(Key),
     /// Taking an item out of its indexes and putting it back.
     Entries(Key),
+    /// Writing what follows from something else, or taking away what does not.
+    Follow(Subject, Book),
     /// Nothing that could be derived; why.
     None(&'static str),
 }

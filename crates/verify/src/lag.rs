@@ -17,10 +17,10 @@ const CHANGES_MAX: u64 = 10_000;
 pub(crate) const LEASES: &str = "LEASES#";
 /// … and before the shard.
 const LEASED: &str = "SHARD#";
-/// What the processor is called that counts what people do with posts and comments…
+/// What the processor is called that counts what people do with posts and comments, and what they are told…
 pub(crate) const COUNTING: &str = "counters";
 /// … and what it counts.
-const FACTS: [&str; 4] = ["Comment", "Like", "Share", "CommentLike"];
+const FACTS: [&str; 5] = ["Comment", "Like", "Share", "CommentLike", "Notification"];
 
 /// How far one processor is behind one shard of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Lag {
     pub shard: String,
     /// How many changes it has not dealt with; counting ends at ten thousand.
     pub changes: u64,
-    /// How many of these are of what is counted: likes, comments, shares.
+    /// How many of these are of what is counted: likes, comments, shares, notifications.
     pub facts: u64,
     /// Whether the stream no longer holds all that it has not dealt with.
     pub trimmed: bool,

@@ -23,6 +23,7 @@ mod lag;
 mod ledger;
 mod progress;
 mod repair;
+mod runs;
 mod scan;
 mod subject;
 mod tell;

@@ -1,4 +1,4 @@
-//! Rebuilds what follows from facts: counters, scores, locks, index keys. What does not follow from
+//! Rebuilds what follows from facts: counters, scores, locks, index keys, references, seats, rewards. What does not follow from
 //! anything is left, with the reason.
 //!
 //! Each mending looks again, strongly, at what it is about, and writes on condition that this has not
@@ -7,6 +7,7 @@
 //! has lost (for a moment, the item is in no index).
 
 mod counters;
+mod follow;
 mod keys;
 mod locks;
 
@@ -120,6 +121,7 @@ impl Verify {
             Remedy::Lock(subject, users) => self.relock(subject, users).await,
             Remedy::Keys(key) => self.rewrite_keys(key).await,
             Remedy::Entries(key) => self.list_again(key).await,
+            Remedy::Follow(subject, book) => self.follow(subject, *book).await,
             Remedy::None(reason) => Ok(Mended::left(*reason)),
         };
         match done {
@@ -150,7 +152,8 @@ fn target(finding: &Finding) -> (u8, String) {
         Remedy::Lock(subject, _) => (1, shown(&subject.key(Book::Lock))),
         Remedy::Keys(key) => (2, shown(key)),
         Remedy::Entries(key) => (3, shown(key)),
-        Remedy::None(_) => (4, finding.to_string()),
+        Remedy::Follow(subject, book) => (4, shown(&subject.key(*book))),
+        Remedy::None(_) => (5, finding.to_string()),
     }
 }
 

@@ -1,11 +1,13 @@
 //! What an account is about: something with one item that states its sum, its owner or its place.
 
 use roundtable_model::entities::{
-    CommentCounter, EmailLock, GroupCounter, HandleLock, NickLock, Post, PostCounter, UserCounter,
+    CommentCounter, EmailLock, GroupCounter, HandleLock, NickLock, Post, PostCounter, Quest,
+    RoomMember, TagRef, UserCounter, XpEntry,
 };
 use roundtable_model::table::{Key, Scalar};
 use roundtable_model::{
-    CommentId, Email, GroupId, Handle, Nickname, PostId, Shard, UserCount, UserId,
+    CommentId, Email, EntityKind, GroupId, Handle, Nickname, PostId, QuestId, RoomId, Shard,
+    SubjectId, Tag, UserCount, UserId,
 };
 
 use crate::books::Book;
@@ -27,8 +29,28 @@ pub(crate) enum Subject {
     Nickname(Nickname),
     /// A unique handle.
     Handle(Handle),
+    /// A quest, or what it earned.
+    Quest(UserId, QuestId),
+    /// Somebody's seat in a room.
+    Seat(RoomId, UserId),
+    /// That something carries a tag.
+    Tagged(Tagged),
     /// An item, whatever it is.
     Item(Key),
+}
+
+/// Something that carries a tag, or is said to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tagged {
+    /// The tag.
+    pub(crate) tag: Tag,
+    /// Where the reference was found. It says nothing about whether there should be one: there may have
+    /// been fewer shards when it was written.
+    pub(crate) shard: Shard,
+    /// What kind of thing.
+    pub(crate) entity: EntityKind,
+    /// Which.
+    pub(crate) id: SubjectId,
 }
 
 impl Subject {
@@ -43,6 +65,12 @@ impl Subject {
             Self::Email(email) => EmailLock::at(email).into_key(),
             Self::Nickname(nickname) => NickLock::at(nickname).into_key(),
             Self::Handle(handle) => HandleLock::at(handle).into_key(),
+            Self::Quest(user, quest) if book == Book::Reward => XpEntry::at(user, quest).into_key(),
+            Self::Quest(user, quest) => Quest::at(user, quest).into_key(),
+            Self::Seat(room, user) => RoomMember::at(room, user).into_key(),
+            Self::Tagged(Tagged { tag, entity, id, .. }) => {
+                TagRef::at(tag, &Shard::ZERO, entity, id).into_key()
+            }
             Self::Item(key) => key.clone(),
         }
     }

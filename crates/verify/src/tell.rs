@@ -3,6 +3,8 @@
 //! To have something counted: its fact says [`Entry::fact`], the item that states the number says
 //! [`Entry::stated`], both about the same [`Subject`].
 
+mod life;
+
 use std::borrow::Cow;
 
 use roundtable_domain::ScoreSettings;
@@ -11,7 +13,7 @@ use roundtable_model::entities::{
     HandleLock, Like, NickLock, Post, PostCounter, Share, User, UserCounter, XpEntry,
 };
 use roundtable_model::table::{Item, ValueRef};
-use roundtable_model::{Entity, MemberStatus, Shard, UserCount};
+use roundtable_model::{Entity, EntityKind, MemberStatus, Shard, UserCount};
 
 use crate::books::{Book, Entry};
 use crate::subject::Subject;
@@ -58,10 +60,9 @@ macro_rules! silent {
 }
 
 silent! {
-    Credential Session Invitation Block Group Goal Task Milestone Quest QuestStep Activity ActorHead
-    FeedItem FeedHorizon Promotion Room RoomHead RoomMember Message AssistThread AssistMsg
-    ModerationCase Report Notification Company Offer TagRef Upload Idempotency ApiKey Audit
-    LoginAttempt Checkpoint Job DeadLetter Webhook SealedKey
+    Credential Session Invitation Block Goal Task Milestone Activity ActorHead FeedItem FeedHorizon
+    Promotion Room RoomHead RoomMember Message AssistMsg ModerationCase Report Company Idempotency
+    ApiKey Audit LoginAttempt Checkpoint Job DeadLetter Webhook SealedKey
 }
 
 impl Tell for User {
@@ -105,11 +106,8 @@ impl Tell for UserCounter {
     const COUNTS: &'static [&'static str] = &["count"];
 
     fn tell(&self, item: &Item, _: &Rules, say: &mut dyn FnMut(Entry)) {
-        // Nothing tells yet what is unread: its facts would be booked as those of XP are.
-        if self.counter != UserCount::Unread {
-            let subject = Subject::Person(self.user_id.clone(), self.counter, self.shard);
-            say(Entry::stated(Book::Count, subject, stored(item, "count")));
-        }
+        let subject = Subject::Person(self.user_id.clone(), self.counter, self.shard);
+        say(Entry::stated(Book::Count, subject, stored(item, "count")));
     }
 }
 
@@ -130,6 +128,8 @@ impl Tell for XpEntry {
     fn tell(&self, _: &Item, _: &Rules, say: &mut dyn FnMut(Entry)) {
         let subject = Subject::Person(self.user_id.clone(), UserCount::Xp, Shard::ZERO);
         say(Entry::fact(Book::Count, subject).times(self.reward_xp.into()));
+        let quest = Subject::Quest(self.user_id.clone(), self.quest_id.clone());
+        say(Entry::stated(Book::Reward, quest, 1).about(self.reward_xp.to_string()));
     }
 }
 
@@ -162,6 +162,8 @@ impl Tell for Post {
         }
         let author = Subject::Person(self.author_id.clone(), UserCount::Posts, Shard::ZERO);
         say(Entry::fact(Book::Count, author));
+        life::tags(EntityKind::Post, &(&self.id).into(), &self.hashtags, say);
+        life::shows(self, say);
         if let Some(score) = self.score {
             say(Entry::stated(Book::Score, own, 1).about(score.to_string()));
         }
@@ -246,7 +248,9 @@ pub(crate) fn counted(book: Book, subject: &Subject) -> Cow<'static, str> {
             "their posts that are not deleted"
         }
         (Book::Count, Subject::Person(_, UserCount::Xp, _)) => "the sum of their rewards",
+        (Book::Count, Subject::Person(_, UserCount::Unread, _)) => "what they have not read",
         (Book::Count, Subject::Group(_)) => "the active members",
+        (Book::Steps, _) => "its steps",
         (Book::Likes | Book::CommentLikes, _) => "the likes",
         (Book::Comments, _) => "the comments that are not deleted",
         (Book::Shares, _) => "the shares",
@@ -262,6 +266,7 @@ pub(crate) const fn attribute(book: Book) -> &'static str {
         Book::Comments => "comments",
         Book::Shares => "shares",
         Book::Replies => "replies",
+        Book::Steps => "progressCount",
         _ => "count",
     }
 }

@@ -34,7 +34,7 @@ type Audit = dyn Fn() -> Result<Vec<String>, Error> + Send + Sync;
 /// A check of one store. The store must be quiet: beside writers, a finding may be about what changed
 /// while it was looked at.
 ///
-/// Memory is bounded whatever the store holds: about 4 MB of sums for each segment, 50 MB for the keys
+/// Memory is bounded whatever the store holds: about 6 MB of sums for each segment, 50 MB for the keys
 /// of the stream, a page of each segment, and 100 MB for the second look where many findings are.
 pub struct Verify {
     pub(crate) tables: Tables,

@@ -67,6 +67,7 @@ impl Accounts {
             bio: None,
             tags: Vec::new(),
             roles: Vec::new(),
+            profile_image: None,
             profile_image_url: None,
             handle: None,
             public_key: None,

@@ -1,18 +1,20 @@
 //! What people say about themselves, and what they are called.
 
-use roundtable_model::entities::User;
+use roundtable_model::entities::{Holder, Upload, User};
 use roundtable_model::{
-    Date, Email, Handle, Misfit, Nickname, RequestId, Secret, Tag, Time, UserId, UserStatus, rekey,
+    Date, Email, Handle, MediaUse, Misfit, Nickname, Patch, RequestId, Secret, Tag, Time, UserId,
+    UserStatus, rekey,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{AccountError, Accounts, names, own, tags};
 use crate::access::Act;
 use crate::limits::{
-    ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, URL_CHARS_MAX, check_count, check_text,
+    ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text,
 };
+use crate::media::{claim, unclaimed};
 use crate::once::{Request, Tried};
-use crate::{Caller, Edit, Failure};
+use crate::{Caller, Edit, Failure, NewMedia};
 
 /// What is to change about a profile; what is not mentioned stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -39,8 +41,8 @@ pub struct ProfileChange {
     pub pronouns: Edit<String>,
     /// What they are interested in, all of it.
     pub tags: Option<Vec<Tag>>,
-    /// Where their picture is.
-    pub profile_image_url: Edit<String>,
+    /// Their picture: a file that they sent. One that is elsewhere in the web is none.
+    pub profile_image: Edit<NewMedia>,
     /// Whether only accepted followers see their posts. Requests that wait go on waiting.
     pub is_private: Option<bool>,
 }
@@ -61,10 +63,12 @@ impl ProfileChange {
             ("language", &self.language, NAME_CHARS_MAX),
             ("gender", &self.gender, NAME_CHARS_MAX),
             ("pronouns", &self.pronouns, NAME_CHARS_MAX),
-            ("profileImage", &self.profile_image_url, URL_CHARS_MAX),
         ];
         for (field, text, chars_max) in texts {
             check_text(field, text.value().map_or("", String::as_str), chars_max)?;
+        }
+        if let Some(media) = self.profile_image.value() {
+            check_media_type("profileImage", &media.content_type)?;
         }
         check_count("tags", self.tags.as_ref().map_or(0, Vec::len), TAGS_MAX)?;
         // Dates are written so that text order is time order.
@@ -100,7 +104,6 @@ impl ProfileChange {
             gender: text(&self.gender, &before.gender),
             pronouns: text(&self.pronouns, &before.pronouns),
             tags: self.tags.as_deref().map_or_else(|| before.tags.clone(), distinct),
-            profile_image_url: text(&self.profile_image_url, &before.profile_image_url),
             is_private: self.is_private.unwrap_or(before.is_private),
             updated_at: now,
             version: before.version + 1,
@@ -139,8 +142,9 @@ impl Accounts {
                 async |outcome: Outcome| self.live(&outcome.user).await,
                 async || {
                     let before = self.live(&me.id).await?;
-                    let after = change.over(&before, self.ground.now());
-                    self.renamed(&before, after, request.as_ref()).await
+                    let mut after = change.over(&before, self.ground.now());
+                    let file = self.pictured(change, &mut after).await?;
+                    self.renamed(&before, after, file, request.as_ref()).await
                 },
             )
             .await
@@ -168,17 +172,43 @@ impl Accounts {
                         version: before.version + 1,
                         ..before.clone()
                     };
-                    self.renamed(&before, after, None).await
+                    self.renamed(&before, after, None, None).await
                 },
             )
             .await
     }
 
-    /// Writes a profile over the one it was made from, with all that its names and tags need.
+    /// Gives a profile the picture of a change; answers with the claim of its file, if that is another
+    /// one than it has.
+    async fn pictured(
+        &self,
+        change: &ProfileChange,
+        user: &mut User,
+    ) -> Result<Option<Patch<Upload>>, AccountError> {
+        let named = match &change.profile_image {
+            Edit::Keep => return Ok(None),
+            Edit::Clear => {
+                (user.profile_image, user.profile_image_url) = (None, None);
+                return Ok(None);
+            }
+            Edit::Set(named) => named,
+        };
+        if user.profile_image.as_ref().is_some_and(|has| has.s3_key == named.s3_key) {
+            return Ok(None);
+        }
+        let free = unclaimed(&self.ground, &user.id, [named], MediaUse::Profile).await?;
+        let picture = free.into_iter().flatten().next().ok_or(AccountError::NoSuchPicture)?;
+        let claimed = claim(&user.id, &picture, &Holder::profile(&user.id));
+        (user.profile_image, user.profile_image_url) = (Some(picture), None);
+        Ok(Some(claimed))
+    }
+
+    /// Writes a profile over the one it was made from, with all that its names, tags and picture need.
     async fn renamed(
         &self,
         before: &User,
         after: User,
+        file: Option<Patch<Upload>>,
         request: Option<&Request>,
     ) -> Result<Tried<User>, AccountError> {
         self.free_for(before, &after).await?;
@@ -186,7 +216,8 @@ impl Accounts {
         let commit = names::moved(before, &after, after.updated_at)
             .into_iter()
             .fold(commit, |commit, (name, write)| commit.with(name, write))
-            .with_any("tag", tags::in_step(&self.ground, before, &after).await?);
+            .with_any("tag", tags::in_step(&self.ground, before, &after).await?)
+            .with_any("file", file);
         let outcome = Outcome { user: after.id.clone() };
         Ok(commit.remembering(request, &outcome)?.done(after).await?)
     }

@@ -158,6 +158,7 @@ impl Accounts {
             tags: Vec::new(),
             tier: Tier::Free,
             roles: vec![Role::User],
+            profile_image: None,
             profile_image_url: None,
             is_verified: false,
             is_private: false,

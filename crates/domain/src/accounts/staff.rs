@@ -157,6 +157,12 @@ impl Accounts {
             .await
     }
 
+    /// Refuses whoever does not look after what runs behind the scenes.
+    pub async fn check_operator(&self, caller: &Caller) -> Result<(), AccountError> {
+        let me = self.ground.reader(caller).await?;
+        Ok(Official::new(caller, me).may(Act::RedriveDeadLetters)?)
+    }
+
     /// Failed sign-ins of an e-mail address, or from an address in the network, newest first.
     pub async fn login_attempts(
         &self,

@@ -1,15 +1,18 @@
 //! What those who have a part in a call for help see of it (R28).
 
-use roundtable_model::entities::{AssistMsg, AssistThread};
-use roundtable_model::table::{Get, Order};
-use roundtable_model::{Answer, ThreadId, UserId};
+use roundtable_model::entities::{AssistMsg, AssistThread, User};
+use roundtable_model::table::Order;
+use roundtable_model::{AssistEntry, MessageId, ThreadId, UserId};
 
-use super::{AssistError, Assistance, Said, is_shown};
-use crate::pages::fill;
-use crate::{Caller, Page, PageInput, Sight};
+use super::{AssistError, Assistance, is_shown, may_assist};
+use crate::pages::{PAGE_ITEMS_MAX, fill};
+use crate::{Caller, Failure, Page, PageInput, Sight};
 
 /// Messages of a page, unless asked otherwise.
 const MESSAGES: usize = 50;
+/// Threads looked at for one page: somebody whom everybody who asked them has blocked does not read all
+/// of them at once.
+const LOOKED_THREADS_MAX: usize = 1_000;
 
 impl Assistance {
     /// A call for help, for whoever asks and those who were asked; each sees only the helpers they may
@@ -24,27 +27,70 @@ impl Assistance {
         Ok(shown(&sight, &me.id, thread))
     }
 
-    /// The caller's own calls for help, the latest first. Those they were asked in are not listed: no
-    /// question of the page finds them, and they are known by their ids.
+    /// The calls for help that the caller has a part in, asking or asked, the latest first.
     pub async fn mine(
         &self,
         caller: &Caller,
         page: &PageInput,
     ) -> Result<Page<AssistThread>, AssistError> {
         let me = self.ground.reader(caller).await?;
-        fill(
-            page,
-            async |limit, after| {
-                self.ground.core().assists_of(&me.id).limit(limit).after(after).page().await
-            },
-            async |threads: Vec<AssistThread>| {
-                let people = threads.iter().flat_map(|thread| &thread.helper_ids);
-                let sight = self.ground.sight_of(caller, &me, people, []).await?;
-                let shown = |thread| Some(shown(&sight, &me.id, thread));
-                Ok(threads.into_iter().map(shown).collect())
-            },
-        )
-        .await
+        let wanted = page.size()?;
+        let (mut items, mut after) = (Vec::with_capacity(wanted), page.after.clone());
+        // One more than a page, to know whether another one follows.
+        let (mut at_once, mut looked) = ((wanted + 1).min(PAGE_ITEMS_MAX), 0);
+        loop {
+            let listing = self.ground.core().assists(&me.id).limit(at_once);
+            let found = listing.after(after.take()).page().await?;
+            looked += found.entries.len();
+            let (entries, cursors): (Vec<_>, Vec<_>) = found.entries.into_iter().unzip();
+            for (seen, cursor) in self.seen(caller, &me, &entries).await?.into_iter().zip(cursors) {
+                items.extend(seen.map(|thread| (thread, cursor)));
+            }
+            if items.len() > wanted {
+                items.truncate(wanted);
+                let next = items.last().map(|(_, cursor)| cursor.clone());
+                return Ok(Page { items, next });
+            }
+            if found.next.is_none() || looked >= LOOKED_THREADS_MAX {
+                return Ok(Page { items, next: found.next });
+            }
+            (after, at_once) = (found.next, PAGE_ITEMS_MAX);
+        }
+    }
+
+    /// Threads that indexes told of, as they are now, each in its place: those that the caller has a
+    /// part in and may see.
+    async fn seen(
+        &self,
+        caller: &Caller,
+        me: &User,
+        entries: &[AssistEntry],
+    ) -> Result<Vec<Option<AssistThread>>, Failure> {
+        let ids: Vec<ThreadId> = entries.iter().map(|entry| entry.thread_id().clone()).collect();
+        let threads = self.ground.core().assist_threads(&ids).get().await?;
+        let there = threads.iter().flatten();
+        let people = there.flat_map(|thread| thread.helper_ids.iter().chain([&thread.user_id]));
+        let sight = self.ground.sight_of(caller, me, people, []).await?;
+        let is_open = |thread: &AssistThread| may_assist(&sight, &me.id, thread);
+        let each = threads.into_iter().map(|thread| thread.filter(is_open));
+        Ok(each.map(|thread| thread.map(|thread| shown(&sight, &me.id, thread))).collect())
+    }
+
+    /// One message of a call for help, by somebody the caller may see. Its id tells when it was sent.
+    pub async fn message(
+        &self,
+        caller: &Caller,
+        thread: &ThreadId,
+        id: &MessageId,
+    ) -> Result<AssistMsg, AssistError> {
+        let me = self.ground.reader(caller).await?;
+        self.open(caller, &me, thread).await?;
+        let at = id.time().ok_or(AssistError::NoSuchMessage)?;
+        let message = self.ground.core().assist_message(thread, &at, id).get().await?;
+        let message = message.ok_or(AssistError::NoSuchMessage)?;
+        let sight = self.ground.sight_of(caller, &me, [&message.user_id], []).await?;
+        let is_shown = is_shown(&sight, &me.id, &message.user_id);
+        Some(message).filter(|_| is_shown).ok_or(AssistError::NoSuchMessage)
     }
 
     /// What was said in a call for help, by those the caller may see.
@@ -72,22 +118,6 @@ impl Assistance {
             },
         )
         .await
-    }
-
-    /// What somebody said, if they may still see where. No question of the page asks for one message:
-    /// its key does.
-    pub(super) async fn replayed(
-        &self,
-        caller: &Caller,
-        said: Said,
-    ) -> Result<AssistMsg, AssistError> {
-        self.thread(caller, &said.thread).await?;
-        let at = AssistMsg::at(&said.thread, &said.at, &said.id);
-        let table = self.ground.core().table().for_pattern("assist_messages");
-        let found =
-            table.get(Get::new(at).strong()).await.map_err(roundtable_model::Error::from)?;
-        let message = found.item.as_ref().map(AssistMsg::from_item).transpose()?;
-        message.ok_or(AssistError::NoSuchThread)
     }
 }
 

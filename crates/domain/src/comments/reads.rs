@@ -1,6 +1,6 @@
 //! Comments by id, by post, by the comment they answer, by author, and as the viewer stands to them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use futures::future::{try_join, try_join_all};
 use roundtable_model::entities::{Comment, CommentCounter, Post, User};
@@ -102,6 +102,44 @@ impl Comments {
         .await
     }
 
+    /// Comments by their posts and ids, each in its place; `None` where there is none for the viewer.
+    pub async fn comments(
+        &self,
+        viewer: Option<&Caller>,
+        places: &[(PostId, CommentId)],
+    ) -> Result<Vec<Option<Comment>>, CommentError> {
+        let places = places.iter().map(|(post, id)| (post, id));
+        let found = comments(&self.ground, places).await?;
+        self.seen_with_posts(viewer, found).await
+    }
+
+    /// Comments by their ids alone. Only an index knows them so, and an index has no batches: they are
+    /// asked for all at once.
+    pub async fn by_ids(
+        &self,
+        viewer: Option<&Caller>,
+        ids: &[CommentId],
+    ) -> Result<Vec<Option<Comment>>, CommentError> {
+        let found = try_join_all(ids.iter().map(|id| find(&self.ground, id))).await?;
+        self.seen_with_posts(viewer, found).await
+    }
+
+    /// Those of the comments which the viewer may see, with the posts they are on.
+    async fn seen_with_posts(
+        &self,
+        viewer: Option<&Caller>,
+        found: Vec<Option<Comment>>,
+    ) -> Result<Vec<Option<Comment>>, CommentError> {
+        let on: HashSet<PostId> = found.iter().flatten().map(|it| it.post_id.clone()).collect();
+        let on: Vec<PostId> = on.into_iter().collect();
+        let on = posts::seen(&self.ground, viewer, posts(&self.ground, &on).await?).await?;
+        let on: HashSet<PostId> = on.into_iter().flatten().map(|post| post.id).collect();
+        let authors = found.iter().flatten().map(|comment| &comment.user_id);
+        let sight = self.ground.sight(viewer, authors, []).await?;
+        let shows = |it: &Comment| on.contains(&it.post_id) && sight.comment(it);
+        Ok(found.into_iter().map(|comment| comment.filter(shows)).collect())
+    }
+
     /// What people, and the viewer, did with comments that the viewer has been shown.
     pub async fn marks(
         &self,
@@ -123,7 +161,7 @@ impl Comments {
             };
             try_join(counters, likes).await
         });
-        let (mut counters, mut liked) = (HashMap::new(), std::collections::HashSet::new());
+        let (mut counters, mut liked) = (HashMap::new(), HashSet::new());
         for (counted, likes) in try_join_all(each).await? {
             counters.extend(counted.into_iter().flatten().map(|it| (it.comment_id.clone(), it)));
             liked.extend(likes.into_iter().flatten().map(|like| like.comment_id));

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use roundtable_model::entities::{FeedItem, User};
-use roundtable_model::{ActivityId, Cursor, Misfit, ObjectType, Span, Time, UserId};
+use hashbrown::HashMap;
+use roundtable_model::entities::{Activity, FeedItem, User};
+use roundtable_model::{ActivityId, ActorId, Cursor, Misfit, ObjectType, Span, Time, UserId};
 
 use super::circles::Circle;
 use super::entry::Entry;
@@ -12,6 +13,7 @@ use super::place::Place;
 use super::stored::Stored;
 use super::{FEED_ITEMS, FeedEntry, FeedError, FeedSource, Feeds, Found};
 use crate::activities::Objects;
+use crate::media::read_all;
 use crate::{Caller, Failure, Page, PageInput, Sight};
 
 /// How many of everybody's latest activities are looked at for each home in a circle, before its homes
@@ -68,6 +70,26 @@ impl Feeds {
         let next = items.last().filter(|_| more).map(cursor);
         let items = items.into_iter().map(|entry| (cursor(&entry), entry));
         Ok(Page { items: items.map(|(cursor, entry)| (entry, cursor)).collect(), next })
+    }
+
+    /// Entries of the caller's home feed by where and when they happened, each in its place; `None`
+    /// where their feed has none.
+    pub async fn at(
+        &self,
+        caller: &Caller,
+        places: &[(ActorId, Time, ActivityId)],
+    ) -> Result<Vec<Option<FeedEntry>>, FeedError> {
+        let me = self.ground.reader(caller).await?;
+        self.memory.catch_up(&self.ground).await?;
+        let circle = self.circles.of(&self.ground, &me.id).await.map_err(Failure::from)?;
+        let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id)).collect();
+        let found = read_all(&self.ground, "activity", at).await?.into_iter().flatten();
+        let entries = found.map(|activity| Arc::new(Entry::of(&activity)));
+        let entries = entries.filter(|entry| circle.has(entry)).collect();
+        let shown = self.shown(caller, &me, &circle, sourced(entries)).await?;
+        let mut shown: HashMap<ActivityId, FeedEntry> =
+            shown.into_iter().map(|entry| (entry.activity.activity_id.clone(), entry)).collect();
+        Ok(places.iter().map(|(_, _, id)| shown.remove(id)).collect())
     }
 
     /// Where memory may be behind, readers find at least what they did themselves.

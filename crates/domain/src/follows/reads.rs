@@ -9,6 +9,7 @@ use roundtable_model::table::{BatchGet, Key};
 use roundtable_model::{Answer, Day, Days, FollowStatus, UserId};
 
 use super::{FollowError, Follows};
+use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Page, PageInput};
 
@@ -46,6 +47,39 @@ impl Follows {
         let mine = sight.sees_inside(me);
         let seen = |user: &UserId| mine && sight.person(user).is_some();
         Ok(users.iter().map(|user| followers.contains(user) && seen(user)).collect())
+    }
+
+    /// Which of these people the caller follows, and was accepted by, each in its place.
+    pub async fn followed(
+        &self,
+        caller: &Caller,
+        users: &[UserId],
+    ) -> Result<Vec<bool>, FollowError> {
+        let sight = self.ground.sight(Some(caller), users, []).await?;
+        let followed = |user: &UserId| sight.follows(user) && sight.person(user).is_some();
+        Ok(users.iter().map(followed).collect())
+    }
+
+    /// Follows by their ends, each in its place: requests for those at either end, and what holds for
+    /// whoever may see the lists of one of them.
+    pub async fn among(
+        &self,
+        viewer: Option<&Caller>,
+        ends: &[(UserId, UserId)],
+    ) -> Result<Vec<Option<Follow>>, FollowError> {
+        let places = ends.iter().map(|(follower, followee)| Follow::at(follower, followee));
+        let edges = read_all(&self.ground, "follows", places.collect());
+        let people = ends.iter().flat_map(|(follower, followee)| [follower, followee]);
+        let sight = async { Ok(self.ground.sight(viewer, people, []).await?) };
+        let (edges, sight) = try_join(edges, sight).await?;
+        let shows = |edge: &Follow| {
+            let ends = [&edge.follower_id, &edge.followee_id];
+            let is_mine = viewer.is_some_and(|viewer| ends.contains(&&viewer.user_id));
+            let is_listed = edge.status == FollowStatus::Active
+                && ends.iter().any(|end| sight.sees_inside(end));
+            ends.iter().all(|end| sight.person(end).is_some()) && (is_mine || is_listed)
+        };
+        Ok(edges.into_iter().map(|edge| edge.filter(shows)).collect())
     }
 
     /// Whom a person follows, for those who may see the profile.

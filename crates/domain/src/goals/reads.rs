@@ -1,5 +1,7 @@
 //! Goals by id and by owner (R24).
 
+use std::collections::{BTreeMap, HashMap};
+
 use roundtable_model::entities::Goal;
 use roundtable_model::{GoalId, UserId};
 
@@ -17,6 +19,33 @@ impl Goals {
     ) -> Result<Goal, GoalError> {
         let me = self.ground.reader(caller).await?;
         found(&self.ground, caller, &me, owner, id).await?.ok_or(GoalError::NoSuchGoal)
+    }
+
+    /// Goals by owner and id, each in its place; `None` where there is none for the caller.
+    pub async fn goals(
+        &self,
+        caller: &Caller,
+        places: &[(UserId, GoalId)],
+    ) -> Result<Vec<Option<Goal>>, GoalError> {
+        let me = self.ground.reader(caller).await?;
+        let mut by_owner: BTreeMap<&UserId, Vec<GoalId>> = BTreeMap::new();
+        for (owner, id) in places {
+            by_owner.entry(owner).or_default().push(id.clone());
+        }
+        let mut found: HashMap<GoalId, Goal> = HashMap::new();
+        for (owner, mut ids) in by_owner {
+            ids.sort_unstable();
+            ids.dedup();
+            if may_see(&self.ground, caller, &me, owner).await? {
+                let goals = self.ground.core().goals_among(owner, &ids).get().await?;
+                found.extend(goals.into_iter().flatten().map(|goal| (goal.id.clone(), goal)));
+            }
+        }
+        let is_theirs = |goal: &&Goal, owner: &UserId| goal.user_id == *owner;
+        let place = |(owner, id): &(UserId, GoalId)| {
+            found.get(id).filter(|goal| is_theirs(goal, owner)).cloned()
+        };
+        Ok(places.iter().map(place).collect())
     }
 
     /// The goals of a person, in the order they were set: one's own, or, for admins, of this owner.

@@ -9,6 +9,7 @@ use roundtable_model::{GroupId, GroupRole, MemberStatus, UserId};
 use super::place::standing;
 use super::{GroupError, Groups};
 use crate::access::{Act, Standing, allows};
+use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Failure, Page, PageInput, Sight};
 
@@ -109,6 +110,44 @@ impl Groups {
             },
         )
         .await
+    }
+
+    /// Memberships by group and person, each in its place: one's own, and those that are listed for the
+    /// viewer.
+    pub async fn memberships(
+        &self,
+        viewer: Option<&Caller>,
+        places: &[(GroupId, UserId)],
+    ) -> Result<Vec<Option<GroupMember>>, GroupError> {
+        let at = places.iter().map(|(group, user)| GroupMember::at(group, user));
+        let members = read_all(&self.ground, "member", at.collect());
+        let people = places.iter().map(|(_, user)| user);
+        let groups = places.iter().map(|(group, _)| group);
+        let sight = async { Ok(self.ground.sight(viewer, people, groups).await?) };
+        let (members, sight) = try_join(members, sight).await?;
+        let is_shown = |member: &GroupMember| {
+            let (group, user) = (&member.group_id, &member.user_id);
+            let is_mine = viewer.is_some_and(|viewer| viewer.user_id == *user);
+            sight.person(user).is_some()
+                && sight.group(group).is_some()
+                && (is_mine || shows(&sight, group, member))
+        };
+        Ok(members.into_iter().map(|member| member.filter(is_shown)).collect())
+    }
+
+    /// A membership that is over, as it was, if it was listed for the caller, or their own.
+    pub(crate) async fn seen_leaving(
+        &self,
+        caller: &Caller,
+        member: GroupMember,
+    ) -> Result<Option<GroupMember>, GroupError> {
+        let (group, user) = (&member.group_id, &member.user_id);
+        let sight = self.ground.sight(Some(caller), [user], [group]).await?;
+        let is_mine = caller.user_id == *user;
+        let is_shown = sight.person(user).is_some()
+            && sight.group(group).is_some()
+            && (is_mine || shows(&sight, group, &member));
+        Ok(is_shown.then_some(member))
     }
 
     /// The groups somebody is in that the viewer may know of.

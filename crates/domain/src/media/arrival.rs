@@ -1,13 +1,13 @@
 //! A file that has arrived: looked at, and taken or refused.
 
 use roundtable_model::entities::{Media, Upload};
-use roundtable_model::{Entity, MediaKey, RequestId, UploadState};
+use roundtable_model::{Entity, Expiry, MediaKey, RequestId, UploadState};
 
 use super::kind::Kind;
-use super::{MediaError, MediaFiles, Outcome, shown};
+use super::{MediaError, MediaFiles, Outcome, ms, shown};
 use crate::access::{Act, Standing, allows};
 use crate::commit::Rejected;
-use crate::limits::{MEDIA_HEAD_BYTES, MEDIA_SIDE_PIXELS_MAX};
+use crate::limits::{MEDIA_HEAD_BYTES, MEDIA_SIDE_PIXELS_MAX, UNUSED_FILE_TIME_MAX};
 use crate::once::{Request, Tried};
 use crate::{Caller, Failure};
 
@@ -60,18 +60,24 @@ impl MediaFiles {
     ) -> Result<Tried<Media>, MediaError> {
         // A copy of its own for every attempt: another one's must not change while it is looked at.
         let copy = self.random::<10>();
-        let Some(length) = self.store.take(&upload.key, &copy).await? else {
-            return Err(MediaError::NotArrived);
+        let size = match self.examined(&upload, &copy).await {
+            Ok(Some(size)) => size,
+            Ok(None) => return self.refuse(&upload, &copy).await,
+            // Somebody else has been told that it arrived, and nothing but their copy was left.
+            Err(MediaError::NotArrived | MediaError::StoreAway)
+                if self.is_over(&upload).await? =>
+            {
+                return Ok(Tried::Again);
+            }
+            Err(error) => return Err(error),
         };
-        let Some(size) = self.looked_at(&upload, &copy, length).await? else {
-            return self.refuse(&upload).await;
-        };
+        let unused = ms(UNUSED_FILE_TIME_MAX);
         let arrived = Upload {
             state: UploadState::Complete,
             copy: Some(copy.clone()),
             width: size.width,
             height: size.height,
-            ttl: None,
+            ttl: Some(Expiry::at(self.ground.now().plus_ms(unused))),
             ..upload
         };
         let patch = arrived
@@ -88,9 +94,30 @@ impl MediaFiles {
         let tried = commit.done(shown(&arrived)).await?;
         if matches!(tried, Tried::Again) {
             // Another one's copy was taken; this one is shown to nobody.
-            self.store.discard(&arrived.key, &copy).await?;
+            self.drop_copy(&arrived.key, &copy).await;
         }
         Ok(tried)
+    }
+
+    /// How large the picture is that has arrived, once there is a copy of it; `None` if it is not what
+    /// was declared.
+    async fn examined(&self, upload: &Upload, copy: &str) -> Result<Option<Size>, MediaError> {
+        let length = self.store.take(&upload.key, copy, upload.bytes).await?;
+        self.looked_at(upload, copy, length.ok_or(MediaError::NotArrived)?).await
+    }
+
+    /// Whether there is nothing to wait for any more: it has arrived, or was given up.
+    async fn is_over(&self, upload: &Upload) -> Result<bool, MediaError> {
+        let now = self.upload(&upload.user_id, &upload.key).await?;
+        Ok(now.is_none_or(|now| now.state != UploadState::Pending))
+    }
+
+    /// Takes a copy away that nobody is shown. What follows in the stream does the same, also when this
+    /// fails.
+    async fn drop_copy(&self, key: &MediaKey, copy: &str) {
+        if let Err(error) = self.store.discard(key, copy).await {
+            tracing::warn!(%error, "a copy of a file stays for now");
+        }
     }
 
     /// How large the picture is, if the copy is what was declared.
@@ -109,16 +136,21 @@ impl MediaFiles {
     }
 
     /// Gives up a file that is not what it was said to be.
-    async fn refuse(&self, upload: &Upload) -> Result<Tried<Media>, MediaError> {
+    async fn refuse(&self, upload: &Upload, copy: &str) -> Result<Tried<Media>, MediaError> {
         let pending = Upload::STATE.is(&UploadState::Pending);
         let gone = upload.key().delete().when(pending);
         match self.ground.commit().with("upload", gone).run().await {
             Ok(()) => {
                 // What follows from the removal in the stream does the same, also when this fails.
-                self.store.remove(&upload.key).await?;
+                if let Err(error) = self.store.remove(&upload.key).await {
+                    tracing::warn!(%error, "a refused file stays for now");
+                }
                 Err(MediaError::NotAsDeclared)
             }
-            Err(Rejected::Refused(_)) => Ok(Tried::Again),
+            Err(Rejected::Refused(_)) => {
+                self.drop_copy(&upload.key, copy).await;
+                Ok(Tried::Again)
+            }
             Err(Rejected::Failed(failure)) => Err(failure.into()),
         }
     }

@@ -1,30 +1,38 @@
-//! Files that become part of a post: each whole, its author's, and in no other post.
+//! Files that become part of a post, an activity or a profile: each whole, its owner's, meant for it,
+//! and in nothing else.
 
-use futures::future::try_join_all;
-use roundtable_model::entities::{Media, Upload};
-use roundtable_model::{Patch, PostId, UploadState, UserId};
+use roundtable_model::entities::{Holder, Media, Upload};
+use roundtable_model::{At, Expiry, MediaUse, Patch, UploadState, UserId};
 
-use super::shown;
+use super::kind::is_image;
+use super::{read_all, shown};
 use crate::{Failure, Ground, NewMedia};
 
-/// The files that are named, as they were looked at; `None` if one of them is not this person's to post.
-pub(crate) async fn unclaimed(
+/// The files that are named, as they were looked at; `None` if one of them is not this person's to use
+/// for this.
+pub(crate) async fn unclaimed<'a>(
     ground: &Ground,
     user: &UserId,
-    named: &[NewMedia],
+    named: impl IntoIterator<Item = &'a NewMedia>,
+    wanted: MediaUse,
 ) -> Result<Option<Vec<Media>>, Failure> {
-    let reads = named.iter().map(|media| ground.core().upload(user, &media.s3_key).get());
-    let found = try_join_all(reads).await?.into_iter().map(|upload| {
-        let upload = upload.as_ref()?;
-        let is_free = upload.state == UploadState::Complete && upload.post_id.is_none();
-        is_free.then(|| shown(upload))
-    });
-    Ok(found.collect())
+    let places: Vec<At<Upload>> =
+        named.into_iter().map(|media| Upload::at(user, &media.s3_key)).collect();
+    let found = read_all(ground, "upload", places).await?;
+    let free = |upload: &Upload| {
+        upload.state == UploadState::Complete
+            && upload.holder.is_none()
+            && upload.purpose.is_none_or(|purpose| purpose == wanted)
+            && (wanted != MediaUse::Profile || is_image(&upload.content_type))
+    };
+    Ok(found.iter().map(|upload| upload.as_ref().filter(|it| free(it)).map(shown)).collect())
 }
 
-/// Makes a file part of a post; refused when it has become part of another, or is gone.
-pub(crate) fn claim(user: &UserId, media: &Media, post: &PostId) -> Patch<Upload> {
-    let free = Upload::STATE.is(&UploadState::Complete).and(Upload::POST_ID.absent());
+/// Makes a file part of something, for as long as that has it; refused when it has become part of
+/// something else, or is gone.
+pub(crate) fn claim(user: &UserId, media: &Media, holder: &Holder) -> Patch<Upload> {
+    let free = Upload::STATE.is(&UploadState::Complete).and(Upload::HOLDER.absent());
     let upload = Upload::at(user, &media.s3_key);
-    upload.patch().set(Upload::POST_ID, &Some(post.clone())).when(free)
+    let held = upload.patch().set(Upload::HOLDER, &Some(holder.clone()));
+    held.set(Upload::TTL, &None::<Expiry>).when(free)
 }

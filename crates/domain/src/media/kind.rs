@@ -38,7 +38,7 @@ impl Kind {
             let wanted = "an image or a video: jpeg, png, gif, webp, avif, mp4, webm";
             Failure::bad("contentType", Misfit::new(wanted, format!("\"{found}\"")))
         })?;
-        Ok(Self { content_type, is_image: content_type.starts_with("image/") })
+        Ok(Self { content_type, is_image: is_image(content_type) })
     }
 
     /// What a file is that begins so; `None` for everything else.
@@ -62,6 +62,11 @@ impl Kind {
         };
         Self::named(content_type).ok()
     }
+}
+
+/// Whether this is the MIME type of a picture.
+pub(super) fn is_image(content_type: &str) -> bool {
+    content_type.starts_with("image/")
 }
 
 /// Whether a file begins with a box that names one of these brands.

@@ -23,8 +23,13 @@ pub trait MediaStore: Send + Sync + fmt::Debug + 'static {
     ) -> Result<SignedUpload, MediaStoreError>;
 
     /// Makes a copy, under this name, of what has arrived; answers with its length, `None` when nothing
-    /// has.
-    async fn take(&self, key: &MediaKey, copy: &str) -> Result<Option<u64>, MediaStoreError>;
+    /// has. What is not as long as it should be is not copied: it may be very long.
+    async fn take(
+        &self,
+        key: &MediaKey,
+        copy: &str,
+        bytes: u64,
+    ) -> Result<Option<u64>, MediaStoreError>;
 
     /// Some bytes of a copy; fewer where it is shorter.
     async fn read(
@@ -46,7 +51,12 @@ pub trait MediaStore: Send + Sync + fmt::Debug + 'static {
     /// Takes a copy away, whether it is there or not.
     async fn discard(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError>;
 
-    /// Takes everything of a file away: what has arrived, and every copy. There may be nothing.
+    /// Takes everything of a file away but this copy: what has arrived, what broke off on its way, and
+    /// the other copies.
+    async fn tidy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError>;
+
+    /// Takes everything of a file away: what has arrived, what broke off on its way, and every copy.
+    /// There may be nothing.
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError>;
 }
 

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
+use futures::future::try_join_all;
+use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::Upload;
-use roundtable_model::{MediaKey, Time, UploadState};
+use roundtable_model::{At, MediaKey, Time, UploadState};
 
-use super::{MediaError, MediaFiles, ms, owner};
-use crate::posts::visible;
-use crate::{Caller, Failure};
+use super::holders::Holders;
+use super::{MediaError, MediaFiles, ms, owner, read_all};
+use crate::Caller;
 
 /// An address that serves a file for a while.
 #[derive(Clone, PartialEq, Eq)]
@@ -27,40 +29,46 @@ impl fmt::Debug for MediaUrl {
 }
 
 impl MediaFiles {
-    /// Where a file can be fetched: its owner's, and that of whoever may see the post it belongs to, as
-    /// that is now. To all others it is not there.
+    /// Where a file can be fetched: its owner's, and that of whoever may see the post, activity or
+    /// profile it belongs to, as that is now. To all others it is not there.
     pub async fn url(
         &self,
         viewer: Option<&Caller>,
         key: &MediaKey,
     ) -> Result<MediaUrl, MediaError> {
-        let owner = owner(key).ok_or(MediaError::NoSuchMedia)?;
-        let upload = self.upload(&owner, key).await?;
-        let upload = upload.filter(|upload| upload.state == UploadState::Complete);
-        let upload = upload.ok_or(MediaError::NoSuchMedia)?;
-        let Some(copy) = &upload.copy else { return Err(MediaError::NoSuchMedia) };
-        if !self.sees(viewer, &upload).await? {
-            return Err(MediaError::NoSuchMedia);
-        }
-        let lasting = Duration::from_secs(self.ground.settings().media.download_seconds);
-        let expires_at = self.ground.now().plus_ms(ms(lasting));
-        let content_type = &upload.content_type;
-        let url = self.store.download_url(key, copy, content_type, lasting).await?;
-        Ok(MediaUrl { url, expires_at })
+        let urls = self.urls(viewer, std::slice::from_ref(key)).await?;
+        urls.into_iter().flatten().next().ok_or(MediaError::NoSuchMedia)
     }
 
-    async fn sees(&self, viewer: Option<&Caller>, upload: &Upload) -> Result<bool, Failure> {
-        if let Some(post) = &upload.post_id {
-            let post = visible(&self.ground, viewer, post).await?;
-            return Ok(post.is_some_and(|post| {
-                post.author_id == upload.user_id
-                    && post.media.iter().any(|media| media.s3_key == upload.key)
-            }));
-        }
-        let Some(viewer) = viewer.filter(|viewer| viewer.user_id == upload.user_id) else {
-            return Ok(false);
-        };
-        let sight = self.ground.sight(Some(viewer), [&upload.user_id], []).await?;
-        Ok(sight.person(&upload.user_id).is_some())
+    /// The same of several files, each in its place: `None` where there is none for the viewer. They
+    /// are read together, so that a page of posts or people costs a few reads and not one for each.
+    pub async fn urls(
+        &self,
+        viewer: Option<&Caller>,
+        keys: &[MediaKey],
+    ) -> Result<Vec<Option<MediaUrl>>, MediaError> {
+        let uploads = self.arrived(keys).await?;
+        let holders = Holders::of(&self.ground, viewer, &uploads).await?;
+        let shown = uploads.into_iter().filter(|upload| holders.show(upload));
+        let urls = try_join_all(shown.map(|upload| self.signed(upload))).await?;
+        let urls: HashMap<MediaKey, MediaUrl> = urls.into_iter().flatten().collect();
+        Ok(keys.iter().map(|key| urls.get(key).cloned()).collect())
+    }
+
+    /// Those of the files that are there and whole, each once.
+    async fn arrived(&self, keys: &[MediaKey]) -> Result<Vec<Upload>, MediaError> {
+        let distinct: HashSet<&MediaKey> = keys.iter().collect();
+        let places = distinct.into_iter().filter_map(|key| Some(Upload::at(&owner(key)?, key)));
+        let places: Vec<At<Upload>> = places.collect();
+        let found = read_all(&self.ground, "upload", places).await?.into_iter().flatten();
+        Ok(found.filter(|upload| upload.state == UploadState::Complete).collect())
+    }
+
+    async fn signed(&self, upload: Upload) -> Result<Option<(MediaKey, MediaUrl)>, MediaError> {
+        let Upload { key, copy: Some(copy), content_type, .. } = upload else { return Ok(None) };
+        let lasting = Duration::from_secs(self.ground.settings().media.download_seconds);
+        let expires_at = self.ground.now().plus_ms(ms(lasting));
+        let url = self.store.download_url(&key, &copy, &content_type, lasting).await?;
+        Ok(Some((key, MediaUrl { url, expires_at })))
     }
 }

@@ -18,10 +18,12 @@ use crate::once::Tried;
 
 /// Milestones looked at in one go.
 const MILESTONES_AT_ONCE: usize = 100;
+/// How often tasks that keep changing are counted again.
+const RECOUNTS_MAX: usize = 5;
 
 impl Milestones {
     /// Achieves what the tasks of a goal have reached, if there is anything. For processors, whenever a
-    /// task or a milestone has changed.
+    /// task or a milestone has changed; while others keep changing the tasks, it is to be asked again.
     pub async fn achieve_reached(
         &self,
         owner: &UserId,
@@ -31,21 +33,26 @@ impl Milestones {
         if waiting.is_empty() {
             return Ok(());
         }
-        let progress = Progress::of(&self.ground, goal).await?;
-        let reached = || waiting.iter().filter(|one| progress.reaches(one.percentage));
-        if reached().next().is_none() {
-            return Ok(());
+        let mut progress = Progress::of(&self.ground, goal).await?;
+        for _ in 0..RECOUNTS_MAX {
+            let reaches = |one: &&Milestone| progress.reaches(one.percentage);
+            let reached: Vec<&Milestone> = waiting.iter().filter(reaches).collect();
+            if reached.is_empty() {
+                return Ok(());
+            }
+            // Counted twice, and no task changed in between: so it was all true at the same time,
+            // whatever was done, un-done and taken away while it was read.
+            let again = Progress::of(&self.ground, goal).await?;
+            if again == progress {
+                for milestone in reached {
+                    self.achieve(milestone, &progress).await?;
+                }
+                return Ok(());
+            }
+            progress = again;
         }
-        // Counted twice, and no task changed in between: so it was all true at the same time, whatever
-        // was done, un-done and taken away while it was read. If one did change, that change brings
-        // somebody here again.
-        if Progress::of(&self.ground, goal).await? != progress {
-            return Ok(());
-        }
-        for milestone in reached() {
-            self.achieve(milestone, &progress).await?;
-        }
-        Ok(())
+        // Not every change brings somebody here again: a task may only have got another title.
+        Err(Failure::Busy.into())
     }
 
     /// The milestones of a goal that are not achieved.

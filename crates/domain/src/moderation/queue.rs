@@ -10,6 +10,7 @@ use super::{Content, Moderation, ModerationError, Subject, check_staff};
 use crate::access::Act;
 use crate::comments::comments;
 use crate::limits::REVIEW_DAYS_MAX;
+use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Failure, Page, PageInput};
 
@@ -43,6 +44,20 @@ impl Moderation {
         let case = self.case_about(id).await?.ok_or(ModerationError::NoSuchCase)?;
         let subject = self.subjects(vec![case]).await?.into_iter().flatten().next();
         subject.ok_or(ModerationError::NoSuchCase)
+    }
+
+    /// Cases by their ids, each in its place; `None` where there is none.
+    pub async fn cases(
+        &self,
+        caller: &Caller,
+        ids: &[CaseId],
+    ) -> Result<Vec<Option<Subject>>, ModerationError> {
+        self.reading(caller, Act::SeeModerationQueue).await?;
+        let places = ids.iter().map(ModerationCase::at).collect();
+        let found = read_all(&self.ground, "moderation_case", places).await?;
+        let there = found.iter().flatten().cloned().collect();
+        let mut subjects = self.subjects(there).await?.into_iter();
+        Ok(found.into_iter().map(|case| case.and_then(|_| subjects.next()?)).collect())
     }
 
     /// What people said who reported it.

@@ -1,72 +1,143 @@
 //! Whom a notification names that many have caused: the latest of them whom its reader may hear of.
 
+use futures::future::try_join_all;
 use hashbrown::HashMap;
 use roundtable_model::entities::Notification;
 use roundtable_model::{EntityKind, NotificationKind, PostId, Time, UserId};
 
 use super::Notifications;
-use super::cause::{About, CROWD_MS, Cause, hour_of};
+use super::cause::{About, Cause, hour_of};
 use crate::Failure;
 
 /// People asked about in one go.
 const AT_ONCE: usize = 50;
 /// Likes or shares read in one go.
 const READ: usize = 500;
+/// Likes or shares of a post that are looked at to find the latest. They lie by person, not by time: of a
+/// post that a million like, all would have to be read whenever one of them thinks better of it.
+const LOOKED_MAX: usize = 2_000;
+
+/// Whom a notification is to name that many have caused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Latest {
+    /// This person, who did it then.
+    Named(UserId, Time),
+    /// Nobody: there are so many that it was not found out who was the last.
+    Many,
+    /// It is not to be: nobody whom its reader may hear of did it, or does any more.
+    Nobody,
+}
+
+/// Those who like or have shared a post, and when they did.
+#[derive(Debug)]
+struct Crowd {
+    kind: NotificationKind,
+    post: PostId,
+    people: Vec<(Time, UserId)>,
+    /// Whether these are all of them.
+    is_whole: bool,
+}
 
 impl Notifications {
     /// Who was the last to like or share a post in the hour of `at`, of those whom its author may hear
-    /// of, and when. It reads everybody who ever did: for when the one who was known to be the last
-    /// has taken it back, or is not to be heard of any more.
+    /// of. It reads those who ever did, two thousand at the most: for when the one who was known to be
+    /// the last has taken it back, or is not to be heard of any more.
     pub async fn latest(
         &self,
         user: &UserId,
         kind: NotificationKind,
         post: &PostId,
         at: Time,
-    ) -> Result<Option<(UserId, Time)>, Failure> {
-        let mut crowd = self.crowd(kind, post, hour_of(at)).await?;
-        crowd.sort_unstable_by(|one, other| other.cmp(one));
-        for some in crowd.chunks(AT_ONCE) {
-            let cause = |(at, actor): &(Time, UserId)| Cause {
+    ) -> Result<Latest, Failure> {
+        let crowd = self.crowd(kind, post.clone()).await?;
+        self.latest_of(user, &crowd, at).await
+    }
+
+    /// Names somebody else in those notifications whose named one is not to be heard of, given their
+    /// places and the posts they are about; where there is nobody else, it is taken away.
+    pub(super) async fn name_others(
+        &self,
+        user: &UserId,
+        notes: &mut [Option<Notification>],
+        hidden: &[(usize, PostId)],
+    ) -> Result<(), Failure> {
+        let noted = |(place, post): &(usize, PostId)| {
+            let note = notes.get(*place)?.as_ref()?;
+            Some((*place, note.kind, post.clone(), note.created_at))
+        };
+        let noted: Vec<_> = hidden.iter().filter_map(noted).collect();
+        // Several hours of one post have one crowd.
+        let mut kinds: Vec<(NotificationKind, PostId)> = Vec::new();
+        for (_, kind, post, _) in &noted {
+            if !kinds.iter().any(|(one, other)| one == kind && other == post) {
+                kinds.push((*kind, post.clone()));
+            }
+        }
+        let crowds = kinds.into_iter().map(|(kind, post)| self.crowd(kind, post));
+        let crowds = try_join_all(crowds).await?;
+        let latest = try_join_all(noted.iter().map(async |(_, kind, post, at)| {
+            match crowds.iter().find(|one| one.kind == *kind && one.post == *post) {
+                Some(crowd) => self.latest_of(user, crowd, *at).await,
+                None => Ok(Latest::Nobody),
+            }
+        }))
+        .await?;
+        for ((place, ..), latest) in noted.into_iter().zip(latest) {
+            let Some(slot) = notes.get_mut(place) else { continue };
+            let actor_id = match latest {
+                Latest::Named(actor, _) => Some(actor),
+                Latest::Many => None,
+                Latest::Nobody => {
+                    *slot = None;
+                    continue;
+                }
+            };
+            *slot = slot.take().map(|note| Notification { actor_id, ..note });
+        }
+        Ok(())
+    }
+
+    /// Who was the last of a crowd in the hour of `at`.
+    async fn latest_of(&self, user: &UserId, crowd: &Crowd, at: Time) -> Result<Latest, Failure> {
+        let then = crowd.people.iter().filter(|(when, _)| hour_of(*when) == hour_of(at));
+        let mut then: Vec<&(Time, UserId)> = then.collect();
+        then.sort_unstable_by(|one, other| other.cmp(one));
+        for some in then.chunks(AT_ONCE) {
+            let cause = |(at, actor): &&(Time, UserId)| Cause {
                 user: user.clone(),
-                kind,
+                kind: crowd.kind,
                 actor: Some(actor.clone()),
-                about: About::Post(post.clone()),
+                about: About::Post(crowd.post.clone()),
                 at: *at,
             };
             let causes: Vec<Cause> = some.iter().map(cause).collect();
             let admitted = self.admits(user, &causes).await?;
             let first = some.iter().zip(admitted).find(|(_, admitted)| *admitted);
             if let Some(((at, actor), _)) = first {
-                return Ok(Some((actor.clone(), *at)));
+                return Ok(Latest::Named(actor.clone(), *at));
             }
         }
-        Ok(None)
+        Ok(if crowd.is_whole { Latest::Nobody } else { Latest::Many })
     }
 
-    /// Everybody who liked or shared a post in an hour, and when.
-    async fn crowd(
-        &self,
-        kind: NotificationKind,
-        post: &PostId,
-        hour: Time,
-    ) -> Result<Vec<(Time, UserId)>, Failure> {
+    /// Those who like or have shared a post, as many as are looked at.
+    async fn crowd(&self, kind: NotificationKind, post: PostId) -> Result<Crowd, Failure> {
         let core = self.ground.core();
-        let (mut crowd, mut after) = (Vec::new(), None);
+        let (mut people, mut after) = (Vec::new(), None);
         loop {
             let next = if kind == NotificationKind::Share {
                 let page =
-                    core.shares(post).strong().limit(READ).after(after.take()).page().await?;
-                crowd.extend(page.items.into_iter().map(|one| (one.created_at, one.user_id)));
+                    core.shares(&post).strong().limit(READ).after(after.take()).page().await?;
+                people.extend(page.items.into_iter().map(|one| (one.created_at, one.user_id)));
                 page.next
             } else {
-                let page = core.likes(post).strong().limit(READ).after(after.take()).page().await?;
-                crowd.extend(page.items.into_iter().map(|one| (one.created_at, one.user_id)));
+                let page =
+                    core.likes(&post).strong().limit(READ).after(after.take()).page().await?;
+                people.extend(page.items.into_iter().map(|one| (one.created_at, one.user_id)));
                 page.next
             };
-            crowd.retain(|(at, _)| (hour.ms()..hour.ms() + CROWD_MS).contains(&at.ms()));
-            if next.is_none() {
-                return Ok(crowd);
+            if next.is_none() || people.len() >= LOOKED_MAX {
+                return Ok(Crowd { kind, post, people, is_whole: next.is_none() });
             }
             after = next;
         }

@@ -11,8 +11,10 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use roundtable_model::entities::Notification;
 use roundtable_model::table::limits::STREAM_CHANGES_MAX;
-use roundtable_model::table::{self, Change, Sequence, StreamPage, StreamRead, StreamStart, Table};
-use roundtable_model::{Answer, NotificationId};
+use roundtable_model::table::{
+    self, Change, Item, Sequence, StreamPage, StreamRead, StreamStart, Table,
+};
+use roundtable_model::{Answer, NotificationId, NotificationKind};
 use tokio::sync::watch;
 
 use super::{NotificationError, Notifications};
@@ -76,7 +78,7 @@ impl Desk {
 
     fn hear(&self, changes: &[Change]) {
         let mut log = self.log.lock();
-        changes.iter().filter_map(written).for_each(|note| log.push(note));
+        changes.iter().filter_map(written).for_each(|news| log.push(news));
         let end = log.end();
         drop(log);
         self.told.send_if_modified(|told| std::mem::replace(told, end) != end);
@@ -99,29 +101,54 @@ impl Log {
         self.first + self.notes.len() as u64
     }
 
-    fn push(&mut self, note: Notification) {
-        if self.numbers.contains_key(&note.id) {
+    fn push(&mut self, News { note, is_first }: News) {
+        let number = self.end();
+        // Changes may come twice.
+        if is_first && self.numbers.contains_key(&note.id) {
             return;
         }
-        self.numbers.insert(note.id.clone(), self.end());
+        // Whoever comes back was told of the first of them, and perhaps of no other.
+        self.numbers.entry(note.id.clone()).or_insert(number);
         self.notes.push_back(Arc::new(note));
         while self.notes.len() > LOG_MAX
             && let Some(oldest) = self.notes.pop_front()
         {
-            self.numbers.remove(&oldest.id);
+            if self.numbers.get(&oldest.id) == Some(&self.first) {
+                self.numbers.remove(&oldest.id);
+            }
             self.first += 1;
         }
     }
 }
 
-/// The notification that a change wrote anew; one that was only changed has been told of.
-fn written(change: &Change) -> Option<Notification> {
-    let (None, Some(new)) = (&change.old, &change.new) else { return None };
-    let is_note = new.text("type") == Some(Notification::ENTITY.name);
-    if !is_note {
-        return None;
+/// A notification that those who listen are to be told of.
+#[derive(Debug)]
+struct News {
+    note: Notification,
+    /// Whether it was not there before.
+    is_first: bool,
+}
+
+/// What a change gives to tell: a notification that is new, or tells of something later than it did.
+fn written(change: &Change) -> Option<News> {
+    let note = read(change.new.as_ref())?;
+    match read(change.old.as_ref()) {
+        None => Some(News { note, is_first: true }),
+        Some(before) => is_later(&before, &note).then_some(News { note, is_first: false }),
     }
-    Notification::from_item(new).inspect_err(|error| tracing::warn!(%error, "unreadable")).ok()
+}
+
+fn read(item: Option<&Item>) -> Option<Notification> {
+    let item = item.filter(|item| item.text("type") == Some(Notification::ENTITY.name))?;
+    Notification::from_item(item).inspect_err(|error| tracing::warn!(%error, "unreadable")).ok()
+}
+
+/// Whether a notification that adds up has something to tell again: another message, or somebody more
+/// after it was read. One more of many who like a post is seen by whoever looks, and rings no bell.
+fn is_later(before: &Notification, now: &Notification) -> bool {
+    let id = |note: &Notification| note.object.as_ref().map(|object| object.id.clone());
+    let is_message = now.kind == NotificationKind::Message && id(now) > id(before);
+    now.read_at.is_none() && (before.read_at.is_some() || is_message)
 }
 
 impl Notifications {

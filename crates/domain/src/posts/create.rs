@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use roundtable_model::entities::{Media, Post, User};
+use roundtable_model::entities::{Holder, Media, Post, User};
 use roundtable_model::{
-    ContentType, Entity, FeedName, MediaKey, Misfit, ModerationStatus, RequestId, Shard, UserCount,
-    UserStatus, Visibility,
+    ContentType, Entity, FeedName, MediaKey, MediaUse, Misfit, ModerationStatus, RequestId, Shard,
+    UserCount, UserStatus, Visibility,
 };
 
 use super::case::{self, is_looked_at};
@@ -70,7 +70,7 @@ impl Posts {
                 Membership::NoGroup => return Err(PostError::NoSuchGroup),
             }
         }
-        let media = unclaimed(ground, &me.id, &input.media).await?;
+        let media = unclaimed(ground, &me.id, &input.media, MediaUse::Post).await?;
         let media = media.ok_or(PostError::NoSuchMedia)?;
         let mut post = self.new_post(me, input, media).await?;
         let published = match ground.settings().moderation {
@@ -85,11 +85,12 @@ impl Posts {
             commit = published.in_commit(commit);
         }
         let opened = is_looked_at(ground).then(|| case::new(ground, &post).create());
+        let holder = Holder::post(&post.id);
         // Who has gone or turned private meanwhile must not leave a post behind that says otherwise.
         let same = User::STATUS.is(&UserStatus::Active).and(User::IS_PRIVATE.is(&me.is_private));
         let commit = commit
             .with("post", post.create())
-            .with_any("file", post.media.iter().map(|media| claim(&me.id, media, &post.id)))
+            .with_any("file", post.media.iter().map(|media| claim(&me.id, media, &holder)))
             .with("author", me.key().check(same))
             .with("posts", count(&me.id, UserCount::Posts, WHOLE, 1, post.created_at))
             .with_any("tag", tags::references(ground, &post).iter().map(Entity::create))

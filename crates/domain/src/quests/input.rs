@@ -126,9 +126,9 @@ impl NewQuest {
 
     fn check_quantitative(&self) -> Result<(), Failure> {
         let target = self.target_count.unwrap_or(0);
-        if target == 0 || target > QUEST_TARGET_MAX {
+        if target == 0 || target > u64::try_from(QUEST_TARGET_MAX).unwrap_or(u64::MAX) {
             let found = self.target_count.map_or_else(|| "none".into(), |count| count.to_string());
-            return Err(Failure::bad("targetCount", Misfit::new("1 to 1000", found)));
+            return Err(Failure::bad("targetCount", Misfit::new("1 to 80", found)));
         }
         let goals = [("linkedGoalIds", !self.linked_goal_ids.is_empty())];
         nothing_of(&goals, "a quest that counts tasks")?;

@@ -8,6 +8,7 @@ use roundtable_model::table::Check;
 use roundtable_model::{GoalId, UserId};
 
 use super::{NewQuest, QuestError, Quests};
+use crate::tasks::find;
 
 impl Quests {
     /// Demands, in the transaction of the quest, that everything it names is this person's. An index
@@ -18,7 +19,7 @@ impl Quests {
         new: &NewQuest,
     ) -> Result<Vec<Check>, QuestError> {
         let core = self.ground.core();
-        let tasks = new.linked_task_ids.iter().map(|id| core.task_by_id(id).get());
+        let tasks = new.linked_task_ids.iter().map(|id| find(&self.ground, id));
         let mut goals: BTreeSet<GoalId> = new.linked_goal_ids.iter().cloned().collect();
         let mut checks = Vec::new();
         for task in try_join_all(tasks).await? {

@@ -8,15 +8,16 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use futures::future::{try_join, try_join_all};
-use roundtable_model::entities::{Goal, Quest, QuestStep, Task, User, XpEntry};
-use roundtable_model::table::{BatchWrite, Check, Get, Key, Query, Write};
+use futures::future::try_join;
+use roundtable_model::entities::{Quest, QuestStep, User, XpEntry};
+use roundtable_model::table::{BatchWrite, Write};
 use roundtable_model::{
-    ActivityVerb, Answer, Entity, ObjectType, Patch, QuestId, QuestStatus, Tag, Time, UserCount,
-    UserId, UserStatus,
+    ActivityVerb, Entity, ObjectType, Patch, QuestId, QuestStatus, Tag, Time, UserCount, UserId,
+    UserStatus,
 };
 
 use super::counting::{QuestSubject, concerns, counts, target};
+use super::found::{Others, Stale};
 use super::{QuestError, Quests, tags};
 use crate::Failure;
 use crate::account::WHOLE;
@@ -27,35 +28,33 @@ use crate::once::Tried;
 
 /// Why a quest was cancelled by its deadline.
 const EXPIRED: &str = "expired";
-/// What quests are stored under, beside their owner's other things.
-const QUESTS: &str = "QUEST#";
 /// Steps taken away at once: a batch.
 const STEPS_AT_ONCE: usize = 25;
-/// Tasks and goals that the completion of a quest demands as they are: as many as a transaction takes.
-/// Of a quest that asks for more, the others are looked at right before.
-const CHECKS_MAX: usize = 80;
-/// Tasks and goals looked at at the same time.
-const READS_AT_ONCE: usize = 20;
 
-/// How a task or goal is, and the demand that it still is.
-struct Found {
-    done_at: Option<Time>,
-    check: Check,
-}
-
-/// How the other steps of a quest are that would be completed.
-enum Others {
-    /// All count; the demands that they still do.
-    Count(Vec<Check>),
-    /// These do not, with the demands that they still do not.
-    Stale(Vec<(QuestStep, Check)>),
+/// Whether a quest is still under way after a look at something that may count for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    On,
+    Over,
 }
 
 impl Quests {
-    /// Looks at a task or goal again, for every active quest of its owner that it concerns.
+    /// Looks at a task or goal again, for every active quest of its owner that it concerns. For most of
+    /// them nothing has changed, which is found out for all at once. The others are written one after
+    /// the other: each write demands the same task or goal, and they would only meet each other.
     pub async fn weigh(&self, user: &UserId, subject: &QuestSubject) -> Result<(), QuestError> {
-        for quest in self.active(user).await?.iter().filter(|quest| concerns(quest, subject)) {
-            self.weigh_for(user, &quest.id, subject).await?;
+        let mut quests = self.active(user).await?;
+        quests.retain(|quest| concerns(quest, subject));
+        if quests.is_empty() {
+            return Ok(());
+        }
+        let found = self.found(user, subject);
+        let (steps, found) = try_join(self.steps_for(&quests, subject), found).await?;
+        for (quest, step) in quests.iter().zip(steps) {
+            let counted = found.done_at.filter(|done_at| counts(quest, *done_at));
+            if step.map(|step| step.done_at) != counted {
+                self.weigh_for(user, &quest.id, subject).await?;
+            }
         }
         Ok(())
     }
@@ -64,8 +63,13 @@ impl Quests {
     pub async fn weigh_all(&self, user: &UserId, id: &QuestId) -> Result<(), QuestError> {
         let quest = self.quest(user, id).await?;
         let Some(quest) = quest.filter(is_active) else { return Ok(()) };
-        for subject in self.subjects(&quest).await? {
-            self.weigh_for(user, id, &subject).await?;
+        let mut walk = self.walk(&quest).await?;
+        while let Some(subjects) = walk.next(self).await? {
+            for subject in subjects {
+                if self.weigh_for(user, id, &subject).await? == Way::Over {
+                    return Ok(());
+                }
+            }
         }
         Ok(())
     }
@@ -111,58 +115,16 @@ impl Quests {
         Ok(any)
     }
 
-    /// The quests of a person that are under way, as they are now: an index may not show yet what was
-    /// made a moment ago, and whoever misses a quest here misses what counts for it.
-    async fn active(&self, user: &UserId) -> Result<Vec<Quest>, Failure> {
-        let table = self.ground.core().table();
-        let Key { partition, .. } = Quest::at(user, &user.recast()).into_key();
-        let (mut quests, mut next) = (Vec::new(), None);
-        loop {
-            let query = Query::new(partition.clone()).begins_with(QUESTS).strong();
-            let page = table.query(query.after(next.take())).await?;
-            for item in &page.items {
-                quests.extend(Some(Quest::from_item(item)?).filter(is_active));
-            }
-            next = page.next;
-            if next.is_none() {
-                return Ok(quests);
-            }
-        }
-    }
-
-    /// What may count for a quest, as far as it is done in time.
-    async fn subjects(&self, quest: &Quest) -> Result<Vec<QuestSubject>, Failure> {
-        let (core, user) = (self.ground.core(), &quest.user_id);
-        let mut subjects: Vec<QuestSubject> =
-            quest.linked_goal_ids.iter().flatten().cloned().map(QuestSubject::Goal).collect();
-        let tasks = quest.linked_task_ids.iter().flatten().map(|id| core.task_by_id(id).get());
-        for task in try_join_all(tasks).await?.into_iter().flatten() {
-            subjects.push(QuestSubject::Task(task.goal_id, task.id));
-        }
-        if !subjects.is_empty() {
-            return Ok(subjects);
-        }
-        for goal in core.goals(user).strong().all().await? {
-            let tasks = core.tasks(&goal.id).strong().all().await?;
-            let done = tasks.into_iter().filter(|task| {
-                task.done && task.done_at.is_some_and(|done_at| counts(quest, done_at))
-            });
-            subjects.extend(done.map(|task| QuestSubject::Task(task.goal_id, task.id)));
-        }
-        subjects.retain(|subject| concerns(quest, subject));
-        Ok(subjects)
-    }
-
     async fn weigh_for(
         &self,
         user: &UserId,
         quest: &QuestId,
         subject: &QuestSubject,
-    ) -> Result<(), QuestError> {
+    ) -> Result<Way, QuestError> {
         let is_late = AtomicBool::new(false);
         let attempt =
             async || self.try_weigh(user, quest, subject, is_late.swap(true, Relaxed)).await;
-        self.ground.once(None, async |(): ()| Ok(()), attempt).await
+        self.ground.once(None, async |(): ()| Ok(Way::On), attempt).await
     }
 
     async fn try_weigh(
@@ -171,11 +133,12 @@ impl Quests {
         id: &QuestId,
         subject: &QuestSubject,
         is_late: bool,
-    ) -> Result<Tried<()>, QuestError> {
+    ) -> Result<Tried<Way>, QuestError> {
         let quest = self.quest(user, id).await?.filter(is_active);
-        let Some(quest) = quest.filter(|quest| concerns(quest, subject)) else {
-            return Ok(Tried::Done(()));
-        };
+        let Some(quest) = quest else { return Ok(Tried::Done(Way::Over)) };
+        if !concerns(&quest, subject) {
+            return Ok(Tried::Done(Way::On));
+        }
         let (step, found) = try_join(self.step(&quest, subject), self.found(user, subject)).await?;
         let counted = found.done_at.filter(|done_at| counts(&quest, *done_at));
         let (write, by): (Write, i64) = match (step, counted) {
@@ -185,17 +148,19 @@ impl Quests {
                 let as_read = QuestStep::DONE_AT.is(&step.done_at);
                 (new_step(&quest, subject, done_at).put().when(as_read).into(), 0)
             }
-            _ => return Ok(Tried::Done(())),
+            _ => return Ok(Tried::Done(Way::On)),
         };
         let progress = moved(&quest, by)?;
-        let commit = self.ground.commit().with("step", write).with("subject", found.check);
+        let commit = self.ground.commit().with("step", write).with_any("subject", found.check);
         if progress < target(&quest) {
-            let commit = commit.with("quest", self.at(&quest, progress));
-            return Ok(commit.done(()).await?);
+            let commit = commit.with_any("goal", found.goal);
+            return Ok(commit.with("quest", self.at(&quest, progress)).done(Way::On).await?);
         }
         match self.others(&quest, subject).await? {
-            Others::Count(checks) => {
-                let commit = commit.with_any("others", checks.into_iter().take(CHECKS_MAX));
+            Others::Count { checks, demands_goal } => {
+                // No item may occur twice in a transaction.
+                let goal = found.goal.filter(|_| !demands_goal);
+                let commit = commit.with_any("goal", goal).with_any("others", checks);
                 self.complete(&quest, progress, commit, is_late).await
             }
             Others::Stale(stale) => {
@@ -205,40 +170,13 @@ impl Quests {
         }
     }
 
-    /// Whether all other steps of a quest still count: a task may have been un-done, and nobody has
-    /// looked at it yet. Enough is only what is done at the same time.
-    async fn others(&self, quest: &Quest, last: &QuestSubject) -> Result<Others, Failure> {
-        let steps =
-            self.ground.core().quest_steps(&quest.user_id, &quest.id).strong().all().await?;
-        let (mut checks, mut stale) = (Vec::new(), Vec::new());
-        for some in steps.chunks(READS_AT_ONCE) {
-            let subjects = some.iter().map(QuestSubject::of);
-            let found = try_join_all(subjects.map(async |subject| {
-                let found = self.found(&quest.user_id, &subject).await?;
-                Ok::<_, Failure>((subject, found))
-            }));
-            for ((subject, found), step) in found.await?.into_iter().zip(some) {
-                if subject == *last {
-                    continue;
-                }
-                if found.done_at.is_some_and(|done_at| counts(quest, done_at)) {
-                    checks.push(found.check);
-                } else {
-                    stale.push((step.clone(), found.check));
-                }
-            }
-        }
-        Ok(if stale.is_empty() { Others::Count(checks) } else { Others::Stale(stale) })
-    }
-
     /// Takes steps away that no longer count, if they still do not.
-    async fn forget(&self, quest: &Quest, stale: Vec<(QuestStep, Check)>) -> Result<(), Failure> {
-        let some = stale.into_iter().take(CHECKS_MAX / 2).collect::<Vec<_>>();
-        let by = i64::try_from(some.len()).unwrap_or(i64::MAX);
+    async fn forget(&self, quest: &Quest, stale: Vec<Stale>) -> Result<(), Failure> {
+        let by = i64::try_from(stale.len()).unwrap_or(i64::MAX);
         let progress = moved(quest, -by)?;
         let mut commit = self.ground.commit().with("quest", self.at(quest, progress));
-        for (step, check) in some {
-            commit = commit.with("step", step.key().delete()).with("subject", check);
+        for Stale { step, check } in stale {
+            commit = commit.with("step", step.key().delete()).with_any("subject", check);
         }
         // Refused, it is looked at again anyway.
         commit.done(()).await.map(|_| ())
@@ -262,11 +200,11 @@ impl Quests {
         progress: u64,
         commit: Commit<'_>,
         is_late: bool,
-    ) -> Result<Tried<()>, QuestError> {
+    ) -> Result<Tried<Way>, QuestError> {
         let profile = self.ground.core().profile(&quest.user_id).strong().get().await?;
         if profile.is_none_or(|user| user.status == UserStatus::Deleted) {
             // Nothing may be left behind for somebody who is not there.
-            return Ok(Tried::Done(()));
+            return Ok(Tried::Done(Way::Over));
         }
         let there = User::STATUS.is_not(&UserStatus::Deleted);
         let reward = i64::try_from(quest.reward_xp)
@@ -285,44 +223,11 @@ impl Quests {
             .with("person", User::at(&quest.user_id).check(there))
             .with("reward", entry.create())
             .with("xp", count(&quest.user_id, UserCount::Xp, WHOLE, reward, now));
-        Ok(published.in_commit(commit).done(()).await?)
-    }
-
-    async fn step(
-        &self,
-        quest: &Quest,
-        subject: &QuestSubject,
-    ) -> Result<Option<QuestStep>, Failure> {
-        let place = QuestStep::at(&quest.user_id, &quest.id, &subject.id());
-        let found = self.ground.core().table().get(Get::new(place).strong()).await?;
-        Ok(found.item.map(|item| QuestStep::from_item(&item)).transpose()?)
-    }
-
-    /// How a task or goal of somebody is. What is gone, or not theirs, is not done.
-    async fn found(&self, user: &UserId, subject: &QuestSubject) -> Result<Found, Failure> {
-        let core = self.ground.core();
-        Ok(match subject {
-            QuestSubject::Task(goal, id) => match core.task(goal, id).get().await? {
-                Some(task) => {
-                    let same = Task::DONE.is(&task.done).and(Task::DONE_AT.is(&task.done_at));
-                    let is_done = task.done && task.user_id == *user;
-                    let check = task.key().check(same);
-                    Found { done_at: task.done_at.filter(|_| is_done), check }
-                }
-                None => Found { done_at: None, check: Task::at(goal, id).absent() },
-            },
-            QuestSubject::Goal(id) => match core.goal(user, id).get().await? {
-                Some(goal) => {
-                    let same = Goal::COMPLETED_AT.is(&goal.completed_at);
-                    Found { done_at: goal.completed_at, check: goal.key().check(same) }
-                }
-                None => Found { done_at: None, check: Goal::at(user, id).absent() },
-            },
-        })
+        Ok(published.in_commit(commit).done(Way::Over).await?)
     }
 }
 
-fn is_active(quest: &Quest) -> bool {
+pub(super) fn is_active(quest: &Quest) -> bool {
     quest.status == QuestStatus::Active
 }
 

@@ -1,5 +1,7 @@
 //! Quests, for their owner and for admins (R24).
 
+use std::collections::{BTreeMap, HashMap};
+
 use roundtable_model::entities::Quest;
 use roundtable_model::{GoalId, QuestId, QuestStatus, TaskId, UserId};
 
@@ -7,7 +9,7 @@ use super::{QuestError, Quests};
 use crate::access::{Act, Standing, allows};
 use crate::accounts::staff::Official;
 use crate::pages::fill;
-use crate::{Caller, Page, PageInput};
+use crate::{Caller, Failure, Page, PageInput};
 
 /// Which quests are asked for: all that fit everything given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +32,32 @@ impl Quests {
     ) -> Result<Quest, QuestError> {
         self.may_see(caller, owner).await?;
         self.quest(owner, quest).await?.ok_or(QuestError::NoSuchQuest)
+    }
+
+    /// Quests by owner and id, each in its place; `None` where there is none for the caller.
+    pub async fn quests(
+        &self,
+        caller: &Caller,
+        places: &[(UserId, QuestId)],
+    ) -> Result<Vec<Option<Quest>>, QuestError> {
+        let mut by_owner: BTreeMap<&UserId, Vec<QuestId>> = BTreeMap::new();
+        for (owner, id) in places {
+            by_owner.entry(owner).or_default().push(id.clone());
+        }
+        let mut found: HashMap<(UserId, QuestId), Quest> = HashMap::new();
+        for (owner, mut ids) in by_owner {
+            ids.sort_unstable();
+            ids.dedup();
+            match self.may_see(caller, owner).await {
+                Ok(()) => {}
+                Err(QuestError::NoSuchQuest) => continue,
+                Err(error) => return Err(error),
+            }
+            let quests = self.ground.core().quests_among(owner, &ids).get().await?;
+            let quests = quests.into_iter().flatten();
+            found.extend(quests.map(|quest| ((owner.clone(), quest.id.clone()), quest)));
+        }
+        Ok(places.iter().map(|place| found.get(place).cloned()).collect())
     }
 
     /// The quests of the caller, or, for admins, of anybody, newest first.
@@ -59,9 +87,27 @@ impl Quests {
                 }
                 quests.limit(limit).after(after).page().await
             },
-            async |quests| Ok(quests.into_iter().map(Some).collect()),
+            async |quests| Ok(self.current(owner, filter, quests).await?),
         )
         .await
+    }
+
+    /// Quests that an index told of, as they are now, each in its place: those that still fit. Where
+    /// indexes are never behind, all do.
+    async fn current(
+        &self,
+        owner: &UserId,
+        filter: &QuestFilter,
+        found: Vec<Quest>,
+    ) -> Result<Vec<Option<Quest>>, Failure> {
+        if self.ground.store().capabilities().strong_index_reads {
+            return Ok(found.into_iter().map(Some).collect());
+        }
+        let ids: Vec<QuestId> = found.into_iter().map(|quest| quest.id).collect();
+        let quests = self.ground.core().quests_among(owner, &ids).get().await?;
+        // What a quest names never changes.
+        let fits = |quest: &Quest| filter.status.is_none_or(|status| status == quest.status);
+        Ok(quests.into_iter().map(|quest| quest.filter(fits)).collect())
     }
 
     /// What is somebody else's is not there.

@@ -68,7 +68,7 @@ fn bad(field: &'static str, expected: &'static str, found: impl std::fmt::Displa
 
 /// The room of two people, whoever asks: ids can be so long that two would not fit into one, so it is a
 /// hash of both.
-pub(super) fn room_of_two(one: &UserId, other: &UserId) -> Result<RoomId, Failure> {
+pub fn room_of_two(one: &UserId, other: &UserId) -> Result<RoomId, Failure> {
     let (first, second) = if one < other { (one, other) } else { (other, one) };
     // No id holds this character, so no two pairs read the same.
     let hash = blake3::hash(format!("{first}#{second}").as_bytes());

@@ -5,7 +5,7 @@ use roundtable_model::{RoomId, UserId};
 
 use super::unread::unread;
 use super::{RoomError, Rooms, Seat};
-use crate::pages::fill;
+use crate::pages::{PAGE_ITEMS_MAX, fill};
 use crate::{Caller, Failure, Page, PageInput};
 
 /// A room as somebody who is in it sees it.
@@ -13,7 +13,8 @@ use crate::{Caller, Failure, Page, PageInput};
 pub struct RoomView {
     /// The room.
     pub room: Room,
-    /// How many messages the viewer has not read, a thousand at the most.
+    /// How many messages the viewer has not read, a thousand at the most; fewer in a list of many rooms
+    /// that each have many.
     pub unread_count: u64,
 }
 
@@ -40,14 +41,56 @@ impl Rooms {
             async |listed: Vec<RoomMember>| {
                 let ids: Vec<RoomId> = listed.iter().map(|member| member.room_id.clone()).collect();
                 // The index may be behind: whether the caller is in is read again.
-                let seats = self.seats(&me, &ids).await?;
-                let taken: Vec<bool> = seats.iter().map(Option::is_some).collect();
-                let views = self.views(caller, seats.into_iter().flatten().collect()).await?;
-                let mut views = views.into_iter();
-                Ok(taken.into_iter().map(|is| if is { views.next() } else { None }).collect())
+                self.entered(caller, &me, &ids).await
             },
         )
         .await
+    }
+
+    /// Several rooms, each in its place; `None` where the caller is not in.
+    pub async fn rooms(
+        &self,
+        caller: &Caller,
+        ids: &[RoomId],
+    ) -> Result<Vec<Option<RoomView>>, RoomError> {
+        let me = self.ground.reader(caller).await?.id;
+        self.entered(caller, &me, ids).await
+    }
+
+    async fn entered(
+        &self,
+        caller: &Caller,
+        me: &UserId,
+        ids: &[RoomId],
+    ) -> Result<Vec<Option<RoomView>>, RoomError> {
+        let seats = self.seats(me, ids).await?;
+        let taken: Vec<bool> = seats.iter().map(Option::is_some).collect();
+        let views = self.views(caller, seats.into_iter().flatten().collect()).await?;
+        let mut views = views.into_iter();
+        Ok(taken.into_iter().map(|is| if is { views.next() } else { None }).collect())
+    }
+
+    /// Who is in rooms that the caller has been shown, as far as they may see them: the first hundred of
+    /// each. Members of several rooms are not found by one question, so all are asked at once.
+    pub async fn member_ids(
+        &self,
+        caller: &Caller,
+        rooms: &[RoomId],
+    ) -> Result<Vec<Vec<UserId>>, RoomError> {
+        let me = self.ground.reader(caller).await?.id;
+        let core = self.ground.core();
+        let listings =
+            rooms.iter().map(|room| core.room_members(room).strong().limit(PAGE_ITEMS_MAX).page());
+        let found = futures::future::try_join_all(listings).await?;
+        let people = found.iter().flat_map(|page| page.items.iter().map(|member| &member.user_id));
+        let viewer = Caller::user(me);
+        let sight = self.ground.sight(Some(&viewer), people, []).await?;
+        let seen = |member: RoomMember| {
+            sight.person(&member.user_id)?;
+            Some(member.user_id)
+        };
+        let each = found.into_iter().map(|page| page.items.into_iter().filter_map(seen).collect());
+        Ok(each.collect())
     }
 
     /// Who is in a room that the caller is in, as far as they may see them.
@@ -73,7 +116,9 @@ impl Rooms {
             },
             async |members: Vec<RoomMember>| {
                 let people = members.iter().map(|member| &member.user_id);
-                let sight = self.ground.sight(Some(caller), people, []).await?;
+                // Staff see whom anybody would: their sight is for their work.
+                let viewer = Caller::user(me.clone());
+                let sight = self.ground.sight(Some(&viewer), people, []).await?;
                 let shown = |member: RoomMember| {
                     sight.person(&member.user_id)?;
                     // How far others have read is theirs to know.

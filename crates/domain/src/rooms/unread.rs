@@ -9,14 +9,16 @@ use super::seen;
 use crate::{Caller, Failure, Ground};
 
 /// As many are counted at the most, and said to be unread.
-pub(crate) const UNREAD_MAX: u64 = 1_000;
+const UNREAD_MAX: u64 = 1_000;
 /// Messages looked at in one go.
-const LOOK: usize = 200;
-/// Messages looked at altogether: somebody whom the viewer blocked may have said any number of things.
+const LOOK: usize = 100;
+/// Messages looked at for one request, in all its rooms: somebody whom the viewer blocked may have said
+/// any number of things. Each room with news has its part of it, but never less than one look.
 const LOOKED_MAX: usize = 10_000;
 
 /// How many messages the caller has not read in each of these rooms that they are in, given how far they
-/// have read; whoever has not been in a room since it was made has missed nothing.
+/// have read; whoever has not been in a room since it was made has missed nothing. Where nothing is new,
+/// the head of the room tells so, and no message is read.
 pub(super) async fn unread(
     ground: &Ground,
     caller: &Caller,
@@ -24,12 +26,15 @@ pub(super) async fn unread(
 ) -> Result<Vec<u64>, Failure> {
     let ids: Vec<RoomId> = rooms.iter().map(|(room, _)| room.clone()).collect();
     let heads = ground.core().room_heads(&ids).get().await?;
-    let each = rooms.iter().zip(heads).map(async |((room, read), head)| {
+    let news = rooms.iter().zip(heads).map(|((_, read), head)| {
         let newest = head.map_or(0, |head| head.seq);
-        match read {
-            Some(read) if *read < newest => in_room(ground, caller, room, *read).await,
-            _ => Ok(0),
-        }
+        read.filter(|read| *read < newest)
+    });
+    let news: Vec<Option<u64>> = news.collect();
+    let looked_max = LOOKED_MAX / news.iter().flatten().count().max(1);
+    let each = rooms.iter().zip(news).map(async |((room, _), read)| match read {
+        Some(read) => in_room(ground, caller, room, read, looked_max).await,
+        None => Ok(0),
     });
     try_join_all(each).await
 }
@@ -39,6 +44,7 @@ async fn in_room(
     caller: &Caller,
     room: &RoomId,
     read: u64,
+    looked_max: usize,
 ) -> Result<u64, Failure> {
     let (mut unread, mut looked, mut after) = (0, 0, None);
     loop {
@@ -47,7 +53,7 @@ async fn in_room(
         let found = page.items.len();
         looked += found;
         let newer: Vec<_> = page.items.into_iter().take_while(|it| it.seq > read).collect();
-        let is_end = newer.len() < found || page.next.is_none() || looked >= LOOKED_MAX;
+        let is_end = newer.len() < found || page.next.is_none() || looked >= looked_max;
         unread += seen(ground, caller, newer).await?.into_iter().flatten().count() as u64;
         if is_end || unread >= UNREAD_MAX {
             return Ok(unread.min(UNREAD_MAX));

@@ -5,10 +5,10 @@ use roundtable_model::entities::Task;
 use roundtable_model::table::BatchGet;
 use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
 use roundtable_model::{
-    Answer, CompactDay, Day, Entity, GoalId, Misfit, Result as Found, Span, TaskId, Time,
+    Answer, CompactDay, Day, Entity, GoalId, Misfit, Result as Found, Span, TaskId, Time, UserId,
 };
 
-use super::{TaskError, Tasks};
+use super::{TaskError, Tasks, find};
 use crate::access::{Act, Standing, allows};
 use crate::goals::{found, is_admin, present};
 use crate::pages::fill;
@@ -28,17 +28,28 @@ impl Tasks {
         goal.map(|_| task).ok_or(TaskError::NoSuchTask)
     }
 
+    /// A task that the caller may see, of whichever goal.
+    pub async fn by_id(&self, caller: &Caller, id: &TaskId) -> Result<Task, TaskError> {
+        let me = self.ground.reader(caller).await?;
+        let task = find(&self.ground, id).await?.ok_or(TaskError::NoSuchTask)?;
+        let owner = Some(&task.user_id);
+        let goal = found(&self.ground, caller, &me, owner, &task.goal_id).await?;
+        goal.map(|_| task).ok_or(TaskError::NoSuchTask)
+    }
+
     /// The tasks of a goal that the caller may see, in the order they were added: all of them, only those
-    /// that are done, or only those that are not.
+    /// that are done, or only those that are not. The goal is the caller's own, or, for admins, of this
+    /// owner; without one, an admin is led to the owner by a task.
     pub async fn list(
         &self,
         caller: &Caller,
+        owner: Option<&UserId>,
         goal: &GoalId,
         done: Option<bool>,
         page: &PageInput,
     ) -> Result<Page<Task>, TaskError> {
         let me = self.ground.reader(caller).await?;
-        let goal = found(&self.ground, caller, &me, None, goal).await?;
+        let goal = found(&self.ground, caller, &me, owner, goal).await?;
         let goal = goal.ok_or(TaskError::NoSuchGoal)?;
         fill(
             page,

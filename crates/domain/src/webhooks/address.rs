@@ -1,9 +1,10 @@
 //! Where events may be sent: to a host by `https`, without anything in the address that opens doors.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
 
 use roundtable_model::Misfit;
 
+use super::reach::is_public;
 use crate::Failure;
 use crate::limits::{URL_CHARS_MAX, check_text};
 
@@ -53,43 +54,26 @@ fn host(authority: &str) -> Option<&str> {
     };
     let named = |char: char| char.is_ascii_alphanumeric() || ".-_:".contains(char);
     let fits = !host.is_empty() && host.chars().all(named);
-    (fits && port.parse::<u16>().is_ok_and(|port| port > 0)).then_some(host)
+    // A number may begin with a plus; a port may not.
+    let is_port = port.chars().all(|char| char.is_ascii_digit())
+        && port.parse::<u16>().is_ok_and(|port| port > 0);
+    (fits && is_port).then_some(host)
 }
 
-/// Whether a host is written as one of this machine or its network. What names resolve to is not looked
-/// at here.
+/// Whether a host is written as one of this machine or its network, or as nobody's. What names lead to is
+/// looked at by whoever goes there.
 fn is_near(host: &str) -> bool {
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     if name == "localhost" || name.ends_with(".localhost") {
         return true;
     }
-    match name.parse() {
-        Ok(IpAddr::V4(address)) => is_near_v4(address),
-        Ok(IpAddr::V6(address)) => match address.to_ipv4_mapped() {
-            Some(address) => is_near_v4(address),
-            None => {
-                address.is_loopback()
-                    || address.is_unspecified()
-                    || address.is_unique_local()
-                    || address.is_unicast_link_local()
-            }
-        },
-        // Numbers that are no address by the book are one for many a resolver: 127.1, 2130706433.
-        Err(_) => {
-            let last = name.rsplit('.').next().unwrap_or_default();
-            let is_hex = |digits: &str| digits.chars().all(|char| char.is_ascii_hexdigit());
-            last.chars().all(|char| char.is_ascii_digit())
-                || last.strip_prefix("0x").is_some_and(is_hex)
-        }
+    if let Ok(address) = name.parse::<IpAddr>() {
+        return !is_public(address);
     }
-}
-
-const fn is_near_v4(address: Ipv4Addr) -> bool {
-    address.is_loopback()
-        || address.is_unspecified()
-        || address.is_private()
-        || address.is_link_local()
-        || address.is_broadcast()
+    // Numbers that are no address by the book are one for many a resolver: 127.1, 2130706433.
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let is_hex = |digits: &str| digits.chars().all(|char| char.is_ascii_hexdigit());
+    last.chars().all(|char| char.is_ascii_digit()) || last.strip_prefix("0x").is_some_and(is_hex)
 }
 
 #[cfg(test)]
@@ -103,7 +87,7 @@ mod tests {
     #[test]
     fn only_encrypted_addresses_of_others_pass() {
         for url in
-            ["https://example.com", "https://example.com:8443/a?b=c", "https://[2001:db8::1]/"]
+            ["https://example.com", "https://example.com:8443/a?b=c", "https://[2606:4700::1]:443/"]
         {
             assert!(passes(url, false) && passes(url, true), "{url}");
         }
@@ -116,6 +100,9 @@ mod tests {
             "https://:443/",
             "https://example.com:0/",
             "https://example.com:99999/",
+            "https://example.com:+443/",
+            "https://example.com:/",
+            "https://[2606:4700::1]:+443/",
             "https://ana:secret@example.com/",
             "https://example.com/#part",
             "https://exa mple.com/",
@@ -140,6 +127,11 @@ mod tests {
             "https://[::ffff:127.0.0.1]/",
             "https://[fe80::1]/",
             "https://0.0.0.0/",
+            "https://100.64.0.1/",
+            "https://224.0.0.1/",
+            "https://[fd00::1]/",
+            "https://[64:ff9b::7f00:1]/",
+            "https://[2001:db8::1]/",
             "https://127.1/",
             "https://2130706433/",
             "https://0x7f000001/",

@@ -74,12 +74,21 @@ pub const EVENTS: &[EventType] = &[
     event("roundtable.quest.updated", "Quest", Changed),
     event("roundtable.quest.deleted", "Quest", Gone),
     event("roundtable.xp.earned", "XpEntry", Appeared),
+    event("roundtable.room.created", "Room", Appeared),
+    event("roundtable.room.deleted", "Room", Gone),
     event("roundtable.message.sent", "Message", Appeared),
+    event("roundtable.assist.opened", "AssistThread", Appeared),
+    event("roundtable.assist.deleted", "AssistThread", Gone),
+    event("roundtable.assist-message.sent", "AssistMsg", Appeared),
     event("roundtable.company.created", "Company", Appeared),
     event("roundtable.company.deleted", "Company", Gone),
     event("roundtable.offer.created", "Offer", Appeared),
     event("roundtable.offer.updated", "Offer", Changed),
     event("roundtable.offer.deleted", "Offer", Gone),
+    event("roundtable.upload.completed", "Upload", Appeared),
+    event("roundtable.upload.deleted", "Upload", Gone),
+    event("roundtable.promotion.started", "Promotion", Appeared),
+    event("roundtable.promotion.ended", "Promotion", Gone),
 ];
 
 impl EventType {
@@ -88,9 +97,14 @@ impl EventType {
         EVENTS.iter().find(|each| (each.entity, each.happening) == (entity, happening))
     }
 
-    /// Whether somebody who asked for these types asked for this one.
-    pub fn is_among(&self, types: &[String]) -> bool {
-        types.iter().any(|wanted| wanted == self.name || wanted == ALL_EVENTS)
+    /// The event that is called so, if there is one.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        EVENTS.iter().find(|each| each.name == name)
+    }
+
+    /// Whether somebody who asked for these types asked for the one of this name.
+    pub fn is_asked_for(name: &str, types: &[String]) -> bool {
+        types.iter().any(|wanted| wanted == name || wanted == ALL_EVENTS)
     }
 }
 

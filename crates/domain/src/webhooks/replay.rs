@@ -28,8 +28,7 @@ impl Webhooks {
         if !self.reaches_back_to(from).await? {
             return Err(WebhookError::Forgotten);
         }
-        let until = self.ground.now();
-        let errand = self.errand(&Errand::Replay { webhook: id.clone(), from, until })?;
+        let errand = self.errand(&Errand::Replay { webhook: id.clone(), from })?;
         let detail = Json::of(&serde_json::json!({ "from": from }));
         let detail = detail.map_err(|misfit| Failure::Internal(misfit.to_string()))?;
         let entry =
@@ -49,8 +48,11 @@ impl Webhooks {
     async fn reaches_back_to(&self, from: Time) -> Result<bool, Failure> {
         let table = self.ground.core().table();
         let mut oldest: Option<(Time, bool)> = None;
-        for shard in table.stream_shards().await?.into_iter().filter(|each| each.parent.is_none()) {
-            let (shard, start) = (shard.id, StreamStart::Oldest);
+        let shards = table.stream_shards().await?;
+        // A parent that is not listed has been forgotten.
+        let is_listed = |id: &String| shards.iter().any(|known| known.id == *id);
+        for shard in shards.iter().filter(|each| !each.parent.as_ref().is_some_and(is_listed)) {
+            let (shard, start) = (shard.id.clone(), StreamStart::Oldest);
             let read = StreamRead { shard, start, limit: 1, wait: Duration::ZERO };
             let page = table.stream_read(read).await?;
             if let Some(change) = page.changes.first() {

@@ -41,7 +41,6 @@ async fn an_update_changes_what_it_mentions() {
         language: Edit::Clear,
         gender: text("woman"),
         pronouns: text("they/them"),
-        profile_image_url: text("https://town.example/ana.jpg"),
         is_private: Some(true),
         ..ProfileChange::default()
     };
@@ -131,7 +130,6 @@ async fn what_does_not_fit_into_a_profile_is_refused() {
         ProfileChange { language: long(101), ..default() },
         ProfileChange { gender: long(101), ..default() },
         ProfileChange { pronouns: long(101), ..default() },
-        ProfileChange { profile_image_url: long(2_049), ..default() },
         tags(&many),
         ProfileChange { birth_date: Edit::Set("2025-01-28".parse().unwrap()), ..default() },
     ] {

@@ -107,6 +107,7 @@ async fn people_are_counted() {
             shard: Shard::new(shard).unwrap(),
             count,
             version: None,
+            seq: None,
             updated_at: town.now(),
         };
         table.put(counter.create()).await.unwrap();

@@ -1,10 +1,10 @@
 //! Files on their way in.
 
-use roundtable_domain::{Code, MediaError, NewUpload, Refusal};
+use roundtable_domain::{Code, MediaError, NewUpload, PostError, Refusal};
 use roundtable_model::UserStatus;
 use roundtable_testkit::Town;
 
-use super::{announced, png, request};
+use super::{announced, png, request, sees, showing};
 
 /// R43: a file is announced, sent, looked at, and then known for what its bytes say.
 #[tokio::test]
@@ -20,10 +20,24 @@ async fn a_picture_arrives() {
     let picture = media.complete_upload(&ana, &ticket.key, None).await.unwrap();
     assert_eq!((&picture.s3_key, picture.content_type.as_str()), (&ticket.key, "image/png"));
     assert_eq!((picture.width, picture.height), (Some(3), Some(2)));
-    // A day later it is still there: only what has not arrived is given up.
-    town.pass_ms(24 * 60 * 60 * 1_000);
+    // Hours later it is still there, for its owner to use.
+    town.pass_ms(23 * 60 * 60 * 1_000);
     town.settle().await;
     media.url(Some(&ana), &picture.s3_key).await.unwrap();
+}
+
+/// R43: what has arrived and becomes part of nothing is given up after a day; what does stays.
+#[tokio::test]
+async fn what_nobody_uses_is_given_up() {
+    let town = Town::of(["ana"]).await;
+    let (used, unused) = (town.upload("ana").await, town.upload("ana").await);
+    town.post_as("ana", showing(vec![Town::named(&used)])).await;
+    town.pass_ms(25 * 60 * 60 * 1_000);
+    assert!(sees(&town, None, &used.s3_key).await);
+    assert!(!sees(&town, Some(&town.caller("ana")), &unused.s3_key).await);
+    let late = showing(vec![Town::named(&unused)]);
+    let late = town.posts().create(&town.caller("ana"), &late, None).await;
+    assert!(matches!(late, Err(PostError::NoSuchMedia)), "{late:?}");
 }
 
 /// R43: names are nobody's to choose or guess, and never the same.
@@ -56,11 +70,11 @@ async fn what_nobody_may_send_is_refused() {
         ("video/mp4", u64::MAX),
     ];
     for (content_type, bytes) in wrong {
-        let input = NewUpload { content_type: content_type.into(), bytes };
+        let input = NewUpload { content_type: content_type.into(), bytes, purpose: None };
         let refused = media.create_upload(&ana, &input, None).await.unwrap_err();
         assert_eq!(refused.code(), Code::BadRequest, "{input:?}");
     }
-    let large = NewUpload { content_type: "video/mp4".into(), bytes: most + 1 };
+    let large = NewUpload { content_type: "video/mp4".into(), bytes: most + 1, purpose: None };
     announced(&town, "ana", &large).await;
     let stranger = media.create_upload(&town.caller("nobody"), &png(), None).await;
     assert_eq!(stranger.unwrap_err().code(), Code::Unauthenticated);
@@ -146,7 +160,7 @@ async fn requests_that_are_sent_again_have_the_effect_of_one() {
     town.pass_ms(60_000);
     let again = media.create_upload(&ana, &png(), Some(&first)).await.unwrap();
     assert_eq!((&again.key, again.expires_at), (&ticket.key, ticket.expires_at));
-    let other = NewUpload { content_type: "image/gif".into(), bytes: 40 };
+    let other = NewUpload { content_type: "image/gif".into(), bytes: 40, purpose: None };
     let mismatch = media.create_upload(&ana, &other, Some(&first)).await.unwrap_err();
     assert_eq!(mismatch.code(), Code::IdempotencyMismatch);
     town.shelf().arrive(&ticket.key, &Town::picture());
@@ -155,7 +169,32 @@ async fn requests_that_are_sent_again_have_the_effect_of_one() {
     assert_eq!(same, picture);
     assert_eq!(town.rows("USER#ana", "UPLOAD#").await.len(), 1);
     let spent = media.create_upload(&ana, &png(), Some(&first)).await;
-    assert!(matches!(spent, Err(MediaError::NoSuchUpload)), "{spent:?}");
+    assert!(matches!(spent, Err(MediaError::Over)), "{spent:?}");
+    let third = request("third");
+    media.create_upload(&ana, &png(), Some(&third)).await.unwrap();
+    town.pass_ms(2 * 60 * 60 * 1_000);
+    let late = media.create_upload(&ana, &png(), Some(&third)).await.unwrap_err();
+    assert_eq!(late.code(), Code::Conflict, "given up, it does not begin anew by itself");
+}
+
+/// R43: a refused file is refused also when its bytes cannot be taken away at once; they go later.
+#[tokio::test]
+async fn a_refusal_does_not_wait_for_the_bytes() {
+    let town = Town::of(["ana"]).await;
+    let (media, ana) = (town.media(), town.caller("ana"));
+    let ticket = announced(&town, "ana", &png()).await;
+    town.shelf().arrive(&ticket.key, &[b'<'; 4]);
+    town.shelf().set_keeping(true);
+    let refused = media.complete_upload(&ana, &ticket.key, None).await;
+    assert!(matches!(refused, Err(MediaError::NotAsDeclared)), "{refused:?}");
+    assert_eq!(
+        town.shelf().count(),
+        1,
+        "and nothing was copied that is not as long as it should be"
+    );
+    town.shelf().set_keeping(false);
+    town.settle().await;
+    assert_eq!(town.shelf().count(), 0);
 }
 
 /// R43: a file of somebody else is not there.

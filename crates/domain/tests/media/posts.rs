@@ -1,7 +1,8 @@
 //! Files that are part of posts.
 
 use roundtable_domain::{Code, NewMedia, PostError, Refusal};
-use roundtable_model::UploadState;
+use roundtable_model::entities::Holder;
+use roundtable_model::{MediaUse, UploadState};
 use roundtable_testkit::Town;
 
 use super::showing;
@@ -26,7 +27,8 @@ async fn a_post_shows_only_files_of_its_author() {
     let pending = NewMedia { s3_key: town.send_picture("ana").await, ..bos.clone() };
     let unknown = NewMedia { s3_key: "u/ana/unknown".parse().unwrap(), ..bos.clone() };
     let mine = Town::named(&town.upload("ana").await);
-    for wrong in [bos, pending, unknown] {
+    let other = super::meant_for(&town, "ana", MediaUse::Profile).await;
+    for wrong in [bos, pending, unknown, other] {
         let input = showing(vec![mine.clone(), wrong]);
         let refused = posts.create(&ana, &input, None).await;
         assert!(matches!(refused, Err(PostError::NoSuchMedia)), "{refused:?}");
@@ -34,7 +36,8 @@ async fn a_post_shows_only_files_of_its_author() {
     let twice = posts.create(&ana, &showing(vec![mine.clone(), mine.clone()]), None).await;
     assert_eq!(twice.unwrap_err().code(), Code::BadRequest);
     assert!(town.rows("USER#ana", "COUNTER#").await.is_empty(), "nothing was written");
-    town.post_as("ana", showing(vec![mine])).await;
+    let meant = super::meant_for(&town, "ana", MediaUse::Post).await;
+    town.post_as("ana", showing(vec![mine, meant])).await;
 }
 
 /// R43: one file is in one post: it goes when that goes.
@@ -62,5 +65,6 @@ async fn a_post_with_files_can_be_sent_again() {
     assert_eq!(again, post);
     let key = &post.media[0].s3_key;
     let upload = town.ground().core().upload(&town.id("ana"), key).get().await.unwrap().unwrap();
-    assert_eq!((upload.post_id, upload.state), (Some(post.id), UploadState::Complete));
+    let holder = Some(Holder::post(&post.id));
+    assert_eq!((upload.holder, upload.state), (holder, UploadState::Complete));
 }

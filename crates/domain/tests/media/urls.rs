@@ -1,23 +1,16 @@
 //! Who may fetch a file.
 
-use roundtable_domain::{Caller, MediaError, NewPost};
-use roundtable_model::{MediaKey, Role, UserStatus, Visibility};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use roundtable_conformance::Reference;
+use roundtable_domain::{NewPost, ProfileChange};
+use roundtable_model::table::{ManualClock, Recorder, Store};
+use roundtable_model::{ActivityVerb, MediaKey, ObjectType, Role, UserStatus, Visibility};
 use roundtable_testkit::Town;
 
-use super::showing;
-
-async fn sees(town: &Town, viewer: Option<&Caller>, key: &MediaKey) -> bool {
-    match town.media().url(viewer, key).await {
-        Ok(url) => {
-            assert_eq!(town.shelf().fetch(&url.url).unwrap(), Town::picture());
-            assert_eq!(url.expires_at, town.now().plus_ms(5 * 60 * 1_000), "and not for long");
-            assert!(!format!("{url:?}").contains(&url.url), "an address opens a door");
-            true
-        }
-        Err(MediaError::NoSuchMedia) => false,
-        Err(error) => panic!("{error}"),
-    }
-}
+use super::activities::telling;
+use super::{sees, showing};
 
 /// R43, I9: a file that is in no post is its owner's alone, and not even staff's.
 #[tokio::test]
@@ -65,4 +58,47 @@ async fn a_file_is_for_whoever_may_see_its_post_now() {
     for viewer in [None, Some(&ana), Some(&bo)] {
         assert!(!sees(&town, viewer, &key).await, "deleted, it is nobody's: {viewer:?}");
     }
+}
+
+/// R43: the addresses of a whole page are read together: fifty files, in posts, activities and profiles
+/// of many people, cost no more reads than a few.
+#[tokio::test]
+async fn a_page_of_files_costs_a_few_reads() {
+    let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let recorder = Arc::new(Recorder::default());
+    let store = Store::new(Reference::new(clock.clone())).observed(recorder.clone());
+    let town = Town::on(store, clock, Town::settings(), 0).await;
+    town.move_in("bo", |_| {}).await;
+    let mut keys: Vec<MediaKey> = Vec::new();
+    let mut reads = BTreeSet::new();
+    for person in 0..10 {
+        let name = format!("person-{person}");
+        town.move_in(&name, |_| {}).await;
+        for _ in 0..3 {
+            let media = vec![Town::named(&town.upload(&name).await)];
+            keys.push(media[0].s3_key.clone());
+            town.post_as(&name, showing(media)).await;
+        }
+        let sent = town.upload(&name).await;
+        keys.push(sent.s3_key.clone());
+        let about = (ObjectType::User, town.id(&name).into());
+        let input = telling(ActivityVerb::Join, about, &sent);
+        town.activities().post(&town.caller(&name), &input, None).await.unwrap();
+        let face = town.upload(&name).await;
+        let profile_image = Town::named(&face).into();
+        let change = ProfileChange { profile_image, ..ProfileChange::default() };
+        town.accounts().update_profile(&town.caller(&name), &change, None).await.unwrap();
+        keys.push(face.s3_key);
+        recorder.take();
+        let urls = town.media().urls(Some(&town.caller("bo")), &keys).await.unwrap();
+        reads.insert(recorder.take().len());
+        assert!(urls.iter().all(Option::is_some), "{urls:?}");
+    }
+    assert_eq!(keys.len(), 50);
+    assert_eq!(reads.len(), 1, "as many for five as for fifty: {reads:?}");
+    let hidden = keys[0].clone();
+    let all = [hidden.clone(), "u/nobody/x".parse().unwrap(), keys[1].clone(), hidden];
+    let urls = town.media().urls(None, &all).await.unwrap();
+    assert_eq!(urls.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, true]);
+    assert_eq!(urls[0], urls[3]);
 }

@@ -93,6 +93,10 @@ impl Loopback {
         format!("http://{}/judge?of=posts", self.address)
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     /// The next thing it received.
     pub(crate) async fn received(&mut self) -> Received {
         self.received.recv().await.unwrap()

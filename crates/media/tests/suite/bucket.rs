@@ -7,13 +7,13 @@ use hyper::StatusCode;
 use roundtable_domain::{Declared, MediaStore, S3Settings, SignedUpload};
 use roundtable_media::{Bucket, Misconfigured};
 
-use crate::promises::{BYTES, keeps_what_was_taken, key};
+use crate::promises::{BYTES, LENGTH, keeps_what_was_taken, key};
 use crate::server::{Server, request};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
 async fn announced(files: &Bucket, name: &str) -> SignedUpload {
-    let declared = Declared { content_type: "image/png", bytes: BYTES.len() as u64 };
+    let declared = Declared { content_type: "image/png", bytes: LENGTH };
     files.upload_url(&key(name), declared, MINUTE).await.unwrap()
 }
 
@@ -28,7 +28,7 @@ async fn a_file_is_sent_taken_and_fetched() {
     let (files, photo) = (Bucket::open(&server.settings).unwrap(), key("u/ana/photo"));
     let signed = announced(&files, "u/ana/photo").await;
     assert_eq!(send(&signed, BYTES).await, StatusCode::OK);
-    assert_eq!(files.take(&photo, "shown").await.unwrap(), Some(BYTES.len() as u64));
+    assert_eq!(files.take(&photo, "shown", LENGTH).await.unwrap(), Some(LENGTH));
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
     let (status, headers, body) = request("GET", &url, &BTreeMap::new(), b"").await;
     assert_eq!((status, body.as_slice()), (StatusCode::OK, BYTES));
@@ -56,12 +56,12 @@ async fn an_address_is_good_for_what_it_says_and_no_more() {
     let (bare, _) = signed.url.split_once('?').unwrap();
     let (status, ..) = request("PUT", bare, &signed.headers, BYTES).await;
     assert!(refused.contains(&status), "without a signature: {status}");
-    assert_eq!(files.take(&photo, "a").await.unwrap(), None);
+    assert_eq!(files.take(&photo, "a", LENGTH).await.unwrap(), None);
 
     assert_eq!(send(&signed, BYTES).await, StatusCode::OK);
     let (status, ..) = request("GET", &signed.url, &signed.headers, b"").await;
     assert!(refused.contains(&status), "sending is not fetching: {status}");
-    files.take(&photo, "shown").await.unwrap();
+    files.take(&photo, "shown", LENGTH).await.unwrap();
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
     let (status, ..) = request("PUT", &url, &signed.headers, b"other").await;
     assert!(refused.contains(&status), "fetching is not sending: {status}");
@@ -78,7 +78,7 @@ async fn a_store_that_refuses_us_is_a_failure() {
     let wrong = Some(roundtable_model::Secret::new("not the secret"));
     let settings = S3Settings { secret_access_key: wrong, ..server.settings };
     let files = Bucket::open(&settings).unwrap();
-    let failed = files.take(&key("u/ana/photo"), "a").await.unwrap_err();
+    let failed = files.take(&key("u/ana/photo"), "a", LENGTH).await.unwrap_err();
     assert!(!failed.to_string().contains("not the secret"), "{failed}");
     assert!(server.at.path().exists());
 }

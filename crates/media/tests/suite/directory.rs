@@ -13,7 +13,7 @@ use roundtable_model::MediaKey;
 use roundtable_model::table::{Clock, ManualClock};
 use tempfile::TempDir;
 
-use crate::promises::{BYTES, keeps_what_was_taken, key};
+use crate::promises::{BYTES, LENGTH, keeps_what_was_taken, key};
 
 const BASE: &str = "http://town.example/media";
 const MINUTE: Duration = Duration::from_mins(1);
@@ -40,7 +40,7 @@ fn parts(url: &str) -> (&str, &str) {
 }
 
 async fn announced(files: &Directory, key: &MediaKey) -> SignedUpload {
-    let declared = Declared { content_type: "image/png", bytes: BYTES.len() as u64 };
+    let declared = Declared { content_type: "image/png", bytes: LENGTH };
     files.upload_url(key, declared, MINUTE).await.unwrap()
 }
 
@@ -59,7 +59,7 @@ async fn send(files: &Directory, url: &str, bytes: &[u8]) -> Result<(), NotRecei
 async fn fetched(files: &Directory, url: &str) -> Vec<u8> {
     let (key, query) = parts(url);
     let file = files.fetch(&files.may_fetch(key, query).unwrap(), None).await.unwrap();
-    assert_eq!((file.content_type.as_str(), file.length), ("image/png", BYTES.len() as u64));
+    assert_eq!((file.content_type.as_str(), file.length), ("image/png", LENGTH));
     file.body.try_collect::<Vec<_>>().await.unwrap().concat()
 }
 
@@ -80,7 +80,7 @@ async fn a_file_is_sent_taken_and_fetched() {
     let signed = announced(files, &photo).await;
     assert_eq!((signed.method, signed.headers["content-type"].as_str()), ("PUT", "image/png"));
     send(files, &signed.url, BYTES).await.unwrap();
-    files.take(&photo, "shown").await.unwrap();
+    files.take(&photo, "shown", LENGTH).await.unwrap();
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
     assert_eq!(fetched(files, &url).await, BYTES);
     files.discard(&photo, "shown").await.unwrap();
@@ -97,11 +97,11 @@ async fn a_part_of_a_file_is_fetched() {
     let place = place();
     let (files, photo) = (&place.files, key("u/ana/photo"));
     send(files, &announced(files, &photo).await.url, BYTES).await.unwrap();
-    files.take(&photo, "shown").await.unwrap();
+    files.take(&photo, "shown", LENGTH).await.unwrap();
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
     let leave = files.may_fetch(parts(&url).0, parts(&url).1).unwrap();
     let part = files.fetch(&leave, Some(1..4)).await.unwrap();
-    assert_eq!((part.range.clone(), part.length), (1..4, BYTES.len() as u64));
+    assert_eq!((part.range.clone(), part.length), (1..4, LENGTH));
     assert_eq!(part.body.try_collect::<Vec<_>>().await.unwrap().concat(), b"PNG");
     let beyond = files.fetch(&leave, Some(1_000..1_001)).await;
     assert!(matches!(beyond.err().unwrap(), NotFetched::OutOfRange));
@@ -129,8 +129,36 @@ async fn what_is_not_as_announced_is_not_received() {
     let broken = stream::iter([Ok(Bytes::from_static(b"\x89P")), Err("gone")]);
     let refused = files.receive(&leave, Some("image/png"), broken).await;
     assert!(matches!(refused, Err(NotReceived::BrokeOff)), "{refused:?}");
-    assert_eq!(files.take(&photo, "a").await.unwrap(), None);
+    assert_eq!(files.take(&photo, "a", LENGTH).await.unwrap(), None);
     assert!(files_in(place.at.path()).is_empty(), "{:?}", files_in(place.at.path()));
+}
+
+/// R43: what a process that died in the middle has left goes with the file, and with no other.
+#[tokio::test]
+async fn what_broke_off_goes_with_its_file() {
+    let place = place();
+    let (files, photo, photos) = (&place.files, key("u/ana/photo"), key("u/ana/photos"));
+    for key in [&photo, &photos] {
+        send(files, &announced(files, key).await.url, BYTES).await.unwrap();
+        files.take(key, "shown", LENGTH).await.unwrap();
+    }
+    let at = place.at.path();
+    for left in ["incoming/u/ana/photo#1", "incoming/u/ana/photo#2", "kept/u/ana/photo/copy#0"] {
+        std::fs::write(at.join(left), "half").unwrap();
+    }
+    std::fs::write(at.join("incoming/u/ana/photos#1"), "another's").unwrap();
+    files.tidy(&photo, "shown").await.unwrap();
+    let mut there = files_in(at);
+    there.sort();
+    assert_eq!(there.len(), 4, "{there:?}");
+    assert!(there[0].ends_with("incoming/u/ana/photos") && there[1].ends_with("photos#1"));
+    assert!(there[2].ends_with("kept/u/ana/photo/shown"), "{there:?}");
+    files.remove(&photos).await.unwrap();
+    files.remove(&photo).await.unwrap();
+    std::fs::create_dir_all(at.join("incoming/u/ana")).unwrap();
+    std::fs::write(at.join("incoming/u/ana/photo#1"), "half").unwrap();
+    files.remove(&photo).await.unwrap();
+    assert!(files_in(at).is_empty(), "{:?}", files_in(at));
 }
 
 /// R43: an address is good for one thing, for a while, and only if it is ours.

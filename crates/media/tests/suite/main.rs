@@ -7,3 +7,4 @@ mod bucket;
 mod directory;
 mod promises;
 mod server;
+mod stories;

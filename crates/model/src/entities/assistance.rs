@@ -19,6 +19,18 @@ pub struct AssistThread {
     pub created_at: Time,
 }
 
+/// Somebody who was asked for help, so that they find the thread.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[cfg_attr(test, derive(crate::Sample))]
+pub struct AssistHelper {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// Who was asked.
+    pub user_id: UserId,
+    /// When: as old as the thread.
+    pub created_at: Time,
+}
+
 /// What was said in a call for help.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]

@@ -1,6 +1,7 @@
 //! People, what makes their names unique, and what is counted about them. Nothing secret is here:
 //! that is `accounts`.
 
+use super::Media;
 use crate::{
     ActorType, Date, Email, Fields, Handle, Nickname, Role, Shard, Shards, Tag, Tier, Time,
     UserCount, UserId, UserStatus,
@@ -40,7 +41,9 @@ pub struct User {
     pub tier: Tier,
     /// What they may do beyond their own content.
     pub roles: Vec<Role>,
-    /// Where their picture is.
+    /// Their picture: a file that they sent.
+    pub profile_image: Option<Media>,
+    /// Where the picture of somebody from another server is.
     pub profile_image_url: Option<String>,
     /// Whether somebody checked that they are who they say.
     pub is_verified: bool,
@@ -131,6 +134,8 @@ pub struct UserCounter {
     pub count: u64,
     /// On FOLLOWING only: raised whenever the person's circle changes, whoever acts.
     pub version: Option<u64>,
+    /// On UNREAD only: up to where the stream has been counted.
+    pub seq: Option<String>,
     /// When it last changed.
     pub updated_at: Time,
 }

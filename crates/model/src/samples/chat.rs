@@ -2,7 +2,7 @@
 
 use super::cast::{ANA, ASSIST_MESSAGE, BO, CLEO, MESSAGE, ROOM, RUNNERS, THREAD};
 use super::{read, read_all};
-use crate::entities::{AssistMsg, AssistThread, Message, Room, RoomHead, RoomMember};
+use crate::entities::{AssistHelper, AssistMsg, AssistThread, Message, Room, RoomHead, RoomMember};
 use crate::{Expiry, RoomScope};
 
 const SENT_AT: &str = "2025-01-27T06:02:48.731Z";
@@ -56,6 +56,12 @@ pub fn assist_thread() -> AssistThread {
         last_ts: read("2025-01-20T19:36:27.099Z"),
         created_at: read("2025-01-20T19:33:10.854Z"),
     }
+}
+
+/// Cleo was asked.
+pub fn assist_helper() -> AssistHelper {
+    let AssistThread { thread_id, created_at, .. } = assist_thread();
+    AssistHelper { thread_id, user_id: read(CLEO), created_at }
 }
 
 /// Cleo answers.

@@ -6,12 +6,12 @@ use super::cast::{
 use super::posts::picture;
 use super::{read, read_all};
 use crate::entities::{
-    Activity, ActorHead, FeedHorizon, FeedItem, Interval, Notification, ObjectRef, Promotion,
-    TagRef, Upload,
+    Activity, ActorHead, FeedHorizon, FeedItem, Holder, Interval, Notification, ObjectRef,
+    Promotion, TagRef, Upload,
 };
 use crate::{
-    ActivityVerb, ActorId, EntityKind, Expiry, NotificationKind, ObjectType, PromotionReason,
-    Shard, UploadState,
+    ActivityVerb, ActorId, EntityKind, Expiry, MediaUse, NotificationKind, ObjectType,
+    PromotionReason, Shard, UploadState,
 };
 
 /// Ana posted.
@@ -125,7 +125,8 @@ pub fn upload() -> Upload {
         copy: Some("01jjm4r0z8".into()),
         width: Some(1_600),
         height: Some(1_200),
-        post_id: Some(read(POST)),
+        purpose: Some(MediaUse::Post),
+        holder: Some(Holder::post(&read(POST))),
         created_at: read("2025-01-27T15:28:51.036Z"),
         ttl: None,
     }

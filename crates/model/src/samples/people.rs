@@ -3,8 +3,8 @@
 use super::cast::{ANA, BO, CLEO, DAN, POST, POSTED_AT};
 use super::{read, read_all};
 use crate::entities::{
-    ApiKey, Block, Credential, EmailLock, Follow, HandleLock, Idempotency, Invitation, NickLock,
-    Session, User, UserCounter,
+    ApiKey, Block, Credential, EmailLock, Follow, HandleLock, Idempotency, Invitation, Media,
+    NickLock, Session, User, UserCounter,
 };
 use crate::{
     ActorType, Expiry, FollowStatus, Role, Secret, Shard, Shards, Tier, UserCount, UserStatus,
@@ -47,7 +47,13 @@ pub fn user() -> User {
         tags: read_all(&["running", "baking", "photography"]),
         tier: Tier::Free,
         roles: vec![Role::User],
-        profile_image_url: Some("https://town.example/media/01JGXE8S5VQ3N0W2T7ZP6C4HKD.jpg".into()),
+        profile_image: Some(Media {
+            s3_key: read("media/01JGXE8S5VQ3N0W2T7ZP6C4HKD.jpg"),
+            content_type: "image/jpeg".into(),
+            width: Some(512),
+            height: Some(512),
+        }),
+        profile_image_url: None,
         is_verified: false,
         is_private: false,
         handle: Some(read(HANDLE)),
@@ -132,6 +138,7 @@ pub fn user_counter() -> UserCounter {
         shard: Shard::ZERO,
         count: 1284,
         version: None,
+        seq: None,
         updated_at: read("2025-01-27T14:51:06.233Z"),
     }
 }

@@ -79,6 +79,7 @@ pub(crate) fn counter(user: &str, counter: UserCount, count: u64, updated: &str)
         counter,
         shard: Shard::ZERO,
         count,
+        seq: None,
         version: None,
         updated_at: at(updated),
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Add;
 
-use roundtable_model::entities::{Comment, CommentLike, Like, Share};
+use roundtable_model::entities::{Comment, CommentLike, Like, Notification, Share};
 use roundtable_model::table::{Change, Sequence};
-use roundtable_model::{CommentId, Entity, PostId};
+use roundtable_model::{CommentId, Entity, PostId, UserId};
 
 use crate::Failure;
 use crate::processor::{Images, entity};
@@ -57,6 +57,8 @@ pub(super) struct Counted<By> {
 pub(super) struct Tally {
     pub(super) posts: BTreeMap<PostId, Vec<Counted<OnPost>>>,
     pub(super) comments: BTreeMap<(PostId, CommentId), Vec<Counted<OnComment>>>,
+    /// What each person has not read.
+    pub(super) readers: BTreeMap<UserId, Vec<Counted<i64>>>,
 }
 
 /// Sorts changes by the counters they concern.
@@ -72,6 +74,8 @@ pub(super) fn fold(changes: &[Change]) -> Result<Tally, Failure> {
             tally.comment(change)?;
         } else if kind == CommentLike::SHAPE.name {
             tally.comment_like(change)?;
+        } else if kind == Notification::SHAPE.name {
+            tally.notification(change)?;
         }
     }
     Ok(tally)
@@ -116,6 +120,17 @@ impl Tally {
         if let Some(like) = images.new.or(images.old) {
             let by = OnComment { likes, ..OnComment::default() };
             self.on_comment(change, (like.post_id, like.comment_id), by);
+        }
+        Ok(())
+    }
+
+    /// One that goes in time has been read by nobody, and counts no more.
+    fn notification(&mut self, change: &Change) -> Result<(), Failure> {
+        let images = Images::<Notification>::of(change)?;
+        let by = difference(&images, |note| note.read_at.is_none());
+        if let Some(note) = images.new.or(images.old).filter(|_| by != 0) {
+            let counted = Counted { sequence: change.sequence.clone(), by };
+            self.readers.entry(note.user_id).or_default().push(counted);
         }
         Ok(())
     }

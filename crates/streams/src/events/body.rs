@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use roundtable_domain::{
-    AccountError, Accounts, CommentError, Comments, Ground, GroupError, Groups, Outgoing,
-    PostError, Posts,
+    AccountError, Accounts, CommentError, Comments, EventType, Ground, GroupError, Groups,
+    Outgoing, PostError, Posts,
 };
 use roundtable_model::entities::{Comment, Group, Post, User};
 use roundtable_model::{Entity, Time};
@@ -30,7 +30,7 @@ struct CloudEvent<'a> {
     specversion: &'static str,
     id: &'a str,
     source: &'a str,
-    r#type: &'static str,
+    r#type: &'a str,
     subject: &'a str,
     time: Time,
     datacontenttype: &'static str,
@@ -59,7 +59,7 @@ impl Bodies {
             specversion: "1.0",
             id: &event.id,
             source: &self.source,
-            r#type: event.kind.name,
+            r#type: &event.kind,
             subject: &event.subject,
             time: event.time,
             datacontenttype: "application/json",
@@ -72,7 +72,9 @@ impl Bodies {
     /// What somebody can read of it who is not signed in. They ask as everybody does, so that it is
     /// hidden from endpoints whenever it is hidden at all.
     async fn seen_by_everybody(&self, event: &Happened) -> Result<Option<Value>, Failure> {
-        let entity = event.kind.entity;
+        // Of what only another version knows, ids are told.
+        let Some(kind) = EventType::named(&event.kind) else { return Ok(None) };
+        let entity = kind.entity;
         let ids = &event.ids;
         if entity == Post::SHAPE.name {
             return match self.posts.post(None, &id(ids, "postId")?).await {

@@ -1,102 +1,134 @@
-//! Sending an endpoint what waits for it, in order, one event at a time; and letting things wait again.
+//! Sending an endpoint what waits for it, in order, one event at a time.
 
 use std::time::Duration;
 
 use roundtable_domain::Undelivered;
 use roundtable_model::entities::{Job, Webhook};
-use roundtable_model::table::{Error, Sequence, StreamRead, StreamStart};
-use roundtable_model::{Entity, Misfit, Shards, Span, Time, WebhookId};
+use roundtable_model::{Time, WebhookId};
+use tokio::time::Instant;
 
-use super::turns::{Comes, Held, Turn};
+use super::Events;
+use super::parcel::{Progress, WAITS};
+use super::turns::Held;
 use super::watch::Happened;
-use super::{Events, waiting};
 use crate::Failure;
-use crate::jobs::{Next, happened};
+use crate::failure::Remedy;
+use crate::jobs::Next;
 
 /// Events of one page.
 const PAGE_EVENTS_MAX: usize = 20;
-/// Changes of the stream in one page of a replay: their events fit into one parcel.
-const PAGE_CHANGES_MAX: usize = 100;
-/// Parcels that are dropped in one page, when nobody wants them.
-const PAGE_DROPPED_MAX: usize = 25;
-/// How often an endpoint is tried with growing waits in between: 1 s, 4 s, … 17 min, an hour. Then it is
-/// as with every job that keeps failing.
-const TRIES_MAX: u32 = 8;
+/// No event is begun later than this in a page: a slow endpoint keeps nobody from stopping.
+const PAGE_LONGEST: Duration = Duration::from_secs(10);
+/// How long a parcel is its sender's. A page ends before: its last event takes a minute at most.
+const CLAIM_MS: u64 = 75_000;
+/// An endpoint that fails is tried again with growing waits in between: 1 s, 4 s, … 17 min, an hour.
 const FIRST_WAIT_MS: u64 = 1_000;
 const LONGEST_WAIT_MS: u64 = 60 * 60 * 1000;
-/// How long something waits for an endpoint that fails before the endpoint is given up.
+/// How long an endpoint fails before it is given up, and how often at least: it is not its fault when
+/// nobody tried.
 const FAILING_MS_MAX: u64 = 24 * 60 * 60 * 1000;
-/// What an errand says that was told to come back.
-const RESTED: &str = "rested";
+const TRIES_MIN: u64 = 8;
 
-/// How far an errand has come: how often it has failed at a stretch, and how much of a parcel is sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Place {
-    tries: u32,
-    parcel: String,
-    sent: usize,
+/// How the sending of some events ended.
+enum Sent {
+    /// They were taken, so many of them since the beginning of the parcel.
+    Upto(usize),
+    /// The next one was not taken.
+    Failed(usize, String),
+    /// The endpoint wants nothing any more.
+    Gone(usize),
+    /// The next one cannot be told to anybody.
+    Untold(usize, String),
 }
 
 impl Events {
     /// A page of what waits for an endpoint.
-    pub(super) async fn send(&self, id: &WebhookId, job: &Job) -> Result<Next, Failure> {
-        let webhook = self.ground.ops().webhook(id).get().await?;
-        let Some(webhook) = webhook.filter(|webhook| webhook.enabled) else {
-            return self.drop_parcels(id).await;
+    pub(super) async fn send(&self, id: &WebhookId, errand: &Job) -> Result<Next, Failure> {
+        let webhook = match self.ground.ops().webhook(id).get().await? {
+            Some(webhook) if webhook.enabled => webhook,
+            other => return self.clear(id, other.is_some()).await,
         };
-        let place = match job.cursor.as_deref() {
-            None | Some("" | RESTED) => Place::default(),
-            Some(cursor) => Place::parse(cursor)?,
+        let Some(mut held) = self.turns.take(id) else { return Ok(Next::Done) };
+        let Some(parcel) = self.parcels(id, 1).await?.into_iter().next() else {
+            return Ok(if held.end() { Next::Done } else { again() });
         };
-        let comes = match job.cursor.as_deref() {
-            Some(RESTED) => Comes::Rested,
-            _ if place.tries > 0 || job.attempts > 1 => Comes::Retrying,
-            _ => Comes::First,
-        };
-        match self.turns.take(id, comes, self.ground.now()) {
-            Turn::Yours(held) => self.send_parcel(&webhook, place, held).await,
-            Turn::Others => Ok(Next::Done),
-            Turn::Rest(rest) => Ok(Next::Later(RESTED.to_owned(), rest)),
+        if let Some((until, rest)) = Progress::of(&parcel).rest(self.ground.now()) {
+            return Ok(self.wait(errand, &held, until, rest));
         }
+        self.send_parcel(&webhook, &parcel, errand, &held).await
     }
 
-    /// Sends the oldest parcel, or some of it.
+    /// Sends a parcel, or some of it.
     async fn send_parcel(
         &self,
         webhook: &Webhook,
-        mut place: Place,
-        mut held: Held,
+        parcel: &Job,
+        errand: &Job,
+        held: &Held,
     ) -> Result<Next, Failure> {
-        let Some(parcel) = self.parcels(&webhook.id, 1).await?.into_iter().next() else {
-            let next = if held.end() { Next::Done } else { Next::Page(String::new()) };
-            return Ok(next);
+        let events: Vec<Happened> = match parcel.payload.to() {
+            Ok(events) => events,
+            Err(misfit) => return self.bury(&webhook.id, parcel, &misfit.to_string()).await,
         };
-        let known = parcel.id.to_string();
-        if place.parcel != known {
-            (place.parcel, place.sent) = (known, 0);
-        }
-        let events: Vec<Happened> = parcel.payload.to()?;
-        let already = place.sent;
-        for event in events.iter().skip(already).take(PAGE_EVENTS_MAX) {
-            let message = self.bodies.of(event).await?;
-            match self.deliver.deliver(webhook, &message).await {
-                Ok(()) => (place.sent, place.tries) = (place.sent + 1, 0),
-                Err(Undelivered::Gone) => {
-                    return self.give_up(&webhook.id, "the endpoint said that it is gone").await;
-                }
-                // What was sent is noted first.
-                Err(Undelivered::Failed(_)) if place.sent > already => break,
-                Err(Undelivered::Failed(why)) => {
-                    return self.failed(webhook, &parcel, place, &held, why).await;
-                }
+        let before = Progress::of(parcel);
+        let claimed = Some(self.ground.now().plus_ms(CLAIM_MS));
+        let claim = Progress { rests_until: claimed, ..before };
+        let Some(parcel) = self.note(parcel, claim, parcel.attempts).await? else {
+            return Ok(again());
+        };
+        match self.send_events(webhook, &events, before.sent).await? {
+            Sent::Upto(sent) if sent >= events.len() => self.forget(&parcel).await?,
+            Sent::Upto(sent) => {
+                self.note(&parcel, Progress { sent, ..Progress::default() }, 0).await?;
+            }
+            Sent::Failed(sent, why) => {
+                let since = before.failing_since.filter(|_| sent == before.sent);
+                let failing_since = Some(since.unwrap_or_else(|| self.ground.now()));
+                let failing = Progress { sent, failing_since, rests_until: None };
+                let tries = if since.is_some() { parcel.attempts + 1 } else { 1 };
+                return self.failed(webhook, &parcel, (failing, tries, why), errand, held).await;
+            }
+            Sent::Gone(sent) => {
+                self.note(&parcel, Progress { sent, ..Progress::default() }, 0).await?;
+                return self.give_up(&webhook.id, "the endpoint said that it is gone").await;
+            }
+            Sent::Untold(sent, why) => {
+                let stuck = Progress { sent, ..Progress::default() };
+                return match self.note(&parcel, stuck, 0).await? {
+                    Some(parcel) => self.bury(&webhook.id, &parcel, &why).await,
+                    None => Ok(again()),
+                };
             }
         }
-        held.rest(None);
-        if place.sent >= events.len() {
-            self.forget(&parcel).await?;
-            place = Place::default();
+        Ok(again())
+    }
+
+    /// Sends events, as many as fit into a page.
+    async fn send_events(
+        &self,
+        webhook: &Webhook,
+        events: &[Happened],
+        mut sent: usize,
+    ) -> Result<Sent, Failure> {
+        let begun = Instant::now();
+        for event in events.iter().skip(sent).take(PAGE_EVENTS_MAX) {
+            if begun.elapsed() >= PAGE_LONGEST {
+                break;
+            }
+            let message = match self.bodies.of(event).await {
+                Ok(message) => message,
+                Err(failure) if failure.remedy() == Remedy::None => {
+                    return Ok(Sent::Untold(sent, failure.to_string()));
+                }
+                Err(failure) => return Err(failure),
+            };
+            match self.deliver.deliver(webhook, &message).await {
+                Ok(()) => sent += 1,
+                Err(Undelivered::Gone) => return Ok(Sent::Gone(sent)),
+                Err(Undelivered::Failed(why)) => return Ok(Sent::Failed(sent, why)),
+            }
         }
-        Ok(Next::Page(place.to_string()))
+        Ok(Sent::Upto(sent))
     }
 
     /// An endpoint has failed: it is tried again later, less and less often.
@@ -104,132 +136,61 @@ impl Events {
         &self,
         webhook: &Webhook,
         parcel: &Job,
-        place: Place,
+        (failing, tries, why): (Progress, u64, String),
+        errand: &Job,
         held: &Held,
-        why: String,
     ) -> Result<Next, Failure> {
+        tracing::warn!(webhook = %webhook.id, tries, why, "an endpoint takes no events");
         let now = self.ground.now();
-        if parcel.created_at.plus_ms(FAILING_MS_MAX) <= now {
+        let for_a_day =
+            failing.failing_since.is_some_and(|since| since.plus_ms(FAILING_MS_MAX) <= now);
+        let wait_ms = wait_ms(tries);
+        let until = now.plus_ms(wait_ms);
+        let failing = Progress { rests_until: Some(until), ..failing };
+        if self.note(parcel, failing, tries).await?.is_none() {
+            return Ok(again());
+        }
+        if for_a_day && tries >= TRIES_MIN {
             return self.give_up(&webhook.id, "the endpoint has failed for a day").await;
         }
-        let tries = place.tries + 1;
-        let wait_ms = FIRST_WAIT_MS.saturating_mul(4u64.saturating_pow(tries - 1));
-        let wait_ms = wait_ms.min(LONGEST_WAIT_MS);
-        held.rest(Some(now.plus_ms(wait_ms)));
-        if tries > TRIES_MAX {
-            return Err(Failure::broken(format!("an endpoint takes no events: {why}")));
+        Ok(self.wait(errand, held, until, Duration::from_millis(wait_ms)))
+    }
+
+    /// Comes back later; one errand for all.
+    fn wait(&self, errand: &Job, held: &Held, until: Time, rest: Duration) -> Next {
+        if held.waits(&errand.id, self.ground.now(), until) {
+            Next::Later(WAITS.to_owned(), rest)
+        } else {
+            Next::Done
         }
-        tracing::warn!(webhook = %webhook.id, tries, why, "an endpoint takes no events");
-        let place = Place { tries, ..place };
-        Ok(Next::Later(place.to_string(), Duration::from_millis(wait_ms)))
     }
 
     async fn give_up(&self, id: &WebhookId, why: &str) -> Result<Next, Failure> {
         tracing::error!(webhook = %id, why, "an endpoint is given up");
         self.webhooks.give_up(id, why).await?;
-        self.drop_parcels(id).await
-    }
-
-    /// Takes away what waits for nobody.
-    async fn drop_parcels(&self, id: &WebhookId) -> Result<Next, Failure> {
-        let parcels = self.parcels(id, PAGE_DROPPED_MAX).await?;
-        for parcel in &parcels {
-            self.forget(parcel).await?;
-        }
-        Ok(if parcels.is_empty() { Next::Done } else { Next::Page(String::new()) })
-    }
-
-    async fn parcels(&self, id: &WebhookId, limit: usize) -> Result<Vec<Job>, Failure> {
-        let due = Span::until(self.ground.now().plus_ms(1));
-        let parcels = self.ground.ops().jobs(&waiting::queue(id)?, due, Shards::ONE);
-        Ok(parcels.limit(limit).page().await?.items)
-    }
-
-    async fn forget(&self, parcel: &Job) -> Result<(), Failure> {
-        match self.ground.ops().table().delete(parcel.key().delete()).await {
-            // Somebody else has sent it, too.
-            Ok(_) | Err(Error::ConditionFailed { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// A page of the stream that is to be sent to an endpoint again.
-    pub(super) async fn replay(
-        &self,
-        id: &WebhookId,
-        (from, until): (Time, Time),
-        cursor: Option<&str>,
-    ) -> Result<Next, Failure> {
-        let Some(webhook) = self.ground.ops().webhook(id).get().await? else {
-            return Ok(Next::Done);
-        };
-        let core = self.ground.core().table();
-        let shards = core.stream_shards().await?;
-        let (shard, start) = match cursor.filter(|cursor| !cursor.is_empty()) {
-            None => (shards.first().map(|shard| shard.id.clone()), StreamStart::Oldest),
-            Some(cursor) => begin(cursor)?,
-        };
-        let Some(shard) = shard else { return Ok(Next::Done) };
-        let after = match &start {
-            StreamStart::After(sequence) => Some(sequence.clone()),
-            StreamStart::Oldest | StreamStart::Latest => None,
-        };
-        let (limit, wait) = (PAGE_CHANGES_MAX, Duration::ZERO);
-        let page =
-            core.stream_read(StreamRead { shard: shard.clone(), start, limit, wait }).await?;
-        let wanted = |event: &Happened| {
-            (from..=until).contains(&event.time)
-                && event.kind.is_among(&webhook.event_types)
-                && webhook.enabled
-        };
-        let found = page.changes.iter().filter_map(|change| Some((change, Happened::of(change)?)));
-        let found: Vec<_> = found.filter(|(_, event)| wanted(event)).collect();
-        if let Some((first, _)) = found.first() {
-            let events: Vec<&Happened> = found.iter().map(|(_, event)| event).collect();
-            let due = happened(first, &self.ground);
-            let (parcel, errand) = waiting::parcel(id, first, due, &events)?;
-            // It has waited since now, whenever it happened.
-            let parcel = Job { created_at: self.ground.now(), ..parcel };
-            let ops = self.ground.ops().table();
-            ops.put(parcel.put()).await?;
-            ops.put(errand.put()).await?;
-        }
-        // What happened since it was asked for is sent anyway.
-        let past = page.changes.last().is_some_and(|change| change.at_ms > until.ms());
-        if let Some(next) = page.next.filter(|next| Some(next) > after.as_ref() && !past) {
-            return Ok(Next::Page(format!("{shard}/{next}")));
-        }
-        let at = shards.iter().position(|known| known.id == shard);
-        let next = at.and_then(|at| shards.get(at + 1));
-        Ok(next.map_or(Next::Done, |next| Next::Page(format!("{}/", next.id))))
+        Ok(again())
     }
 }
 
-/// Where a replay goes on: a shard, and after what.
-fn begin(cursor: &str) -> Result<(Option<String>, StreamStart), Failure> {
-    let bad = || Failure::broken(format!("{cursor:?} is no place in the stream"));
-    let (shard, after) = cursor.rsplit_once('/').ok_or_else(bad)?;
-    let start = match after {
-        "" => StreamStart::Oldest,
-        digits => StreamStart::After(Sequence::parse(digits).map_err(|_| bad())?),
-    };
-    Ok((Some(shard.to_owned()), start))
+/// Looks again what waits.
+fn again() -> Next {
+    Next::Page(WAITS.to_owned())
 }
 
-impl Place {
-    fn parse(cursor: &str) -> Result<Self, Misfit> {
-        let mut parts = cursor.split('/');
-        let mut part = || parts.next().unwrap_or_default();
-        let (tries, parcel, sent) = (part().parse(), part().to_owned(), part().parse());
-        match (tries, sent) {
-            (Ok(tries), Ok(sent)) => Ok(Self { tries, parcel, sent }),
-            _ => Err(Misfit::new("a place among parcels", format!("{cursor:?}"))),
-        }
-    }
+/// How long to wait after so many failures.
+fn wait_ms(tries: u64) -> u64 {
+    let exponent = u32::try_from(tries.saturating_sub(1)).unwrap_or(u32::MAX);
+    FIRST_WAIT_MS.saturating_mul(4u64.saturating_pow(exponent)).min(LONGEST_WAIT_MS)
 }
 
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}/{}", self.tries, self.parcel, self.sent)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_up_to_an_hour() {
+        let waits: Vec<u64> =
+            [0, 1, 2, 3, 6, 7, 8, u64::MAX].map(|tries| wait_ms(tries) / 1000).into();
+        assert_eq!(waits, [1, 1, 4, 16, 1_024, 3_600, 3_600, 3_600]);
     }
 }

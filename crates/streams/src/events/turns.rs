@@ -1,37 +1,24 @@
-//! Whose turn it is with an endpoint, in this process: one errand at a time, and none for a while after
-//! it has failed, however many come.
+//! Whose turn it is with an endpoint, in this process: one errand at a time, and one that waits while the
+//! endpoint is left alone, however many come.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
-use roundtable_model::{Time, WebhookId};
+use roundtable_model::{JobId, Time, WebhookId};
 
 /// How it stands with every endpoint; clones are the same.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns(Arc<Mutex<HashMap<WebhookId, State>>>);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct State {
     busy: bool,
     /// Somebody came while it was busy: there may be more to send than who is at it has seen.
     again: bool,
-    /// It has failed, and is left alone until then.
-    rests_until: Option<Time>,
-    /// An errand waits for the end of that.
-    waited_for: bool,
-}
-
-/// What an errand may do.
-#[derive(Debug)]
-pub(super) enum Turn {
-    /// Go on.
-    Yours(Held),
-    /// Nothing: somebody else does, or waits to.
-    Others,
-    /// Come back then.
-    Rest(Duration),
+    /// The errand that comes back for all of them, and when. It may have ended elsewhere: nobody counts
+    /// on it any longer than that.
+    waiter: Option<(JobId, Time)>,
 }
 
 /// A turn, until it is dropped.
@@ -42,46 +29,33 @@ pub(super) struct Held {
     ended: bool,
 }
 
-/// How an errand comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comes {
-    /// For the first time.
-    First,
-    /// After it was told to come back.
-    Rested,
-    /// Because it failed: it has waited long enough.
-    Retrying,
-}
-
 impl Turns {
-    pub(super) fn take(&self, webhook: &WebhookId, comes: Comes, now: Time) -> Turn {
+    /// A turn with an endpoint; `None` while somebody else has it, who then looks once more.
+    pub(super) fn take(&self, webhook: &WebhookId) -> Option<Held> {
         let mut states = self.0.lock();
         let state = states.entry(webhook.clone()).or_default();
         if state.busy {
             state.again = true;
-            return Turn::Others;
-        }
-        let rest = state.rests_until.map_or(0, |until| until.ms().saturating_sub(now.ms()));
-        match comes {
-            Comes::First if rest > 0 && state.waited_for => return Turn::Others,
-            Comes::First | Comes::Rested if rest > 0 => {
-                state.waited_for = true;
-                return Turn::Rest(Duration::from_millis(rest));
-            }
-            Comes::First | Comes::Retrying => {}
-            Comes::Rested => state.waited_for = false,
+            return None;
         }
         (state.busy, state.again) = (true, false);
-        Turn::Yours(Held { turns: self.clone(), webhook: webhook.clone(), ended: false })
+        Some(Held { turns: self.clone(), webhook: webhook.clone(), ended: false })
     }
 }
 
 impl Held {
-    /// Leaves the endpoint alone until then, or not any longer.
-    pub(super) fn rest(&self, until: Option<Time>) {
-        if let Some(state) = self.turns.0.lock().get_mut(&self.webhook) {
-            state.rests_until = until;
+    /// Whether this errand is the one to come back at `until`; otherwise another one comes until then.
+    pub(super) fn waits(&self, errand: &JobId, now: Time, until: Time) -> bool {
+        let mut states = self.turns.0.lock();
+        let state = states.entry(self.webhook.clone()).or_default();
+        let by_others = state
+            .waiter
+            .as_ref()
+            .is_some_and(|(waiter, at)| waiter != errand && now < *at && *at <= until);
+        if !by_others {
+            state.waiter = Some((errand.clone(), until));
         }
+        !by_others
     }
 
     /// Ends the turn, unless somebody came meanwhile; whether it has ended.
@@ -114,32 +88,33 @@ mod tests {
 
     const NOW: Time = Time::from_ms(1_000);
 
-    fn take(turns: &Turns, comes: Comes, now: Time) -> Turn {
-        turns.take(&"hook".parse().unwrap(), comes, now)
+    fn take(turns: &Turns) -> Option<Held> {
+        turns.take(&"hook".parse().unwrap())
     }
 
     #[test]
     fn one_at_a_time_and_who_comes_meanwhile_is_not_forgotten() {
         let turns = Turns::default();
-        let Turn::Yours(mut held) = take(&turns, Comes::First, NOW) else { panic!() };
-        assert!(matches!(take(&turns, Comes::First, NOW), Turn::Others));
+        let mut held = take(&turns).unwrap();
+        assert!(take(&turns).is_none());
         assert!(!held.end(), "somebody came");
         assert!(held.end());
         drop(held);
-        assert!(matches!(take(&turns, Comes::First, NOW), Turn::Yours(_)));
+        assert!(take(&turns).is_some());
     }
 
     #[test]
-    fn after_a_failure_one_waits_for_all_and_who_failed_goes_on() {
-        let turns = Turns::default();
-        let Turn::Yours(held) = take(&turns, Comes::First, NOW) else { panic!() };
-        held.rest(Some(NOW.plus_ms(500)));
-        drop(held);
-        let Turn::Rest(rest) = take(&turns, Comes::First, NOW) else { panic!() };
-        assert_eq!(rest, Duration::from_millis(500));
-        assert!(matches!(take(&turns, Comes::First, NOW), Turn::Others));
-        assert!(matches!(take(&turns, Comes::Rested, NOW), Turn::Rest(_)));
-        assert!(matches!(take(&turns, Comes::Retrying, NOW), Turn::Yours(_)));
-        assert!(matches!(take(&turns, Comes::Rested, NOW.plus_ms(500)), Turn::Yours(_)));
+    fn one_waits_for_all_and_nobody_waits_for_one_who_is_late() {
+        let (turns, until) = (Turns::default(), NOW.plus_ms(500));
+        let [one, other]: [JobId; 2] = ["one", "other"].map(|id| id.parse().unwrap());
+        let waits = |errand: &JobId, now: Time, until: Time| {
+            take(&turns).unwrap().waits(errand, now, until)
+        };
+        assert!(waits(&one, NOW, until));
+        assert!(!waits(&other, NOW, until));
+        assert!(waits(&one, NOW, until), "it came too early, and is still the one");
+        assert!(!waits(&other, NOW, until.plus_ms(1)), "it comes in time to wait on");
+        assert!(waits(&other, NOW, NOW.plus_ms(1)), "the other would come too late");
+        assert!(waits(&one, until, until.plus_ms(500)), "the other should have been there");
     }
 }

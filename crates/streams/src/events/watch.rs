@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use roundtable_domain::{EventType, Happening};
 use roundtable_model::entities::{
-    Activity, Comment, CommentLike, Company, Follow, Goal, Group, GroupMember, Like, Message,
-    Milestone, ModerationCase, Offer, Post, Quest, Share, Task, User, XpEntry,
+    Activity, AssistMsg, AssistThread, Comment, CommentLike, Company, Follow, Goal, Group,
+    GroupMember, Like, Message, Milestone, ModerationCase, Offer, Post, Promotion, Quest, Room,
+    Share, Task, Upload, User, XpEntry,
 };
 use roundtable_model::table::{Change, Item, Scalar, ValueRef};
-use roundtable_model::{Entity, FollowStatus, MemberStatus, Time, UserStatus};
+use roundtable_model::{Entity, FollowStatus, MemberStatus, Time, UploadState, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use super::waiting::hash;
@@ -20,8 +21,9 @@ use crate::processor::entity;
 pub(super) struct Happened {
     /// The same whenever it follows from the same change.
     pub(super) id: String,
-    #[serde(rename = "type", with = "kind")]
-    pub(super) kind: &'static EventType,
+    /// What the type of the event is called: one that another version knows can wait, too.
+    #[serde(rename = "type")]
+    pub(super) kind: String,
     pub(super) subject: String,
     pub(super) time: Time,
     pub(super) ids: BTreeMap<String, String>,
@@ -46,6 +48,8 @@ enum There {
     While(&'static str, &'static str),
     /// Unless it is this one.
     Unless(&'static str, &'static str),
+    /// While it is true.
+    WhileTrue(&'static str),
     /// Unless it is true.
     UnlessTrue(&'static str),
 }
@@ -68,9 +72,14 @@ pub(super) const ENTITIES: &[&str] = &[
     Milestone::SHAPE.name,
     Quest::SHAPE.name,
     XpEntry::SHAPE.name,
+    Room::SHAPE.name,
     Message::SHAPE.name,
+    AssistThread::SHAPE.name,
+    AssistMsg::SHAPE.name,
     Company::SHAPE.name,
     Offer::SHAPE.name,
+    Upload::SHAPE.name,
+    Promotion::SHAPE.name,
 ];
 
 const WATCHED: &[Watch] = &[
@@ -83,6 +92,7 @@ const WATCHED: &[Watch] = &[
             User::NICKNAME.name(),
             User::DISPLAY_NAME.name(),
             User::STATUS.name(),
+            User::ROLES.name(),
             User::BIO.name(),
             User::TAGS.name(),
             User::PROFILE_IMAGE_URL.name(),
@@ -253,12 +263,40 @@ const WATCHED: &[Watch] = &[
         noticed: &[],
     },
     Watch {
+        entity: Room::SHAPE.name,
+        there: There::Always,
+        ids: &[("roomId", Room::ID.name()), ("groupId", Room::GROUP_ID.name())],
+        subject: 1,
+        noticed: &[],
+    },
+    Watch {
         entity: Message::SHAPE.name,
         there: There::Always,
         ids: &[
             ("messageId", Message::ID.name()),
             ("roomId", Message::ROOM_ID.name()),
             ("userId", Message::USER_ID.name()),
+        ],
+        subject: 1,
+        noticed: &[],
+    },
+    Watch {
+        entity: AssistThread::SHAPE.name,
+        there: There::Always,
+        ids: &[
+            ("threadId", AssistThread::THREAD_ID.name()),
+            ("userId", AssistThread::USER_ID.name()),
+        ],
+        subject: 1,
+        noticed: &[],
+    },
+    Watch {
+        entity: AssistMsg::SHAPE.name,
+        there: There::Always,
+        ids: &[
+            ("messageId", AssistMsg::ID.name()),
+            ("threadId", AssistMsg::THREAD_ID.name()),
+            ("userId", AssistMsg::USER_ID.name()),
         ],
         subject: 1,
         noticed: &[],
@@ -276,6 +314,24 @@ const WATCHED: &[Watch] = &[
         ids: &[("offerId", Offer::ID.name()), ("companyId", Offer::COMPANY_ID.name())],
         subject: 1,
         noticed: &[Offer::TITLE.name(), Offer::TAGS.name(), Offer::STATUS.name()],
+    },
+    Watch {
+        entity: Upload::SHAPE.name,
+        there: There::While(Upload::STATE.name(), UploadState::Complete.as_str()),
+        ids: &[("mediaKey", Upload::KEY.name()), ("userId", Upload::USER_ID.name())],
+        subject: 1,
+        noticed: &[],
+    },
+    Watch {
+        entity: Promotion::SHAPE.name,
+        there: There::WhileTrue(Promotion::FANOUT_ENABLED.name()),
+        ids: &[
+            ("subjectId", Promotion::SUBJECT_ID.name()),
+            ("userId", Promotion::USER_ID.name()),
+            ("groupId", Promotion::GROUP_ID.name()),
+        ],
+        subject: 1,
+        noticed: &[],
     },
 ];
 
@@ -301,7 +357,7 @@ impl Happened {
         let subject: Vec<&str> = ids().take(watch.subject).map(|(_, id)| id).collect();
         Some(Self {
             id: id_of(change),
-            kind,
+            kind: kind.name.to_owned(),
             subject: subject.join("/"),
             time: Time::from_ms(change.at_ms),
             ids: ids().map(|(name, id)| (name.to_owned(), id.to_owned())).collect(),
@@ -315,6 +371,7 @@ impl There {
             Self::Always => true,
             Self::While(name, word) => item.text(name) == Some(word),
             Self::Unless(name, word) => item.text(name) != Some(word),
+            Self::WhileTrue(name) => item.get(name) == Some(ValueRef::Bool(true)),
             Self::UnlessTrue(name) => item.get(name) != Some(ValueRef::Bool(true)),
         }
     }
@@ -326,30 +383,7 @@ fn id_of(change: &Change) -> String {
     let part = |scalar: &Scalar| scalar.as_text().unwrap_or_default().to_owned();
     let sort = change.key.sort.as_ref().map(part).unwrap_or_default();
     let partition = part(&change.key.partition);
-    hash([&partition, &sort, change.sequence.as_str(), &change.at_ms.to_string()])
-}
-
-/// Types of events, written as they are called.
-mod kind {
-    use roundtable_domain::{EVENTS, EventType};
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-    pub(super) fn serialize<S: Serializer>(
-        kind: &&'static EventType,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(kind.name)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<&'static EventType, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let known = EVENTS.iter().find(|each| each.name == name);
-        known.ok_or_else(|| D::Error::custom("no such type of event"))
-    }
+    hash([partition.as_str(), &sort, change.sequence.as_str(), &change.at_ms.to_string()])
 }
 
 #[cfg(test)]
@@ -383,7 +417,12 @@ mod tests {
         }
         for watch in WATCHED {
             let names = watch.ids.iter().map(|(_, at)| at);
-            assert!(names.clone().all(|at| at.ends_with("Id") || *at == "id"), "{}", watch.entity);
+            let is_id = |at: &str| {
+                at.ends_with("Id")
+                    || at == "id"
+                    || (watch.entity, at) == ("Upload", Upload::KEY.name())
+            };
+            assert!(names.clone().all(|at| is_id(at)), "{}", watch.entity);
         }
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::future::try_join_all;
-use roundtable_domain::{About, Cause, hour_of};
+use roundtable_domain::{About, Cause, Latest, hour_of};
 use roundtable_model::entities::{Like, Notification, Share};
 use roundtable_model::table::Change;
 use roundtable_model::{At, Entity, NotificationKind, PostId, Time, UserId};
@@ -106,23 +106,27 @@ impl Notices {
         crowd: &Crowd,
         before: Option<&Notification>,
         mut live: Vec<(Time, UserId)>,
-    ) -> Result<Option<(UserId, Time)>, Failure> {
+    ) -> Result<Latest, Failure> {
         live.sort_unstable_by(|one, other| other.cmp(one));
         let causes = live.iter().map(|(when, user)| cause::<R>(crowd, Some(user), *when));
         let causes: Vec<Cause> = causes.collect();
         let admitted = self.notifications.admits(&crowd.author, &causes).await?;
-        let mut heard = live.into_iter().zip(admitted).filter(|(_, is)| *is).map(|(one, _)| one);
-        let first = heard.next();
-        if let Some(note) = before {
-            let mut all = first.iter().cloned().chain(heard);
-            if !all.any(|(_, user)| Some(&user) == note.actor_id.as_ref()) {
-                // Whom it named is not among them any more.
+        let heard = live.into_iter().zip(admitted).filter(|(_, is)| *is).map(|(one, _)| one);
+        let heard: Vec<(Time, UserId)> = heard.collect();
+        let first = heard.first().map(|(when, user)| Latest::Named(user.clone(), *when));
+        let Some(note) = before else { return Ok(first.unwrap_or(Latest::Nobody)) };
+        match &note.actor_id {
+            Some(named) if heard.iter().any(|(_, user)| user == named) => {}
+            // Whom it named is not among them any more.
+            Some(_) => {
                 let (post, hour) = (&crowd.post, crowd.hour);
-                let latest = self.notifications.latest(&crowd.author, R::KIND, post, hour);
-                return Ok(latest.await?);
+                let latest = self.notifications.latest(&crowd.author, R::KIND, post, hour).await?;
+                return Ok(later(first, latest));
             }
+            // There are so many that it names nobody, until somebody more comes.
+            None => return Ok(first.unwrap_or(Latest::Many)),
         }
-        Ok(first.map(|(when, user)| (user, when)))
+        Ok(first.unwrap_or(Latest::Nobody))
     }
 
     /// The writes by which a notification names somebody, or goes.
@@ -130,30 +134,35 @@ impl Notices {
         &self,
         crowd: &Crowd,
         before: Option<&Notification>,
-        latest: Option<(UserId, Time)>,
+        latest: Latest,
         effects: &mut Effects,
     ) -> Result<(), Failure> {
         let core = self.ground.core().table();
-        match (before, latest) {
-            (None, None) => {}
-            (Some(note), None) => effects.write(core, note.key().delete()),
-            (None, Some((user, _))) => {
-                let note = self.note::<R>(crowd, Some(&user))?;
-                if !self.is_over(&note) {
-                    effects.write(core, note.create());
+        let (actor, when) = match latest {
+            Latest::Named(user, when) => (Some(user), Some(when)),
+            Latest::Many => (None, None),
+            Latest::Nobody => {
+                if let Some(note) = before {
+                    effects.write(core, note.key().delete());
                 }
+                return Ok(());
             }
-            (Some(note), Some((user, when))) => {
-                let read_at = note.read_at.filter(|read| *read >= when);
-                if note.actor_id.as_ref() != Some(&user) || note.read_at != read_at {
-                    let unchanged = Notification::ACTOR_ID
-                        .is(&note.actor_id)
-                        .and(Notification::READ_AT.is(&note.read_at));
-                    let patch = note.key().patch().set(Notification::ACTOR_ID, &Some(user));
-                    let patch = patch.set(Notification::READ_AT, &read_at).when(unchanged);
-                    effects.write(core, patch);
-                }
+        };
+        let Some(note) = before else {
+            let note = self.note::<R>(crowd, actor.as_ref())?;
+            if !self.is_over(&note) {
+                effects.write(core, note.create());
             }
+            return Ok(());
+        };
+        let read_at = note.read_at.filter(|read| when.is_none_or(|when| *read >= when));
+        if note.actor_id != actor || note.read_at != read_at {
+            let unchanged = Notification::ACTOR_ID
+                .is(&note.actor_id)
+                .and(Notification::READ_AT.is(&note.read_at));
+            let patch = note.key().patch().set(Notification::ACTOR_ID, &actor);
+            let patch = patch.set(Notification::READ_AT, &read_at).when(unchanged);
+            effects.write(core, patch);
         }
         Ok(())
     }
@@ -215,5 +224,20 @@ fn cause<R: Reaction>(crowd: &Crowd, actor: Option<&UserId>, at: Time) -> Cause 
         actor: actor.cloned(),
         about: About::Post(crowd.post.clone()),
         at,
+    }
+}
+
+/// The later of whom is known already and whom a look at the others has found.
+fn later(known: Option<Latest>, found: Latest) -> Latest {
+    match (known, found) {
+        (Some(Latest::Named(one, then)), Latest::Named(other, when)) => {
+            if then >= when {
+                Latest::Named(one, then)
+            } else {
+                Latest::Named(other, when)
+            }
+        }
+        (Some(known), Latest::Many) => known,
+        (_, found) => found,
     }
 }

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use futures::future::try_join_all;
 use roundtable_domain::{About, CROWD_MS, Cause, hour_of};
 use roundtable_model::entities::{Message, Notification, Room};
-use roundtable_model::table::Change;
+use roundtable_model::table::{Change, Write};
 use roundtable_model::{Entity, NotificationKind, RoomId, RoomScope, Span, Time, UserId};
 
 use super::{Notices, at, place_of};
@@ -35,22 +36,21 @@ impl Notices {
         let rooms: BTreeSet<&RoomId> = touched.iter().map(|(room, ..)| room).collect();
         let core = self.ground.core().table();
         let rooms = read_all(core, rooms.into_iter().map(|id| (id, Room::at(id)))).await?;
-        for written in &touched {
-            // A group's room counts for itself what its members have not read.
-            let is_theirs = |room: &Room| room.scope == RoomScope::Dm;
-            if rooms.get(&written.0).is_some_and(is_theirs) {
-                self.told_of(written, effects).await?;
-            }
-        }
+        // A group's room counts for itself what its members have not read.
+        let is_theirs = |room: &Room| room.scope == RoomScope::Dm;
+        let theirs = touched.iter().filter(|(room, ..)| rooms.get(room).is_some_and(is_theirs));
+        let writes = try_join_all(theirs.map(|written| self.told_of(written))).await?;
+        writes.into_iter().flatten().for_each(|write| effects.write(core, write));
         Ok(())
     }
 
-    async fn told_of(&self, written: &Written, effects: &mut Effects) -> Result<(), Failure> {
+    /// The write by which what somebody wrote is told, told anew, or not told any more.
+    async fn told_of(&self, written: &Written) -> Result<Option<Write>, Failure> {
         let (room, sender, hour) = written;
         let core = self.ground.core();
-        let members = core.room_members(room).strong().all().await?;
+        let members = core.room_members(room).strong().limit(2).page().await?.items;
         let Some(reader) = members.into_iter().find(|member| member.user_id != *sender) else {
-            return Ok(());
+            return Ok(None);
         };
         let then = Span::between(*hour, hour.plus_ms(CROWD_MS));
         let latest = core.messages(room, then).with(Message::USER_ID, sender).limit(1);
@@ -65,27 +65,25 @@ impl Notices {
         };
         let note = cause.notification(&self.ground)?;
         let there = read_all(core.table(), [((), at(&place_of(&note)))]).await?.remove(&());
-        match (there, latest) {
-            (None, None) => {}
-            (Some(there), None) => effects.write(core.table(), there.key().delete()),
+        Ok(match (there, latest) {
+            (None, None) => None,
+            (Some(there), None) => Some(there.key().delete().into()),
             (None, Some(_)) => {
                 let admitted = self.notifications.admits(&note.user_id, &[cause]).await?;
-                if admitted.contains(&true) && !self.is_over(&note) {
-                    effects.write(core.table(), note.create());
-                }
+                let is_told = admitted.contains(&true) && !self.is_over(&note);
+                is_told.then(|| note.create().into())
             }
             (Some(there), Some(latest)) => {
                 let read_at = there.read_at.filter(|read| *read >= latest.created_at);
-                if there.object != note.object || there.read_at != read_at {
+                let is_news = there.object != note.object || there.read_at != read_at;
+                is_news.then(|| {
                     let unchanged = Notification::OBJECT
                         .is(&there.object)
                         .and(Notification::READ_AT.is(&there.read_at));
                     let patch = there.key().patch().set(Notification::OBJECT, &note.object);
-                    let patch = patch.set(Notification::READ_AT, &read_at).when(unchanged);
-                    effects.write(core.table(), patch);
-                }
+                    patch.set(Notification::READ_AT, &read_at).when(unchanged).into()
+                })
             }
-        }
-        Ok(())
+        })
     }
 }

@@ -45,7 +45,7 @@ impl Notices {
         let people = People::of(&self.ground, changes, wishes.iter().map(|(wish, _)| wish)).await?;
         let mut places: BTreeMap<Place, Candidate> = BTreeMap::new();
         for (wish, is_wanted) in &wishes {
-            let Some(cause) = people.cause(wish) else { continue };
+            let Some(cause) = people.cause(wish, *is_wanted) else { continue };
             let note = cause.notification(&self.ground)?;
             let candidate = Candidate { cause, is_wanted: *is_wanted, note };
             let known = places.entry(place_of(&candidate.note)).or_insert(candidate);
@@ -100,7 +100,11 @@ impl Notices {
             let after = new.as_ref().map(|new| new.wishes(lead_ms)).unwrap_or_default();
             let ended = before.iter().filter(|wish| !after.contains(wish));
             let made = after.iter().filter(|wish| is_news && !before.contains(wish));
-            let some: Vec<Wish> = ended.chain(made).cloned().collect();
+            let made = made.map(|wish| {
+                let meant_at = new.as_ref().and_then(|new| new.meant_at(old.as_ref(), &wish.whom));
+                Wish { meant_at, ..wish.clone() }
+            });
+            let some: Vec<Wish> = ended.cloned().chain(made).collect();
             if let Some(fact) = new.as_ref().or(old.as_ref()).filter(|_| !some.is_empty()) {
                 let place = fact.key();
                 let known = touched.entry(place.clone().into_key());

@@ -1,6 +1,6 @@
 //! Who wrote what, and who has which name: whom a wish is for.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use roundtable_domain::{Cause, Ground};
 use roundtable_model::entities::{Comment, Post};
@@ -17,7 +17,8 @@ use crate::reads::read_all;
 pub(super) struct People {
     authors: HashMap<PostId, UserId>,
     commenters: HashMap<CommentId, UserId>,
-    names: HashMap<Nickname, (UserId, Time)>,
+    /// By the name as it is compared: people write it as they like.
+    names: HashMap<String, (UserId, Time)>,
 }
 
 impl People {
@@ -31,11 +32,11 @@ impl People {
         let mut people = Self::default();
         people.hear(changes)?;
         let (mut posts, mut comments) = (BTreeSet::new(), BTreeSet::new());
-        let mut names = BTreeSet::new();
+        let mut names: BTreeMap<String, Nickname> = BTreeMap::new();
         for wish in wishes {
             match &wish.whom {
                 Whom::User(_) => {}
-                Whom::Named(name, _) => drop(names.insert(name.clone())),
+                Whom::Named(name) => drop(names.insert(name.fold().into_owned(), name.clone())),
                 Whom::Author(id) => drop(posts.insert(id.clone())),
                 Whom::Commenter(post, id) => drop(comments.insert((post.clone(), id.clone()))),
             }
@@ -47,10 +48,10 @@ impl People {
         let places = comments.iter().map(|(post, id)| (id.clone(), Comment::at(post, id)));
         let comments = read_all(core.table(), places).await?;
         people.commenters.extend(comments.into_iter().map(|(id, one)| (id, one.user_id)));
-        let names: Vec<Nickname> = names.into_iter().collect();
+        let names: Vec<Nickname> = names.into_values().collect();
         let locks = core.nick_locks(&names).get().await?.into_iter().flatten();
         let known = |lock: roundtable_model::entities::NickLock| {
-            (lock.nickname, (lock.user_id, lock.created_at))
+            (lock.nickname.fold().into_owned(), (lock.user_id, lock.created_at))
         };
         people.names.extend(locks.map(known));
         Ok(people)
@@ -72,15 +73,17 @@ impl People {
         Ok(())
     }
 
-    /// Why somebody is told this; `None` if that is nobody, or whoever did it.
-    pub(super) fn cause(&self, wish: &Wish) -> Option<Cause> {
+    /// Why somebody is told this, or was; `None` if that is nobody, or whoever did it.
+    pub(super) fn cause(&self, wish: &Wish, is_wanted: bool) -> Option<Cause> {
         let user = match &wish.whom {
             Whom::User(user) => user,
             Whom::Author(post) => self.authors.get(post)?,
             Whom::Commenter(_, comment) => self.commenters.get(comment)?,
             // Whoever took the name afterwards was not meant.
-            Whom::Named(name, then) => {
-                self.names.get(name).filter(|(_, since)| since <= then).map(|(user, _)| user)?
+            Whom::Named(name) => {
+                let is_meant = |since: &Time| wish.meant_at.is_some_and(|then| *since <= then);
+                let holder = self.names.get(&*name.fold());
+                holder.filter(|(_, since)| !is_wanted || is_meant(since)).map(|(user, _)| user)?
             }
         };
         let did_it = [&wish.actor, &wish.unless].into_iter().flatten().any(|one| one == user);

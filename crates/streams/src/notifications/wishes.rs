@@ -15,8 +15,8 @@ const EXPIRED: &str = "expired";
 pub(super) enum Whom {
     /// This person.
     User(UserId),
-    /// Whoever has had this nickname since before then.
-    Named(Nickname, Time),
+    /// Whoever has this nickname.
+    Named(Nickname),
     /// Who wrote this post.
     Author(PostId),
     /// Who wrote this comment.
@@ -35,12 +35,19 @@ pub(super) struct Wish {
     pub(super) unless: Option<UserId>,
     /// Who may see it: when that changes, somebody more may be told.
     pub(super) shown_to: Option<Visibility>,
+    /// Of somebody who is named: when they were. Whoever had the name by then was meant.
+    pub(super) meant_at: Option<Time>,
 }
 
 /// Something from which notifications follow.
 pub(super) trait Fact: Entity {
     /// What it wants people to be told, as it is. `lead_ms` is how long before a task is due.
     fn wishes(&self, lead_ms: u64) -> Vec<Wish>;
+
+    /// When somebody was named whom it names, given what it was before.
+    fn meant_at(&self, _old: Option<&Self>, _whom: &Whom) -> Option<Time> {
+        None
+    }
 
     /// Whether one that became another is news.
     fn is_news(_old: Option<&Self>, _new: &Self) -> bool {
@@ -50,7 +57,7 @@ pub(super) trait Fact: Entity {
 
 impl Wish {
     fn new(whom: Whom, kind: NotificationKind, about: About, at: Time) -> Self {
-        Self { whom, kind, actor: None, about, at, unless: None, shown_to: None }
+        Self { whom, kind, actor: None, about, at, unless: None, shown_to: None, meant_at: None }
     }
 
     fn by(self, actor: &UserId) -> Self {
@@ -98,11 +105,19 @@ impl Fact for Post {
         let is_out = !self.is_deleted && self.moderation_status == ModerationStatus::Approved;
         let Some(at) = self.published_at.filter(|_| is_out) else { return Vec::new() };
         let wish = |name: &Nickname| {
-            let (whom, about) = (Whom::Named(name.clone(), at), About::Post(self.id.clone()));
+            let (whom, about) = (Whom::Named(name.clone()), About::Post(self.id.clone()));
             let wish = Wish::new(whom, NotificationKind::Mention, about, at).by(&self.author_id);
             Wish { shown_to: Some(self.visibility), ..wish }
         };
         self.mentions.iter().map(wish).collect()
+    }
+
+    /// A name that was added later may be somebody's who did not have it when the post was published.
+    fn meant_at(&self, old: Option<&Self>, whom: &Whom) -> Option<Time> {
+        let Whom::Named(name) = whom else { return None };
+        let named = |post: &Self| post.mentions.iter().any(|other| other.same_as(name));
+        let is_added = old.is_some_and(|old| !named(old));
+        if is_added { Some(self.updated_at) } else { self.published_at }
     }
 }
 

@@ -70,10 +70,21 @@ const KINDS: &[Kind] = &[
     Kind::Own,
 ];
 
+/// Which pass it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Pass {
+    /// Requests may be under way, and indexes behind.
+    First,
+    /// All that was under way has ended, and indexes tell of it.
+    Again,
+}
+
 /// Where the purge of an account is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
     kind: Kind,
+    pass: Pass,
     /// Whether this pass has found anything.
     found: bool,
 }
@@ -90,18 +101,17 @@ impl Purge {
         let Some(user) = user.filter(|user| user.status == UserStatus::Deleted) else {
             return Ok(Next::Done);
         };
-        let (kind, found) = match cursor.map(read_place).transpose()? {
-            Some(Place { kind, found }) => (kind, found),
-            // The first pass counts as one that found something: there is always a second.
-            None => (Kind::Groups, true),
-        };
+        // The first pass counts as one that found something: there is always a second.
+        let first = Place { kind: Kind::Groups, pass: Pass::First, found: true };
+        let Place { kind, pass, found } = cursor.map(read_place).transpose()?.unwrap_or(first);
         for kind in KINDS.iter().skip_while(|each| **each != kind) {
-            if self.remove_some(*kind, &user).await? {
-                return Ok(Next::Page(write_place(*kind, true)?));
+            if self.remove_some(*kind, &user, pass).await? {
+                return Ok(Next::Page(write_place(Place { kind: *kind, pass, found: true })?));
             }
         }
         if found {
-            let again = write_place(Kind::Groups, false)?;
+            let again = Place { kind: Kind::Groups, pass: Pass::Again, found: false };
+            let again = write_place(again)?;
             let wait = self.settle;
             return Ok(if wait.is_zero() { Next::Page(again) } else { Next::Later(again, wait) });
         }
@@ -113,7 +123,7 @@ impl Purge {
     }
 
     /// Takes some things of a kind away; whether there were any.
-    async fn remove_some(&self, kind: Kind, user: &User) -> Result<bool, Failure> {
+    async fn remove_some(&self, kind: Kind, user: &User, pass: Pass) -> Result<bool, Failure> {
         let (core, id) = (self.ground.core(), &user.id);
         match kind {
             Kind::Groups => self.leave_groups(id).await,
@@ -152,7 +162,7 @@ impl Purge {
             Kind::Rooms => self.leave_rooms(id).await,
             Kind::Threads => self.remove_threads(id).await,
             Kind::Advice => self.remove_advice(id).await,
-            Kind::Companies => self.remove_companies(id).await,
+            Kind::Companies => self.remove_companies(id, pass).await,
             Kind::Goals => self.remove_goals(id).await,
             Kind::Activities => self.remove_activities(&id.into()).await,
             Kind::Notifications => {
@@ -219,6 +229,6 @@ fn read_place(cursor: &str) -> Result<Place, Failure> {
     Ok(json.to()?)
 }
 
-fn write_place(kind: Kind, found: bool) -> Result<String, Failure> {
-    Ok(roundtable_model::Json::of(&Place { kind, found })?.to_string())
+fn write_place(place: Place) -> Result<String, Failure> {
+    Ok(roundtable_model::Json::of(&place)?.to_string())
 }

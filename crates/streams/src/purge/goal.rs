@@ -2,12 +2,11 @@
 
 use roundtable_model::entities::{Goal, Milestone, Task};
 use roundtable_model::table::{Key, Transaction};
-use roundtable_model::{
-    Cursor, Entity, EntityKind, GoalId, ObjectType, Span, SubjectId, Time, UserId,
-};
+use roundtable_model::{Entity, EntityKind, GoalId, ObjectType, SubjectId, Time, UserId};
 
 use super::Purge;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
+use super::told::remove_told;
 use crate::Failure;
 use crate::jobs::Next;
 
@@ -33,16 +32,8 @@ impl Purge {
         if walked.is_none() && self.remove_steps(owner, id).await? {
             return Ok(Next::Page(String::new()));
         }
-        let after: Option<Cursor> = walked.map(str::parse).transpose()?;
-        let actor = owner.into();
-        let listing = core.activities_of(&actor, Span::since(since)).strong();
-        let page = listing.limit(PAGE_ITEMS).after(after).page().await?;
-        let about = SubjectId::from(id);
-        let told = page.items.iter().filter(|activity| {
-            activity.object_type == ObjectType::Goal && activity.object_id == about
-        });
-        remove(&self.ground, told.map(|activity| activity.key().into()).collect()).await?;
-        Ok(page.next.map_or(Next::Done, |next| Next::Page(next.to_string())))
+        let about = (ObjectType::Goal, SubjectId::from(id));
+        remove_told(&self.ground, &owner.into(), &about, since, walked).await
     }
 
     /// Takes away a page of the tasks and milestones of a goal; whether there were any.

@@ -7,6 +7,7 @@ use roundtable_model::table::{Error, Key};
 use roundtable_model::{Entity, EntityKind, SubjectId, ThreadId, UserId};
 
 use super::Purge;
+use super::account::Pass;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
 use crate::Failure;
 
@@ -24,20 +25,27 @@ impl Purge {
         Ok(!threads.is_empty())
     }
 
-    /// Takes away what the account said to others who asked for help; whether there was anything. Who
-    /// was asked and said nothing stays in the list of helpers, where nobody is shown them.
+    /// Takes the account off the calls for help of others, with what it said in them; whether there was
+    /// anything.
     pub(super) async fn remove_advice(&self, id: &UserId) -> Result<bool, Failure> {
-        let said = self.ground.core().assist_messages_by(id).limit(PAGE_ITEMS).page().await?.items;
-        let mut threads: BTreeSet<&ThreadId> =
-            said.iter().map(|message| &message.thread_id).collect();
+        let core = self.ground.core();
+        let said = core.assist_messages_by(id).limit(PAGE_ITEMS).page().await?.items;
+        let asked = core.helping(id).limit(PAGE_ITEMS).page().await?.items;
+        let mut threads: BTreeSet<&ThreadId> = said.iter().map(|said| &said.thread_id).collect();
+        threads.extend(asked.iter().map(|asked| &asked.thread_id));
         for thread in threads.clone() {
             if !self.dismiss(thread, id).await? {
                 threads.remove(thread);
             }
         }
-        let gone = said.iter().filter(|message| threads.contains(&message.thread_id));
-        remove(&self.ground, gone.map(|message| message.key().into()).collect()).await?;
-        Ok(!said.is_empty())
+        // One that could not be left yet is looked at again.
+        let any = !said.is_empty() || !asked.is_empty();
+        let said = said.iter().filter(|said| threads.contains(&said.thread_id));
+        let mut keys: Vec<Key> = said.map(|said| said.key().into()).collect();
+        let asked = asked.iter().filter(|asked| threads.contains(&asked.thread_id));
+        keys.extend(asked.map(|asked| Key::from(asked.key())));
+        remove(&self.ground, keys).await?;
+        Ok(any)
     }
 
     /// Takes somebody off the helpers of a thread; not if another helper went at the same time: then
@@ -62,21 +70,33 @@ impl Purge {
         }
     }
 
-    /// Takes away some of what the account's companies offer, and at last the companies; whether there
-    /// were any.
-    pub(super) async fn remove_companies(&self, id: &UserId) -> Result<bool, Failure> {
+    /// Takes away some of what the account's companies offer, and, once that is gone for sure, the
+    /// companies; whether there were any. The first pass leaves the companies where they are: an index
+    /// may not tell yet of the newest offers, and without its company nobody finds an offer again. The
+    /// second pass comes when it does.
+    pub(super) async fn remove_companies(&self, id: &UserId, pass: Pass) -> Result<bool, Failure> {
         let core = self.ground.core();
-        let companies = core.companies_of(id).limit(AT_ONCE).page().await?.items;
-        for company in &companies {
-            let offers = core.offers_of(&company.id).limit(AT_ONCE).page().await?.items;
-            for offer in &offers {
-                self.remove_offer(offer).await?;
+        let mut after = None;
+        loop {
+            let listing = core.companies_of(id).limit(AT_ONCE).after(after.take());
+            let page = listing.page().await?;
+            let mut any = false;
+            for company in &page.items {
+                let offers = core.offers_of(&company.id).limit(AT_ONCE).page().await?.items;
+                for offer in &offers {
+                    self.remove_offer(offer).await?;
+                }
+                let is_empty = offers.is_empty() && pass == Pass::Again;
+                if is_empty {
+                    remove(&self.ground, vec![company.key().into()]).await?;
+                }
+                any |= is_empty || !offers.is_empty();
             }
-            if offers.is_empty() {
-                remove(&self.ground, vec![company.key().into()]).await?;
+            after = page.next;
+            if any || after.is_none() {
+                return Ok(any);
             }
         }
-        Ok(!companies.is_empty())
     }
 
     /// Takes an offer away, after the references that lead to it.

@@ -12,6 +12,7 @@ mod fanout;
 mod faults;
 mod files;
 mod jobs;
+mod kinds;
 mod late;
 mod letters;
 mod milestones;

@@ -1,13 +1,18 @@
 //! What people are told, as rows: exactly what the facts say, however their changes come (R38, I6).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use roundtable_domain::{PostChange, ProfileChange};
 use roundtable_model::entities::{
-    Comment, Message, ModerationCase, Notification, Quest, Room, RoomMember, Task,
+    Comment, Message, ModerationCase, Notification, Post, Quest, Room, RoomMember, Task,
 };
 use roundtable_model::table::{BatchWrite, Put};
 use roundtable_model::{
-    Entity, Expiry, ModerationStatus, QuestStatus, Role, RoomScope, rekey, samples,
+    Entity, Expiry, ModerationStatus, QuestStatus, Role, RoomScope, Span, Visibility, rekey,
+    samples,
 };
-use roundtable_streams::{Notices, Runner};
+use roundtable_streams::{Notices, Runner, Work};
 use roundtable_testkit::Town;
 
 use crate::facts::{all, everything};
@@ -357,4 +362,83 @@ async fn alone_it_tells_the_same() {
     assert_eq!(told(&town).await, ["ana follow bo"]);
     town.settle().await;
     assert_eq!(told(&town).await, ["ana follow bo"]);
+}
+
+/// R38: whoever is named is told, in whatever letters their name was written.
+#[tokio::test]
+async fn a_name_is_the_same_in_other_letters() {
+    let town = Town::of(["ana", "bo"]).await;
+    let post = Post { mentions: vec!["BO".parse().unwrap()], ..town.post("ana", "hello").await };
+    let id = town.ground().ids().next();
+    write(&town, Post { id, ..post }.create()).await;
+    town.settle().await;
+    assert_eq!(told(&town).await, ["bo mention ana"]);
+}
+
+/// R38: whoever is named by an edit had the name by then, whenever the post was published; whoever takes
+/// a name later was not meant, and is told of nothing, also when the post is edited once more.
+#[tokio::test]
+async fn an_edit_names_whoever_has_the_name_by_then() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let rename = async |name: &str, nickname: &str| {
+        town.pass_ms(1_000);
+        let nickname = Some(nickname.parse().unwrap());
+        let change = ProfileChange { nickname, ..ProfileChange::default() };
+        town.accounts().update_profile(&town.caller(name), &change, None).await.unwrap();
+        town.pass_ms(1_000);
+    };
+    let post = town.post("ana", "hello").await;
+    let edit = async |content: Option<&str>, visibility: Option<Visibility>| {
+        let change = PostChange { content: content.map(Into::into), visibility };
+        town.posts().update(&town.caller("ana"), &post.id, &change, None).await.unwrap();
+        town.settle().await;
+        told(&town).await
+    };
+    rename("bo", "zoe").await;
+    assert_eq!(edit(Some("hello @zoe"), None).await, ["bo mention ana"]);
+    rename("bo", "bob").await;
+    rename("cleo", "zoe").await;
+    let shown = edit(None, Some(Visibility::Followers)).await;
+    assert!(!shown.contains(&"cleo mention ana".into()), "{shown:?}");
+    let shown = edit(None, Some(Visibility::Public)).await;
+    assert!(!shown.contains(&"cleo mention ana".into()), "{shown:?}");
+}
+
+/// R38: a task that is done at the very moment its reminder is written has none: whoever takes the
+/// reminders of a done task away may have looked already.
+#[tokio::test]
+async fn a_task_that_is_done_meanwhile_has_no_reminder() {
+    for operations in 1.. {
+        let town = Town::of(["ana"]).await;
+        let open = task(&town, 2 * HOUR_MS).await;
+        town.settle().await;
+        town.pass_ms(HOUR_MS);
+        let was_told = Arc::new(AtomicBool::new(false));
+        let (ground, ana, noted) = (town.ground().clone(), town.id("ana"), was_told.clone());
+        let done = async move || {
+            let notes = ground.core().notifications(&ana, Span::ALL).page().await.unwrap();
+            noted.store(!notes.items.is_empty(), Ordering::Relaxed);
+            let done = Task { done: true, ..open.clone() };
+            let update = rekey(&open, &done).unwrap();
+            ground.core().table().update(update).await.unwrap();
+        };
+        let (ground, meanwhile) = town.meanwhile(operations, done);
+        let notices = Notices::new(ground.clone());
+        let reminding = Runner::on(ground, [0; 32]).working(notices).at_once().build();
+        reminding.drain().await.unwrap();
+        if !meanwhile.happened() {
+            assert_eq!(told(&town).await, ["ana reminder -"]);
+            assert!(operations > 5, "too few gaps");
+            return;
+        }
+        let told = told(&town).await;
+        assert_eq!(!told.is_empty(), was_told.load(Ordering::Relaxed), "after {operations}");
+    }
+}
+
+/// R38: many tasks are due at the same full hour, and none waits for all before it.
+#[tokio::test]
+async fn reminders_do_not_wait_for_each_other() {
+    let town = Town::of(["ana"]).await;
+    assert_eq!(Notices::new(town.ground().clone()).jobs_at_once(), 8);
 }

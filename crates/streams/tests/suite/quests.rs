@@ -1,6 +1,7 @@
 //! Quests come along as tasks and goals are done and un-done, and end at their deadlines.
 
-use roundtable_domain::{NewQuest, PageInput};
+use roundtable_domain::limits::QUEST_TARGET_MAX;
+use roundtable_domain::{NewQuest, PageInput, QuestSubject};
 use roundtable_model::table::Order;
 use roundtable_model::{
     ActivityVerb, ActorId, CountScope, GoalId, Json, Queue, Role, TaskId, UserStatus,
@@ -99,6 +100,67 @@ async fn what_is_taken_away_does_not_count() {
     town.settle().await;
     assert_eq!(town.standing("ana", &quest.id).await, "active 0");
     assert_eq!(steps(&town).await, 0);
+}
+
+/// R11: tasks count as long as their goal is there: neither one that is done for a goal that was given
+/// up a moment ago, nor one that was done before.
+#[tokio::test]
+async fn what_is_of_no_goal_does_not_count() {
+    let (town, goal, [one, two, three]) = town().await;
+    let other = town.open_goal("ana", "g2").await;
+    let kept = town.open_task("ana", &other, "t4").await;
+    let two_of_any = town.set_quest("ana", NewQuest::tasks("two", 2)).await;
+    let named = NewQuest::linked("named", vec![], vec![one.clone(), kept.clone()]);
+    let named = town.set_quest("ana", named).await;
+    town.set_done(&goal, &one, true).await;
+    town.settle().await;
+    assert_eq!(town.standing("ana", &two_of_any.id).await, "active 1");
+    let place = roundtable_model::entities::Goal::at(&town.id("ana"), &goal);
+    town.ground().core().table().delete(place.delete()).await.unwrap();
+    town.set_done(&goal, &two, true).await;
+    town.set_done(&goal, &three, true).await;
+    town.set_done(&other, &kept, true).await;
+    // Before anybody has taken the tasks of the goal away.
+    let quests = QuestProgress::new(town.ground().clone()).at_once();
+    let only = Runner::on(town.ground().clone(), [0; 32]).at_once();
+    only.with(quests.clone()).working(quests).build().drain().await.unwrap();
+    assert_eq!(town.standing("ana", &two_of_any.id).await, "active 1");
+    assert_eq!(town.standing("ana", &named.id).await, "active 1");
+    town.settle().await;
+    assert_eq!(town.standing("ana", &two_of_any.id).await, "active 1");
+    assert_eq!((town.xp("ana").await, steps(&town).await), (0, 2));
+}
+
+/// R11: a quest for as many tasks as one can ask for is completed by them, and not before, wherever one
+/// of them is un-done meanwhile.
+#[tokio::test]
+async fn the_largest_quest_is_completed_by_all_it_asks_for() {
+    let town = Town::of(["ana"]).await;
+    let goals = [town.open_goal("ana", "g1").await, town.open_goal("ana", "g2").await];
+    let mut tasks = Vec::new();
+    for number in 0..QUEST_TARGET_MAX {
+        let goal = &goals[number % 2];
+        tasks.push((goal, town.open_task("ana", goal, &format!("t{number:02}")).await));
+    }
+    let quest = NewQuest::tasks("all", QUEST_TARGET_MAX as u64);
+    let quest = town.set_quest("ana", quest).await;
+    for (goal, task) in &tasks[1..] {
+        town.set_done(goal, task, true).await;
+    }
+    town.settle().await;
+    assert_eq!(town.standing("ana", &quest.id).await, "active 79");
+    // The last one is done after the first one is un-done, of which nobody has heard yet.
+    let (goal, last) = &tasks[1];
+    town.set_done(goal, last, false).await;
+    let (first_goal, first) = &tasks[0];
+    town.set_done(first_goal, first, true).await;
+    let subject = QuestSubject::Task((*first_goal).clone(), first.clone());
+    town.quests().weigh(&town.id("ana"), &subject).await.unwrap();
+    assert_eq!(town.standing("ana", &quest.id).await, "active 79");
+    town.set_done(goal, last, true).await;
+    town.settle().await;
+    assert_eq!(town.standing("ana", &quest.id).await, "completed 80");
+    assert_eq!((town.xp("ana").await, steps(&town).await), (10, 80));
 }
 
 /// R11: what a quest names counts also when it was done before; of any tasks, only what is done from
@@ -228,6 +290,7 @@ async fn experience_outlives_the_quest() {
     let bo = town.caller("bo");
     let told = town.activities().of(Some(&bo), &actor, Order::Descending, &page).await.unwrap();
     assert!(told.items.is_empty(), "told only while the quest exists");
+    assert!(town.rows("ACTIVITY#ana", "TS#").await.is_empty(), "and not kept either");
 }
 
 /// R11: tasks of others count for nobody else, and a deleted account leaves nothing behind.

@@ -1,8 +1,10 @@
 //! What is left of a deleted account's calls for help, companies and offers: nothing (R16, R17).
 
 use roundtable_domain::{Assistance, Caller, Companies, NewOffer, Offers};
-use roundtable_model::entities::{AssistMsg, AssistThread, Company, Offer, TagRef};
+use roundtable_model::entities::{AssistHelper, AssistMsg, AssistThread, Company, Offer, TagRef};
 use roundtable_model::{CompanyId, ThreadId, UserId};
+use roundtable_streams::{Purge, Runner};
+use roundtable_testkit::Town;
 
 use crate::cast::Cast;
 use crate::facts::{all, everything};
@@ -55,6 +57,9 @@ async fn nothing_is_left_of_what_was_said() {
     let cast = Cast::new(&stage).await;
     let own = ask(&stage, "quentin", &["bo", "cleo"]).await;
     let others = ask(&stage, "bo", &["quentin", "cleo"]).await;
+    let assistance = Assistance::new(stage.ground.clone());
+    let asked = [id("quentin"), id("cleo")];
+    let silent = assistance.ask(&caller("bo"), &asked, None).await.unwrap().thread_id;
     cast.delete_account("quentin").await;
     stage.runner().drain().await.unwrap();
     let items = everything(&stage.ground).await;
@@ -63,8 +68,14 @@ async fn nothing_is_left_of_what_was_said() {
     assert!(said.iter().all(|message| message.user_id != id("quentin")));
     assert_eq!(said.len(), 120, "others stay as they are");
     let threads: Vec<AssistThread> = all(&items);
-    let threads: Vec<_> = threads.into_iter().map(|it| (it.thread_id, it.helper_ids)).collect();
-    assert_eq!(threads, [(others, vec![id("cleo")])]);
+    let mut threads: Vec<_> = threads.into_iter().map(|it| (it.thread_id, it.helper_ids)).collect();
+    threads.sort();
+    let mut left = vec![(others, vec![id("cleo")]), (silent, vec![id("cleo")])];
+    left.sort();
+    assert_eq!(threads, left, "also where they have said nothing");
+    let helpers: Vec<AssistHelper> = all(&items);
+    assert!(helpers.iter().all(|helper| helper.user_id == id("cleo")), "{helpers:?}");
+    assert_eq!(helpers.len(), 2);
     assert_eq!(stage.runner().dead_letters().count().await.unwrap(), 0);
 }
 
@@ -85,4 +96,31 @@ async fn nothing_is_left_of_what_was_offered() {
     assert!(offers.iter().all(|offer| offer.company_id == bos));
     assert_eq!(all::<TagRef>(&items).len(), 48, "two for each that is open");
     assert_eq!(stage.runner().dead_letters().count().await.unwrap(), 0);
+}
+
+/// R17: an offer that no index tells of yet when its company's owner goes is found once it does, since
+/// the company is still there to look under.
+#[tokio::test]
+async fn offers_that_an_index_does_not_tell_of_yet_go_too() {
+    let (town, far) = Town::far_away(["quentin"]).await;
+    let company = town.company("quentin", "shoes").await;
+    far.indexes_fall_behind();
+    let offer = town.offer("quentin", &company, "new shoes", &["feet"]).await.id;
+    let quentin = town.caller("quentin");
+    town.accounts().delete_account(&quentin, &"quentin".parse().unwrap()).await.unwrap();
+    let purge = Purge::new(town.ground().clone());
+    let runner = Runner::on(town.ground().clone(), [0; 32]).at_once();
+    let runner = runner.with(purge.clone()).working(purge).build();
+    runner.drain().await.unwrap();
+    far.catch_up();
+    // Long enough for every pass to come.
+    for _ in 0..5 {
+        town.pass_ms(200_000);
+        runner.drain().await.unwrap();
+    }
+    let core = town.ground().core();
+    assert!(core.offer(&offer).get().await.unwrap().is_none(), "nobody would find it again");
+    assert!(core.company(&company).get().await.unwrap().is_none());
+    assert!(town.rows("TAG#feet", "").await.is_empty());
+    assert_eq!(runner.dead_letters().count().await.unwrap(), 0);
 }

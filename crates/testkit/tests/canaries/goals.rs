@@ -116,8 +116,10 @@ impl Reader<'_> {
                 .await;
             }
             self.note("task", tasks.get(caller, goal, task).await);
-            for done in [None, Some(true), Some(false)] {
-                self.list("tasks", async |page| tasks.list(caller, goal, done, &page).await).await;
+            self.note("task by id", tasks.by_id(caller, task).await);
+            for (done, owner) in [(None, None), (Some(true), None), (Some(false), Some(&owner))] {
+                self.list("tasks", async |page| tasks.list(caller, owner, goal, done, &page).await)
+                    .await;
             }
             self.list("tasks due", async |page| {
                 tasks.due(caller, Time::EPOCH, due.plus_ms(1), &page).await

@@ -1,9 +1,10 @@
 //! Secrets in the addresses of files: whoever is given one can fetch the file.
 
-use roundtable_domain::{NewMedia, NewPost};
-use roundtable_model::entities::Upload;
+use roundtable_domain::{MediaError, NewActivity, NewMedia, NewPost, ProfileChange};
+use roundtable_model::entities::{Goal, Upload};
 use roundtable_model::{
-    ContentType, Entity, MediaKey, ModerationStatus, UploadState, Visibility, samples,
+    ActivityVerb, ContentType, Entity, GroupId, MediaKey, ModerationStatus, ObjectType,
+    UploadState, Visibility, samples,
 };
 
 use super::reads::Reader;
@@ -48,6 +49,58 @@ impl Hidden {
         self.file("ana", "unposted-file", &["ana"]).await;
         self.file("sid", "suspended-unposted-file", &["sid"]).await;
         self.file("dan", "deleted-unposted-file", &[]).await;
+        self.told_files().await;
+        self.pictures().await;
+    }
+
+    /// Files of activities that some may see, of one's own and in a group, and of nothing any more.
+    async fn told_files(&mut self) {
+        let anas = all_but(&["bex", "bob"]);
+        let closed = self.groups[1].clone();
+        let files: [(&str, &'static str, &[&'static str], Option<GroupId>); 6] = [
+            ("ana", "told-file", &anas, None),
+            ("ana", "group-told-file", &["ana", "mel", "gus", "mo", "ada"], Some(closed)),
+            ("ana", "file-of-nothing", &[], None),
+            ("pia", "private-told-file", &["pia", "fay", "mo", "ada"], None),
+            ("sid", "suspended-told-file", &["sid", "mo", "ada"], None),
+            ("dan", "deleted-told-file", &[], None),
+        ];
+        for (owner, name, seen_by, group_id) in files {
+            let goal = self.town.goal(owner, &format!("goal-{name}")).await;
+            let input = NewActivity {
+                group_id,
+                verb: ActivityVerb::GoalUpdate,
+                object_type: ObjectType::Goal,
+                object_id: (&goal).into(),
+                preview_text: None,
+                media: Some(self.file(owner, name, seen_by).await),
+                tags: Vec::new(),
+            };
+            let caller = self.town.caller(owner);
+            self.town.activities().post(&caller, &input, None).await.unwrap();
+            if name == "file-of-nothing" {
+                let gone = Goal::at(&caller.user_id, &goal).delete();
+                self.town.ground().core().table().delete(gone).await.unwrap();
+            }
+        }
+    }
+
+    /// Pictures of people; whoever may see them may see those, but none that was replaced.
+    async fn pictures(&mut self) {
+        let (anas, all) = (all_but(&["bex", "bob"]), all_but(&[]));
+        let pictures: [(&str, &'static str, &[&'static str]); 5] = [
+            ("ana", "replaced-picture", &[]),
+            ("ana", "anas-picture", &anas),
+            ("pia", "pias-picture", &all),
+            ("sid", "sids-picture", &["sid", "mo", "ada"]),
+            ("dan", "dans-picture", &[]),
+        ];
+        for (owner, name, seen_by) in pictures {
+            let profile_image = self.file(owner, name, seen_by).await.into();
+            let change = ProfileChange { profile_image, ..ProfileChange::default() };
+            let caller = self.town.caller(owner);
+            self.town.accounts().update_profile(&caller, &change, None).await.unwrap();
+        }
     }
 
     /// A file that has arrived, whose address is a secret.
@@ -63,7 +116,8 @@ impl Hidden {
             key: key.clone(),
             copy: Some(self.secret(name, seen_by)),
             state: UploadState::Complete,
-            post_id: None,
+            purpose: None,
+            holder: None,
             ..samples::upload()
         };
         self.town.ground().core().table().put(upload.create()).await.unwrap();
@@ -80,6 +134,10 @@ impl Reader<'_> {
         for key in files {
             let url = town.media().url(viewer, key).await;
             self.note(format!("url of {key}"), url.map(|url| url.url));
+        }
+        for (key, url) in files.iter().zip(town.media().urls(viewer, files).await.unwrap()) {
+            let url = url.ok_or(MediaError::NoSuchMedia);
+            self.note(format!("url of {key} among all"), url.map(|url| url.url));
         }
     }
 }

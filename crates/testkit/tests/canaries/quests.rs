@@ -43,7 +43,7 @@ impl Hidden {
             self.secret(name, seen_by)
         };
         // Only the completed one asks for as little as is done.
-        let target = if name == "completed-quest" { 1 } else { 100 };
+        let target = if name == "completed-quest" { 1 } else { 50 };
         let quest = NewQuest {
             description: Some(text("description")),
             tags: vec!["town".parse().unwrap(), text("tag").parse().unwrap()],

@@ -2,8 +2,8 @@
 
 use futures::FutureExt;
 use roundtable_domain::Caller;
-use roundtable_model::RoomId;
 use roundtable_model::table::Order;
+use roundtable_model::{MessageId, RoomId, Span};
 
 use super::reads::Reader;
 use super::secrets::Hidden;
@@ -54,6 +54,12 @@ impl Hidden {
         }
         self.rooms.push(room);
     }
+
+    /// Every message that is stored in a room.
+    async fn said(&self, room: &RoomId) -> Vec<MessageId> {
+        let messages = self.town.ground().core().messages(room, Span::ALL).all().await.unwrap();
+        messages.into_iter().map(|message| message.id).collect()
+    }
 }
 
 impl Reader<'_> {
@@ -71,6 +77,9 @@ impl Reader<'_> {
                     messages.list(caller, id, order, &page).await
                 })
                 .await;
+            }
+            for message in self.hidden.said(id).await {
+                self.note(format!("one in {id}"), messages.get(caller, id, &message).await);
             }
             self.hear(caller, id).await;
         }

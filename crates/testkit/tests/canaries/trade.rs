@@ -1,5 +1,6 @@
 //! Secrets in calls for help, companies and offers, and everything that shows them.
 
+use roundtable_model::entities::AssistMsg;
 use roundtable_model::table::Order;
 use roundtable_model::{CompanyId, EntityKind, OfferId, ThreadId};
 
@@ -10,6 +11,7 @@ use super::secrets::{Hidden, all_but};
 #[derive(Default)]
 pub(crate) struct Wares {
     threads: Vec<ThreadId>,
+    said: Vec<AssistMsg>,
     companies: Vec<CompanyId>,
     offers: Vec<OfferId>,
 }
@@ -30,13 +32,15 @@ impl Hidden {
         ];
         for (name, word, seen_by) in said {
             let secret = self.secret(word, seen_by);
-            self.town.help(name, &anas.thread_id, &secret).await;
+            let said = self.town.help(name, &anas.thread_id, &secret).await;
+            self.wares.said.push(said);
         }
         self.wares.threads.push(anas.thread_id);
         for (name, word) in [("sid", "help-of-suspended"), ("dan", "help-of-deleted")] {
             let thread = self.town.ask_for_help(name, &["fay", "mo"]).await.thread_id;
             let secret = self.secret(word, &[]);
-            self.town.help(name, &thread, &secret).await;
+            let said = self.town.help(name, &thread, &secret).await;
+            self.wares.said.push(said);
             self.wares.threads.push(thread);
         }
     }
@@ -70,7 +74,7 @@ impl Reader<'_> {
     /// Everything about them that somebody can read.
     pub(crate) async fn trade(&mut self) {
         let Reader { hidden: Hidden { town, wares, .. }, viewer, .. } = *self;
-        let Wares { threads, companies, offers } = wares;
+        let Wares { threads, said, companies, offers } = wares;
         let tag = "town".parse().unwrap();
         for id in companies {
             self.note(format!("company {id}"), town.companies().company(viewer, id).await);
@@ -102,6 +106,9 @@ impl Reader<'_> {
                 })
                 .await;
             }
+        }
+        for AssistMsg { thread_id, id, .. } in said {
+            self.note(format!("message {id}"), assistance.message(caller, thread_id, id).await);
         }
         self.list("threads", async |page| assistance.mine(caller, &page).await).await;
     }

@@ -1,12 +1,12 @@
 //! What people do, as the services know it.
 
-use roundtable_domain::{Code, NewActivity, NewMedia, PostChange, Refusal};
+use roundtable_domain::{ActivityError, Code, NewActivity, PostChange, Refusal};
 use roundtable_model::entities::Goal;
 use roundtable_model::{ActivityVerb, CommentId, GroupId, ObjectType, PostId, SubjectId};
 use roundtable_testkit::Act;
 
 use crate::cast::{Door, Name};
-use crate::place::goal_of;
+use crate::place::{goal_of, picture_of};
 use crate::stage::Stage;
 use crate::step::{Deed, Nth, Topic};
 
@@ -127,22 +127,22 @@ impl Stage {
             }
         };
         // All of it is to be shown, whichever way it comes.
-        let picture = NewMedia {
-            s3_key: "pictures/hill.jpg".parse().unwrap(),
-            content_type: "image/jpeg".into(),
-            width: Some(640),
-            height: Some(480),
-        };
-        let input = NewActivity {
+        let mut input = NewActivity {
             group_id,
             verb,
             object_type,
             object_id,
             preview_text: Some(format!("{who} at {}", self.now_ms())),
-            media: (object_type == ObjectType::Goal).then_some(picture),
+            media: (object_type == ObjectType::Goal).then(|| picture_of(who)),
             tags: vec!["hill".parse().unwrap()],
         };
         let activities = self.door(at).town.activities();
+        let told = activities.post(&who.caller(), &input, None).await;
+        if !matches!(told, Err(ActivityError::NoSuchMedia)) {
+            return refused(told);
+        }
+        // They have one picture, and have shown it already.
+        input.media = None;
         refused(activities.post(&who.caller(), &input, None).await)
     }
 

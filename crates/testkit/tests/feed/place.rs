@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use roundtable_domain::{Settings, TableNames};
+use roundtable_domain::{NewMedia, Settings, TableNames};
 use roundtable_model::entities::Goal;
 use roundtable_model::table::{ManualClock, SharedBackend, Store};
 use roundtable_model::{Entity, GoalId, GroupId, Role, Shards, samples};
@@ -64,6 +64,7 @@ impl Place {
             .await;
             let goal = Goal { user_id: name.id(), id: goal_of(name), ..samples::goal() };
             town.ground().core().table().put(goal.create()).await.unwrap();
+            town.arrived(name.as_str(), picture_of(name)).await;
         }
         town.employ("mo", Role::Moderator).await;
         town.move_in("ada", |_| {}).await;
@@ -94,6 +95,16 @@ impl Place {
             Kind::Shared => mishaps.shared(),
             Kind::Lossy => mishaps.lossy(),
         }
+    }
+}
+
+/// A file of somebody, which can become part of one thing.
+pub(crate) fn picture_of(name: Name) -> NewMedia {
+    NewMedia {
+        s3_key: format!("u/{name}/hill").parse().unwrap(),
+        content_type: "image/jpeg".into(),
+        width: Some(640),
+        height: Some(480),
     }
 }
 

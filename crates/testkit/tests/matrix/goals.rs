@@ -100,8 +100,9 @@ async fn of_tasks(plan: &Plan, town: &Town, operation: &str, caller: &Caller) ->
             shows(tasks.create(caller, NewTask::titled(goal, "run"), None).await, |_| true)
         }
         "tasks.get" => shows(tasks.get(caller, goal, task).await, |_| true),
+        "tasks.by_id" => shows(tasks.by_id(caller, task).await, |_| true),
         "tasks.list" => {
-            lists(tasks.list(caller, goal, None, &page()).await, |other| other.id == *task)
+            lists(tasks.list(caller, None, goal, None, &page()).await, |other| other.id == *task)
         }
         "tasks.due" => {
             let found = tasks.due(caller, *due, due.plus_ms(1), &page()).await;

@@ -1,31 +1,56 @@
 //! Who gets which answer about files.
 
-use roundtable_domain::{Caller, NewMedia, NewPost, NewUpload};
+use roundtable_domain::{
+    Caller, MediaError, NewActivity, NewMedia, NewPost, NewUpload, ProfileChange,
+};
 use roundtable_model::entities::Upload;
-use roundtable_model::{ContentType, Entity, GroupId, MediaKey, UploadState, Visibility, samples};
+use roundtable_model::{
+    ActivityVerb, ContentType, Entity, GroupId, MediaKey, ObjectType, UploadState, Visibility,
+    samples,
+};
 use roundtable_testkit::Town;
 
 use super::asks::{Answer, shows};
 use super::stage::owner;
 
-/// As in the large table. A file is where its post is; one that is in none is its owner's alone.
+/// As in the large table. A file is where its post, its activity or its profile is; one that is in none
+/// is its owner's alone.
 #[rustfmt::skip]
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
 own account              | media.create_upload                                                  | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 sent file                | media.complete_upload                                                | -    ok   404  404  404  404  404  404  404  404  403
-sent file                | media.url                                                            | 404  404  404  404  404  404  404  404  404  404  404
-unposted file            | media.url                                                            | 404  ok   404  404  404  404  404  404  404  404  404
-file                     | media.url                                                            | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
-followers' file          | media.url                                                            | 404  ok   ok   404  404  404  404  404  ok   ok   404
-private file             | media.url                                                            | 404  ok   404  404  404  404  404  404  ok   ok   404
-private account's file   | media.url                                                            | 404  ok   ok   404  404  404  404  404  ok   ok   404
-private group's file     | media.url                                                            | 404  ok   404  404  404  ok   404  ok   ok   ok   404
-deleted file             | media.url                                                            | 404  404  404  404  404  404  404  404  404  404  404
-suspended account's file | media.url                                                            | 404  ok   404  404  404  404  404  404  ok   ok   404
-deleted account's file   | media.url                                                            | 404  404  404  404  404  404  404  404  404  404  404
+sent file                | media.url media.urls                                                 | 404  404  404  404  404  404  404  404  404  404  404
+unposted file            | media.url media.urls                                                 | 404  ok   404  404  404  404  404  404  404  404  404
+file                     | media.url media.urls                                                 | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
+followers' file          | media.url media.urls                                                 | 404  ok   ok   404  404  404  404  404  ok   ok   404
+private file             | media.url media.urls                                                 | 404  ok   404  404  404  404  404  404  ok   ok   404
+private account's file   | media.url media.urls                                                 | 404  ok   ok   404  404  404  404  404  ok   ok   404
+private group's file     | media.url media.urls                                                 | 404  ok   404  404  404  ok   404  ok   ok   ok   404
+deleted file             | media.url media.urls                                                 | 404  404  404  404  404  404  404  404  404  404  404
+suspended account's file | media.url media.urls                                                 | 404  ok   404  404  404  404  404  404  ok   ok   404
+deleted account's file   | media.url media.urls                                                 | 404  404  404  404  404  404  404  404  404  404  404
+told file                | media.url media.urls                                                 | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
+private account's told file | media.url media.urls                                                 | 404  ok   ok   404  404  404  404  404  ok   ok   404
+private group's told file | media.url media.urls                                                 | 404  ok   404  404  404  ok   404  ok   ok   ok   404
+picture                  | media.url media.urls                                                 | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
+private account's picture | media.url media.urls                                                 | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
+replaced picture         | media.url media.urls                                                 | 404  404  404  404  404  404  404  404  404  404  404
+suspended account's picture | media.url media.urls                                                 | 404  ok   404  404  404  404  404  404  ok   ok   404
+deleted account's picture | media.url media.urls                                                 | 404  404  404  404  404  404  404  404  404  404  404
 ";
+
+const TOLD: [&str; 3] = ["told file", "private account's told file", "private group's told file"];
+
+/// The one that is replaced comes before the one that takes its place.
+const PICTURES: [&str; 5] = [
+    "replaced picture",
+    "picture",
+    "private account's picture",
+    "suspended account's picture",
+    "deleted account's picture",
+];
 
 const IN_POSTS: [&str; 8] = [
     "file",
@@ -57,7 +82,8 @@ pub(crate) async fn set(town: &Town, private_group: &GroupId) {
         content_type: "image/png".into(),
         bytes: Town::picture().len() as u64,
         state: UploadState::Pending,
-        post_id: None,
+        purpose: None,
+        holder: None,
         copy: None,
         created_at: town.now(),
         ttl: None,
@@ -81,6 +107,25 @@ pub(crate) async fn set(town: &Town, private_group: &GroupId) {
             town.posts().delete(&town.caller("ana"), &post.id, None).await.unwrap();
         }
     }
+    for object in TOLD {
+        let caller = town.caller(owner(object));
+        let input = NewActivity {
+            group_id: (object == "private group's told file").then(|| private_group.clone()),
+            verb: ActivityVerb::Join,
+            object_type: ObjectType::User,
+            object_id: (&caller.user_id).into(),
+            preview_text: None,
+            media: Some(town.arrived(owner(object), picture(object)).await),
+            tags: Vec::new(),
+        };
+        town.activities().post(&caller, &input, None).await.unwrap();
+    }
+    for object in PICTURES {
+        let profile_image = town.arrived(owner(object), picture(object)).await.into();
+        let change = ProfileChange { profile_image, ..ProfileChange::default() };
+        let caller = town.caller(owner(object));
+        town.accounts().update_profile(&caller, &change, None).await.unwrap();
+    }
 }
 
 /// Does what a row says as somebody.
@@ -92,9 +137,15 @@ pub(crate) async fn answer(
     let (media, key) = (town.media(), key(object));
     match (operation, viewer) {
         ("media.url", _) => shows(media.url(viewer, &key).await, |_| true),
+        ("media.urls", _) => {
+            let urls = media.urls(viewer, &[key]).await;
+            let first = urls.map(|urls| urls.into_iter().flatten().next());
+            shows(first.and_then(|url| url.ok_or(MediaError::NoSuchMedia)), |_| true)
+        }
         (_, None) => "-",
         ("media.create_upload", Some(caller)) => {
-            let new = NewUpload { content_type: "image/png".into(), bytes: 100 };
+            let content_type = "image/png".into();
+            let new = NewUpload { content_type, bytes: 100, purpose: None };
             shows(media.create_upload(caller, &new, None).await, |_| true)
         }
         ("media.complete_upload", Some(caller)) => {

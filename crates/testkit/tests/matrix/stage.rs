@@ -91,17 +91,22 @@ impl Viewer {
 /// Whose the thing of a row is.
 pub(crate) fn owner(object: &str) -> &'static str {
     match object {
-        "private account's post" | "private account's file" | "private profile" | "request" => {
-            "pia"
-        }
+        "private account's post"
+        | "private account's file"
+        | "private account's told file"
+        | "private account's picture"
+        | "private profile"
+        | "request" => "pia",
         "suspended profile"
         | "suspended account's file"
+        | "suspended account's picture"
         | "suspended account's post"
         | "suspended account's offer"
         | "suspended account's goal"
         | "suspended account's quest" => "sid",
         "deleted profile"
         | "deleted account's file"
+        | "deleted account's picture"
         | "deleted account's post"
         | "deleted account's offer"
         | "deleted account's goal"

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use roundtable_domain::{Caller, NewOffer, Tagged};
-use roundtable_model::entities::Offer;
+use roundtable_model::entities::{AssistMsg, Offer};
 use roundtable_model::table::Order;
-use roundtable_model::{CompanyId, OfferId, ThreadId};
+use roundtable_model::{CompanyId, OfferId};
 use roundtable_testkit::Town;
 
 use super::acts::person;
@@ -17,7 +17,8 @@ pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
 call for help            | assistance.thread assistance.messages assistance.send                | -    ok   ok   404  404  404  404  404  404  404  403
-call for help            | assistance.mine                                                      | -    ok   no   no   no   no   no   no   no   no   403
+call for help            | assistance.message                                                   | -    ok   ok   404  404  404  404  404  404  404  403
+call for help            | assistance.mine                                                      | -    ok   ok   no   no   no   no   no   no   no   403
 profile                  | assistance.ask                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 private profile          | assistance.ask                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 suspended profile        | assistance.ask                                                       | -    403  404  404  404  404  404  404  404  404  403
@@ -42,15 +43,15 @@ deleted account's offer  | offers.create offers.close                           
 /// What there is.
 #[derive(Default)]
 pub(crate) struct Wares {
-    thread: Option<ThreadId>,
+    said: Option<AssistMsg>,
     offers: HashMap<&'static str, (CompanyId, OfferId)>,
 }
 
 impl Wares {
     pub(crate) async fn set(town: &Town) -> Self {
         let thread = town.ask_for_help("ana", &["fay", "bex", "sue"]).await.thread_id;
-        town.help("ana", &thread, "my knee").await;
-        let mut wares = Self { thread: Some(thread), offers: HashMap::new() };
+        let said = town.help("ana", &thread, "my knee").await;
+        let mut wares = Self { said: Some(said), offers: HashMap::new() };
         let names = ["offer", "suspended account's offer", "deleted account's offer"];
         for (name, owner) in names.into_iter().zip(["ana", "sid", "dan"]) {
             let company = town.company(owner, "tours").await;
@@ -87,7 +88,8 @@ impl Wares {
         object: &str,
         viewer: Option<&Caller>,
     ) -> Answer {
-        let (assistance, thread) = (town.assistance(), self.thread.as_ref().unwrap());
+        let (assistance, said) = (town.assistance(), self.said.as_ref().unwrap());
+        let thread = &said.thread_id;
         let Some(caller) = viewer else { return "-" };
         match operation {
             "assistance.ask" => {
@@ -97,6 +99,10 @@ impl Wares {
                 shows(assistance.send(caller, thread, "well", None).await, |_| true)
             }
             "assistance.thread" => shows(assistance.thread(caller, thread).await, |_| true),
+            "assistance.message" => {
+                let found = assistance.message(caller, thread, &said.id).await;
+                shows(found, |found| found == *said)
+            }
             "assistance.messages" => {
                 let order = Order::Ascending;
                 let said = assistance.messages(caller, thread, order, &page()).await;

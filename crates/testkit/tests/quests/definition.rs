@@ -15,16 +15,37 @@ pub(crate) struct Quest {
     pub(crate) is_over: bool,
 }
 
+/// A task, by its goal and when it was done.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub(crate) goal: usize,
+    pub(crate) done_ms: Option<u64>,
+}
+
 /// Everything that counts, by when it was done.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct World {
     pub(crate) now_ms: u64,
-    pub(crate) tasks: [Option<u64>; TASKS],
+    pub(crate) tasks: Vec<Task>,
     pub(crate) goals: [Option<u64>; GOALS],
+    /// The goals that were given up.
+    pub(crate) gone: [bool; GOALS],
     pub(crate) quests: Vec<Quest>,
 }
 
 impl World {
+    /// The world at its beginning.
+    pub(crate) fn at(now_ms: u64) -> Self {
+        let task = |number| Task { goal: number % GOALS, done_ms: None };
+        Self { now_ms, tasks: (0..TASKS).map(task).collect(), ..Self::default() }
+    }
+
+    /// When something was done, by somebody whose goal is still there.
+    fn done(&self, task: usize) -> Option<u64> {
+        let Task { goal, done_ms } = &self.tasks[task];
+        done_ms.filter(|_| !self.gone[*goal])
+    }
+
     /// How many things count for a quest now, and how many must.
     pub(crate) fn counted(&self, quest: &Quest) -> (usize, usize) {
         let Wish { goals, tasks, target, .. } = &quest.wish;
@@ -32,8 +53,9 @@ impl World {
         let named: BTreeSet<usize> = tasks.iter().copied().collect();
         let names_any = goals.len() + named.len() > 0;
         let considered = |task: &usize| !names_any || named.contains(task);
-        let tasks = (0..TASKS).filter(considered).filter_map(|task| self.tasks[task]);
-        let reached = goals.iter().filter_map(|goal| self.goals[*goal]);
+        let tasks = (0..self.tasks.len()).filter(considered).filter_map(|task| self.done(task));
+        let reached =
+            goals.iter().filter_map(|goal| self.goals[*goal].filter(|_| !self.gone[*goal]));
         let target = target.unwrap_or(goals.len() + named.len());
         (tasks.chain(reached).filter(|done| in_time(quest, names_any, *done)).count(), target)
     }

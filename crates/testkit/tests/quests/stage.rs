@@ -5,17 +5,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roundtable_conformance::Reference;
 use roundtable_domain::NewQuest;
-use roundtable_model::entities::{Quest as Stored, Task};
-use roundtable_model::table::{Change, ManualClock, SharedBackend, Store};
+use roundtable_model::entities::{Goal, Quest as Stored, Task};
+use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
+use roundtable_model::table::{BatchWrite, Change, ManualClock, SharedBackend, Store};
 use roundtable_model::{
     Answer, CountScope, Entity, GoalId, Processor as Name, QuestId, QuestKind, QuestStatus, Role,
-    TaskId,
+    TaskId, samples,
 };
-use roundtable_streams::{Batch, Effects, Failure, Processor, QuestProgress, Runner};
+use roundtable_streams::{Batch, Effects, Failure, Processor, Purge, QuestProgress, Runner};
 use roundtable_testkit::{Split, Stuttering, Town, Yielding, stop_at};
 
 use crate::deeds::{Deed, GOALS, TASKS, Wish};
-use crate::definition::{Quest, World};
+use crate::definition::{self, Quest, World};
 
 /// When everything begins.
 const BEGIN_MS: u64 = 1_737_991_800_000;
@@ -73,8 +74,8 @@ fn goal(number: usize) -> GoalId {
     format!("goal{number}").parse().unwrap()
 }
 
-fn task(number: usize) -> (GoalId, TaskId) {
-    (goal(number % GOALS), format!("task{number}").parse().unwrap())
+fn task(number: usize) -> TaskId {
+    format!("task{number}").parse().unwrap()
 }
 
 impl Stage {
@@ -99,16 +100,19 @@ impl Stage {
             town.open_goal("ana", &format!("goal{number}")).await;
         }
         for number in 0..TASKS {
-            town.open_task("ana", &task(number).0, &format!("task{number}")).await;
+            let id = task(number).to_string();
+            town.open_task("ana", &goal(number % GOALS), &id).await;
         }
-        let world = World { now_ms: BEGIN_MS, ..World::default() };
+        let world = World::at(BEGIN_MS);
         Self { clock, town, slow, reading, world, quests: Vec::new(), crashed: false }
     }
 
     fn runner(&self, town: &Town) -> Runner {
         let ground = town.ground().clone();
         let quests = QuestProgress::new(ground.clone()).at_once();
+        let purge = Purge::new(ground.clone()).at_once();
         let runner = Runner::on(ground, [0; 32]).at_once().working(quests.clone());
+        let runner = runner.with(purge.clone()).working(purge);
         match self.reading {
             Reading::Whole => runner.with(quests).build(),
             Reading::WithoutWhatIsUndone => runner.with(Forgetful(quests)).build(),
@@ -219,19 +223,30 @@ async fn person(
     let (ana, core) = (town.caller("ana"), town.ground().core());
     match deed {
         Deed::Do(number, done) => {
-            let (goal, id) = task(*number);
-            if core.task(&goal, &id).get().await.unwrap().is_some() {
-                town.set_done(&goal, &id, *done).await;
-                world.tasks[*number] = done.then_some(world.now_ms);
+            let number = number % world.tasks.len();
+            if let Some(found) = there(town, world, number).await {
+                town.set_done(&found.goal_id, &found.id, *done).await;
+                world.tasks[number].done_ms = done.then_some(world.now_ms);
             }
         }
         Deed::Remove(number) => {
-            let (goal, id) = task(*number);
-            if let Some(found) = core.task(&goal, &id).get().await.unwrap() {
+            let number = number % world.tasks.len();
+            if let Some(found) = there(town, world, number).await {
                 core.table().delete(found.key().delete()).await.unwrap();
-                world.tasks[*number] = None;
+                world.tasks[number].done_ms = None;
             }
         }
+        Deed::Many(number, many) if !world.gone[*number] => {
+            add_many(town, world, *number, *many).await;
+        }
+        Deed::GiveUp(number) if !world.gone[*number] => {
+            let place = Goal::at(&ana.user_id, &goal(*number));
+            core.table().delete(place.delete()).await.unwrap();
+            world.gone[*number] = true;
+        }
+        // Of what is gone, nothing becomes any more.
+        Deed::Many(..) | Deed::GiveUp(_) => {}
+        Deed::Reach(number, _) if world.gone[*number] => {}
         Deed::Reach(number, reached) => {
             town.set_reached("ana", &goal(*number), *reached).await;
             world.goals[*number] = reached.then_some(world.now_ms);
@@ -265,6 +280,32 @@ async fn person(
     None
 }
 
+/// A task that is there, and its goal, too.
+async fn there(town: &Town, world: &World, number: usize) -> Option<Task> {
+    let of = world.tasks[number].goal;
+    let found = town.ground().core().task(&goal(of), &task(number)).get().await.unwrap();
+    found.filter(|_| !world.gone[of])
+}
+
+/// Ana adds many tasks to a goal, which are done already.
+async fn add_many(town: &Town, world: &mut World, number: usize, many: usize) {
+    let (first, now) = (world.tasks.len(), roundtable_model::Time::from_ms(world.now_ms));
+    let tasks = (first..first + many).map(|number_of_task| Task {
+        user_id: town.id("ana"),
+        goal_id: goal(number),
+        id: task(number_of_task),
+        done: true,
+        done_at: Some(now),
+        ..samples::task()
+    });
+    let tasks: Vec<BatchWrite> = tasks.map(|task| BatchWrite::Put(task.item())).collect();
+    for some in tasks.chunks(BATCH_WRITE_ITEMS_MAX) {
+        town.ground().core().table().batch_write(some.to_vec()).await.unwrap();
+    }
+    let done = definition::Task { goal: number, done_ms: Some(world.now_ms) };
+    world.tasks.extend(std::iter::repeat_n(done, many));
+}
+
 fn input(world: &World, wish: &Wish) -> NewQuest {
     let now = roundtable_model::Time::from_ms(world.now_ms);
     let is_linked = wish.target.is_none();
@@ -274,7 +315,7 @@ fn input(world: &World, wish: &Wish) -> NewQuest {
         kind,
         reward_xp: wish.reward_xp,
         linked_goal_ids: wish.goals.iter().copied().map(goal).collect(),
-        linked_task_ids: wish.tasks.iter().map(|number| task(*number).1).collect(),
+        linked_task_ids: wish.tasks.iter().map(|number| task(*number)).collect(),
         target_count: wish.target.map(|target| target as u64),
         count_scope: (!is_linked).then_some(scope),
         start_at: wish

@@ -23,7 +23,7 @@ const READS: &str = "
     accounts.authenticate accounts.by_email accounts.by_handle accounts.by_nickname
     accounts.by_username accounts.counts accounts.keys accounts.login_attempts accounts.me
     accounts.people accounts.user activities.of
-    assistance.messages assistance.mine assistance.thread blocks.list
+    assistance.message assistance.messages assistance.mine assistance.thread blocks.list
     companies.companies companies.company
     offers.of offers.offer offers.offers offers.tagged tags.search
     comments.by comments.comment comments.marks comments.on comments.replies
@@ -32,15 +32,15 @@ const READS: &str = "
     follows.is_following follows.requests
     groups.get groups.members groups.mine groups.of groups.views
     goals.get goals.list quests.get quests.list
-    likes.by likes.has_liked likes.of media.url
+    likes.by likes.has_liked likes.of media.url media.urls
     milestones.get milestones.list milestones.timeline
-    messages.list messages.live messages.next
+    messages.get messages.list messages.live messages.next
     notifications.catch_up notifications.follow notifications.list notifications.live
     notifications.next notifications.unread
     moderation.audit moderation.case moderation.queue moderation.reports
     posts.by posts.counters posts.global posts.marks posts.on_day posts.popular posts.post
     posts.posts posts.stats posts.tagged promotions.get
-    tasks.due tasks.due_on tasks.get tasks.list timelines.of
+    tasks.by_id tasks.due tasks.due_on tasks.get tasks.list timelines.of
     rooms.members rooms.mine rooms.room webhooks.list
 ";
 
@@ -56,7 +56,7 @@ const OF_PROCESSORS: &str = "
 const NO_SERVICES: &[&str] = &["commit", "ground", "sight"];
 
 /// The processors with a file of their own for it.
-const STOPPED_ELSEWHERE: &[&str] = &["Events", "FanOut", "Files"];
+const STOPPED_ELSEWHERE: &[&str] = &["EventWatch", "FanOut", "Files"];
 
 /// R32, R33: a mutation without a stop fails here.
 #[tokio::test]

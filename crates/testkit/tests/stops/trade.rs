@@ -74,7 +74,13 @@ impl Trade {
         let core = town.ground().core();
         let ana = town.id("ana");
         let (there, expected) = match self {
-            Self::Ask(_) => (core.assists_of(&ana).all().await.unwrap().len(), 2),
+            Self::Ask(helpers) => {
+                for helper in helpers {
+                    let edges = core.helping(helper).all().await.unwrap();
+                    assert_eq!(edges.len(), 2, "{what}: threads that {helper} is led to");
+                }
+                (core.assists_of(&ana).all().await.unwrap().len(), 2)
+            }
             Self::Send(thread) => (core.assist_messages(thread).all().await.unwrap().len(), 2),
             Self::Found => (core.companies_of(&ana).all().await.unwrap().len(), 2),
             Self::Offer(company) => (core.offers_of(company).all().await.unwrap().len(), 2),

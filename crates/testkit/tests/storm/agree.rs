@@ -6,6 +6,7 @@ use roundtable_model::{GroupId, PostId, Shards, UserId, UserStatus};
 use roundtable_testkit::Town;
 
 use crate::model::Memory;
+use crate::{heard, reached, told, traded};
 
 /// Compares a town with what its people remember.
 pub(crate) async fn agrees_with(memory: &Memory, town: &Town) {
@@ -15,6 +16,10 @@ pub(crate) async fn agrees_with(memory: &Memory, town: &Town) {
     comments(memory, town, &kept).await;
     marks(memory, town, &kept).await;
     ties(memory, town).await;
+    reached::reached(memory, town).await;
+    heard::heard(memory, town).await;
+    traded::traded(memory, town).await;
+    told::told(memory, town).await;
 }
 
 /// Nobody has gone but those who wanted to, and those took everything along.
@@ -54,6 +59,9 @@ async fn left_of(town: &Town, user: &UserId) -> usize {
         + core.shares_by(user).all().await.unwrap().len()
         + town.rows(&format!("USER#{user}"), "").await.len()
         + town.rows(&format!("ACTIVITY#{user}"), "").await.len()
+        + reached::left_of(town, user).await
+        + heard::left_of(town, user).await
+        + traded::left_of(town, user).await
 }
 
 /// Groups are there until somebody ends them, and leave nothing behind; those that are not there.

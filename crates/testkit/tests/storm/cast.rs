@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roundtable_model::Role;
-use roundtable_testkit::{Act, Town};
+use roundtable_testkit::{Act, Pursuit, Town};
 use roundtable_verify::Verify;
 
 use crate::agree::agrees_with;
@@ -12,6 +12,9 @@ use crate::model::{Memory, Naive};
 use crate::person::Person;
 
 pub(crate) const PEOPLE: usize = 24;
+/// After so long people have been reminded of all they planned, and nothing can be sent any more that was
+/// announced.
+pub(crate) const ALL_OVER_MS: u64 = 3 * 60 * 60 * 1_000;
 
 /// The people of a storm: the last two are a moderator and an admin.
 pub(crate) async fn populate(town: &Town) -> Vec<String> {
@@ -83,8 +86,11 @@ fn much_happened(memory: &Memory, steps: usize) {
     assert!(memory.done * 3 > memory.acts, "{} of {} done", memory.done, memory.acts);
     // Few steps, if somebody wants them, need not be everything.
     if acts > 3 * deck::size() {
-        let missing: Vec<_> =
-            Act::NAMES.iter().filter(|name| !memory.chosen.contains(**name)).collect();
+        let missing: Vec<_> = Act::NAMES
+            .iter()
+            .chain(Pursuit::NAMES)
+            .filter(|name| !memory.chosen.contains(**name))
+            .collect();
         assert!(missing.is_empty(), "nobody did {missing:?}");
     }
 }

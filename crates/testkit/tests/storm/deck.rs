@@ -46,11 +46,47 @@ const CARDS: &[(usize, &str)] = &[
     (1, "Suspend"),
     (2, "Unsuspend"),
     (1, "SetRoles"),
+    (4, "SetGoal"),
+    (2, "RenameGoal"),
+    (3, "ReachGoal"),
+    (1, "DeleteGoal"),
+    (10, "AddTask"),
+    (14, "DoTask"),
+    (1, "DeleteTask"),
+    (3, "AddMilestone"),
+    (1, "Achieve"),
+    (1, "DeleteMilestone"),
+    (8, "SetQuest"),
+    (1, "CancelQuest"),
+    (1, "DeleteQuest"),
+    (5, "OpenRoom"),
+    (3, "OpenGroupRoom"),
+    (16, "Say"),
+    (4, "ReadRoom"),
+    (2, "AskForHelp"),
+    (3, "Advise"),
+    (2, "EnterCompany"),
+    (3, "MakeOffer"),
+    (1, "CloseOffer"),
+    (2, "ReadNotifications"),
+    (1, "SwitchOff"),
+    (3, "Announce"),
+    (3, "Complete"),
+    (2, "PostPicture"),
 ];
 
 /// What only staff can do, and what they do every other time.
-pub(crate) const OF_STAFF: &[&str] =
-    &["Moderate", "ModerateComment", "Suspend", "Unsuspend", "Unsuspend", "Unsuspend", "SetRoles"];
+pub(crate) const OF_STAFF: &[&str] = &[
+    "Moderate",
+    "ModerateComment",
+    "Suspend",
+    "Unsuspend",
+    "Unsuspend",
+    "Unsuspend",
+    "SetRoles",
+    "DeleteQuest",
+    "CloseOffer",
+];
 
 /// So many acts are in a deck.
 pub(crate) fn size() -> usize {

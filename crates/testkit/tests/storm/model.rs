@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use roundtable_model::{CommentId, GroupId, Nickname, PostId, Role, UserId};
 
 use crate::deck::Deck;
+use crate::life::Life;
 
 /// What people can act on, and what should have come of it.
 #[derive(Debug, Default)]
@@ -63,6 +64,14 @@ pub(crate) struct Memory {
     pub(crate) suspended: Vec<UserId>,
     /// Who has deleted their account.
     pub(crate) gone: HashSet<UserId>,
+    /// Everybody who has done anything.
+    pub(crate) everybody: BTreeSet<UserId>,
+    /// Who has ever been suspended, as far as staff knows.
+    pub(crate) sanctioned: HashSet<UserId>,
+    /// Of whom somebody may not have been told at some time.
+    pub(crate) disturbed: HashSet<(UserId, UserId)>,
+    /// What they pursue beside all this.
+    pub(crate) life: Life,
 }
 
 impl Naive {
@@ -79,6 +88,14 @@ impl Naive {
 impl Memory {
     pub(crate) fn alive(&self, user: &UserId) -> bool {
         !self.gone.contains(user)
+    }
+
+    /// Whether one of the two has blocked the other.
+    pub(crate) fn is_blocked(&self, one: &UserId, other: &UserId) -> bool {
+        let blocks = |pair: (&UserId, &UserId)| {
+            self.blocks.get(&(pair.0.clone(), pair.1.clone())).is_some_and(|blocks| *blocks)
+        };
+        blocks((one, other)) || blocks((other, one))
     }
 
     /// Something that is there, and was said after `start` others: by `author`, if it matters.

@@ -10,10 +10,12 @@ use roundtable_model::{
     CommentId, GroupId, GroupRole, ModerationStatus, Nickname, PostId, RequestId, Role, UserId,
     Visibility,
 };
-use roundtable_testkit::{Act, Done, Town};
+use roundtable_testkit::{Act, Done, Gained, Pursuit, Town};
 
 use crate::deck::{self, OF_STAFF};
 use crate::model::Naive;
+use crate::pursuing::Doer;
+use crate::recall::recall;
 use crate::remember::remember;
 
 /// What somebody still tries whose account is gone.
@@ -29,6 +31,20 @@ pub(crate) struct Person {
     leaves: Option<usize>,
     random: SmallRng,
     seed: u64,
+}
+
+/// Something somebody does.
+#[derive(Debug)]
+enum Step {
+    Act(Act),
+    Pursuit(Pursuit),
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+enum Outcome {
+    Done(Done),
+    Gained(Gained),
 }
 
 /// What somebody comes across: most often what they can do something with.
@@ -81,25 +97,39 @@ impl Person {
             if self.naive.with(|memory| !memory.alive(&me)) {
                 return self.try_in_vain().await;
             }
-            let act = self.choose(step);
+            let next = self.choose(step);
             self.naive.with(|memory| {
-                memory.chosen.insert(act.name());
+                memory.chosen.insert(next.name());
+                memory.everybody.insert(me.clone());
                 memory.acts += 1;
             });
             self.town.pass_ms(self.random.random_range(0..30));
             let request: RequestId = format!("{}-{step}", self.seed).parse().unwrap();
             let answer = if self.random.random_bool(0.4) {
-                self.town.act(&self.caller, &act, None).await
+                self.take(&next, None).await
             } else {
                 let (first, second) = tokio::join!(
-                    self.town.act(&self.caller, &act, Some(&request)),
-                    self.town.act(&self.caller, &act, Some(&request)),
+                    self.take(&next, Some(&request)),
+                    self.take(&next, Some(&request)),
                 );
-                let third = self.town.act(&self.caller, &act, Some(&request)).await;
-                one_of([first, second, third], &act)
+                let third = self.take(&next, Some(&request)).await;
+                one_of([first, second, third], &next)
             };
-            if let Ok(done) = answer {
-                self.naive.with(|memory| remember(memory, &me, &act, &done));
+            self.naive.with(|memory| match (&next, answer) {
+                (Step::Act(act), Ok(Outcome::Done(done))) => remember(memory, &me, act, &done),
+                (Step::Pursuit(pursuit), Ok(Outcome::Gained(gained))) => {
+                    recall(memory, &me, pursuit, &gained);
+                }
+                _ => {}
+            });
+        }
+    }
+
+    async fn take(&self, step: &Step, request: Option<&RequestId>) -> Result<Outcome, Code> {
+        match step {
+            Step::Act(act) => self.town.act(&self.caller, act, request).await.map(Outcome::Done),
+            Step::Pursuit(pursuit) => {
+                self.town.pursue(&self.caller, pursuit, request).await.map(Outcome::Gained)
             }
         }
     }
@@ -108,17 +138,17 @@ impl Person {
     async fn try_in_vain(mut self) {
         for _ in 0..TRIES_IN_VAIN {
             let card = deck::any(&mut self.random);
-            let act = self.act(card);
-            let answer = self.town.act(&self.caller, &act, None).await;
-            assert!(answer.is_err(), "{:?} is gone, and did {act:?}", self.caller.user_id);
+            let step = self.step(card);
+            let answer = self.take(&step, None).await;
+            assert!(answer.is_err(), "{:?} is gone, and did {step:?}", self.caller.user_id);
         }
     }
 
-    fn choose(&mut self, step: usize) -> Act {
+    fn choose(&mut self, step: usize) -> Step {
         if self.leaves.is_some_and(|leaves| step >= leaves) {
             let (me, first) = (&self.caller.user_id, &self.nickname);
             let name = self.naive.with(|memory| memory.nicknames.get(me).cloned());
-            return Act::DeleteAccount(name.unwrap_or_else(|| first.clone()));
+            return Step::Act(Act::DeleteAccount(name.unwrap_or_else(|| first.clone())));
         }
         let works = self.caller.moderates() && self.random.random_bool(0.5);
         let card = if works {
@@ -126,7 +156,30 @@ impl Person {
         } else {
             self.naive.with(|memory| memory.deck.deal())
         };
-        self.act(card)
+        self.step(card)
+    }
+
+    /// What a card says.
+    fn step(&mut self, card: &str) -> Step {
+        if !Pursuit::NAMES.contains(&card) {
+            return Step::Act(self.act(card));
+        }
+        let Self { caller, town, naive, others, random, .. } = self;
+        let mut any = || others.choose(random).unwrap().clone();
+        let (other, another) = (any(), any());
+        let start = random.random_range(0..1_000);
+        Step::Pursuit(naive.with(|memory| {
+            let mut doer = Doer {
+                me: &caller.user_id,
+                is_staff: caller.moderates(),
+                joined: memory.a_group_with(&caller.user_id, start),
+                now: town.now(),
+                other,
+                another,
+                random,
+            };
+            doer.pursuit(card, &memory.life)
+        }))
     }
 
     /// What a card says; a post, while there is nothing yet to do it to.
@@ -259,13 +312,22 @@ fn to_content(card: &str, found: Found, random: &mut SmallRng) -> Option<Act> {
     })
 }
 
+impl Step {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Act(act) => act.name(),
+            Self::Pursuit(pursuit) => pursuit.name(),
+        }
+    }
+}
+
 /// A request that was sent three times has one outcome: what it made, it made once. It may be gone by
 /// the time it is asked for again.
-fn one_of(answers: [Result<Done, Code>; 3], act: &Act) -> Result<Done, Code> {
+fn one_of(answers: [Result<Outcome, Code>; 3], step: &Step) -> Result<Outcome, Code> {
     let mut done = answers.iter().filter_map(|answer| answer.as_ref().ok());
     let Some(first) = done.next() else { return answers.into_iter().next().unwrap() };
     for other in done {
-        assert_eq!(first, other, "{act:?} had two outcomes");
+        assert_eq!(first, other, "{step:?} had two outcomes");
     }
     Ok(first.clone())
 }

@@ -9,11 +9,11 @@ use roundtable_domain::{Ground, Settings, TableNames};
 use roundtable_dynamo::{Config, Dynamo, Keeper, Leases, Worker};
 use roundtable_model::table::{ManualClock, Result, Shard, SharedBackend, Store};
 use roundtable_streams::{Backoff, Retries, Runner, Setup, Sharing};
-use roundtable_testkit::{Split, Stuttering, Town};
+use roundtable_testkit::{Shelf, Split, Stuttering, Town};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::cast::{live, look_around, populate};
+use crate::cast::{ALL_OVER_MS, live, look_around, populate};
 use crate::model::Naive;
 
 /// By the town's clock, which the people of the town move on: some leases run out unmeant.
@@ -27,6 +27,7 @@ pub(crate) struct Place {
     pub(crate) config: Config,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) tables: TableNames,
+    pub(crate) shelf: Arc<Shelf>,
 }
 
 impl Place {
@@ -42,7 +43,8 @@ impl Place {
 
     async fn town_on(&self, store: Store, process: u8) -> Arc<Town> {
         let settings = Settings { tables: self.tables.clone(), ..Town::settings() };
-        Arc::new(Town::on(store, self.clock.clone(), settings, process).await)
+        let town = Town::on(store, self.clock.clone(), settings, process).await;
+        Arc::new(town.sharing(self.shelf.clone()))
     }
 }
 
@@ -80,7 +82,7 @@ impl Process {
 
 fn runner(town: &Town, owner: &str) -> Runner {
     let backoff = Backoff::new(Duration::from_millis(1), Duration::from_millis(50), [0; 32]);
-    let setup = Setup::everything(town.ground(), [0; 32]);
+    let setup = Setup::everything(town.ground(), [0; 32]).storing(town.shelf().clone());
     let setup = setup.sharing(Leased::new(town.ground(), owner));
     setup.retrying(Retries { attempts_max: 5, backoff }).build()
 }
@@ -150,8 +152,8 @@ pub(crate) async fn storm(place: Place, steps: usize) {
     }
     let calm = place.town_on(Store::new(split.reached_by(place.connect())), 3).await;
     let dan = runner(&calm, "dan");
-    for _ in 0..4 {
-        place.clock.advance_ms(ALL_DUE_MS);
+    for wait_ms in [ALL_DUE_MS, ALL_DUE_MS, ALL_DUE_MS, ALL_OVER_MS, ALL_DUE_MS] {
+        place.clock.advance_ms(wait_ms);
         dan.drain().await.unwrap();
     }
     look_around(&calm, &naive, steps).await;

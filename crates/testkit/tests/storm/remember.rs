@@ -19,6 +19,11 @@ pub(crate) fn remember(memory: &mut Memory, me: &UserId, act: &Act, done: &Done)
             memory.follows.insert((me.clone(), other.clone()), None);
             memory.follows.insert((other.clone(), me.clone()), None);
             memory.blocks.insert((me.clone(), other.clone()), true);
+            memory.disturbed.insert((me.clone(), other.clone()));
+            memory.disturbed.insert((other.clone(), me.clone()));
+        }
+        Act::Mute(other, _) => {
+            memory.disturbed.insert((other.clone(), me.clone()));
         }
         Act::Unblock(other) => {
             memory.blocks.insert((me.clone(), other.clone()), false);
@@ -37,7 +42,10 @@ pub(crate) fn remember(memory: &mut Memory, me: &UserId, act: &Act, done: &Done)
         Act::Rename(nickname) => {
             memory.nicknames.insert(me.clone(), nickname.clone());
         }
-        Act::Suspend(other) => memory.suspended.push(other.clone()),
+        Act::Suspend(other) => {
+            memory.suspended.push(other.clone());
+            memory.sanctioned.insert(other.clone());
+        }
         Act::Unsuspend(other) => memory.suspended.retain(|known| known != other),
         Act::SetRoles(other, roles) => {
             memory.roles.insert(other.clone(), roles.clone());

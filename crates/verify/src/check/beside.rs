@@ -63,6 +63,7 @@ impl Check<'_> {
         if jobs > 0 {
             notes.push(format!("jobs that wait to be done: {jobs}"));
         }
+        self.has_work = parked > 0 || jobs > 0 || !lag.is_empty();
         self.report.parked_counts = parked_counts;
         self.report.lag = lag;
         Ok(true)
@@ -77,7 +78,7 @@ impl Check<'_> {
     ) -> Result<Option<Vec<S>>> {
         let (definition, rules) = (Arc::clone(table.definition()), self.verify.rules.clone());
         let visit = move |sight: &mut Sight<S>, met: Met<'_>| {
-            let Sight { books, findings, items } = sight;
+            let Sight { books, findings, items, .. } = sight;
             *items += 1;
             findings.extend(expired(&definition, met, None));
             let partition = met.item.text(Index::Main.partition_attribute());

@@ -1,12 +1,13 @@
 //! Counts facts again, and writes what counters and scores should be.
 
 use roundtable_model::entities::{
-    CommentCounter, CommentLike, Follow, GroupCounter, Post, PostCounter, UserCounter,
+    CommentCounter, CommentLike, Follow, GroupCounter, Notification, Post, PostCounter, Quest,
+    UserCounter,
 };
 use roundtable_model::table::{Get, Item, Key, Query, Update};
 use roundtable_model::{
-    Answer, CommentId, Cursor, Entity, GroupId, Listing, MemberStatus, PostId, Result, Shard,
-    Shards, Time, UserCount, UserId, rekey,
+    Answer, CommentId, Cursor, Entity, GroupId, Listing, MemberStatus, PostId, QuestId, Result,
+    Shard, Shards, Span, Time, UserCount, UserId, rekey,
 };
 
 use super::{Mended, unchanged};
@@ -34,17 +35,20 @@ impl Verify {
         // What is still to be counted would be counted twice.
         let mut counting = report.lag.iter().filter(|lag| lag.processor == COUNTING);
         let pending = counting.any(|lag| lag.facts > 0);
+        let is_streamed = matches!(
+            subject,
+            Subject::Post(_) | Subject::Comment(..) | Subject::Person(_, UserCount::Unread, _)
+        );
         match subject {
+            _ if is_streamed && pending => Ok(Mended::left(BEHIND)),
+            _ if is_streamed && report.parked_counts > 0 => Ok(Mended::left(PARKED)),
             Subject::Person(user, counter, shard) => {
                 self.recount_person(user, *counter, *shard, expected).await
             }
             Subject::Group(group) => self.recount_group(group).await,
-            Subject::Post(_) | Subject::Comment(..) if pending => Ok(Mended::left(BEHIND)),
-            Subject::Post(_) | Subject::Comment(..) if report.parked_counts > 0 => {
-                Ok(Mended::left(PARKED))
-            }
             Subject::Post(post) => self.recount_post(post).await,
             Subject::Comment(post, comment) => self.recount_comment(post, comment).await,
+            Subject::Quest(user, quest) => self.recount_quest(user, quest).await,
             _ => Ok(Mended::left("nothing is counted there")),
         }
     }
@@ -75,7 +79,10 @@ impl Verify {
             UserCount::Xp => {
                 sum(|| core.xp_entries(user).strong(), |entry| entry.reward_xp).await?
             }
-            UserCount::Unread => return Ok(Mended::left("nothing tells yet what is unread")),
+            UserCount::Unread => {
+                let unread = |note: &Notification| u64::from(note.read_at.is_none());
+                sum(|| core.notifications(user, Span::ALL), unread).await?
+            }
         };
         // An index may be behind, or be wrong itself: it must show what the table did.
         let indexed = matches!(counter, UserCount::Followers | UserCount::Posts);
@@ -84,8 +91,30 @@ impl Verify {
         }
         let updated_at = Time::now(&*self.reader.clock);
         let (user_id, version) = (user.clone(), None);
-        let new = UserCounter { user_id, counter, shard, count, version, updated_at };
-        self.state(before, &new, &["count", "version", "updatedAt"]).await
+        let seq = match counter {
+            UserCount::Unread => Some(self.counted_up_to(before.as_ref()).await?),
+            _ => None,
+        };
+        let new = UserCounter { user_id, counter, shard, count, version, seq, updated_at };
+        self.state(before, &new, &["count", "version", "seq", "updatedAt"]).await
+    }
+
+    /// A quest's progress is how many steps it has; steps of no quest count for nothing.
+    async fn recount_quest(&self, user: &UserId, quest: &QuestId) -> Result<Mended> {
+        let core = &self.tables.core;
+        let before = self.stored(&Quest::at(user, quest).into_key()).await?;
+        let steps = core.quest_steps(user, quest).strong().all().await?;
+        let Some(before) = before else {
+            for step in &steps {
+                core.table().delete(step.key().delete()).await?;
+            }
+            return Ok(Mended::Done);
+        };
+        let progress = u64::try_from(steps.len()).unwrap_or(u64::MAX);
+        let unchanged = unchanged(&before, ["progressCount", "status"]);
+        let update = Update::new(Quest::at(user, quest)).when(unchanged);
+        core.table().update(update.set("progressCount", progress)).await?;
+        Ok(Mended::Done)
     }
 
     async fn recount_group(&self, group: &GroupId) -> Result<Mended> {

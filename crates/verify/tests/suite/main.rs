@@ -4,11 +4,15 @@
 
 mod counters;
 mod expiry;
+mod feeds;
 mod indexes;
 mod items;
 mod lag;
+mod life;
+mod lively;
 mod locks;
 mod many;
+mod rooms;
 mod store;
 mod stream;
 mod tampered;

@@ -24,7 +24,8 @@ async fn town() -> Town {
         items.push(count(&name, UserCount::Following, 2).item());
     }
     let (user_id, counter, shard) = (read("star"), UserCount::Followers, Shard::ZERO);
-    let star = UserCounter { user_id, counter, shard, count: 1, version: None, updated_at: at(0) };
+    let (version, seq, updated_at) = (None, None, at(0));
+    let star = UserCounter { user_id, counter, shard, count: 1, version, seq, updated_at };
     items.push(star.item());
     for batch in items.chunks(25) {
         let puts = batch.iter().cloned().map(BatchWrite::Put).collect();

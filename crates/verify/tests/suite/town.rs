@@ -147,7 +147,7 @@ pub(crate) fn follow(follower: &str, followee: &str) -> Follow {
 pub(crate) fn count(name: &str, counter: UserCount, count: u64) -> UserCounter {
     let version = (counter == UserCount::Following).then_some(3);
     let (user_id, shard, updated_at) = (read(name), Shard::ZERO, at(2));
-    UserCounter { user_id, counter, shard, count, version, updated_at }
+    UserCounter { user_id, counter, shard, count, version, seq: None, updated_at }
 }
 
 pub(crate) fn post() -> Post {
@@ -159,6 +159,9 @@ pub(crate) fn post() -> Post {
         created_at: at(3),
         version: 4,
         is_deleted: false,
+        // What it carries and shows is the lively town's.
+        hashtags: Vec::new(),
+        media: Vec::new(),
         ..samples::post()
     }
 }

@@ -51,8 +51,10 @@ impl Memory {
         homes: Vec<ActorId>,
     ) -> Result<(), Failure> {
         for homes in homes.chunks(IN_A_ROW) {
-            stream::iter(homes)
-                .map(|home| self.load_tail(ground, home))
+            // Owned: nobody could tell that futures of borrowed ones are `Send`, and a server needs
+            // them to be.
+            stream::iter(homes.to_vec())
+                .map(|home| async move { self.load_tail(ground, &home).await })
                 .buffer_unordered(AT_ONCE)
                 .try_collect::<()>()
                 .await?;

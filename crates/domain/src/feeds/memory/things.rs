@@ -220,7 +220,8 @@ impl Weighed for User {
             &self.domain,
         ];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-        let lists = self.tags.len() * 2 * SHORT + self.roles.len();
+        let picture = self.profile_image.iter().len() * 8 * SHORT;
+        let lists = self.tags.len() * 2 * SHORT + self.roles.len() + picture;
         size_of::<Self>() + texts + lists + self.preferred_username.len() + 3 * SHORT
     }
 }

@@ -73,6 +73,7 @@ fn remains(user: &User) -> User {
         bio: None,
         tags: Vec::new(),
         roles: Vec::new(),
+        profile_image: None,
         profile_image_url: None,
         handle: None,
         public_key: None,

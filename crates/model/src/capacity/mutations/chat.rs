@@ -43,7 +43,8 @@ fn mark_room_read() -> Mutation {
 }
 
 fn create_assist_thread() -> Mutation {
-    Mutation::repeatable("createAssistThread", [put(&samples::assist_thread())])
+    let helpers = put(&samples::assist_helper()).times(HELPERS.0, HELPERS.1);
+    Mutation::repeatable("createAssistThread", [put(&samples::assist_thread()), helpers])
         .then(notices(HELPERS.0, HELPERS.1))
 }
 

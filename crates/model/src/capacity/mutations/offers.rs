@@ -27,9 +27,9 @@ fn close_offer() -> Mutation {
 /// A file that has not arrived yet, and is given up some time.
 fn announced() -> Upload {
     let ttl = Some(samples::idempotency().ttl);
-    let (copy, width, height, post_id) = (None, None, None, None);
+    let (copy, width, height, holder) = (None, None, None, None);
     let upload = samples::upload();
-    Upload { state: UploadState::Pending, copy, width, height, post_id, ttl, ..upload }
+    Upload { state: UploadState::Pending, copy, width, height, holder, ttl, ..upload }
 }
 
 fn create_upload() -> Mutation {
@@ -37,8 +37,7 @@ fn create_upload() -> Mutation {
 }
 
 fn complete_upload() -> Mutation {
-    Mutation::repeatable(
-        "completeUpload",
-        [change(&announced(), &Upload { post_id: None, ..samples::upload() })],
-    )
+    let ttl = announced().ttl;
+    let arrived = Upload { holder: None, ttl, ..samples::upload() };
+    Mutation::repeatable("completeUpload", [change(&announced(), &arrived)])
 }

@@ -29,6 +29,7 @@ fn newcomer() -> User {
         pronouns: None,
         bio: None,
         tags: Vec::new(),
+        profile_image: None,
         profile_image_url: None,
         handle: None,
         public_key: None,

@@ -1,0 +1,92 @@
+//! Who listens to what: a channel for each matter that somebody listens to, and none for others.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use roundtable_model::table::Change;
+use tokio::sync::broadcast;
+
+use super::Matter;
+use super::heard::{Happening, heard};
+
+/// Events that wait for a listener to one thing.
+const NARROW: usize = 64;
+/// Events that wait for a listener to everything of a kind.
+const WIDE: usize = 1_024;
+
+/// The channels of all matters.
+#[derive(Debug, Default)]
+pub(super) struct Hub {
+    channels: Mutex<HashMap<Matter, broadcast::Sender<Arc<Happening>>>>,
+}
+
+/// One listener's end of a channel, which is taken down with the last of them.
+#[derive(Debug)]
+pub(super) struct Ear {
+    hub: Arc<Hub>,
+    pub(super) matter: Matter,
+    heard: Option<broadcast::Receiver<Arc<Happening>>>,
+}
+
+impl Hub {
+    pub(super) fn matters(&self) -> usize {
+        self.channels.lock().len()
+    }
+
+    /// Listens to a matter from now on.
+    pub(super) fn listen(self: &Arc<Self>, matter: Matter) -> Ear {
+        let mut channels = self.channels.lock();
+        let room = match &matter {
+            Matter::Activities(None) | Matter::NewPosts(_) | Matter::Decisions(None) => WIDE,
+            _ => NARROW,
+        };
+        let channel =
+            channels.entry(matter.clone()).or_insert_with(|| broadcast::Sender::new(room));
+        Ear { hub: Arc::clone(self), matter, heard: Some(channel.subscribe()) }
+    }
+
+    /// Some changes were missed: all who listen learn that, and have to come again.
+    pub(super) fn hang_up(&self) {
+        self.channels.lock().clear();
+    }
+
+    /// Tells of changes. It never waits: whoever has no room left finds out.
+    pub(super) fn tell(&self, changes: &[Change]) {
+        for change in changes {
+            // Not longer than it takes: most changes concern nobody.
+            if self.channels.lock().is_empty() {
+                return;
+            }
+            for (matters, happening) in heard(change) {
+                let happening = Arc::new(happening);
+                let channels = self.channels.lock();
+                for channel in matters.iter().filter_map(|matter| channels.get(matter)) {
+                    // Nobody may be left by now.
+                    let _ = channel.send(Arc::clone(&happening));
+                }
+            }
+        }
+    }
+}
+
+impl Ear {
+    /// The next event; `None` when some were lost, and from then on.
+    pub(super) async fn next(&mut self) -> Option<Arc<Happening>> {
+        let next = self.heard.as_mut()?.recv().await.ok();
+        if next.is_none() {
+            self.heard = None;
+        }
+        next
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.heard = None;
+        let mut channels = self.hub.channels.lock();
+        if channels.get(&self.matter).is_some_and(|channel| channel.receiver_count() == 0) {
+            channels.remove(&self.matter);
+        }
+    }
+}

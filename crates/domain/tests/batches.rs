@@ -1,0 +1,143 @@
+//! Several things by what finds them, each in its place, as far as the viewer may see them: what fields
+//! of many items are loaded with.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use roundtable_domain::{Caller, Census, Feeds, NewPost, PageInput, Totals};
+use roundtable_model::entities::Activity;
+use roundtable_model::{ActivityId, ActorId, GroupId, Role, Time, UserId, Visibility};
+use roundtable_testkit::Town;
+
+fn ends(pairs: &[(&str, &str)]) -> Vec<(UserId, UserId)> {
+    pairs.iter().map(|(one, other)| (one.parse().unwrap(), other.parse().unwrap())).collect()
+}
+
+#[tokio::test]
+async fn follows_by_their_ends_are_those_of_lists_and_ones_own_requests() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    town.move_in("pia", |pia| pia.is_private = true).await;
+    town.follow("ana", "bo").await;
+    town.follow("ana", "pia").await;
+    let asked = ends(&[("ana", "pia"), ("bo", "ana"), ("ana", "bo")]);
+    let seen = async |viewer: Option<Caller>| {
+        let found = town.follows().among(viewer.as_ref(), &asked).await.unwrap();
+        found.iter().map(Option::is_some).collect::<Vec<_>>()
+    };
+    assert_eq!(seen(Some(town.caller("ana"))).await, [true, false, true]);
+    assert_eq!(seen(Some(town.caller("pia"))).await, [true, false, true]);
+    assert_eq!(seen(Some(town.caller("cy"))).await, [false, false, true]);
+    assert_eq!(seen(None).await, [false, false, true]);
+    town.block("bo", "cy").await;
+    assert_eq!(seen(Some(town.caller("cy"))).await, [false, false, false]);
+}
+
+#[tokio::test]
+async fn whom_the_caller_follows_is_told_of_those_they_see() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    town.move_in("pia", |pia| pia.is_private = true).await;
+    town.follow("ana", "bo").await;
+    town.follow("ana", "pia").await;
+    let people = ["bo", "cy", "pia", "nobody"].map(|name| name.parse().unwrap());
+    let followed = town.follows().followed(&town.caller("ana"), &people).await.unwrap();
+    assert_eq!(followed, [true, false, false, false]);
+}
+
+#[tokio::test]
+async fn memberships_are_those_of_lists_and_ones_own() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    let (open, closed) =
+        (town.found("ana", "Open").await, town.found_private("ana", "Closed").await);
+    town.join("bo", &closed).await;
+    let at = |group: &GroupId, name: &str| (group.clone(), town.id(name));
+    let asked = [at(&closed, "bo"), at(&open, "ana"), at(&closed, "ana"), at(&open, "cy")];
+    let seen = async |name: &str| {
+        let found = town.groups().memberships(Some(&town.caller(name)), &asked).await.unwrap();
+        found.iter().map(Option::is_some).collect::<Vec<_>>()
+    };
+    assert_eq!(seen("ana").await, [true, true, true, false]);
+    assert_eq!(seen("bo").await, [true, true, false, false]);
+    assert_eq!(seen("cy").await, [false, true, false, false]);
+}
+
+fn place(activity: &Activity) -> (ActorId, Time, ActivityId) {
+    let home = Activity::home(&activity.actor_id, &activity.group_id);
+    (home, activity.created_at, activity.activity_id.clone())
+}
+
+#[tokio::test]
+async fn activities_and_entries_of_feeds_are_found_where_they_happened() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    town.follow("bo", "ana").await;
+    town.post("ana", "hello").await;
+    let secret = NewPost { visibility: Some(Visibility::Private), ..NewPost::text("mine") };
+    town.post_as("ana", secret).await;
+    let feeds = Feeds::new(town.ground().clone());
+    let own = feeds.home(&town.caller("ana"), &PageInput::default()).await.unwrap().into_items();
+    let mut asked: Vec<_> = own.iter().map(|entry| place(&entry.activity)).collect();
+    asked.push((asked[0].0.clone(), asked[0].1, "nothing".parse().unwrap()));
+    let seen = async |name: &str| {
+        let caller = town.caller(name);
+        let activities = town.activities().at(Some(&caller), &asked).await.unwrap();
+        let entries = feeds.at(&caller, &asked).await.unwrap();
+        let there = |found: Vec<bool>| found;
+        (
+            there(activities.iter().map(Option::is_some).collect()),
+            there(entries.iter().map(Option::is_some).collect()),
+        )
+    };
+    assert_eq!(seen("ana").await, (vec![true, true, false], vec![true, true, false]));
+    assert_eq!(seen("bo").await, (vec![false, true, false], vec![false, true, false]));
+    // Cy could see it, and does not follow.
+    assert_eq!(seen("cy").await, (vec![false, true, false], vec![false, false, false]));
+}
+
+#[tokio::test]
+async fn comments_and_likes_go_with_their_posts() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    let shown = town.post("ana", "hello").await;
+    let followers = NewPost { visibility: Some(Visibility::Followers), ..NewPost::text("friends") };
+    let hidden = town.post_as("ana", followers).await;
+    let (first, second) =
+        (town.comment("ana", &hidden.id, "a").await, town.comment("ana", &shown.id, "b").await);
+    town.like("ana", &hidden.id).await;
+    town.like("ana", &shown.id).await;
+    let places = [(hidden.id.clone(), first.id.clone()), (shown.id.clone(), second.id.clone())];
+    let likes = [(hidden.id.clone(), town.id("ana")), (shown.id.clone(), town.id("ana"))];
+    for (name, expected) in [("ana", [true, true]), ("cy", [false, true])] {
+        let viewer = town.caller(name);
+        let found = town.comments().comments(Some(&viewer), &places).await.unwrap();
+        assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), expected);
+        let ids = [first.id.clone(), second.id.clone()];
+        let found = town.comments().by_ids(Some(&viewer), &ids).await.unwrap();
+        assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), expected);
+        let found = town.likes().among(Some(&viewer), &likes).await.unwrap();
+        assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[tokio::test]
+async fn cases_are_for_moderators_and_end_with_what_they_are_about() {
+    let town = Town::of(["ana", "bo", "mo"]).await;
+    let (one, two) = (town.post("ana", "one").await, town.post("ana", "two").await);
+    town.report("bo", &one.id, "spam").await;
+    town.report("bo", &two.id, "spam").await;
+    town.posts().delete(&town.caller("ana"), &one.id, None).await.unwrap();
+    let ids = [(&one.id).into(), (&two.id).into(), "nothing".parse().unwrap()];
+    let cases = town.moderation().cases(&town.mo(), &ids).await.unwrap();
+    assert_eq!(cases.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false]);
+    assert!(town.moderation().cases(&town.caller("bo"), &ids).await.is_err());
+}
+
+#[tokio::test]
+async fn everything_is_counted_for_admins() {
+    let town = Town::of(["ana", "bo"]).await;
+    let admin = town.employ("ana", Role::Admin).await;
+    let post = town.post("bo", "one").await;
+    town.post("bo", "two").await;
+    town.posts().delete(&town.caller("bo"), &post.id, None).await.unwrap();
+    let census = Census::new(town.ground().clone());
+    let totals = census.totals(&admin).await.unwrap();
+    assert_eq!(totals, Totals { users: 2, posts: 1, activities: totals.activities });
+    assert!(totals.activities >= 1);
+    assert!(census.totals(&town.caller("bo")).await.is_err());
+}

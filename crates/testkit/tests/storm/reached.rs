@@ -1,0 +1,105 @@
+//! Whether goals, tasks, milestones, quests and experience are what people remember (R10, R11).
+
+use std::collections::BTreeMap;
+
+use roundtable_domain::Caller;
+use roundtable_model::entities::{Quest, XpEntry};
+use roundtable_model::{GoalId, QuestId, QuestStatus, Time, UserId};
+use roundtable_testkit::Town;
+
+use crate::life::{Aim, Challenge, Life};
+use crate::model::Memory;
+
+/// Compares what people have reached with what they remember of it.
+pub(crate) async fn reached(memory: &Memory, town: &Town) {
+    let life = &memory.life;
+    for (id, aim) in &life.aims {
+        goal(memory, town, id, aim).await;
+    }
+    let (mut completed, mut expired) = (0, 0);
+    for owner in memory.everybody.iter().filter(|user| memory.alive(user)) {
+        let rewards = town.ground().core().xp_entries(owner).strong().all().await.unwrap();
+        let own: BTreeMap<&QuestId, &Challenge> =
+            life.quests.iter().filter(|(_, quest)| quest.owner == *owner).collect();
+        for (id, known) in &own {
+            let reward = rewards.iter().find(|reward| reward.quest_id == **id);
+            let stored = town.ground().core().quest(owner, id).get().await.unwrap();
+            let fits = quest(life, known, stored.as_ref(), reward, town.now());
+            assert!(fits, "{id} is {stored:#?}, earned {reward:?}, and should be {known:#?}");
+            completed += usize::from(reward.is_some());
+            expired += usize::from(stored.is_some_and(|quest| quest.cancel_reason.is_some()));
+        }
+        let counted: u64 = rewards.iter().map(|reward| reward.reward_xp).sum();
+        assert!(rewards.iter().all(|reward| own.contains_key(&reward.quest_id)), "{rewards:?}");
+        let (viewer, ids) = (Caller::user(owner.clone()), std::slice::from_ref(owner));
+        let counts = town.accounts().counts(Some(&viewer), ids).await.unwrap();
+        let counts = counts.into_iter().flatten().next().unwrap_or_default();
+        assert_eq!(counts.xp, counted, "{owner}");
+        let steps = (1..1_000).take_while(|level: &u64| level * level * 100 <= counted).count();
+        assert_eq!(counts.level(), 1 + steps as u64, "{owner} has {counted}");
+    }
+    assert!(life.quests.len() < 20 || completed > 0 && expired > 0, "{completed}, {expired}");
+}
+
+async fn goal(memory: &Memory, town: &Town, id: &GoalId, aim: &Aim) {
+    let core = town.ground().core();
+    let is_kept = memory.alive(&aim.owner) && !aim.is_deleted;
+    let stored = core.goal(&aim.owner, id).get().await.unwrap();
+    let told = stored.as_ref().map(|goal| (&goal.title, goal.completed_at));
+    assert_eq!(told, is_kept.then_some((&aim.title, aim.reached)), "{id}");
+    let tasks = core.tasks(id).strong().all().await.unwrap();
+    let tasks: BTreeMap<_, _> = tasks.into_iter().map(|task| (task.id, task.done_at)).collect();
+    let milestones = core.milestones(&aim.owner, id).strong().all().await.unwrap();
+    if !is_kept {
+        assert!(tasks.is_empty() && milestones.is_empty(), "{id} left {tasks:?} {milestones:?}");
+        return;
+    }
+    assert_eq!(tasks, aim.tasks, "{id}");
+    assert_eq!(milestones.len(), aim.parts.len(), "{id}");
+    for milestone in milestones {
+        let part = &aim.parts[&milestone.id];
+        let may_be = part.is_by_hand || part.may_be_achieved;
+        let must_be = part.is_by_hand || aim.has_come_to(part.share);
+        let fits = if milestone.achieved { may_be } else { !must_be };
+        assert!(fits, "{milestone:?} of {aim:#?}");
+    }
+}
+
+/// Whether a quest stands as it must, by what is remembered.
+fn quest(
+    life: &Life,
+    known: &Challenge,
+    stored: Option<&Quest>,
+    reward: Option<&XpEntry>,
+    now: Time,
+) -> bool {
+    let is_earned = reward.is_some_and(|reward| reward.reward_xp == known.wish.reward_xp);
+    if reward.is_some() && !(is_earned && known.may_be_completed) {
+        return false;
+    }
+    let Some(stored) = stored else { return known.is_deleted };
+    let (counted, target) = (life.counted(known), known.target());
+    let progress = usize::try_from(stored.progress_count).unwrap();
+    let is_past = known.wish.deadline.is_some_and(|deadline| deadline <= now);
+    match stored.status {
+        _ if known.is_deleted => false,
+        QuestStatus::Completed => is_earned && progress == target && !known.is_cancelled,
+        _ if is_earned => false,
+        QuestStatus::Active => {
+            progress == counted && counted < target && !is_past && !known.is_cancelled
+        }
+        // Whatever was done in time, and is still done, was done when its time was over.
+        QuestStatus::Cancelled if stored.cancel_reason.is_some() => {
+            is_past && (known.is_cancelled || counted < target)
+        }
+        QuestStatus::Cancelled => known.is_cancelled,
+    }
+}
+
+/// What is left of what somebody wanted to reach.
+pub(crate) async fn left_of(town: &Town, user: &UserId) -> usize {
+    let core = town.ground().core();
+    core.goals(user).all().await.unwrap().len()
+        + core.quests(user).all().await.unwrap().len()
+        + core.xp_entries(user).all().await.unwrap().len()
+}

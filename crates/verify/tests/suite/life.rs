@@ -1,0 +1,210 @@
+//! Quests, rewards, milestones, tags, files, helpers and what is unread, against what they follow from
+//! (I1, I6).
+
+use roundtable_model::entities::{AssistHelper, AssistThread, Post, Quest, TagRef, XpEntry};
+use roundtable_model::table::Delete;
+use roundtable_model::{Entity, EntityKind, OfferStatus, QuestStatus, Shard, UserCount, samples};
+use roundtable_verify::Invariant;
+
+use crate::lively::{
+    milestone, notification, offer, picture_post, quest, reference, reward, step, task, upload,
+};
+use crate::town::{Town, at, count, lines, places, read};
+
+const UNDER_WAY: &str = "USER#ana / QUEST#under-way";
+
+/// R11
+#[tokio::test]
+async fn progress_is_the_number_of_steps() {
+    let town = Town::lively().await;
+    town.put(&quest("under-way", 5, 4, QuestStatus::Active)).await;
+    let report = town.check().await;
+    let expected = format!("I1 {UNDER_WAY}: expected progressCount 2, its steps; found 4");
+    assert_eq!(lines(&report), [expected]);
+    assert_eq!(town.mend().await, 1);
+}
+
+/// R11: what a deleted quest left would count for nobody.
+#[tokio::test]
+async fn steps_of_no_quest_are_taken_away() {
+    let town = Town::lively().await;
+    town.core().delete(Delete::new(Quest::at(&read("ana"), &read("under-way")))).await.unwrap();
+    let report = town.check().await;
+    assert_eq!(places(&report), [(Invariant::I1, UNDER_WAY)]);
+    town.mend().await;
+    assert_eq!(town.item("USER#ana", "QUESTSTEP#under-way#t1").await, None);
+}
+
+/// R11: its processor missed that a task was done, or un-done.
+#[tokio::test]
+async fn steps_are_what_counts_by_definition() {
+    let town = Town::lively().await;
+    town.put(&task("t3", Some(at(4)))).await;
+    town.put(&task("t2", None)).await;
+    let expected =
+        format!("I6 {UNDER_WAY}: expected steps of what counts for it: t1, t3; found t1, t2");
+    assert_eq!(lines(&town.check().await), [expected]);
+    // What was done before it was set does not count.
+    town.put(&task("t3", Some(at(0)))).await;
+    town.put(&task("t2", Some(at(2)))).await;
+    town.put(&milestone(90, true)).await;
+    assert!(town.check().await.is_clean());
+}
+
+/// R11
+#[tokio::test]
+async fn a_quest_is_completed_by_the_last_step_and_no_earlier() {
+    let town = Town::lively().await;
+    town.put(&quest("under-way", 2, 2, QuestStatus::Active)).await;
+    let report = town.check().await;
+    let expected = "expected progressCount less than 2, as it is not completed; found 2";
+    assert_eq!(lines(&report), [format!("I6 {UNDER_WAY}: {expected}")]);
+    town.put(&quest("under-way", 5, 2, QuestStatus::Completed)).await;
+    let report = town.check().await;
+    assert!(lines(&report)[0].contains("progressCount 5, as it is completed"));
+    assert!(lines(&report)[1].contains("expected a reward of 100"), "{:?}", lines(&report));
+}
+
+/// R11
+#[tokio::test]
+async fn a_quest_ends_at_its_deadline() {
+    let town = Town::lively().await;
+    town.put(&Quest { deadline: Some(at(0)), ..quest("late", 5, 0, QuestStatus::Active) }).await;
+    assert!(town.check().await.is_clean(), "it is over when its deadline has passed");
+    town.clock.advance_ms(1);
+    let report = town.check().await;
+    let expected = "cancelled, as its deadline has passed and no job is left; found active";
+    assert_eq!(lines(&report), [format!("I6 USER#ana / QUEST#late: expected {expected}")]);
+    town.ops().put(samples::job().put()).await.unwrap();
+    assert!(town.check().await.is_clean(), "its end may be what waits");
+}
+
+/// R11
+#[tokio::test]
+async fn a_completed_quest_has_earned_its_reward_and_no_other_has() {
+    let town = Town::lively().await;
+    town.core().delete(Delete::new(XpEntry::at(&read("ana"), &read("over")))).await.unwrap();
+    let report = town.check().await;
+    assert_eq!(
+        lines(&report),
+        [
+            "I1 USER#ana / COUNTER#XP: expected count 150, the sum of their rewards; found 250",
+            "I6 USER#ana / XP#over: expected a reward of 100; found none",
+        ]
+    );
+    town.mend().await;
+    let total = town.item("USER#ana", "COUNTER#XP").await.unwrap();
+    assert_eq!(total.number("count").unwrap().to_u64(), Some(250));
+
+    town.put(&reward("under-way", 50)).await;
+    town.put(&count("ana", UserCount::Xp, 300)).await;
+    let report = town.check().await;
+    let expected = "none, as its quest is not completed; found a reward of 50";
+    assert_eq!(lines(&report), [format!("I6 USER#ana / XP#under-way: expected {expected}")]);
+    let repaired = town.verify().repair().await.unwrap();
+    assert_eq!((repaired.mended, repaired.left.len()), (0, 1), "somebody has to decide");
+}
+
+/// R10
+#[tokio::test]
+async fn a_milestone_that_was_reached_is_achieved() {
+    let town = Town::lively().await;
+    town.put(&milestone(60, false)).await;
+    let report = town.check().await;
+    assert_eq!(report.totals[&Invariant::I6], 1);
+    assert!(lines(&report)[0].ends_with("as 2 of 3 tasks are done; found not achieved"));
+    // Un-doing a task takes nothing back.
+    town.put(&milestone(90, true)).await;
+    assert!(town.check().await.is_clean());
+}
+
+/// R38
+#[tokio::test]
+async fn what_is_unread_is_counted() {
+    let town = Town::lively().await;
+    town.put(&notification("n3", false)).await;
+    let report = town.check().await;
+    let expected = "expected count 2, what they have not read; found 1";
+    assert_eq!(lines(&report), [format!("I1 USER#ana / COUNTER#UNREAD: {expected}")]);
+    town.mend().await;
+}
+
+/// R16, R25
+#[tokio::test]
+async fn tags_lead_to_what_carries_them_and_to_nothing_else() {
+    let town = Town::lively().await;
+    let gone = TagRef::at(&read("health"), &Shard::ZERO, &EntityKind::Offer, &read("gait"));
+    town.core().delete(Delete::new(gone)).await.unwrap();
+    town.put(&reference(EntityKind::Post, "p1", "health")).await;
+    town.put(&reference(EntityKind::Post, "nothing", "health")).await;
+    let report = town.check().await;
+    let (there, absent) = ("a reference to what carries the tag", "none: it is not carried");
+    assert_eq!(
+        lines(&report),
+        [
+            format!("I6 TAG#health / Offer#gait: expected {there}; found none"),
+            format!("I6 TAG#health / Post#nothing: expected {absent}; found {there}"),
+            format!("I6 TAG#health / Post#p1: expected {absent}; found {there}"),
+        ]
+    );
+    assert_eq!(town.mend().await, 3);
+    assert!(town.item("TAG#health", "Offer#gait").await.is_some());
+
+    let mut closed = offer();
+    closed.status = OfferStatus::Closed;
+    town.put(&closed).await;
+    assert_eq!(places(&town.check().await), [(Invariant::I6, "TAG#health / Offer#gait")]);
+    town.mend().await;
+}
+
+/// R43
+#[tokio::test]
+async fn a_file_belongs_to_the_post_that_shows_it() {
+    let town = Town::lively().await;
+    let mut other = upload();
+    other.holder = None;
+    town.put(&other).await;
+    let report = town.check().await;
+    assert!(lines(&report)[0].ends_with("expected a file of post p1; found none"));
+    town.put(&upload()).await;
+    town.put(&Post { media: Vec::new(), ..picture_post() }).await;
+    let report = town.check().await;
+    assert!(lines(&report)[0].ends_with("expected a file of no post; found a file of post p1"));
+    assert!(report.findings[0].beyond_repair().is_some());
+}
+
+/// R16
+#[tokio::test]
+async fn whoever_was_asked_for_help_finds_it() {
+    let town = Town::lively().await;
+    let edge = AssistHelper::at(&read("help"), &read("ana"));
+    town.core().delete(Delete::new(edge)).await.unwrap();
+    let report = town.check().await;
+    assert_eq!(places(&report), [(Invariant::I6, "ASSIST#help / HELPER#ana")]);
+    town.core().delete(Delete::new(AssistThread::at(&read("help")))).await.unwrap();
+    assert!(town.check().await.is_clean());
+    let thread_id = read("help");
+    town.put(&AssistHelper { thread_id, ..samples::assist_helper() }).await;
+    assert_eq!(town.check().await.total(), 1);
+}
+
+/// Any of them is caught beside the others: sums of one book do not make up for another's.
+#[tokio::test]
+async fn several_faults_are_all_found() {
+    let town = Town::lively().await;
+    town.put(&step("under-way", "t9")).await;
+    town.put(&reward("under-way", 7)).await;
+    town.put(&notification("n4", false)).await;
+    let report = town.check().await;
+    let found: Vec<&str> = places(&report).into_iter().map(|(_, key)| key).collect();
+    assert_eq!(
+        found,
+        [
+            "USER#ana / COUNTER#UNREAD",
+            "USER#ana / COUNTER#XP",
+            UNDER_WAY,
+            UNDER_WAY,
+            "USER#ana / XP#under-way",
+        ]
+    );
+}
