@@ -153,6 +153,12 @@ impl Feeds {
         self.memory.apply(changes);
     }
 
+    /// Whether [`Feeds::apply`] hears of everything that happens. As long as it does not, nothing is
+    /// remembered: pages are read from the table. Of no account where all writes go through this process.
+    pub fn hears(&self, everything: bool) {
+        self.memory.hears(everything);
+    }
+
     /// How much is remembered.
     pub fn figures(&self) -> FeedFigures {
         let (circles, ties) = self.circles.figures();

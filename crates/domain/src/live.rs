@@ -104,6 +104,11 @@ impl Live {
         self.hub.tell(changes);
     }
 
+    /// Some changes were not heard of: all who listen learn that they missed something.
+    pub fn missed(&self) {
+        self.hub.hang_up();
+    }
+
     /// How many matters are listened to.
     pub fn matters(&self) -> usize {
         self.hub.matters()

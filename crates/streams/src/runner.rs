@@ -1,5 +1,7 @@
 //! The runner: brings every change to every processor, and works on what they leave for later.
 
+mod passing;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;

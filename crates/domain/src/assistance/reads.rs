@@ -69,7 +69,8 @@ impl Assistance {
         let ids: Vec<ThreadId> = entries.iter().map(|entry| entry.thread_id().clone()).collect();
         let threads = self.ground.core().assist_threads(&ids).get().await?;
         let there = threads.iter().flatten();
-        let people = there.flat_map(|thread| thread.helper_ids.iter().chain([&thread.user_id]));
+        let people: Vec<&UserId> =
+            there.flat_map(|thread| thread.helper_ids.iter().chain([&thread.user_id])).collect();
         let sight = self.ground.sight_of(caller, me, people, []).await?;
         let is_open = |thread: &AssistThread| may_assist(&sight, &me.id, thread);
         let each = threads.into_iter().map(|thread| thread.filter(is_open));

@@ -118,6 +118,17 @@ impl Memory {
         self.tell(state);
     }
 
+    /// Whether everything is heard of from here on; what was missed meanwhile is not relied on. Where
+    /// memory is exact it finds that out by itself.
+    pub(crate) fn hears(&self, everything: bool) {
+        if !self.is_exact {
+            let mut state = self.state.write();
+            state.is_listening = everything;
+            state.forget_all();
+            self.tell(state);
+        }
+    }
+
     /// Hears of a reader's own new activity, which the stream may not have told of yet. Where memory is
     /// exact, nobody needs to: whoever looks has read the stream.
     pub(crate) fn note_own(&self, activity: &Activity) {

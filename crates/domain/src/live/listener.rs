@@ -22,11 +22,10 @@ pub struct Listener {
 impl Live {
     /// Listens to a matter from now on. What the caller cannot see cannot be listened to.
     pub async fn listen(&self, caller: &Caller, matter: Matter) -> Result<Listener, LiveError> {
-        // Before anything is looked at: what happens meanwhile is heard.
-        let listener =
-            Listener { live: self.clone(), caller: caller.clone(), ear: self.hub.listen(matter) };
-        // What happened before is over: whoever asks for more has other ways.
+        // What happened before is over: whoever asks for it has other ways.
         self.catch_up().await?;
+        let ear = self.hub.listen(matter);
+        let listener = Listener { live: self.clone(), caller: caller.clone(), ear };
         let me = self.ground.reader(caller).await?;
         listener.check(&me).await?;
         Ok(listener)

@@ -194,6 +194,11 @@ impl Notifications {
         self.desk.hear(changes);
     }
 
+    /// Some changes were not heard of: whoever listens reads what they were not told of from the table.
+    pub fn missed(&self) {
+        self.desk.skip();
+    }
+
     /// Waits until something happens, or the time is over.
     async fn wait(&self) -> Result<(), NotificationError> {
         let (shard, after) = match &*self.desk.reached.lock().await {

@@ -82,7 +82,8 @@ impl Rooms {
         let listings =
             rooms.iter().map(|room| core.room_members(room).strong().limit(PAGE_ITEMS_MAX).page());
         let found = futures::future::try_join_all(listings).await?;
-        let people = found.iter().flat_map(|page| page.items.iter().map(|member| &member.user_id));
+        let members = found.iter().flat_map(|page| &page.items);
+        let people: Vec<&UserId> = members.map(|member| &member.user_id).collect();
         let viewer = Caller::user(me);
         let sight = self.ground.sight(Some(&viewer), people, []).await?;
         let seen = |member: RoomMember| {

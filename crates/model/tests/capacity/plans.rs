@@ -13,7 +13,7 @@ use super::{close, planned, read, sizes};
 /// R41: the smaller design of s3, beside its estimate of 200 and 50 units a second.
 #[test]
 fn the_smaller_design() {
-    sizes!(user = 1567, user_counter = 162, post = 1144, post_counter = 175, follow = 698);
+    sizes!(user = 1593, user_counter = 162, post = 1144, post_counter = 175, follow = 698);
     let rates = Rates::documents().unwrap();
     let plan = plan(&rates[0], &Prices::published().unwrap()).unwrap();
     assert_eq!(plan.name, "MVP");

@@ -14,8 +14,13 @@ use crate::stage::Stage;
 
 /// Waits for something that others bring about.
 pub(crate) async fn until(holds: impl Fn() -> bool) {
+    until_found(async || holds()).await;
+}
+
+/// The same of what has to be looked up.
+pub(crate) async fn until_found(holds: impl AsyncFn() -> bool) {
     for _ in 0..5_000 {
-        if holds() {
+        if holds().await {
             return;
         }
         tokio::time::sleep(Duration::from_millis(2)).await;

@@ -19,7 +19,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
 use crate::facts::bookkeeping;
-use crate::running::{processed, start, until};
+use crate::running::{processed, start, until, until_found};
 use crate::stage::{ATTEMPTS_MAX, clock, retries};
 
 const QUEUE: Queue = Queue::named("verdicts");
@@ -203,8 +203,8 @@ async fn a_hanging_judge_is_in_nobodys_way() {
     assert_eq!(status(&town, &fine).await, Status::Approved);
     town.like("bo", &fine.id).await;
     let later = town.post("ana", "later").await;
-    until(|| processed(&runner, "counters") == 1).await;
-    assert_eq!(town.rows(&format!("POST#{}", fine.id), "COUNTER").await.len(), 1);
+    let counter = format!("POST#{}", fine.id);
+    until_found(async || town.rows(&counter, "COUNTER").await.len() == 1).await;
     assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
     until(|| judge.asked("later") == 1).await;
     // A worker that had nothing to do looks again after a second.

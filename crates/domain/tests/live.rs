@@ -1,0 +1,74 @@
+//! What happens, told to those who listen, where somebody else reads the stream.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::time::Duration;
+
+use futures::FutureExt;
+use roundtable_domain::{Event, Listener, Live, LiveError, Matter};
+use roundtable_model::table::{Change, StreamRead, StreamStart};
+use roundtable_testkit::Town;
+
+/// Everything that ever happened, as whoever reads the stream has it.
+async fn changes(town: &Town) -> Vec<Change> {
+    let table = town.ground().core().table();
+    let shard = table.stream_shards().await.unwrap().remove(0).id;
+    let (limit, wait) = (1_000, Duration::ZERO);
+    let read = StreamRead { shard, start: StreamStart::Oldest, limit, wait };
+    table.stream_read(read).await.unwrap().changes
+}
+
+fn told(listener: &mut Listener) -> Option<Result<Event, LiveError>> {
+    listener.next().now_or_never()
+}
+
+fn content(event: Option<Result<Event, LiveError>>) -> Option<String> {
+    match event?.unwrap() {
+        Event::Post(post) => Some(post.content.clone()),
+        Event::Comment(comment) => Some(comment.content.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// R45: listeners are told of changes that were handed in, each to those who wanted to hear of it.
+#[tokio::test]
+async fn changes_that_are_handed_in_are_told() {
+    let town = Town::of(["ana", "bo"]).await;
+    let live = Live::new(town.ground().clone());
+    let first = town.post("ana", "first").await;
+    let mut posts = live.listen(&town.caller("bo"), Matter::NewPosts(None)).await.unwrap();
+    let on_first = Matter::Comments(first.id.clone());
+    let mut comments = live.listen(&town.caller("bo"), on_first).await.unwrap();
+    let before = changes(&town).await.len();
+    let second = town.post("ana", "second").await;
+    town.comment("ana", &first.id, "on the first").await;
+    town.comment("ana", &second.id, "on the second").await;
+    live.apply(changes(&town).await.get(before..).unwrap());
+    assert_eq!(content(told(&mut posts)).as_deref(), Some("second"));
+    assert_eq!(content(told(&mut comments)).as_deref(), Some("on the first"));
+    assert!(told(&mut posts).is_none() && told(&mut comments).is_none());
+}
+
+/// R45: what has become hidden between happening and being told is not told.
+#[tokio::test]
+async fn what_is_hidden_by_the_time_it_is_told_is_not_told() {
+    let town = Town::of(["ana", "bo"]).await;
+    let live = Live::new(town.ground().clone());
+    let mut posts = live.listen(&town.caller("bo"), Matter::NewPosts(None)).await.unwrap();
+    town.post("ana", "quick").await;
+    live.apply(&changes(&town).await);
+    town.block("ana", "bo").await;
+    assert!(told(&mut posts).is_none());
+}
+
+/// R45: nobody can listen to the quests of somebody else.
+#[tokio::test]
+async fn quests_are_listened_to_by_their_owner() {
+    let town = Town::of(["ana", "bo"]).await;
+    let live = Live::new(town.ground().clone());
+    let matter = Matter::Quests(town.id("ana"));
+    let refused = live.listen(&town.caller("bo"), matter.clone()).await;
+    assert!(matches!(refused, Err(LiveError::NoSuchUser)));
+    assert!(live.listen(&town.caller("ana"), matter).await.is_ok());
+    assert_eq!(live.matters(), 0, "those who went leave nothing behind");
+}
