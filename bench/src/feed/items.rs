@@ -141,6 +141,7 @@ impl Town {
             shard: Shard::ZERO,
             count,
             version: (counter == UserCount::Following).then_some(CIRCLE_VERSION),
+            seq: None,
             updated_at: Time::from_ms(Self::begin_ms()),
         };
         counts.into_iter().map(counter).collect()

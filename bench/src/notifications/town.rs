@@ -12,7 +12,7 @@ use roundtable_model::entities::{Comment, Follow, Like, Post, User};
 use roundtable_model::{
     Entity, FollowStatus, Ids, ModerationStatus, PostId, UserId, UserStatus, Visibility, samples,
 };
-use roundtable_streams::{Notices, Runner};
+use roundtable_streams::{Counters, Notices, Runner};
 use roundtable_table::{Put, Store, SystemClock};
 use tokio::runtime::{Builder, Runtime};
 
@@ -187,6 +187,7 @@ impl Town {
         };
         self.put((0..unread).map(comment).collect())?;
         self.drain()?;
+        self.count()?;
         let notifications = Notifications::new(self.ground.clone());
         let caller = Caller::user(reader.clone());
         let mut waits = Samples::with_capacity(COUNTS);
@@ -214,6 +215,13 @@ impl Town {
         let parked: u64 = runner.figures().lanes.iter().map(|lane| lane.parked).sum();
         ensure!(parked == 0, "{parked} changes were parked");
         Ok(())
+    }
+
+    /// How many each person has not read is counted from the stream, too.
+    fn count(&self) -> Result<()> {
+        let counters = Counters::new(self.ground.clone());
+        let runner = Runner::on(self.ground.clone(), [3; 32]).with(counters).build();
+        Ok(self.runtime.block_on(runner.drain())?)
     }
 
     fn put(&self, facts: Vec<Put>) -> Result<()> {
