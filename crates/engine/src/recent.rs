@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::record::Record;
+use crate::record::{ItemChange, Record};
 
-/// How many bytes of images are kept. Runs hold most of them anyway.
-const IMAGE_BYTES_MAX: usize = 8 << 20;
+/// About how many bytes are kept. Runs hold most of them anyway.
+const BYTES_MAX: usize = 8 << 20;
 
 /// The newest records, without gaps.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Recent(Mutex<Kept>);
 struct Kept {
     /// Oldest first.
     records: VecDeque<Arc<Record>>,
-    image_bytes: usize,
+    bytes: usize,
 }
 
 impl Recent {
@@ -27,14 +27,16 @@ impl Recent {
     pub(crate) fn add(&self, records: Vec<Record>) {
         let mut forgotten = Vec::new();
         let mut kept = self.0.lock();
-        for record in records {
-            kept.image_bytes += image_bytes(&record);
+        for mut record in records {
+            // The engine's own bookkeeping is not in the stream.
+            record.rows = Vec::new();
+            kept.bytes += weight(&record);
             kept.records.push_back(Arc::new(record));
         }
-        while kept.image_bytes > IMAGE_BYTES_MAX
+        while kept.bytes > BYTES_MAX
             && let Some(record) = kept.records.pop_front()
         {
-            kept.image_bytes -= image_bytes(&record);
+            kept.bytes -= weight(&record);
             forgotten.push(record);
         }
         // What is freed is freed without the lock.
@@ -59,9 +61,11 @@ impl Recent {
     }
 }
 
-fn image_bytes(record: &Record) -> usize {
+/// About how much memory a record takes.
+fn weight(record: &Record) -> usize {
     let images = record.changes.iter().flat_map(|change| change.old.iter().chain(&change.new));
-    images.map(|image| image.as_stored().len()).sum()
+    let images: usize = images.map(|image| image.as_stored().len()).sum();
+    size_of::<Record>() + record.changes.len() * size_of::<ItemChange>() + images
 }
 
 #[cfg(test)]
@@ -69,7 +73,6 @@ mod tests {
     use roundtable_table::item;
 
     use super::*;
-    use crate::record::ItemChange;
 
     fn record(first: u64, changes: usize, text: &str) -> Record {
         let change =
@@ -108,7 +111,7 @@ mod tests {
     #[test]
     fn the_oldest_are_forgotten_when_there_are_too_many() {
         let recent = Recent::default();
-        let long = "x".repeat(IMAGE_BYTES_MAX / 4);
+        let long = "x".repeat(BYTES_MAX / 4);
         for first in 1..=6 {
             recent.add(vec![record(first, 1, &long)]);
         }
@@ -116,5 +119,12 @@ mod tests {
         assert_eq!(firsts(&recent, 3, 10), Some(vec![4, 5, 6]));
         recent.add(vec![record(7, 5, &long)]);
         assert_eq!(firsts(&recent, 6, 10), None, "not even the newest");
+        for first in 8..=100_000 {
+            let rows = vec![("key".into(), None)];
+            recent.add(vec![Record { rows, ..record(first, 0, "") }]);
+        }
+        assert_eq!(firsts(&recent, 8, 1), None, "what changes nothing takes memory, too");
+        let kept = recent.0.lock();
+        assert!(kept.records.iter().all(|record| record.rows.is_empty()));
     }
 }

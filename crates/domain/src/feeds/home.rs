@@ -87,9 +87,9 @@ impl Feeds {
         let entries = found.map(|activity| Arc::new(Entry::of(&activity)));
         let entries = entries.filter(|entry| circle.has(entry)).collect();
         let shown = self.shown(caller, &me, &circle, sourced(entries)).await?;
-        let mut shown: HashMap<ActivityId, FeedEntry> =
+        let shown: HashMap<ActivityId, FeedEntry> =
             shown.into_iter().map(|entry| (entry.activity.activity_id.clone(), entry)).collect();
-        Ok(places.iter().map(|(_, _, id)| shown.remove(id)).collect())
+        Ok(places.iter().map(|(_, _, id)| shown.get(id).cloned()).collect())
     }
 
     /// Where memory may be behind, readers find at least what they did themselves.

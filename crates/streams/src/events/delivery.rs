@@ -108,10 +108,11 @@ impl Events {
         &self,
         webhook: &Webhook,
         events: &[Happened],
-        mut sent: usize,
+        before: usize,
     ) -> Result<Sent, Failure> {
+        let mut sent = before;
         let begun = Instant::now();
-        for event in events.iter().skip(sent).take(PAGE_EVENTS_MAX) {
+        for event in events.iter().skip(before).take(PAGE_EVENTS_MAX) {
             if begun.elapsed() >= PAGE_LONGEST {
                 break;
             }
@@ -120,6 +121,8 @@ impl Events {
                 Err(failure) if failure.remedy() == Remedy::None => {
                     return Ok(Sent::Untold(sent, failure.to_string()));
                 }
+                // What was sent is noted first: the next page meets the failure again.
+                Err(_) if sent > before => break,
                 Err(failure) => return Err(failure),
             };
             match self.deliver.deliver(webhook, &message).await {

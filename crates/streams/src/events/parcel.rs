@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use roundtable_domain::Errand;
 use roundtable_model::entities::{DeadLetter, Job, Webhook};
-use roundtable_model::table::{CancelReason, Condition, Error, Transaction};
-use roundtable_model::{Entity, Json, Shards, Span, Time, WebhookId};
+use roundtable_model::table::{CancelReason, Condition, Error, Query, SortRange, Transaction};
+use roundtable_model::{Answer, Entity, Json, Shard, Time, WebhookId};
 
 use super::{Events, waiting};
 use crate::Failure;
@@ -60,9 +60,15 @@ impl Events {
         webhook: &WebhookId,
         limit: usize,
     ) -> Result<Vec<Job>, Failure> {
-        let due = Span::until(self.ground.now().plus_ms(1));
-        let parcels = self.ground.ops().jobs(&waiting::queue(webhook)?, due, Shards::ONE);
-        Ok(parcels.limit(limit).page().await?.items)
+        let queue = waiting::queue(webhook)?;
+        let now = self.ground.now();
+        let any = Job::at(&queue, &Shard::ZERO, &now, &webhook.recast()).into_key();
+        // The errand that comes for a parcel may be there a moment before a weak read shows the parcel.
+        let due =
+            Query::new(any.partition).sort(SortRange::Less(now.plus_ms(1).to_string().into()));
+        let table = self.ground.ops().table().for_pattern("jobs");
+        let parcels = table.query(due.limit(limit).strong()).await?.items;
+        Ok(parcels.iter().map(Job::from_item).collect::<Result<_, _>>()?)
     }
 
     /// Writes down how far a parcel has come; `None` if it is not as it was read.
