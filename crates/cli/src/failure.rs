@@ -29,9 +29,17 @@ pub(crate) enum Failure {
     /// There is no store to look at.
     #[error("{}: there is no such directory, and so no store in it", path.display())]
     NoStore { path: PathBuf },
-    /// A file of settings says something wrong.
-    #[error("{}: {error}", path.display())]
-    Settings { path: PathBuf, error: Box<toml::de::Error> },
+    /// The configuration says something wrong.
+    #[error("{0}")]
+    Configuration(#[from] roundtable_server::Misconfigured),
+    /// What is to be written down cannot be understood.
+    #[error(
+        "log.level: {level:?} is no level: {error}; expected error, warn, info, debug or trace"
+    )]
+    LogLevel { level: String, error: tracing_subscriber::filter::ParseError },
+    /// The server could not be started.
+    #[error("{0}")]
+    Server(#[from] roundtable_server::StartError),
     /// What services stand on could not be put together.
     #[error("{0}")]
     Ground(#[from] roundtable_model::Error),
@@ -41,6 +49,33 @@ pub(crate) enum Failure {
     /// A report could not be written as JSON.
     #[error("writing JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// The sample town could not be built.
+    #[error("building the town: {what}: {why}")]
+    Town { what: &'static str, why: String },
+    /// What is to be written would be mixed with something else.
+    #[error("{}: it is not empty; name a directory that is, or that does not exist", path.display())]
+    NotEmpty { path: PathBuf },
+    /// What was asked for was refused.
+    #[error("{0}")]
+    Refused(String),
+    /// The server that has the store could not be asked.
+    #[error("{0}")]
+    Ask(#[from] roundtable_server::AskError),
+    /// A data directory could not be copied.
+    #[error("{0}")]
+    Copy(#[from] roundtable_server::CopyError),
+    /// A line of a file could not be read in.
+    #[error("{}:{line}: {why}", path.display())]
+    Line { path: PathBuf, line: u64, why: String },
+    /// A store holds something already.
+    #[error("table {table:?} holds something already; --merge reads into it nevertheless")]
+    StoreInUse { table: String },
+    /// A server did not answer.
+    #[error("{server}: {why}")]
+    Unreachable { server: String, why: String },
+    /// A server does not tell what an answer cost.
+    #[error("the server does not tell what it cost: graphql.xray = true in its settings allows it")]
+    NoXray,
     /// A table is there, and is another one.
     #[error("table {table:?} exists, and is not this one: {differences}; it was left as it is")]
     OtherTable { table: String, differences: String },

@@ -12,7 +12,7 @@ use crate::Cli;
 use crate::failure::Failure;
 
 /// Where an embedded store is, unless somebody says otherwise.
-const DATA: &str = "data";
+pub(crate) const DATA: &str = "data";
 
 /// Which store.
 #[derive(Args, Debug)]
@@ -61,21 +61,30 @@ impl Place {
 
     /// Opens it; an embedded one with these options.
     pub(crate) async fn open_as(self, options: Options) -> Result<Opened, Failure> {
-        match (self.store, self.data, self.endpoint) {
-            (Kind::Embedded, data, None) => {
-                let engine = Engine::open(data.unwrap_or_else(|| PathBuf::from(DATA)), options)?;
+        self.check()?;
+        match self.store {
+            Kind::Embedded => {
+                let data = self.data.unwrap_or_else(|| PathBuf::from(DATA));
+                let engine = Engine::open(data, options)?;
                 Ok(Opened { store: Store::new(engine.clone()), engine: Some(engine) })
             }
-            (Kind::Dynamodb, None, endpoint) => {
-                let store = Store::new(Dynamo::connect(config(endpoint).await));
+            Kind::Dynamodb => {
+                let store = Store::new(Dynamo::connect(config(self.endpoint).await));
                 Ok(Opened { store, engine: None })
             }
+        }
+    }
+
+    /// Refuses flags that do not go together.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match (self.store, &self.data, &self.endpoint) {
             (Kind::Embedded, _, Some(_)) => {
                 Err(conflict("--endpoint names a server: it goes with --store dynamodb"))
             }
             (Kind::Dynamodb, Some(_), _) => {
                 Err(conflict("--data names a directory: it goes with --store embedded"))
             }
+            _ => Ok(()),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! How the installation is configured that a command is about. Reads the file, and judges nothing in it
-//! but whether it can be read.
+//! How the installation is configured that a command is about: by the same file as the server, of which
+//! only the settings of the services matter here.
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
 use roundtable_domain::Settings;
+use roundtable_server::{Configuration, Layers};
 
 use crate::failure::Failure;
 
@@ -24,10 +24,6 @@ impl Configured {
     /// The settings.
     pub(crate) fn read(&self) -> Result<Settings, Failure> {
         let Some(path) = &self.config else { return Ok(Settings::default()) };
-        let text = fs::read_to_string(path).map_err(Failure::file(path))?;
-        toml::from_str(&text).map_err(|error| {
-            let (path, error) = (path.clone(), Box::new(error));
-            Failure::Settings { path, error }
-        })
+        Ok(Configuration::settings(Layers::new().file(path)?)?)
     }
 }

@@ -9,7 +9,7 @@ use roundtable_engine::{Engine, Options};
 use roundtable_model::PostId;
 use roundtable_model::entities::{PostCounter, UserCounter};
 use roundtable_model::{Shard, UserCount};
-use roundtable_table::{ManualClock, Store, Update};
+use roundtable_table::{Get, ManualClock, Store, Update};
 use roundtable_testkit::Town;
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ async fn posts(town: &Town) -> PostId {
 }
 
 /// A town on an embedded store whose server is stopped after `life`.
-fn stopped(data: &Path, settings: Settings, life: impl AsyncFnOnce(&Town)) {
+pub(crate) fn stopped(data: &Path, settings: Settings, life: impl AsyncFnOnce(&Town)) {
     let engine = Engine::open(data, Options::default()).unwrap();
     wait(async {
         let town = town(Store::new(engine.clone()), settings).await;
@@ -97,6 +97,27 @@ fn a_server_that_was_stopped_half_way_leaves_no_lag_behind() {
     assert!(run.out.contains(" applied first\n") && !run.out.contains("behind"), "{}", run.out);
 }
 
+/// R38: what has expired is hidden, and counts until it is swept, which a look does first.
+#[test]
+fn what_has_expired_is_swept_and_counted_first() {
+    let directory = tempfile::tempdir().unwrap();
+    // By the store's clock, all that this town tells its people is long over.
+    stopped(directory.path(), Town::settings(), async |town| {
+        town.follow("ana", "bo").await;
+        town.settle().await;
+        let core = town.ground().core().table();
+        let bo = UserCounter::at(&town.id("bo"), &UserCount::Unread, &Shard::ZERO);
+        let told = core.get(Get::new(bo)).await.unwrap().item.unwrap();
+        assert_eq!(told.number("count").unwrap().to_u64(), Some(1));
+    });
+    let look = on(directory.path(), "verify --no-drain");
+    assert_eq!(look.status, 0, "{}", look.out);
+    assert!(look.out.contains("note: 1 counters of what is unread say more"), "{}", look.out);
+    let run = on(directory.path(), "verify");
+    assert_eq!((run.status, run.err.as_str()), (0, ""), "{}", run.out);
+    assert!(!run.out.contains("unread") && !run.out.starts_with("0 changes"), "{}", run.out);
+}
+
 /// What is wrong stays wrong when everything has been derived, and is mended on demand.
 #[test]
 fn a_fault_among_what_is_left_to_derive_is_found_and_mended() {
@@ -150,7 +171,7 @@ fn scores_are_those_of_the_configuration() {
     assert!(defaults.out.contains(said), "{}", defaults.out);
     let wrong = with("wrong.toml", "[score]\nlikes = 10\n");
     assert_eq!((wrong.status, wrong.out.as_str()), (1, ""));
-    assert!(wrong.err.contains("wrong.toml: ") && wrong.err.contains("`likes`"), "{}", wrong.err);
+    assert!(wrong.err.contains("wrong.toml)") && wrong.err.contains("`likes`"), "{}", wrong.err);
     let missing = on(&data, "verify --config nowhere.toml");
     assert_eq!((missing.status, missing.out.as_str()), (1, ""));
     assert!(missing.err.contains("nowhere.toml: No such file"), "{}", missing.err);

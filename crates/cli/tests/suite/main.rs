@@ -2,10 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
+mod admin;
 mod binary;
 mod catching;
+mod completions;
+mod copies;
 mod create;
+mod demo;
 mod derived;
 mod doc;
+mod serve;
+mod serving;
+mod transfer;
 mod usage;
 mod verify;
+mod xray;

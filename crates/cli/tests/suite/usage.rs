@@ -22,6 +22,18 @@ fn a_wrong_command_line_is_status_two_and_says_what_is_wrong() {
         ("verify --store dynamodb --data here", "goes with --store embedded"),
         ("verify --limit many", "invalid value"),
         ("verify --no-drain --repair", "cannot be used with"),
+        ("demo --people 5", "5 is not in 10..=100000"),
+        ("demo --listen here", "invalid socket address"),
+        ("backup", "DEST"),
+        ("restore", "SRC"),
+        ("restore x --at noon", "--at <TIME>"),
+        ("import x --store dynamodb --data here", "goes with --store embedded"),
+        ("xray", "FILE.graphql"),
+        ("xray q.graphql --variables []", "expected an object"),
+        ("admin", "Usage"),
+        ("admin grant ana king", "possible values: moderator, admin"),
+        ("admin dlq", "Usage"),
+        ("completions", "SHELL"),
     ] {
         let run = finish(command(line.split_whitespace()));
         assert_eq!((run.status, run.out.as_str()), (2, ""), "{line}: {run:?}");
@@ -43,6 +55,17 @@ fn help_teaches() {
         ("table capacity --help", "[reads]"),
         ("verify --help", "I16  nothing stored is damaged"),
         ("verify --help", "Only looks, and writes nothing"),
+        ("serve --help", "ROUNDTABLE_HTTP__LISTEN"),
+        ("demo --help", "Nobody knows the password of anybody else"),
+        ("backup --help", "goes on serving"),
+        ("restore --help", "--at 2026-01-31T12:00:00Z"),
+        ("export --help", "{\"Item\": {\"PK\": {\"S\": \"USER#…\"}, …}}"),
+        ("import --help", "the store is left as it is"),
+        ("xray --help", "graphql.xray = true"),
+        ("admin --help", "through a socket in its data directory"),
+        ("admin grant --help", "roundtable admin grant ana admin"),
+        ("admin dlq list --help", "0 there are none, 1 there are some"),
+        ("completions --help", "bash_completion.d"),
     ] {
         let run = finish(command(line.split_whitespace()));
         assert_eq!((run.status, run.err.as_str()), (0, ""), "{line}");

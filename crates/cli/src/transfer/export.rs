@@ -1,0 +1,107 @@
+//! `roundtable export`: writes everything down.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use roundtable_engine::Engine;
+use roundtable_table::{Scan, Store, Table};
+use roundtable_verify::Progress as _;
+
+use super::{ENDING, tables, wire};
+use crate::Outcome;
+use crate::backup::copy;
+use crate::failure::Failure;
+use crate::names::Names;
+use crate::place::Place;
+use crate::progress::Shown;
+use crate::reach::{briefly, existing};
+
+/// What to write down, and where to.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+There is one file for each table, with an item in each line, as DynamoDB writes it:
+  {\"Item\": {\"PK\": {\"S\": \"USER#…\"}, …}}
+
+What a running server has is copied first, so that all of it is of one moment. On DynamoDB others may
+write meanwhile: stop them first. The secret of an embedded store, and the files that people sent, are
+written beside the tables: keep them safe.
+
+Examples:
+  roundtable export dump
+  roundtable export dump --store dynamodb --prefix staging_")]
+pub(crate) struct Export {
+    /// A directory that is empty, or is not there yet
+    #[arg(value_name = "DEST")]
+    into: PathBuf,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    names: Names,
+}
+
+impl Export {
+    pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
+        let Self { into, place, names } = self;
+        place.check()?;
+        let data = existing(&place)?.map(Path::to_owned);
+        if fs::read_dir(&into).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(Failure::NotEmpty { path: into });
+        }
+        fs::create_dir_all(&into).map_err(Failure::file(&into))?;
+        let into = std::path::absolute(&into).map_err(Failure::file(&into))?;
+        let progress = Shown::new();
+        // Beside where everything goes: there is room there.
+        let copied = tempfile::tempdir_in(&into).map_err(Failure::file(&into))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let written = runtime.map_err(Failure::Start)?.block_on(async {
+            let store = match &data {
+                None => place.open().await?,
+                Some(data) => {
+                    progress.stage("Copying", None);
+                    let moment = copied.path().join("data");
+                    copy(data, &moment)?;
+                    Store::new(Engine::open(moment, briefly())?)
+                }
+            };
+            let mut written = Vec::new();
+            for (name, definition) in tables(&names) {
+                let table = store.table(&definition.name).await?;
+                written.push((name, write(&table, name, &into, &progress).await?));
+            }
+            Ok::<_, Failure>(written)
+        });
+        progress.finish();
+        if let (Some(data), Ok(_)) = (&data, &written) {
+            roundtable_server::copy_beside(data, &into)?;
+        }
+        for (name, count) in written? {
+            writeln!(out, "{}: {count} items", into.join(format!("{name}{ENDING}")).display())?;
+        }
+        Ok(Outcome::Well)
+    }
+}
+
+/// Writes a table down; how many items it has.
+async fn write(table: &Table, name: &str, into: &Path, progress: &Shown) -> Result<u64, Failure> {
+    let path = into.join(format!("{name}{ENDING}"));
+    let mut file = BufWriter::new(File::create_new(&path).map_err(Failure::file(&path))?);
+    progress.stage(name, None);
+    let (mut count, mut next) = (0, None);
+    loop {
+        let page = table.scan(Scan { strong: true, ..Scan::new() }.after(next.take())).await?;
+        for item in &page.items {
+            writeln!(file, "{}", wire::write(item)).map_err(Failure::file(&path))?;
+        }
+        count += page.items.len() as u64;
+        progress.advance(page.items.len() as u64);
+        next = page.next;
+        if next.is_none() {
+            let file =
+                file.into_inner().map_err(|error| Failure::file(&path)(error.into_error()))?;
+            file.sync_all().map_err(Failure::file(&path))?;
+            return Ok(count);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `backup` and `restore`, of a store that is open and of one that is not.
+
+use std::fs;
+use std::path::Path;
+
+use crate::binary::{Run, command, finish};
+use crate::catching::stopped;
+use crate::serving::Running;
+use crate::verify::on;
+
+fn run(words: &[&str], paths: &[(&str, &Path)]) -> Run {
+    let mut command = command(words);
+    for (flag, path) in paths {
+        if !flag.is_empty() {
+            command.arg(flag);
+        }
+        command.arg(path);
+    }
+    finish(command)
+}
+
+/// A town with a post in it, a secret and a file that somebody sent.
+fn town() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    stopped(&data, roundtable_testkit::Town::settings(), async |town| {
+        town.post("bo", "hello").await;
+    });
+    fs::write(data.join("secret.key"), "s".repeat(43)).unwrap();
+    fs::create_dir_all(data.join("media/some")).unwrap();
+    fs::write(data.join("media/some/picture"), "pixels").unwrap();
+    directory
+}
+
+fn check(data: &Path) {
+    let verified = on(data, "verify");
+    assert_eq!((verified.status, verified.err.as_str()), (0, ""), "{}", verified.out);
+    assert_eq!(fs::read_to_string(data.join("secret.key")).unwrap(), "s".repeat(43));
+    assert_eq!(fs::read_to_string(data.join("media/some/picture")).unwrap(), "pixels");
+}
+
+#[test]
+fn a_copy_comes_back_whole_with_its_secret_and_files() {
+    let town = town();
+    let [data, copy, back] = ["data", "copy", "back"].map(|name| town.path().join(name));
+    let copied = run(&["backup"], &[("", &copy), ("--data", &data)]);
+    assert_eq!((copied.status, copied.err.as_str()), (0, ""));
+    assert!(copied.out.contains("copy: everything up to change "), "{}", copied.out);
+    let restored = run(&["restore"], &[("", &copy), ("--data", &back)]);
+    assert_eq!((restored.status, restored.err.as_str()), (0, ""));
+    assert!(restored.out.contains("back: everything up to change "), "{}", restored.out);
+    check(&back);
+
+    for (words, paths) in [
+        (&["backup"], [("", copy.as_path()), ("--data", &data)]),
+        (&["restore"], [("", copy.as_path()), ("--data", &back)]),
+    ] {
+        let again = run(words, &paths);
+        assert_eq!((again.status, again.out.as_str()), (1, ""));
+        assert!(again.err.contains("it is not empty"), "{}", again.err);
+    }
+    check(&back);
+}
+
+#[test]
+fn a_running_server_is_copied_while_it_serves() {
+    let town = town();
+    let [data, copy] = ["data", "copy"].map(|name| town.path().join(name));
+    let server = Running::serve(&data);
+    let copied = run(&["backup"], &[("", &copy), ("--data", &data)]);
+    assert_eq!((copied.status, copied.err.as_str()), (0, ""));
+    let again = run(&["backup"], &[("", &copy), ("--data", &data)]);
+    assert_eq!((again.status, again.out.as_str()), (1, ""));
+    assert!(again.err.contains("it is not empty"), "{}", again.err);
+    let moment = server.ask(None, "{ __typename }");
+    assert_eq!(moment["data"]["__typename"], "Query");
+    assert_eq!(server.stop(), Some(0));
+    check(&copy);
+    // A copy can be served as it is.
+    assert_eq!(Running::serve(&copy).stop(), Some(0));
+}
+
+#[test]
+fn a_time_before_the_copy_is_refused_and_one_after_it_is_all_of_it() {
+    let town = town();
+    let [data, copy, back] = ["data", "copy", "back"].map(|name| town.path().join(name));
+    assert_eq!(run(&["backup"], &[("", &copy), ("--data", &data)]).status, 0);
+    let early =
+        run(&["restore", "--at", "2020-01-01T00:00:00Z"], &[("", &copy), ("--data", &back)]);
+    assert_eq!((early.status, early.out.as_str()), (1, ""));
+    assert!(early.err.contains("cannot restore to that point"), "{}", early.err);
+    assert!(!back.exists());
+    let late = run(&["restore", "--at", "2099-01-01T00:00:00Z"], &[("", &copy), ("--data", &back)]);
+    assert_eq!((late.status, late.err.as_str()), (0, ""));
+    check(&back);
+    let wrong = run(&["restore", "--at", "noon"], &[("", &copy), ("--data", &back)]);
+    assert_eq!((wrong.status, wrong.out.as_str()), (2, ""));
+}
+
+#[test]
+fn what_is_not_there_is_not_copied() {
+    let town = tempfile::tempdir().unwrap();
+    let [data, copy] = ["data", "copy"].map(|name| town.path().join(name));
+    for words in ["backup", "restore"] {
+        let run = run(&[words], &[("", &copy), ("--data", &data)]);
+        assert_eq!((run.status, run.out.as_str()), (1, ""), "{words}");
+        assert!(run.err.contains("there is no such directory"), "{}", run.err);
+        assert_eq!(fs::read_dir(town.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,63 @@
+//! `roundtable serve` and `roundtable schema`, as people call them.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+use crate::binary::{command, finish};
+
+#[test]
+fn the_schema_is_printed() {
+    let run = finish(command(["schema"]));
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    assert!(run.out.contains("type Query {") && run.out.contains("type Mutation {"), "{}", run.out);
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_with_the_reason() {
+    let data = tempfile::tempdir().unwrap();
+    for (line, said) in [
+        ("serve --role api", "role: `api` needs the store `dynamodb`"),
+        ("serve --role worker", "role: `worker` needs the store `dynamodb`"),
+        ("serve --listen here", "http.listen: invalid socket address syntax (from --listen)"),
+        ("serve --store dynamodb", "sign-in.secret"),
+        ("serve --endpoint http://127.0.0.1:1", "of the store `dynamodb`"),
+        ("serve --config nowhere.toml", "nowhere.toml"),
+    ] {
+        let mut serve = command(line.split_whitespace());
+        let run = finish({
+            serve.current_dir(data.path());
+            serve
+        });
+        assert_eq!((run.status, run.out.as_str()), (1, ""), "{line}: {run:?}");
+        assert!(run.err.contains(said), "{line}: {}", run.err);
+    }
+    let nothing = std::fs::read_dir(data.path()).unwrap().count();
+    assert_eq!(nothing, 0, "something was made before it was refused");
+}
+
+#[test]
+fn a_server_answers_until_it_is_told_to_stop() {
+    let data = tempfile::tempdir().unwrap();
+    let mut serve = command(["serve", "--listen", "127.0.0.1:0", "--data"]);
+    serve.arg(data.path()).env("ROUNDTABLE_LOG__FORMAT", "json");
+    let mut server = serve.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(server.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("listening") {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "it ended before it listened");
+    }
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let address = line["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+    let mut asked = TcpStream::connect(&address).unwrap();
+    asked.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    asked.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok\n"), "{answer}");
+    assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
+    let mut rest = String::new();
+    log.read_to_string(&mut rest).unwrap();
+    assert_eq!(server.wait().unwrap().code(), Some(0), "{rest}");
+    assert!(rest.contains("stopped"), "{rest}");
+}

@@ -1,0 +1,147 @@
+//! Lists: one type for both habits, AppSync's `items` with `nextToken` and Relay's `edges` with
+//! `pageInfo`, on one cursor.
+
+use std::borrow::Cow;
+
+use async_graphql::{Context, Object, OutputType, SimpleObject, TypeName};
+use roundtable_domain::{Page, PageInput};
+
+use crate::Refused;
+use crate::cursors::List;
+use crate::request::Asked;
+
+/// What both habits ask a list with.
+#[derive(Debug, Default)]
+pub(crate) struct Paging {
+    limit: Option<i32>,
+    after: Option<String>,
+}
+
+impl Paging {
+    /// Where both habits are used at once, Relay's wins.
+    pub(crate) fn new(
+        limit: Option<i32>,
+        next_token: Option<String>,
+        first: Option<i32>,
+        after: Option<String>,
+    ) -> Self {
+        Self { limit: first.or(limit), after: after.or(next_token) }
+    }
+
+    /// Reads a page of the list `name`, which is one list for each name and viewer: `posts of USER`.
+    pub(crate) async fn read<T, N, E>(
+        self,
+        ctx: &Context<'_>,
+        name: &str,
+        page: impl AsyncFnOnce(&PageInput) -> Result<Page<T>, E>,
+    ) -> Result<Connection<N>, Refused>
+    where
+        N: OutputType + From<T>,
+        Refused: From<E>,
+    {
+        let asked = Asked::of(ctx)?;
+        let list = List { name, viewer: asked.viewer() };
+        let after = self.after.as_deref();
+        let after = after.map(|text| asked.cursors().open(&list, text)).transpose()?;
+        let limit = match self.limit.map(usize::try_from) {
+            None => None,
+            Some(Ok(limit)) => Some(limit),
+            Some(Err(_)) => return Err(Refused::bad("limit: expected 1 to 100")),
+        };
+        let has_previous = after.is_some();
+        let page = page(&PageInput { limit, after }).await?;
+        let sealed = |cursor| asked.cursors().seal(&list, cursor);
+        let next = page.next.as_ref().map(sealed);
+        let edges = page.items.into_iter().map(|(item, cursor)| Edge {
+            cursor: asked.cursors().seal(&list, &cursor),
+            node: item.into(),
+        });
+        Ok(Connection { edges: edges.collect(), next, has_previous })
+    }
+}
+
+/// A page of a list.
+#[derive(Debug)]
+pub(crate) struct Connection<N> {
+    edges: Vec<Edge<N>>,
+    next: Option<String>,
+    has_previous: bool,
+}
+
+impl<N> Connection<N> {
+    /// A list of something that is shown, while what is in it may not be: then it holds nothing, and
+    /// what it belongs to is shown all the same.
+    pub(crate) fn if_seen(read: Result<Self, Refused>) -> Result<Self, Refused> {
+        match read {
+            Err(refused) if refused.hides() => {
+                Ok(Self { edges: Vec::new(), next: None, has_previous: false })
+            }
+            read => read,
+        }
+    }
+}
+
+/// One item of a page.
+#[derive(Debug)]
+pub(crate) struct Edge<N> {
+    cursor: String,
+    node: N,
+}
+
+impl<N: OutputType> TypeName for Connection<N> {
+    fn type_name() -> Cow<'static, str> {
+        format!("{}Connection", N::type_name()).into()
+    }
+}
+
+#[Object(name_type)]
+impl<N: OutputType> Connection<N> {
+    async fn items(&self) -> Vec<&N> {
+        self.edges.iter().map(|edge| &edge.node).collect()
+    }
+
+    async fn next_token(&self) -> Option<&str> {
+        self.next.as_deref()
+    }
+
+    async fn edges(&self) -> &[Edge<N>] {
+        &self.edges
+    }
+
+    async fn page_info(&self) -> PageInfo<'_> {
+        let cursor = |edge: Option<&Edge<N>>| edge.map(|edge| Cow::from(edge.cursor.clone()));
+        PageInfo {
+            has_next_page: self.next.is_some(),
+            has_previous_page: self.has_previous,
+            start_cursor: cursor(self.edges.first()),
+            // A page may be short, or empty, and yet not be the last one.
+            end_cursor: self.next.as_deref().map(Cow::from).or_else(|| cursor(self.edges.last())),
+        }
+    }
+}
+
+impl<N: OutputType> TypeName for Edge<N> {
+    fn type_name() -> Cow<'static, str> {
+        format!("{}Edge", N::type_name()).into()
+    }
+}
+
+#[Object(name_type)]
+impl<N: OutputType> Edge<N> {
+    async fn cursor(&self) -> &str {
+        &self.cursor
+    }
+
+    async fn node(&self) -> &N {
+        &self.node
+    }
+}
+
+/// Relay's account of a page.
+#[derive(Debug, SimpleObject)]
+pub(crate) struct PageInfo<'a> {
+    has_next_page: bool,
+    has_previous_page: bool,
+    start_cursor: Option<Cow<'a, str>>,
+    end_cursor: Option<Cow<'a, str>>,
+}

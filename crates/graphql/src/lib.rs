@@ -1,0 +1,44 @@
+//! The GraphQL API: the contract of `schema.graphql` over the services of `domain`.
+//!
+//! A request is an [`Asked`]: who asks, and the services. Resolvers read values, ask one service and show
+//! what it gave; what the fields of many items need is loaded for all of them at once (`loaders`). Who
+//! may do what, and who may see what, the services decide, and nothing here.
+
+mod connection;
+mod cursors;
+mod edits;
+mod freshness;
+mod limits;
+mod loaders;
+mod mutations;
+mod node;
+mod queries;
+mod refusal;
+mod request;
+mod response;
+mod scalars;
+mod services;
+mod subscriptions;
+mod types;
+mod words;
+
+use async_graphql::SchemaBuilder;
+
+pub use cursors::Cursors;
+pub use limits::Limits;
+pub use mutations::Mutation;
+pub use queries::Query;
+pub use refusal::Refused;
+pub use request::{Asked, Client};
+pub use response::{Answer, Fault, code_of, is_unasked};
+pub use services::{Backstage, BackstageFigures, Issuer, Services};
+pub use subscriptions::Subscription;
+
+/// The schema, as it is served.
+pub type Schema = async_graphql::Schema<Query, Mutation, Subscription>;
+
+/// The schema, before limits are set.
+pub fn schema() -> SchemaBuilder<Query, Mutation, Subscription> {
+    Schema::build(Query::default(), Mutation::default(), Subscription::default())
+        .extension(freshness::Freshness)
+}

@@ -1,0 +1,116 @@
+//! How much one request may ask for. Documents are measured before anything of them is validated, let
+//! alone done: the library's own checks take time that doubles with every fragment that is used twice.
+
+mod cost;
+mod tokens;
+
+use std::sync::Arc;
+
+use async_graphql::extensions::{
+    Extension, ExtensionContext, ExtensionFactory, NextPrepareRequest,
+};
+use async_graphql::{Error, Pos, Request, SchemaBuilder, ServerError, ServerResult};
+use async_trait::async_trait;
+use roundtable_domain::Code;
+
+use self::cost::Measure;
+use crate::Refused;
+
+/// How much one request may ask for; whatever asks for more is TOO_COMPLEX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Fields within fields.
+    pub depth_max: usize,
+    /// Fields altogether, those in lists as often as a page has items.
+    pub cost_max: u64,
+    /// Fields under a name of the client's choice.
+    pub aliases_max: usize,
+    /// Words and signs of a document.
+    pub tokens_max: usize,
+    /// Directives of a document.
+    pub directives_max: usize,
+    /// Requests in one.
+    pub batch_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            depth_max: 15,
+            cost_max: 20_000,
+            aliases_max: 50,
+            tokens_max: 5_000,
+            directives_max: 50,
+            batch_max: 10,
+        }
+    }
+}
+
+/// Fields and fragments within each other: what the library bears.
+const NESTED_MAX: usize = 32;
+
+impl Limits {
+    /// A schema that keeps to them.
+    pub fn on<Q, M, S>(self, schema: SchemaBuilder<Q, M, S>) -> SchemaBuilder<Q, M, S> {
+        schema.limit_recursive_depth(NESTED_MAX).extension(self)
+    }
+
+    /// Refuses too many requests in one.
+    pub fn check_batch(&self, requests: usize) -> Result<(), Refused> {
+        within("requests in one", requests, self.batch_max)
+    }
+
+    /// Refuses a document that is too long to be read.
+    fn check_text(&self, document: &str) -> Result<(), Refused> {
+        let found = tokens::count(document);
+        within("words and signs", found.tokens, self.tokens_max)?;
+        within("brackets within brackets", found.nested, tokens::NESTED_MAX)
+    }
+
+    fn check(&self, measure: &Measure) -> Result<(), Refused> {
+        within("fields within fields", measure.depth, self.depth_max)?;
+        within("fields and fragments within each other", measure.nested, NESTED_MAX)?;
+        within("lists of the schema within lists", measure.looks, cost::LOOKS_MAX)?;
+        within("aliases", measure.aliases, self.aliases_max)?;
+        within("directives", measure.directives, self.directives_max)?;
+        within("fields, those in lists by the page", measure.cost, self.cost_max)
+    }
+}
+
+fn within<N: PartialOrd + std::fmt::Display>(what: &str, found: N, max: N) -> Result<(), Refused> {
+    if found <= max {
+        return Ok(());
+    }
+    let sentence = format!("this asks for too much at once: expected at most {max} {what}");
+    Err(Refused::new(Code::TooComplex, sentence))
+}
+
+/// As an answer to a request of which nothing was done.
+fn unasked(refused: Refused) -> ServerError {
+    let error: Error = refused.into();
+    ServerError { locations: Vec::new(), ..error.into_server_error(Pos::default()) }
+}
+
+impl ExtensionFactory for Limits {
+    fn create(&self) -> Arc<dyn Extension> {
+        Arc::new(*self)
+    }
+}
+
+#[async_trait]
+impl Extension for Limits {
+    async fn prepare_request(
+        &self,
+        ctx: &ExtensionContext<'_>,
+        mut request: Request,
+        next: NextPrepareRequest<'_>,
+    ) -> ServerResult<Request> {
+        self.check_text(&request.query).map_err(unasked)?;
+        let variables = request.variables.clone();
+        let document = request.parsed_query()?;
+        for measure in cost::measured(&ctx.schema_env.registry, document, &variables) {
+            self.check(&measure).map_err(unasked)?;
+        }
+        next.run(ctx, request).await
+    }
+}

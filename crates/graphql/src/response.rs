@@ -1,0 +1,114 @@
+//! Answers as clients read them: every error has a code in its extensions and, as AppSync has it, an
+//! `errorType` beside its message.
+
+use async_graphql::{Response, ServerError, Value};
+use roundtable_domain::Code;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// What the library says when something of ours is broken, before its own words.
+const BROKEN: &str = "internal:";
+
+/// An answer to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a>(pub &'a Response);
+
+/// An error to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault<'a>(pub &'a ServerError);
+
+/// Its extensions.
+struct Extensions<'a>(&'a ServerError);
+
+/// The code of an error. Whatever a resolver refuses has one; the library finds fault with documents and
+/// values only.
+pub fn code_of(error: &ServerError) -> &str {
+    let own = error.extensions.as_ref().and_then(|extensions| extensions.get("code"));
+    match own {
+        Some(Value::String(code)) => code,
+        _ if error.message.starts_with(BROKEN) => Code::Internal.as_str(),
+        _ => Code::BadRequest.as_str(),
+    }
+}
+
+/// Whether nothing of a request was done: its document was refused.
+pub fn is_unasked(response: &Response) -> bool {
+    response.data == Value::Null
+        && !response.errors.is_empty()
+        && response.errors.iter().all(|error| error.path.is_empty())
+}
+
+impl Serialize for Answer<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Response { data, errors, extensions, .. } = self.0;
+        let mut map = to.serialize_map(None)?;
+        // Where nothing was done there is no data, which is something else than null.
+        if !is_unasked(self.0) {
+            map.serialize_entry("data", data)?;
+        }
+        if !errors.is_empty() {
+            let errors: Vec<Fault<'_>> = errors.iter().map(Fault).collect();
+            map.serialize_entry("errors", &errors)?;
+        }
+        if !extensions.is_empty() {
+            map.serialize_entry("extensions", extensions)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Fault<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let ServerError { message, locations, path, .. } = self.0;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("message", message)?;
+        map.serialize_entry("errorType", code_of(self.0))?;
+        if !locations.is_empty() {
+            map.serialize_entry("locations", locations)?;
+        }
+        if !path.is_empty() {
+            map.serialize_entry("path", path)?;
+        }
+        map.serialize_entry("extensions", &Extensions(self.0))?;
+        map.end()
+    }
+}
+
+impl Serialize for Extensions<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.0.extensions {
+            Some(own) if own.get("code").is_some() => own.serialize(to),
+            own => {
+                let mut own = own.clone().unwrap_or_default();
+                own.set("code", code_of(self.0));
+                own.serialize(to)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_graphql::{Error, Pos};
+
+    use super::*;
+    use crate::Refused;
+
+    #[test]
+    fn a_refusal_has_its_code_twice() {
+        let error: Error = Refused::new(Code::NotFound, "there is no such post").into();
+        let error = error.into_server_error(Pos { line: 1, column: 3 });
+        let text = serde_json::to_string(&Answer(&Response::from_errors(vec![error]))).unwrap();
+        let expected = concat!(
+            r#"{"errors":[{"message":"there is no such post","errorType":"NOT_FOUND","#,
+            r#""locations":[{"line":1,"column":3}],"extensions":{"code":"NOT_FOUND"}}]}"#,
+        );
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_the_library_finds_fault_with_is_a_bad_request_and_what_it_breaks_is_ours() {
+        let code = |message: &str| code_of(&ServerError::new(message, None)).to_owned();
+        assert_eq!(code(r#"Unknown field "x" on type "Query"."#), "BAD_REQUEST");
+        assert_eq!(code("internal: not an object"), "INTERNAL");
+    }
+}

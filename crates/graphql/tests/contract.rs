@@ -1,0 +1,146 @@
+//! R45: what is served is what was agreed on: every type, field, argument, value and member of the
+//! contract is there, spelled the same.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::collections::BTreeMap;
+
+use async_graphql::Positioned;
+use async_graphql::parser::parse_schema;
+use async_graphql::parser::types::{
+    FieldDefinition, InputValueDefinition, ServiceDocument, TypeKind, TypeSystemDefinition,
+};
+
+/// A schema as lines that can be compared: `type Post`, `Post.likes(limit:): Int`, `Post.likes: …`.
+fn lines(document: &ServiceDocument) -> BTreeMap<String, String> {
+    let mut lines = BTreeMap::new();
+    for definition in &document.definitions {
+        match definition {
+            TypeSystemDefinition::Schema(schema) => {
+                let schema = &schema.node;
+                let roots = [
+                    ("query", &schema.query),
+                    ("mutation", &schema.mutation),
+                    ("subscription", &schema.subscription),
+                ];
+                for (name, root) in roots {
+                    if let Some(root) = root {
+                        lines.insert(format!("schema.{name}"), root.node.to_string());
+                    }
+                }
+            }
+            TypeSystemDefinition::Type(definition) => {
+                let (name, kind) = (&definition.node.name.node, &definition.node.kind);
+                describe(&mut lines, name, kind);
+            }
+            TypeSystemDefinition::Directive(_) => {}
+        }
+    }
+    lines
+}
+
+fn describe(lines: &mut BTreeMap<String, String>, name: &str, kind: &TypeKind) {
+    let what = match kind {
+        TypeKind::Scalar => "scalar",
+        TypeKind::Object(object) => {
+            for interface in &object.implements {
+                lines.insert(format!("{name} implements {}", interface.node), String::new());
+            }
+            fields(lines, name, &object.fields);
+            "type"
+        }
+        TypeKind::Interface(interface) => {
+            fields(lines, name, &interface.fields);
+            "interface"
+        }
+        TypeKind::Union(union) => {
+            for member in &union.members {
+                lines.insert(format!("{name} = {}", member.node), String::new());
+            }
+            "union"
+        }
+        TypeKind::Enum(words) => {
+            for word in &words.values {
+                lines.insert(format!("{name}.{}", word.node.value.node), String::new());
+            }
+            "enum"
+        }
+        TypeKind::InputObject(input) => {
+            for field in &input.fields {
+                let (field, ty) = typed(field);
+                lines.insert(format!("{name}.{field}"), ty);
+            }
+            "input"
+        }
+    };
+    lines.insert(name.to_owned(), what.to_owned());
+}
+
+fn fields(
+    lines: &mut BTreeMap<String, String>,
+    name: &str,
+    fields: &[Positioned<FieldDefinition>],
+) {
+    for field in fields.iter().map(|field| &field.node) {
+        lines.insert(format!("{name}.{}", field.name.node), field.ty.node.to_string());
+        for argument in &field.arguments {
+            let (argument, ty) = typed(argument);
+            lines.insert(format!("{name}.{}({argument}:)", field.name.node), ty);
+        }
+    }
+}
+
+fn typed(value: &Positioned<InputValueDefinition>) -> (String, String) {
+    (value.node.name.node.to_string(), value.node.ty.node.to_string())
+}
+
+fn contract() -> BTreeMap<String, String> {
+    // What it says about itself comes first, and is not for parsers.
+    let contract = include_str!("../schema.graphql");
+    let begin = contract.find("\nschema {").unwrap();
+    lines(&parse_schema(&contract[begin..]).unwrap())
+}
+
+fn served() -> BTreeMap<String, String> {
+    let sdl = roundtable_graphql::schema().finish().sdl();
+    lines(&parse_schema(sdl).unwrap())
+}
+
+#[test]
+fn everything_of_the_contract_is_served_as_it_is_spelled() {
+    let (contract, served) = (contract(), served());
+    let mut differences = Vec::new();
+    for (line, expected) in &contract {
+        match served.get(line) {
+            Some(found) if found == expected => {}
+            Some(found) => differences.push(format!("{line}: {expected}, and not {found}")),
+            None => differences.push(format!("{line}: {expected} is missing")),
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn what_is_added_asks_for_nothing_that_clients_of_the_contract_do_not_send() {
+    let (contract, served) = (contract(), served());
+    let demanded = served.iter().filter(|(line, ty)| {
+        let is_input = served.get(line.split('.').next().unwrap()).is_some_and(|it| it == "input");
+        let is_argument = line.ends_with(":)") || (is_input && line.contains('.'));
+        let field = line.split('(').next().unwrap();
+        let is_known = if is_input {
+            contract.contains_key(line.split('.').next().unwrap())
+        } else {
+            contract.contains_key(field)
+        };
+        is_argument && ty.ends_with('!') && is_known && !contract.contains_key(*line)
+    });
+    assert_eq!(demanded.map(|(line, _)| line.clone()).collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+#[test]
+fn how_it_is_put_together_inside_is_not_served() {
+    let served = served();
+    for name in ["SocialQueries", "TownQueries", "SocialMutations", "TownMutations"] {
+        assert!(!served.keys().any(|line| line.contains(name)), "{name}");
+    }
+}

@@ -1,0 +1,128 @@
+//! Values before it is known what they must be: those of a file have types, those of variables and flags
+//! are texts, which become whatever their key needs.
+
+use std::collections::BTreeMap;
+
+use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
+use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
+
+/// A value, or a table of them.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// From a variable, a flag or a file with a secret.
+    Text(String),
+    /// From a file.
+    Typed(toml::Value),
+    /// A table.
+    Table(BTreeMap<String, Value>),
+}
+
+impl Value {
+    /// What a file says, in tables of our own, so that others can be laid over them.
+    pub(super) fn of(value: toml::Value) -> Self {
+        match value {
+            toml::Value::Table(table) => {
+                Self::Table(table.into_iter().map(|(key, value)| (key, Self::of(value))).collect())
+            }
+            other => Self::Typed(other),
+        }
+    }
+}
+
+impl IntoDeserializer<'_, Error> for Value {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+fn plain(error: &toml::de::Error) -> Error {
+    Error::custom(error.message())
+}
+
+/// A text that must be a number or a truth: what it is if it is one, itself if not, so that whoever
+/// expects something else says so.
+macro_rules! parsed {
+    ($($method:ident: $type:ty => $visit:ident,)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            match self {
+                Self::Text(text) => match text.trim().parse::<$type>() {
+                    Ok(value) => visitor.$visit(value),
+                    Err(_) => visitor.visit_string(text),
+                },
+                other => other.deserialize_any(visitor),
+            }
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Value {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self {
+            Self::Text(text) => visitor.visit_string(text),
+            Self::Typed(value) => value.deserialize_any(visitor).map_err(|error| plain(&error)),
+            Self::Table(table) => visitor.visit_map(MapDeserializer::new(table.into_iter())),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    /// In a text, commas stand between the items of a list.
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self {
+            Self::Text(text) => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                let items: Vec<Self> = items.map(|item| Self::Text(item.to_owned())).collect();
+                visitor.visit_seq(SeqDeserializer::new(items.into_iter()))
+            }
+            other => other.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        match self {
+            Self::Text(text) | Self::Typed(toml::Value::String(text)) => {
+                let text: serde::de::value::StringDeserializer<Error> = text.into_deserializer();
+                text.deserialize_enum(name, variants, visitor)
+            }
+            _ => Err(Error::custom(format!("expected one of {}", variants.join(", ")))),
+        }
+    }
+
+    parsed! {
+        deserialize_bool: bool => visit_bool,
+        deserialize_i8: i64 => visit_i64,
+        deserialize_i16: i64 => visit_i64,
+        deserialize_i32: i64 => visit_i64,
+        deserialize_i64: i64 => visit_i64,
+        deserialize_u8: u64 => visit_u64,
+        deserialize_u16: u64 => visit_u64,
+        deserialize_u32: u64 => visit_u64,
+        deserialize_u64: u64 => visit_u64,
+        deserialize_f32: f64 => visit_f64,
+        deserialize_f64: f64 => visit_f64,
+    }
+
+    serde::forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct tuple tuple_struct map struct identifier
+        ignored_any
+    }
+}

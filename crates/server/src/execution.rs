@@ -1,0 +1,140 @@
+//! Doing what a document asks for, whichever way it came: checked, limited in time, counted, and with its
+//! cost if that was asked for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_graphql::{Request, Response};
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
+use roundtable_domain::Code;
+use roundtable_graphql::{Asked, Client, Limits, Refused, Schema, code_of};
+use roundtable_table::Recorder;
+
+use crate::answers::refusal;
+use crate::gate::{Allows, Gate, Way};
+use crate::meters::Meters;
+use crate::wiring::Process;
+use crate::xray;
+
+/// What requests are executed with.
+#[derive(Clone)]
+pub(crate) struct Execution {
+    process: Arc<Process>,
+    schema: Schema,
+    limits: Limits,
+    meters: Arc<Meters>,
+}
+
+/// Not the schema: that is long.
+impl std::fmt::Debug for Execution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Execution").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl Execution {
+    pub(crate) fn new(process: Arc<Process>, meters: Arc<Meters>) -> Self {
+        let (settings, http) = (&process.settings.graphql, &process.settings.http);
+        let limits = Limits {
+            depth_max: settings.depth_max,
+            cost_max: settings.cost_max,
+            aliases_max: settings.aliases_max,
+            tokens_max: settings.tokens_max,
+            directives_max: settings.directives_max,
+            batch_max: http.batch_max,
+        };
+        let mut schema = limits.on(roundtable_graphql::schema()).extension(Gate);
+        if !settings.introspection {
+            schema = schema.disable_introspection().disable_suggestions();
+        }
+        Self { schema: schema.finish(), process, limits, meters }
+    }
+
+    /// How much may be asked for.
+    pub(crate) const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Answers one request.
+    pub(crate) async fn once(
+        &self,
+        request: Request,
+        client: &Client,
+        allows: Allows,
+        costs: bool,
+    ) -> Response {
+        let wanted = costs && self.process.settings.graphql.xray;
+        let recorder = wanted.then(|| Arc::new(Recorder::default()));
+        let way = Way::new(allows, client.caller.clone());
+        let request = self.asked(request, client, way, recorder.as_ref());
+        let limit = self.patience();
+        let executed = tokio::time::timeout(limit, self.schema.execute(request)).await;
+        let response = executed.unwrap_or_else(|_| refusal(too_long(limit)));
+        self.count(&response);
+        match recorder {
+            Some(recorder) => response.extension("xray", xray::shown(&recorder.take())),
+            None => response,
+        }
+    }
+
+    /// Answers one request as often as there is something to tell.
+    pub(crate) fn stream(&self, request: Request, client: &Client) -> BoxStream<'static, Response> {
+        let way = Way::new(Allows::Everything, client.caller.clone());
+        let request = self.asked(request, client, Arc::clone(&way), None);
+        let (execution, stream) = (self.clone(), self.schema.execute_stream(request));
+        let answers = futures::stream::unfold(Some(stream), move |stream| {
+            let (execution, way) = (execution.clone(), Arc::clone(&way));
+            async move {
+                let mut stream = stream?;
+                let limit = execution.patience();
+                loop {
+                    match tokio::time::timeout(limit, stream.next()).await {
+                        Ok(answer) => {
+                            let answer = answer?;
+                            execution.count(&answer);
+                            return Some((answer, Some(stream)));
+                        }
+                        // Whoever listens may wait for as long as nothing happens.
+                        Err(_) if way.listens() => {}
+                        Err(_) => return Some((refusal(too_long(limit)), None)),
+                    }
+                }
+            }
+        });
+        answers.boxed()
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_secs(self.process.settings.http.request_seconds.max(1))
+    }
+
+    fn asked(
+        &self,
+        request: Request,
+        client: &Client,
+        way: Arc<Way>,
+        recorder: Option<&Arc<Recorder>>,
+    ) -> Request {
+        let services = &self.process.services;
+        let services = match recorder {
+            Some(recorder) => {
+                services.on(&services.ground.observed(Arc::clone(recorder) as Arc<_>))
+            }
+            None => services.clone(),
+        };
+        request.data(way).data(Arc::new(Asked::new(client.clone(), services)))
+    }
+
+    /// Counts what was answered, and what went wrong by its code.
+    fn count(&self, response: &Response) {
+        self.meters.answered();
+        response.errors.iter().for_each(|error| self.meters.refused(code_of(error)));
+    }
+}
+
+fn too_long(limit: Duration) -> Refused {
+    let seconds = limit.as_secs();
+    let sentence = format!("this took longer than {seconds} seconds and was given up");
+    Refused::new(Code::TooComplex, sentence)
+}

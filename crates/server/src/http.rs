@@ -1,0 +1,92 @@
+//! HTTP: which address is what, and what holds for all of them: ids, times, origins, compression, and that
+//! whatever goes wrong is said in the words of the contract.
+
+mod asking;
+mod calls;
+mod console;
+mod events;
+mod files;
+mod health;
+mod internal;
+mod passage;
+mod refusals;
+mod socket;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{any, get};
+use roundtable_domain::Code;
+use roundtable_graphql::Refused;
+use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+
+use crate::execution::Execution;
+use crate::meters::Meters;
+use crate::stopping::Stopping;
+use crate::wiring::Process;
+
+pub(crate) use self::asking::Peer;
+
+/// What every handler has.
+#[derive(Clone, Debug)]
+pub(crate) struct App {
+    pub(crate) process: Arc<Process>,
+    pub(crate) execution: Execution,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) stopping: Stopping,
+    /// Room for those who listen.
+    pub(crate) seats: Arc<Semaphore>,
+}
+
+impl App {
+    pub(crate) fn new(process: Arc<Process>, stopping: Stopping) -> Self {
+        let meters = Arc::new(Meters::new());
+        let execution = Execution::new(Arc::clone(&process), Arc::clone(&meters));
+        let seats = Arc::new(Semaphore::new(process.settings.live.connections_max));
+        Self { process, execution, meters, stopping, seats }
+    }
+}
+
+/// Everything that can be asked of this process.
+pub(crate) fn router(app: App) -> Router {
+    let settings = &app.process.settings;
+    let mut router =
+        Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready));
+    if settings.http.metrics {
+        router = router.route("/metrics", get(health::metrics));
+    }
+    if app.process.tells_others() {
+        router = router.route(crate::relay::PATH, get(internal::changes));
+    }
+    if app.process.answers() {
+        router = router
+            .route("/graphql", get(calls::get).post(calls::post).fallback(refusals::method))
+            .route("/.well-known/jwks.json", get(health::keys));
+        if settings.graphql.console {
+            router = router
+                .route("/", get(console::page))
+                .route("/console.js", get(console::script))
+                .route("/console.css", get(console::style));
+        }
+        if app.process.files.is_some() {
+            let files = get(files::fetch).put(files::send).fallback(refusals::method);
+            router = router.route("/media/{*key}", files);
+        }
+    }
+    let cors = passage::origins(&settings.http);
+    let mut router = router.fallback(any(refusals::nowhere)).layer(CatchPanicLayer::custom(broke));
+    if settings.http.compression {
+        router = router.layer(CompressionLayer::new());
+    }
+    let passing = axum::middleware::from_fn_with_state(app.clone(), passage::pass);
+    router.layer(cors).layer(passing).with_state(app)
+}
+
+/// A handler broke: nobody outside learns how.
+fn broke(why: Box<dyn std::any::Any + Send>) -> axum::response::Response {
+    let why = why.downcast_ref::<&str>().copied().or(why.downcast_ref::<String>().map(|s| &**s));
+    tracing::error!(why = why.unwrap_or("unknown"), "a handler broke");
+    refusals::refused(Refused::new(Code::Internal, "something went wrong here; it was noted"))
+}

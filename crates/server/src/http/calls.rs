@@ -1,0 +1,156 @@
+//! Questions and changes: `POST /graphql` with one request or a few, `GET /graphql` with a question, and
+//! the ways to listen that begin with a GET.
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts as _, Request, State, WebSocketUpgrade};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use roundtable_domain::Code;
+use roundtable_graphql::{Limits, Refused, is_unasked};
+
+use super::App;
+use super::passage::XRAY;
+use super::refusals::{JSON, refused, with_status};
+use super::{events, socket};
+use crate::answers::text;
+use crate::gate::Allows;
+
+/// What answers are called for clients that know the difference.
+const GRAPHQL_JSON: &str = "application/graphql-response+json";
+const EVENTS: &str = "text/event-stream";
+
+/// One request, or several.
+enum Asked {
+    One(Box<async_graphql::Request>),
+    Several(Vec<async_graphql::Request>),
+}
+
+/// `POST /graphql`.
+pub(super) async fn post(State(app): State<App>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let known = match app.known(&head.headers, &head.extensions).await {
+        Ok(known) => known,
+        Err(why) => return refused(why),
+    };
+    let asked = match read(&app, &head.headers, body).await {
+        Ok(asked) => asked,
+        Err(response) => return response,
+    };
+    let wants_cost = head.headers.get(&XRAY).is_some_and(|value| value == "1");
+    match asked {
+        Asked::One(request) if accepts(&head.headers, EVENTS) => {
+            events::answer(&app, *request, known)
+        }
+        Asked::One(request) => {
+            let client = &known.client;
+            let answer = app.execution.once(*request, client, Allows::Calls, wants_cost).await;
+            one(&head.headers, &answer)
+        }
+        Asked::Several(requests) => {
+            let (execution, client) = (&app.execution, &known.client);
+            let answers = requests.into_iter().map(|request| async move {
+                text(&execution.once(request, client, Allows::Calls, wants_cost).await)
+            });
+            let answers = futures::future::join_all(answers).await;
+            json(StatusCode::OK, JSON, format!("[{}]", answers.join(",")))
+        }
+    }
+}
+
+/// `GET /graphql`: a WebSocket, events, or a question in the address.
+pub(super) async fn get(State(app): State<App>, request: Request) -> Response {
+    let (mut head, _) = request.into_parts();
+    if head.headers.contains_key(header::UPGRADE) {
+        return match WebSocketUpgrade::from_request_parts(&mut head, &()).await {
+            Ok(upgrade) => {
+                let address = app.address(&head.headers, &head.extensions);
+                socket::open(app, upgrade, address)
+            }
+            Err(_) => refused(Refused::bad("this is no request for a WebSocket")),
+        };
+    }
+    let known = match app.known(&head.headers, &head.extensions).await {
+        Ok(known) => known,
+        Err(why) => return refused(why),
+    };
+    let query = head.uri.query().unwrap_or_default();
+    let request = match async_graphql::http::parse_query_string(query) {
+        Ok(request) if !request.query.is_empty() => request,
+        _ => return refused(Refused::bad("expected a document in `query`")),
+    };
+    if accepts(&head.headers, EVENTS) {
+        return events::answer(&app, request, known);
+    }
+    let answer = app.execution.once(request, &known.client, Allows::Queries, false).await;
+    one(&head.headers, &answer)
+}
+
+fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let all = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    all.flat_map(|value| value.split(',')).any(|value| {
+        value.split(';').next().is_some_and(|name| name.trim().eq_ignore_ascii_case(kind))
+    })
+}
+
+fn one(headers: &HeaderMap, answer: &async_graphql::Response) -> Response {
+    if !accepts(headers, GRAPHQL_JSON) {
+        return json(StatusCode::OK, JSON, text(answer));
+    }
+    let status = if is_unasked(answer) { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    json(status, HeaderValue::from_static(GRAPHQL_JSON), text(answer))
+}
+
+fn json(status: StatusCode, kind: HeaderValue, text: String) -> Response {
+    let mut response = (status, text).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    let private = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(header::CACHE_CONTROL, private);
+    response
+}
+
+/// Reads the body, in time and up to its limit.
+#[expect(clippy::result_large_err, reason = "both ways end in a response at once")]
+async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Asked, Response> {
+    let settings = &app.process.settings.http;
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim).unwrap_or_default();
+    // Anything else a page of any origin could send without asking first.
+    if ![GRAPHQL_JSON, "application/json"].iter().any(|known| kind.eq_ignore_ascii_case(known)) {
+        let why = Refused::bad("expected `content-type: application/json`");
+        return Err(with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+    }
+    let limit = std::time::Duration::from_secs(settings.request_seconds.max(1));
+    let reading = Limited::new(body, settings.body_bytes_max).collect();
+    let body = match tokio::time::timeout(limit, reading).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => {
+            let max = settings.body_bytes_max;
+            let why = Refused::new(Code::TooComplex, format!("a body has at most {max} bytes"));
+            return Err(with_status(StatusCode::PAYLOAD_TOO_LARGE, why));
+        }
+        Ok(Err(_)) => return Err(refused(Refused::bad("the body broke off"))),
+        Err(_) => {
+            let why = Refused::bad("the body took too long");
+            return Err(with_status(StatusCode::REQUEST_TIMEOUT, why));
+        }
+    };
+    parse(&body, app.execution.limits()).map_err(refused)
+}
+
+fn parse(body: &[u8], limits: &Limits) -> Result<Asked, Refused> {
+    let wrong = |_| {
+        Refused::bad(
+            "the body is not the JSON of a GraphQL request: {\"query\": …, \"variables\": …}",
+        )
+    };
+    if body.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'[') {
+        return Ok(Asked::One(Box::new(serde_json::from_slice(body).map_err(wrong)?)));
+    }
+    let several: Vec<async_graphql::Request> = serde_json::from_slice(body).map_err(wrong)?;
+    if several.is_empty() {
+        return Err(Refused::bad("there is no request in this list"));
+    }
+    limits.check_batch(several.len())?;
+    Ok(Asked::Several(several))
+}

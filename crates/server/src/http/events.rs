@@ -1,0 +1,87 @@
+//! Listening by server-sent events: one subscription for each connection, `next` for every event and
+//! `complete` at the end, as the protocol of GraphQL over SSE has it.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
+use futures::StreamExt as _;
+use roundtable_domain::Code;
+use roundtable_graphql::Refused;
+use tokio::sync::mpsc;
+
+use super::App;
+use super::refusals::refused;
+use crate::answers::text;
+use crate::identity::Known;
+
+/// A comment, which keeps the connection from looking dead.
+const STILL_HERE: Bytes = Bytes::from_static(b":\n\n");
+const COMPLETE: Bytes = Bytes::from_static(b"event: complete\ndata:\n\n");
+
+/// Answers with events.
+pub(super) fn answer(app: &App, request: async_graphql::Request, known: Known) -> Response {
+    let Ok(seat) = Arc::clone(&app.seats).try_acquire_owned() else {
+        return refused(Refused::new(Code::RateLimited, "too many are listening; try again later"));
+    };
+    let (to, from) = mpsc::channel(app.process.settings.live.buffer_max.max(1));
+    let app = app.clone();
+    tokio::spawn(async move {
+        let _held = app.meters.listener();
+        tell(&app, request, &known, &to).await;
+        drop(seat);
+    });
+    let body = futures::stream::unfold(from, async |mut from: mpsc::Receiver<Bytes>| {
+        let event = from.recv().await?;
+        Some((Ok::<_, Infallible>(event), from))
+    });
+    let mut response = Body::from_stream(body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+}
+
+/// Tells a client of everything, until there is nothing more, it leaves, or it does not listen.
+async fn tell(app: &App, request: async_graphql::Request, known: &Known, to: &mpsc::Sender<Bytes>) {
+    let settings = &app.process.settings.live;
+    let slow = Duration::from_secs(settings.slow_seconds.max(1));
+    let mut stream = app.execution.stream(request, &known.client);
+    let over = app.until(known);
+    tokio::pin!(over);
+    let mut quiet = tokio::time::interval(Duration::from_secs(settings.keepalive_seconds.max(1)));
+    quiet.tick().await;
+    loop {
+        let event = tokio::select! {
+            () = to.closed() => return,
+            () = &mut over => COMPLETE,
+            () = app.stopping.clone().wished() => COMPLETE,
+            _ = quiet.tick() => STILL_HERE,
+            next = stream.next() => match next {
+                Some(answer) => Bytes::from(format!("event: next\ndata: {}\n\n", text(&answer))),
+                None => COMPLETE,
+            },
+        };
+        let last = event == COMPLETE;
+        if to.send_timeout(event, slow).await.is_err() {
+            app.meters.slow();
+            return;
+        }
+        if last {
+            return;
+        }
+    }
+}
+
+impl App {
+    /// Waits until what somebody has shown is over.
+    pub(super) async fn until(&self, known: &Known) {
+        let Some(until) = known.until else { return std::future::pending().await };
+        let now = self.process.services.ground.clock().now_seconds();
+        tokio::time::sleep(Duration::from_secs(until.saturating_sub(now))).await;
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether a process lives, whether it can be asked, what it counts, and what its tokens are checked with.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use roundtable_model::entities::Checkpoint;
+use roundtable_model::{Processor, Purpose, StreamShard};
+use roundtable_table::Error;
+
+use super::App;
+use super::refusals::JSON;
+use crate::configuration::Role;
+use crate::meters::Page;
+
+/// How long the store may take to answer, before it is said to be away.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Nobody's: it is written about and never written.
+const NOBODY: Processor = Processor::named("readiness");
+const NOTHING: Purpose = Purpose::named("readiness");
+/// How long what others check tokens with may be kept.
+const KEYS_KEPT: &str = "public, max-age=300";
+
+/// It lives: it answers.
+pub(super) async fn alive() -> &'static str {
+    "ok\n"
+}
+
+/// Whether it can be asked.
+pub(super) async fn ready(State(app): State<App>) -> Response {
+    let wrong = wrong(&app).await;
+    let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let said = serde_json::json!({ "ready": wrong.is_empty(), "problems": wrong }).to_string();
+    let mut response = (status, said).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response
+}
+
+async fn wrong(app: &App) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if app.stopping.is_wished() {
+        wrong.push(String::from("it is being stopped"));
+    } else if let Some(broken) = app.process.broken() {
+        tracing::error!(broken, "restart this process");
+        wrong.push(broken);
+    }
+    match tokio::time::timeout(PATIENCE, store(app)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the store is not ready");
+            wrong.push(String::from("the store cannot be reached, or takes no writes"));
+        }
+        Err(_) => wrong.push(String::from("the store does not answer in time")),
+    }
+    wrong
+}
+
+/// Asks the store for something, and an embedded one also to write: its disk may be full.
+async fn store(app: &App) -> Result<(), roundtable_model::Error> {
+    let ground = &app.process.services.ground;
+    ground.ops().sealed_keys(&NOTHING).limit(1).page().await?;
+    if !ground.store().capabilities().one_process {
+        return Ok(());
+    }
+    let Ok(shard) = "none".parse::<StreamShard>() else { return Ok(()) };
+    match ground.ops().table().delete(Checkpoint::at(&NOBODY, &shard).delete()).await {
+        Ok(_) | Err(Error::ConditionFailed { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What it counts.
+pub(super) async fn metrics(State(app): State<App>) -> Response {
+    let mut page = Page::default();
+    app.meters.show(&mut page);
+    if let Some(engine) = &app.process.engine {
+        page.engine(&engine.metrics());
+    }
+    if app.process.settings.role != Role::Api {
+        page.streams(&app.process.runner.figures());
+    }
+    page.feeds(&app.process.services.feeds.figures());
+    let mut response = page.into_text().into_response();
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// What access tokens are checked with.
+pub(super) async fn keys(State(app): State<App>) -> Response {
+    let mut response = app.process.keys.published().to_string().into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, JSON);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(KEYS_KEPT));
+    response
+}

@@ -1,0 +1,52 @@
+//! The server: everything between the network and the services. Configuration, wiring, sign-in keys,
+//! HTTP, live updates, and an end in good order.
+//!
+//! It keeps no rules: who may do or see what the services decide, and what can be asked is
+//! `roundtable-graphql`'s.
+
+// What answers a query is one future within another for each kind of thing that can be asked.
+#![recursion_limit = "256"]
+
+mod answers;
+mod backstage;
+mod configuration;
+mod copies;
+mod execution;
+mod gate;
+mod http;
+mod identity;
+mod keys;
+mod listening;
+mod meters;
+mod office;
+mod oidc;
+mod outgoing;
+mod relay;
+mod seal;
+mod server;
+mod sharing;
+mod socket;
+mod stopping;
+mod store;
+mod tap;
+mod tokens;
+mod wiring;
+mod xray;
+
+pub use configuration::{
+    Configuration, GraphqlSettings, HttpSettings, Layers, LiveSettings, LogFormat, LogSettings,
+    Misconfigured, OidcSettings, ProcessSettings, Role, SignInSettings, StoreKind, StoreSettings,
+    TlsSettings,
+};
+pub use copies::{CopyError, backup, copy_beside, restore};
+pub use keys::KeyError;
+pub use office::{Answer, Letter, Office, Order};
+pub use server::{Handle, Server};
+pub use socket::{AskError, ask};
+pub use stopping::{Stop, Stopping};
+pub use wiring::StartError;
+
+/// What can be asked of a server, in the language of GraphQL.
+pub fn sdl() -> String {
+    roundtable_graphql::schema().finish().sdl()
+}

@@ -1,0 +1,336 @@
+//! Puts a process together: the store, the ground, the services, the streams, the keys. What it is made
+//! of is decided here, and nowhere else.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use roundtable_domain::{
+    Chance, Feeds, Ground, Live, MediaFiles, MediaStore, Messages, Notifications, Parts, Settings,
+};
+use roundtable_engine::Engine;
+use roundtable_graphql::{Cursors, Issuer, Services};
+use roundtable_hooks::{Deliverer, PATIENCE, WebhookJudge};
+use roundtable_media::{Bucket, Directory};
+use roundtable_model::{Ids, Ops};
+use roundtable_streams::{Runner, Setup};
+use roundtable_table::Clock;
+use tokio::task::JoinSet;
+
+use crate::backstage::Behind;
+use crate::configuration::{Configuration, Misconfigured, ProcessSettings, Role, StoreKind};
+use crate::identity::Identity;
+use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, Keys};
+use crate::office::Office;
+use crate::oidc::Oidc;
+use crate::relay::{Hearing, Relay};
+use crate::seal::Seal;
+use crate::sharing::Shared;
+use crate::socket;
+use crate::stopping::Stopping;
+use crate::store::{self, Opened};
+use crate::tap::{Tap, Taps};
+use crate::tokens::Tokens;
+
+/// Where files that people send are, in the directory of the store.
+pub(crate) const MEDIA: &str = "media";
+/// What tokens call their issuer, where it has no address.
+const ISSUER: &str = "roundtable";
+
+/// Why a process could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It is configured wrongly.
+    #[error(transparent)]
+    Configuration(#[from] Misconfigured),
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] roundtable_table::Error),
+    /// The tables are not what they must be.
+    #[error(transparent)]
+    Ground(#[from] roundtable_model::Error),
+    /// There are no keys.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// The store of files is configured wrongly.
+    #[error("media: {0}")]
+    Media(#[from] roundtable_media::Misconfigured),
+    /// The hook is configured wrongly.
+    #[error("hook: {0}")]
+    Hook(#[from] roundtable_hooks::Misconfigured),
+    /// The address cannot be listened at.
+    #[error("http.listen: cannot listen at {address}: {error}")]
+    Listen {
+        /// Where.
+        address: std::net::SocketAddr,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// The system has no randomness.
+    #[error("the operating system gives no random bytes")]
+    Chance,
+    /// A part broke while it started.
+    #[error("a part of the server broke while it started")]
+    Panicked,
+}
+
+/// A process that is put together.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(crate) settings: ProcessSettings,
+    pub(crate) services: Services,
+    pub(crate) identity: Identity,
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) tokens: Arc<Tokens>,
+    /// Hears of changes that other processes read, if any do.
+    hearing: Option<Arc<Hearing>>,
+    pub(crate) relay: Relay,
+    pub(crate) runner: Runner,
+    pub(crate) engine: Option<Engine>,
+    /// The files that this process hands out itself.
+    pub(crate) files: Option<Directory>,
+    /// What works in the background; each says what it was when it ends.
+    pub(crate) background: Mutex<JoinSet<&'static str>>,
+    /// What of it should not have ended.
+    broken: Mutex<Option<String>>,
+}
+
+impl Process {
+    /// Opens everything; nothing runs yet. `at` is how clients reach this process, unless configured.
+    pub(crate) async fn open(
+        configuration: Configuration,
+        clock: Arc<dyn Clock>,
+        at: &str,
+    ) -> Result<Self, StartError> {
+        let Configuration { process, settings } = configuration;
+        let Opened { store, engine } = store::open(&process.store, &clock).await?;
+        // Before the ground: the key that it stands on is among them.
+        let ops = store.create_table(Ops::SHAPE.definition(&settings.tables.ops)).await?;
+        let keys = Arc::new(open_keys(&process, Ops::on(ops), &clock).await?);
+        let ground = Ground::open(Parts {
+            store,
+            ids: Ids::from_os(Arc::clone(&clock)).map_err(|_| StartError::Chance)?,
+            chance: Chance::from_os().map_err(|_| StartError::Chance)?,
+            clock: Arc::clone(&clock),
+            settings,
+            fingerprint_key: keys.lasting(&FINGERPRINTS).await?,
+        });
+        let ground = ground.await?;
+        let url = process.http.public_url.as_deref().unwrap_or(at).trim_end_matches('/');
+        let (files, media) = open_media(&process, ground.settings(), &keys, &clock, url).await?;
+        let feeds = Feeds::new(ground.clone());
+        let messages = Messages::new(ground.clone());
+        let notifications = Notifications::new(ground.clone());
+        let live = Live::new(ground.clone());
+        let taps = Taps {
+            feeds: feeds.clone(),
+            messages: messages.clone(),
+            notifications: notifications.clone(),
+            live: live.clone(),
+        };
+        let issuer = process.http.public_url.clone().unwrap_or_else(|| ISSUER.to_owned());
+        let sign_in = &process.sign_in;
+        let tokens = Arc::new(Tokens::new(
+            Arc::clone(&keys),
+            Arc::clone(&clock),
+            issuer,
+            sign_in.audience.clone(),
+            sign_in.token_seconds,
+        ));
+        let hearing = hearing(&process, &ground, &tokens, &taps)?;
+        let relay = Relay::new();
+        let tap = Tap { taps: hearing.is_none().then_some(taps), relay: relay.clone() };
+        let runner = streams(&ground, &media, tap)?;
+        let oidc = sign_in.oidc.clone().map(|oidc| Oidc::new(oidc, Arc::clone(&clock)));
+        let identity = Identity::new(ground.clone(), Arc::clone(&tokens), oidc.transpose()?);
+        let cursors = Cursors::new(&keys.lasting(&CURSORS).await?).ok_or(KeyError::NotMade)?;
+        let services = Services {
+            feeds,
+            messages,
+            notifications,
+            live,
+            media: MediaFiles::new(ground.clone(), media),
+            issuer: Arc::clone(&tokens) as Arc<dyn Issuer>,
+            backstage: Arc::new(Behind::new(ground.clone(), runner.clone())),
+            cursors: Arc::new(cursors),
+            ground,
+        };
+        Ok(Self {
+            settings: process,
+            services,
+            identity,
+            keys,
+            tokens,
+            hearing,
+            relay,
+            runner,
+            engine,
+            files,
+            background: Mutex::default(),
+            broken: Mutex::default(),
+        })
+    }
+
+    /// Whether requests are answered here.
+    pub(crate) fn answers(&self) -> bool {
+        self.settings.role != Role::Worker
+    }
+
+    /// Whether this process reads changes that others want to hear of.
+    pub(crate) fn tells_others(&self) -> bool {
+        let alone = self.services.ground.store().capabilities().one_process;
+        self.settings.role != Role::Api && !alone
+    }
+
+    /// Starts what works in the background, until `stopping`.
+    pub(crate) fn start(&self, stopping: &Stopping) {
+        let mut background = self.background.lock();
+        if self.settings.role != Role::Api {
+            let (runner, stop) = (self.runner.clone(), stopping.clone());
+            background.spawn(async move {
+                runner.run(stop.wished()).await;
+                "the runner of the stream"
+            });
+        }
+        if self.answers() {
+            let (feeds, stop) = (self.services.feeds.clone(), stopping.clone());
+            background.spawn(async move {
+                feeds.follow(stop.wished()).await;
+                "what keeps feeds in memory"
+            });
+            let (notifications, stop) = (self.services.notifications.clone(), stopping.clone());
+            background.spawn(async move {
+                notifications.follow(stop.wished()).await;
+                "what tells of notifications"
+            });
+            let (live, stop) = (self.services.live.clone(), stopping.clone());
+            background.spawn(async move {
+                live.follow(stop.wished()).await;
+                "what tells those who listen"
+            });
+        }
+        if let Some(hearing) = &self.hearing {
+            let (hearing, stop) = (Arc::clone(hearing), stopping.clone());
+            background.spawn(async move {
+                hearing.run(&stop).await;
+                "what hears the workers"
+            });
+        }
+        if let Some(engine) = &self.engine {
+            let data = self.settings.store.data.clone();
+            let embedded = Some((engine.clone(), data.clone()));
+            let office = Office::new(&self.services.ground, &self.runner, embedded);
+            let serving = socket::serve(data, office, stopping.clone());
+            background.spawn(async move {
+                serving.await;
+                "the socket for administration"
+            });
+        }
+        let (keys, stop) = (Arc::clone(&self.keys), stopping.clone());
+        background.spawn(async move {
+            keep_keys(&keys, &stop).await;
+            "what keeps the keys"
+        });
+    }
+
+    /// What should work in the background and does not any more.
+    pub(crate) fn broken(&self) -> Option<String> {
+        let ended = self.background.lock().try_join_next();
+        let mut broken = self.broken.lock();
+        if let Some(ended) = ended {
+            let what = ended.unwrap_or("something in the background");
+            *broken = Some(format!("{what} has stopped"));
+        }
+        broken.clone()
+    }
+}
+
+/// Between two looks at the keys.
+const KEYS_EVERY: std::time::Duration = std::time::Duration::from_mins(1);
+
+async fn keep_keys(keys: &Keys, stopping: &Stopping) {
+    while stopping.unless(tokio::time::sleep(KEYS_EVERY)).await.is_some() {
+        if let Err(error) = keys.keep_up().await {
+            tracing::warn!(%error, "cannot look after the keys");
+        }
+    }
+}
+
+async fn open_keys(
+    process: &ProcessSettings,
+    ops: Ops,
+    clock: &Arc<dyn Clock>,
+) -> Result<Keys, StartError> {
+    let sign_in = &process.sign_in;
+    let secret = match &sign_in.secret {
+        Some(secret) => secret.clone(),
+        None => store::secret(&process.store.data)?,
+    };
+    let seal = Seal::new(&secret).ok_or(KeyError::NotMade)?;
+    let (days, seconds) = (sign_in.key_days, sign_in.token_seconds);
+    Ok(Keys::open(ops, Arc::clone(clock), seal, days, seconds).await?)
+}
+
+async fn open_media(
+    process: &ProcessSettings,
+    settings: &Settings,
+    keys: &Keys,
+    clock: &Arc<dyn Clock>,
+    url: &str,
+) -> Result<(Option<Directory>, Arc<dyn MediaStore>), StartError> {
+    if let Some(bucket) = &settings.media.s3 {
+        return Ok((None, Arc::new(Bucket::open(bucket)?)));
+    }
+    if process.store.kind == StoreKind::Dynamodb && process.role != Role::All {
+        tracing::warn!(
+            "media.s3: none; all processes must then see the same directory `store.data`"
+        );
+    }
+    let (at, base) = (process.store.data.join(MEDIA), format!("{url}/{MEDIA}"));
+    let secret = keys.lasting(&FILES).await?;
+    let files = Directory::open(&at, &base, &secret, Arc::clone(clock))?;
+    Ok((Some(files.clone()), Arc::new(files)))
+}
+
+/// Who hears of the changes that other processes read: nobody, where there are none.
+fn hearing(
+    process: &ProcessSettings,
+    ground: &Ground,
+    tokens: &Arc<Tokens>,
+    taps: &Taps,
+) -> Result<Option<Arc<Hearing>>, Misconfigured> {
+    let workers = &process.live.workers;
+    if ground.store().capabilities().one_process {
+        if workers.is_empty() {
+            return Ok(None);
+        }
+        let why = "an embedded store has no other processes";
+        return Err(Misconfigured::together("live.workers", why));
+    }
+    match process.role {
+        Role::Worker => Ok(None),
+        Role::All if workers.is_empty() => Ok(None),
+        Role::All | Role::Api => {
+            if workers.is_empty() {
+                tracing::warn!("live.workers: none; those who listen here are told late or never");
+            }
+            Ok(Some(Arc::new(Hearing::of(workers, Arc::clone(tokens), taps.clone())?)))
+        }
+    }
+}
+
+fn streams(ground: &Ground, media: &Arc<dyn MediaStore>, tap: Tap) -> Result<Runner, StartError> {
+    let mut seed = [0; 32];
+    aws_lc_rs::rand::fill(&mut seed).map_err(|_| StartError::Chance)?;
+    let clock = Arc::clone(ground.clock());
+    let deliverer = Deliverer::new(PATIENCE, Arc::clone(&clock));
+    let deliverer = deliverer.allowing(&ground.settings().webhooks);
+    let mut setup =
+        Setup::everything(ground, seed).storing(Arc::clone(media)).telling(Arc::new(deliverer));
+    if let Some(judge) = WebhookJudge::configured(&ground.settings().hook, clock)? {
+        setup = setup.judged_by(Arc::new(judge));
+    }
+    if !ground.store().capabilities().one_process {
+        setup = setup.sharing(Shared::on(ground)).with(tap);
+    }
+    Ok(setup.build())
+}

@@ -1,0 +1,34 @@
+//! The file with every key: it is what it says, and what it says are the defaults.
+
+use std::path::Path;
+
+use roundtable_server::{Configuration, Layers};
+
+#[test]
+fn the_annotated_file_has_every_key_with_its_default() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/roundtable.toml");
+    let read = Configuration::read(Layers::new().file(&path).unwrap()).unwrap();
+    assert_eq!(format!("{read:#?}"), format!("{:#?}", Configuration::default()));
+}
+
+/// What has no default is there as a comment, so that every key can be found.
+#[test]
+fn every_key_of_the_code_is_in_the_annotated_file() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/roundtable.toml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let shown = format!("{:#?}", Configuration::default());
+    for line in shown.lines() {
+        let Some((name, _)) = line.trim().split_once(": ") else { continue };
+        let key = name.replace('_', "-");
+        if ["process", "settings"].contains(&name) {
+            continue;
+        }
+        let is_key = |line: &str| {
+            let line = line.trim_start_matches(['#', ' ']);
+            line.starts_with(&format!("{key} ="))
+                || line.starts_with(&format!("[{key}"))
+                || line.contains(&format!(".{key}]"))
+        };
+        assert!(text.lines().any(is_key), "{key} is not in the file");
+    }
+}

@@ -1,0 +1,145 @@
+//! What those see who run a server: health, figures, request ids, origins, the page, and its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use roundtable_server::Server;
+use roundtable_table::SystemClock;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::served::{Served, configuration};
+
+#[tokio::test]
+async fn a_server_says_that_it_lives_and_that_it_is_ready() {
+    let served = Served::fresh().await;
+    assert_eq!(served.get("/healthz").await.text().await.unwrap(), "ok\n");
+    let ready = served.get("/readyz").await;
+    assert_eq!(ready.status(), StatusCode::OK);
+    assert_eq!(ready.text().await.unwrap(), r#"{"problems":[],"ready":true}"#);
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn figures_are_there_for_prometheus() {
+    let served = Served::fresh().await;
+    served.ask(None, "{ me { id } }").await;
+    served.ask(None, "{ nothing }").await;
+    let page = served.get("/metrics").await.text().await.unwrap();
+    for line in [
+        "roundtable_http_request_seconds_count{route=\"/graphql\",status=\"200\"} 2",
+        "roundtable_graphql_errors_total{code=\"BAD_REQUEST\"} 1",
+        "# TYPE roundtable_engine_sync_microseconds histogram",
+        "roundtable_engine_log_bytes ",
+        "# TYPE roundtable_stream_behind gauge",
+    ] {
+        assert!(page.contains(line), "{line}: {page}");
+    }
+    let quiet = Served::with(|all| all.process.http.metrics = false).await;
+    assert_eq!(quiet.get("/metrics").await.status(), StatusCode::NOT_FOUND);
+    served.stop().await;
+    quiet.stop().await;
+}
+
+#[tokio::test]
+async fn every_answer_has_its_requests_id() {
+    let served = Served::fresh().await;
+    let asked = async |id: &str| {
+        let request = served.client.get(format!("{}/healthz", served.url));
+        let answer = request.header("x-request-id", id).send().await.unwrap();
+        answer.headers()["x-request-id"].to_str().unwrap().to_owned()
+    };
+    assert_eq!(asked("abc-123").await, "abc-123");
+    let (one, other) = (asked("no spaces, please").await, asked(&"x".repeat(500)).await);
+    assert!(one.len() == 26 && other.len() == 26 && one != other, "{one} {other}");
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn only_pages_of_listed_origins_may_ask() {
+    let origin = "https://app.example.org";
+    let served = Served::with(|all| all.process.http.cors_origins = vec![origin.to_owned()]).await;
+    let allowed = async |from: &str| {
+        let url = format!("{}/graphql", served.url);
+        let request = served.client.request(reqwest::Method::OPTIONS, url).header("origin", from);
+        let request = request.header("access-control-request-method", "POST");
+        let request =
+            request.header("access-control-request-headers", "authorization,content-type");
+        let answer = request.send().await.unwrap();
+        answer.headers().get("access-control-allow-origin").cloned()
+    };
+    assert_eq!(allowed(origin).await.unwrap(), origin);
+    assert_eq!(allowed("https://evil.example.org").await, None);
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn answers_are_compressed_for_those_who_can_read_that() {
+    let served = Served::fresh().await;
+    let page = served.client.get(format!("{}/console.js", served.url));
+    let answer = page.header("accept-encoding", "gzip").send().await.unwrap();
+    assert_eq!(answer.headers()["content-encoding"], "gzip");
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn the_page_is_there_and_asks_nobody_else() {
+    let served = Served::fresh().await;
+    let page = served.get("/").await;
+    let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    let mut all = page.text().await.unwrap();
+    for part in ["/console.js", "/console.css"] {
+        assert!(all.contains(part.trim_start_matches('/')));
+        all += &served.get(part).await.text().await.unwrap();
+    }
+    assert!(!all.contains("http://") && !all.contains("https://"));
+    assert!(!all.contains("onclick=") && !all.contains("<style"));
+    let none = Served::with(|all| all.process.graphql.console = false).await;
+    assert_eq!(none.get("/").await.status(), StatusCode::NOT_FOUND);
+    served.stop().await;
+    none.stop().await;
+}
+
+/// What was asked is answered, and then nobody is listened to any more.
+#[tokio::test]
+async fn stopping_lets_what_is_under_way_finish() {
+    let data = tempfile::tempdir().unwrap();
+    let served = Served::start(configuration(data.path()), Arc::new(SystemClock)).await;
+    let address = served.url.strip_prefix("http://").unwrap().to_owned();
+    let mut slow = tokio::net::TcpStream::connect(&address).await.unwrap();
+    let body = json!({ "query": "{ me { id } }" }).to_string();
+    let head = format!(
+        "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    slow.write_all(head.as_bytes()).await.unwrap();
+    slow.write_all(&body.as_bytes()[..5]).await.unwrap();
+    // The head was read once something else was answered after it.
+    served.get("/healthz").await;
+    let stopping = served.begin_to_stop();
+    slow.write_all(&body.as_bytes()[5..]).await.unwrap();
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(answer.contains(r#"{"data":{"me":null}}"#), "{answer}");
+    tokio::time::timeout(Duration::from_secs(10), stopping).await.unwrap().unwrap();
+    assert!(tokio::net::TcpStream::connect(&address).await.is_err());
+    // The store is closed: it can be opened again.
+    Served::start(configuration(data.path()), Arc::new(SystemClock)).await.stop().await;
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_and_a_store_that_is_open_are_said() {
+    let data = tempfile::tempdir().unwrap();
+    let served = Served::start(configuration(data.path()), Arc::new(SystemClock)).await;
+    let mut same_address = configuration(data.path());
+    same_address.process.http.listen = served.url.strip_prefix("http://").unwrap().parse().unwrap();
+    let refused = Server::open(same_address).await.unwrap_err().to_string();
+    assert!(refused.contains("http.listen: cannot listen at 127.0.0.1"), "{refused}");
+    let refused = Server::open(configuration(data.path())).await.unwrap_err().to_string();
+    assert!(refused.contains("process"), "{refused}");
+    served.stop().await;
+}

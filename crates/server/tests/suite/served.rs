@@ -1,0 +1,151 @@
+//! A server for one test, and somebody who asks it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use reqwest::{Response, StatusCode};
+use roundtable_domain::{Accounts, SignUp, SignedIn};
+use roundtable_model::Secret;
+use roundtable_server::{Configuration, Handle, Server};
+use roundtable_table::{Clock, SystemClock};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// A password that nobody would choose.
+pub(crate) const PASSWORD: &str = "correct horse battery staple";
+
+/// A server that runs.
+pub(crate) struct Served {
+    pub(crate) url: String,
+    pub(crate) handle: Handle,
+    pub(crate) client: reqwest::Client,
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<()>,
+    _data: Option<TempDir>,
+}
+
+/// As servers are configured here: anywhere, and with passwords that are quick to check.
+pub(crate) fn configuration(data: &Path) -> Configuration {
+    let mut configuration = Configuration::default();
+    configuration.process.http.listen = "127.0.0.1:0".parse().unwrap();
+    configuration.process.store.data = data.to_owned();
+    configuration.settings.login.hash_memory_kib = 64;
+    configuration.settings.login.hash_passes = 1;
+    configuration
+}
+
+impl Served {
+    /// A server on a store of its own.
+    pub(crate) async fn fresh() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// The same, configured otherwise.
+    pub(crate) async fn with(change: impl FnOnce(&mut Configuration)) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let mut configuration = configuration(data.path());
+        change(&mut configuration);
+        let served = Self::start(configuration, Arc::new(SystemClock)).await;
+        Self { _data: Some(data), ..served }
+    }
+
+    pub(crate) async fn start(configuration: Configuration, clock: Arc<dyn Clock>) -> Self {
+        let server = Server::open_at(configuration, clock).await.unwrap();
+        let (url, handle) = (server.url().to_owned(), server.handle());
+        let (stop, enough) = oneshot::channel();
+        let running = tokio::spawn(server.run(async { drop(enough.await) }));
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { url, handle, client, stop, running, _data: None }
+    }
+
+    /// Tells it to stop, and waits until it has.
+    pub(crate) async fn stop(self) {
+        let Self { stop, running, handle, .. } = self;
+        drop(handle);
+        stop.send(()).unwrap();
+        running.await.unwrap();
+    }
+
+    /// Tells it to stop.
+    pub(crate) fn begin_to_stop(self) -> JoinHandle<()> {
+        self.stop.send(()).unwrap();
+        self.running
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Response {
+        self.client.get(format!("{}{path}", self.url)).send().await.unwrap()
+    }
+
+    /// Sends a body as it is.
+    pub(crate) async fn send(&self, body: impl Into<reqwest::Body>) -> (StatusCode, Value) {
+        let post = self.client.post(format!("{}/graphql", self.url));
+        let answer = post.header("content-type", "application/json").body(body).send();
+        read(answer.await.unwrap()).await
+    }
+
+    /// Asks something, with a token or without.
+    pub(crate) async fn ask(&self, token: Option<&str>, query: &str) -> (StatusCode, Value) {
+        self.ask_with(token, query, json!({})).await
+    }
+
+    pub(crate) async fn ask_with(
+        &self,
+        token: Option<&str>,
+        query: &str,
+        variables: Value,
+    ) -> (StatusCode, Value) {
+        let mut post = self.client.post(format!("{}/graphql", self.url));
+        if let Some(token) = token {
+            post = post.bearer_auth(token);
+        }
+        let body = json!({ "query": query, "variables": variables });
+        read(post.json(&body).send().await.unwrap()).await
+    }
+
+    /// Whoever this token is of.
+    pub(crate) async fn me(&self, token: &str) -> (StatusCode, Value) {
+        self.ask(Some(token), "{ me { nickname roles } }").await
+    }
+
+    /// Signs somebody up, past HTTP; their access token.
+    pub(crate) async fn newcomer(&self, nickname: &str) -> String {
+        let signed_in = self.signed_up(nickname).await;
+        self.token(&signed_in).await
+    }
+
+    pub(crate) async fn signed_up(&self, nickname: &str) -> SignedIn {
+        let sign_up = SignUp {
+            email: format!("{nickname}@example.org").parse().unwrap(),
+            password: Secret::new(PASSWORD),
+            nickname: nickname.parse().unwrap(),
+            handle: None,
+            invitation: None,
+            full_name: None,
+            language: None,
+        };
+        self.accounts().register(&sign_up, None, None).await.unwrap()
+    }
+
+    pub(crate) async fn token(&self, signed_in: &SignedIn) -> String {
+        self.handle.services().issuer.access_token(signed_in).await.unwrap().0
+    }
+
+    pub(crate) fn accounts(&self) -> Accounts {
+        Accounts::new(self.handle.services().ground.clone())
+    }
+}
+
+pub(crate) async fn read(answer: Response) -> (StatusCode, Value) {
+    let status = answer.status();
+    let text = answer.text().await.unwrap();
+    (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+}
+
+/// The code of the first error of an answer, which is there twice.
+pub(crate) fn code(answer: &Value) -> &str {
+    let error = &answer["errors"][0];
+    assert_eq!(error["errorType"], error["extensions"]["code"], "{answer}");
+    error["errorType"].as_str().unwrap_or_default()
+}
