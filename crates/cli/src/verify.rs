@@ -14,7 +14,7 @@ use roundtable_domain::{Settings, TableNames};
 use roundtable_engine::Options;
 use roundtable_model::shape::TableShape;
 use roundtable_model::{Core, LoginAttempts, Ops};
-use roundtable_table::{Store, Table};
+use roundtable_table::{Clock, ManualClock, Store, SystemClock, Table};
 use roundtable_verify::{Report, Tables};
 
 use self::catching::{catch_up, ground};
@@ -38,9 +38,11 @@ What it checks:
   I5   base, indexes and stream hold the same transactions (embedded)
   I6   what is derived is what follows from the facts
   I10  nothing that has expired is seen
+  I15  messages are numbered in their order, and members are in their group's room
   I16  nothing stored is damaged (embedded)
 
-First the processors read the stream to its end, and do the work that is due, as a server would have:
+First what has expired is taken away (embedded); then the processors read the stream to its end, and do
+the work that is due, as a server would have:
 counters, scores and the like follow from what people did, and a server that was stopped may not have
 come to all of it. Only where the store itself reports damage is nothing done.
 
@@ -106,8 +108,11 @@ impl Verify {
         let settings = self.configured.read()?;
         let names = self.names.prefixed(&settings.tables);
         let settings = Settings { tables: names, ..settings };
-        // A look should leave everything as it is: no sweeping, no trimming.
-        let options = Options { upkeep_interval: Duration::from_hours(24), ..Options::default() };
+        // A look should leave everything as it is: no sweeping, no trimming. And it is a look at one
+        // moment: nothing may expire between the sweep before it and its end.
+        let moment: Arc<dyn Clock> = Arc::new(ManualClock::at_ms(SystemClock.now_ms()));
+        let upkeep_interval = Duration::from_hours(24);
+        let options = Options { upkeep_interval, clock: Arc::clone(&moment), ..Options::default() };
         let Opened { store, engine } = self.place.open_as(options).await?;
         let progress = Arc::new(Shown::new());
         let tables = tables(&store, &settings.tables).await?;
@@ -120,7 +125,11 @@ impl Verify {
                 .drained_by(move || Box::pin(catch_up(ground.clone(), Arc::clone(&progress))));
         }
         if let Some(engine) = engine {
-            verify = verify.audited_by(move || engine.audit());
+            let sweeper = engine.clone();
+            verify = verify
+                .clock(moment)
+                .swept_by(move || sweeper.sweep().map(|_| ()))
+                .audited_by(move || engine.audit());
         }
         let done = if self.repair {
             verify

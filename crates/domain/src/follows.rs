@@ -172,6 +172,7 @@ impl Follows {
                 },
             )
             .await
+            .map(|edge| reads::shown(Some(caller), edge))
     }
 
     /// Turns somebody away who asked, or who follows.

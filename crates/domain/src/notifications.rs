@@ -2,11 +2,13 @@
 //! `streams` write it; here belongs only whether it was read, and who may still be told.
 //!
 //! How many are unread is exact up to [`UNREAD_MAX`], and cheap. COUNTER#UNREAD, kept from the stream,
-//! says how many are stored unread (I1): zero is one read. That alone could not be the answer: a block, a
-//! mute or a deletion hides some at once, and is no change of a notification. So the newest are looked
-//! at, until as many unread ones were found as there are, and those count that their reader may be told
-//! of. Marking as read leaves nothing unread behind, so they are the newest: about 300 bytes each, one
-//! read unit for some 13 of them, and never more than [`LOOKED_MAX`].
+//! says how many are stored unread (I1). That alone could not be the answer: a block, a mute or a
+//! deletion hides some at once, and is no change of a notification; and the stream may be read later
+//! than somebody is told. So the newest are always looked at, a page of them, and further pages until as
+//! many unread ones were found as are counted; those count that their reader may be told of. Marking as
+//! read leaves nothing unread behind, so they are the newest: about 300 bytes each, one read unit for
+//! some 13 of them, and never more than [`LOOKED_MAX`]. For the same reason nothing is looked for behind
+//! one that was marked after the counter was last written: what that still counts has been read.
 
 mod cause;
 mod crowd;
@@ -114,23 +116,27 @@ impl Notifications {
     pub async fn unread(&self, caller: &Caller) -> Result<u64, NotificationError> {
         let me = self.ground.reader(caller).await?.id;
         let stored = self.ground.core().counts(&me, &[UserCount::Unread], Shards::ONE);
-        let stored = stored.strong().get().await?.into_iter().flatten();
-        let mut left: u64 = stored.map(|counter| counter.count).sum();
+        let stored = stored.strong().get().await?.into_iter().flatten().next();
+        let counted_at = stored.as_ref().map(|counter| counter.updated_at);
+        let mut left = stored.map_or(0, |counter| counter.count);
         let (mut count, mut looked, mut after) = (0, 0, None);
-        while left > 0 && looked < LOOKED_MAX && count < UNREAD_MAX {
+        loop {
             let listing = self.ground.core().notifications(&me, Span::ALL);
             let page = listing.limit(LOOK).after(after.take()).page().await?;
             looked += page.items.len();
+            let is_since =
+                |note: &Notification| note.read_at.is_some_and(|at| Some(at) > counted_at);
+            let is_marked_since = page.items.iter().any(is_since);
             let unread = page.items.into_iter().filter(|note| note.read_at.is_none());
             let unread: Vec<Notification> = unread.collect();
             left = left.saturating_sub(unread.len() as u64);
             count += self.seen(&me, unread).await?;
-            if page.next.is_none() {
-                break;
+            let is_enough = left == 0 || looked >= LOOKED_MAX || count >= UNREAD_MAX;
+            if is_enough || is_marked_since || page.next.is_none() {
+                return Ok(count.min(UNREAD_MAX));
             }
             after = page.next;
         }
-        Ok(count.min(UNREAD_MAX))
     }
 
     /// Marks everything as read that happened before this time; how many the caller could see of it.
@@ -190,7 +196,8 @@ impl Notifications {
             let unchanged = Notification::READ_AT
                 .absent()
                 .and(Notification::ACTOR_ID.is(&note.actor_id))
-                .and(Notification::OBJECT.is(&note.object));
+                .and(Notification::OBJECT.is(&note.object))
+                .and(Notification::LATEST_AT.is(&note.latest_at));
             let patch = note.key().patch().set(Notification::READ_AT, &Some(now)).when(unchanged);
             commit.with("notification", patch)
         })

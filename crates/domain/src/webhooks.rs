@@ -144,6 +144,7 @@ impl Webhooks {
             event_types,
             secret: secret.clone(),
             enabled: true,
+            generation: 0,
             owner_id: caller.user_id.clone(),
             created_at: self.ground.now(),
         };
@@ -211,14 +212,23 @@ impl Webhooks {
             .await
     }
 
-    /// Tells an endpoint nothing more, because it has not listened for long; whether it was told until
-    /// now. Somebody who asks for a replay turns it on again.
+    /// Gives an endpoint up as it is now.
     pub async fn give_up(&self, id: &WebhookId, why: &str) -> Result<bool, WebhookError> {
+        let webhook = self.webhook(id).await?;
+        self.give_up_as_read(&webhook, why).await
+    }
+
+    /// Tells an endpoint nothing more, because it has not listened for long; whether it was told until
+    /// now. Somebody who asks for a replay turns it on again: if they have done so since the endpoint
+    /// was read, it stays on.
+    pub async fn give_up_as_read(&self, read: &Webhook, why: &str) -> Result<bool, WebhookError> {
+        let id = &read.id;
         let detail = Json::of(&serde_json::json!({ "reason": why }));
         let detail = detail.map_err(|misfit| Failure::Internal(misfit.to_string()))?;
         let entry = audit::entry(&self.ground, None, "disableWebhook", subject(id), Some(detail));
         let off = Webhook::at(id).patch().set(Webhook::ENABLED, &false);
-        let off = off.when(Webhook::ENABLED.is(&true));
+        let as_read = Webhook::ENABLED.is(&true).and(Webhook::GENERATION.is(&read.generation));
+        let off = off.when(as_read);
         let commit = self.ground.commit().to(self.ops(), "webhook", off).with("audit", entry);
         Ok(matches!(commit.done(()).await?, Tried::Done(())))
     }

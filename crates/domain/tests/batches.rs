@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use roundtable_domain::{Caller, Census, Feeds, NewPost, PageInput, Totals};
-use roundtable_model::entities::Activity;
-use roundtable_model::{ActivityId, ActorId, GroupId, Role, Time, UserId, Visibility};
+use roundtable_model::entities::{Activity, Follow};
+use roundtable_model::{ActivityId, ActorId, GroupId, Role, Time, UserId, UserStatus, Visibility};
 use roundtable_testkit::Town;
 
 fn ends(pairs: &[(&str, &str)]) -> Vec<(UserId, UserId)> {
@@ -29,6 +29,34 @@ async fn follows_by_their_ends_are_those_of_lists_and_ones_own_requests() {
     assert_eq!(seen(None).await, [false, false, true]);
     town.block("bo", "cy").await;
     assert_eq!(seen(Some(town.caller("cy"))).await, [false, false, false]);
+}
+
+/// R22: whoever is muted does not learn it, by no way of looking at who follows them.
+#[tokio::test]
+async fn that_a_follow_is_muted_is_the_followers_to_know() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    let (ana, bo) = (town.caller("ana"), town.caller("bo"));
+    town.follows().update(&ana, &bo.user_id, Some(true), Some(false), None).await.unwrap();
+    let accepted = town.follows().accept(&bo, &ana.user_id, None).await.unwrap();
+    assert!(!accepted.muted && accepted.notification_enabled);
+    let (asked, page) = (ends(&[("ana", "bo")]), PageInput::first());
+    for (viewer, muted) in [(&ana, true), (&bo, false)] {
+        let mut seen: Vec<_> = town.follows().among(Some(viewer), &asked).await.unwrap();
+        let follows = town.follows();
+        let (followers, following) = (
+            follows.followers(Some(viewer), &bo.user_id, &page).await.unwrap(),
+            follows.following(Some(viewer), &ana.user_id, &page).await.unwrap(),
+        );
+        let today = follows.activity_of(Some(viewer), town.now().day(), &page).await.unwrap();
+        for page in [followers, following, today] {
+            seen.extend(page.into_items().into_iter().map(Some));
+        }
+        let told = |edge: &Option<Follow>| {
+            edge.as_ref().map(|edge| (edge.muted, !edge.notification_enabled))
+        };
+        assert_eq!(seen.iter().map(told).collect::<Vec<_>>(), [Some((muted, muted)); 4]);
+    }
 }
 
 #[tokio::test]
@@ -57,6 +85,8 @@ async fn memberships_are_those_of_lists_and_ones_own() {
     assert_eq!(seen("ana").await, [true, true, true, false]);
     assert_eq!(seen("bo").await, [true, true, false, false]);
     assert_eq!(seen("cy").await, [false, true, false, false]);
+    town.set_status("bo", UserStatus::Suspended).await;
+    assert_eq!(seen("bo").await, [false, true, false, false]);
 }
 
 fn place(activity: &Activity) -> (ActorId, Time, ActivityId) {
@@ -140,4 +170,19 @@ async fn everything_is_counted_for_admins() {
     assert_eq!(totals, Totals { users: 2, posts: 1, activities: totals.activities });
     assert!(totals.activities >= 1);
     assert!(census.totals(&town.caller("bo")).await.is_err());
+}
+
+/// R28: members of many rooms at once are told to whom one room would tell them.
+#[tokio::test]
+async fn who_is_in_rooms_is_told_to_those_who_are_in_them() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    let closed = town.found_private("ana", "Closed").await;
+    let rooms = [town.room_with("ana", "bo").await, town.room_of("ana", &closed).await];
+    let told = async |name: &str| {
+        let found = town.rooms().member_ids(&town.caller(name), &rooms).await.unwrap();
+        found.iter().map(Vec::len).collect::<Vec<_>>()
+    };
+    assert_eq!(told("ana").await, [2, 1]);
+    assert_eq!(told("bo").await, [2, 0]);
+    assert_eq!(told("cy").await, [0, 0]);
 }

@@ -130,3 +130,16 @@ async fn one_that_was_given_up_is_off_until_it_is_replayed() {
     let other: WebhookId = "other".parse().unwrap();
     assert_eq!(code(webhooks.replay(&ada, &other, town.now()).await), "NOT_FOUND");
 }
+
+/// R44: whoever gave an endpoint up before somebody asked for a replay does not turn it off again.
+#[tokio::test]
+async fn giving_up_does_not_undo_a_replay() {
+    let (town, ada, webhooks) = town().await;
+    let id = webhooks.create(&ada, URL, &types(&["*"])).await.unwrap().webhook.id;
+    let as_read = town.ground().ops().webhook(&id).get().await.unwrap().unwrap();
+    let replayed = webhooks.replay(&ada, &id, town.now()).await.unwrap();
+    assert!(!webhooks.give_up_as_read(&as_read, "it has failed for a day").await.unwrap());
+    let listed = webhooks.list(&ada, &PageInput::first()).await.unwrap().into_items();
+    assert_eq!(listed, std::slice::from_ref(&replayed), "it is on, and as the replay has said");
+    assert!(webhooks.give_up_as_read(&replayed, "it has failed since").await.unwrap());
+}

@@ -1,5 +1,5 @@
 //! Takes away what a deleted post, account, group or goal leaves behind, however much it is: a page at a
-//! time, and what it all hangs on last.
+//! time, and what it all hangs on last; and what was told of tasks and comments that are gone.
 //!
 //! Nothing here is seen by anybody any more when it begins: the deletion itself has hidden it. What
 //! counts for others (follows, memberships, a post's author) is taken away in one transaction with
@@ -12,6 +12,7 @@ mod graph;
 mod group;
 mod post;
 mod rooms;
+mod small;
 mod sweep;
 mod told;
 mod trade;
@@ -21,14 +22,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use roundtable_domain::limits::MUTATION_TIME_MAX;
 use roundtable_domain::{Ground, Groups};
-use roundtable_model::entities::{Goal, Group, Job, Post, User};
+use roundtable_model::entities::{Comment, Goal, Group, Job, Post, Task, User};
 use roundtable_model::table::Change;
 use roundtable_model::{
-    Entity, GoalId, GroupId, JobId, PostId, Processor as Name, Queue, RoomId, Time, UserId,
-    UserStatus,
+    Entity, GoalId, GroupId, JobId, ObjectType, PostId, Processor as Name, Queue, RoomId,
+    SubjectId, Time, UserId, UserStatus,
 };
 use serde::{Deserialize, Serialize};
 
+use self::small::Small;
 pub(crate) use self::told::remove_told;
 
 use crate::jobs::{Next, Work, happened, job};
@@ -60,6 +62,8 @@ enum Deleted {
     Group(GroupId, RoomId),
     /// Whose it was, and since when.
     Goal(UserId, GoalId, Time),
+    /// Tasks and comments of one person, and since when they were there.
+    Small(UserId, Vec<(ObjectType, SubjectId)>, Time),
 }
 
 impl Purge {
@@ -88,7 +92,16 @@ impl Processor for Purge {
     }
 
     fn wants(&self) -> &'static [&'static str] {
-        const { &[Post::SHAPE.name, User::SHAPE.name, Group::SHAPE.name, Goal::SHAPE.name] }
+        const {
+            &[
+                Post::SHAPE.name,
+                User::SHAPE.name,
+                Group::SHAPE.name,
+                Goal::SHAPE.name,
+                Task::SHAPE.name,
+                Comment::SHAPE.name,
+            ]
+        }
     }
 
     /// What was deleted stays deleted.
@@ -102,7 +115,9 @@ impl Processor for Purge {
             return Ok(effects);
         }
         let mut asked: Vec<Deleted> = Vec::new();
+        let mut small = Small::default();
         for change in batch.changes {
+            small.note(change, &self.ground)?;
             let Some(deleted) = deleted(change)? else { continue };
             if !asked.contains(&deleted) {
                 let due = happened(change, &self.ground);
@@ -110,6 +125,10 @@ impl Processor for Purge {
                 effects.write(self.ground.ops().table(), job.put());
                 asked.push(deleted);
             }
+        }
+        for (due, deleted) in small.jobs() {
+            let job = job(QUEUE, deleted.job_id(), due, &deleted)?;
+            effects.write(self.ground.ops().table(), job.put());
         }
         Ok(effects)
     }
@@ -129,6 +148,9 @@ impl Work for Purge {
             Deleted::Goal(owner, goal, since) => {
                 self.goal_page(&owner, &goal, since, job.cursor.as_deref()).await
             }
+            Deleted::Small(owner, about, since) => {
+                remove_told(&self.ground, &owner, &about, since, job.cursor.as_deref()).await
+            }
         }
     }
 }
@@ -141,6 +163,9 @@ impl Deleted {
             Self::Account(id) => ("account", id.recast()),
             Self::Group(id, _) => ("group", id.recast()),
             Self::Goal(_, id, _) => ("goal", id.recast()),
+            Self::Small(owner, about, _) => {
+                ("small", about.first().map_or_else(|| owner.recast(), |(_, id)| id.recast()))
+            }
         };
         // Ids that leave no room for the kind are as unlike each other as any.
         format!("{kind}-{id}").parse().unwrap_or(id)
@@ -167,6 +192,9 @@ fn deleted(change: &Change) -> Result<Option<Deleted>, Failure> {
         let Images { old, new } = Images::<Goal>::of(change)?;
         let gone = old.filter(|_| new.is_none());
         return Ok(gone.map(|goal| Deleted::Goal(goal.user_id, goal.id, goal.created_at)));
+    }
+    if kind != Group::SHAPE.name {
+        return Ok(None);
     }
     let Images { old, new } = Images::<Group>::of(change)?;
     let gone = old.filter(|_| new.is_none());

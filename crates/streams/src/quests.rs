@@ -167,8 +167,8 @@ impl Work for QuestProgress {
                     return Ok(Next::Page(String::new()));
                 }
                 // Its ids are never given again.
-                let about = (ObjectType::Quest, SubjectId::from(quest));
-                return remove_told(&self.ground, &user.into(), &about, *since, walked).await;
+                let about = [(ObjectType::Quest, SubjectId::from(quest))];
+                return remove_told(&self.ground, user, &about, *since, walked).await;
             }
         }
         Ok(Next::Done)

@@ -67,6 +67,7 @@ impl Town {
             roles: vec![Role::User],
             status: UserStatus::Active,
             is_private: false,
+            profile_image: None,
             version: 1,
             created_at: self.ground.now(),
             updated_at: self.ground.now(),

@@ -13,6 +13,8 @@ mod events;
 mod feeds;
 #[path = "canaries/goals.rs"]
 mod goals;
+#[path = "canaries/live.rs"]
+mod live;
 #[path = "canaries/media.rs"]
 mod media;
 #[path = "canaries/notifications.rs"]
@@ -25,6 +27,8 @@ mod reads;
 mod rooms;
 #[path = "canaries/secrets.rs"]
 mod secrets;
+#[path = "canaries/ties.rs"]
+mod ties;
 #[path = "canaries/trade.rs"]
 mod trade;
 

@@ -15,6 +15,8 @@ mod asks;
 mod feeds;
 #[path = "matrix/goals.rs"]
 mod goals;
+#[path = "matrix/live.rs"]
+mod live;
 #[path = "matrix/media.rs"]
 mod media;
 #[path = "matrix/notifications.rs"]
@@ -53,6 +55,8 @@ const NOBODYS: &[&str] = &[
     "follows.grow_shards",
     "groups.disband",
     "groups.leave_all",
+    "live.catch_up",
+    "live.follow",
     "milestones.achieve_reached",
     "moderation.decide_automatically",
     "notifications.admits",
@@ -62,7 +66,9 @@ const NOBODYS: &[&str] = &[
     "posts.counters",
     "posts.set_author_private",
     "promotions.decide",
+    "promotions.order",
     "webhooks.give_up",
+    "webhooks.give_up_as_read",
     "quests.clear",
     "quests.expire",
     "quests.weigh",
@@ -72,17 +78,18 @@ const NOBODYS: &[&str] = &[
 /// What should ask the profile for its roles, and believes the token. Whoever mends one takes it away.
 const STILL_OPEN: &str = "
     accounts.by_email accounts.by_handle accounts.by_nickname accounts.by_username accounts.counts
-    accounts.people accounts.user activities.of companies.companies companies.company
-    offers.close offers.create offers.of offers.offer offers.offers offers.tagged tags.search
-    comments.add comments.by comments.comment
-    comments.delete comments.like comments.on comments.replies comments.unlike comments.update
-    follows.activity_of follows.followers follows.following follows.is_following
-    groups.delete groups.members groups.of groups.remove groups.update
-    likes.by likes.has_liked likes.like likes.of likes.toggle likes.unlike media.url media.urls
-    moderation.audit moderation.case moderation.moderate_comment moderation.moderate_post
-    moderation.queue moderation.report_comment moderation.report_post moderation.reports
-    posts.by posts.delete posts.global posts.on_day posts.popular posts.post posts.posts posts.stats
-    posts.tagged posts.update shares.share shares.unshare
+    accounts.people accounts.user activities.at activities.of comments.add comments.by
+    comments.by_ids comments.comment comments.comments comments.delete comments.like comments.on
+    comments.replies comments.unlike comments.update companies.companies companies.company
+    follows.activity_of follows.among follows.followers follows.following follows.is_following
+    groups.delete groups.members groups.memberships groups.of groups.remove groups.update
+    likes.among likes.by likes.has_liked likes.like likes.of likes.toggle likes.unlike live.listen
+    live.next media.url media.urls moderation.audit moderation.case moderation.cases
+    moderation.moderate_comment moderation.moderate_post moderation.queue
+    moderation.report_comment moderation.report_post moderation.reports offers.close offers.create
+    offers.of offers.offer offers.offers offers.tagged posts.by posts.delete posts.global
+    posts.on_day posts.popular posts.post posts.posts posts.stats posts.tagged posts.update
+    shares.share shares.unshare tags.search
 ";
 
 const SERVICES: &[&str] = &[
@@ -93,12 +100,14 @@ const SERVICES: &[&str] = &[
     "accounts",
     "activities",
     "blocks",
+    "census",
     "comments",
     "feeds",
     "follows",
     "goals",
     "groups",
     "likes",
+    "live",
     "media",
     "messages",
     "milestones",

@@ -42,7 +42,7 @@ pub(crate) enum Book {
     Tag,
     /// Who sits in a group's room: by the members of the group, and by the seats.
     Seat,
-    /// What files belong to: by the posts that show them, and by the files.
+    /// What files belong to: by the posts, activities and profiles that show them, and by the files.
     File,
     /// Who was asked for help: by the thread, and by what lists it for them.
     Helper,

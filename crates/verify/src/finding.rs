@@ -213,6 +213,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Changes among the dead letters that are still to be counted.
     pub(crate) parked_counts: u64,
+    /// Whether what has expired was taken away, and counted, before the look.
+    pub(crate) is_swept: bool,
 }
 
 impl Report {

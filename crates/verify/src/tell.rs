@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use roundtable_domain::ScoreSettings;
 use roundtable_model::entities::{
     self, Comment, CommentCounter, CommentLike, EmailLock, Follow, GroupCounter, GroupMember,
-    HandleLock, Like, NickLock, Post, PostCounter, Share, User, UserCounter, XpEntry,
+    HandleLock, Holder, Like, NickLock, Post, PostCounter, Share, User, UserCounter, XpEntry,
 };
 use roundtable_model::table::{Item, ValueRef};
 use roundtable_model::{Entity, EntityKind, MemberStatus, Shard, UserCount};
@@ -60,13 +60,14 @@ macro_rules! silent {
 }
 
 silent! {
-    Credential Session Invitation Block Goal Task Milestone Activity ActorHead FeedItem FeedHorizon
+    Credential Session Invitation Block Goal Task Milestone ActorHead FeedItem FeedHorizon
     Promotion Room RoomHead RoomMember Message AssistMsg ModerationCase Report Company Idempotency
     ApiKey Audit LoginAttempt Checkpoint Job DeadLetter Webhook SealedKey
 }
 
 impl Tell for User {
     fn tell(&self, _: &Item, _: &Rules, say: &mut dyn FnMut(Entry)) {
+        life::shows(&self.id, &self.profile_image, &Holder::profile(&self.id), say);
         if !Self::named(&self.status) {
             return;
         }
@@ -163,7 +164,7 @@ impl Tell for Post {
         let author = Subject::Person(self.author_id.clone(), UserCount::Posts, Shard::ZERO);
         say(Entry::fact(Book::Count, author));
         life::tags(EntityKind::Post, &(&self.id).into(), &self.hashtags, say);
-        life::shows(self, say);
+        life::shows(&self.author_id, &self.media, &Holder::post(&self.id), say);
         if let Some(score) = self.score {
             say(Entry::stated(Book::Score, own, 1).about(score.to_string()));
         }

@@ -29,6 +29,7 @@ pub struct Tables {
 }
 
 pub(crate) type Drain = dyn Fn() -> BoxFuture<'static, Result<u64, String>> + Send + Sync;
+pub(crate) type Sweep = dyn Fn() -> Result<(), Error> + Send + Sync;
 type Audit = dyn Fn() -> Result<Vec<String>, Error> + Send + Sync;
 
 /// A check of one store. The store must be quiet: beside writers, a finding may be about what changed
@@ -42,6 +43,7 @@ pub struct Verify {
     pub(crate) reader: Reader,
     pub(crate) findings_max: usize,
     pub(crate) drain: Option<Box<Drain>>,
+    pub(crate) sweep: Option<Arc<Sweep>>,
     pub(crate) audit: Option<Arc<Audit>>,
 }
 
@@ -59,7 +61,8 @@ impl Verify {
         let segments = if here { u32::try_from(cores).unwrap_or(1) } else { SEGMENTS_REMOTE };
         let reader = Reader { segments, clock: Arc::new(SystemClock), progress: Arc::new(Silent) };
         let rules = Rules { score };
-        Self { tables, rules, reader, findings_max: FINDINGS_MAX, drain: None, audit: None }
+        let findings_max = FINDINGS_MAX;
+        Self { tables, rules, reader, findings_max, drain: None, sweep: None, audit: None }
     }
 
     /// A check of what services stand on, by their clock and settings.
@@ -110,6 +113,19 @@ impl Verify {
         drain: impl Fn() -> BoxFuture<'static, Result<u64, String>> + Send + Sync + 'static,
     ) -> Self {
         self.drain = Some(Box::new(drain));
+        self
+    }
+
+    /// Takes what has expired out of the store before the processors finish. Until it is taken away
+    /// nothing shows it, and it still counts: only after that can counters of it be compared exactly, and
+    /// be mended, if the store's clock stands still from then on. Elsewhere one that says too much may be
+    /// right. Without a drain nothing is swept. It may block.
+    #[must_use]
+    pub fn swept_by(
+        mut self,
+        sweep: impl Fn() -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Self {
+        self.sweep = Some(Arc::new(sweep));
         self
     }
 

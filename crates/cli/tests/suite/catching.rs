@@ -9,7 +9,7 @@ use roundtable_engine::{Engine, Options};
 use roundtable_model::PostId;
 use roundtable_model::entities::{PostCounter, UserCounter};
 use roundtable_model::{Shard, UserCount};
-use roundtable_table::{ManualClock, Store, Update};
+use roundtable_table::{Get, ManualClock, Store, Update};
 use roundtable_testkit::Town;
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ async fn posts(town: &Town) -> PostId {
 }
 
 /// A town on an embedded store whose server is stopped after `life`.
-fn stopped(data: &Path, settings: Settings, life: impl AsyncFnOnce(&Town)) {
+pub(crate) fn stopped(data: &Path, settings: Settings, life: impl AsyncFnOnce(&Town)) {
     let engine = Engine::open(data, Options::default()).unwrap();
     wait(async {
         let town = town(Store::new(engine.clone()), settings).await;
@@ -95,6 +95,27 @@ fn a_server_that_was_stopped_half_way_leaves_no_lag_behind() {
     let run = on(directory.path(), "verify");
     assert_eq!((run.status, run.err.as_str()), (0, ""), "{}", run.out);
     assert!(run.out.contains(" applied first\n") && !run.out.contains("behind"), "{}", run.out);
+}
+
+/// R38: what has expired is hidden, and counts until it is swept, which a look does first.
+#[test]
+fn what_has_expired_is_swept_and_counted_first() {
+    let directory = tempfile::tempdir().unwrap();
+    // By the store's clock, all that this town tells its people is long over.
+    stopped(directory.path(), Town::settings(), async |town| {
+        town.follow("ana", "bo").await;
+        town.settle().await;
+        let core = town.ground().core().table();
+        let bo = UserCounter::at(&town.id("bo"), &UserCount::Unread, &Shard::ZERO);
+        let told = core.get(Get::new(bo)).await.unwrap().item.unwrap();
+        assert_eq!(told.number("count").unwrap().to_u64(), Some(1));
+    });
+    let look = on(directory.path(), "verify --no-drain");
+    assert_eq!(look.status, 0, "{}", look.out);
+    assert!(look.out.contains("note: 1 counters of what is unread say more"), "{}", look.out);
+    let run = on(directory.path(), "verify");
+    assert_eq!((run.status, run.err.as_str()), (0, ""), "{}", run.out);
+    assert!(!run.out.contains("unread") && !run.out.starts_with("0 changes"), "{}", run.out);
 }
 
 /// What is wrong stays wrong when everything has been derived, and is mended on demand.

@@ -27,7 +27,7 @@ pub(crate) fn wait<T>(work: impl Future<Output = T>) -> T {
 /// Ana with her locks, whose counter says that nobody has done anything.
 async fn move_in(core: &Table) {
     let User { id, nickname, email, created_at, .. } = samples::user();
-    let ana = User { handle: None, ..samples::user() };
+    let ana = User { handle: None, profile_image: None, ..samples::user() };
     let user_id = id.clone();
     core.put(ana.put()).await.unwrap();
     core.put(NickLock { nickname, user_id, created_at }.put()).await.unwrap();
@@ -62,12 +62,12 @@ fn a_store_in_order_is_status_zero() {
     store(directory.path(), async |_| {});
     let run = on(directory.path(), "verify --no-drain");
     assert_eq!((run.status, run.err.as_str()), (0, ""), "{}", run.out);
-    assert!(run.out.contains("; I1 I2 I3 I4 I5 I6 I10 I16: nothing found\n"), "{}", run.out);
+    assert!(run.out.contains("; I1 I2 I3 I4 I5 I6 I10 I15 I16: nothing found\n"), "{}", run.out);
     assert!(run.out.starts_with("4 items, 3 index entries and 4 changes in "), "{}", run.out);
     assert!(run.out.contains("note: no processor has read the stream yet\n"), "{}", run.out);
     let run = on(directory.path(), "verify");
     assert_eq!((run.status, run.err.as_str()), (0, ""), "{}", run.out);
-    assert!(run.out.contains("; I1 I2 I3 I4 I5 I6 I10 I16: nothing found\n"), "{}", run.out);
+    assert!(run.out.contains("; I1 I2 I3 I4 I5 I6 I10 I15 I16: nothing found\n"), "{}", run.out);
     assert!(!run.out.contains("note: "), "{}", run.out);
 }
 
@@ -112,8 +112,13 @@ fn a_fault_is_status_one_and_mended_on_demand() {
 fn what_cannot_be_mended_says_why() {
     let directory = tempfile::tempdir().unwrap();
     store(directory.path(), async |core| {
-        let twin =
-            User { id: "twin".parse().unwrap(), email: None, handle: None, ..samples::user() };
+        let twin = User {
+            id: "twin".parse().unwrap(),
+            email: None,
+            handle: None,
+            profile_image: None,
+            ..samples::user()
+        };
         core.put(twin.put()).await.unwrap();
     });
     for line in ["verify", "verify --repair"] {
@@ -202,7 +207,7 @@ fn a_server_is_checked_and_mended_over_the_network() {
     });
     let run = served("verify");
     assert_eq!((run.status, run.err.as_str()), (1, ""), "{}", run.out);
-    assert!(run.out.contains("; I1 I2 I3 I6 I10: 1 finding (I1 1)\n"), "{}", run.out);
+    assert!(run.out.contains("; I1 I2 I3 I6 I10 I15: 1 finding (I1 1)\n"), "{}", run.out);
     let mended = served("verify --repair");
     assert_eq!((mended.status, mended.err.as_str()), (0, ""), "{}", mended.out);
     assert_eq!(served("verify").status, 0);

@@ -79,7 +79,8 @@ impl Follows {
                 && ends.iter().any(|end| sight.sees_inside(end));
             ends.iter().all(|end| sight.person(end).is_some()) && (is_mine || is_listed)
         };
-        Ok(edges.into_iter().map(|edge| edge.filter(shows)).collect())
+        let edges = edges.into_iter().map(|edge| edge.filter(shows));
+        Ok(edges.map(|edge| Some(shown(viewer, edge?))).collect())
     }
 
     /// Whom a person follows, for those who may see the profile.
@@ -156,7 +157,8 @@ impl Follows {
                 let seen = |edge: &Follow| {
                     sight.sees_inside(&edge.follower_id) && sight.sees_inside(&edge.followee_id)
                 };
-                Ok(edges.into_iter().map(|edge| seen(&edge).then_some(edge)).collect())
+                let each = edges.into_iter();
+                Ok(each.map(|edge| seen(&edge).then(|| shown(viewer, edge))).collect())
             },
         )
         .await
@@ -198,6 +200,14 @@ impl Follows {
     ) -> Result<Vec<Option<Follow>>, FollowError> {
         let sight = self.ground.sight(viewer, edges.iter().map(&end), []).await?;
         let seen = |edge: &Follow| sight.person(end(edge)).is_some();
-        Ok(edges.into_iter().map(|edge| seen(&edge).then_some(edge)).collect())
+        Ok(edges.into_iter().map(|edge| seen(&edge).then(|| shown(viewer, edge))).collect())
     }
+}
+
+/// A follow as the viewer is shown it: whether it is muted is the follower's to know, and nobody else's.
+pub(super) fn shown(viewer: Option<&Caller>, edge: Follow) -> Follow {
+    if viewer.is_some_and(|viewer| viewer.user_id == edge.follower_id) {
+        return edge;
+    }
+    Follow { muted: false, notification_enabled: true, ..edge }
 }

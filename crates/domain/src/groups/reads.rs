@@ -127,7 +127,8 @@ impl Groups {
         let (members, sight) = try_join(members, sight).await?;
         let is_shown = |member: &GroupMember| {
             let (group, user) = (&member.group_id, &member.user_id);
-            let is_mine = viewer.is_some_and(|viewer| viewer.user_id == *user);
+            // As the group shows it to them: not to those who are suspended.
+            let is_mine = sight.membership(group).is_some_and(|mine| mine.user_id == *user);
             sight.person(user).is_some()
                 && sight.group(group).is_some()
                 && (is_mine || shows(&sight, group, member))

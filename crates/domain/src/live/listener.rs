@@ -22,8 +22,8 @@ pub struct Listener {
 impl Live {
     /// Listens to a matter from now on. What the caller cannot see cannot be listened to.
     pub async fn listen(&self, caller: &Caller, matter: Matter) -> Result<Listener, LiveError> {
-        // What happened before is over: whoever asks for it has other ways.
-        self.catch_up().await?;
+        // The stream is not read here: who listens may be left waiting by a slow connection, and would
+        // keep the place in it from all others.
         let ear = self.hub.listen(matter);
         let listener = Listener { live: self.clone(), caller: caller.clone(), ear };
         let me = self.ground.reader(caller).await?;

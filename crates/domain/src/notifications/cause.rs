@@ -88,6 +88,7 @@ impl Cause {
             kind: self.kind,
             actor_id: self.actor.clone(),
             object: Some(self.about.object()),
+            latest_at: None,
             read_at: None,
             created_at,
             // An hour is over before what happened at its end may go.

@@ -1,5 +1,6 @@
 //! Rooms as those who are in them see them: each room, all of somebody's, and who is in.
 
+use futures::future::{try_join, try_join_all};
 use roundtable_model::entities::{Room, RoomMember};
 use roundtable_model::{RoomId, UserId};
 
@@ -70,8 +71,9 @@ impl Rooms {
         Ok(taken.into_iter().map(|is| if is { views.next() } else { None }).collect())
     }
 
-    /// Who is in rooms that the caller has been shown, as far as they may see them: the first hundred of
-    /// each. Members of several rooms are not found by one question, so all are asked at once.
+    /// Who is in rooms that the caller is in, as far as they may see them: the first hundred of each, and
+    /// nobody where the caller is not in. Members of several rooms are not found by one question, so all
+    /// are asked at once.
     pub async fn member_ids(
         &self,
         caller: &Caller,
@@ -81,7 +83,13 @@ impl Rooms {
         let core = self.ground.core();
         let listings =
             rooms.iter().map(|room| core.room_members(room).strong().limit(PAGE_ITEMS_MAX).page());
-        let found = futures::future::try_join_all(listings).await?;
+        let listings = async { Ok(try_join_all(listings).await?) };
+        let (seats, mut found) = try_join(self.seats(&me, rooms), listings).await?;
+        for (page, seat) in found.iter_mut().zip(&seats) {
+            if seat.is_none() {
+                page.items.clear();
+            }
+        }
         let members = found.iter().flat_map(|page| &page.items);
         let people: Vec<&UserId> = members.map(|member| &member.user_id).collect();
         let viewer = Caller::user(me);
@@ -139,7 +147,7 @@ impl Rooms {
             Err(RoomError::NoSuchRoom) => Ok(None),
             Err(error) => Err(error),
         });
-        futures::future::try_join_all(seats).await
+        try_join_all(seats).await
     }
 
     async fn views(&self, caller: &Caller, seats: Vec<Seat>) -> Result<Vec<RoomView>, Failure> {

@@ -33,11 +33,11 @@ impl Webhooks {
         let detail = detail.map_err(|misfit| Failure::Internal(misfit.to_string()))?;
         let entry =
             audit::entry(&self.ground, Some(caller), "replayWebhook", subject(id), Some(detail));
-        let on = webhook.key().patch().set(Webhook::ENABLED, &true);
+        let on = webhook.key().patch().set(Webhook::ENABLED, &true).add(Webhook::GENERATION, 1);
         let commit = self.ground.commit().to(self.ops(), "webhook", on);
         let commit = commit.to(self.ops(), "errand", errand.put());
         let commit = commit.with("official", official.check_office()).with("audit", entry);
-        match commit.done(shown(Webhook { enabled: true, ..webhook })).await? {
+        match commit.done(shown(on_again(webhook))).await? {
             Tried::Done(webhook) => Ok(webhook),
             Tried::Again => Err(WebhookError::NoSuchWebhook),
         }
@@ -79,4 +79,9 @@ impl Webhooks {
             created_at: now,
         })
     }
+}
+
+/// An endpoint that somebody has turned on.
+fn on_again(webhook: Webhook) -> Webhook {
+    Webhook { enabled: true, generation: webhook.generation + 1, ..webhook }
 }

@@ -17,6 +17,8 @@ pub struct Notification {
     pub actor_id: Option<UserId>,
     /// To what.
     pub object: Option<ObjectRef>,
+    /// Of many who did it, when the last one did who was ever named: it is news when somebody later is.
+    pub latest_at: Option<Time>,
     /// When it was read.
     pub read_at: Option<Time>,
     /// When it happened.

@@ -96,6 +96,8 @@ pub struct Webhook {
     pub secret: Secret,
     /// Whether any are sent.
     pub enabled: bool,
+    /// Raised whenever it is turned on by hand: who gave it up before did not know of that.
+    pub generation: u64,
     /// Who asked for it.
     pub owner_id: UserId,
     /// When.

@@ -95,6 +95,7 @@ pub fn notification() -> Notification {
         kind: NotificationKind::Like,
         actor_id: Some(read(CLEO)),
         object: Some(ObjectRef { entity: EntityKind::Post, id: read(POST) }),
+        latest_at: Some(read(LIKED_AT)),
         read_at: None,
         created_at: read(LIKED_AT),
         ttl: Expiry::at_seconds(1_745_768_854),

@@ -69,6 +69,7 @@ pub fn webhook() -> Webhook {
         event_types: vec!["post.created".into(), "user.followed".into()],
         secret: Secret::new("v1.c2FtcGxlIG5vbmNl.Zm9yIGRvY3VtZW50cyBvbmx5OiBhIHNlYWxlZCBzZWNyZXQ"),
         enabled: true,
+        generation: 1,
         owner_id: read(CLEO),
         created_at: read("2025-01-15T10:10:58.217Z"),
     }

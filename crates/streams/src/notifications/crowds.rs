@@ -115,18 +115,18 @@ impl Notices {
         let heard: Vec<(Time, UserId)> = heard.collect();
         let first = heard.first().map(|(when, user)| Latest::Named(user.clone(), *when));
         let Some(note) = before else { return Ok(first.unwrap_or(Latest::Nobody)) };
-        match &note.actor_id {
-            Some(named) if heard.iter().any(|(_, user)| user == named) => {}
-            // Whom it named is not among them any more.
-            Some(_) => {
-                let (post, hour) = (&crowd.post, crowd.hour);
-                let latest = self.notifications.latest(&crowd.author, R::KIND, post, hour).await?;
-                return Ok(later(first, latest));
-            }
-            // There are so many that it names nobody, until somebody more comes.
-            None => return Ok(first.unwrap_or(Latest::Many)),
+        let is_right = match &note.actor_id {
+            // Otherwise whom it named is not among them any more.
+            Some(named) => heard.iter().any(|(_, user)| user == named),
+            // There were so many that it names nobody, until somebody more comes, or all others go.
+            None => first.is_some(),
+        };
+        if let (true, Some(first)) = (is_right, &first) {
+            return Ok(first.clone());
         }
-        Ok(first.unwrap_or(Latest::Nobody))
+        let (post, hour) = (&crowd.post, crowd.hour);
+        let latest = self.notifications.latest(&crowd.author, R::KIND, post, hour).await?;
+        Ok(later(first, latest))
     }
 
     /// The writes by which a notification names somebody, or goes.
@@ -138,9 +138,9 @@ impl Notices {
         effects: &mut Effects,
     ) -> Result<(), Failure> {
         let core = self.ground.core().table();
-        let (actor, when) = match latest {
+        let (actor, latest_at) = match latest {
             Latest::Named(user, when) => (Some(user), Some(when)),
-            Latest::Many => (None, None),
+            Latest::Many => (None, before.and_then(|note| note.latest_at)),
             Latest::Nobody => {
                 if let Some(note) = before {
                     effects.write(core, note.key().delete());
@@ -149,18 +149,23 @@ impl Notices {
             }
         };
         let Some(note) = before else {
-            let note = self.note::<R>(crowd, actor.as_ref())?;
+            let note = Notification { latest_at, ..self.note::<R>(crowd, actor.as_ref())? };
             if !self.is_over(&note) {
                 effects.write(core, note.create());
             }
             return Ok(());
         };
-        let read_at = note.read_at.filter(|read| when.is_none_or(|when| *read >= when));
-        if note.actor_id != actor || note.read_at != read_at {
+        // Clocks do not tell what its reader knew of: it named somebody else when it was marked, or named
+        // them for something earlier.
+        let is_news = actor.is_some() && (latest_at, &actor) > (note.latest_at, &note.actor_id);
+        let read_at = note.read_at.filter(|_| !is_news);
+        if note.actor_id != actor || note.latest_at != latest_at {
             let unchanged = Notification::ACTOR_ID
                 .is(&note.actor_id)
+                .and(Notification::LATEST_AT.is(&note.latest_at))
                 .and(Notification::READ_AT.is(&note.read_at));
             let patch = note.key().patch().set(Notification::ACTOR_ID, &actor);
+            let patch = patch.set(Notification::LATEST_AT, &latest_at);
             let patch = patch.set(Notification::READ_AT, &read_at).when(unchanged);
             effects.write(core, patch);
         }

@@ -7,7 +7,9 @@ use futures::future::try_join_all;
 use roundtable_domain::{About, CROWD_MS, Cause, hour_of};
 use roundtable_model::entities::{Message, Notification, Room};
 use roundtable_model::table::{Change, Write};
-use roundtable_model::{Entity, NotificationKind, RoomId, RoomScope, Span, Time, UserId};
+use roundtable_model::{
+    Entity, MessageId, NotificationKind, RoomId, RoomScope, Span, Time, UserId,
+};
 
 use super::{Notices, at, place_of};
 use crate::Failure;
@@ -74,16 +76,21 @@ impl Notices {
                 is_told.then(|| note.create().into())
             }
             (Some(there), Some(latest)) => {
-                let read_at = there.read_at.filter(|read| *read >= latest.created_at);
-                let is_news = there.object != note.object || there.read_at != read_at;
-                is_news.then(|| {
-                    let unchanged = Notification::OBJECT
-                        .is(&there.object)
-                        .and(Notification::READ_AT.is(&there.read_at));
-                    let patch = there.key().patch().set(Notification::OBJECT, &note.object);
-                    patch.set(Notification::READ_AT, &read_at).when(unchanged).into()
-                })
+                (there.object != note.object).then(|| renamed(&there, &note, &latest.id))
             }
         })
     }
+}
+
+/// The write by which what was told before names the latest message. A later one than it named is news;
+/// an earlier one is named because that was taken back. Clocks would not tell what its reader knew of:
+/// it may have been marked after a message that it did not name yet.
+fn renamed(there: &Notification, note: &Notification, latest: &MessageId) -> Write {
+    let named = there.object.as_ref().map(|object| object.id.recast::<MessageId>());
+    // Ids lie in the order of time.
+    let read_at = there.read_at.filter(|_| named.is_some_and(|named| *latest < named));
+    let unchanged =
+        Notification::OBJECT.is(&there.object).and(Notification::READ_AT.is(&there.read_at));
+    let patch = there.key().patch().set(Notification::OBJECT, &note.object);
+    patch.set(Notification::READ_AT, &read_at).when(unchanged).into()
 }

@@ -15,8 +15,8 @@ const GOALS_AT_ONCE: usize = 10;
 
 impl Purge {
     /// A page of a goal that was given up. Nothing new comes to it: tasks, milestones and activities are
-    /// written on the condition that it is there. The cursor is where the walk through its owner's
-    /// activities is, which comes last.
+    /// written on the condition that it is there. The cursor is where the walk through what its
+    /// owner has told is, which comes last.
     pub(super) async fn goal_page(
         &self,
         owner: &UserId,
@@ -32,8 +32,8 @@ impl Purge {
         if walked.is_none() && self.remove_steps(owner, id).await? {
             return Ok(Next::Page(String::new()));
         }
-        let about = (ObjectType::Goal, SubjectId::from(id));
-        remove_told(&self.ground, &owner.into(), &about, since, walked).await
+        let about = [(ObjectType::Goal, SubjectId::from(id))];
+        remove_told(&self.ground, owner, &about, since, walked).await
     }
 
     /// Takes away a page of the tasks and milestones of a goal; whether there were any.

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_domain::{Edit, MediaStore, NewActivity, NewPost, ProfileChange};
+use roundtable_domain::{Edit, MediaStore, NewActivity, NewPost, NewQuest, ProfileChange};
 use roundtable_model::entities::{Activity, Post};
 use roundtable_model::table::Store;
-use roundtable_model::{ActivityVerb, ContentType, Entity, GroupId, MediaKey, ObjectType};
+use roundtable_model::{
+    ActivityVerb, ContentType, Entity, GroupId, MediaKey, ObjectType, Role, SubjectId,
+};
 use roundtable_testkit::{Town, Yielding, stop_at};
 
 use crate::stage::clock;
@@ -24,12 +26,22 @@ async fn shown(town: &Town, name: &str) -> (Post, MediaKey) {
 
 /// Somebody tells of themselves, with a picture.
 async fn told(town: &Town, name: &str, group_id: Option<GroupId>) -> (Activity, MediaKey) {
+    told_of(town, name, group_id, (ObjectType::User, town.id(name).into())).await
+}
+
+/// Somebody tells of something, with a picture.
+async fn told_of(
+    town: &Town,
+    name: &str,
+    group_id: Option<GroupId>,
+    (object_type, object_id): (ObjectType, SubjectId),
+) -> (Activity, MediaKey) {
     let picture = town.upload(name).await;
     let input = NewActivity {
         group_id,
         verb: ActivityVerb::Join,
-        object_type: ObjectType::User,
-        object_id: town.id(name).into(),
+        object_type,
+        object_id,
         preview_text: None,
         media: Some(Town::named(&picture)),
         tags: Vec::new(),
@@ -103,6 +115,53 @@ async fn a_file_goes_with_its_activity() {
     town.settle().await;
     assert_eq!(town.shelf().count(), 1);
     town.media().url(None, &kept).await.unwrap();
+}
+
+/// R12, R43: what was told of a goal, a quest, a task or a comment goes with it, with its file, wherever
+/// it was told; what others told of theirs stays.
+#[tokio::test]
+async fn a_file_goes_with_what_was_told_of() {
+    let town = Town::of(["ana", "bo"]).await;
+    let others = town.found("bo", "Bakers").await;
+    let group = town.found("ana", "Runners").await;
+    town.join("ana", &others).await;
+    town.join("bo", &group).await;
+    let goal = town.set_goal("ana", "run").await.id;
+    let kept = town.set_goal("ana", "rest").await.id;
+    let task = town.add_task("ana", &kept, "sleep").await.id;
+    let quest = town.set_quest("ana", NewQuest::tasks("one", 1)).await.id;
+    let post = town.post("bo", "hello").await;
+    let comment = town.comment("ana", &post.id, "well said").await.id;
+    let objects: [(ObjectType, SubjectId); 4] = [
+        (ObjectType::Goal, (&goal).into()),
+        (ObjectType::Task, (&task).into()),
+        (ObjectType::Quest, (&quest).into()),
+        (ObjectType::Comment, (&comment).into()),
+    ];
+    for object in objects {
+        for home in [None, Some(group.clone()), Some(others.clone())] {
+            told_of(&town, "ana", home, object.clone()).await;
+        }
+    }
+    told(&town, "bo", Some(group)).await;
+    town.settle().await;
+    let ana = town.caller("ana");
+    assert_eq!(town.shelf().count(), 13);
+    town.goals().delete(&ana, &goal, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(town.shelf().count(), 10, "without the goal");
+    town.tasks().delete(&ana, &kept, &task, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(town.shelf().count(), 7, "without the task");
+    town.move_in("ada", |_| {}).await;
+    let ada = town.employ("ada", Role::Admin).await;
+    town.quests().delete(&ada, &town.id("ana"), &quest, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(town.shelf().count(), 4, "without the quest");
+    town.comments().delete(&ana, &comment, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(town.shelf().count(), 1, "bo's stays");
+    assert_eq!(town.runner().dead_letters().count().await.unwrap(), 0);
 }
 
 /// R43: what is told of a post shows its file, which does not go with what was told.

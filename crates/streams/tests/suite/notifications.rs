@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use roundtable_domain::{PostChange, ProfileChange};
+use roundtable_domain::{Notifications, PostChange, ProfileChange};
 use roundtable_model::entities::{
     Comment, Message, ModerationCase, Notification, Post, Quest, Room, RoomMember, Task,
 };
@@ -441,4 +441,58 @@ async fn a_task_that_is_done_meanwhile_has_no_reminder() {
 async fn reminders_do_not_wait_for_each_other() {
     let town = Town::of(["ana"]).await;
     assert_eq!(Notices::new(town.ground().clone()).jobs_at_once(), 8);
+}
+
+/// Ana reads everything.
+async fn read_all(town: &Town) {
+    let service = Notifications::new(town.ground().clone());
+    service.mark_read(&town.caller("ana"), town.now().plus_ms(1), None).await.unwrap();
+}
+
+async fn unread(town: &Town) -> Vec<bool> {
+    let notes: Vec<Notification> = all(&everything(town.ground()).await);
+    notes.iter().map(|note| note.read_at.is_none()).collect()
+}
+
+/// R38: a message or like that nobody had heard of when its notification was marked as read is news,
+/// whatever the clocks say; changes that come again, or are taken back, are not.
+#[tokio::test]
+async fn what_was_not_named_when_it_was_read_is_news() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let (post, room) = (town.post("ana", "hello").await, room(&town, ["ana", "bo"]).await);
+    message(&town, &room, "bo").await;
+    town.like("bo", &post.id).await;
+    town.settle().await;
+    town.pass_ms(1);
+    let second = message(&town, &room, "bo").await;
+    town.like("cleo", &post.id).await;
+    town.pass_ms(2_000);
+    read_all(&town).await;
+    assert_eq!(unread(&town).await, [false, false]);
+    town.settle().await;
+    assert_eq!(unread(&town).await, [true, true], "both came before the mark, and were not named");
+    read_all(&town).await;
+    anew(&town).await;
+    assert_eq!(unread(&town).await, [false, false], "changes that come again are no news");
+    town.ground().core().table().delete(second.key().delete()).await.unwrap();
+    town.likes().unlike(&town.caller("cleo"), &post.id, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(told(&town).await, ["ana like bo", "ana message bo"]);
+    assert_eq!(unread(&town).await, [false, false], "what was taken back is no news");
+}
+
+/// R38: a notification that names nobody of many goes with the last of them.
+#[tokio::test]
+async fn one_that_names_nobody_goes_too() {
+    let town = Town::of(["ana", "bo"]).await;
+    let post = town.post("ana", "hello").await;
+    town.like("bo", &post.id).await;
+    town.settle().await;
+    let notes: Vec<Notification> = all(&everything(town.ground()).await);
+    let nobody = notes[0].key().patch().set(Notification::ACTOR_ID, &None);
+    town.ground().core().table().update(nobody.into()).await.unwrap();
+    assert_eq!(told(&town).await, ["ana like -"]);
+    town.likes().unlike(&town.caller("bo"), &post.id, None).await.unwrap();
+    town.settle().await;
+    assert_eq!(told(&town).await, [] as [String; 0]);
 }

@@ -14,6 +14,8 @@ impl Reader<'_> {
         self.list("feed", async |page| feeds.home(caller, &page).await).await;
         feeds.warm_up().await.unwrap();
         self.list("remembered feed", async |page| feeds.home(caller, &page).await).await;
+        let places = self.hidden.places().await;
+        self.note("entries of the feed", feeds.at(caller, &places).await);
         self.hear_feed(caller, &feeds).await;
         let promotions = Promotions::new(ground);
         for name in ["ana", "sid", "dan"] {

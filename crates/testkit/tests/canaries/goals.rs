@@ -99,6 +99,9 @@ impl Reader<'_> {
     pub(crate) async fn goals(&mut self, caller: &Caller) {
         let Self { hidden: Hidden { town, plans, .. }, .. } = *self;
         let (goals, tasks, milestones) = (town.goals(), town.tasks(), town.milestones());
+        let places: Vec<(UserId, GoalId)> =
+            plans.iter().map(|plan| (town.id(plan.owner), plan.goal.clone())).collect();
+        self.note("goals in their places", goals.goals(caller, &places).await);
         for Plan { owner, goal, task, milestone, due } in plans {
             let owner = town.id(owner);
             for owner in [None, Some(&owner)] {

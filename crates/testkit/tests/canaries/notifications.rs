@@ -2,14 +2,25 @@
 
 use futures::FutureExt;
 use roundtable_domain::{Caller, Notifications};
+use roundtable_model::Span;
 
 use super::reads::Reader;
+use super::secrets::VIEWERS;
 
 impl Reader<'_> {
     /// Everything that somebody was told, and is told who listens from the beginning on.
     pub(crate) async fn notifications(&mut self, caller: &Caller) {
         let service = Notifications::new(self.hidden.town.ground().clone());
         self.list("notifications", async |page| service.list(caller, &page).await).await;
+        // Those of others, too: an id may get around.
+        for name in VIEWERS {
+            let whose = self.hidden.town.id(name);
+            let core = self.hidden.town.ground().core();
+            for note in core.notifications(&whose, Span::ALL).all().await.unwrap() {
+                let found = service.get(caller, &note.id).await;
+                self.note(format!("notification of {name}"), found);
+            }
+        }
         self.note("unread notifications", service.unread(caller).await);
         let beginning = "00000000000000000000000000".parse().unwrap();
         let mut live = match service.live(caller, Some(&beginning)).await {

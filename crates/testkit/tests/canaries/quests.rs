@@ -59,6 +59,9 @@ impl Reader<'_> {
     pub(crate) async fn quests(&mut self, caller: &Caller) {
         let Self { hidden: Hidden { town, challenges, .. }, .. } = *self;
         let quests = town.quests();
+        let places: Vec<_> =
+            challenges.iter().map(|(owner, id)| (town.id(owner), id.clone())).collect();
+        self.note("quests in their places", quests.quests(caller, &places).await);
         for (owner, quest) in challenges {
             let owner = town.id(owner);
             self.note("quest", quests.get(caller, &owner, quest).await);

@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Display};
 
-use roundtable_domain::{Caller, Page, PageInput};
+use roundtable_domain::{Caller, Census, Page, PageInput};
 use roundtable_model::table::Order;
 use roundtable_model::{ActorId, CaseId, CommentId, Email, ModerationStatus, PostId, UserId};
 
@@ -30,6 +30,7 @@ pub(crate) async fn everything(hidden: &Hidden, viewer: &str) -> Vec<Told> {
     }
     reader.groups().await;
     reader.in_batches().await;
+    reader.ties().await;
     reader.lists().await;
     reader.trade().await;
     reader.files().await;
@@ -42,6 +43,7 @@ pub(crate) async fn everything(hidden: &Hidden, viewer: &str) -> Vec<Told> {
         reader.goals(caller).await;
         reader.quests(caller).await;
         reader.staffs(caller).await;
+        reader.live(caller).await;
     }
     reader.told
 }
@@ -188,6 +190,11 @@ impl Reader<'_> {
         self.note("posts", town.posts().posts(viewer, posts).await);
         self.note("stats", town.posts().stats(viewer, posts).await);
         self.note("counters", town.posts().counters(posts).await);
+        self.note("comments", town.comments().comments(viewer, comments).await);
+        let ids: Vec<CommentId> = comments.iter().map(|(_, id)| id.clone()).collect();
+        self.note("comments by ids", town.comments().by_ids(viewer, &ids).await);
+        let places = self.hidden.places().await;
+        self.note("activities", town.activities().at(viewer, &places).await);
         self.note("marks of comments", town.comments().marks(viewer, comments).await);
         for id in &people {
             self.note(format!("has_liked {id}"), town.likes().has_liked(viewer, id, posts).await);
@@ -245,6 +252,13 @@ impl Reader<'_> {
             })
             .await;
         }
+        let of_posts = posts.iter().map(CaseId::from);
+        let of_comments = comments.iter().map(|(_, comment)| comment.into());
+        let cases: Vec<CaseId> = of_posts.chain(of_comments).collect();
+        self.note("cases", moderation.cases(caller, &cases).await);
+        let census = Census::new(town.ground().clone());
+        self.note("totals", census.totals(caller).await);
+        self.note("operator", town.accounts().check_operator(caller).await);
         self.list("audit", async |page| moderation.audit(caller, None, None, &page).await).await;
         let accounts = town.accounts();
         for name in VIEWERS.into_iter().chain(["tried"]) {

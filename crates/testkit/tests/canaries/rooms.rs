@@ -68,6 +68,7 @@ impl Reader<'_> {
         let Reader { hidden: Hidden { town, rooms: ids, .. }, .. } = *self;
         let (rooms, messages) = (town.rooms(), town.messages());
         self.list("my rooms", async |page| rooms.mine(caller, &page).await).await;
+        self.note("rooms", rooms.rooms(caller, ids).await);
         for id in ids {
             self.note(format!("room {id}"), rooms.room(caller, id).await);
             self.list(format!("in {id}"), async |page| rooms.members(caller, id, &page).await)

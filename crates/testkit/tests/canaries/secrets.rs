@@ -87,6 +87,7 @@ impl Hidden {
         hidden.trade().await;
         hidden.goals().await;
         hidden.quests().await;
+        hidden.ties();
         hidden.town.settle().await;
         hidden.endings().await;
         hidden.give_up().await;

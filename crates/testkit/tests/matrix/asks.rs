@@ -1,7 +1,7 @@
 //! What a row asks, and what is done with passwords, tokens and keys.
 
 use roundtable_domain::{
-    AccountError, Caller, Code, Page, PageInput, Refusal, Registration, Settings, SignUp,
+    AccountError, Caller, Census, Code, Page, PageInput, Refusal, Registration, Settings, SignUp,
 };
 use roundtable_model::table::Order;
 use roundtable_model::{ActorId, CaseId, ModerationStatus, Secret, UserId};
@@ -10,6 +10,7 @@ use roundtable_testkit::Town;
 use super::acts::{act, person, variant};
 use super::feeds;
 use super::goals;
+use super::live;
 use super::media;
 use super::notifications;
 use super::quests;
@@ -67,10 +68,19 @@ pub(crate) async fn answer(
         }
         "feeds" | "promotions" => {
             let Question { town, viewer, .. } = &question;
-            feeds::answer((town, stage.posts.get(object)), (operation, object), viewer.as_ref())
-                .await
+            let (post, group) = (stage.posts.get(object), stage.groups.get(object));
+            feeds::answer((town, post), group, (operation, object), viewer.as_ref()).await
         }
         "comments" => question.comments().await,
+        "live" => {
+            let Question { town, viewer, .. } = &question;
+            live::answer(stage, town, (operation, object), viewer.as_ref()).await
+        }
+        "census" => {
+            let Some(caller) = &question.viewer else { return ("-", None) };
+            let census = Census::new(question.town.ground().clone());
+            shows(census.totals(caller).await, |totals| totals.users > 0)
+        }
         "assistance" | "companies" | "offers" | "tags" => {
             let Question { town, viewer, .. } = &question;
             stage.wares.answer(town, operation, object, viewer.as_ref()).await
@@ -211,6 +221,7 @@ impl Question<'_> {
         let whose = if *object == "own account" { me.as_str() } else { &id.to_string() };
         let known = if *object == "wrong password" { wrong() } else { password() };
         match self.operation {
+            "accounts.check_operator" => shows(accounts.check_operator(caller).await, |()| true),
             "accounts.me" => shows(accounts.me(caller).await, |me| me.is_some()),
             "accounts.keys" => {
                 let key = &stage.keys[whose].key.id;
@@ -258,6 +269,14 @@ impl Question<'_> {
             ("follows.is_following", _) => {
                 shows(follows.is_following(viewer, &fay, &id).await, |follows| follows)
             }
+            ("follows.among", _) => {
+                let ends = if *object == "request" { (id, town.id("pia")) } else { (fay, id) };
+                let found = follows.among(viewer, &[ends]).await;
+                shows(found, |found| found.iter().any(Option::is_some))
+            }
+            ("follows.followed", Some(caller)) => {
+                shows(follows.followed(caller, &[id]).await, |answers| answers == [true])
+            }
             ("follows.following", _) => {
                 lists(follows.following(viewer, &id, &page).await, |edge| edge.followee_id == tom)
             }
@@ -278,7 +297,10 @@ impl Question<'_> {
             ("blocks.list", Some(caller)) => {
                 lists(town.blocks().list(caller, &page).await, |user| user.id == id)
             }
-            ("follows.requests" | "follows.followed_by" | "blocks.list", None) => "-",
+            (
+                "follows.requests" | "follows.followed_by" | "follows.followed" | "blocks.list",
+                None,
+            ) => "-",
             _ => self.unknown(),
         }
     }
@@ -295,6 +317,15 @@ impl Question<'_> {
             }
             ("groups.members", _) => {
                 lists(groups.members(viewer, group, &page).await, |member| member.user_id == ana)
+            }
+            ("groups.memberships", _) => {
+                let whose = match (*object, viewer) {
+                    ("private group's request", _) => town.id("tia"),
+                    ("own membership", Some(caller)) => caller.user_id.clone(),
+                    _ => ana,
+                };
+                let found = groups.memberships(viewer, &[(group.clone(), whose)]).await;
+                shows(found, |found| found.iter().any(Option::is_some))
             }
             ("groups.of", _) => {
                 lists(groups.of(viewer, &ana, &page).await, |view| view.group.id == *group)
@@ -318,6 +349,10 @@ impl Question<'_> {
         let case = comment.unwrap_or_else(|| (&stage.posts[object]).into());
         match self.operation {
             "moderation.case" => shows(moderation.case(caller, &case).await, |_| true),
+            "moderation.cases" => {
+                let found = moderation.cases(caller, std::slice::from_ref(&case)).await;
+                shows(found, |found| found.iter().any(Option::is_some))
+            }
             "moderation.reports" => lists(moderation.reports(caller, &case, &page).await, |_| true),
             "moderation.queue" => {
                 let status = status(object);
@@ -338,6 +373,14 @@ impl Question<'_> {
         let post = stage.post_of(object);
         match self.operation {
             "comments.comment" => shows(comments.comment(viewer, id).await, |_| true),
+            "comments.comments" => {
+                let found = comments.comments(viewer, &[(post, id.clone())]).await;
+                shows(found, |found| found.iter().any(Option::is_some))
+            }
+            "comments.by_ids" => {
+                let found = comments.by_ids(viewer, std::slice::from_ref(id)).await;
+                shows(found, |found| found.iter().any(Option::is_some))
+            }
             "comments.replies" => shows(comments.replies(viewer, id, &page).await, |_| true),
             "comments.on" => {
                 let on = comments.on(viewer, &post, Order::Descending, &page).await;
@@ -389,6 +432,15 @@ impl Question<'_> {
             }
             ("likes.by", _) => {
                 lists(likes.by(viewer, &author, &page).await, |like| like.post_id == *id)
+            }
+            ("likes.among", _) => {
+                let found = likes.among(viewer, &[(id.clone(), author)]).await;
+                shows(found, |found| found.iter().any(Option::is_some))
+            }
+            ("activities.at", _) => {
+                let place = feeds::place(town, &author, stage.groups.get(object), id).await;
+                let found = town.activities().at(viewer, &[place]).await;
+                shows(found, |found| found.iter().any(Option::is_some))
             }
             ("likes.has_liked", _) => {
                 let liked = likes.has_liked(viewer, &author, ids).await;

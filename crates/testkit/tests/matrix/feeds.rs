@@ -2,7 +2,10 @@
 
 use futures::FutureExt;
 use roundtable_domain::{Caller, FeedEntry, FeedError, Feeds, NewPromotion, Promotions};
-use roundtable_model::{ActorId, PostId, PromotionReason};
+use roundtable_model::entities::Activity;
+use roundtable_model::{
+    ActivityId, ActivityVerb, ActorId, GroupId, PostId, PromotionReason, Span, Time, UserId,
+};
 use roundtable_testkit::Town;
 
 use super::acts::person;
@@ -13,22 +16,23 @@ use super::asks::{Answer, lists, page, shows};
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
-public post              | feeds.home feeds.next                                                | -    ok   ok   no   no   no   no   no   no   no   403
-followers' post          | feeds.home feeds.next                                                | -    ok   ok   no   no   no   no   no   no   no   403
-private post             | feeds.home feeds.next                                                | -    ok   no   no   no   no   no   no   no   no   403
-private account's post   | feeds.home feeds.next                                                | -    ok   ok   no   no   no   no   no   no   no   403
-group's post             | feeds.home feeds.next                                                | -    ok   no   no   no   ok   no   ok   no   no   403
-private group's post     | feeds.home feeds.next                                                | -    ok   no   no   no   ok   no   ok   no   no   403
-flagged post             | feeds.home feeds.next                                                | -    ok   no   no   no   no   no   no   no   no   403
-rejected post            | feeds.home feeds.next                                                | -    ok   no   no   no   no   no   no   no   no   403
-deleted post             | feeds.home feeds.next                                                | -    no   no   no   no   no   no   no   no   no   403
-suspended account's post | feeds.home feeds.next                                                | -    403  no   no   no   no   no   no   no   no   403
+public post              | feeds.home feeds.next feeds.at                                       | -    ok   ok   no   no   no   no   no   no   no   403
+followers' post          | feeds.home feeds.next feeds.at                                       | -    ok   ok   no   no   no   no   no   no   no   403
+private post             | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   no   no   no   no   no   403
+private account's post   | feeds.home feeds.next feeds.at                                       | -    ok   ok   no   no   no   no   no   no   no   403
+group's post             | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   ok   no   ok   no   no   403
+private group's post     | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   ok   no   ok   no   no   403
+flagged post             | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   no   no   no   no   no   403
+rejected post            | feeds.home feeds.next feeds.at                                       | -    ok   no   no   no   no   no   no   no   no   403
+deleted post             | feeds.home feeds.next feeds.at                                       | -    no   no   no   no   no   no   no   no   no   403
+suspended account's post | feeds.home feeds.next feeds.at                                       | -    403  no   no   no   no   no   no   no   no   403
 public post              | feeds.live                                                           | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 profile                  | promotions.get promotions.set                                        | -    403  403  403  403  403  403  403  403  ok   403
 ";
 
 pub(crate) async fn answer(
     (town, post): (&Town, Option<&PostId>),
+    group: Option<&GroupId>,
     (operation, object): (&str, &str),
     viewer: Option<&Caller>,
 ) -> Answer {
@@ -39,6 +43,11 @@ pub(crate) async fn answer(
     let is = |entry: &FeedEntry| entry.post.as_ref().map(|shown| &shown.id) == post;
     match operation {
         "feeds.home" => lists(feeds.home(caller, &page()).await, is),
+        "feeds.at" => {
+            let place = place(town, &person(object), group, post.unwrap()).await;
+            let found = feeds.at(caller, &[place]).await;
+            shows(found, |found| found.iter().flatten().any(is))
+        }
         "feeds.live" => shows(feeds.live(caller, None).await, |_| true),
         "feeds.next" => shows(heard(&feeds, caller).await, |all| all.iter().any(is)),
         "promotions.get" => shows(promotions.get(caller, &subject_id).await, |_| true),
@@ -49,6 +58,22 @@ pub(crate) async fn answer(
         }
         other => panic!("nobody knows how to ask {other} of {object}"),
     }
+}
+
+/// Where and when the activity happened that tells of a post.
+pub(crate) async fn place(
+    town: &Town,
+    author: &UserId,
+    group: Option<&GroupId>,
+    post: &PostId,
+) -> (ActorId, Time, ActivityId) {
+    let home = group.map_or_else(|| author.into(), ActorId::from);
+    let told = town.ground().core().activities_of(&home, Span::ALL).all().await.unwrap();
+    let is_it = |activity: &Activity| {
+        (activity.verb, activity.object_id.recast()) == (ActivityVerb::Post, post.clone())
+    };
+    let activity = told.into_iter().find(is_it).unwrap();
+    (home, activity.created_at, activity.activity_id)
 }
 
 /// Everything that somebody is told who listens from the beginning on.

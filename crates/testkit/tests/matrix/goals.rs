@@ -81,6 +81,10 @@ async fn of_goals(
     match operation {
         "goals.create" => shows(goals.create(caller, NewGoal::titled("Run"), None).await, |_| true),
         "goals.get" => shows(goals.get(caller, Some(user), goal).await, |_| true),
+        "goals.goals" => {
+            let found = goals.goals(caller, &[(user.clone(), goal.clone())]).await;
+            shows(found, |found| found.iter().flatten().any(|other| other.id == *goal))
+        }
         "goals.list" => {
             lists(goals.list(caller, Some(user), &page()).await, |other| other.id == *goal)
         }

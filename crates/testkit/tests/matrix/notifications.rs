@@ -2,6 +2,7 @@
 
 use futures::FutureExt;
 use roundtable_domain::{Caller, Notice, NotificationError, Notifications};
+use roundtable_model::Span;
 use roundtable_testkit::Town;
 
 use super::acts::person;
@@ -12,7 +13,7 @@ use super::asks::{Answer, lists, page, shows};
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
-notification             | notifications.list notifications.next                                | -    ok   no   no   no   no   no   no   no   no   403
+notification             | notifications.list notifications.next notifications.get              | -    ok   no   no   no   no   no   no   no   no   403
 notification             | notifications.unread notifications.mark_read notifications.live      | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 ";
 
@@ -28,6 +29,11 @@ pub(crate) async fn answer(
     let is = |notice: &Notice| notice.notification.user_id == owner;
     match operation {
         "notifications.list" => lists(service.list(caller, &page()).await, is),
+        "notifications.get" => {
+            let notes = town.ground().core().notifications(&owner, Span::ALL).all().await.unwrap();
+            let found = service.get(caller, &notes[0].id).await;
+            shows(found, |notice| notice.as_ref().is_some_and(is))
+        }
         "notifications.unread" => shows(service.unread(caller).await, |_| true),
         "notifications.mark_read" => {
             let marked = service.mark_read(caller, town.now().plus_ms(1), None).await;

@@ -16,14 +16,17 @@ object                   | operations                                           
 
 quest                    | quests.create                                                        | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 quest                    | quests.get quests.list                                               | -    ok   404  404  404  404  404  404  404  ok   403
+quest                    | quests.quests                                                        | -    ok   no   no   no   no   no   no   no   ok   403
 quest                    | quests.cancel                                                        | -    ok   404  404  404  404  404  404  404  404  403
 quest                    | quests.delete                                                        | -    403  403  403  403  403  403  403  403  ok   403
 
 suspended account's quest | quests.get quests.list                                              | -    403  404  404  404  404  404  404  404  ok   403
+suspended account's quest | quests.quests                                                       | -    403  no   no   no   no   no   no   no   ok   403
 suspended account's quest | quests.cancel                                                       | -    403  404  404  404  404  404  404  404  404  403
 suspended account's quest | quests.delete                                                       | -    403  403  403  403  403  403  403  403  ok   403
 
 deleted account's quest  | quests.get quests.list                                               | -    401  404  404  404  404  404  404  404  404  403
+deleted account's quest  | quests.quests                                                        | -    401  no   no   no   no   no   no   no   no   403
 deleted account's quest  | quests.cancel                                                        | -    401  404  404  404  404  404  404  404  404  403
 ";
 
@@ -54,6 +57,10 @@ pub(crate) async fn answer(
             shows(quests.create(caller, &NewQuest::tasks("run", 1), None).await, |_| true)
         }
         "quests.get" => shows(quests.get(caller, &user, quest).await, |_| true),
+        "quests.quests" => {
+            let found = quests.quests(caller, &[(user, quest.clone())]).await;
+            shows(found, |found| found.iter().flatten().any(|other| other.id == *quest))
+        }
         "quests.list" => {
             let all = QuestFilter::default();
             let found = quests.list(caller, &user, &all, &page()).await;

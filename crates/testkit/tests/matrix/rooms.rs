@@ -19,21 +19,26 @@ object                   | operations                                           
 room of two              | rooms.room rooms.members rooms.mark_read                             | -    ok   ok   404  404  404  404  404  404  404  403
 room of two              | messages.get messages.list messages.live messages.next messages.send | -    ok   ok   404  404  404  404  404  404  404  403
 room of two              | rooms.mine                                                           | -    ok   ok   no   no   no   no   no   no   no   403
+room of two              | rooms.rooms rooms.member_ids                                         | -    ok   ok   no   no   no   no   no   no   no   403
 
 room with blocked        | rooms.room messages.live                                             | -    ok   404  404  ok   404  404  404  404  404  403
 room with blocked        | rooms.members messages.list messages.next                            | -    ok   404  404  no   404  404  404  404  404  403
 room with blocked        | rooms.mark_read messages.get                                         | -    ok   404  404  404  404  404  404  404  404  403
 room with blocked        | rooms.mine                                                           | -    ok   no   no   ok   no   no   no   no   no   403
+room with blocked        | rooms.rooms                                                          | -    ok   no   no   ok   no   no   no   no   no   403
+room with blocked        | rooms.member_ids                                                     | -    ok   no   no   no   no   no   no   no   no   403
 room with blocked        | messages.send                                                        | -    404  404  404  404  404  404  404  404  404  403
 
 group's room             | rooms.room rooms.members rooms.mark_read                             | -    ok   404  404  404  ok   404  ok   404  404  403
 group's room             | messages.get messages.list messages.live messages.next messages.send | -    ok   404  404  404  ok   404  ok   404  404  403
 group's room             | rooms.mine                                                           | -    ok   no   no   no   ok   no   ok   no   no   403
+group's room             | rooms.rooms rooms.member_ids                                         | -    ok   no   no   no   ok   no   ok   no   no   403
 group's room             | rooms.create                                                         | -    ok   403  403  403  ok   403  ok   403  403  403
 
 private group's room     | rooms.room rooms.members rooms.mark_read                             | -    ok   404  404  404  ok   404  ok   404  404  403
 private group's room     | messages.get messages.list messages.live messages.next messages.send | -    ok   404  404  404  ok   404  ok   404  404  403
 private group's room     | rooms.mine                                                           | -    ok   no   no   no   ok   no   ok   no   no   403
+private group's room     | rooms.rooms rooms.member_ids                                         | -    ok   no   no   no   ok   no   ok   no   no   403
 private group's room     | rooms.create                                                         | -    ok   403  403  403  ok   403  ok   403  403  403
 
 profile                  | rooms.create                                                         | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
@@ -94,6 +99,14 @@ impl Rooms {
             }
             "rooms.room" => shows(rooms.room(caller, room).await, |view| view.room.id == *room),
             "rooms.mine" => lists(rooms.mine(caller, &page()).await, |view| view.room.id == *room),
+            "rooms.rooms" => {
+                let found = rooms.rooms(caller, std::slice::from_ref(room)).await;
+                shows(found, |found| found.iter().flatten().any(|view| view.room.id == *room))
+            }
+            "rooms.member_ids" => {
+                let found = rooms.member_ids(caller, std::slice::from_ref(room)).await;
+                shows(found, |found| found.concat().contains(&town.id("ana")))
+            }
             "rooms.members" => {
                 let ana = town.id("ana");
                 let members = rooms.members(caller, room, &page()).await;

@@ -253,6 +253,8 @@ impl Stage {
             ("group's admin", open.clone()),
             ("group's owner", open),
             ("private group", closed.clone()),
+            ("private group's request", closed.clone()),
+            ("own membership", closed.clone()),
             ("private group's post", closed),
         ]);
     }

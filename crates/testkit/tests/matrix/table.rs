@@ -19,6 +19,7 @@ object                   | operations                                           
 
 public post              | posts.post comments.on likes.of                                      | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 public post              | posts.posts posts.stats posts.tagged posts.global                    | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+public post              | activities.at likes.among                                            | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 public post              | posts.on_day posts.popular likes.has_liked                           | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 public post              | posts.by activities.of likes.by                                      | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 public post              | posts.marks                                                          | -    ok   no   no   no   no   no   no   no   no   no
@@ -29,10 +30,12 @@ public post              | posts.delete                                         
 public post              | activities.post                                                      | -    ok   404  404  404  404  404  404  404  404  403
 public post              | moderation.report_post                                               | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 public post              | moderation.moderate_post moderation.case                             | -    403  403  403  403  403  403  403  ok   ok   403
+public post              | moderation.cases                                                     | -    403  403  403  403  403  403  403  ok   ok   403
 public post              | moderation.reports moderation.queue                                  | -    403  403  403  403  403  403  403  ok   ok   403
 
 followers' post          | posts.post comments.on likes.of                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404
 followers' post          | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   ok   no   no   no   no   no   ok   ok   no
+followers' post          | activities.at likes.among                                            | no   ok   ok   no   no   no   no   no   ok   ok   no
 followers' post          | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 followers' post          | posts.by activities.of likes.by                                      | no   ok   ok   no   404  no   no   no   ok   ok   no
 followers' post          | likes.like likes.unlike likes.toggle                                 | -    ok   ok   404  404  404  404  404  ok   ok   403
@@ -46,6 +49,7 @@ followers' post          | moderation.moderate_post                             
 
 private post             | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 private post             | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+private post             | activities.at likes.among                                            | no   ok   no   no   no   no   no   no   ok   ok   no
 private post             | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 private post             | posts.by activities.of likes.by                                      | no   ok   no   no   404  no   no   no   ok   ok   no
 private post             | likes.like likes.unlike likes.toggle                                 | -    ok   404  404  404  404  404  404  ok   ok   403
@@ -59,6 +63,7 @@ private post             | moderation.moderate_post                             
 
 private account's post   | posts.post comments.on likes.of                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404
 private account's post   | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   ok   no   no   no   no   no   ok   ok   no
+private account's post   | activities.at likes.among                                            | no   ok   ok   no   no   no   no   no   ok   ok   no
 private account's post   | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 private account's post   | posts.by activities.of likes.by                                      | 404  ok   ok   404  404  404  404  404  ok   ok   404
 private account's post   | likes.like likes.unlike likes.toggle                                 | -    ok   ok   404  404  404  404  404  ok   ok   403
@@ -72,6 +77,7 @@ private account's post   | moderation.moderate_post                             
 
 group's post             | posts.post comments.on likes.of                                      | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 group's post             | posts.posts posts.stats posts.tagged likes.has_liked                 | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+group's post             | activities.at likes.among                                            | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 group's post             | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 group's post             | posts.by likes.by                                                    | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 group's post             | activities.of                                                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
@@ -86,6 +92,7 @@ group's post             | moderation.moderate_post                             
 
 private group's post     | posts.post comments.on likes.of activities.of                        | 404  ok   404  404  404  ok   404  ok   ok   ok   404
 private group's post     | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   ok   no   ok   ok   ok   no
+private group's post     | activities.at likes.among                                            | no   ok   no   no   no   ok   no   ok   ok   ok   no
 private group's post     | posts.global posts.on_day posts.popular                              | no   no   no   no   no   no   no   no   no   no   no
 private group's post     | posts.by likes.by                                                    | no   ok   no   no   404  ok   no   ok   ok   ok   no
 private group's post     | likes.like likes.unlike likes.toggle                                 | -    ok   404  404  404  ok   404  ok   ok   ok   403
@@ -99,6 +106,7 @@ private group's post     | moderation.moderate_post                             
 
 pending post             | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 pending post             | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+pending post             | likes.among                                                          | no   ok   no   no   no   no   no   no   ok   ok   no
 pending post             | posts.global                                                         | 401     403  403  403  403  403  403  403  ok   ok   403
 pending post             | posts.on_day posts.popular                                           | no   no   no   no   no   no   no   no   no   no   no
 pending post             | posts.by likes.by                                                    | no   ok   no   no   404  no   no   no   ok   ok   no
@@ -111,9 +119,11 @@ pending post             | posts.delete                                         
 pending post             | activities.post                                                      | -    ok   404  404  404  404  404  404  404  404  403
 pending post             | moderation.report_post                                               | -    400  404  404  404  404  404  404  409  409  403
 pending post             | moderation.moderate_post moderation.case moderation.queue            | -    403  403  403  403  403  403  403  ok   ok   403
+pending post             | moderation.cases                                                     | -    403  403  403  403  403  403  403  ok   ok   403
 
 flagged post             | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 flagged post             | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+flagged post             | activities.at likes.among                                            | no   ok   no   no   no   no   no   no   ok   ok   no
 flagged post             | posts.global                                                         | 401     403  403  403  403  403  403  403  ok   ok   403
 flagged post             | posts.on_day posts.popular                                           | no   no   no   no   no   no   no   no   no   no   no
 flagged post             | posts.by likes.by activities.of                                      | no   ok   no   no   404  no   no   no   ok   ok   no
@@ -125,9 +135,11 @@ flagged post             | posts.delete                                         
 flagged post             | activities.post                                                      | -    ok   404  404  404  404  404  404  404  404  403
 flagged post             | moderation.report_post                                               | -    400  404  404  404  404  404  404  409  409  403
 flagged post             | moderation.moderate_post moderation.case moderation.queue            | -    403  403  403  403  403  403  403  ok   ok   403
+flagged post             | moderation.cases                                                     | -    403  403  403  403  403  403  403  ok   ok   403
 
 rejected post            | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 rejected post            | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+rejected post            | activities.at likes.among                                            | no   ok   no   no   no   no   no   no   ok   ok   no
 rejected post            | posts.global                                                         | 401     403  403  403  403  403  403  403  ok   ok   403
 rejected post            | posts.on_day posts.popular                                           | no   no   no   no   no   no   no   no   no   no   no
 rejected post            | posts.by likes.by activities.of                                      | no   ok   no   no   404  no   no   no   ok   ok   no
@@ -139,18 +151,22 @@ rejected post            | posts.delete                                         
 rejected post            | activities.post                                                      | -    ok   404  404  404  404  404  404  404  404  403
 rejected post            | moderation.report_post                                               | -    400  404  404  404  404  404  404  409  409  403
 rejected post            | moderation.moderate_post moderation.case moderation.queue            | -    403  403  403  403  403  403  403  ok   ok   403
+rejected post            | moderation.cases                                                     | -    403  403  403  403  403  403  403  ok   ok   403
 
 deleted post             | posts.post comments.on likes.of                                      | 404  404  404  404  404  404  404  404  404  404  404
 deleted post             | posts.posts posts.stats posts.tagged posts.global                    | no   no   no   no   no   no   no   no   no   no   no
+deleted post             | activities.at likes.among                                            | no   no   no   no   no   no   no   no   no   no   no
 deleted post             | posts.on_day posts.popular likes.has_liked                           | no   no   no   no   no   no   no   no   no   no   no
 deleted post             | posts.by likes.by activities.of                                      | no   no   no   no   404  no   no   no   no   no   no
 deleted post             | likes.like likes.unlike likes.toggle posts.update                    | -    404  404  404  404  404  404  404  404  404  403
 deleted post             | comments.add shares.share shares.unshare posts.delete                | -    404  404  404  404  404  404  404  404  404  403
 deleted post             | activities.post moderation.report_post                               | -    404  404  404  404  404  404  404  404  404  403
 deleted post             | moderation.moderate_post moderation.case moderation.reports          | -    403  403  403  403  403  403  403  404  404  403
+deleted post             | moderation.cases                                                     | -    403  403  403  403  403  403  403  no   no   403
 
 suspended account's post | posts.post comments.on likes.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 suspended account's post | posts.posts posts.stats posts.tagged likes.has_liked                 | no   ok   no   no   no   no   no   no   ok   ok   no
+suspended account's post | activities.at likes.among                                            | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended account's post | posts.on_day posts.popular posts.global                              | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended account's post | posts.by likes.by activities.of                                      | 404  ok   404  404  404  404  404  404  ok   ok   404
 suspended account's post | likes.like comments.add                                              | -    403  404  404  404  404  404  404  ok   ok   403
@@ -161,6 +177,7 @@ suspended account's post | moderation.moderate_post                             
 
 deleted account's post   | posts.post comments.on likes.of                                      | 404  404  404  404  404  404  404  404  404    404    404
 deleted account's post   | posts.posts posts.stats posts.tagged likes.has_liked                 | no   no   no   no   no   no   no   no   no    no    no
+deleted account's post   | activities.at likes.among                                            | no   no   no   no   no   no   no   no   no   no   no
 deleted account's post   | posts.on_day posts.popular posts.global                              | no   no   no   no   no   no   no   no   no    no    no
 deleted account's post   | posts.by likes.by activities.of                                      | 404  404  404  404  404  404  404  404  404    404    404
 deleted account's post   | likes.like comments.add shares.share                                 | -    401  404  404  404  404  404  404  404    404    403
@@ -169,14 +186,17 @@ deleted account's post   | posts.delete                                         
 deleted account's post   | moderation.report_post                                               | -    401  404  404  404  404  404  404  404    404    403
 
 comment                  | comments.comment comments.replies comments.on comments.by            | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
+comment                  | comments.comments comments.by_ids                                    | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 comment                  | comments.marks                                                       | no   ok   no   no   no   no   no   no   no   no   no
 comment                  | comments.like comments.unlike comments.add                           | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 comment                  | comments.update                                                      | -    ok   403  403  404  403  403  403  403  403  403
 comment                  | comments.delete                                                      | -    ok   403  403  404  403  403  403  ok   ok   403
 comment                  | moderation.report_comment                                            | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 comment                  | moderation.moderate_comment moderation.case moderation.reports       | -    403  403  403  403  403  403  403  ok   ok   403
+comment                  | moderation.cases                                                     | -    403  403  403  403  403  403  403  ok   ok   403
 
 comment below one's post | comments.comment comments.replies comments.on                        | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
+comment below one's post | comments.comments comments.by_ids                                    | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 comment below one's post | comments.by                                                          | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 comment below one's post | comments.like comments.unlike comments.add                           | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 comment below one's post | comments.update                                                      | -    403  403  403  404  403  403  403  403  403  403
@@ -185,20 +205,24 @@ comment below one's post | moderation.report_comment                            
 comment below one's post | moderation.moderate_comment                                          | -    403  403  403  403  403  403  403  ok   ok   403
 
 hidden comment           | comments.comment comments.replies                                    | 404  ok   404  404  404  404  404  404  ok   ok   404
+hidden comment           | comments.comments comments.by_ids                                    | no   ok   no   no   no   no   no   no   ok   ok   no
 hidden comment           | comments.on comments.by                                              | no   ok   no   no   404  no   no   no   ok   ok   no
 hidden comment           | comments.like comments.unlike comments.add                           | -    ok   404  404  404  404  404  404  ok   ok   403
 hidden comment           | comments.update                                                      | -    ok   404  404  404  404  404  404  403  403  403
 hidden comment           | comments.delete                                                      | -    ok   404  404  404  404  404  404  ok   ok   403
 hidden comment           | moderation.report_comment                                            | -    400  404  404  404  404  404  404  409  409  403
 hidden comment           | moderation.moderate_comment moderation.case moderation.queue         | -    403  403  403  403  403  403  403  ok   ok   403
+hidden comment           | moderation.cases                                                     | -    403  403  403  403  403  403  403  ok   ok   403
 
 deleted comment          | comments.comment comments.replies                                    | 404  404  404  404  404  404  404  404  404  404  404
+deleted comment          | comments.comments comments.by_ids                                    | no   no   no   no   no   no   no   no   no   no   no
 deleted comment          | comments.on comments.by                                              | no   no   no   no   404  no   no   no   no   no   no
 deleted comment          | comments.like comments.unlike comments.add comments.update           | -    404  404  404  404  404  404  404  404  404  403
 deleted comment          | comments.delete moderation.report_comment                            | -    404  404  404  404  404  404  404  404  404  403
 deleted comment          | moderation.moderate_comment                                          | -    403  403  403  403  403  403  403  404  404  403
 
 comment for followers    | comments.comment comments.replies comments.on                        | 404  ok   ok   404  404  404  404  404  ok   ok   404
+comment for followers    | comments.comments comments.by_ids                                    | no   ok   ok   no   no   no   no   no   ok   ok   no
 comment for followers    | comments.by                                                          | no   ok   ok   no   404  no   no   no   ok   ok   no
 comment for followers    | comments.like comments.unlike comments.add                           | -    ok   ok   404  404  404  404  404  ok   ok   403
 comment for followers    | comments.update                                                      | -    ok   403  404  404  404  404  404  403  403  403
@@ -207,6 +231,7 @@ comment for followers    | moderation.report_comment                            
 comment for followers    | moderation.moderate_comment                                          | -    403  403  403  403  403  403  403  ok   ok   403
 
 comment in private group | comments.comment comments.replies comments.on                        | 404  ok   404  404  404  ok   404  ok   ok   ok   404
+comment in private group | comments.comments comments.by_ids                                    | no   ok   no   no   no   ok   no   ok   ok   ok   no
 comment in private group | comments.by                                                          | no   ok   no   no   404  ok   no   ok   ok   ok   no
 comment in private group | comments.like comments.unlike comments.add                           | -    ok   404  404  404  ok   404  ok   ok   ok   403
 comment in private group | comments.update                                                      | -    ok   404  404  404  403  404  403  403  403  403
@@ -216,6 +241,7 @@ comment in private group | moderation.moderate_comment                          
 
 group                    | groups.get groups.views                                              | ok   ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
 group                    | groups.members                                                       | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+group                    | groups.memberships                                                   | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 group                    | groups.of                                                            | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 group                    | groups.mine                                                          | -    ok   no   no   no   ok   no   ok   no   no   403
 group                    | groups.update                                                        | -    ok   403  403  403  403  403  ok   403  ok   403
@@ -231,6 +257,9 @@ group's owner            | groups.remove                                        
 
 private group            | groups.get groups.views                                              | ok   ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
 private group            | groups.members                                                       | 404  ok   404  404  404  ok   404  ok   ok   ok   404
+private group            | groups.memberships                                                   | no   ok   no   no   no   ok   no   ok   ok   ok   no
+private group's request  | groups.memberships                                                   | no   ok   no   no   no   no   no   ok   no   no   no
+own membership           | groups.memberships                                                   | no   ok   no   no   no   ok   no   ok   no   no   no
 private group            | groups.of                                                            | no   ok   no   no   404  ok   no   ok   ok   ok   no
 private group            | groups.mine                                                          | -    ok   no   no   no   ok   no   ok   no   no   403
 private group            | groups.update                                                        | -    ok   403  403  403  403  403  ok   403  ok   403
@@ -246,8 +275,10 @@ profile                  | accounts.user accounts.people accounts.by_nickname   
 profile                  | accounts.by_username accounts.by_handle accounts.counts              | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 profile                  | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 profile                  | follows.is_following follows.activity_of                             | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+profile                  | follows.among                                                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 profile                  | follows.following follows.followers                                  | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 profile                  | follows.followed_by                                                  | -    ok   no   no   no   no   no   no   no   no   no
+profile                  | follows.followed                                                     | -    no   ok   no   no   no   no   no   no   no   no
 profile                  | follows.follow                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 profile                  | follows.unfollow follows.update                                      | -    404  ok   404  404  404  404  404  404  404  403
 profile                  | blocks.block                                                         | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
@@ -262,13 +293,16 @@ private profile          | accounts.user accounts.people accounts.by_nickname   
 private profile          | accounts.by_username accounts.by_handle accounts.counts              | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 private profile          | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 private profile          | follows.is_following                                                 | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
+private profile          | follows.among                                                        | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 private profile          | follows.activity_of                                                  | no   ok   ok   no   no   no   no   no   ok   ok   no
 private profile          | follows.following follows.followers                                  | 404  ok   ok   404  404  404  404  404  ok   ok   404
 private profile          | follows.followed_by                                                  | -    ok   no   no   no   no   no   no   no   no   no
+private profile          | follows.followed                                                     | -    no   ok   no   no   no   no   no   no   no   no
 private profile          | follows.follow                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 private profile          | follows.unfollow follows.update                                      | -    404  ok   404  404  404  404  404  404  404  403
 private profile          | blocks.block                                                         | -    400  ok   ok   ok   ok   ok   ok   ok   ok   403
 request                  | follows.requests                                                     | -    ok   no   no   no   no   no   no   no   no   403
+request                  | follows.among                                                        | no   ok   no   no   no   no   no   no   no   no   no
 request                  | follows.accept follows.reject                                        | -    ok   404  404  404  404  404  404  404  404  403
 blocked person           | blocks.list                                                          | -    ok   no   no   no   no   no   no   no   no   403
 blocked person           | blocks.unblock                                                       | -    ok   404  404  404  404  404  404  404  404  403
@@ -277,8 +311,10 @@ suspended profile        | accounts.user accounts.people accounts.by_nickname   
 suspended profile        | accounts.by_username accounts.by_handle accounts.counts              | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended profile        | accounts.by_email                                                    | no   ok   no   no   no   no   no   no   no   ok   no
 suspended profile        | follows.is_following follows.activity_of                             | no   ok   no   no   no   no   no   no   ok   ok   no
+suspended profile        | follows.among                                                        | no   ok   no   no   no   no   no   no   ok   ok   no
 suspended profile        | follows.following follows.followers                                  | 404  ok   404  404  404  404  404  404  ok   ok   404
 suspended profile        | follows.followed_by                                                  | -    ok   no   no   no   no   no   no   no   no   no
+suspended profile        | follows.followed                                                     | -    no   no   no   no   no   no   no   no   no   no
 suspended profile        | follows.follow                                                       | -    403  404    404 404  404  404  404  404  404  403
 suspended profile        | follows.unfollow                                                     | -    403  ok   404  404  404  404  404  404  404  403
 suspended profile        | blocks.block                                                         | -    403  404  404  404  404  404  404  404  404  403
@@ -289,8 +325,10 @@ deleted profile          | accounts.user accounts.people accounts.by_nickname   
 deleted profile          | accounts.by_username accounts.by_handle accounts.counts              | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | accounts.by_email                                                    | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | follows.is_following follows.activity_of                             | no   no   no   no   no   no   no   no   no    no    no
+deleted profile          | follows.among                                                        | no   no   no   no   no   no   no   no   no   no   no
 deleted profile          | follows.following follows.followers                                  | 404  404  404  404  404  404  404  404  404    404    404
 deleted profile          | follows.followed_by                                                  | -    no   no   no   no   no   no   no   no   no   no
+deleted profile          | follows.followed                                                     | -    no   no   no   no   no   no   no   no   no   no
 deleted profile          | follows.follow                                                       | -    401  404    404  404  404  404  404  404    404    403
 deleted profile          | blocks.block                                                         | -    401  404  404  404  404  404  404  404  404  403
 deleted profile          | accounts.suspend accounts.unsuspend                                  | -    401  403  403  403  403  403  403  404  404  403
@@ -300,6 +338,7 @@ moderator                | accounts.suspend accounts.set_roles                  
 
 goal                     | goals.create                                                         | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 goal                     | goals.get goals.list tasks.get tasks.by_id tasks.list                | -    ok   404  404  404  404  404  404  404  ok   403
+goal                     | goals.goals                                                          | -    ok   no   no   no   no   no   no   no   ok   403
 goal                     | milestones.get milestones.list milestones.timeline                   | -    ok   404  404  404  404  404  404  404  ok   403
 goal                     | goals.update goals.delete tasks.create tasks.update tasks.delete     | -    ok   404  404  404  404  404  404  404  404  403
 goal                     | milestones.create milestones.update milestones.delete                | -    ok   404  404  404  404  404  404  404  404  403
@@ -308,6 +347,7 @@ goal                     | tasks.due_on                                         
 goal                     | timelines.of                                                         | no   ok   no   no   404  no   no   no   no   ok   no
 
 deleted goal             | goals.get tasks.get tasks.list milestones.get milestones.list        | -    404  404  404  404  404  404  404  404  404  403
+deleted goal             | goals.goals                                                          | -    no   no   no   no   no   no   no   no   no   403
 deleted goal             | tasks.by_id                                                          | -    404  404  404  404  404  404  404  404  404  403
 deleted goal             | goals.list milestones.timeline                                       | -    no   404  404  404  404  404  404  404  no   403
 deleted goal             | goals.update goals.delete tasks.create tasks.update tasks.delete     | -    404  404  404  404  404  404  404  404  404  403
@@ -317,18 +357,21 @@ deleted goal             | tasks.due_on                                         
 deleted goal             | timelines.of                                                         | no   no   no   no   404  no   no   no   no   no   no
 
 suspended account's goal | goals.get goals.list tasks.get tasks.by_id tasks.list                | -    403  404  404  404  404  404  404  404  ok   403
+suspended account's goal | goals.goals                                                          | -    403  no   no   no   no   no   no   no   ok   403
 suspended account's goal | milestones.get milestones.list milestones.timeline                   | -    403  404  404  404  404  404  404  404  ok   403
 suspended account's goal | goals.update tasks.update milestones.update                          | -    403  404  404  404  404  404  404  404  404  403
 suspended account's goal | tasks.due_on                                                         | -    403  403  403  403  403  403  403  403  ok   403
 suspended account's goal | timelines.of                                                         | 404  no   404  404  404  404  404  404  no   ok   404
 
 deleted account's goal   | goals.get goals.list tasks.get tasks.by_id tasks.list                | -    401  404  404  404  404  404  404  404  404  403
+deleted account's goal   | goals.goals                                                          | -    401  no   no   no   no   no   no   no   no   403
 deleted account's goal   | milestones.get milestones.list milestones.timeline                   | -    401  404  404  404  404  404  404  404  404  403
 deleted account's goal   | goals.update tasks.update milestones.update                          | -    401  404  404  404  404  404  404  404  404  403
 deleted account's goal   | tasks.due_on                                                         | -    401  403  403  403  403  403  403  403  no   403
 deleted account's goal   | timelines.of                                                         | 404  404  404  404  404  404  404  404  404  404  404
 
 own account              | accounts.me                                                          | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
+own account              | accounts.check_operator                                              | -    403  403  403  403  403  403  403  403  ok   403
 own account              | accounts.login accounts.refresh accounts.authenticate                | 401  ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 own account              | accounts.logout                                                      | no   ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
 own account              | accounts.logout_session accounts.logout_everywhere                   | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   ok
@@ -340,6 +383,7 @@ wrong password           | accounts.login                                       
 wrong password           | accounts.change_password accounts.change_email                       | -    401  401  401  401  401  401  401  401  401  403
 own invitation           | accounts.register                                                    | 403  ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 audit                    | moderation.audit                                                     | -    403  403  403  403  403  403  403  ok   ok   403
+audit                    | census.totals                                                        | -    403  403  403  403  403  403  403  403  ok   403
 ";
 
 /// One operation on one thing, with the answer for each viewer.
@@ -362,6 +406,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let tables = [
         TABLE,
         super::feeds::TABLE,
+        super::live::TABLE,
         super::media::TABLE,
         super::notifications::TABLE,
         super::quests::TABLE,

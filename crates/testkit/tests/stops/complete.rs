@@ -21,27 +21,25 @@ use crate::webhooks::with_webhooks;
 /// What changes nothing.
 const READS: &str = "
     accounts.authenticate accounts.by_email accounts.by_handle accounts.by_nickname
-    accounts.by_username accounts.counts accounts.keys accounts.login_attempts accounts.me
-    accounts.people accounts.user activities.of
-    assistance.message assistance.messages assistance.mine assistance.thread blocks.list
-    companies.companies companies.company
-    offers.of offers.offer offers.offers offers.tagged tags.search
-    comments.by comments.comment comments.marks comments.on comments.replies
+    accounts.by_username accounts.check_operator accounts.counts accounts.keys
+    accounts.login_attempts accounts.me accounts.people accounts.user activities.at
+    activities.of assistance.message assistance.messages assistance.mine assistance.thread
+    blocks.list census.totals comments.by comments.by_ids comments.comment comments.comments
+    comments.marks comments.on comments.replies companies.companies companies.company feeds.at
     feeds.catch_up feeds.follow feeds.home feeds.live feeds.next feeds.warm_up
-    follows.activity_of follows.followed_by follows.followers follows.following
-    follows.is_following follows.requests
-    groups.get groups.members groups.mine groups.of groups.views
-    goals.get goals.list quests.get quests.list
-    likes.by likes.has_liked likes.of media.url media.urls
-    milestones.get milestones.list milestones.timeline
-    messages.get messages.list messages.live messages.next
-    notifications.catch_up notifications.follow notifications.list notifications.live
-    notifications.next notifications.unread
-    moderation.audit moderation.case moderation.queue moderation.reports
-    posts.by posts.counters posts.global posts.marks posts.on_day posts.popular posts.post
-    posts.posts posts.stats posts.tagged promotions.get
-    tasks.by_id tasks.due tasks.due_on tasks.get tasks.list timelines.of
-    rooms.members rooms.mine rooms.room webhooks.list
+    follows.activity_of follows.among follows.followed follows.followed_by follows.followers
+    follows.following follows.is_following follows.requests goals.get goals.goals goals.list
+    groups.get groups.members groups.memberships groups.mine groups.of groups.views likes.among
+    likes.by likes.has_liked likes.of live.catch_up live.follow live.listen live.next media.url
+    media.urls messages.get messages.list messages.live messages.next milestones.get
+    milestones.list milestones.timeline moderation.audit moderation.case moderation.cases
+    moderation.queue moderation.reports notifications.catch_up notifications.follow
+    notifications.get notifications.list notifications.live notifications.next
+    notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by
+    posts.counters posts.global posts.marks posts.on_day posts.popular posts.post posts.posts
+    posts.stats posts.tagged promotions.get quests.get quests.list quests.quests
+    rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms tags.search tasks.by_id
+    tasks.due tasks.due_on tasks.get tasks.list timelines.of webhooks.list
 ";
 
 /// What processors do, which are stopped as such, and what whoever runs the place may do instead of
@@ -49,7 +47,8 @@ const READS: &str = "
 const OF_PROCESSORS: &str = "
     follows.grow_shards groups.disband groups.leave_all moderation.decide_automatically
     quests.clear quests.expire quests.weigh quests.weigh_all
-    milestones.achieve_reached notifications.admits notifications.latest posts.set_author_private promotions.decide webhooks.give_up
+    milestones.achieve_reached notifications.admits notifications.latest posts.set_author_private promotions.decide
+    webhooks.give_up webhooks.give_up_as_read
 ";
 
 /// What no service is.

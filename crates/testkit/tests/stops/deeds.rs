@@ -41,6 +41,7 @@ pub(crate) enum Deed {
     Invite(Caller),
     Grant,
     Promote(Caller, ActorId),
+    OrderPromotion(ActorId),
     Trade(Caller, Trade),
 }
 
@@ -81,6 +82,7 @@ impl Deed {
             Self::Invite(_) => "accounts.invite",
             Self::Grant => "accounts.grant",
             Self::Promote(..) => "promotions.set",
+            Self::OrderPromotion(_) => "promotions.order",
             Self::Trade(_, trade) => trade.operation(),
         }
     }
@@ -141,6 +143,9 @@ impl Deed {
                 };
                 let promotions = Promotions::new(town.ground().clone());
                 told(promotions.set(caller, &promotion, request).await)
+            }
+            Self::OrderPromotion(subject) => {
+                told(Promotions::new(town.ground().clone()).order(subject, true).await)
             }
         }
     }
@@ -244,6 +249,7 @@ pub(crate) fn with_accounts(stage: &Stage, town: &Town) -> Vec<Deed> {
         Deed::Invite(caller),
         Deed::Grant,
         Deed::Promote(ada, ActorId::from(&town.id("bo"))),
+        Deed::OrderPromotion(ActorId::from(&town.id("bo"))),
     ]);
     deeds
 }

@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use roundtable_domain::Caller;
-use roundtable_model::entities::{Message, RoomMember};
-use roundtable_model::{Expiry, MessageId, RoomId, RoomScope, Span, UserId, UserStatus};
+use roundtable_model::entities::{Message, Room, RoomMember};
+use roundtable_model::{
+    Expiry, MessageId, RoomId, RoomScope, Span, Time, UserId, UserStatus, samples,
+};
 use roundtable_testkit::Town;
 
-use crate::life::{Spoken, Talk};
+use crate::life::{Arrival, Spoken, Talk};
 use crate::model::Memory;
 
 /// Compares what was said with what people remember.
@@ -62,24 +64,61 @@ async fn in_room(memory: &Memory, town: &Town, id: &RoomId, room: &Talk) -> u64 
     }
     let mut unread = 0;
     for seat in &seats {
-        unread += by_one(memory, town, room, &said, seat).await;
+        unread += by_one(memory, town, (room, &stored), &said, seat).await;
     }
     unread
+}
+
+/// Whether somebody in a group's room has read what they remember, or what had been said when they came:
+/// nothing that was said before is news to them, and everything since is. Whoever made the group was there
+/// first.
+fn fits(seat: &RoomMember, known: u64, room: &Room, arrivals: &[Arrival]) -> bool {
+    let first = Arrival { at: (room.created_at, room.created_at), said: (0, 0) };
+    let mut then = arrivals
+        .iter()
+        .chain([&first])
+        .filter(|arrival| (arrival.at.0..=arrival.at.1).contains(&seat.joined_at));
+    then.any(|Arrival { said: (least, most), .. }| {
+        (known.max(*least)..=known.max(*most)).contains(&seat.read_seq)
+    })
+}
+
+#[test]
+fn whoever_comes_has_read_what_was_said_before_and_nothing_else() {
+    let at = |ms| Time::from_ms(ms);
+    let room = Room { created_at: at(0), ..samples::room() };
+    let seat =
+        |joined, read_seq| RoomMember { joined_at: at(joined), read_seq, ..samples::room_member() };
+    let came = |from, to, said| Arrival { at: (at(from), at(to)), said };
+    let arrivals = [came(10, 20, (2, 3)), came(50, 60, (7, 9))];
+    let fits = |joined, read_seq, known| fits(&seat(joined, read_seq), known, &room, &arrivals);
+    assert!(fits(0, 0, 0) && !fits(0, 1, 0) && fits(0, 4, 4));
+    assert!(fits(10, 2, 0) && fits(20, 3, 0) && !fits(20, 4, 0) && !fits(20, 1, 0));
+    assert!(fits(55, 8, 3) && !fits(55, 3, 3), "what was read before they left is not enough");
+    assert!(!fits(55, 10, 3) && fits(55, 12, 12) && !fits(55, 9, 12));
+    assert!(!fits(30, 5, 5), "nobody let them in then");
 }
 
 /// How much one person has not read: what was said behind what they have read, by whom they can hear.
 async fn by_one(
     memory: &Memory,
     town: &Town,
-    room: &Talk,
+    (room, stored): (&Talk, &Room),
     said: &BTreeMap<u64, &Spoken>,
     seat: &RoomMember,
 ) -> u64 {
     let (core, me) = (town.ground().core(), &seat.user_id);
     let known = room.read.get(me).copied().unwrap_or_default();
-    // Whoever comes to a group's room has missed nothing that was said before.
-    let fits = if room.two.is_some() { seat.read_seq == known } else { seat.read_seq >= known };
-    assert!(fits, "{me} has read up to {known}, and it says {}", seat.read_seq);
+    let arrivals = room.group.as_ref().and_then(|group| {
+        memory.life.arrivals.get(&(group.clone(), me.clone())).map(Vec::as_slice)
+    });
+    let arrivals = arrivals.unwrap_or_default();
+    let fits = match &room.two {
+        Some(_) => seat.read_seq == known,
+        None => fits(seat, known, stored, arrivals),
+    };
+    let read = seat.read_seq;
+    assert!(fits, "{me} has read up to {known}, and it says {read}, after {arrivals:?}");
     let profile = core.profile(me).strong().get().await.unwrap().unwrap();
     if profile.status != UserStatus::Active {
         return 0;

@@ -23,6 +23,8 @@ pub(crate) struct Life {
     pub(crate) tickets: BTreeMap<MediaKey, (UserId, bool)>,
     /// Files that have arrived, and the post that shows them.
     pub(crate) files: BTreeMap<MediaKey, (UserId, Media, Option<PostId>)>,
+    /// When somebody may have come to a group, and how much had been said there.
+    pub(crate) arrivals: HashMap<(GroupId, UserId), Vec<Arrival>>,
     /// Up to when people have marked what they were told as read.
     pub(crate) marked: HashMap<UserId, Time>,
 }
@@ -67,6 +69,14 @@ pub(crate) struct Talk {
     pub(crate) said: Vec<Spoken>,
     /// Up to where people know that they have read.
     pub(crate) read: HashMap<UserId, u64>,
+}
+
+/// What may have brought somebody into a group: when it was begun and had ended, and the number of the
+/// newest message of its room at both times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) at: (Time, Time),
+    pub(crate) said: (u64, u64),
 }
 
 /// A message.

@@ -7,12 +7,13 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use roundtable_domain::{Caller, Code};
 use roundtable_model::{
-    CommentId, GroupId, GroupRole, ModerationStatus, Nickname, PostId, RequestId, Role, UserId,
-    Visibility,
+    CommentId, GroupId, GroupRole, ModerationStatus, Nickname, PostId, RequestId, Role, Time,
+    UserId, Visibility,
 };
 use roundtable_testkit::{Act, Done, Gained, Pursuit, Town};
 
 use crate::deck::{self, OF_STAFF};
+use crate::life::Arrival;
 use crate::model::Naive;
 use crate::pursuing::Doer;
 use crate::recall::recall;
@@ -105,6 +106,7 @@ impl Person {
             });
             self.town.pass_ms(self.random.random_range(0..30));
             let request: RequestId = format!("{}-{step}", self.seed).parse().unwrap();
+            let before = self.said(&next).await;
             let answer = if self.random.random_bool(0.4) {
                 self.take(&next, None).await
             } else {
@@ -115,6 +117,13 @@ impl Person {
                 let third = self.take(&next, Some(&request)).await;
                 one_of([first, second, third], &next)
             };
+            let after = self.said(&next).await;
+            self.naive.with(|memory| {
+                let (Some((began, first)), Some((ended, last))) = (before, after) else { return };
+                let arrival = Arrival { at: (began, ended), said: (first, last) };
+                let who = next.lets_in(&me).unwrap();
+                memory.life.arrivals.entry(who).or_default().push(arrival);
+            });
             self.naive.with(|memory| match (&next, answer) {
                 (Step::Act(act), Ok(Outcome::Done(done))) => remember(memory, &me, act, &done),
                 (Step::Pursuit(pursuit), Ok(Outcome::Gained(gained))) => {
@@ -123,6 +132,16 @@ impl Person {
                 _ => {}
             });
         }
+    }
+
+    /// How much has been said in a group that a step may let somebody into, and when that is.
+    async fn said(&self, step: &Step) -> Option<(Time, u64)> {
+        let (group, _) = step.lets_in(&self.caller.user_id)?;
+        let core = self.town.ground().core();
+        let room = core.group(&group).get().await.unwrap().map(|group| group.room_id);
+        let Some(room) = room else { return Some((self.town.now(), 0)) };
+        let heads = core.room_heads(&[room]).strong().get().await.unwrap();
+        Some((self.town.now(), heads.into_iter().flatten().next().map_or(0, |head| head.seq)))
     }
 
     async fn take(&self, step: &Step, request: Option<&RequestId>) -> Result<Outcome, Code> {
@@ -317,6 +336,21 @@ impl Step {
         match self {
             Self::Act(act) => act.name(),
             Self::Pursuit(pursuit) => pursuit.name(),
+        }
+    }
+}
+
+impl Step {
+    /// The group that it may let somebody into, and whom.
+    fn lets_in(&self, me: &UserId) -> Option<(GroupId, UserId)> {
+        match self {
+            Self::Act(Act::Join(group)) | Self::Pursuit(Pursuit::OpenGroupRoom(group)) => {
+                Some((group.clone(), me.clone()))
+            }
+            Self::Act(Act::Invite(group, user) | Act::Approve(group, user)) => {
+                Some((group.clone(), user.clone()))
+            }
+            _ => None,
         }
     }
 }

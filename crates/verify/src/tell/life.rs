@@ -1,12 +1,13 @@
 //! What quests, rewards, tags, files, helpers and what is unread tell.
 
 use roundtable_model::entities::{
-    AssistHelper, AssistThread, Group, Notification, Offer, Post, Quest, QuestStep, TagRef, Upload,
+    Activity, AssistHelper, AssistThread, Group, Holder, Media, Notification, Offer, Quest,
+    QuestStep, TagRef, Upload,
 };
 use roundtable_model::table::Item;
 use roundtable_model::{
-    Entity, EntityKind, MediaUse, OfferStatus, QuestKind, QuestStatus, Shard, SubjectId, Tag,
-    UserCount,
+    Entity, EntityKind, ObjectType, OfferStatus, QuestKind, QuestStatus, Shard, SubjectId, Tag,
+    UserCount, UserId,
 };
 
 use super::{Rules, Tell, stored};
@@ -99,20 +100,40 @@ pub(super) fn tags(entity: EntityKind, id: &SubjectId, tags: &[Tag], say: &mut d
     }
 }
 
-/// That a post shows files.
-pub(super) fn shows(post: &Post, say: &mut dyn FnMut(Entry)) {
-    for media in &post.media {
-        let file = Subject::Item(Upload::at(&post.author_id, &media.s3_key).into_key());
-        say(Entry::fact(Book::File, file).about(post.id.to_string()));
+/// That something shows files of its owner.
+pub(super) fn shows<'a>(
+    owner: &UserId,
+    files: impl IntoIterator<Item = &'a Media>,
+    holder: &Holder,
+    say: &mut dyn FnMut(Entry),
+) {
+    for media in files {
+        let file = Subject::Item(Upload::at(owner, &media.s3_key).into_key());
+        say(Entry::fact(Book::File, file).about(holds(holder)));
+    }
+}
+
+/// A holder in words: "post p1".
+fn holds(Holder { kind, id, home, at }: &Holder) -> String {
+    let home = home.as_ref().map_or_else(String::new, |home| format!(" of {home}"));
+    let at = at.map_or_else(String::new, |at| format!(" at {at}"));
+    format!("{kind} {id}{home}{at}")
+}
+
+impl Tell for Activity {
+    /// What it shows of a post is the post's.
+    fn tell(&self, _: &Item, _: &Rules, say: &mut dyn FnMut(Entry)) {
+        if self.object_type != ObjectType::Post {
+            shows(&self.actor_id, &self.media, &Holder::activity(self), say);
+        }
     }
 }
 
 impl Tell for Upload {
     fn tell(&self, _: &Item, _: &Rules, say: &mut dyn FnMut(Entry)) {
-        let holder = self.holder.as_ref().filter(|holder| holder.kind == MediaUse::Post);
-        if let Some(holder) = holder {
+        if let Some(holder) = &self.holder {
             let file = Subject::Item(self.key().into_key());
-            say(Entry::stated(Book::File, file, 1).about(holder.id.to_string()));
+            say(Entry::stated(Book::File, file, 1).about(holds(holder)));
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use roundtable_model::entities::{Activity, FeedItem};
 use roundtable_model::table::{BatchWrite, Delete};
-use roundtable_model::{ActivityVerb, Entity, samples};
+use roundtable_model::{ActivityVerb, Entity};
 use roundtable_verify::Invariant;
 
-use crate::lively::{activity, copy, promotion};
+use crate::lively::{activity, copy, job, promotion};
 use crate::town::{Town, at, lines, places};
 
 /// R35: readers rely on it for everything up to it.
@@ -24,7 +24,10 @@ async fn nothing_to_be_copied_is_behind_the_watermark_for_ever() {
     town.put(&promotion(at(5))).await;
     let report = town.check().await;
     assert!(lines(&report)[0].contains("as no job is left"), "{:?}", lines(&report));
-    town.ops().put(samples::job().put()).await.unwrap();
+    town.ops().put(job("quests", at(0)).put()).await.unwrap();
+    town.ops().put(job("fan-out", at(60)).put()).await.unwrap();
+    assert_eq!(town.check().await.total(), 1, "what waits is not about it, or much later");
+    town.ops().put(job("fan-out", at(1)).put()).await.unwrap();
     assert!(town.check().await.is_clean());
 }
 

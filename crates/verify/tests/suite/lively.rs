@@ -3,7 +3,7 @@
 
 use roundtable_model::entities::{
     Activity, ActorHead, AssistHelper, AssistThread, Company, FeedHorizon, FeedItem, Goal, Group,
-    Holder, Message, Milestone, Notification, Offer, Post, Promotion, Quest, QuestStep, Room,
+    Holder, Job, Message, Milestone, Notification, Offer, Post, Promotion, Quest, QuestStep, Room,
     RoomHead, RoomMember, TagRef, Task, Upload, XpEntry,
 };
 use roundtable_model::table::{Item, Put};
@@ -179,6 +179,10 @@ fn trade() -> Vec<Item> {
         reference(EntityKind::Post, "p1", "sunrise").item(),
         upload().item(),
     ]
+}
+
+pub(crate) fn job(queue: &str, due_at: Time) -> Job {
+    Job { queue: read(queue), due_at, attempts: 0, ..samples::job() }
 }
 
 pub(crate) fn activity(minute: u64) -> Activity {

@@ -24,27 +24,39 @@ pub(crate) const BEGIN_MS: u64 = 1_737_991_800_000;
 pub(crate) struct Town {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) tables: Tables,
+    /// What it stands on, where that can be swept.
+    pub(crate) reference: Option<Arc<Reference>>,
 }
 
 impl Town {
     /// Ana and Cleo follow Bo, Ana has asked Cleo; they talk about Bo's post, and run together.
     pub(crate) async fn new() -> Self {
         let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
-        Self::on(Reference::new(clock.clone()), clock).await
+        let reference = Arc::new(Reference::new(clock.clone()));
+        let town = Self::bare(Store::shared(reference.clone()), clock).await;
+        town.people().await;
+        Self { reference: Some(reference), ..town }
     }
 
     /// The same, on this backend.
     pub(crate) async fn on(backend: impl Backend, clock: Arc<ManualClock>) -> Self {
         let town = Self::empty(backend, clock).await;
-        for item in everything() {
-            town.core().put(Put::new(item)).await.unwrap();
-        }
+        town.people().await;
         town
+    }
+
+    async fn people(&self) {
+        for item in everything() {
+            self.core().put(Put::new(item)).await.unwrap();
+        }
     }
 
     /// Nobody yet.
     pub(crate) async fn empty(backend: impl Backend, clock: Arc<ManualClock>) -> Self {
-        let store = Store::new(backend);
+        Self::bare(Store::new(backend), clock).await
+    }
+
+    async fn bare(store: Store, clock: Arc<ManualClock>) -> Self {
         let made = |shape: &'static roundtable_model::shape::TableShape| {
             let (store, definition) = (store.clone(), shape.definition(shape.name));
             async move { store.create_table(definition).await.unwrap() }
@@ -54,7 +66,7 @@ impl Town {
             logins: LoginAttempts::on(made(LoginAttempts::SHAPE).await),
             ops: Ops::on(made(Ops::SHAPE).await),
         };
-        Self { clock, tables }
+        Self { clock, tables, reference: None }
     }
 
     pub(crate) fn core(&self) -> &Table {
@@ -87,13 +99,23 @@ impl Town {
         self.core().get(get).await.unwrap().item
     }
 
+    /// A check before which what has expired is taken away, and nothing is left to be derived.
+    pub(crate) fn swept(&self) -> Verify {
+        let Some(reference) = self.reference.clone() else { return self.verify() };
+        let sweep = move || {
+            reference.sweep();
+            Ok(())
+        };
+        self.verify().swept_by(sweep).drained_by(|| Box::pin(async { Ok(0) }))
+    }
+
     /// Repairs, and expects that nothing is left.
     pub(crate) async fn mend(&self) -> u64 {
-        let repaired = self.verify().repair().await.unwrap();
+        let repaired = self.swept().repair().await.unwrap();
         assert!(repaired.report.is_clean(), "{:#?}", repaired.report.findings);
         assert!(repaired.left.is_empty(), "{:?}", repaired.left);
         assert!(self.check().await.is_clean());
-        let again = self.verify().repair().await.unwrap();
+        let again = self.swept().repair().await.unwrap();
         assert_eq!(again.mended, 0, "a second run has nothing to do");
         repaired.mended
     }
@@ -128,6 +150,8 @@ pub(crate) fn user(name: &str) -> User {
         email: Some(read(&format!("{name}@example.com"))),
         handle: (name == "bo").then(|| read("bo_runs")),
         version: 1,
+        // Its picture is the lively town's.
+        profile_image: None,
         ..samples::user()
     }
 }
