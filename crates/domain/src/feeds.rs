@@ -21,11 +21,7 @@ mod shelf;
 mod stored;
 mod tails;
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
-
-use futures::future::{Either, select};
 
 use roundtable_model::entities::{Activity, Post};
 use roundtable_model::table::Change;
@@ -38,10 +34,8 @@ use self::circles::Circles;
 use self::entry::Entry;
 use self::memory::Memory;
 use self::place::Place;
+use crate::rounds::{WAIT, until_stopped};
 use crate::{Ground, refusals};
-
-/// How long to wait for news before looking again.
-const WAIT: Duration = Duration::from_secs(1);
 
 /// Entries of a page, unless asked otherwise.
 pub const FEED_ITEMS: usize = 50;
@@ -122,29 +116,16 @@ impl Feeds {
     /// Reads the latest activities of everybody into memory and keeps up with what happens, until it is
     /// told to stop, so that readers find it done and those who listen are told. Where other processes write as well, [`Feeds::apply`] takes its place.
     pub async fn follow(&self, stop: impl Future<Output = ()>) {
-        let mut stop = pin!(stop);
         if !self.ground.store().capabilities().one_process {
             return stop.await;
         }
-        loop {
-            let round = async {
-                self.memory.catch_up(&self.ground).await?;
-                self.memory.fill_ring(&self.ground).await?;
-                self.memory.wait(&self.ground, WAIT).await
-            };
-            match select(stop.as_mut(), pin!(round)).await {
-                Either::Left(_) => return,
-                Either::Right((Ok(()), _)) => {}
-                Either::Right((Err(failure), _)) => {
-                    tracing::warn!(%failure, "feeds cannot read the stream");
-                    // Readers read it themselves, and are told what is wrong with it.
-                    let pause = pin!(tokio::time::sleep(WAIT));
-                    if let Either::Left(_) = select(stop.as_mut(), pause).await {
-                        return;
-                    }
-                }
-            }
-        }
+        // While it fails, readers read the stream themselves, and are told what is wrong with it.
+        until_stopped(stop, "feeds", || async {
+            self.memory.catch_up(&self.ground).await?;
+            self.memory.fill_ring(&self.ground).await?;
+            self.memory.wait(&self.ground, WAIT).await
+        })
+        .await;
     }
 
     /// Hears of changes of the core table, in the order of each item's: for those who read the stream

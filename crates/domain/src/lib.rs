@@ -45,6 +45,7 @@ mod promotions;
 mod quests;
 mod rates;
 mod rooms;
+mod rounds;
 mod settings;
 mod shares;
 mod sight;

@@ -124,7 +124,8 @@ impl Notifications {
             let listing = self.ground.core().notifications(&me, Span::ALL);
             let page = listing.limit(LOOK).after(after.take()).page().await?;
             looked += page.items.len();
-            let is_since = |note: &Notification| note.read_at.is_some_and(|at| Some(at) > counted_at);
+            let is_since =
+                |note: &Notification| note.read_at.is_some_and(|at| Some(at) > counted_at);
             let is_marked_since = page.items.iter().any(is_since);
             let unread = page.items.into_iter().filter(|note| note.read_at.is_none());
             let unread: Vec<Notification> = unread.collect();

@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use roundtable_conformance::Reference;
 use roundtable_domain::{Event, Listener, Live, LiveError, Matter};
-use roundtable_model::table::{Change, StreamRead, StreamStart};
-use roundtable_testkit::Town;
+use roundtable_model::table::{Change, ManualClock, Store, StreamRead, StreamStart};
+use roundtable_testkit::{Town, Yielding, stop_at};
 
 /// Everything that ever happened, as whoever reads the stream has it.
 async fn changes(town: &Town) -> Vec<Change> {
@@ -71,4 +73,31 @@ async fn quests_are_listened_to_by_their_owner() {
     assert!(matches!(refused, Err(LiveError::NoSuchUser)));
     assert!(live.listen(&town.caller("ana"), matter).await.is_ok());
     assert_eq!(live.matters(), 0, "those who went leave nothing behind");
+}
+
+/// R45: whoever stops waiting while an event is read for them, at whatever point, hears of it the next
+/// time they listen, once.
+#[tokio::test]
+async fn an_event_is_told_even_if_its_telling_was_cut_short() {
+    let clock = Arc::new(ManualClock::at_ms(1_790_000_000_000));
+    let store = Store::new(Yielding::new(Reference::new(clock.clone())));
+    let town = Town::on(store, clock, Town::settings(), 0).await;
+    town.move_in("ana", |_| {}).await;
+    town.move_in("bo", |_| {}).await;
+    let live = Live::new(town.ground().clone());
+    let mut cut = 0;
+    loop {
+        let mut posts = live.listen(&town.caller("bo"), Matter::NewPosts(None)).await.unwrap();
+        let before = changes(&town).await.len();
+        town.post("ana", "only once").await;
+        live.apply(changes(&town).await.get(before..).unwrap());
+        let first = stop_at(cut, posts.next()).await;
+        if first.is_some() {
+            break;
+        }
+        assert_eq!(content(Some(posts.next().await)).as_deref(), Some("only once"), "{cut}");
+        assert!(told(&mut posts).is_none());
+        cut += 1;
+    }
+    assert!(cut > 0, "reading it takes a while");
 }

@@ -140,6 +140,6 @@ async fn giving_up_does_not_undo_a_replay() {
     let replayed = webhooks.replay(&ada, &id, town.now()).await.unwrap();
     assert!(!webhooks.give_up_as_read(&as_read, "it has failed for a day").await.unwrap());
     let listed = webhooks.list(&ada, &PageInput::first()).await.unwrap().into_items();
-    assert_eq!(listed, [replayed.clone()], "it is on, and as the replay has said");
+    assert_eq!(listed, std::slice::from_ref(&replayed), "it is on, and as the replay has said");
     assert!(webhooks.give_up_as_read(&replayed, "it has failed since").await.unwrap());
 }

@@ -1,18 +1,14 @@
 //! How those who listen hear of changes where all writes go through this process: the stream is read
 //! here. Elsewhere whoever reads it tells by `apply`.
 
-use std::pin::pin;
 use std::time::Duration;
 
-use futures::future::{Either, select};
 use roundtable_model::table::limits::STREAM_CHANGES_MAX;
 use roundtable_model::table::{self, Sequence, StreamPage, StreamRead, StreamStart, Table};
 
 use super::{Live, LiveError};
 use crate::Failure;
-
-/// How long to wait for news before looking again.
-const WAIT: Duration = Duration::from_secs(1);
+use crate::rounds::{WAIT, until_stopped};
 
 /// The one shard, and up to where it was read.
 #[derive(Debug)]
@@ -25,27 +21,14 @@ impl Live {
     /// Keeps up with what happens until it is told to stop, so that those who listen are told. Where
     /// other processes write as well, [`Live::apply`] takes its place.
     pub async fn follow(&self, stop: impl Future<Output = ()>) {
-        let mut stop = pin!(stop);
         if !self.ground.store().capabilities().one_process {
             return stop.await;
         }
-        loop {
-            let round = async {
-                self.catch_up().await?;
-                self.wait().await
-            };
-            match select(stop.as_mut(), pin!(round)).await {
-                Either::Left(_) => return,
-                Either::Right((Ok(()), _)) => {}
-                Either::Right((Err(failure), _)) => {
-                    tracing::warn!(%failure, "those who listen cannot be told: no stream");
-                    let pause = pin!(tokio::time::sleep(WAIT));
-                    if let Either::Left(_) = select(stop.as_mut(), pause).await {
-                        return;
-                    }
-                }
-            }
-        }
+        until_stopped(stop, "live updates", || async {
+            self.catch_up().await?;
+            self.wait().await
+        })
+        .await;
     }
 
     /// Hears of everything that happened before this call. [`Live::follow`] does it all the time.

@@ -1,5 +1,7 @@
 //! One listener: every event is read, and seen with their eyes, when it is told.
 
+use std::sync::Arc;
+
 use roundtable_model::Role;
 use roundtable_model::entities::User;
 
@@ -17,6 +19,9 @@ pub struct Listener {
     live: Live,
     caller: Caller,
     ear: Ear,
+    /// What was taken from the ear and is not told yet: whoever stops waiting, or whom the store fails,
+    /// hears of it the next time.
+    untold: Option<Arc<Happening>>,
 }
 
 impl Live {
@@ -25,7 +30,7 @@ impl Live {
         // The stream is not read here: who listens may be left waiting by a slow connection, and would
         // keep the place in it from all others.
         let ear = self.hub.listen(matter);
-        let listener = Listener { live: self.clone(), caller: caller.clone(), ear };
+        let listener = Listener { live: self.clone(), caller: caller.clone(), ear, untold: None };
         let me = self.ground.reader(caller).await?;
         listener.check(&me).await?;
         Ok(listener)
@@ -37,10 +42,16 @@ impl Listener {
     /// they cannot listen any more, and when they listened too slowly.
     pub async fn next(&mut self) -> Result<Event, LiveError> {
         loop {
-            let happening = self.ear.next().await.ok_or(LiveError::TooSlow)?;
+            let happening = match &self.untold {
+                Some(happening) => Arc::clone(happening),
+                None => self.ear.next().await.ok_or(LiveError::TooSlow)?,
+            };
+            self.untold = Some(Arc::clone(&happening));
             let me = self.live.ground.reader(&self.caller).await?;
             self.check_office(&me)?;
-            if let Some(event) = self.seen(&happening).await? {
+            let seen = self.seen(&happening).await?;
+            self.untold = None;
+            if let Some(event) = seen {
                 return Ok(event);
             }
         }

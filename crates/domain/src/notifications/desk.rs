@@ -2,11 +2,9 @@
 //! those who are told as they come.
 
 use std::collections::VecDeque;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::{Either, select};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use roundtable_model::entities::Notification;
@@ -19,9 +17,8 @@ use tokio::sync::watch;
 
 use super::{NotificationError, Notifications};
 use crate::Failure;
+use crate::rounds::{WAIT, until_stopped};
 
-/// How long to wait for news before looking again.
-const WAIT: Duration = Duration::from_secs(1);
 /// Notifications that can still be told to those who come back.
 const LOG_MAX: usize = 10_000;
 
@@ -155,27 +152,14 @@ impl Notifications {
     /// Keeps up with what happens until it is told to stop, so that those who listen are told. Where
     /// other processes write as well, [`Notifications::apply`] takes its place.
     pub async fn follow(&self, stop: impl Future<Output = ()>) {
-        let mut stop = pin!(stop);
         if !self.ground.store().capabilities().one_process {
             return stop.await;
         }
-        loop {
-            let round = async {
-                self.catch_up().await?;
-                self.wait().await
-            };
-            match select(stop.as_mut(), pin!(round)).await {
-                Either::Left(_) => return,
-                Either::Right((Ok(()), _)) => {}
-                Either::Right((Err(failure), _)) => {
-                    tracing::warn!(%failure, "notifications cannot read the stream");
-                    let pause = pin!(tokio::time::sleep(WAIT));
-                    if let Either::Left(_) = select(stop.as_mut(), pause).await {
-                        return;
-                    }
-                }
-            }
-        }
+        until_stopped(stop, "notifications", || async {
+            self.catch_up().await?;
+            self.wait().await
+        })
+        .await;
     }
 
     /// Hears of everything that happened before this call. [`Notifications::follow`] does it all the

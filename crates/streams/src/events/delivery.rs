@@ -90,7 +90,7 @@ impl Events {
             }
             Sent::Gone(sent) => {
                 self.note(&parcel, Progress { sent, ..Progress::default() }, 0).await?;
-                return self.give_up(&webhook.id, "the endpoint said that it is gone").await;
+                return self.give_up(webhook, "the endpoint said that it is gone").await;
             }
             Sent::Untold(sent, why) => {
                 let stuck = Progress { sent, ..Progress::default() };
@@ -154,7 +154,7 @@ impl Events {
             return Ok(again());
         }
         if for_a_day && tries >= TRIES_MIN {
-            return self.give_up(&webhook.id, "the endpoint has failed for a day").await;
+            return self.give_up(webhook, "the endpoint has failed for a day").await;
         }
         Ok(self.wait(errand, held, until, Duration::from_millis(wait_ms)))
     }
@@ -168,9 +168,9 @@ impl Events {
         }
     }
 
-    async fn give_up(&self, id: &WebhookId, why: &str) -> Result<Next, Failure> {
-        tracing::error!(webhook = %id, why, "an endpoint is given up");
-        self.webhooks.give_up(id, why).await?;
+    async fn give_up(&self, webhook: &Webhook, why: &str) -> Result<Next, Failure> {
+        tracing::error!(webhook = %webhook.id, why, "an endpoint is given up");
+        self.webhooks.give_up_as_read(webhook, why).await?;
         Ok(again())
     }
 }

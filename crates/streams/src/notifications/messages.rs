@@ -7,7 +7,9 @@ use futures::future::try_join_all;
 use roundtable_domain::{About, CROWD_MS, Cause, hour_of};
 use roundtable_model::entities::{Message, Notification, Room};
 use roundtable_model::table::{Change, Write};
-use roundtable_model::{Entity, MessageId, NotificationKind, RoomId, RoomScope, Span, Time, UserId};
+use roundtable_model::{
+    Entity, MessageId, NotificationKind, RoomId, RoomScope, Span, Time, UserId,
+};
 
 use super::{Notices, at, place_of};
 use crate::Failure;
