@@ -4,6 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+readonly BELOW_SERVER=(
+  roundtable-{table,engine,dynamo,model,model-macros,domain,streams,hooks,media,graphql}
+)
+
 # all: at any depth. direct: in its own Cargo.toml. Development dependencies do not count.
 readonly RULES=(
   # package            | depth  | never                      | except
@@ -17,8 +21,13 @@ readonly RULES=(
   # aws-lc is cryptography, and not AWS's services.
   "roundtable-hooks    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
   "roundtable-media    | all    | axum* aws-* heed*          | aws-lc-rs aws-lc-sys"
-  "roundtable-graphql  | direct | roundtable-table           |"
-  "roundtable-server   | direct | roundtable-table           |"
+  # The API asks services, and knows neither what carries it nor what it stands on.
+  "roundtable-graphql  | all    | axum* hyper* aws-* heed*   | aws-lc-rs aws-lc-sys"
+  "roundtable-graphql  | direct | roundtable-*               | roundtable-domain roundtable-model"
+  # The server opens the store and puts everything together: it may know all but what stands on it.
+  "roundtable-server   | all    | roundtable roundtable-*    | ${BELOW_SERVER[*]}"
+  # What tests stand on is in nothing that is shipped.
+  "roundtable          | all    | roundtable-testkit roundtable-conformance |"
 )
 
 # Names of the packages that `cargo tree` lists with these arguments.
@@ -70,6 +79,15 @@ for rule in "${RULES[@]}"; do
     failures=$((failures + 1))
   fi
 done
+
+# The model hands the table's own types on, to the services. All that the API has of them is an order.
+table_uses=$(grep -rn 'roundtable_model::table' crates/graphql/src | grep -v 'roundtable_model::table::Order;' || true)
+if [[ -z $table_uses ]]; then
+  echo "ok       roundtable-graphql: nothing of the table but Order"
+else
+  echo "WRONG    the API asks services, and not the table:" "$table_uses" >&2
+  failures=$((failures + 1))
+fi
 
 mod_files=$(find crates bench -name mod.rs -not -path '*/target/*')
 if [[ -z $mod_files ]]; then

@@ -10,6 +10,7 @@ mod ours;
 mod pages;
 mod postgres;
 mod redis;
+mod seeded;
 mod skew;
 mod town;
 
@@ -23,6 +24,7 @@ use clap::{Args, ValueEnum};
 use self::ours::Ours;
 use self::postgres::Postgres;
 use self::redis::Redis;
+pub(crate) use self::seeded::{Seed, seed};
 use self::town::{Scale, Town};
 use crate::machine;
 use crate::postgres::{HOW_TO_INSTALL, Programs};

@@ -19,6 +19,12 @@ pub(crate) fn anonymous_bytes() -> Result<u64> {
     kib_field(Path::new("/proc/self/status"), "RssAnon:")
 }
 
+/// What a process has in memory, in bytes: all of it, and the part that no file is behind.
+pub(crate) fn resident_bytes(process: u32) -> Result<(u64, u64)> {
+    let status = PathBuf::from(format!("/proc/{process}/status"));
+    Ok((kib_field(&status, "VmRSS:")?, kib_field(&status, "RssAnon:")?))
+}
+
 /// The memory the machine could still give, in bytes.
 pub(crate) fn available_bytes() -> Result<u64> {
     kib_field(Path::new("/proc/meminfo"), "MemAvailable:")
@@ -101,7 +107,17 @@ pub(crate) fn note_disk(dir: &Path, moment: &str, report: &mut Report) -> Result
 
 /// Processor time this process has used, in clock ticks.
 fn cpu_ticks() -> Result<u64> {
-    let stat = fs::read_to_string("/proc/self/stat").context("reading /proc/self/stat")?;
+    ticks(Path::new("/proc/self/stat"))
+}
+
+/// The processor time a process has used so far, its own and the system's for it.
+pub(crate) fn cpu_time(process: u32) -> Result<Duration> {
+    const TICK: u64 = 10;
+    Ok(Duration::from_millis(TICK * ticks(&PathBuf::from(format!("/proc/{process}/stat")))?))
+}
+
+fn ticks(file: &Path) -> Result<u64> {
+    let stat = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
     // The name in parentheses may hold spaces; user and system time are the 12th and 13th after it.
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
     let ticks = fields.skip(11).take(2).map(str::parse).collect::<Result<Vec<u64>, _>>()?;

@@ -7,6 +7,7 @@ mod chat;
 mod codec;
 mod engine;
 mod feed;
+mod load;
 mod machine;
 mod notifications;
 mod postgres;
@@ -47,6 +48,8 @@ enum Benchmark {
     Chat(chat::Options),
     /// Notifications a second through their processor, and the count of unread ones
     Notifications(notifications::Options),
+    /// Home feeds over HTTP: pages a second beside a handler that does nothing, and memory under load
+    Load(load::Options),
     /// A part of a benchmark that needs a process of its own
     #[command(hide = true)]
     Child(engine::child::Task),
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Benchmark::Feed(options) => feed::run(&options),
         Benchmark::Chat(options) => chat::run(&options),
         Benchmark::Notifications(options) => notifications::run(&options),
+        Benchmark::Load(options) => load::run(&options),
         Benchmark::Child(task) => engine::child::run(&task).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {

@@ -30,7 +30,18 @@ pub(super) async fn write(core: &Table, town: &Town, at_once: usize) -> Result<u
     let blocks = town.blocks.iter().map(|(blocker, blocked)| town.block(*blocker, *blocked).item());
     let acts = town.told.iter().flat_map(|told| town.act_items(told));
     let counts = town.counts().into_iter().map(|counter| counter.item());
-    let mut items = people.chain(edges).chain(blocks).chain(counts).chain(acts).peekable();
+    let items = people.chain(edges).chain(blocks).chain(counts).chain(acts);
+    put_all(core, items, at_once, &progress).await
+}
+
+/// Writes these, so many batches at a time; gives their number.
+pub(super) async fn put_all(
+    core: &Table,
+    items: impl Iterator<Item = Item>,
+    at_once: usize,
+    progress: &Progress,
+) -> Result<u64> {
+    let mut items = items.peekable();
     let batches = std::iter::from_fn(|| {
         items.peek()?;
         Some(items.by_ref().take(BATCH_WRITE_ITEMS_MAX).map(BatchWrite::Put).collect::<Vec<_>>())
@@ -50,11 +61,11 @@ pub(super) async fn write(core: &Table, town: &Town, at_once: usize) -> Result<u
 }
 
 impl Town {
-    /// Somebody, and the newest of what they did.
-    fn profile(&self, number: usize) -> Vec<Item> {
+    /// Somebody.
+    pub(super) fn user(&self, number: usize) -> User {
         let person = self.person(number);
         let name = Self::nickname(number);
-        let user = User {
+        User {
             id: person.id.clone(),
             nickname: named(number),
             email: format!("{name}@example.com").parse().ok(),
@@ -65,8 +76,13 @@ impl Town {
             created_at: Time::from_ms(Self::begin_ms()),
             updated_at: Time::from_ms(Self::begin_ms()),
             ..samples::user()
-        };
-        let mut items = vec![user.item()];
+        }
+    }
+
+    /// Somebody, and the newest of what they did.
+    fn profile(&self, number: usize) -> Vec<Item> {
+        let person = self.person(number);
+        let mut items = vec![self.user(number).item()];
         let is_star = number == self.star;
         let idle = ActorHead::idle((&person.id).into());
         items.extend(person.last_ms.map(Time::from_ms).map(|last_ts| {

@@ -13,12 +13,13 @@ use roundtable_domain::{
 use roundtable_engine::{Engine, Options};
 use roundtable_model::{ActivityId, Cursor, Ids, Span, Time, UserId};
 use roundtable_streams::{Runner, Setup};
-use roundtable_table::{Store, SystemClock};
+use roundtable_table::{Item, Store, SystemClock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use super::items;
 use super::town::Town;
+use crate::progress::Progress;
 
 /// In a town a twentieth as large, a twentieth is remembered.
 const QUICK_PART: usize = 20;
@@ -59,6 +60,13 @@ impl Ours {
         let ground = runtime.block_on(ground(&engine, quick))?;
         let feeds = Feeds::new(ground.clone());
         Ok(Self { engine, runtime, ground, feeds })
+    }
+
+    /// Writes more items.
+    pub(super) fn put(&self, items: impl Iterator<Item = Item>, what: &str) -> Result<()> {
+        let (table, progress) = (self.ground.core().table(), Progress::new(what, 0));
+        self.runtime.block_on(items::put_all(table, items, BATCHES_AT_ONCE, &progress))?;
+        Ok(())
     }
 
     /// A page of somebody's home feed.

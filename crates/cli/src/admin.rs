@@ -8,6 +8,7 @@ use roundtable_server::{Answer, Letter, Order};
 use crate::Outcome;
 use crate::failure::Failure;
 use crate::reach::Reach;
+use crate::settings::named;
 
 /// What can be done.
 #[derive(Debug, Subcommand)]
@@ -26,8 +27,12 @@ Examples:
     /// Has somebody's activities copied into the feeds of their followers
     ///
     /// What feeds show does not depend on it, only what it costs. It stays so until it is taken back.
+    #[command(after_help = "Examples:\n  \
+                            roundtable admin promote ana\n  \
+                            roundtable admin promote ana --data /var/lib/roundtable")]
     Promote(About),
-    /// Has nobody's activities copied any more: somebody's followers look them up
+    /// Has somebody's activities copied no more: their followers look them up
+    #[command(after_help = "Example:\n  roundtable admin demote ana")]
     Demote(About),
 }
 
@@ -64,12 +69,24 @@ pub(crate) struct About {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Dlq {
     /// Lists them, the oldest of each queue first
-    #[command(after_help = "Exit status: 0 there are none, 1 there are some, or it failed.")]
+    #[command(after_help = "\
+Exit status: 0 there are none, 1 there are some, or it failed.
+
+Example:
+  roundtable admin dlq list")]
     List(Reach),
     /// Shows one, with what it is about
+    #[command(after_help = "\
+Example, with a name from the list:
+  roundtable admin dlq show fan-out/2026-01-31T12:00:00.000Z/01KG…")]
     Show(Named),
     /// Tries one of them again, or all
-    #[command(after_help = "Exit status: 0 all are gone, 1 some failed again and are still there.")]
+    #[command(after_help = "\
+Exit status: 0 all are gone, 1 some failed again and are still there.
+
+Examples:
+  roundtable admin dlq redrive
+  roundtable admin dlq redrive fan-out/2026-01-31T12:00:00.000Z/01KG…")]
     Redrive(Redrive),
 }
 
@@ -98,9 +115,7 @@ pub(crate) struct Redrive {
 pub(crate) fn run(command: Command, out: &mut impl Write) -> Result<Outcome, Failure> {
     let (reach, order) = match command {
         Command::Grant(Grant { nickname, role, reach }) => {
-            let role = role.to_possible_value();
-            let role = role.map(|role| role.get_name().to_owned()).unwrap_or_default();
-            (reach, Order::Grant { nickname, role })
+            (reach, Order::Grant { nickname, role: named(role) })
         }
         Command::Promote(About { subject, reach }) => {
             (reach, Order::Promote { subject, enabled: true })
@@ -115,7 +130,8 @@ pub(crate) fn run(command: Command, out: &mut impl Write) -> Result<Outcome, Fai
         }
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let answer = runtime.map_err(Failure::Start)?.block_on(reach.carry_out(order))?;
+    let carried_out = reach.installation()?.carry_out(order);
+    let answer = runtime.map_err(Failure::Start)?.block_on(carried_out)?;
     tell(&answer, out)
 }
 

@@ -1,19 +1,20 @@
 //! `roundtable backup` and `roundtable restore`: copies of an embedded store, and back.
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundtable_engine::{Engine, Restore, RestorePoint};
 use roundtable_model::Time;
-use roundtable_server::{Answer, Order, ask};
+use roundtable_server::{Answer, Configuration, Order, StoreKind, StoreSettings, ask};
 use roundtable_verify::Progress as _;
 
 use crate::Outcome;
 use crate::failure::Failure;
-use crate::place::DATA;
 use crate::progress::Shown;
 use crate::reach::briefly;
+use crate::settings::Configured;
 
 /// What to copy, and where to.
 #[derive(Args, Debug)]
@@ -31,14 +32,17 @@ pub(crate) struct Backup {
     /// A directory that is empty, or is not there yet
     #[arg(value_name = "DEST")]
     into: PathBuf,
-    /// The directory of the embedded store
-    #[arg(long, value_name = "DIR", default_value = DATA)]
-    data: PathBuf,
+    /// The directory of the embedded store [default: data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    #[command(flatten)]
+    configured: Configured,
 }
 
 impl Backup {
     pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
-        let Self { into, data } = self;
+        let Self { into, data, configured } = self;
+        let data = embedded(&configured, data, None)?.data;
         if !data.is_dir() {
             return Err(Failure::NoStore { path: data });
         }
@@ -50,6 +54,27 @@ impl Backup {
         writeln!(out, "{}: everything up to change {}", into.display(), copied?)?;
         Ok(Outcome::Well)
     }
+}
+
+/// The embedded store that is meant; on DynamoDB copies are made by other means.
+fn embedded(
+    configured: &Configured,
+    data: Option<PathBuf>,
+    archive: Option<PathBuf>,
+) -> Result<StoreSettings, Failure> {
+    let text = |path: PathBuf| path.display().to_string();
+    // Whoever names a directory means an embedded store, whatever else is configured.
+    let kind = data.is_some().then_some("embedded");
+    let layers = configured
+        .layers()?
+        .flag("--data", "store.data", data.map(text))?
+        .flag("--data", "store.kind", kind)?
+        .flag("--archive", "store.archive", archive.map(text))?;
+    let (store, _) = Configuration::installation(layers)?;
+    if store.kind == StoreKind::Dynamodb {
+        return Err(Failure::NotEmbedded);
+    }
+    Ok(store)
 }
 
 /// Copies a data directory, whoever has it; gives the last sequence in the copy.
@@ -77,15 +102,17 @@ pub(crate) struct RestoreTo {
     /// A copy that `backup` made
     #[arg(value_name = "SRC")]
     from: PathBuf,
-    /// The new data directory: empty, or not there yet
-    #[arg(long, value_name = "DIR", default_value = DATA)]
-    data: PathBuf,
-    /// Where the server's archive of changes is
+    /// The new data directory: empty, or not there yet [default: data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Where the server's archive of changes is [default: none]
     #[arg(long, value_name = "DIR")]
     archive: Option<PathBuf>,
     /// Up to this time, such as 2026-01-31T12:00:00Z [default: as far as possible]
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Time>,
+    #[command(flatten)]
+    configured: Configured,
 }
 
 fn time(text: &str) -> Result<Time, String> {
@@ -94,12 +121,13 @@ fn time(text: &str) -> Result<Time, String> {
 
 impl RestoreTo {
     pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
-        let Self { from, data, archive, at } = self;
+        let Self { from, data, archive, at, configured } = self;
+        let StoreSettings { data, archive, .. } = embedded(&configured, data, archive)?;
         if !from.is_dir() {
             return Err(Failure::NoStore { path: from });
         }
-        if let Some(archive) = archive.as_ref().filter(|archive| !archive.is_dir()) {
-            return Err(Failure::NoStore { path: archive.clone() });
+        if let Some(archive) = &archive {
+            fs::read_dir(archive).map_err(Failure::file(archive))?;
         }
         let until = at.map_or(RestorePoint::Latest, |at| RestorePoint::Time(at.ms()));
         let plan = Restore { backup: from, archive, into: data, until };

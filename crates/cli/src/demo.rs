@@ -10,9 +10,10 @@ mod topics;
 mod town;
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::time::Instant;
 
 use clap::Args;
@@ -24,6 +25,8 @@ use crate::failure::Failure;
 use crate::progress::Shown;
 use crate::serve::{log, told_to_stop};
 
+/// What every embedded store has in its directory.
+const LOCK: &str = "lock";
 /// The smallest town, and the largest that makes sense.
 const PEOPLE: std::ops::RangeInclusive<i64> = 10..=100_000;
 
@@ -78,25 +81,61 @@ impl Demo {
         mut configuration: Configuration,
         out: &mut impl Write,
     ) -> Result<Outcome, Failure> {
-        if fs::read_dir(data).is_ok_and(|mut entries| entries.next().is_some()) {
-            return Err(Failure::NotEmpty { path: data.to_owned() });
-        }
+        let was_there = vacant(data)?;
         data.clone_into(&mut configuration.process.store.data);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        runtime.map_err(Failure::Start)?.block_on(async {
-            let (started, progress) = (Instant::now(), Shown::new());
-            let built = town::build(data, self.people as usize, &progress).await;
-            progress.finish();
-            built?;
-            let seconds = started.elapsed().as_secs_f64();
+        let runtime = runtime.map_err(Failure::Start)?;
+        let mut enough = pin!(runtime.block_on(async { told_to_stop() })?);
+        let (started, progress) = (Instant::now(), Shown::new());
+        let built = runtime.block_on(async {
+            tokio::select! {
+                built = town::build(data, self.people as usize, &progress) => built,
+                () = &mut enough => Err(Failure::Stopped),
+            }
+        });
+        progress.finish();
+        if let Err(failure) = built {
+            // Whoever is still at work on it goes first.
+            drop(runtime);
+            clear(data, was_there);
+            return Err(failure);
+        }
+        let (people, seconds) = (self.people, started.elapsed().as_secs_f64());
+        runtime.block_on(async {
             let server = Box::pin(Server::open(configuration)).await?;
-            let people = self.people;
             writeln!(out, "A town of {people} people, built in {seconds:.1} seconds.\n")?;
             welcome(out, server.url())?;
             out.flush()?;
-            server.run(told_to_stop()?).await;
+            server.run(enough).await;
             Ok(Outcome::Well)
         })
+    }
+}
+
+/// Whether the directory for a town is there; it must be empty then.
+fn vacant(data: &Path) -> Result<bool, Failure> {
+    let entries = match fs::read_dir(data) {
+        Ok(entries) => entries.count(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(Failure::file(data)(error)),
+    };
+    if entries == 0 {
+        return Ok(true);
+    }
+    let path = data.to_owned();
+    let is_store = data.join(LOCK).exists();
+    Err(if is_store { Failure::Inhabited { path } } else { Failure::NotEmpty { path } })
+}
+
+/// Of a town that was not finished nothing is left.
+fn clear(data: &Path, was_there: bool) {
+    let mut made: Vec<PathBuf> = vec![data.to_owned()];
+    if was_there {
+        made = fs::read_dir(data).into_iter().flatten().flatten().map(|made| made.path()).collect();
+    }
+    for path in made {
+        // Whatever cannot be taken away is in the way of the next one, which says so.
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
 }
 

@@ -29,6 +29,12 @@ pub(crate) enum Failure {
     /// There is no store to look at.
     #[error("{}: there is no such directory, and so no store in it", path.display())]
     NoStore { path: PathBuf },
+    /// Copies are files of an embedded store.
+    #[error(
+        "the configured store is `dynamodb`: its copies are made by point-in-time recovery, or by \
+         `roundtable export`; --data names an embedded one"
+    )]
+    NotEmbedded,
     /// The configuration says something wrong.
     #[error("{0}")]
     Configuration(#[from] roundtable_server::Misconfigured),
@@ -52,6 +58,16 @@ pub(crate) enum Failure {
     /// The sample town could not be built.
     #[error("building the town: {what}: {why}")]
     Town { what: &'static str, why: String },
+    /// It was stopped while the sample town was being built.
+    #[error("stopped before the town was finished; nothing of it is left")]
+    Stopped,
+    /// Somebody lives where the sample town is to be built.
+    #[error(
+        "{0}: there is a store already; `roundtable serve --data {0}` serves it, and a new town needs a \
+         directory that is empty, or that does not exist",
+        path.display()
+    )]
+    Inhabited { path: PathBuf },
     /// What is to be written would be mixed with something else.
     #[error("{}: it is not empty; name a directory that is, or that does not exist", path.display())]
     NotEmpty { path: PathBuf },

@@ -33,8 +33,17 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// A social backend on one table.
 #[derive(Debug, Parser)]
 #[command(name = "roundtable", version, arg_required_else_help = true)]
-#[command(after_help = "Exit status: 0 all is well, 1 something was found, differs or failed, \
-                        2 the command line is wrong.")]
+#[command(after_help = "\
+To look around first, with people, posts and logins that are made up:
+  roundtable demo
+
+To begin in earnest, with everything in the directory `data`, and to make somebody who signed up an admin:
+  roundtable serve
+  roundtable admin grant ana admin
+
+Every command tells more with --help.
+
+Exit status: 0 all is well, 1 something was found, differs or failed, 2 the command line is wrong.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -49,6 +58,8 @@ enum Command {
     /// Serves a fresh sample town, with people in it and logins to try
     Demo(demo::Demo),
     /// Prints what can be asked of the server, as a GraphQL schema
+    #[command(after_help = "For tools that make code of it:\n  \
+                            roundtable schema > schema.graphql")]
     Schema,
     /// The tables: their design, its weak points, their cost, and how they are made
     #[command(subcommand)]

@@ -1,25 +1,24 @@
 //! Which store a command is about. Opens it, and makes no tables.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, ValueEnum};
 use roundtable_dynamo::{Config, Dynamo};
 use roundtable_engine::{Engine, Options};
+use roundtable_server::{Layers, StoreKind, StoreSettings};
 use roundtable_table::Store;
 
 use crate::Cli;
 use crate::failure::Failure;
-
-/// Where an embedded store is, unless somebody says otherwise.
-pub(crate) const DATA: &str = "data";
+use crate::settings::named;
 
 /// Which store.
 #[derive(Args, Debug)]
 pub(crate) struct Place {
-    /// Where the tables live
-    #[arg(long, value_enum, default_value_t = Kind::Embedded)]
-    store: Kind,
+    /// Where the tables live [default: embedded]
+    #[arg(long, value_enum)]
+    store: Option<Kind>,
     /// The directory of the embedded store [default: data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -30,7 +29,7 @@ pub(crate) struct Place {
     endpoint: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Kind {
     /// In a directory, in this process
     Embedded,
@@ -48,40 +47,23 @@ pub(crate) struct Opened {
 }
 
 impl Place {
-    /// The directory of an embedded store.
-    pub(crate) fn directory(&self) -> Option<&Path> {
-        let embedded = self.store == Kind::Embedded;
-        embedded.then(|| self.data.as_deref().unwrap_or(Path::new(DATA)))
+    /// What the flags say, over everything else.
+    pub(crate) fn over(&self, layers: Layers) -> Result<Layers, Failure> {
+        let data = self.data.as_ref().map(|data| data.display().to_string());
+        let layers = layers
+            .flag("--data", "store.data", data)?
+            .flag("--store", "store.kind", self.store.map(named))?
+            .flag("--endpoint", "store.endpoint", self.endpoint.clone())?;
+        Ok(layers)
     }
 
-    /// Opens it, and makes the directory if need be.
-    pub(crate) async fn open(self) -> Result<Store, Failure> {
-        Ok(self.open_as(Options::default()).await?.store)
-    }
-
-    /// Opens it; an embedded one with these options.
-    pub(crate) async fn open_as(self, options: Options) -> Result<Opened, Failure> {
-        self.check()?;
-        match self.store {
-            Kind::Embedded => {
-                let data = self.data.unwrap_or_else(|| PathBuf::from(DATA));
-                let engine = Engine::open(data, options)?;
-                Ok(Opened { store: Store::new(engine.clone()), engine: Some(engine) })
-            }
-            Kind::Dynamodb => {
-                let store = Store::new(Dynamo::connect(config(self.endpoint).await));
-                Ok(Opened { store, engine: None })
-            }
-        }
-    }
-
-    /// Refuses flags that do not go together.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
-        match (self.store, &self.data, &self.endpoint) {
-            (Kind::Embedded, _, Some(_)) => {
+    /// Refuses flags that do not go together with this kind of store.
+    pub(crate) fn check(&self, kind: StoreKind) -> Result<(), Failure> {
+        match (kind, &self.data, &self.endpoint) {
+            (StoreKind::Embedded, _, Some(_)) => {
                 Err(conflict("--endpoint names a server: it goes with --store dynamodb"))
             }
-            (Kind::Dynamodb, Some(_), _) => {
+            (StoreKind::Dynamodb, Some(_), _) => {
                 Err(conflict("--data names a directory: it goes with --store embedded"))
             }
             _ => Ok(()),
@@ -89,18 +71,32 @@ impl Place {
     }
 }
 
+/// Opens a store; an embedded one with these options, and makes its directory if need be.
+pub(crate) async fn open(settings: &StoreSettings, options: Options) -> Result<Opened, Failure> {
+    if settings.kind == StoreKind::Embedded {
+        let engine = Engine::open(&settings.data, options)?;
+        return Ok(Opened { store: Store::new(engine.clone()), engine: Some(engine) });
+    }
+    let store = Store::new(Dynamo::connect(config(settings).await));
+    Ok(Opened { store, engine: None })
+}
+
 fn conflict(message: &str) -> Failure {
     Failure::Usage(Cli::command().error(ErrorKind::ArgumentConflict, message))
 }
 
-async fn config(endpoint: Option<String>) -> Config {
-    match endpoint {
+async fn config(settings: &StoreSettings) -> Config {
+    let config = match settings.endpoint.as_deref() {
         None => Config::from_env().await,
         // Servers for development take any credentials; people who run them have none to give.
-        Some(endpoint) if is_local(&endpoint) && std::env::var_os(ACCESS_KEY).is_none() => {
+        Some(endpoint) if is_local(endpoint) && std::env::var_os(ACCESS_KEY).is_none() => {
             Config::local(endpoint)
         }
         Some(endpoint) => Config::from_env().await.endpoint(endpoint),
+    };
+    match &settings.region {
+        Some(region) => config.region(region),
+        None => config,
     }
 }
 

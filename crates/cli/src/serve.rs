@@ -4,11 +4,12 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use roundtable_server::{Configuration, Layers, LogFormat, LogSettings, Server};
+use roundtable_server::{Configuration, LogFormat, LogSettings, Server};
 use tracing_subscriber::EnvFilter;
 
 use crate::Outcome;
 use crate::failure::Failure;
+use crate::settings::{Configured, named};
 
 /// How to serve.
 #[derive(Args, Debug)]
@@ -42,9 +43,8 @@ pub(crate) struct Serve {
     /// What this process does; other than all needs --store dynamodb [default: all]
     #[arg(long, value_enum)]
     role: Option<Role>,
-    /// A file of settings, in TOML
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    configured: Configured,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -78,16 +78,9 @@ impl Serve {
     }
 
     fn configuration(self) -> Result<Configuration, Failure> {
-        let mut layers = Layers::new();
-        if let Some(file) = &self.config {
-            layers = layers.file(file)?;
-        }
-        let environment = std::env::vars_os();
-        let readable = environment
-            .filter_map(|(name, text)| Some((name.into_string().ok()?, text.into_string().ok()?)));
         let data = self.data.map(|data| data.display().to_string());
+        let layers = self.configured.layers()?;
         let layers = layers
-            .environment(readable)?
             .flag("--data", "store.data", data)?
             .flag("--listen", "http.listen", self.listen)?
             .flag("--store", "store.kind", self.store.map(named))?
@@ -95,11 +88,6 @@ impl Serve {
             .flag("--role", "role", self.role.map(named))?;
         Ok(Configuration::read(layers)?)
     }
-}
-
-/// A choice, as it is typed.
-fn named(choice: impl ValueEnum) -> String {
-    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 /// Comes when the process is asked to stop. Asked once more, it stops at once.

@@ -1,11 +1,10 @@
-//! How the installation is configured that a command is about: by the same file as the server, of which
-//! only the settings of the services matter here.
+//! How the installation is configured that a command is about: by the same file and variables as the
+//! server.
 
 use std::path::PathBuf;
 
-use clap::Args;
-use roundtable_domain::Settings;
-use roundtable_server::{Configuration, Layers};
+use clap::{Args, ValueEnum};
+use roundtable_server::Layers;
 
 use crate::failure::Failure;
 
@@ -14,16 +13,26 @@ use crate::failure::Failure;
 pub(crate) struct Configured {
     /// The settings of the server, in TOML; what it does not say is as by default
     ///
-    /// What makes a post popular is among them: with other settings than the server's every score is
-    /// found wrong, and those that are still to be derived become so.
+    /// Variables of the environment (ROUNDTABLE_STORE__DATA, …) are over it, and flags over those.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
 impl Configured {
-    /// The settings.
-    pub(crate) fn read(&self) -> Result<Settings, Failure> {
-        let Some(path) = &self.config else { return Ok(Settings::default()) };
-        Ok(Configuration::settings(Layers::new().file(path)?)?)
+    /// The file, and the environment over it.
+    pub(crate) fn layers(&self) -> Result<Layers, Failure> {
+        let mut layers = Layers::new();
+        if let Some(file) = &self.config {
+            layers = layers.file(file)?;
+        }
+        let environment = std::env::vars_os();
+        let readable = environment
+            .filter_map(|(name, text)| Some((name.into_string().ok()?, text.into_string().ok()?)));
+        Ok(layers.environment(readable)?)
     }
+}
+
+/// A choice, as it is typed.
+pub(crate) fn named(choice: impl ValueEnum) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }

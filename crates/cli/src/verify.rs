@@ -4,13 +4,12 @@
 mod catching;
 mod told;
 
-use std::fs;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use roundtable_domain::{Settings, TableNames};
+use roundtable_domain::TableNames;
 use roundtable_engine::Options;
 use roundtable_model::shape::TableShape;
 use roundtable_model::{Core, LoginAttempts, Ops};
@@ -21,10 +20,9 @@ use self::catching::{catch_up, ground};
 use self::told::{write_json, write_text};
 use crate::Outcome;
 use crate::failure::Failure;
-use crate::names::Names;
-use crate::place::{Opened, Place};
+use crate::place::Opened;
 use crate::progress::Shown;
-use crate::settings::Configured;
+use crate::reach::{Installation, Reach};
 use crate::table::create::describe::differences;
 
 /// What to check.
@@ -46,6 +44,8 @@ the work that is due, as a server would have:
 counters, scores and the like follow from what people did, and a server that was stopped may not have
 come to all of it. Only where the store itself reports damage is nothing done.
 
+The settings must be those of the server: what makes a post popular is among them.
+
 Exit status: 0 nothing was found, 1 something was found or failed, 2 the command line is wrong.
 
 Examples:
@@ -55,11 +55,7 @@ Examples:
   roundtable verify --store dynamodb --endpoint http://127.0.0.1:8000 --json")]
 pub(crate) struct Verify {
     #[command(flatten)]
-    place: Place,
-    #[command(flatten)]
-    names: Names,
-    #[command(flatten)]
-    configured: Configured,
+    reach: Reach,
     /// Only looks, and writes nothing: what processors have not come to is found missing
     #[arg(long, conflicts_with = "repair")]
     no_drain: bool,
@@ -86,14 +82,11 @@ struct Done {
 
 impl Verify {
     pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
-        if let Some(path) = self.place.directory()
-            && !fs::exists(path).map_err(Failure::file(path))?
-        {
-            return Err(Failure::NoStore { path: path.to_owned() });
-        }
+        let installation = self.reach.installation()?;
+        installation.existing()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let json = self.json;
-        let done = runtime.map_err(Failure::Start)?.block_on(self.look())?;
+        let done = runtime.map_err(Failure::Start)?.block_on(self.look(installation))?;
         let outcome = if done.report.is_clean() { Outcome::Well } else { Outcome::Found };
         if json {
             write_json(out, &done)?;
@@ -103,17 +96,15 @@ impl Verify {
         Ok(outcome)
     }
 
-    async fn look(self) -> Result<Done, Failure> {
+    async fn look(self, installation: Installation) -> Result<Done, Failure> {
         let started = Instant::now();
-        let settings = self.configured.read()?;
-        let names = self.names.prefixed(&settings.tables);
-        let settings = Settings { tables: names, ..settings };
         // A look should leave everything as it is: no sweeping, no trimming. And it is a look at one
         // moment: nothing may expire between the sweep before it and its end.
         let moment: Arc<dyn Clock> = Arc::new(ManualClock::at_ms(SystemClock.now_ms()));
         let upkeep_interval = Duration::from_hours(24);
         let options = Options { upkeep_interval, clock: Arc::clone(&moment), ..Options::default() };
-        let Opened { store, engine } = self.place.open_as(options).await?;
+        let Opened { store, engine } = installation.open(options).await?;
+        let settings = installation.settings;
         let progress = Arc::new(Shown::new());
         let tables = tables(&store, &settings.tables).await?;
         let mut verify = roundtable_verify::Verify::new(tables, settings.score.clone())

@@ -298,7 +298,8 @@ impl Backend for Reference {
             let written = self.written.notified();
             let changes =
                 self.read(&table.name, |table| table.changes_after(&after, read.limit))?;
-            if !changes.is_empty() || tokio::time::timeout_at(deadline, written).await.is_err() {
+            let is_over = !changes.is_empty() || read.wait.is_zero();
+            if is_over || tokio::time::timeout_at(deadline, written).await.is_err() {
                 let last = changes.last().map(|change| change.sequence.clone());
                 return Ok(StreamPage { changes, next: last.or(Some(after)), ended: false });
             }

@@ -1,8 +1,14 @@
 //! Home feeds, as readers see them.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use futures::FutureExt;
-use roundtable_domain::{Code, FeedEntry, Feeds, Page, PageInput, Refusal};
-use roundtable_testkit::Town;
+use roundtable_conformance::Reference;
+use roundtable_domain::{Code, FeedEntry, Feeds, LiveFeed, Page, PageInput, Refusal};
+use roundtable_model::table::{ManualClock, Store};
+use roundtable_testkit::{Town, Yielding, stop_at};
+use tokio::time::timeout;
 
 /// What a page says, one preview a line.
 fn said(page: &Page<FeedEntry>) -> Vec<String> {
@@ -146,4 +152,63 @@ async fn a_waiting_listener_is_woken() {
     };
     let ((), told, _) = tokio::join!(following, listening, town.post("bo", "hello"));
     assert_eq!(told.as_deref(), Some("hello"));
+}
+
+/// A town of bo, whom ana and cleo follow, on a store that keeps everybody waiting.
+async fn slow_town() -> Town {
+    let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let store = Store::new(Yielding::new(Reference::new(clock.clone())));
+    let town = Town::on(store, clock, Town::settings(), 0).await;
+    for name in ["ana", "bo", "cleo"] {
+        town.move_in(name, |_| {}).await;
+    }
+    for name in ["ana", "cleo"] {
+        town.follow(name, "bo").await;
+    }
+    town
+}
+
+/// R45: a listener who is not looked at any more, wherever that leaves them, keeps nobody waiting.
+#[tokio::test(start_paused = true)]
+async fn a_listener_who_stands_still_keeps_nobody_waiting() {
+    let town = slow_town().await;
+    for steps in 0.. {
+        let feeds = Feeds::new(town.ground().clone());
+        let (ana, cleo) = (town.caller("ana"), town.caller("cleo"));
+        let mut still = Box::pin(feeds.live(&ana, None));
+        let mut is_listening = false;
+        for _ in 0..steps {
+            is_listening = is_listening || futures::poll!(still.as_mut()).is_ready();
+        }
+        let told = async {
+            let mut live = feeds.live(&cleo, None).await.unwrap();
+            town.post("bo", "hello").await;
+            feeds.catch_up().await.unwrap();
+            live.next().await.unwrap().activity.preview_text
+        };
+        // The clock stands still as long as anybody can go on.
+        let told = timeout(Duration::from_secs(1), told).await;
+        assert_eq!(told, Ok(Some("hello".into())), "after {steps} steps of somebody else");
+        if is_listening {
+            assert!(steps > 5, "too few steps");
+            return;
+        }
+    }
+}
+
+/// R45: whoever stops waiting, at any moment, and waits again has missed nothing.
+#[tokio::test]
+async fn a_listener_who_stops_waiting_loses_nothing() {
+    let town = slow_town().await;
+    let feeds = Feeds::new(town.ground().clone());
+    let mut live: LiveFeed = feeds.live(&town.caller("ana"), None).await.unwrap();
+    town.post("bo", "hello").await;
+    feeds.catch_up().await.unwrap();
+    for stops in 0.. {
+        if let Some(told) = stop_at(stops, live.next()).await {
+            assert_eq!(told.unwrap().activity.preview_text.as_deref(), Some("hello"));
+            assert!(stops > 5, "too few stops");
+            return;
+        }
+    }
 }

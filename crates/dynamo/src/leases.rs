@@ -95,7 +95,7 @@ impl Leases {
         let listing = self.list().await?;
         let open = listing.open(shards);
         let now = self.clock.now_ms();
-        let workers = listing.workers.values().filter(|expires| **expires > now).count().max(1);
+        let workers = listing.at_work(now).count().max(1);
         let share = open.len().div_ceil(workers);
         let mut kept = Vec::with_capacity(share);
         for mut lease in held {
@@ -119,6 +119,12 @@ impl Leases {
         }
         self.tidy(&listing, shards).await?;
         Ok(kept)
+    }
+
+    /// The workers that have announced themselves lately, whoever asks.
+    pub async fn workers(&self) -> Result<Vec<String>> {
+        let listing = self.list().await?;
+        Ok(listing.at_work(self.clock.now_ms()).map(str::to_owned).collect())
     }
 
     /// Takes the lease of `shard` if it is free, expired, or this worker's already; `None` if it is
@@ -286,6 +292,11 @@ impl Listing {
         } else if let Some(worker) = sort.strip_prefix(WORKER) {
             self.workers.insert(worker.to_owned(), expires_ms);
         }
+    }
+
+    fn at_work(&self, now_ms: u64) -> impl Iterator<Item = &str> {
+        let workers = self.workers.iter().filter(move |(_, expires_ms)| **expires_ms > now_ms);
+        workers.map(|(owner, _)| owner.as_str())
     }
 
     fn has_ended(&self, shard: &str) -> bool {

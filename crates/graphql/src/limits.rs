@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_graphql::extensions::{
     Extension, ExtensionContext, ExtensionFactory, NextPrepareRequest,
 };
-use async_graphql::{Error, Pos, Request, SchemaBuilder, ServerError, ServerResult};
+use async_graphql::{Request, SchemaBuilder, ServerResult};
 use async_trait::async_trait;
 use roundtable_domain::Code;
 
@@ -77,18 +77,12 @@ impl Limits {
     }
 }
 
-fn within<N: PartialOrd + std::fmt::Display>(what: &str, found: N, max: N) -> Result<(), Refused> {
+fn within<N: Copy + PartialOrd + std::fmt::Display>(what: &str, found: N, max: N) -> Result<(), Refused> {
     if found <= max {
         return Ok(());
     }
     let sentence = format!("this asks for too much at once: expected at most {max} {what}");
     Err(Refused::new(Code::TooComplex, sentence))
-}
-
-/// As an answer to a request of which nothing was done.
-fn unasked(refused: Refused) -> ServerError {
-    let error: Error = refused.into();
-    ServerError { locations: Vec::new(), ..error.into_server_error(Pos::default()) }
 }
 
 impl ExtensionFactory for Limits {
@@ -105,11 +99,11 @@ impl Extension for Limits {
         mut request: Request,
         next: NextPrepareRequest<'_>,
     ) -> ServerResult<Request> {
-        self.check_text(&request.query).map_err(unasked)?;
+        self.check_text(&request.query).map_err(Refused::unasked)?;
         let variables = request.variables.clone();
         let document = request.parsed_query()?;
         for measure in cost::measured(&ctx.schema_env.registry, document, &variables) {
-            self.check(&measure).map_err(unasked)?;
+            self.check(&measure).map_err(Refused::unasked)?;
         }
         next.run(ctx, request).await
     }

@@ -1,6 +1,6 @@
 //! Why there is no answer, as clients are told.
 
-use async_graphql::{Error, ErrorExtensionValues};
+use async_graphql::{Error, ErrorExtensionValues, Pos, Response, ServerError};
 use roundtable_domain::{Code, Failure, Refusal};
 
 /// A refusal of a service, ready for clients.
@@ -41,6 +41,13 @@ impl Refused {
     pub const fn code(&self) -> Code {
         self.code
     }
+
+    /// As the error of a request of which nothing was done: there is no place in a document that was
+    /// never read.
+    pub fn unasked(self) -> ServerError {
+        let error: Error = self.into();
+        ServerError { locations: Vec::new(), ..error.into_server_error(Pos::default()) }
+    }
 }
 
 impl<R: Refusal> From<R> for Refused {
@@ -60,6 +67,13 @@ pub(crate) fn if_seen<T>(found: Result<T, Refused>) -> Result<Option<T>, Refused
         Ok(found) => Ok(Some(found)),
         Err(refused) if refused.hides() => Ok(None),
         Err(refused) => Err(refused),
+    }
+}
+
+/// The whole request is refused.
+impl From<Refused> for Response {
+    fn from(refused: Refused) -> Self {
+        Self::from_errors(vec![refused.unasked()])
     }
 }
 

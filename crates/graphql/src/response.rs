@@ -7,6 +7,13 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// What the library says when something of ours is broken, before its own words.
 const BROKEN: &str = "internal:";
+/// What clients are told then.
+const BROKEN_HERE: &str = "something went wrong here";
+/// An answer that cannot be written, written.
+const UNWRITTEN: &str = concat!(
+    r#"{"errors":[{"message":"something went wrong here","errorType":"INTERNAL","#,
+    r#""extensions":{"code":"INTERNAL"}}]}"#,
+);
 
 /// An answer to be written.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +44,16 @@ pub fn is_unasked(response: &Response) -> bool {
         && response.errors.iter().all(|error| error.path.is_empty())
 }
 
+impl Answer<'_> {
+    /// As clients are sent it.
+    pub fn to_json(self) -> String {
+        serde_json::to_string(&self).unwrap_or_else(|error| {
+            tracing::error!(%error, "an answer cannot be written");
+            UNWRITTEN.to_owned()
+        })
+    }
+}
+
 impl Serialize for Answer<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Response { data, errors, extensions, .. } = self.0;
@@ -60,7 +77,8 @@ impl Serialize for Fault<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let ServerError { message, locations, path, .. } = self.0;
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("message", message)?;
+        let is_broken = message.starts_with(BROKEN);
+        map.serialize_entry("message", if is_broken { BROKEN_HERE } else { message })?;
         map.serialize_entry("errorType", code_of(self.0))?;
         if !locations.is_empty() {
             map.serialize_entry("locations", locations)?;
@@ -97,12 +115,30 @@ mod tests {
     fn a_refusal_has_its_code_twice() {
         let error: Error = Refused::new(Code::NotFound, "there is no such post").into();
         let error = error.into_server_error(Pos { line: 1, column: 3 });
-        let text = serde_json::to_string(&Answer(&Response::from_errors(vec![error]))).unwrap();
+        let text = Answer(&Response::from_errors(vec![error])).to_json();
         let expected = concat!(
             r#"{"errors":[{"message":"there is no such post","errorType":"NOT_FOUND","#,
             r#""locations":[{"line":1,"column":3}],"extensions":{"code":"NOT_FOUND"}}]}"#,
         );
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_whole_request_that_is_refused_has_no_data_and_no_place() {
+        let text = Answer(&Refused::bad("that is wrong").into()).to_json();
+        let expected = concat!(
+            r#"{"errors":[{"message":"that is wrong","errorType":"BAD_REQUEST","#,
+            r#""extensions":{"code":"BAD_REQUEST"}}]}"#,
+        );
+        assert_eq!(text, expected);
+        assert!(serde_json::from_str::<serde_json::Value>(UNWRITTEN).is_ok());
+    }
+
+    #[test]
+    fn nobody_is_told_how_something_is_broken() {
+        let broken = ServerError::new("internal: not an object: Widget", None);
+        let text = Answer(&Response::from_errors(vec![broken])).to_json();
+        assert!(text.contains(BROKEN_HERE) && !text.contains("Widget"), "{text}");
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_domain::{
-    Accounts, Activities, Assistance, Blocks, Census, Comments, Companies, Feeds, Follows, Goals, Ground,
-    Groups, Likes, Live, MediaFiles, Messages, Milestones, Moderation, Notifications, Offers, Posts,
-    Promotions, Quests, Rooms, Shares, SignedIn, Tags, Tasks, Timelines, Webhooks,
+    Accounts, Activities, Assistance, Blocks, Census, Comments, Companies, Feeds, Follows, Goals,
+    Ground, Groups, Likes, Live, MediaFiles, Messages, Milestones, Moderation, Notifications,
+    Offers, Posts, Promotions, Quests, Rooms, Shares, SignedIn, Tags, Tasks, Timelines, Webhooks,
 };
 
 use crate::Refused;

@@ -22,7 +22,13 @@ use crate::request::Asked;
 
 /// Everything that can be listened to.
 #[derive(Debug, Default, MergedSubscription)]
-pub struct Subscription(chat::RoomsLive, feeds::FeedsLive, posts::PostsLive, people::PeopleLive, pursuits::QuestsLive);
+pub struct Subscription(
+    chat::RoomsLive,
+    feeds::FeedsLive,
+    posts::PostsLive,
+    people::PeopleLive,
+    pursuits::QuestsLive,
+);
 
 /// What a listener is told until they go, or are refused: then that is the last they are told.
 type Told<T> = Pin<Box<dyn Stream<Item = Result<Option<T>, Refused>> + Send>>;

@@ -106,9 +106,10 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// Only how the services behave, for whoever runs no server.
-    pub fn settings(layers: Layers) -> Result<Settings, Misconfigured> {
-        layers.split(&PROCESS_KEYS).1.read()
+    /// Only where everything is kept and how the services behave, for whoever runs no server.
+    pub fn installation(layers: Layers) -> Result<(StoreSettings, Settings), Misconfigured> {
+        let (process, settings) = layers.split(&PROCESS_KEYS);
+        Ok((process.read::<ProcessSettings>()?.store, settings.read()?))
     }
 
     fn check(&self) -> Result<(), Misconfigured> {

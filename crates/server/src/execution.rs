@@ -11,7 +11,6 @@ use roundtable_domain::Code;
 use roundtable_graphql::{Asked, Client, Limits, Refused, Schema, code_of};
 use roundtable_table::Recorder;
 
-use crate::answers::refusal;
 use crate::gate::{Allows, Gate, Way};
 use crate::meters::Meters;
 use crate::wiring::Process;
@@ -70,7 +69,7 @@ impl Execution {
         let request = self.asked(request, client, way, recorder.as_ref());
         let limit = self.patience();
         let executed = tokio::time::timeout(limit, self.schema.execute(request)).await;
-        let response = executed.unwrap_or_else(|_| refusal(too_long(limit)));
+        let response = executed.unwrap_or_else(|_| too_long(limit).into());
         self.count(&response);
         match recorder {
             Some(recorder) => response.extension("xray", xray::shown(&recorder.take())),
@@ -97,7 +96,7 @@ impl Execution {
                         }
                         // Whoever listens may wait for as long as nothing happens.
                         Err(_) if way.listens() => {}
-                        Err(_) => return Some((refusal(too_long(limit)), None)),
+                        Err(_) => return Some((too_long(limit).into(), None)),
                     }
                 }
             }

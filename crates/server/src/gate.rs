@@ -8,12 +8,11 @@ use async_graphql::extensions::{
     Extension, ExtensionContext, ExtensionFactory, NextPrepareRequest,
 };
 use async_graphql::parser::types::{ExecutableDocument, OperationType};
-use async_graphql::{Request, ServerError, ServerResult};
+use async_graphql::{Request, ServerResult};
 use async_trait::async_trait;
 use roundtable_domain::{Caller, Failure};
 use roundtable_graphql::Refused;
 
-use crate::answers::refusal;
 use crate::identity::{READ_SCOPE, WRITE_SCOPE};
 
 /// What a way of asking allows.
@@ -110,13 +109,8 @@ impl Extension for Gate {
         let name = request.operation_name.clone();
         let kind = kind(request.parsed_query()?, name.as_deref());
         if let (Some(way), Some(kind)) = (way, kind) {
-            way.pass(kind).map_err(unasked)?;
+            way.pass(kind).map_err(Refused::unasked)?;
         }
         next.run(ctx, request).await
     }
-}
-
-fn unasked(refused: Refused) -> ServerError {
-    let errors = refusal(refused).errors;
-    errors.into_iter().next().unwrap_or_else(|| ServerError::new("refused", None))
 }

@@ -62,7 +62,7 @@ pub(crate) fn router(app: App) -> Router {
     }
     if app.process.answers() {
         router = router
-            .route("/graphql", get(calls::get).post(calls::post).fallback(refusals::method))
+            .route("/graphql", get(calls::get).post(calls::post))
             .route("/.well-known/jwks.json", get(health::keys));
         if settings.graphql.console {
             router = router
@@ -71,12 +71,14 @@ pub(crate) fn router(app: App) -> Router {
                 .route("/console.css", get(console::style));
         }
         if app.process.files.is_some() {
-            let files = get(files::fetch).put(files::send).fallback(refusals::method);
-            router = router.route("/media/{*key}", files);
+            router = router.route("/media/{*key}", get(files::fetch).put(files::send));
         }
     }
     let cors = passage::origins(&settings.http);
-    let mut router = router.fallback(any(refusals::nowhere)).layer(CatchPanicLayer::custom(broke));
+    let mut router = router
+        .method_not_allowed_fallback(refusals::method)
+        .fallback(any(refusals::nowhere))
+        .layer(CatchPanicLayer::custom(broke));
     if settings.http.compression {
         router = router.layer(CompressionLayer::new());
     }
@@ -85,6 +87,7 @@ pub(crate) fn router(app: App) -> Router {
 }
 
 /// A handler broke: nobody outside learns how.
+#[expect(clippy::needless_pass_by_value, reason = "this is how the layer hands it over")]
 fn broke(why: Box<dyn std::any::Any + Send>) -> axum::response::Response {
     let why = why.downcast_ref::<&str>().copied().or(why.downcast_ref::<String>().map(|s| &**s));
     tracing::error!(why = why.unwrap_or("unknown"), "a handler broke");

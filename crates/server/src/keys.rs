@@ -181,13 +181,13 @@ impl Keys {
         let mut keys = Vec::with_capacity(stored.len());
         for key in &stored {
             let id = key.id.to_string();
-            keys.push(match self.known(&id) {
-                Some(known) => known,
-                None => {
-                    let read = SigningKey::read(id, key.created_at, &self.opened(key)?);
-                    Arc::new(read.ok_or(KeyError::NotMade)?)
-                }
-            });
+            let known = if let Some(known) = self.known(&id) {
+                known
+            } else {
+                let read = SigningKey::read(id, key.created_at, &self.opened(key)?);
+                Arc::new(read.ok_or(KeyError::NotMade)?)
+            };
+            keys.push(known);
         }
         *self.signing.write() = keys;
         Ok(stored)

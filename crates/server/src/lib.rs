@@ -7,7 +7,6 @@
 // What answers a query is one future within another for each kind of thing that can be asked.
 #![recursion_limit = "256"]
 
-mod answers;
 mod backstage;
 mod configuration;
 mod copies;

@@ -94,12 +94,11 @@ impl Oidc {
             return Err(not_valid());
         }
         let id = header.kid.ok_or_else(not_valid)?;
-        let key = match self.key(&id, KEPT_SECONDS) {
-            Some(key) => key,
-            None => {
-                self.fetch(&id).await?;
-                self.key(&id, u64::MAX).ok_or_else(not_valid)?
-            }
+        let key = if let Some(key) = self.key(&id, KEPT_SECONDS) {
+            key
+        } else {
+            self.fetch(&id).await?;
+            self.key(&id, u64::MAX).ok_or_else(not_valid)?
         };
         let mut wanted = Validation::new(header.alg);
         wanted.set_issuer(&[&self.settings.issuer]);
@@ -147,19 +146,16 @@ impl Oidc {
     }
 
     async fn keys(&self) -> Result<JwkSet, String> {
-        let at = match &self.settings.jwks_url {
-            Some(at) => at.clone(),
-            None => {
-                let issuer = self.settings.issuer.trim_end_matches('/');
-                let at = format!("{issuer}/.well-known/openid-configuration");
-                let found: Discovered = self.get(&at).await?;
-                if found.issuer != self.settings.issuer {
-                    return Err(String::from("it calls itself something else"));
-                }
-                found.jwks_uri
-            }
-        };
-        self.get(&at).await
+        if let Some(at) = &self.settings.jwks_url {
+            return self.get(at).await;
+        }
+        let issuer = self.settings.issuer.trim_end_matches('/');
+        let found: Discovered =
+            self.get(&format!("{issuer}/.well-known/openid-configuration")).await?;
+        if found.issuer != self.settings.issuer {
+            return Err(String::from("it calls itself something else"));
+        }
+        self.get(&found.jwks_uri).await
     }
 
     async fn get<T: serde::de::DeserializeOwned>(&self, at: &str) -> Result<T, String> {

@@ -64,7 +64,8 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
         let url = url_of(address, tls.is_some());
-        let process = Arc::new(Process::open(configuration, clock, &url).await?);
+        let opening = Box::pin(Process::open(configuration, clock, &url));
+        let process = Arc::new(opening.await?);
         let (stop, stopping) = Stop::new();
         let app = App::new(process, stopping);
         let listening = Listening { router: http::router(app.clone()), app, tls };

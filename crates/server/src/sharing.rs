@@ -19,17 +19,37 @@ const LEASE: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(crate) struct Shared(Worker);
 
-impl Shared {
+/// Who works on the stream, as everybody can see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Census {
+    leases: Leases,
+    /// What this process is called among them.
+    pub(crate) me: Arc<str>,
+}
+
+impl Census {
     pub(crate) fn on(ground: &Ground) -> Self {
-        let owner: JobId = ground.ids().next();
+        let me: Arc<str> = ground.ids().next::<JobId>().to_string().into();
         let keeper = Keeper {
             stream: ground.settings().tables.core.clone(),
             consumer: CONSUMER.to_owned(),
-            owner: owner.to_string(),
+            owner: me.to_string(),
             duration: LEASE,
         };
         let (ops, clock) = (ground.ops().table().clone(), Arc::clone(ground.clock()));
-        Self(Worker::new(Leases::new(ops, clock, keeper)))
+        Self { leases: Leases::new(ops, clock, keeper), me }
+    }
+
+    /// Those that were at work lately, by their names.
+    pub(crate) async fn workers(&self) -> Result<Vec<String>> {
+        self.leases.workers().await
+    }
+}
+
+impl Shared {
+    /// With these others.
+    pub(crate) fn among(census: &Census) -> Self {
+        Self(Worker::new(census.leases.clone()))
     }
 }
 

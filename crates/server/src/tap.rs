@@ -1,14 +1,18 @@
 //! Tells those who listen in this process of the changes that it reads, where other processes write as
 //! well, and the other processes of the installation. It writes nothing.
 
-use std::sync::LazyLock;
+use std::hash::{BuildHasher as _, RandomState};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
+use lru::LruCache;
+use parking_lot::Mutex;
 use roundtable_domain::{Feeds, Live, Messages, Notifications};
 use roundtable_model::entities::FeedItem;
 use roundtable_model::{Core, Entity, Processor as Name};
 use roundtable_streams::{Batch, Effects, Failure, Processor};
-use roundtable_table::Change;
+use roundtable_table::{Change, Sequence};
 
 use crate::relay::Relay;
 
@@ -18,39 +22,90 @@ static WANTED: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     all.filter(|name| *name != FeedItem::SHAPE.name).collect()
 });
 
+/// Items whose changes are known again when they come twice.
+const KNOWN_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(100_000 - 1);
+
 /// Those in a process who want to hear of changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Taps {
-    pub(crate) feeds: Feeds,
-    pub(crate) messages: Messages,
-    pub(crate) notifications: Notifications,
-    pub(crate) live: Live,
+    feeds: Feeds,
+    messages: Messages,
+    notifications: Notifications,
+    live: Live,
+    known: Arc<Mutex<Known>>,
+}
+
+/// Up to where was heard of items lately: whoever goes on for a worker that died tells again what that
+/// one had told since its last checkpoint.
+#[derive(Debug)]
+struct Known {
+    items: LruCache<u64, Sequence>,
+    hashes: RandomState,
+}
+
+impl Known {
+    fn new() -> Self {
+        Self { items: LruCache::new(KNOWN_MAX), hashes: RandomState::new() }
+    }
+
+    /// Those that were not heard of before.
+    fn new_ones(&mut self, changes: &[Change]) -> Vec<Change> {
+        let is_new = |change: &&Change| {
+            let item = self.hashes.hash_one(&change.key);
+            let is_new = self.items.get(&item).is_none_or(|known| *known < change.sequence);
+            if is_new {
+                self.items.put(item, change.sequence.clone());
+            }
+            is_new
+        };
+        changes.iter().filter(is_new).cloned().collect()
+    }
 }
 
 impl Taps {
+    pub(crate) fn new(
+        feeds: &Feeds,
+        messages: &Messages,
+        notifications: &Notifications,
+        live: &Live,
+    ) -> Self {
+        Self {
+            feeds: feeds.clone(),
+            messages: messages.clone(),
+            notifications: notifications.clone(),
+            live: live.clone(),
+            known: Arc::new(Mutex::new(Known::new())),
+        }
+    }
+
     /// Something happened.
     pub(crate) fn hear(&self, changes: &[Change]) {
+        let mut known = self.known.lock();
+        let new = known.new_ones(changes);
+        // Held meanwhile: what happened to one item is told in its order.
+        self.tell(&new);
+    }
+
+    fn tell(&self, changes: &[Change]) {
         self.feeds.apply(changes);
         self.messages.apply(changes);
         self.notifications.apply(changes);
         self.live.apply(changes);
     }
 
-    /// Whether everything is heard that happens. As long as it is not, nothing is remembered, and those
-    /// who listen learn that they miss something.
+    /// Whether everything is heard that happens from here on. As long as it is not, nothing is remembered.
+    /// Whichever it is, something may have been missed by now, and those who listen learn that.
     pub(crate) fn hears(&self, everything: bool) {
         self.feeds.hears(everything);
-        if !everything {
-            self.notifications.missed();
-            self.live.missed();
-        }
+        self.notifications.missed();
+        self.live.missed();
     }
 }
 
 /// Hands changes on.
 #[derive(Debug)]
 pub(crate) struct Tap {
-    /// Those in this process, unless they hear all workers themselves.
+    /// Those in this process, if there are any.
     pub(crate) taps: Option<Taps>,
     pub(crate) relay: Relay,
 }
@@ -75,5 +130,35 @@ impl Processor for Tap {
         }
         self.relay.tell(batch.changes);
         Ok(Effects::none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_table::Key;
+
+    use super::*;
+
+    #[test]
+    fn what_is_told_again_is_passed_over_and_what_is_new_is_not() {
+        let change = |item: &str, sequence: u64| Change {
+            sequence: Sequence::from(sequence),
+            at_ms: 0,
+            key: Key::new(item, item),
+            old: None,
+            new: None,
+            expired: false,
+        };
+        let mut known = Known::new();
+        let mut heard = |changes: &[(&str, u64)]| {
+            let changes: Vec<Change> = changes.iter().map(|(it, at)| change(it, *at)).collect();
+            let new = known.new_ones(&changes);
+            new.iter().map(|it| it.sequence.clone()).collect::<Vec<_>>()
+        };
+        let all = [("a", 1), ("b", 2), ("a", 3)];
+        assert_eq!(heard(&all), [1, 2, 3].map(Sequence::from));
+        assert_eq!(heard(&all), [] as [Sequence; 0]);
+        // Shards have sequences of their own, and an item has one shard at a time.
+        assert_eq!(heard(&[("a", 3), ("c", 1), ("a", 4)]), [1, 4].map(Sequence::from));
     }
 }

@@ -24,7 +24,7 @@ use crate::office::Office;
 use crate::oidc::Oidc;
 use crate::relay::{Hearing, Relay};
 use crate::seal::Seal;
-use crate::sharing::Shared;
+use crate::sharing::{Census, Shared};
 use crate::socket;
 use crate::stopping::Stopping;
 use crate::store::{self, Opened};
@@ -81,8 +81,10 @@ pub(crate) struct Process {
     pub(crate) identity: Identity,
     pub(crate) keys: Arc<Keys>,
     pub(crate) tokens: Arc<Tokens>,
+    /// Who works on the stream, where several can.
+    pub(crate) census: Option<Census>,
     /// Hears of changes that other processes read, if any do.
-    hearing: Option<Arc<Hearing>>,
+    pub(crate) hearing: Option<Arc<Hearing>>,
     pub(crate) relay: Relay,
     pub(crate) runner: Runner,
     pub(crate) engine: Option<Engine>,
@@ -121,12 +123,7 @@ impl Process {
         let messages = Messages::new(ground.clone());
         let notifications = Notifications::new(ground.clone());
         let live = Live::new(ground.clone());
-        let taps = Taps {
-            feeds: feeds.clone(),
-            messages: messages.clone(),
-            notifications: notifications.clone(),
-            live: live.clone(),
-        };
+        let taps = Taps::new(&feeds, &messages, &notifications, &live);
         let issuer = process.http.public_url.clone().unwrap_or_else(|| ISSUER.to_owned());
         let sign_in = &process.sign_in;
         let tokens = Arc::new(Tokens::new(
@@ -136,10 +133,11 @@ impl Process {
             sign_in.audience.clone(),
             sign_in.token_seconds,
         ));
-        let hearing = hearing(&process, &ground, &tokens, &taps)?;
+        let census = (!ground.store().capabilities().one_process).then(|| Census::on(&ground));
+        let hearing = hearing(&process, census.as_ref(), &tokens, &taps)?;
         let relay = Relay::new();
-        let tap = Tap { taps: hearing.is_none().then_some(taps), relay: relay.clone() };
-        let runner = streams(&ground, &media, tap)?;
+        let tap = Tap { taps: hearing.is_some().then_some(taps), relay: relay.clone() };
+        let runner = streams(&ground, &media, census.as_ref(), tap)?;
         let oidc = sign_in.oidc.clone().map(|oidc| Oidc::new(oidc, Arc::clone(&clock)));
         let identity = Identity::new(ground.clone(), Arc::clone(&tokens), oidc.transpose()?);
         let cursors = Cursors::new(&keys.lasting(&CURSORS).await?).ok_or(KeyError::NotMade)?;
@@ -160,6 +158,7 @@ impl Process {
             identity,
             keys,
             tokens,
+            census,
             hearing,
             relay,
             runner,
@@ -177,8 +176,7 @@ impl Process {
 
     /// Whether this process reads changes that others want to hear of.
     pub(crate) fn tells_others(&self) -> bool {
-        let alone = self.services.ground.store().capabilities().one_process;
-        self.settings.role != Role::Api && !alone
+        self.settings.role != Role::Api && self.census.is_some()
     }
 
     /// Starts what works in the background, until `stopping`.
@@ -294,31 +292,38 @@ async fn open_media(
 /// Who hears of the changes that other processes read: nobody, where there are none.
 fn hearing(
     process: &ProcessSettings,
-    ground: &Ground,
+    census: Option<&Census>,
     tokens: &Arc<Tokens>,
     taps: &Taps,
 ) -> Result<Option<Arc<Hearing>>, Misconfigured> {
     let workers = &process.live.workers;
-    if ground.store().capabilities().one_process {
+    let Some(census) = census else {
         if workers.is_empty() {
             return Ok(None);
         }
         let why = "an embedded store has no other processes";
         return Err(Misconfigured::together("live.workers", why));
-    }
+    };
     match process.role {
-        Role::Worker => Ok(None),
-        Role::All if workers.is_empty() => Ok(None),
-        Role::All | Role::Api => {
-            if workers.is_empty() {
-                tracing::warn!("live.workers: none; those who listen here are told late or never");
-            }
-            Ok(Some(Arc::new(Hearing::of(workers, Arc::clone(tokens), taps.clone())?)))
+        Role::Worker => return Ok(None),
+        Role::Api if workers.is_empty() => {
+            let why = "the role `api` reads no changes itself: expected the addresses of all \
+                       processes that do, those with the role `worker` or `all`";
+            return Err(Misconfigured::together("live.workers", why));
         }
+        Role::All | Role::Api => {}
     }
+    let works = process.role == Role::All;
+    let hearing = Hearing::of(workers, works, Arc::clone(tokens), taps.clone(), census.clone())?;
+    Ok(Some(Arc::new(hearing)))
 }
 
-fn streams(ground: &Ground, media: &Arc<dyn MediaStore>, tap: Tap) -> Result<Runner, StartError> {
+fn streams(
+    ground: &Ground,
+    media: &Arc<dyn MediaStore>,
+    census: Option<&Census>,
+    tap: Tap,
+) -> Result<Runner, StartError> {
     let mut seed = [0; 32];
     aws_lc_rs::rand::fill(&mut seed).map_err(|_| StartError::Chance)?;
     let clock = Arc::clone(ground.clock());
@@ -329,8 +334,8 @@ fn streams(ground: &Ground, media: &Arc<dyn MediaStore>, tap: Tap) -> Result<Run
     if let Some(judge) = WebhookJudge::configured(&ground.settings().hook, clock)? {
         setup = setup.judged_by(Arc::new(judge));
     }
-    if !ground.store().capabilities().one_process {
-        setup = setup.sharing(Shared::on(ground)).with(tap);
+    if let Some(census) = census {
+        setup = setup.sharing(Shared::among(census)).with(tap);
     }
     Ok(setup.build())
 }

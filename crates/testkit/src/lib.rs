@@ -12,6 +12,7 @@ mod content;
 mod far;
 mod goals;
 mod groups;
+mod hidden;
 mod meanwhile;
 mod media;
 mod moderation;
@@ -29,6 +30,7 @@ mod yielding;
 
 pub use acts::{Act, Done};
 pub use far::Far;
+pub use hidden::{Canary, Challenge, Hidden, Plan, VIEWERS, Wares, all_but};
 pub use meanwhile::Meanwhile;
 pub use media::Shelf;
 pub use pursuits::{Gained, Pursuit};

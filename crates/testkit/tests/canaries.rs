@@ -25,8 +25,6 @@ mod quests;
 mod reads;
 #[path = "canaries/rooms.rs"]
 mod rooms;
-#[path = "canaries/secrets.rs"]
-mod secrets;
 #[path = "canaries/ties.rs"]
 mod ties;
 #[path = "canaries/trade.rs"]
@@ -35,7 +33,7 @@ mod trade;
 use std::collections::BTreeSet;
 
 use reads::{Told, everything};
-use secrets::{Canary, Hidden, VIEWERS};
+use roundtable_testkit::{Canary, Hidden, VIEWERS};
 
 /// What is shown although it should not be: to whom, and which secret. Whoever mends one takes it
 /// away. A suspended person reads what everybody may, and what is their own.

@@ -16,7 +16,11 @@ Rates are calls a second, by the names of access patterns and mutations, in TOML
   [reads]
   posts_by = 120
   [writes]
-  createPost = 4")]
+  createPost = 4
+
+Examples:
+  roundtable table capacity --units
+  roundtable table capacity --rates rates.toml")]
 pub(crate) struct Capacity {
     /// How often things are asked and done; without it, the design documents' own rates
     #[arg(long, value_name = "FILE")]

@@ -9,8 +9,7 @@ use roundtable_table::{Error, Store, TableDefinition};
 
 use self::describe::{differences, write_description};
 use crate::failure::Failure;
-use crate::names::Names;
-use crate::place::Place;
+use crate::reach::{Reach, briefly};
 
 /// Where to make the tables, and what to call them.
 #[derive(Args, Debug)]
@@ -21,19 +20,17 @@ Examples:
   roundtable table create --store dynamodb --endpoint http://127.0.0.1:8000")]
 pub(crate) struct Create {
     #[command(flatten)]
-    place: Place,
-    #[command(flatten)]
-    names: Names,
+    reach: Reach,
 }
 
 impl Create {
     pub(crate) fn run(self, out: &mut impl Write) -> Result<(), Failure> {
-        let tables = self.names.definitions();
+        let installation = self.reach.installation()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(Failure::Start)?;
         runtime.block_on(async {
-            let store = self.place.open().await?;
-            for table in tables {
+            let store = installation.open(briefly()).await?.store;
+            for (_, table) in installation.tables() {
                 let name = table.name.clone();
                 let news = make(&store, table).await?;
                 writeln!(out, "{name}: {news}")?;

@@ -19,7 +19,11 @@ What it looks for:
   mutable-key         an index entry moves when a field changes
   mixed-roles         one partition holds what somebody did and what was done to them
   type-before-time    no query gives several kinds of one partition in the order of time
-  stale-acceptance    the schema accepts a finding that is not there")]
+  stale-acceptance    the schema accepts a finding that is not there
+
+Examples:
+  roundtable table lint
+  roundtable table lint --open")]
 pub(crate) struct Lint {
     /// Leaves out what is accepted
     #[arg(long)]

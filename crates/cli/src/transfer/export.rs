@@ -9,14 +9,12 @@ use roundtable_engine::Engine;
 use roundtable_table::{Scan, Store, Table};
 use roundtable_verify::Progress as _;
 
-use super::{ENDING, tables, wire};
+use super::{ENDING, wire};
 use crate::Outcome;
 use crate::backup::copy;
 use crate::failure::Failure;
-use crate::names::Names;
-use crate::place::Place;
 use crate::progress::Shown;
-use crate::reach::{briefly, existing};
+use crate::reach::{Reach, briefly};
 
 /// What to write down, and where to.
 #[derive(Args, Debug)]
@@ -36,16 +34,14 @@ pub(crate) struct Export {
     #[arg(value_name = "DEST")]
     into: PathBuf,
     #[command(flatten)]
-    place: Place,
-    #[command(flatten)]
-    names: Names,
+    reach: Reach,
 }
 
 impl Export {
     pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
-        let Self { into, place, names } = self;
-        place.check()?;
-        let data = existing(&place)?.map(Path::to_owned);
+        let Self { into, reach } = self;
+        let installation = reach.installation()?;
+        let data = installation.existing()?.map(Path::to_owned);
         if fs::read_dir(&into).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::NotEmpty { path: into });
         }
@@ -57,7 +53,7 @@ impl Export {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let written = runtime.map_err(Failure::Start)?.block_on(async {
             let store = match &data {
-                None => place.open().await?,
+                None => installation.open(briefly()).await?.store,
                 Some(data) => {
                     progress.stage("Copying", None);
                     let moment = copied.path().join("data");
@@ -66,7 +62,7 @@ impl Export {
                 }
             };
             let mut written = Vec::new();
-            for (name, definition) in tables(&names) {
+            for (name, definition) in installation.tables() {
                 let table = store.table(&definition.name).await?;
                 written.push((name, write(&table, name, &into, &progress).await?));
             }

@@ -8,16 +8,16 @@ use clap::Args;
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use roundtable_server::Office;
 use roundtable_table::limits::BATCH_WRITE_ITEMS_MAX;
-use roundtable_table::{BatchWrite, Item, Scan, Store, Table, TableDefinition};
+use roundtable_table::{BatchWrite, Item, Scan, Table, TableDefinition};
 use roundtable_verify::Progress as _;
 
+use super::ENDING;
 use super::lines::{Line, Lines};
-use super::{ENDING, tables};
 use crate::Outcome;
 use crate::failure::Failure;
 use crate::place::Opened;
 use crate::progress::Shown;
-use crate::reach::Reach;
+use crate::reach::{Installation, Reach, briefly};
 
 /// Batches under way at the same time.
 const AT_ONCE: usize = 32;
@@ -61,9 +61,9 @@ struct Source {
 
 impl Import {
     pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
-        self.reach.place.check()?;
+        let installation = self.reach.installation()?;
         let progress = Shown::new();
-        let looked = sources(&self.from, &self.reach).and_then(|mut sources| {
+        let looked = sources(&self.from, &installation).and_then(|mut sources| {
             let bad = look(&mut sources, &progress)?;
             Ok((sources, bad))
         });
@@ -77,7 +77,8 @@ impl Import {
             return Ok(Outcome::Found);
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let read = runtime.map_err(Failure::Start)?.block_on(self.read(&sources, &progress));
+        let read =
+            runtime.map_err(Failure::Start)?.block_on(self.read(installation, &sources, &progress));
         progress.finish();
         read?;
         for Source { name, items, .. } in &sources {
@@ -86,10 +87,14 @@ impl Import {
         Ok(Outcome::Well)
     }
 
-    async fn read(self, sources: &[Source], progress: &Shown) -> Result<(), Failure> {
-        let settings = self.reach.settings()?;
-        let data = self.reach.place.directory().map(Path::to_owned);
-        let Opened { store, engine } = self.reach.place.open_as(crate::reach::briefly()).await?;
+    async fn read(
+        self,
+        installation: Installation,
+        sources: &[Source],
+        progress: &Shown,
+    ) -> Result<(), Failure> {
+        let data = installation.directory().map(Path::to_owned);
+        let Opened { store, engine } = installation.open(briefly()).await?;
         let mut all = Vec::new();
         for source in sources {
             let table = store.create_table(source.table.clone()).await?;
@@ -105,19 +110,19 @@ impl Import {
             progress.stage(source.name, Some(source.items));
             write(source, &table, progress).await?;
         }
-        let office = Office::open(Store::clone(&store), settings, engine.zip(data)).await?;
+        let office = Office::open(store, installation.settings, engine.zip(data)).await?;
         office.pass_over().await.map_err(Failure::Refused)
     }
 }
 
 /// The files of a directory; there must be one for each table.
-fn sources(from: &Path, reach: &Reach) -> Result<Vec<Source>, Failure> {
+fn sources(from: &Path, installation: &Installation) -> Result<Vec<Source>, Failure> {
     let source = |(name, table): (&'static str, TableDefinition)| {
         let path = from.join(format!("{name}{ENDING}"));
         fs::metadata(&path).map_err(Failure::file(&path))?;
         Ok(Source { path, name, table, items: 0 })
     };
-    tables(&reach.names).map(source).collect()
+    installation.tables().map(source).collect()
 }
 
 /// Looks at every line, and counts them; what is wrong, by file and number.

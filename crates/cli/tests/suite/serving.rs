@@ -1,13 +1,17 @@
 //! A server that the binary runs, and what it answers.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::binary::command;
+
+/// How long an answer may take, on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that runs until it is told to stop, or forgotten.
 pub(crate) struct Running {
@@ -21,8 +25,14 @@ pub(crate) struct Running {
 impl Running {
     /// Serves a data directory.
     pub(crate) fn serve(data: &Path) -> Self {
-        let mut command = command(["serve", "--listen", "127.0.0.1:0", "--data"]);
-        command.arg(data).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut command = command(["serve", "--data"]);
+        command.arg(data);
+        Self::serve_as(command)
+    }
+
+    /// Serves as this command says, at any free port.
+    pub(crate) fn serve_as(mut command: Command) -> Self {
+        command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::null()).stderr(Stdio::piped());
         Self::start(command, |child| Box::new(child.stderr.take().unwrap()), "listening")
     }
 
@@ -54,21 +64,14 @@ impl Running {
 
     /// What it answers to a query.
     pub(crate) fn ask(&self, token: Option<&str>, query: &str) -> Value {
-        let address = self.url.strip_prefix("http://").unwrap();
-        let body = json!({ "query": query }).to_string();
-        let proof = token.map(|token| format!("authorization: Bearer {token}\r\n"));
-        let head = format!(
-            "POST /graphql HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
-             connection: close\r\n{}content-length: {}\r\n\r\n",
-            proof.unwrap_or_default(),
-            body.len()
-        );
-        let mut connection = TcpStream::connect(address).unwrap();
-        connection.write_all(format!("{head}{body}").as_bytes()).unwrap();
-        let mut answer = String::new();
-        connection.read_to_string(&mut answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+        ask(&self.url, token, query).unwrap()
+    }
+
+    /// What it answers to a query that must be well.
+    pub(crate) fn told(&self, token: Option<&str>, query: &str) -> Value {
+        let mut answer = self.ask(token, query);
+        assert_eq!(answer["errors"], Value::Null, "{query}: {answer}");
+        answer["data"].take()
     }
 
     /// A token for somebody.
@@ -102,4 +105,24 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What a server answers to a query, if it does.
+pub(crate) fn ask(url: &str, token: Option<&str>, query: &str) -> io::Result<Value> {
+    let address = url.strip_prefix("http://").unwrap();
+    let body = json!({ "query": query }).to_string();
+    let proof = token.map(|token| format!("authorization: Bearer {token}\r\n"));
+    let head = format!(
+        "POST /graphql HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+         connection: close\r\n{}content-length: {}\r\n\r\n",
+        proof.unwrap_or_default(),
+        body.len()
+    );
+    let mut connection = TcpStream::connect(address)?;
+    connection.set_read_timeout(Some(PATIENCE))?;
+    connection.write_all(format!("{head}{body}").as_bytes())?;
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer)?;
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
+    Ok(serde_json::from_str(body)?)
 }

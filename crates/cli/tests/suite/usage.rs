@@ -73,6 +73,29 @@ fn help_teaches() {
     }
 }
 
+/// The words of every command that is not only there for others.
+fn commands(words: &str) -> Vec<String> {
+    let help = finish(command(words.split_whitespace().chain(["--help"]))).out;
+    let Some((_, listed)) = help.split_once("\nCommands:\n") else { return vec![words.to_owned()] };
+    let names = listed.lines().take_while(|line| line.starts_with("  "));
+    let names = names.filter(|line| !line.starts_with("   ")).map(|line| line.trim());
+    let names =
+        names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.flat_map(|name| commands(format!("{words} {name}").trim())).collect()
+}
+
+#[test]
+fn every_command_shows_how_it_is_called() {
+    let all = commands("");
+    assert!(all.len() >= 20 && all.iter().any(|words| words == "admin dlq redrive"), "{all:?}");
+    for words in all {
+        let help = finish(command(words.split_whitespace().chain(["--help"]))).out;
+        let called = help.lines().skip_while(|line| !line.starts_with("Options:"));
+        let example = format!("  roundtable {words}");
+        assert!(called.into_iter().any(|line| line.starts_with(&example)), "{words}: {help}");
+    }
+}
+
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let mut doc = command(["table", "doc"]);

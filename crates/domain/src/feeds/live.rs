@@ -1,10 +1,12 @@
 //! A home feed as it grows: each new entry once, in the order they came, from where a reader left off.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 
 use roundtable_model::ActivityId;
 use tokio::sync::watch;
 
+use super::entry::Entry;
 use super::home::sourced;
 use super::place::Place;
 use super::{FeedEntry, FeedError, Feeds};
@@ -28,8 +30,8 @@ pub struct LiveFeed {
     ready: VecDeque<FeedEntry>,
     /// What was told from pages, and may come again from the log.
     told: HashSet<ActivityId>,
-    /// The newest entry that was told.
-    last: Option<Place>,
+    /// The newest entry that was told; before there is one, the moment from which on there may be.
+    last: Place,
     changed: watch::Receiver<u64>,
 }
 
@@ -43,13 +45,14 @@ impl Feeds {
         self.ground.reader(caller).await?;
         self.catch_up().await?;
         let (next, is_known) = self.memory.behind(after);
+        let last = after.and_then(|id| Some(Place { at: id.time()?, id: id.clone() }));
         let mut live = LiveFeed {
             feeds: self.clone(),
             caller: caller.clone(),
             next,
             ready: VecDeque::new(),
             told: HashSet::new(),
-            last: after.and_then(|id| Some(Place { at: id.time()?, id: id.clone() })),
+            last: last.unwrap_or_else(|| Place::first_at(self.ground.now())),
             changed: self.memory.changes(),
         };
         if after.is_some() && !is_known {
@@ -69,7 +72,7 @@ impl LiveFeed {
     pub async fn next(&mut self) -> Result<FeedEntry, FeedError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
-                self.last = Some(Place::of(&entry.activity)).max(self.last.take());
+                self.last = Place::of(&entry.activity).max(self.last.clone());
                 return Ok(entry);
             }
             // Marked as seen before the log is looked at: what comes later ends the wait below.
@@ -85,27 +88,33 @@ impl LiveFeed {
     async fn look(&mut self) -> Result<bool, FeedError> {
         let Some(entries) = self.feeds.memory.log_from(self.next, LOOK) else {
             // It came faster than the reader took it.
-            self.next = self.feeds.memory.behind(None).0;
+            let next = self.feeds.memory.behind(None).0;
             self.read_up().await?;
+            self.next = next;
             return Ok(true);
         };
         if entries.is_empty() {
             return Ok(false);
         }
-        self.next += entries.len() as u64;
+        let next = self.next + entries.len() as u64;
         let Feeds { ground, circles, .. } = &self.feeds;
         let me = ground.reader(&self.caller).await?;
         let circle = circles.of(ground, &me.id).await.map_err(Failure::from)?;
-        let mine = entries.into_iter().filter(|entry| circle.has(entry));
-        let mine = mine.filter(|entry| !self.told.remove(&entry.place.id)).collect();
-        let shown = self.feeds.shown(&self.caller, &me, &circle, sourced(mine)).await?;
+        let is_new = |entry: &&Arc<Entry>| !self.told.contains(&entry.place.id);
+        let mine = entries.iter().filter(|entry| circle.has(entry)).filter(is_new).cloned();
+        let shown = self.feeds.shown(&self.caller, &me, &circle, sourced(mine.collect())).await?;
+        // Together, with nothing awaited in between: whoever stops waiting loses nothing.
         self.ready.extend(shown);
+        self.next = next;
+        entries.iter().for_each(|entry| {
+            self.told.remove(&entry.place.id);
+        });
         Ok(true)
     }
 
     /// What the log has forgotten, from pages: all that is newer than what was told last.
     async fn read_up(&mut self) -> Result<(), FeedError> {
-        let Some(last) = self.last.clone() else { return Ok(()) };
+        let last = self.last.clone();
         let (mut missed, mut after) = (VecDeque::new(), None);
         while missed.len() < MISSED_MAX {
             let input = PageInput { limit: Some(PAGE), after: after.take() };

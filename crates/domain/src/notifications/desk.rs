@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use roundtable_model::entities::Notification;
@@ -17,7 +18,7 @@ use tokio::sync::watch;
 
 use super::{NotificationError, Notifications};
 use crate::Failure;
-use crate::rounds::{WAIT, until_stopped};
+use crate::rounds::{Rounds, WAIT, until_stopped};
 
 /// Notifications that can still be told to those who come back.
 const LOG_MAX: usize = 10_000;
@@ -26,7 +27,9 @@ const LOG_MAX: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct Desk {
     log: Mutex<Log>,
-    reached: tokio::sync::Mutex<Option<Reached>>,
+    rounds: Rounds,
+    /// Written by rounds alone, of which there is one at a time; held for moments only.
+    reached: Mutex<Option<Reached>>,
     told: watch::Sender<u64>,
 }
 
@@ -39,7 +42,7 @@ struct Log {
 }
 
 /// The one shard, and up to where it was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Reached {
     shard: String,
     after: Sequence,
@@ -47,8 +50,8 @@ struct Reached {
 
 impl Desk {
     pub(super) fn new() -> Self {
-        let told = watch::Sender::new(0);
-        Self { log: Mutex::default(), reached: tokio::sync::Mutex::default(), told }
+        let (log, reached, rounds) = Default::default();
+        Self { log, rounds, reached, told: watch::Sender::new(0) }
     }
 
     /// The number of the one behind this notification, and whether that is known; if it is not, or
@@ -168,8 +171,11 @@ impl Notifications {
         if !self.ground.store().capabilities().one_process {
             return Ok(());
         }
-        let mut reached = self.desk.reached.lock().await;
-        Ok(self.read_on(&mut reached).await?)
+        let round = || {
+            let service = self.clone();
+            async move { service.read_on().await }.boxed()
+        };
+        Ok(self.desk.rounds.wait_for_one(round).await?)
     }
 
     /// Hears of changes of the core table, in the order of each item's: for those who read the stream
@@ -185,10 +191,8 @@ impl Notifications {
 
     /// Waits until something happens, or the time is over.
     async fn wait(&self) -> Result<(), NotificationError> {
-        let (shard, after) = match &*self.desk.reached.lock().await {
-            Some(reached) => (reached.shard.clone(), reached.after.clone()),
-            None => return Ok(()),
-        };
+        let reached = self.desk.reached.lock().clone();
+        let Some(Reached { shard, after }) = reached else { return Ok(()) };
         let read = StreamRead { shard, start: StreamStart::After(after), limit: 1, wait: WAIT };
         match self.ground.core().table().stream_read(read).await {
             Ok(_) | Err(table::Error::StreamTrimmed { .. }) => Ok(()),
@@ -196,26 +200,30 @@ impl Notifications {
         }
     }
 
-    async fn read_on(&self, reached: &mut Option<Reached>) -> Result<(), Failure> {
-        let table = self.ground.core().table();
+    async fn read_on(&self) -> Result<(), Failure> {
+        let (table, desk) = (self.ground.core().table(), &self.desk);
         let mut end: Option<Sequence> = None;
         loop {
-            let Some(here) = reached.as_mut() else {
-                *reached = Some(Reached::latest(table).await?);
+            let reached = desk.reached.lock().clone();
+            let Some(mut here) = reached else {
+                let latest = Reached::latest(table).await?;
+                *desk.reached.lock() = Some(latest);
                 return Ok(());
             };
             let page = match here.read(table, StreamStart::After(here.after.clone())).await {
                 Err(table::Error::StreamTrimmed { .. }) => {
-                    *reached = None;
-                    self.desk.skip();
+                    *desk.reached.lock() = None;
+                    desk.skip();
                     continue;
                 }
                 page => page?,
             };
+            // Together, with nothing awaited in between: what was heard is heard once.
             let new = page.changes.partition_point(|change| change.sequence <= here.after);
-            self.desk.hear(page.changes.get(new..).unwrap_or_default());
+            desk.hear(page.changes.get(new..).unwrap_or_default());
             let Some(next) = page.next.filter(|next| *next > here.after) else { return Ok(()) };
             here.after = next;
+            *desk.reached.lock() = Some(here.clone());
             // Others may write faster than this reads; what they do from now on can wait.
             if end.is_none() {
                 end = here.read(table, StreamStart::Latest).await?.next;

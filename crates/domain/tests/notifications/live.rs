@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
@@ -10,6 +11,7 @@ use roundtable_model::entities::{Notification, ObjectRef};
 use roundtable_model::table::{BatchWrite, ManualClock, Recorder, Store};
 use roundtable_model::{Entity, EntityKind, Expiry, NotificationKind};
 use roundtable_testkit::{Town, Yielding};
+use tokio::time::timeout;
 
 use super::{HOUR_MS, line, service};
 
@@ -108,6 +110,44 @@ async fn a_reader_who_stops_waiting_loses_nothing() {
         }
     }
     panic!("nobody was told");
+}
+
+/// R45: a listener who is not looked at any more, wherever that leaves them, keeps nobody waiting.
+#[tokio::test(start_paused = true)]
+async fn a_listener_who_stands_still_keeps_nobody_waiting() {
+    let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let store = Store::new(Yielding::new(Reference::new(clock.clone())));
+    let town = Town::on(store, clock, Town::settings(), 0).await;
+    for name in ["ana", "bo", "cleo"] {
+        town.move_in(name, |_| {}).await;
+    }
+    for steps in 0.. {
+        let service = Notifications::new(town.ground().clone());
+        let (ana, cleo) = (town.caller("ana"), town.caller("cleo"));
+        let mut still = Box::pin(service.live(&ana, None));
+        let mut is_listening = false;
+        for _ in 0..steps {
+            is_listening = is_listening || futures::poll!(still.as_mut()).is_ready();
+        }
+        let told = async {
+            let mut live = service.live(&cleo, None).await.unwrap();
+            let (bo, cleo) = (town.caller("bo"), town.id("cleo"));
+            town.follow("bo", "cleo").await;
+            town.settle().await;
+            service.catch_up().await.unwrap();
+            let told = line(&live.next().await.unwrap());
+            town.follows().unfollow(&bo, &cleo, None).await.unwrap();
+            town.pass_ms(HOUR_MS);
+            told
+        };
+        // The clock stands still as long as anybody can go on.
+        let told = timeout(Duration::from_secs(1), told).await;
+        assert_eq!(told.as_deref(), Ok("follow bo 1"), "after {steps} steps of somebody else");
+        if is_listening {
+            assert!(steps > 5, "too few steps");
+            return;
+        }
+    }
 }
 
 /// R38, I9: whether somebody may be told is asked at the moment they are.

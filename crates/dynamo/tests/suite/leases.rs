@@ -140,6 +140,23 @@ async fn workers_share_and_take_over() {
 }
 
 #[tokio::test]
+async fn everybody_can_see_who_is_at_work() {
+    let server = Server::start().await;
+    let ops = ops(&server).await;
+    let (ana, bo) = (worker(&server, &ops, "ana"), worker(&server, &ops, "bo"));
+    let shards = shards(&[("s", None)]);
+    ana.balance(&shards, Vec::new()).await.unwrap();
+    server.clock.advance_ms(DURATION_MS / 2);
+    bo.balance(&shards, Vec::new()).await.unwrap();
+    let looks = worker(&server, &ops, "looks");
+    assert_eq!(looks.workers().await.unwrap(), ["ana", "bo"]);
+    server.clock.advance_ms(DURATION_MS / 2);
+    assert_eq!(looks.workers().await.unwrap(), ["bo"], "one is silent");
+    bo.leave().await.unwrap();
+    assert!(looks.workers().await.unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn a_worker_reads_what_it_holds_and_gives_it_back() {
     let server = Server::start().await;
     let ops = ops(&server).await;

@@ -21,7 +21,7 @@ async fn an_offer_is_found_by_its_tag_until_it_is_closed() {
     };
     let open = stage.ask("ana", &offer("bread")).await["createOffer"].take();
     assert_eq!(open["status"], "open");
-    assert_eq!(stage.refused("bo", &offer("bread")).await, "NOT_FOUND");
+    assert_eq!(stage.refused("bo", &offer("bread")).await, "FORBIDDEN");
     let tagged = "{ listOffers(tag: \"bread\") { items { title company { name } } } }";
     let found = stage.ask_as(Client::default(), tagged).await["listOffers"].take();
     assert_eq!(found["items"], json!([{ "title": "Bread", "company": { "name": "Bakery" } }]));

@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use roundtable_graphql::Limits;
 use roundtable_model::Secret;
 use serde::{Deserialize, Deserializer};
 
@@ -112,7 +113,7 @@ impl Default for HttpSettings {
             public_url: None,
             connections_max: 10_000,
             body_bytes_max: 1 << 20,
-            batch_max: 10,
+            batch_max: Limits::default().batch_max,
             request_seconds: 30,
             drain_seconds: 20,
             cors_origins: Vec::new(),
@@ -148,12 +149,14 @@ pub struct GraphqlSettings {
 
 impl Default for GraphqlSettings {
     fn default() -> Self {
+        let Limits { depth_max, cost_max, aliases_max, tokens_max, directives_max, .. } =
+            Limits::default();
         Self {
-            depth_max: 15,
-            cost_max: 20_000,
-            aliases_max: 50,
-            tokens_max: 5_000,
-            directives_max: 50,
+            depth_max,
+            cost_max,
+            aliases_max,
+            tokens_max,
+            directives_max,
             introspection: true,
             console: true,
             xray: false,

@@ -7,17 +7,17 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use roundtable_domain::Code;
-use roundtable_graphql::{Limits, Refused, is_unasked};
+use roundtable_graphql::{Answer, Limits, Refused, is_unasked};
 
 use super::App;
 use super::passage::XRAY;
 use super::refusals::{JSON, refused, with_status};
 use super::{events, socket};
-use crate::answers::text;
 use crate::gate::Allows;
 
 /// What answers are called for clients that know the difference.
 const GRAPHQL_JSON: &str = "application/graphql-response+json";
+const PLAIN_JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
 /// One request, or several.
@@ -39,9 +39,7 @@ pub(super) async fn post(State(app): State<App>, request: Request) -> Response {
     };
     let wants_cost = head.headers.get(&XRAY).is_some_and(|value| value == "1");
     match asked {
-        Asked::One(request) if accepts(&head.headers, EVENTS) => {
-            events::answer(&app, *request, known)
-        }
+        Asked::One(request) if wants_events(&head.headers) => events::answer(&app, *request, known),
         Asked::One(request) => {
             let client = &known.client;
             let answer = app.execution.once(*request, client, Allows::Calls, wants_cost).await;
@@ -50,7 +48,7 @@ pub(super) async fn post(State(app): State<App>, request: Request) -> Response {
         Asked::Several(requests) => {
             let (execution, client) = (&app.execution, &known.client);
             let answers = requests.into_iter().map(|request| async move {
-                text(&execution.once(request, client, Allows::Calls, wants_cost).await)
+                Answer(&execution.once(request, client, Allows::Calls, wants_cost).await).to_json()
             });
             let answers = futures::future::join_all(answers).await;
             json(StatusCode::OK, JSON, format!("[{}]", answers.join(",")))
@@ -79,26 +77,39 @@ pub(super) async fn get(State(app): State<App>, request: Request) -> Response {
         Ok(request) if !request.query.is_empty() => request,
         _ => return refused(Refused::bad("expected a document in `query`")),
     };
-    if accepts(&head.headers, EVENTS) {
+    if wants_events(&head.headers) {
         return events::answer(&app, request, known);
     }
     let answer = app.execution.once(request, &known.client, Allows::Queries, false).await;
     one(&head.headers, &answer)
 }
 
-fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+/// What a client takes, in its order.
+fn accepted(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let all = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    all.flat_map(|value| value.split(',')).any(|value| {
-        value.split(';').next().is_some_and(|name| name.trim().eq_ignore_ascii_case(kind))
-    })
+    all.flat_map(|value| value.split(','))
+        .filter_map(|value| value.split(';').next())
+        .map(str::trim)
+}
+
+fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    accepted(headers).any(|name| name.eq_ignore_ascii_case(kind))
+}
+
+/// Whether a client would have events rather than an answer: of those that take both, such as urql, it is
+/// what they name first.
+fn wants_events(headers: &HeaderMap) -> bool {
+    let known = [EVENTS, GRAPHQL_JSON, PLAIN_JSON];
+    let known = |name: &&str| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+    accepted(headers).find(known).is_some_and(|first| first.eq_ignore_ascii_case(EVENTS))
 }
 
 fn one(headers: &HeaderMap, answer: &async_graphql::Response) -> Response {
     if !accepts(headers, GRAPHQL_JSON) {
-        return json(StatusCode::OK, JSON, text(answer));
+        return json(StatusCode::OK, JSON, Answer(answer).to_json());
     }
     let status = if is_unasked(answer) { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    json(status, HeaderValue::from_static(GRAPHQL_JSON), text(answer))
+    json(status, HeaderValue::from_static(GRAPHQL_JSON), Answer(answer).to_json())
 }
 
 fn json(status: StatusCode, kind: HeaderValue, text: String) -> Response {
@@ -110,13 +121,12 @@ fn json(status: StatusCode, kind: HeaderValue, text: String) -> Response {
 }
 
 /// Reads the body, in time and up to its limit.
-#[expect(clippy::result_large_err, reason = "both ways end in a response at once")]
 async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Asked, Response> {
     let settings = &app.process.settings.http;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim).unwrap_or_default();
     // Anything else a page of any origin could send without asking first.
-    if ![GRAPHQL_JSON, "application/json"].iter().any(|known| kind.eq_ignore_ascii_case(known)) {
+    if ![GRAPHQL_JSON, PLAIN_JSON].iter().any(|known| kind.eq_ignore_ascii_case(known)) {
         let why = Refused::bad("expected `content-type: application/json`");
         return Err(with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
     }
@@ -153,4 +163,24 @@ fn parse(body: &[u8], limits: &Limits) -> Result<Asked, Refused> {
     }
     limits.check_batch(several.len())?;
     Ok(Asked::Several(several))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_for_those_who_would_rather_have_them() {
+        let wants = |accept: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+            wants_events(&headers)
+        };
+        assert!(wants("text/event-stream"));
+        assert!(wants("text/event-stream;q=1, multipart/mixed"));
+        assert!(wants("*/*, Text/Event-Stream, application/json"));
+        assert!(!wants("application/graphql-response+json, application/json, text/event-stream"));
+        assert!(!wants("application/json"));
+        assert!(!wants("*/*"));
+    }
 }

@@ -11,12 +11,11 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use roundtable_domain::Code;
-use roundtable_graphql::Refused;
+use roundtable_graphql::{Answer, Refused};
 use tokio::sync::mpsc;
 
 use super::App;
 use super::refusals::refused;
-use crate::answers::text;
 use crate::identity::Known;
 
 /// A comment, which keeps the connection from looking dead.
@@ -62,7 +61,7 @@ async fn tell(app: &App, request: async_graphql::Request, known: &Known, to: &mp
             () = app.stopping.clone().wished() => COMPLETE,
             _ = quiet.tick() => STILL_HERE,
             next = stream.next() => match next {
-                Some(answer) => Bytes::from(format!("event: next\ndata: {}\n\n", text(&answer))),
+                Some(answer) => Bytes::from(format!("event: next\ndata: {}\n\n", Answer(&answer).to_json())),
                 None => COMPLETE,
             },
         };

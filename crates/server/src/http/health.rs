@@ -80,6 +80,15 @@ pub(super) async fn metrics(State(app): State<App>) -> Response {
     if app.process.settings.role != Role::Api {
         page.streams(&app.process.runner.figures());
     }
+    let matters = app.process.services.live.matters() as u64;
+    page.gauge("roundtable_live_matters", "Things that somebody listens to.", matters);
+    if let Some(hearing) = &app.process.hearing {
+        page.gauge(
+            "roundtable_live_complete",
+            "Whether all workers are heard.",
+            u64::from(hearing.is_complete()),
+        );
+    }
     page.feeds(&app.process.services.feeds.figures());
     let mut response = page.into_text().into_response();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use super::App;
 use super::asking::proof;
-use super::refusals::refused;
-use crate::relay::STILL_HERE;
+use super::refusals::{nowhere, refused};
+use crate::relay::{STILL_HERE, WORKER};
 use crate::tokens::not_valid;
 
 /// The changes that this worker reads, from now on.
@@ -27,10 +27,14 @@ pub(super) async fn changes(State(app): State<App>, headers: HeaderMap) -> Respo
     if !app.process.tokens.is_internal(proof).await {
         return refused(not_valid());
     }
+    let Some(census) = &app.process.census else { return nowhere().await };
+    let Ok(name) = HeaderValue::from_str(&census.me) else { return nowhere().await };
     let stopping = app.stopping.clone();
     let lines = futures::stream::unfold(app.process.relay.listen(), next);
     let lines = lines.take_until(stopping.wished());
-    Body::from_stream(lines).into_response()
+    let mut response = Body::from_stream(lines).into_response();
+    response.headers_mut().insert(HeaderName::from_static(WORKER), name);
+    response
 }
 
 /// The next line. Whoever is too far behind is cut off: they know what to do.

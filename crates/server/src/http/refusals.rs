@@ -3,9 +3,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use roundtable_domain::Code;
-use roundtable_graphql::Refused;
-
-use crate::answers::{refusal, text};
+use roundtable_graphql::{Answer, Refused};
 
 /// What JSON is called.
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
@@ -31,7 +29,7 @@ pub(super) fn refused(why: Refused) -> Response {
 
 /// The same with a status that says more.
 pub(super) fn with_status(status: StatusCode, why: Refused) -> Response {
-    let mut response = (status, text(&refusal(why))).into_response();
+    let mut response = (status, Answer(&why.into()).to_json()).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     if status == StatusCode::UNAUTHORIZED {
         let bearer = HeaderValue::from_static("Bearer");

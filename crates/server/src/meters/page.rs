@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use roundtable_domain::FeedFigures;
 use roundtable_engine::{Distribution, Metrics};
-use roundtable_streams::Snapshot;
+use roundtable_streams::{LaneFigures, QueueFigures, Snapshot};
+
+/// How one figure is got out of several.
+type Of<T> = fn(&T) -> u64;
 
 /// A page of figures.
 #[derive(Debug, Default)]
@@ -38,7 +41,7 @@ impl Page {
         let _ = writeln!(self.0, "{end} {value}");
     }
 
-    pub(super) fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
+    pub(crate) fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
         self.begin(name, "gauge", help);
         self.sample(name, &[], value);
     }
@@ -91,7 +94,7 @@ impl Page {
 
     /// What the streams tell.
     pub(crate) fn streams(&mut self, figures: &Snapshot) {
-        let lanes: [(&str, &str, &str, fn(&roundtable_streams::LaneFigures) -> u64); 6] = [
+        let lanes: [(&str, &str, &str, Of<LaneFigures>); 6] = [
             ("behind", "gauge", "Changes read and not yet processed.", |lane| lane.behind),
             ("behind_milliseconds", "gauge", "Age of the oldest of them.", |lane| lane.behind_ms),
             ("processed_total", "counter", "Changes processed.", |lane| lane.processed),
@@ -107,7 +110,7 @@ impl Page {
                 self.sample(&name, &labels, of(lane));
             }
         }
-        let queues: [(&str, &str, fn(&roundtable_streams::QueueFigures) -> u64); 4] = [
+        let queues: [(&str, &str, Of<QueueFigures>); 4] = [
             ("pages_total", "Pages of jobs done.", |queue| queue.pages),
             ("finished_total", "Jobs finished.", |queue| queue.finished),
             ("retried_total", "Tries that failed.", |queue| queue.retried),

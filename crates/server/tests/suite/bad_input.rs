@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::served::{Served, code, read};
+use crate::served::{Served, aliases, code, read};
 
 #[tokio::test]
 async fn bodies_that_are_no_requests_are_bad_requests() {
@@ -44,14 +44,13 @@ async fn bodies_that_are_no_requests_are_bad_requests() {
 async fn what_asks_for_too_much_is_too_complex() {
     let served = Served::with(|all| all.process.http.body_bytes_max = 2_000_000).await;
     let asked = |document: String| json!({ "query": document }).to_string();
-    let aliases: String = (0..10_000).map(|n| format!("a{n}: me {{ id }} ")).collect();
-    let few_aliases: String = (0..100).map(|n| format!("a{n}: me {{ id }} ")).collect();
+    let (many, few) = (aliases("me { id }", 10_000), aliases("me { id }", 100));
     let batch = format!("[{}]", vec![asked("{ me { id } }".into()); 11].join(","));
     for (what, body) in [
         ("deep", asked("{ me { followers { items { follower ".repeat(20))),
         ("nested", asked("{a".repeat(50_000))),
-        ("aliases", asked(format!("{{ {aliases} }}"))),
-        ("few aliases", asked(format!("{{ {few_aliases} }}"))),
+        ("aliases", asked(format!("{{ {many} }}"))),
+        ("few aliases", asked(format!("{{ {few} }}"))),
         ("long", asked(format!("{{ {} }}", "me ".repeat(6_000)))),
         ("batch", batch),
     ] {
@@ -119,4 +118,44 @@ async fn introspection_can_be_switched_off() {
     assert_eq!(answer["data"]["__schema"], Value::Null);
     open.stop().await;
     closed.stop().await;
+}
+
+/// A cursor goes on with the list it was given out for, for whom it was given out, and at nothing else.
+#[tokio::test]
+async fn cursors_that_were_made_up_changed_or_borrowed_are_refused() {
+    let served = Served::fresh().await;
+    let (ana, bo) = (served.newcomer("ana").await, served.newcomer("bo").await);
+    for _ in 0..3 {
+        let post = "mutation { createPost(input: { content: \"hi\", contentType: text }) { id } }";
+        assert!(served.ask(Some(&ana), post).await.1["errors"].is_null());
+    }
+    let page = async |token: &str, list: &str, after: Value| {
+        let query =
+            format!("query ($after: String) {{ {list}(first: 1, after: $after) {{ nextToken }} }}");
+        served.ask_with(Some(token), &query, json!({ "after": after })).await.1
+    };
+    let first = page(&ana, "listGlobalFeed", Value::Null).await;
+    let cursor = first["data"]["listGlobalFeed"]["nextToken"].as_str().unwrap();
+    let second = page(&ana, "listGlobalFeed", json!(cursor)).await;
+    assert!(second["data"]["listGlobalFeed"]["nextToken"].is_string(), "{second}");
+    let changed = format!("{}A", &cursor[..cursor.len() - 1]);
+    let changed =
+        if changed == cursor { format!("{}B", &cursor[..cursor.len() - 1]) } else { changed };
+    for (who, list, after) in [
+        (&ana, "listGlobalFeed", "nonsense"),
+        (&ana, "listGlobalFeed", ""),
+        (&ana, "listGlobalFeed", &changed),
+        (&ana, "getFeed", cursor),
+        (&bo, "listGlobalFeed", cursor),
+    ] {
+        let refused = page(who, list, json!(after)).await;
+        assert_eq!(code(&refused), "BAD_REQUEST", "{list} after {after}: {refused}");
+    }
+    let other = Served::fresh().await;
+    let stranger = other.newcomer("ana").await;
+    let query = "query ($after: String) { listGlobalFeed(after: $after) { nextToken } }";
+    let (_, refused) = other.ask_with(Some(&stranger), query, json!({ "after": cursor })).await;
+    assert_eq!(code(&refused), "BAD_REQUEST");
+    served.stop().await;
+    other.stop().await;
 }

@@ -1,10 +1,13 @@
 //! Files of people, in a directory of the server's own (R43).
 
+use std::sync::Arc;
+
 use reqwest::StatusCode;
 use roundtable_domain::NewUpload;
-use serde_json::Value;
+use roundtable_table::ManualClock;
+use serde_json::{Value, json};
 
-use crate::served::{Served, code, read};
+use crate::served::{Served, code, configuration, read};
 
 /// The smallest picture there is.
 const PICTURE: &[u8] = &[
@@ -38,5 +41,84 @@ async fn a_file_is_sent_and_fetched_by_signed_addresses() {
     let stranger = served.client.get(ticket.upload_url.split('?').next().unwrap());
     let (status, answer): (_, Value) = read(stranger.send().await.unwrap()).await;
     assert_eq!((status, code(&answer)), (StatusCode::FORBIDDEN, "FORBIDDEN"));
+    served.stop().await;
+}
+
+const UPLOAD: &str = "mutation ($bytes: Int!) { createUpload(input: { contentType: \"image/gif\",
+    bytes: $bytes }) { s3Key uploadUrl method headers } }";
+const COMPLETE: &str =
+    "mutation ($key: String!) { completeUpload(s3Key: $key) { s3Key width url } }";
+const POST: &str = "mutation ($key: String!, $visibility: Visibility!) { createPost(input: {
+    content: \"look\", contentType: image, visibility: $visibility,
+    media: [{ s3Key: $key, contentType: \"image/gif\" }] }) { id } }";
+const SEE: &str = "query ($id: ID!) { getPost(id: $id) { media { url } } }";
+
+/// Announces, sends and completes a picture, as clients do; its key.
+async fn picture(served: &Served, token: &str) -> String {
+    let bytes = json!({ "bytes": PICTURE.len() });
+    let (_, ticket) = served.ask_with(Some(token), UPLOAD, bytes).await;
+    let ticket = &ticket["data"]["createUpload"];
+    assert_eq!(ticket["method"], "PUT", "{ticket}");
+    let mut put = served.client.put(ticket["uploadUrl"].as_str().unwrap()).body(PICTURE.to_vec());
+    let headers: Value = match &ticket["headers"] {
+        Value::String(text) => serde_json::from_str(text).unwrap(),
+        other => other.clone(),
+    };
+    for (name, value) in headers.as_object().unwrap() {
+        put = put.header(name, value.as_str().unwrap());
+    }
+    let key = ticket["s3Key"].as_str().unwrap().to_owned();
+    let (_, early) = served.ask_with(Some(token), COMPLETE, json!({ "key": key })).await;
+    assert!(!code(&early).is_empty(), "nothing was sent yet: {early}");
+    assert_eq!(put.send().await.unwrap().status(), StatusCode::NO_CONTENT);
+    let (_, done) = served.ask_with(Some(token), COMPLETE, json!({ "key": key })).await;
+    assert_eq!(done["data"]["completeUpload"]["width"], 1, "{done}");
+    key
+}
+
+/// R43: what somebody may see, its files are shown to them by addresses that hold for minutes; to others
+/// there is neither.
+#[tokio::test]
+async fn pictures_are_shown_to_whoever_may_see_their_post() {
+    let data = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at_ms(1_800_000_000_000));
+    let served = Served::start(configuration(data.path()), clock.clone()).await;
+    let (ana, bo) = (served.newcomer("ana").await, served.newcomer("bo").await);
+    let post = async |visibility: &str| {
+        let key = picture(&served, &ana).await;
+        let variables = json!({ "key": key, "visibility": visibility });
+        let (_, made) = served.ask_with(Some(&ana), POST, variables).await;
+        made["data"]["createPost"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+    };
+    let seen = async |token: Option<&str>, id: &str| {
+        let (_, seen) = served.ask_with(token, SEE, json!({ "id": id })).await;
+        seen["data"]["getPost"]["media"][0]["url"].as_str().map(str::to_owned)
+    };
+    let (public, private) = (post("public").await, post("private").await);
+    let url = seen(Some(&bo), &public).await.unwrap();
+    let answer = served.client.get(&url).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    let headers = answer.headers();
+    assert_eq!(headers["content-type"], "image/gif");
+    assert_eq!(headers["x-content-type-options"], "nosniff");
+    assert!(headers["content-security-policy"].to_str().unwrap().contains("sandbox"));
+    assert_eq!(answer.bytes().await.unwrap(), PICTURE);
+    let part = served.client.get(&url).header("range", "bytes=0-2").send().await.unwrap();
+    assert_eq!(part.status(), StatusCode::PARTIAL_CONTENT);
+    assert_eq!(part.bytes().await.unwrap(), PICTURE[..3]);
+
+    let hidden = seen(Some(&ana), &private).await.unwrap();
+    assert_eq!(served.client.get(&hidden).send().await.unwrap().status(), StatusCode::OK);
+    assert_eq!(seen(Some(&bo), &private).await, None);
+    assert_eq!(seen(None, &private).await, None);
+    // The signature of one file is none of another's, and it does not hold for ever.
+    let (_, proof) = url.split_once('?').unwrap();
+    let borrowed = format!("{}?{proof}", hidden.split_once('?').unwrap().0);
+    for address in [&borrowed, hidden.split_once('?').unwrap().0] {
+        let (status, answer) = read(served.client.get(address).send().await.unwrap()).await;
+        assert_eq!((status, code(&answer)), (StatusCode::FORBIDDEN, "FORBIDDEN"), "{address}");
+    }
+    clock.advance_ms(10 * 60 * 1000);
+    assert_eq!(served.client.get(&hidden).send().await.unwrap().status(), StatusCode::FORBIDDEN);
     served.stop().await;
 }

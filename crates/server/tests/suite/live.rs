@@ -2,76 +2,14 @@
 
 use std::time::Duration;
 
-use futures::{SinkExt as _, StreamExt as _};
+use futures::SinkExt as _;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio::io::AsyncWriteExt as _;
 use tokio_tungstenite::tungstenite::{Error, Message};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::served::{Served, code};
-
-struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
-
-impl Socket {
-    async fn open(served: &Served) -> Self {
-        Self::speaking(served, "graphql-transport-ws").await.unwrap()
-    }
-
-    async fn speaking(served: &Served, protocol: &str) -> Result<Self, Error> {
-        let url = format!("{}/graphql", served.url.replace("http", "ws"));
-        let mut request = url.into_client_request()?;
-        let protocol = protocol.parse().unwrap();
-        request.headers_mut().insert("sec-websocket-protocol", protocol);
-        Ok(Self(connect_async(request).await?.0))
-    }
-
-    /// Opened by somebody, and greeted.
-    async fn by(served: &Served, token: &str) -> Self {
-        let mut socket = Self::open(served).await;
-        let payload = json!({ "authorization": format!("Bearer {token}") });
-        socket.say(&json!({ "type": "connection_init", "payload": payload })).await;
-        assert_eq!(socket.hear().await, json!({ "type": "connection_ack" }));
-        socket
-    }
-
-    async fn say(&mut self, message: &Value) {
-        self.0.send(Message::text(message.to_string())).await.unwrap();
-    }
-
-    async fn next(&mut self) -> Message {
-        let next = tokio::time::timeout(Duration::from_secs(20), self.0.next());
-        next.await.unwrap().unwrap().unwrap()
-    }
-
-    /// What comes next, but for questions whether somebody is there.
-    async fn hear(&mut self) -> Value {
-        loop {
-            let heard: Value = serde_json::from_str(self.next().await.to_text().unwrap()).unwrap();
-            if heard["type"] == "ping" {
-                self.say(&json!({ "type": "pong" })).await;
-                continue;
-            }
-            return heard;
-        }
-    }
-
-    /// Why it was closed.
-    async fn closed(&mut self) -> u16 {
-        loop {
-            match self.next().await {
-                Message::Close(frame) => return frame.unwrap().code.into(),
-                Message::Text(_) => {}
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-}
-
-fn subscribe(id: &str, query: &str) -> Value {
-    json!({ "type": "subscribe", "id": id, "payload": { "query": query } })
-}
+use crate::served::{Served, aliases, code};
+use crate::socket::{Socket, subscribe};
 
 #[tokio::test]
 async fn questions_can_be_asked_over_a_socket_by_whoever_opened_it() {
@@ -203,13 +141,9 @@ async fn events_come_by_http_too() {
 /// Whoever never reads costs a few buffers for a while, and slows nobody.
 #[tokio::test]
 async fn whoever_does_not_read_is_given_up() {
-    let served = Served::with(|all| {
-        all.process.live.slow_seconds = 1;
-        all.process.live.buffer_max = 2;
-        all.process.live.message_bytes_max = 1 << 20;
-    });
-    let served = served.await;
+    let served = Served::with(impatient).await;
     let token = served.newcomer("ana").await;
+    let mut other = Socket::by(&served, &token).await;
     let mut socket = Socket::by(&served, &token).await;
     let long = "{ __schema { types { name fields { name description args { name } } } } }";
     for number in 0.. {
@@ -221,10 +155,81 @@ async fn whoever_does_not_read_is_given_up() {
         }
         assert!(number < 100_000, "nobody was given up");
     }
-    let nobody = async {
-        let page = async || served.get("/metrics").await.text().await.unwrap();
-        while !page().await.contains("roundtable_live_listeners 0") {}
-    };
-    tokio::time::timeout(Duration::from_secs(20), nobody).await.unwrap();
+    served.until("roundtable_live_listeners", 1).await;
+    other.say(&subscribe("me", "{ me { nickname } }")).await;
+    assert_eq!(other.hear_of("me").await["payload"]["data"]["me"]["nickname"], "ana");
     served.stop().await;
+}
+
+fn impatient(all: &mut roundtable_server::Configuration) {
+    all.process.live.slow_seconds = 1;
+    all.process.live.buffer_max = 2;
+    all.process.live.message_bytes_max = 1 << 20;
+}
+
+/// The same by server-sent events: of two who listen to a room one never reads, and the other hears
+/// every message.
+#[tokio::test]
+async fn whoever_does_not_read_their_events_is_given_up_and_others_hear_all() {
+    const MESSAGES: usize = 60;
+    let served = Served::with(impatient).await;
+    let (ana, bo) = (served.newcomer("ana").await, served.signed_up("bo").await);
+    let open =
+        "mutation ($with: ID!) { createRoom(input: { scope: dm, memberIds: [$with] }) { id } }";
+    let with = json!({ "with": bo.user.id.to_string() });
+    let (_, opened) = served.ask_with(Some(&ana), open, with).await;
+    let room = opened["data"]["createRoom"]["id"].as_str().unwrap_or_else(|| panic!("{opened}"));
+    // Long events: those of a connection that nobody reads must fill what the system keeps for it.
+    let texts = aliases("text", 49);
+    let all = format!("subscription {{ onSendMessage(roomId: \"{room}\") {{ {texts} }} }}");
+
+    let small = tokio::net::TcpSocket::new_v4().unwrap();
+    small.set_recv_buffer_size(4096).unwrap();
+    let address = served.url.strip_prefix("http://").unwrap().parse().unwrap();
+    let mut deaf = small.connect(address).await.unwrap();
+    let body = json!({ "query": all }).to_string();
+    let head = format!(
+        "POST /graphql HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {ana}\r\n\
+         accept: text/event-stream\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    deaf.write_all(head.as_bytes()).await.unwrap();
+    let token = served.token(&bo).await;
+    let mut hears = Socket::by(&served, &token).await;
+    let short = format!("subscription {{ onSendMessage(roomId: \"{room}\") {{ text }} }}");
+    hears.say(&subscribe("room", &short)).await;
+    served.until("roundtable_live_listeners", 2).await;
+
+    let send = "mutation ($room: ID!, $text: String!) {
+        sendMessage(roomId: $room, text: $text) { id } }";
+    let mut first = 0;
+    for number in 0..MESSAGES {
+        let text = format!("{number} {}", "x".repeat(3_900));
+        let said = json!({ "room": room, "text": text });
+        let (_, sent) = served.ask_with(Some(&ana), send, said).await;
+        assert!(sent["data"]["sendMessage"]["id"].is_string(), "{sent}");
+        let heard = hears.hear_of("room").await;
+        let heard = heard["payload"]["data"]["onSendMessage"]["text"].as_str().unwrap();
+        let heard: usize = heard.split_once(' ').unwrap().0.parse().unwrap();
+        assert_eq!(heard, number);
+        first += 1;
+    }
+    assert_eq!(first, MESSAGES);
+    served.until("roundtable_live_listeners", 1).await;
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_completes_events_too() {
+    let served = Served::fresh().await;
+    let token = served.newcomer("ana").await;
+    let post = served.client.post(format!("{}/graphql", served.url)).bearer_auth(&token);
+    let post = post.header("accept", "text/event-stream");
+    let query = "subscription { onNotification { id } }";
+    let answer = post.json(&json!({ "query": query })).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    let stopping = served.begin_to_stop();
+    assert_eq!(answer.text().await.unwrap(), "event: complete\ndata:\n\n");
+    stopping.await.unwrap();
 }

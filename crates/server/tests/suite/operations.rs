@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use roundtable_server::Server;
 use roundtable_table::SystemClock;
 use serde_json::json;
@@ -56,6 +56,39 @@ async fn every_answer_has_its_requests_id() {
     served.stop().await;
 }
 
+/// Whatever came of it, the answer can be found again in what was written down.
+#[tokio::test]
+async fn refusals_have_their_requests_id_too() {
+    let served = Served::fresh().await;
+    let request = |method, path| served.client.request(method, format!("{}{path}", served.url));
+    let json = |body| {
+        request(Method::POST, "/graphql").header("content-type", "application/json").body(body)
+    };
+    let question = r#"{"query":"{ me { id } }"}"#;
+    for (request, status) in [
+        (request(Method::GET, "/healthz"), 200),
+        (request(Method::GET, "/readyz"), 200),
+        (request(Method::GET, "/.well-known/jwks.json"), 200),
+        (json(question), 200),
+        (json("{"), 400),
+        (json(question).bearer_auth("forged"), 401),
+        (request(Method::GET, "/media/nothing"), 403),
+        (request(Method::GET, "/nowhere"), 404),
+        (request(Method::DELETE, "/graphql"), 405),
+        (request(Method::POST, "/healthz"), 405),
+        (request(Method::POST, "/graphql").body(question), 415),
+        (request(Method::OPTIONS, "/graphql").header("origin", "https://evil.example"), 200),
+    ] {
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{}", answer.url());
+        let id = answer.headers()["x-request-id"].to_str().unwrap().to_owned();
+        assert_eq!(id.len(), 26, "{id}");
+        let said = answer.text().await.unwrap();
+        assert!(status < 400 || said.contains("errorType"), "{status}: {said}");
+    }
+    served.stop().await;
+}
+
 #[tokio::test]
 async fn only_pages_of_listed_origins_may_ask() {
     let origin = "https://app.example.org";
@@ -71,6 +104,15 @@ async fn only_pages_of_listed_origins_may_ask() {
     };
     assert_eq!(allowed(origin).await.unwrap(), origin);
     assert_eq!(allowed("https://evil.example.org").await, None);
+    // Answers themselves say it, too, and none may bring cookies.
+    let answered = async |from: &str| {
+        let post = served.client.post(format!("{}/graphql", served.url)).header("origin", from);
+        let answer = post.json(&json!({ "query": "{ me { id } }" })).send().await.unwrap();
+        assert!(!answer.headers().contains_key("access-control-allow-credentials"));
+        answer.headers().get("access-control-allow-origin").cloned()
+    };
+    assert_eq!(answered(origin).await.unwrap(), origin);
+    assert_eq!(answered("https://evil.example.org").await, None);
     served.stop().await;
 }
 
@@ -80,6 +122,16 @@ async fn answers_are_compressed_for_those_who_can_read_that() {
     let page = served.client.get(format!("{}/console.js", served.url));
     let answer = page.header("accept-encoding", "gzip").send().await.unwrap();
     assert_eq!(answer.headers()["content-encoding"], "gzip");
+    let long = json!({ "query": "{ __schema { types { name description } } }" });
+    let asked = async |accept: &str| {
+        let post = served.client.post(format!("{}/graphql", served.url)).json(&long);
+        let answer = post.header("accept-encoding", accept).send().await.unwrap();
+        let encoding = answer.headers().get("content-encoding").cloned();
+        (encoding, answer.bytes().await.unwrap().len())
+    };
+    let ((plain, all), (packed, fewer)) = (asked("identity").await, asked("gzip").await);
+    assert_eq!((plain, packed.unwrap().to_str().unwrap()), (None, "gzip"));
+    assert!(fewer < all / 2, "{fewer} of {all}");
     served.stop().await;
 }
 

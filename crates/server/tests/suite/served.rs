@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use reqwest::{Response, StatusCode};
 use roundtable_domain::{Accounts, SignUp, SignedIn};
@@ -30,7 +31,7 @@ pub(crate) struct Served {
 pub(crate) fn configuration(data: &Path) -> Configuration {
     let mut configuration = Configuration::default();
     configuration.process.http.listen = "127.0.0.1:0".parse().unwrap();
-    configuration.process.store.data = data.to_owned();
+    data.clone_into(&mut configuration.process.store.data);
     configuration.settings.login.hash_memory_kib = 64;
     configuration.settings.login.hash_passes = 1;
     configuration
@@ -72,6 +73,27 @@ impl Served {
     pub(crate) fn begin_to_stop(self) -> JoinHandle<()> {
         self.stop.send(()).unwrap();
         self.running
+    }
+
+    /// Ends it as `kill -9` would: nothing is finished, nothing is given back. Only where nobody is
+    /// connected by WebSocket.
+    pub(crate) async fn crash(self) {
+        self.running.abort();
+        assert!(self.running.await.unwrap_err().is_cancelled());
+    }
+
+    /// Waits until one of its figures has a value.
+    pub(crate) async fn until(&self, name: &str, value: u64) {
+        let mut last = None;
+        let has = async {
+            while last != Some(value) {
+                let page = self.get("/metrics").await.text().await.unwrap();
+                let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+                last = line.map(|value| value.parse().unwrap());
+            }
+        };
+        let in_time = tokio::time::timeout(Duration::from_secs(30), has).await.is_ok();
+        assert!(in_time, "{name} is {last:?}, not {value}");
     }
 
     pub(crate) async fn get(&self, path: &str) -> Response {
@@ -141,6 +163,11 @@ pub(crate) async fn read(answer: Response) -> (StatusCode, Value) {
     let status = answer.status();
     let text = answer.text().await.unwrap();
     (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+}
+
+/// Fields under names of their own, so many of them.
+pub(crate) fn aliases(field: &str, count: usize) -> String {
+    (0..count).fold(String::new(), |all, n| all + &format!("a{n}: {field} "))
 }
 
 /// The code of the first error of an answer, which is there twice.

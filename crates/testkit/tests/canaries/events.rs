@@ -8,9 +8,9 @@ use roundtable_domain::{Deliver, Outgoing, Undelivered, Webhooks};
 use roundtable_model::entities::Webhook;
 use roundtable_model::{Role, Time};
 use roundtable_streams::Setup;
+use roundtable_testkit::Hidden;
 
 use crate::reads::Told;
-use crate::secrets::Hidden;
 
 /// Takes everything, and remembers it.
 #[derive(Debug, Default)]

@@ -3,9 +3,9 @@
 use futures::FutureExt;
 use roundtable_domain::{Caller, Notifications};
 use roundtable_model::Span;
+use roundtable_testkit::VIEWERS;
 
 use super::reads::Reader;
-use super::secrets::VIEWERS;
 
 impl Reader<'_> {
     /// Everything that somebody was told, and is told who listens from the beginning on.

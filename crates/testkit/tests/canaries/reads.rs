@@ -2,11 +2,10 @@
 
 use std::fmt::{Debug, Display};
 
-use roundtable_domain::{Caller, Census, Page, PageInput};
+use roundtable_domain::{Caller, Census, Page, PageInput, Webhooks};
 use roundtable_model::table::Order;
 use roundtable_model::{ActorId, CaseId, CommentId, Email, ModerationStatus, PostId, UserId};
-
-use super::secrets::{Hidden, VIEWERS};
+use roundtable_testkit::{Hidden, VIEWERS};
 
 /// What was said, and by which read.
 #[derive(Debug)]
@@ -257,6 +256,8 @@ impl Reader<'_> {
         let cases: Vec<CaseId> = of_posts.chain(of_comments).collect();
         self.note("cases", moderation.cases(caller, &cases).await);
         let census = Census::new(town.ground().clone());
+        let webhooks = Webhooks::new(town.ground().clone());
+        self.list("webhooks", async |page| webhooks.list(caller, &page).await).await;
         self.note("totals", census.totals(caller).await);
         self.note("operator", town.accounts().check_operator(caller).await);
         self.list("audit", async |page| moderation.audit(caller, None, None, &page).await).await;

@@ -1,64 +1,52 @@
 //! How memory hears of changes where all writes go through this process: whoever looks at it reads the
 //! stream to its end before, and those who come at the same time share a read.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
+use parking_lot::Mutex;
 use roundtable_model::table::{
     self, Sequence, StreamPage, StreamRead, StreamStart, Table, limits::STREAM_CHANGES_MAX,
 };
 
 use super::Memory;
+use crate::rounds::Rounds;
 use crate::{Failure, Ground};
 
 /// How far the stream was read.
 #[derive(Debug, Default)]
 pub(super) struct Follower {
-    /// How often somebody began to read to the end.
-    begun: AtomicU64,
-    reached: tokio::sync::Mutex<Reached>,
+    rounds: Rounds,
+    /// Written by rounds alone, of which there is one at a time; held for moments only.
+    reached: Mutex<Reached>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Reached {
     /// The one shard; unknown before the first read.
     shard: String,
     /// Everything up to here was heard; `None` while nothing is listened to.
     after: Option<Sequence>,
-    /// The last time somebody began and came to the end.
-    done: u64,
 }
 
 impl Memory {
     /// Hears of everything that happened before this call. Where writes of others are not seen by this
     /// process, it does nothing: whoever reads the stream there tells by [`Memory::apply`].
-    pub(crate) async fn catch_up(&self, ground: &Ground) -> Result<(), Failure> {
+    pub(crate) async fn catch_up(self: &Arc<Self>, ground: &Ground) -> Result<(), Failure> {
         if !self.is_exact {
             return Ok(());
         }
-        let begun = self.follower.begun.load(Ordering::SeqCst);
-        let mut reached = self.follower.reached.lock().await;
-        if reached.done > begun {
-            // Somebody began after this call, and came to the end while it waited.
-            return Ok(());
-        }
-        let round = self.follower.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        let table = ground.core().table();
-        if reached.after.is_none() {
-            self.listen(table, &mut reached).await?;
-        } else {
-            self.read_on(table, &mut reached).await?;
-        }
-        reached.done = round;
-        Ok(())
+        let round = || {
+            let (memory, ground) = (Arc::clone(self), ground.clone());
+            async move { memory.read_on(ground.core().table()).await }.boxed()
+        };
+        self.follower.rounds.wait_for_one(round).await
     }
 
     /// Waits until something happens that nobody here has heard of, or the time is over.
     pub(crate) async fn wait(&self, ground: &Ground, patience: Duration) -> Result<(), Failure> {
-        let (shard, after) = {
-            let reached = self.follower.reached.lock().await;
-            (reached.shard.clone(), reached.after.clone())
-        };
+        let Reached { shard, after } = self.reached();
         let Some(after) = after else { return Ok(()) };
         let start = StreamStart::After(after);
         // One is enough to know that there is more.
@@ -70,13 +58,14 @@ impl Memory {
     }
 
     /// Reads to the end as of now, or further.
-    async fn read_on(&self, table: &Table, reached: &mut Reached) -> Result<(), Failure> {
+    async fn read_on(&self, table: &Table) -> Result<(), Failure> {
+        let mut reached = self.reached();
         let mut end: Option<Sequence> = None;
         while let Some(after) = reached.after.clone() {
             let page = match reached.read(table, StreamStart::After(after.clone())).await {
                 Err(table::Error::StreamTrimmed { .. }) => {
                     tracing::warn!(?after, "the stream was trimmed: feeds forget what they know");
-                    return self.listen(table, reached).await;
+                    break;
                 }
                 page => page?,
             };
@@ -86,6 +75,7 @@ impl Memory {
             let next = page.next.filter(|next| *next > after);
             let Some(next) = next else { return Ok(()) };
             reached.after = Some(next);
+            *self.follower.reached.lock() = reached.clone();
             // Others may write faster than this reads; what they do from now on can wait.
             if end.is_none() {
                 end = reached.read(table, StreamStart::Latest).await?.next;
@@ -94,12 +84,12 @@ impl Memory {
                 return Ok(());
             }
         }
-        Ok(())
+        self.listen(table).await
     }
 
     /// Listens to whatever comes from now on. Nothing that was read before can be relied on.
-    async fn listen(&self, table: &Table, reached: &mut Reached) -> Result<(), Failure> {
-        reached.after = None;
+    async fn listen(&self, table: &Table) -> Result<(), Failure> {
+        self.follower.reached.lock().after = None;
         {
             let mut state = self.state.write();
             state.is_listening = false;
@@ -110,20 +100,28 @@ impl Memory {
             let found = shards.len();
             return Err(Failure::Internal(format!("a stream of one process has {found} shards")));
         };
-        reached.shard.clone_from(&shard.id);
+        let mut reached = Reached { shard: shard.id.clone(), after: None };
         let latest = reached.read(table, StreamStart::Latest).await?.next;
         reached.after = Some(latest.unwrap_or_else(|| Sequence::from(0)));
+        *self.follower.reached.lock() = reached;
         self.state.write().is_listening = true;
         Ok(())
+    }
+
+    fn reached(&self) -> Reached {
+        self.follower.reached.lock().clone()
     }
 }
 
 #[cfg(test)]
 impl Memory {
     /// As if a part of the stream had been missed.
-    pub(super) async fn listen_anew(&self, ground: &Ground) {
-        let mut reached = self.follower.reached.lock().await;
-        self.listen(ground.core().table(), &mut reached).await.unwrap();
+    pub(super) async fn listen_anew(self: &Arc<Self>, ground: &Ground) {
+        let round = || {
+            let (memory, ground) = (Arc::clone(self), ground.clone());
+            async move { memory.listen(ground.core().table()).await }.boxed()
+        };
+        self.follower.rounds.wait_for_one(round).await.unwrap();
     }
 }
 

@@ -1,5 +1,7 @@
 //! What memory reads for itself: the newest activities of single actors, and the latest of everybody.
 
+use std::sync::Arc;
+
 use futures::stream::{self, StreamExt, TryStreamExt};
 use roundtable_model::entities::Activity;
 use roundtable_model::table::Scan;
@@ -77,7 +79,7 @@ impl Memory {
     /// Reads the latest activities of everybody by a look at the whole table: in the background, and
     /// only where memory is exact. What happens meanwhile is heard of. Nothing is to be done a second
     /// time, unless a part of the stream was missed.
-    pub(crate) async fn fill_ring(&self, ground: &Ground) -> Result<(), Failure> {
+    pub(crate) async fn fill_ring(self: &Arc<Self>, ground: &Ground) -> Result<(), Failure> {
         if !self.is_exact || self.settings.recent == 0 || self.is_ring_filled() {
             return Ok(());
         }

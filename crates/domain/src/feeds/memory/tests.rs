@@ -33,8 +33,12 @@ async fn put(ground: &Ground, entity: &impl Entity) {
     ground.core().table().put(entity.put()).await.unwrap();
 }
 
-fn exact() -> Memory {
-    Memory::new(&FeedMemory::default(), true)
+fn exact() -> Arc<Memory> {
+    exact_with(&FeedMemory::default())
+}
+
+fn exact_with(settings: &FeedMemory) -> Arc<Memory> {
+    Arc::new(Memory::new(settings, true))
 }
 
 fn did(actor: &str, ms: u64) -> Activity {
@@ -137,7 +141,7 @@ async fn tails_are_loaded_once_and_then_follow() {
 #[tokio::test(start_paused = true)]
 async fn a_long_history_is_cut_and_said_to_be() {
     let settings = FeedMemory { each: 3, ..FeedMemory::default() };
-    let (ground, memory) = (ground().await, Memory::new(&settings, true));
+    let (ground, memory) = (ground().await, exact_with(&settings));
     memory.catch_up(&ground).await.unwrap();
     for ms in 1..=5 {
         put(&ground, &did("ana", ms)).await;
@@ -151,7 +155,7 @@ async fn a_long_history_is_cut_and_said_to_be() {
 #[tokio::test(start_paused = true)]
 async fn the_ring_holds_what_was_before_and_what_comes() {
     let settings = FeedMemory { recent: 3, ..FeedMemory::default() };
-    let (ground, memory) = (ground().await, Memory::new(&settings, true));
+    let (ground, memory) = (ground().await, exact_with(&settings));
     for ms in 1..=4 {
         put(&ground, &did("ana", ms)).await;
     }
@@ -219,7 +223,7 @@ fn a_change_that_cannot_be_read_makes_memory_forget() {
 
 #[tokio::test(start_paused = true)]
 async fn where_others_write_activities_are_remembered_and_nothing_else() {
-    let (ground, memory) = (ground().await, Memory::new(&FeedMemory::default(), false));
+    let (ground, memory) = (ground().await, Arc::new(Memory::new(&FeedMemory::default(), false)));
     put(&ground, &samples::post()).await;
     put(&ground, &did("ana", 1)).await;
     memory.catch_up(&ground).await.unwrap();

@@ -18,7 +18,6 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, timeout};
 
 use super::protocol::{Closing, Said, ack, complete, error, next, ping, pong};
-use crate::answers::refusal;
 use crate::http::App;
 use crate::http::asking::bearer;
 use crate::identity::Known;
@@ -187,7 +186,7 @@ impl<'a> Session<'a> {
         let under_way = self.names.lock().len();
         if under_way >= max {
             let sentence = format!("at most {max} subscriptions for one connection");
-            let answer = refusal(Refused::new(Code::TooComplex, sentence));
+            let answer = Refused::new(Code::TooComplex, sentence).into();
             return self.say(error(&id, &answer)).await.ok_or(None);
         }
         let (app, out, names) = (self.app.clone(), self.out.clone(), Arc::clone(&self.names));

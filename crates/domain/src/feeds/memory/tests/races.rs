@@ -29,7 +29,7 @@ struct Truth {
 
 struct World {
     ground: Ground,
-    memory: Memory,
+    memory: Arc<Memory>,
     truth: Mutex<Truth>,
 }
 
@@ -48,7 +48,7 @@ impl World {
         // So little that something is always pushed out.
         let settings =
             FeedMemory { recent: 12, each: 4, actors: 11, posts: 5, ..FeedMemory::default() };
-        Self { ground, memory: Memory::new(&settings, true), truth: Mutex::default() }
+        Self { ground, memory: exact_with(&settings), truth: Mutex::default() }
     }
 
     async fn write_post(&self, id: PostId) {

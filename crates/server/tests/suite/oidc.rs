@@ -1,0 +1,166 @@
+//! An issuer outside, whose tokens are believed as long as they are what it is configured to be.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
+use axum::routing::get;
+use axum::{Json, Router};
+use jsonwebtoken::jwk::Jwk;
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use parking_lot::Mutex;
+use reqwest::StatusCode;
+use roundtable_server::OidcSettings;
+use roundtable_table::ManualClock;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::served::{Served, code, configuration};
+
+const NOW_SECONDS: u64 = 1_800_000_000;
+const AUDIENCE: &str = "the-round-table";
+
+/// A key of the issuer's.
+struct Key {
+    id: &'static str,
+    signs: EncodingKey,
+}
+
+impl Key {
+    fn new(id: &'static str) -> Self {
+        let random = SystemRandom::new();
+        let made = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random);
+        Self { id, signs: EncodingKey::from_ec_der(made.unwrap().as_ref()) }
+    }
+
+    fn public(&self) -> Jwk {
+        let mut public = Jwk::from_encoding_key(&self.signs, Algorithm::ES256).unwrap();
+        public.common.key_id = Some(self.id.to_owned());
+        public
+    }
+
+    fn sign(&self, claims: &Value) -> String {
+        let header = Header { kid: Some(self.id.to_owned()), ..Header::new(Algorithm::ES256) };
+        jsonwebtoken::encode(&header, claims, &self.signs).unwrap()
+    }
+}
+
+/// An issuer that tells where its keys are, and shows them.
+struct Issuer {
+    url: String,
+    keys: Arc<Mutex<Vec<Jwk>>>,
+    serving: JoinHandle<()>,
+}
+
+impl Issuer {
+    async fn start(first: &Key) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let keys = Arc::new(Mutex::new(vec![first.public()]));
+        let (shown, found) =
+            (Arc::clone(&keys), json!({ "issuer": url, "jwks_uri": format!("{url}/keys") }));
+        let router = Router::new()
+            .route("/.well-known/openid-configuration", get(async move || Json(found)))
+            .route("/keys", get(async move || Json(json!({ "keys": *shown.lock() }))));
+        let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, keys, serving }
+    }
+
+    /// What its tokens say of somebody.
+    fn claims(&self, email: &str) -> Value {
+        json!({
+            "iss": self.url, "aud": AUDIENCE, "sub": "somebody", "exp": NOW_SECONDS + 300,
+            "email": email, "email_verified": true,
+        })
+    }
+}
+
+async fn believing(issuer: &Issuer, clock: &Arc<ManualClock>, data: &Path) -> Served {
+    let mut all = configuration(data);
+    let (issuer, audience) = (issuer.url.clone(), AUDIENCE.to_owned());
+    all.process.sign_in.oidc = Some(OidcSettings { issuer, audience, jwks_url: None });
+    Served::start(all, clock.clone()).await
+}
+
+fn with(claims: &Value, key: &str, value: Value) -> Value {
+    let mut claims = claims.clone();
+    claims[key] = value;
+    claims
+}
+
+#[tokio::test]
+async fn people_are_known_by_tokens_of_the_issuer_and_by_nothing_like_them() {
+    let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
+    let (issuer, clock) =
+        (Issuer::start(&key).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
+    let served = believing(&issuer, &clock, data.path()).await;
+    let own = served.newcomer("ana").await;
+    let good = issuer.claims("ana@example.org");
+    assert_eq!(served.me(&key.sign(&good)).await.1["data"]["me"]["nickname"], "ana");
+    assert_eq!(served.me(&own).await.1["data"]["me"]["nickname"], "ana", "our own go on");
+
+    let forger = Key { id: "one", ..Key::new("forger") };
+    for (what, bad) in [
+        ("forged", forger.sign(&good)),
+        ("of an unknown key", Key::new("two").sign(&good)),
+        ("expired", key.sign(&with(&good, "exp", json!(NOW_SECONDS - 61)))),
+        ("not begun", key.sign(&with(&good, "nbf", json!(NOW_SECONDS + 61)))),
+        ("for others", key.sign(&with(&good, "aud", json!("another-table")))),
+        ("of another issuer", key.sign(&with(&good, "iss", json!("https://evil.example")))),
+        ("about an unchecked address", key.sign(&with(&good, "email_verified", json!(false)))),
+        ("about nobody", key.sign(&issuer.claims("nobody@example.org"))),
+    ] {
+        let (status, answer) = served.me(&bad).await;
+        let refused = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+        assert_eq!((status, code(&answer)), refused, "{what}: {answer}");
+    }
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn a_new_key_of_the_issuer_is_found_and_an_old_one_forgotten() {
+    let (data, one, two) = (tempfile::tempdir().unwrap(), Key::new("one"), Key::new("two"));
+    let (issuer, clock) =
+        (Issuer::start(&one).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
+    let served = believing(&issuer, &clock, data.path()).await;
+    served.newcomer("ana").await;
+    let claims = issuer.claims("ana@example.org");
+    let (old, new) = (one.sign(&claims), two.sign(&claims));
+    assert_eq!(served.me(&old).await.1["data"]["me"]["nickname"], "ana");
+
+    *issuer.keys.lock() = vec![one.public(), two.public()];
+    // Not at every unknown name: whoever makes them up would have us ask all day.
+    assert_eq!(code(&served.me(&new).await.1), "UNAUTHENTICATED");
+    clock.advance_ms(31_000);
+    for token in [&old, &new] {
+        assert_eq!(served.me(token).await.1["data"]["me"]["nickname"], "ana");
+    }
+    *issuer.keys.lock() = vec![two.public()];
+    clock.advance_ms(60 * 60 * 1000);
+    let later = |key: &Key| key.sign(&with(&claims, "exp", json!(NOW_SECONDS + 7_200)));
+    assert_eq!(served.me(&later(&two)).await.1["data"]["me"]["nickname"], "ana");
+    assert_eq!(code(&served.me(&later(&one)).await.1), "UNAUTHENTICATED");
+    served.stop().await;
+}
+
+/// R32: whoever is known already stays known, and for others it is nobody's fault but ours.
+#[tokio::test]
+async fn an_issuer_that_is_away_is_no_reason_to_turn_anybody_away_for_good() {
+    let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
+    let (issuer, clock) =
+        (Issuer::start(&key).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
+    let served = believing(&issuer, &clock, data.path()).await;
+    served.newcomer("ana").await;
+    let claims = issuer.claims("ana@example.org");
+    let token = key.sign(&claims);
+    assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
+
+    issuer.serving.abort();
+    assert!(issuer.serving.await.unwrap_err().is_cancelled());
+    clock.advance_ms(31_000);
+    let (status, answer) = served.me(&Key::new("two").sign(&claims)).await;
+    assert!(status != StatusCode::OK && !answer.to_string().contains(&issuer.url), "{answer}");
+    assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
+    served.stop().await;
+}

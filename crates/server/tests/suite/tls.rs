@@ -1,0 +1,104 @@
+//! Encryption by configuration: whoever speaks it is answered, and nobody else.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use roundtable_server::Server;
+use roundtable_table::SystemClock;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use crate::served::{Served, configuration};
+
+/// Writes a certificate for this machine and its key, as `http.tls` names them.
+fn certificate(into: &Path) -> CertificateDer<'static> {
+    let made = rcgen::generate_simple_self_signed(vec![String::from("localhost")]).unwrap();
+    std::fs::write(into.join("server.crt"), made.cert.pem()).unwrap();
+    std::fs::write(into.join("server.key"), made.signing_key.serialize_pem()).unwrap();
+    made.cert.der().clone()
+}
+
+async fn encrypted(data: &Path) -> Served {
+    let mut all = configuration(data);
+    all.process.http.tls.certificate = Some(data.join("server.crt"));
+    all.process.http.tls.key = Some(data.join("server.key"));
+    Served::start(all, Arc::new(SystemClock)).await
+}
+
+fn client(trusted: Option<CertificateDer<'static>>, speaks: &[&[u8]]) -> TlsConnector {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(trusted);
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap();
+    let mut config = config.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = speaks.iter().map(|name| name.to_vec()).collect();
+    TlsConnector::from(Arc::new(config))
+}
+
+async fn connected(served: &Served) -> TcpStream {
+    TcpStream::connect(served.url.strip_prefix("https://").unwrap()).await.unwrap()
+}
+
+#[tokio::test]
+async fn whoever_speaks_tls_is_answered() {
+    let data = tempfile::tempdir().unwrap();
+    let trusted = certificate(data.path());
+    let served = encrypted(data.path()).await;
+    let name = ServerName::try_from("localhost").unwrap();
+    let tls = client(Some(trusted.clone()), &[]);
+    let mut stream = tls.connect(name.clone(), connected(&served).await).await.unwrap();
+    let body = r#"{"query":"{ me { id } }"}"#;
+    let head = format!(
+        "POST /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(answer.ends_with(r#"{"data":{"me":null}}"#), "{answer}");
+
+    let both = client(Some(trusted), &[b"h2", b"http/1.1"]);
+    let stream = both.connect(name.clone(), connected(&served).await).await.unwrap();
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    drop(stream);
+    let stranger = client(None, &[]).connect(name, connected(&served).await).await;
+    assert!(stranger.is_err(), "a certificate that nobody vouches for");
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn plain_text_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    certificate(data.path());
+    let served = encrypted(data.path()).await;
+    let mut plain = connected(&served).await;
+    plain.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer).await;
+    let said = String::from_utf8_lossy(&answer);
+    assert!(!said.contains("HTTP/") && !said.contains("ok"), "{said}");
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn files_that_are_no_certificate_are_named() {
+    let data = tempfile::tempdir().unwrap();
+    certificate(data.path());
+    let mut all = configuration(data.path());
+    all.process.http.tls.certificate = Some(data.path().join("server.crt"));
+    all.process.http.tls.key = Some(data.path().join("nowhere.key"));
+    let refused = Server::open(all.clone()).await.unwrap_err().to_string();
+    assert!(refused.starts_with("http.tls.key: ") && refused.contains("nowhere.key"), "{refused}");
+    // The key of another certificate.
+    let other = rcgen::KeyPair::generate().unwrap();
+    std::fs::write(data.path().join("nowhere.key"), other.serialize_pem()).unwrap();
+    let refused = Server::open(all).await.unwrap_err().to_string();
+    assert!(refused.starts_with("http.tls: "), "{refused}");
+}

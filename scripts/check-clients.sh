@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Has real clients of npm read pages and listen, against the binary that the tests use:
+#
+#   scripts/check-clients.sh
+#
+# Needs node 20 or later and npm.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# As a test of the whole workspace: built alone, the binary would have other features of the AWS SDK, and
+# all of it would be compiled once more.
+cargo test --workspace --test flows --no-run
+
+target=${CARGO_TARGET_DIR:-target}
+ROUNDTABLE=$(realpath "$target/debug/roundtable")
+export ROUNDTABLE
+
+cd clients
+npm ci --ignore-scripts --no-audit --no-fund
+npm test
