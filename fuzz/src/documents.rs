@@ -30,6 +30,8 @@ struct Run {
     changing: Stage,
     pool: Pool,
     documents: usize,
+    /// Whether everything is printed.
+    shows: bool,
 }
 
 thread_local! {
@@ -52,15 +54,13 @@ impl Run {
         let grammar = Grammar::of(&schema().sdl());
         let (still, pool) = runtime.block_on(Stage::new(schema()));
         let (changing, _) = runtime.block_on(Stage::new(schema()));
-        Self { runtime, grammar, still, changing, pool, documents: 0 }
+        let shows = std::env::var_os("ROUNDTABLE_FUZZ_SHOW").is_some();
+        Self { runtime, grammar, still, changing, pool, documents: 0, shows }
     }
 
     fn one(&mut self, bytes: &[u8], seen: &mut Seen) {
         let (viewer, document) = self.read(bytes);
-        if std::env::var_os("ROUNDTABLE_FUZZ_SHOW").is_some() {
-            eprintln!("{viewer}: {} {}", document.text, document.variables);
-        }
-        let Self { runtime, still, changing, pool, documents, .. } = self;
+        let Self { runtime, still, changing, pool, documents, shows, .. } = self;
         *documents += 1;
         let changes = document.text.contains("mutation") || document.text.contains("subscription");
         let is_still = !changes && !documents.is_multiple_of(4);
@@ -69,6 +69,9 @@ impl Run {
         runtime.block_on(async {
             for viewer in [viewer, "", "ada"] {
                 let answer = stage.ask(viewer, &document).await;
+                if *shows {
+                    eprintln!("{viewer}: {shown}\n  {answer}");
+                }
                 check(&answer, &shown, seen);
                 pool.learn(&answer);
                 if is_still {

@@ -46,10 +46,10 @@ fn read_seeds(name: &str) -> Vec<Vec<u8>> {
 
 /// Tries changed seeds for as many minutes as the command line says, one if it says nothing. Ends the process
 /// when something panics anywhere, with the input in a file.
-#[expect(clippy::print_stderr, reason = "telling how it goes is the job")]
 pub fn drive(name: &'static str, target: Target) {
     let minutes = std::env::args().nth(1).map_or(1.0, |text| text.parse::<f64>().unwrap());
-    let seed = std::env::args().nth(2).map_or_else(rand::random, |text| text.parse::<u64>().unwrap());
+    let seed =
+        std::env::args().nth(2).map_or_else(rand::random, |text| text.parse::<u64>().unwrap());
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         hook(info);
@@ -100,8 +100,7 @@ impl Run {
         let random = SmallRng::seed_from_u64(seed);
         let (seen, slowest) = (Seen::new(), Duration::ZERO);
         let started = Instant::now();
-        let mut run =
-            Self { target, inputs: Vec::new(), seen, random, tried: 0, slowest, started };
+        let mut run = Self { target, inputs: Vec::new(), seen, random, tried: 0, slowest, started };
         for input in read_seeds(name) {
             run.try_one(&input);
             run.inputs.push(input);
@@ -113,7 +112,9 @@ impl Run {
         let Self { tried, inputs, seen, slowest, .. } = self;
         let seconds = self.started.elapsed().as_secs();
         let (kept, seen) = (inputs.len(), seen.len());
-        format!("{tried} inputs in {seconds} s, {kept} kept, {seen} things seen, slowest {slowest:?}")
+        format!(
+            "{tried} inputs in {seconds} s, {kept} kept, {seen} things seen, slowest {slowest:?}"
+        )
     }
 
     fn try_one(&mut self, input: &[u8]) -> bool {
@@ -133,7 +134,7 @@ impl Run {
     }
 
     fn step(&mut self) {
-        let input = if self.random.random_ratio(1, 3) { self.choices() } else { self.changed() };
+        let input = if self.random.random_ratio(1, 2) { self.choices() } else { self.changed() };
         if self.try_one(&input) && self.inputs.len() < KEPT {
             self.inputs.push(input);
         }

@@ -5,7 +5,13 @@
 //! shape and say nothing of the inside; and as nothing is broken here, no answer may say that something
 //! is. What is told to a stranger must hold nothing that is for others.
 
-#![expect(clippy::unwrap_used, reason = "a run that cannot go on should stop")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a run that cannot go on should stop"
+)]
+#![expect(clippy::print_stderr, reason = "telling how it goes is part of the job")]
 #![expect(clippy::missing_panics_doc, reason = "panicking is how something found is told")]
 // What answers a query is one future within another for each kind of thing that can be asked.
 #![recursion_limit = "256"]

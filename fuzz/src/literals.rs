@@ -8,9 +8,8 @@ use crate::bytes::Bytes;
 use crate::grammar::{Grammar, Kind};
 use crate::pool::Pool;
 
-const NUMBERS: [i64; 14] = [
-    1, 2, 5, 20, 50, 100, 0, 101, -1, 10, 2_147_483_647, -2_147_483_648, 4_294_967_296, i64::MIN,
-];
+const NUMBERS: [i64; 14] =
+    [1, 2, 5, 20, 50, 100, 0, 101, -1, 10, 2_147_483_647, -2_147_483_648, 4_294_967_296, i64::MIN];
 const TEXTS: [&str; 18] = [
     "a good run",
     "hello @bo and @ana #running",
@@ -45,8 +44,13 @@ const TIMES: [&str; 9] = [
 const DAYS: [&str; 7] =
     ["2025-01-27", "2024-02-29", "2025-02-29", "9999-12-31", "0000-01-01", "-0001-01-01", "x"];
 const MAILS: [&str; 5] = ["ana@example.com", "new@example.org", "a@b", "@", "\u{f6}@\u{f6}.de"];
-const URLS: [&str; 5] =
-    ["https://example.org/a", "http://127.0.0.1/", "javascript:x", "https://", "http://[::1]:99999"];
+const URLS: [&str; 5] = [
+    "https://example.org/a",
+    "http://127.0.0.1/",
+    "javascript:x",
+    "https://",
+    "http://[::1]:99999",
+];
 const JSONS: [&str; 5] = ["{}", "{\"a\":[1,null,\"x\"]}", "[[[[[[]]]]]]", "{", "\u{0}"];
 
 /// What values are made with.
@@ -93,6 +97,7 @@ impl Literals<'_> {
 
     fn scalar(&self, bytes: &mut Bytes<'_>, name: &str, of: &str) -> Value {
         let text = match of {
+            "Int" if !bytes.once_in(4) => return Value::from(1 + bytes.pick(5)),
             "Int" | "AWSTimestamp" => return Value::from(*bytes.of(&NUMBERS)),
             "Float" => return Value::from(*bytes.of(&[0.5, 0.0, -1.5, 1e308, 100.0])),
             "Boolean" => return Value::from(bytes.pick(2) == 0),

@@ -50,7 +50,8 @@ pub(crate) fn document(bytes: &mut Bytes<'_>, grammar: &Grammar, pool: &Pool) ->
     write!(text, "{directive} {body}").unwrap();
     fragments.iter().for_each(|fragment| write!(text, " {fragment}").unwrap());
     let given = variables.into_iter().enumerate();
-    let given = given.map(|(number, (_, value))| (format!("v{number}"), value.into_json().unwrap()));
+    let given =
+        given.map(|(number, (_, value))| (format!("v{number}"), value.into_json().unwrap()));
     Document { text, variables: given.collect() }
 }
 
@@ -62,7 +63,8 @@ impl Writing<'_, '_> {
             return String::from("{ __typename }");
         }
         let mut text = String::from("{");
-        let count = 1 + self.bytes.pick(if deep == 0 { 3 } else { 6 });
+        let count = 1 + self.bytes.pick(if (1..4).contains(&deep) { 6 } else { 2 });
+        let mut asked = Vec::new();
         for _ in 0..count {
             if fields.is_empty() || self.bytes.once_in(30) {
                 text.push_str(" __typename");
@@ -70,6 +72,11 @@ impl Writing<'_, '_> {
                 text.push_str(" nothingLikeThis");
             } else {
                 let field = self.bytes.of(fields);
+                // Twice the same with other arguments is a conflict, which the rest would not survive.
+                if asked.contains(&&field.name) && !self.bytes.once_in(20) {
+                    continue;
+                }
+                asked.push(&field.name);
                 self.field(field, deep, &mut text);
             }
             if self.bytes.is_over() {
@@ -77,8 +84,8 @@ impl Writing<'_, '_> {
             }
         }
         let is_one_of_several = kinds.len() > 1;
-        let asked = if is_one_of_several { 1 + self.bytes.pick(3) } else { 0 };
-        for _ in 0..asked {
+        let members = if is_one_of_several { 1 + self.bytes.pick(3) } else { 0 };
+        for _ in 0..members {
             let kind = self.bytes.of(kinds);
             let inner = self.selection(kind, deep + 1);
             let directive = self.directive(20);
@@ -95,7 +102,7 @@ impl Writing<'_, '_> {
         let is_composite = matches!(self.grammar.kind(&field.of), Kind::Composite { .. });
         text.push(' ');
         if self.bytes.once_in(10) {
-            write!(text, "a{}: ", self.bytes.pick(4)).unwrap();
+            write!(text, "{}{}: ", field.name, self.bytes.pick(2)).unwrap();
         }
         text.push_str(&field.name);
         let given: Vec<String> =
@@ -113,7 +120,10 @@ impl Writing<'_, '_> {
     }
 
     fn argument(&mut self, argument: &Argument) -> Option<String> {
-        let wanted = if argument.ty.nullable { self.bytes.pick(4) == 1 } else { true };
+        // Pages of any length, within each other, are more than anybody may ask for.
+        let is_length = matches!(&*argument.name, "limit" | "first");
+        let chosen = self.bytes.pick(4);
+        let wanted = !argument.ty.nullable || chosen == 1 || is_length && chosen > 0;
         if !wanted || self.bytes.once_in(100) {
             return None;
         }
@@ -131,7 +141,10 @@ impl Writing<'_, '_> {
         if !self.bytes.once_in(times) {
             return String::new();
         }
-        let directives = [" @include(if: true)", " @skip(if: true)", " @skip(if: false)", " @x"];
+        if self.bytes.once_in(30) {
+            return String::from(" @nothing(like: this)");
+        }
+        let directives = [" @include(if: true)", " @skip(if: true)", " @skip(if: false)"];
         (*self.bytes.of(&directives)).to_owned()
     }
 

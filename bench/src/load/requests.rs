@@ -102,7 +102,10 @@ impl Requests {
             ensure!(edges.len() == PAGE, "a page of {} entries", edges.len());
             for edge in edges {
                 let picture = edge.pointer("/node/post/author/profileImageUrl");
-                ensure!(picture.is_some_and(serde_json::Value::is_string), "nobody is seen: {edge}");
+                ensure!(
+                    picture.is_some_and(serde_json::Value::is_string),
+                    "nobody is seen: {edge}"
+                );
             }
             sizes.push(body.len());
         }

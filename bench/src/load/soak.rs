@@ -49,17 +49,20 @@ pub(super) fn run(
     length: Duration,
     report: &mut Report,
 ) -> Result<()> {
-    say(&format!("{:.0} pages a second for {:.1} minutes", per_second, length.as_secs_f64() / 60.0));
+    say(&format!(
+        "{:.0} pages a second for {:.1} minutes",
+        per_second,
+        length.as_secs_f64() / 60.0
+    ));
     let (next, started) = (AtomicU64::new(0), Instant::now());
     let pace = Pace { started, every: Duration::from_secs_f64(1.0 / per_second), length };
     let (all, looks) = std::thread::scope(|scope| {
-        let asking: Vec<_> = (0..CONNECTIONS)
-            .map(|_| scope.spawn(|| ask(served, requests, &pace, &next)))
-            .collect();
+        let asking: Vec<_> =
+            (0..CONNECTIONS).map(|_| scope.spawn(|| ask(served, requests, &pace, &next))).collect();
         let looks = look(served, &pace);
-        let joined = asking.into_iter().map(|one| {
-            one.join().map_err(|_| anyhow!("a connection's thread panicked"))
-        });
+        let joined = asking
+            .into_iter()
+            .map(|one| one.join().map_err(|_| anyhow!("a connection's thread panicked")));
         anyhow::Ok((joined.collect::<Result<Vec<Done>>>()?, looks?))
     })?;
     let mut done = Done::default();

@@ -40,9 +40,10 @@ pub(crate) enum Failure {
     Configuration(#[from] roundtable_server::Misconfigured),
     /// What is to be written down cannot be understood.
     #[error(
-        "log.level: {level:?} is no level: {error}; expected error, warn, info, debug or trace"
+        "log.level: {level:?} is no level: expected error, warn, info, debug or trace, or those by part \
+         of the program, such as \"info,roundtable_server=debug\""
     )]
-    LogLevel { level: String, error: tracing_subscriber::filter::ParseError },
+    LogLevel { level: String },
     /// The server could not be started.
     #[error("{0}")]
     Server(#[from] roundtable_server::StartError),

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use clap::Args;
 use roundtable_domain::Settings;
@@ -39,7 +38,7 @@ pub(crate) struct Installation {
 
 /// Opened for one command: no sweeping, no trimming.
 pub(crate) fn briefly() -> Options {
-    Options { upkeep_interval: Duration::from_hours(24), ..Options::default() }
+    Options { tidies: false, ..Options::default() }
 }
 
 impl Reach {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use roundtable_server::{Configuration, LogFormat, LogSettings, Server};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::Outcome;
 use crate::failure::Failure;
@@ -113,12 +114,22 @@ pub(crate) fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
 
 /// Writes down what happens, on standard error.
 pub(crate) fn log(settings: &LogSettings) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(&settings.level)
-        .map_err(|error| Failure::LogLevel { level: settings.level.clone(), error })?;
+    let filter = filter(&settings.level)?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match settings.format {
         LogFormat::Json => lines.json().flatten_event(true).init(),
         LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).init(),
     }
     Ok(())
+}
+
+/// What is written down, by level or by part of the program and level.
+fn filter(level: &str) -> Result<EnvFilter, Failure> {
+    let unknown = || Failure::LogLevel { level: level.to_owned() };
+    // A word that is no level would be taken for a part of the program, and everything else be silent.
+    let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
+    if !level.split(',').map(str::trim).all(|word| word.contains('=') || is_level(word)) {
+        return Err(unknown());
+    }
+    EnvFilter::try_new(level).map_err(|_| unknown())
 }

@@ -33,6 +33,6 @@ impl Configured {
 }
 
 /// A choice, as it is typed.
-pub(crate) fn named(choice: impl ValueEnum) -> String {
+pub(crate) fn named(choice: impl ValueEnum + Copy) -> String {
     choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }

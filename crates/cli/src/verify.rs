@@ -22,7 +22,7 @@ use crate::Outcome;
 use crate::failure::Failure;
 use crate::place::Opened;
 use crate::progress::Shown;
-use crate::reach::{Installation, Reach};
+use crate::reach::{Installation, Reach, briefly};
 use crate::table::create::describe::differences;
 
 /// What to check.
@@ -101,8 +101,7 @@ impl Verify {
         // A look should leave everything as it is: no sweeping, no trimming. And it is a look at one
         // moment: nothing may expire between the sweep before it and its end.
         let moment: Arc<dyn Clock> = Arc::new(ManualClock::at_ms(SystemClock.now_ms()));
-        let upkeep_interval = Duration::from_hours(24);
-        let options = Options { upkeep_interval, clock: Arc::clone(&moment), ..Options::default() };
+        let options = Options { clock: Arc::clone(&moment), ..briefly() };
         let Opened { store, engine } = installation.open(options).await?;
         let settings = installation.settings;
         let progress = Arc::new(Shown::new());

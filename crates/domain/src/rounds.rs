@@ -102,19 +102,18 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use futures::future::join_all;
+    use tokio::sync::Semaphore;
     use tokio::task::yield_now;
 
     use super::*;
 
-    /// A round that takes some turns, and counts itself when it is over.
+    /// A round that takes a turn, and counts itself when it is over.
     fn counted(over: &Arc<AtomicUsize>) -> impl Fn() -> Round + use<> {
         let over = Arc::clone(over);
         move || {
             let over = Arc::clone(&over);
             Box::pin(async move {
-                for _ in 0..3 {
-                    yield_now().await;
-                }
+                yield_now().await;
                 over.fetch_add(1, Ordering::SeqCst);
                 Ok(())
             })
@@ -124,8 +123,20 @@ mod tests {
     #[tokio::test]
     async fn those_who_come_at_the_same_time_share_a_round() {
         let (rounds, over) = (Rounds::default(), Arc::new(AtomicUsize::new(0)));
-        join_all((0..9).map(|_| rounds.wait_for_one(counted(&over)))).await;
-        assert_eq!(over.load(Ordering::SeqCst), 2, "one was under way when the others came");
+        let gate = Arc::new(Semaphore::new(0));
+        let round = || {
+            let (counted, gate) = (counted(&over)(), Arc::clone(&gate));
+            async move {
+                drop(gate.acquire().await);
+                counted.await
+            }
+            .boxed()
+        };
+        let mut all = Box::pin(join_all((0..9).map(|_| rounds.wait_for_one(round))));
+        assert!(all.as_mut().now_or_never().is_none());
+        gate.add_permits(1);
+        assert!(all.await.iter().all(Result::is_ok));
+        assert_eq!(over.load(Ordering::SeqCst), 2, "one was under way when most of them came");
     }
 
     #[tokio::test]

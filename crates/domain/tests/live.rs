@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
-use roundtable_domain::{Event, Listener, Live, LiveError, Matter};
+use roundtable_domain::{
+    Event, Feeds, Listener, Live, LiveError, Matter, Notifications, PageInput,
+};
 use roundtable_model::table::{Change, ManualClock, Store, StreamRead, StreamStart};
 use roundtable_testkit::{Town, Yielding, stop_at};
 
@@ -49,6 +51,30 @@ async fn changes_that_are_handed_in_are_told() {
     assert_eq!(content(told(&mut posts)).as_deref(), Some("second"));
     assert_eq!(content(told(&mut comments)).as_deref(), Some("on the first"));
     assert!(told(&mut posts).is_none() && told(&mut comments).is_none());
+}
+
+/// R45: whoever reads pages may be ahead of whoever reads the stream: what they come back from, and what
+/// was before it, is not told to them when the stream gets there.
+#[tokio::test]
+async fn what_was_seen_before_the_stream_told_of_it_is_not_told_again() {
+    let (town, page) = (Town::of(["ana", "bo", "cleo"]).await, PageInput::first());
+    let (ana, ground) = (town.caller("ana"), town.ground());
+    town.follow("ana", "bo").await;
+    for (text, follower) in [("one", "bo"), ("two", "cleo")] {
+        town.pass_ms(10);
+        town.post("bo", text).await;
+        town.follow(follower, "ana").await;
+    }
+    town.settle().await;
+    let (feeds, notifications) = (Feeds::new(ground.clone()), Notifications::new(ground.clone()));
+    let newest = feeds.home(&ana, &page).await.unwrap().into_items().remove(0);
+    let latest = notifications.list(&ana, &page).await.unwrap().into_items().remove(0);
+    let mut feed = feeds.live(&ana, Some(&newest.activity.activity_id)).await.unwrap();
+    let mut told = notifications.live(&ana, Some(&latest.notification.id)).await.unwrap();
+    let late = changes(&town).await;
+    feeds.apply(&late);
+    notifications.apply(&late);
+    assert!(feed.next().now_or_never().is_none() && told.next().now_or_never().is_none());
 }
 
 /// R45: what has become hidden between happening and being told is not told.

@@ -24,6 +24,9 @@ pub struct Options {
     pub archive: Option<PathBuf>,
     /// How often expired items are swept and the log is trimmed.
     pub upkeep_interval: Duration,
+    /// Whether that happens at all. Whoever only looks leaves everything as it is; `Engine::sweep` sweeps
+    /// all the same.
+    pub tidies: bool,
     /// Whether the tree waits for the disk. Only tests that simulate crashes of the log say no.
     pub sync_tree: bool,
     /// The log's files, where they are not a directory beside the tree: for tests of faults.
@@ -39,6 +42,7 @@ impl Default for Options {
             retention: Duration::from_hours(24),
             archive: None,
             upkeep_interval: Duration::from_secs(1),
+            tidies: true,
             sync_tree: true,
             disk: None,
         }

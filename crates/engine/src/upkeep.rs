@@ -39,7 +39,9 @@ pub(crate) fn run(shared: &Shared, requests: &Weak<Sender<Request>>) {
         if shared.stopped().is_none() {
             // One must not wait for the other: items expire also while the archive is out of reach.
             let kept = keep_up(shared, &mut archived);
-            let swept = sweep(shared, requests, BATCHES_PER_PASS).map(|_| ());
+            let tidies = shared.options.tidies;
+            let swept = if tidies { sweep(shared, requests, BATCHES_PER_PASS) } else { Ok(0) };
+            let swept = swept.map(|_| ());
             let settled = quiet.settle(shared, requests);
             for error in [kept, swept, settled].into_iter().filter_map(Result::err) {
                 tracing::warn!(%error, "upkeep failed and will be tried again");
@@ -74,7 +76,8 @@ impl Quiet {
 
 fn keep_up(shared: &Shared, archived: &mut u64) -> Result<()> {
     // What frees space comes before what takes it, and neither waits for the other's success.
-    let trimmed = archive_and_trim(shared, archived);
+    let tidies = shared.options.tidies;
+    let trimmed = if tidies { archive_and_trim(shared, archived) } else { Ok(()) };
     if shared.log.wants_spare() {
         shared.log.prepare_spare().map_err(|e| io_error("prepare", "the next log segment", &e))?;
     }

@@ -77,7 +77,11 @@ impl Limits {
     }
 }
 
-fn within<N: Copy + PartialOrd + std::fmt::Display>(what: &str, found: N, max: N) -> Result<(), Refused> {
+fn within<N: Copy + PartialOrd + std::fmt::Display>(
+    what: &str,
+    found: N,
+    max: N,
+) -> Result<(), Refused> {
     if found <= max {
         return Ok(());
     }

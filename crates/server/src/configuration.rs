@@ -45,6 +45,18 @@ pub struct ProcessSettings {
     pub log: LogSettings,
 }
 
+impl ProcessSettings {
+    /// Refuses a process that would never hear of a change.
+    pub(crate) fn check_workers(&self) -> Result<(), Misconfigured> {
+        if self.role == Role::Api && self.live.workers.is_empty() {
+            let why = "the role `api` reads no changes itself: expected the addresses of all processes \
+                       that do, those with the role `worker` or `all`";
+            return Err(Misconfigured::together("live.workers", why));
+        }
+        Ok(())
+    }
+}
+
 /// The keys of [`ProcessSettings`]; all others are of the services' [`Settings`].
 const PROCESS_KEYS: [&str; 7] = ["role", "store", "http", "graphql", "sign-in", "live", "log"];
 
@@ -131,6 +143,7 @@ impl Configuration {
                        more that nobody can guess";
             return Err(Misconfigured::together("sign-in.secret", why));
         }
+        self.process.check_workers()?;
         if sign_in.secret.as_ref().is_some_and(|secret| secret.expose().chars().count() < 32) {
             let why = "expected 32 characters or more that nobody can guess";
             return Err(Misconfigured::together("sign-in.secret", why));

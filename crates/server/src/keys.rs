@@ -45,7 +45,8 @@ pub enum KeyError {
     /// They were sealed with another secret.
     #[error(
         "sign-in.secret: the keys of this store were sealed with another secret; give that one, or \
-         take the items `KEY#…` of the table for bookkeeping away, which signs everybody out"
+         take the items `KEY#…` of the table for bookkeeping away, which voids all access tokens, \
+         cursors and addresses of files"
     )]
     OtherSecret,
     /// The cryptography failed.

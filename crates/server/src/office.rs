@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use self::no_files::NoFiles;
 use crate::copies;
+use crate::tap::Tap;
 use crate::wiring::StartError;
 
 /// Letters that are shown at once.
@@ -169,6 +170,9 @@ impl Office {
             .telling(Arc::new(deliverer));
         if let Some(judge) = WebhookJudge::configured(&settings.hook, clock)? {
             setup = setup.judged_by(Arc::new(judge));
+        }
+        if !ground.store().capabilities().one_process {
+            setup = setup.with(Tap::alone());
         }
         Ok(Self::new(&ground, &setup.build(), embedded))
     }

@@ -110,6 +110,13 @@ pub(crate) struct Tap {
     pub(crate) relay: Relay,
 }
 
+impl Tap {
+    /// With nobody to tell: for whoever looks after the stream of others.
+    pub(crate) fn alone() -> Self {
+        Self { taps: None, relay: Relay::new() }
+    }
+}
+
 #[async_trait]
 impl Processor for Tap {
     fn name(&self) -> Name {

@@ -304,14 +304,9 @@ fn hearing(
         let why = "an embedded store has no other processes";
         return Err(Misconfigured::together("live.workers", why));
     };
-    match process.role {
-        Role::Worker => return Ok(None),
-        Role::Api if workers.is_empty() => {
-            let why = "the role `api` reads no changes itself: expected the addresses of all \
-                       processes that do, those with the role `worker` or `all`";
-            return Err(Misconfigured::together("live.workers", why));
-        }
-        Role::All | Role::Api => {}
+    process.check_workers()?;
+    if process.role == Role::Worker {
+        return Ok(None);
     }
     let works = process.role == Role::All;
     let hearing = Hearing::of(workers, works, Arc::clone(tokens), taps.clone(), census.clone())?;

@@ -138,9 +138,9 @@ impl Player {
         Outcome::Printed(String::from_utf8(out).unwrap())
     }
 
-    /// The server that runs.
+    /// The server that runs: a document starts one first.
     fn url(&self) -> &str {
-        &self.server.as_ref().expect("the document starts a server first").url
+        &self.server.as_ref().unwrap().url
     }
 
     /// A text about the server of the document, as one about ours.
@@ -247,7 +247,7 @@ impl Player {
             let (direction, message) = line.split_once(' ').unwrap();
             if direction == ">" {
                 let message = parsed(place, &filled(message, &self.names));
-                if message["type"] == "connection_init" {
+                if message.get("type").is_some_and(|kind| kind == "connection_init") {
                     self.socket = Some(Socket::open(self.url()).await);
                 }
                 self.socket.as_mut().unwrap().say(&message).await;

@@ -36,7 +36,7 @@ impl Socket {
             let message = timeout(DEADLINE, self.0.next()).await.unwrap().unwrap().unwrap();
             let Message::Text(text) = message else { continue };
             let message: Value = serde_json::from_str(text.as_str()).unwrap();
-            if message["type"] != "ping" {
+            if message.get("type").is_none_or(|kind| kind != "ping") {
                 return message;
             }
         }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use roundtable_domain::{ScoreSettings, Settings, TableNames};
 use roundtable_engine::{Engine, Options};
@@ -39,8 +38,7 @@ async fn posts(town: &Town) -> PostId {
 /// A town on an embedded store whose server is stopped after `life`.
 pub(crate) fn stopped(data: &Path, settings: Settings, life: impl AsyncFnOnce(&Town)) {
     // By the store's clock much of this town is long over: nothing is swept before somebody looks.
-    let upkeep_interval = Duration::from_hours(24);
-    let engine = Engine::open(data, Options { upkeep_interval, ..Options::default() }).unwrap();
+    let engine = Engine::open(data, Options { tidies: false, ..Options::default() }).unwrap();
     wait(async {
         let town = town(Store::new(engine.clone()), settings).await;
         life(&town).await;

@@ -32,6 +32,21 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         assert_eq!((run.status, run.out.as_str()), (1, ""), "{line}: {run:?}");
         assert!(run.err.contains(said), "{line}: {}", run.err);
     }
+    for (variable, value, line, said) in [
+        ("LOG__LEVEL", "loud", "serve", "log.level: \"loud\" is no level: expected error, warn"),
+        ("LOG__LEVEL", "info,x=loud", "serve", "expected error, warn"),
+        ("LOG__LEVEL", "", "serve", "expected error, warn"),
+        ("SIGN_IN__SECRET", &"s".repeat(40), "serve --store dynamodb --role api", "live.workers"),
+        ("SIGN_IN__SECRET", "short", "serve", "sign-in.secret: expected 32 characters"),
+        ("HTTP__LISTN", "x", "serve", "unknown field `listn`, expected one of `listen`"),
+        ("SIGN_IN__SECRET_FILE", "nowhere", "serve", "nowhere: No such file"),
+    ] {
+        let mut serve = command(line.split_whitespace());
+        serve.current_dir(data.path()).env(format!("ROUNDTABLE_{variable}"), value);
+        let run = finish(serve);
+        assert_eq!((run.status, run.out.as_str()), (1, ""), "{variable}={value}: {run:?}");
+        assert!(run.err.contains(said), "{variable}={value}: {}", run.err);
+    }
     let nothing = std::fs::read_dir(data.path()).unwrap().count();
     assert_eq!(nothing, 0, "something was made before it was refused");
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::binary::command;
 
 /// How long an answer may take, on a machine that has much else to do.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server that runs until it is told to stop, or forgotten.
 pub(crate) struct Running {

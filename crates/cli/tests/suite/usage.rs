@@ -78,7 +78,7 @@ fn commands(words: &str) -> Vec<String> {
     let help = finish(command(words.split_whitespace().chain(["--help"]))).out;
     let Some((_, listed)) = help.split_once("\nCommands:\n") else { return vec![words.to_owned()] };
     let names = listed.lines().take_while(|line| line.starts_with("  "));
-    let names = names.filter(|line| !line.starts_with("   ")).map(|line| line.trim());
+    let names = names.filter(|line| !line.starts_with("   ")).map(str::trim);
     let names =
         names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
     names.flat_map(|name| commands(format!("{words} {name}").trim())).collect()

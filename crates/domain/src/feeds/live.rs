@@ -115,23 +115,25 @@ impl LiveFeed {
     /// What the log has forgotten, from pages: all that is newer than what was told last.
     async fn read_up(&mut self) -> Result<(), FeedError> {
         let last = self.last.clone();
-        let (mut missed, mut after) = (VecDeque::new(), None);
+        let (mut missed, mut seen, mut after) = (VecDeque::new(), Vec::new(), None);
         while missed.len() < MISSED_MAX {
             let input = PageInput { limit: Some(PAGE), after: after.take() };
             let page = self.feeds.home(&self.caller, &input).await?;
             let is_end = page.next.is_none();
             after = page.next;
             let entries = page.items.into_iter().map(|(entry, _)| entry);
-            let newer: Vec<FeedEntry> =
-                entries.take_while(|entry| Place::of(&entry.activity) > last).collect();
+            let (newer, older): (Vec<FeedEntry>, Vec<FeedEntry>) =
+                entries.partition(|entry| Place::of(&entry.activity) > last);
             let is_all = newer.len() < PAGE;
+            seen.extend(older.into_iter().map(|entry| entry.activity.activity_id));
             newer.into_iter().for_each(|entry| missed.push_front(entry));
             if is_all || is_end {
                 break;
             }
         }
-        // Some of it may still be in the log that is read from here on.
-        self.told = missed.iter().map(|entry| entry.activity.activity_id.clone()).collect();
+        // Some of it, and of what was seen before, may still come to the log that is read from here on.
+        let missed_ids = missed.iter().map(|entry| entry.activity.activity_id.clone());
+        self.told = missed_ids.chain(seen).collect();
         self.ready.extend(missed);
         Ok(())
     }

@@ -60,7 +60,7 @@ impl Notifications {
         let (next, is_known) = self.desk.behind(after);
         let after = after.and_then(|id| Some((id.time()?, Some(id.clone()))));
         let missed = after.clone().filter(|_| !is_known);
-        Ok(LiveNotifications {
+        let mut live = LiveNotifications {
             service: self.clone(),
             caller: caller.clone(),
             next,
@@ -69,7 +69,9 @@ impl Notifications {
             told: HashMap::new(),
             last: after.unwrap_or((self.ground.now(), None)),
             changed: self.desk.changes(),
-        })
+        };
+        live.remember_seen().await?;
+        Ok(live)
     }
 }
 
@@ -130,6 +132,20 @@ impl LiveNotifications {
         }
         self.next += some.len() as u64;
         Ok(!some.is_empty())
+    }
+
+    /// What lies before the place that the reader comes from was there for them to see. Where the log has
+    /// not come to it yet, it will, and must not be told again.
+    async fn remember_seen(&mut self) -> Result<(), NotificationError> {
+        let Some(behind) = self.missed.as_ref().map(|missed| missed.behind.clone()) else {
+            return Ok(());
+        };
+        let core = self.service.ground.core();
+        let listing = core.notifications(&self.caller.user_id, Span::until(behind.0.plus_ms(1)));
+        let page = listing.order(Order::Descending).limit(LOOK).page().await?;
+        let is_seen = |note: &Notification| place(note) <= behind && !adds_up(note.kind);
+        page.items.into_iter().filter(is_seen).for_each(|note| self.remember(note));
+        Ok(())
     }
 
     /// A page of what the log has forgotten, from the table. What adds up lies at the beginning of its

@@ -110,13 +110,10 @@ impl Rounds {
     }
 
     /// Does something with what is known of one kind. There is one loader for each kind of key.
-    fn shelf<K: Send + 'static, V: Send + 'static, T>(
-        &self,
-        with: impl FnOnce(&mut Shelf<K, V>) -> T,
-    ) -> T
+    fn shelf<K, V, T>(&self, with: impl FnOnce(&mut Shelf<K, V>) -> T) -> T
     where
-        K: Sync,
-        V: Sync,
+        K: Send + Sync + 'static,
+        V: Send + Sync + 'static,
     {
         let mut shelves = self.shelves.lock();
         let shelf = shelves

@@ -2,7 +2,7 @@
 
 use async_graphql::{Context, Object, SimpleObject};
 use roundtable_domain::{NewKey, SignedIn};
-use roundtable_model::{ApiKeyId, Secret, entities};
+use roundtable_model::{ApiKeyId, Expiry, Secret, entities};
 
 use super::users::User;
 use crate::Refused;
@@ -85,7 +85,7 @@ impl ApiKey {
     }
 
     async fn expires_at(&self) -> Option<DateTime> {
-        DateTime::maybe(self.key.ttl.map(|ttl| ttl.time()))
+        DateTime::maybe(self.key.ttl.map(Expiry::time))
     }
 
     async fn created_at(&self) -> DateTime {
@@ -141,7 +141,7 @@ impl From<entities::Invitation> for Invitation {
         Self {
             code: invitation.code.to_string(),
             uses_left: invitation.uses_left,
-            expires_at: DateTime::maybe(invitation.ttl.map(|ttl| ttl.time())),
+            expires_at: DateTime::maybe(invitation.ttl.map(Expiry::time)),
         }
     }
 }

@@ -92,7 +92,7 @@ impl User {
     }
 
     async fn birth_date(&self) -> Option<CalendarDate> {
-        self.0.birth_date.clone().map(CalendarDate)
+        self.0.birth_date.map(CalendarDate)
     }
 
     async fn status(&self) -> Word<UserStatus> {

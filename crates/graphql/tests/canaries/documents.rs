@@ -1,5 +1,8 @@
 //! The documents that every viewer asks: each row for each thing it is about, in pieces.
 
+use async_graphql::Request;
+use async_graphql::parser::parse_query;
+use async_graphql::parser::types::ExecutableDocument;
 use roundtable_testkit::Hidden;
 
 use crate::rows::{QUERIES, Row, SUBSCRIPTIONS};
@@ -15,8 +18,24 @@ pub(crate) struct Document {
     /// What it is asked of.
     pub(crate) arguments: String,
     pub(crate) text: String,
+    /// Read once, because everybody asks it.
+    read: ExecutableDocument,
     /// Whether it is asked again with the next cursor as `$after` until the list ends.
     pub(crate) is_paged: bool,
+}
+
+impl Document {
+    fn new(field: &'static str, arguments: String, text: String, is_paged: bool) -> Self {
+        let read = parse_query(&text).unwrap();
+        Self { field, arguments, text, read, is_paged }
+    }
+
+    /// As a request.
+    pub(crate) fn request(&self) -> Request {
+        let mut request = Request::new("");
+        request.set_parsed_query(self.read.clone());
+        request
+    }
 }
 
 /// Everything that can be asked.
@@ -63,7 +82,7 @@ impl Documents {
                     let text = format!(
                         "{{ {field}({arguments}) {{ __typename nodeId ... on {kind} {{ {base} }} }} }}"
                     );
-                    queries.push(Document { field, arguments, text, is_paged: false });
+                    queries.push(Document::new(field, arguments, text, false));
                 }
             }
         }
@@ -85,7 +104,7 @@ fn documents(types: &mut Types, root: &str, row: &Row, things: &Things) -> Vec<D
     let item = types.item(&gives).map(str::to_owned);
     for arguments in filled(arguments, things) {
         let mut put = |text, is_paged| {
-            documents.push(Document { field, arguments: arguments.clone(), text, is_paged });
+            documents.push(Document::new(field, arguments.clone(), text, is_paged));
         };
         let (all, some) = (
             bracketed(&[&arguments, "limit: 100"]),

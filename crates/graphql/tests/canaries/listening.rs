@@ -70,7 +70,7 @@ impl Viewer<'_> {
     pub(crate) async fn listen_to_all(&mut self, documents: &Documents) -> usize {
         let documents = &documents.subscriptions;
         let mut ears = select_all(documents.iter().enumerate().map(|(number, document)| {
-            let stream = self.schema.execute_stream(self.request(&document.text));
+            let stream = self.schema.execute_stream(self.request(document));
             Box::pin(stream.map(move |response| (number, shown(&response)))) as Ear
         }));
         let mut told = heard(&mut ears).await;

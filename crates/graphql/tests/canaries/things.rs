@@ -14,12 +14,12 @@ pub(crate) type Things = BTreeMap<&'static str, Vec<String>>;
 /// What every id comes after.
 const BEGINNING: &str = "00000000000000000000000000";
 
-fn quoted(text: impl ToString) -> String {
+fn quoted(text: &impl ToString) -> String {
     serde_json::to_string(&text.to_string()).unwrap()
 }
 
 fn all<T: ToString>(things: impl IntoIterator<Item = T>) -> Vec<String> {
-    things.into_iter().map(quoted).collect()
+    things.into_iter().map(|thing| quoted(&thing)).collect()
 }
 
 fn words(words: &[&str]) -> Vec<String> {

@@ -116,13 +116,13 @@ impl Types {
 
     /// Everything of a type that goes wrong by itself: its leaves, and those of what it points to.
     pub(crate) fn base(&mut self, ty: &str) -> String {
-        let mut asked = self.leaves_of_any(ty);
+        let mut asked = vec![self.leaves_of_any(ty)];
         for (name, gives) in self.edges(ty, false) {
             let inner = self.leaves_of_any(&gives);
             self.asked.insert(of(ty, &name));
-            asked += &format!(" {name} {{ {inner} }}");
+            asked.push(format!("{name} {{ {inner} }}"));
         }
-        asked
+        asked.join(" ")
     }
 
     /// The fields of a type that have fields, by whether what goes wrong in them takes it away.
@@ -143,22 +143,16 @@ impl Types {
         }
         for (name, gives) in self.edges(ty, true) {
             self.asked.insert(of(ty, &name));
-            match self.item(&gives).map(str::to_owned) {
-                Some(item) => {
-                    let inner = self.pieces(&item, depth - 1);
-                    self.asked.extend(["items", "nextToken"].map(|field| of(&gives, field)));
-                    pieces.extend(
-                        inner
-                            .iter()
-                            .map(|inner| format!("__typename {name}(limit: 100) {}", items(inner))),
-                    );
-                }
-                None => {
-                    let inner = self.pieces(&gives, depth - 1);
-                    pieces.extend(
-                        inner.iter().map(|inner| format!("__typename {name} {{ {inner} }}")),
-                    );
-                }
+            let item = self.item(&gives).map(str::to_owned);
+            let inner = self.pieces(item.as_deref().unwrap_or(&gives), depth - 1);
+            if item.is_some() {
+                self.asked.extend(["items", "nextToken"].map(|field| of(&gives, field)));
+                let list =
+                    |inner: &String| format!("__typename {name}(limit: 100) {}", items(inner));
+                pieces.extend(inner.iter().map(list));
+            } else {
+                let one = |inner: &String| format!("__typename {name} {{ {inner} }}");
+                pieces.extend(inner.iter().map(one));
             }
         }
         pieces

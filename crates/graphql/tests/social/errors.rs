@@ -17,7 +17,7 @@ async fn what_is_no_document_is_a_bad_request() {
         "{ getUser { id } }",
         "{ getUser(id: true) { id } }",
         r#"{ getUser(id: "a#b") { id } }"#,
-        r#"{ listGlobalFeed(moderationStatus: SOMETIMES) { nextToken } }"#,
+        "{ listGlobalFeed(moderationStatus: SOMETIMES) { nextToken } }",
         r#"{ getUserByEmail(email: "nobody") { id } }"#,
         "mutation { followUser(followeeId: null) { status } }",
         "query A { me { id } } query B { me { id } }",

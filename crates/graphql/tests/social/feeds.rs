@@ -101,8 +101,8 @@ async fn things_are_found_by_their_tags() {
     let group =
         r#"mutation { createGroup(input: { name: "Gardeners", tags: ["Spring"] }) { id } }"#;
     stage.ask("ana", group).await;
-    let document = r##"{ searchByTag(tag: "spring") { items { __typename ... on Group { name membersCount } ... on Post { content } } }
-        posts: searchByTag(tag: "SPRING", entity: Post) { items { __typename } } }"##;
+    let document = r#"{ searchByTag(tag: "spring") { items { __typename ... on Group { name membersCount } ... on Post { content } } }
+        posts: searchByTag(tag: "SPRING", entity: Post) { items { __typename } } }"#;
     let found = stage.ask_as(None, document).await;
     let mut kinds = each(&found["searchByTag"], "__typename");
     kinds.sort_unstable();

@@ -90,7 +90,7 @@ async fn the_profile_of_a_private_account_is_shown_and_what_is_inside_is_empty()
     for list in inside {
         assert_eq!(ana[list]["items"], Value::Array(Vec::new()), "{list}");
     }
-    let own = stage.ask("ana", r#"{ me { email posts { items { content } } } }"#).await;
+    let own = stage.ask("ana", "{ me { email posts { items { content } } } }").await;
     assert_eq!(own["me"]["email"], "ana@example.com");
     assert_eq!(own["me"]["posts"]["items"][0]["content"], "hello");
 }

@@ -50,7 +50,8 @@ async fn lists_in_lists_cost_their_pages() {
 
 #[tokio::test]
 async fn ten_thousand_aliases_are_refused_wherever_they_are() {
-    let aliases = |n: usize| (0..n).map(|n| format!("a{n}: me {{ id }} ")).collect::<String>();
+    let aliases =
+        |n: usize| (0..n).map(|n| format!("a{n}: me {{ id }}")).collect::<Vec<_>>().join(" ");
     assert_eq!(code(&format!("{{ {} }}", aliases(10_000))).await, "TOO_COMPLEX");
     assert_eq!(code(&format!("{{ {} }}", aliases(51))).await, "TOO_COMPLEX");
     let hidden = format!("{{ ...A }} fragment A on Query {{ {} }}", aliases(51));
@@ -60,12 +61,13 @@ async fn ten_thousand_aliases_are_refused_wherever_they_are() {
 
 #[tokio::test]
 async fn fragments_that_double_are_refused_before_they_are_followed() {
-    let mut document = String::from("{ ...F0 }");
-    for n in 0..30 {
+    let doubling = (0..30).map(|n| {
         let next = n + 1;
-        document.push_str(&format!(" fragment F{n} on Query {{ ...F{next} ...F{next} }}"));
-    }
-    document.push_str(" fragment F30 on Query { me { id } }");
+        format!("fragment F{n} on Query {{ ...F{next} ...F{next} }}")
+    });
+    let document = std::iter::once(String::from("{ ...F0 }")).chain(doubling);
+    let document = document.chain([String::from("fragment F30 on Query { me { id } }")]);
+    let document = document.collect::<Vec<_>>().join(" ");
     assert_eq!(code(&document).await, "TOO_COMPLEX");
     let cycle =
         "{ ...A } fragment A on Query { ...B ...B } fragment B on Query { ...A ...A me { id } }";

@@ -16,7 +16,7 @@ async fn a_picture_of_a_post_can_be_fetched_by_whoever_sees_the_post() {
     let post = stage.ask("ana", &create).await["createPost"].take();
     assert_eq!(post["media"][0]["width"], 3);
     let document = format!(
-        r#"{{ getPost(id: {}) {{ media {{ contentType url }} }} getFeed {{ items {{ activity {{ media {{ url }} }} }} }} }}"#,
+        "{{ getPost(id: {}) {{ media {{ contentType url }} }} getFeed {{ items {{ activity {{ media {{ url }} }} }} }} }}",
         post["id"]
     );
     stage.town.follow("bo", "ana").await;

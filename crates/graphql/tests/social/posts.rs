@@ -7,9 +7,9 @@ use crate::stage::{Stage, each};
 #[tokio::test]
 async fn a_post_is_written_read_changed_and_deleted() {
     let stage = Stage::of(["ana", "bo"]).await;
-    let create = r##"mutation { createPost(input: { content: "Hello @bo, it is #spring", contentType: text }) {
+    let create = r#"mutation { createPost(input: { content: "Hello @bo, it is #spring", contentType: text }) {
         id authorId author { nickname } groupId feedId content contentType visibility moderationStatus isDeleted
-        hashtags mentions likeCount commentCount shareCount engagementScore viewerHasLiked viewerHasShared media { s3Key } } }"##;
+        hashtags mentions likeCount commentCount shareCount engagementScore viewerHasLiked viewerHasShared media { s3Key } } }"#;
     let post = stage.ask("ana", create).await["createPost"].take();
     assert_eq!(post["hashtags"], json!(["spring"]));
     assert_eq!(post["mentions"], json!(["bo"]));

@@ -41,7 +41,7 @@ impl Socket {
     }
 
     pub(crate) async fn next(&mut self) -> Message {
-        let next = tokio::time::timeout(Duration::from_secs(20), self.0.next());
+        let next = tokio::time::timeout(Duration::from_mins(1), self.0.next());
         next.await.unwrap().unwrap().unwrap()
     }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use data_encoding::BASE64_MIME;
 use roundtable_server::Server;
 use roundtable_table::SystemClock;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -13,11 +14,17 @@ use tokio_rustls::TlsConnector;
 
 use crate::served::{Served, configuration};
 
+fn pem(into: &Path, what: &str, bytes: &[u8]) {
+    let text = BASE64_MIME.encode(bytes);
+    let text = format!("-----BEGIN {what}-----\n{}-----END {what}-----\n", text.replace('\r', ""));
+    std::fs::write(into, text).unwrap();
+}
+
 /// Writes a certificate for this machine and its key, as `http.tls` names them.
 fn certificate(into: &Path) -> CertificateDer<'static> {
     let made = rcgen::generate_simple_self_signed(vec![String::from("localhost")]).unwrap();
-    std::fs::write(into.join("server.crt"), made.cert.pem()).unwrap();
-    std::fs::write(into.join("server.key"), made.signing_key.serialize_pem()).unwrap();
+    pem(&into.join("server.crt"), "CERTIFICATE", made.cert.der());
+    pem(&into.join("server.key"), "PRIVATE KEY", made.signing_key.serialized_der());
     made.cert.der().clone()
 }
 
@@ -98,7 +105,7 @@ async fn files_that_are_no_certificate_are_named() {
     assert!(refused.starts_with("http.tls.key: ") && refused.contains("nowhere.key"), "{refused}");
     // The key of another certificate.
     let other = rcgen::KeyPair::generate().unwrap();
-    std::fs::write(data.path().join("nowhere.key"), other.serialize_pem()).unwrap();
+    pem(&data.path().join("nowhere.key"), "PRIVATE KEY", other.serialized_der());
     let refused = Server::open(all).await.unwrap_err().to_string();
     assert!(refused.starts_with("http.tls: "), "{refused}");
 }

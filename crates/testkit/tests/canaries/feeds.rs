@@ -3,6 +3,7 @@
 use futures::FutureExt;
 use roundtable_domain::{Caller, Feeds, Promotions};
 use roundtable_model::ActorId;
+use tokio::task::unconstrained;
 
 use super::reads::Reader;
 
@@ -31,7 +32,7 @@ impl Reader<'_> {
             Ok(live) => live,
             refused => return self.note("live feed", refused),
         };
-        while let Some(heard) = live.next().now_or_never() {
+        while let Some(heard) = unconstrained(live.next()).now_or_never() {
             let is_end = heard.is_err();
             self.note("heard in the feed", heard);
             if is_end {

@@ -7,6 +7,7 @@ use roundtable_domain::{Caller, Listener, Live, Matter};
 use roundtable_model::ActorId;
 use roundtable_model::table::{Change, StreamRead, StreamStart};
 use roundtable_testkit::{Hidden, VIEWERS};
+use tokio::task::unconstrained;
 
 use super::reads::Reader;
 
@@ -63,7 +64,7 @@ impl Reader<'_> {
         for changes in changes(self.hidden).await.chunks(AT_ONCE) {
             live.apply(changes);
             for (by, listener) in &mut listeners {
-                while let Some(heard) = listener.next().now_or_never() {
+                while let Some(heard) = unconstrained(listener.next()).now_or_never() {
                     assert!(heard.is_ok(), "{by}: {heard:?}");
                     self.note(&*by, heard);
                 }

@@ -4,6 +4,7 @@ use futures::FutureExt;
 use roundtable_domain::{Caller, Notifications};
 use roundtable_model::Span;
 use roundtable_testkit::VIEWERS;
+use tokio::task::unconstrained;
 
 use super::reads::Reader;
 
@@ -27,7 +28,7 @@ impl Reader<'_> {
             Ok(live) => live,
             refused => return self.note("live notifications", refused),
         };
-        while let Some(heard) = live.next().now_or_never() {
+        while let Some(heard) = unconstrained(live.next()).now_or_never() {
             let is_end = heard.is_err();
             self.note("heard notifications", heard);
             if is_end {

@@ -5,6 +5,7 @@ use roundtable_domain::Caller;
 use roundtable_model::RoomId;
 use roundtable_model::table::Order;
 use roundtable_testkit::Hidden;
+use tokio::task::unconstrained;
 
 use super::reads::Reader;
 
@@ -40,7 +41,7 @@ impl Reader<'_> {
             Ok(live) => live,
             refused => return self.note(format!("live {id}"), refused),
         };
-        while let Some(heard) = live.next().now_or_never() {
+        while let Some(heard) = unconstrained(live.next()).now_or_never() {
             let is_end = heard.is_err();
             self.note(format!("heard in {id}"), heard);
             if is_end {

@@ -7,6 +7,7 @@ use roundtable_model::{
     ActivityId, ActivityVerb, ActorId, GroupId, PostId, PromotionReason, Span, Time, UserId,
 };
 use roundtable_testkit::Town;
+use tokio::task::unconstrained;
 
 use super::acts::person;
 use super::asks::{Answer, lists, page, shows};
@@ -81,7 +82,7 @@ async fn heard(feeds: &Feeds, caller: &Caller) -> Result<Vec<FeedEntry>, FeedErr
     let beginning = "00000000000000000000000000".parse().unwrap();
     let mut live = feeds.live(caller, Some(&beginning)).await?;
     let mut all = Vec::new();
-    while let Some(entry) = live.next().now_or_never() {
+    while let Some(entry) = unconstrained(live.next()).now_or_never() {
         all.push(entry?);
     }
     Ok(all)

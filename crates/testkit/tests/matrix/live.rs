@@ -6,6 +6,7 @@ use futures::FutureExt;
 use roundtable_domain::{Caller, Event, Live, LiveError, Matter};
 use roundtable_model::table::{Change, StreamRead, StreamStart};
 use roundtable_testkit::Town;
+use tokio::task::unconstrained;
 
 use super::acts::person;
 use super::asks::{Answer, shows};
@@ -75,10 +76,12 @@ pub(crate) async fn answer(
         other => return shows(other, |_| true),
     };
     let mut all: Result<Vec<Event>, LiveError> = Ok(Vec::new());
-    // A few at a time: whoever listens to one thing has little room.
+    // A few at a time: whoever listens to one thing has little room. Unconstrained, because nothing here
+    // waits, and a listener of a task that never waits is kept waiting in the end.
     for changes in changes(town).await.chunks(32) {
         live.apply(changes);
-        while let (Ok(told), Some(next)) = (&mut all, listener.next().now_or_never()) {
+        while let (Ok(told), Some(next)) = (&mut all, unconstrained(listener.next()).now_or_never())
+        {
             match next {
                 Ok(event) => told.push(event),
                 Err(error) => all = Err(error),
