@@ -81,7 +81,15 @@ pub(super) fn run(
     report.figure("  of whoever asks, µs", Better::Lower, middle(|w| w.own_us));
     report.figure("one connection, p50 ms", Better::Lower, waits(&alone, 0.5));
     report.figure("  p99 ms", Better::Lower, waits(&alone, 0.99));
-    Ok(Peak { per_second: per_second.first().copied().unwrap_or_default() })
+    let [feed, healthz, typename] = per_second;
+    report.note(format!(
+        "for each page, {:.1} requests to {} or {:.1} to {} would be answered",
+        healthz / feed,
+        Kind::Healthz.name(),
+        typename / feed,
+        Kind::Typename.name(),
+    ));
+    Ok(Peak { per_second: feed })
 }
 
 fn waits<const KINDS: usize>(windows: &[Vec<Window>; KINDS], share: f64) -> [f64; KINDS] {

@@ -1,7 +1,7 @@
 //! Servers that the binary runs, each a process of its own.
 
 use std::ffi::OsStr;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 
 use crate::binary::command;
@@ -34,11 +34,11 @@ impl House {
             }
             said.push_str(&line);
         };
-        // Somebody must read what it says; what went wrong is for whoever reads a failed test.
+        // Somebody must read what it says; what went wrong is for whoever runs the test.
         std::thread::spawn(move || {
             for line in log.lines().map_while(Result::ok) {
-                if !line.contains("\"INFO\"") {
-                    eprintln!("{line}");
+                if line.contains("\"level\":\"ERROR\"") {
+                    let _ = writeln!(std::io::stderr(), "{line}");
                 }
             }
         });

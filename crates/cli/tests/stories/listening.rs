@@ -111,9 +111,9 @@ impl<'s> Ear<'s> {
     /// The next event, unless the server goes before there is one.
     pub(super) async fn try_hears(&mut self) -> Option<Value> {
         loop {
-            let mut told = self.told().await?;
+            let told = self.told().await?;
             assert_eq!(told["type"], "next", "{}: {told}", self.who.nickname);
-            let event = event(&self.who.nickname, told["payload"].take());
+            let event = event(&self.who.nickname, &told["payload"]);
             if !(self.is_old)(&event) {
                 return Some(event);
             }
@@ -145,7 +145,7 @@ impl Events<'_> {
     pub(crate) async fn hears(&mut self) -> Value {
         loop {
             if let Some(payload) = self.ready.pop_front() {
-                return event(&self.who.nickname, payload);
+                return event(&self.who.nickname, &payload);
             }
             let part = timeout(self.who.scene.patience(), self.response.chunk()).await;
             let part = part.unwrap_or_else(|_| panic!("{} hears nothing", self.who.nickname));
@@ -154,14 +154,14 @@ impl Events<'_> {
             while let Some((event, rest)) = self.unread.split_once("\n\n") {
                 let data = event.strip_prefix("event: next\ndata: ");
                 self.ready.extend(data.map(|data| serde_json::from_str::<Value>(data).unwrap()));
-                self.unread = rest.to_owned();
+                self.unread = String::from(rest);
             }
         }
     }
 }
 
 /// The one field of an event's data.
-fn event(who: &str, payload: Value) -> Value {
+fn event(who: &str, payload: &Value) -> Value {
     assert!(payload["errors"].is_null(), "{who}: {payload}");
     let Value::Object(data) = &payload["data"] else { panic!("{who}: {payload}") };
     let (_, event) = data.iter().next().unwrap();

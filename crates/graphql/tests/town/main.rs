@@ -1,6 +1,10 @@
 //! The town's half of the API, and everything that can be listened to: documents in, JSON out.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should stop"
+)]
 #![expect(clippy::indexing_slicing, reason = "JSON answers null where there is nothing")]
 
 mod accounts;
