@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use roundtable_engine::{Directory, Disk, DiskFile, Engine};
 use roundtable_table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Charge, Delete, Found, FoundMany, Get,
-    Item, Key, Merge, Page, Put, Query, Result, Returning, Scan, Shard, StreamPage, StreamRead,
-    TableDefinition, TableGet, Transaction, Update, Written, async_trait,
+    Around, Backend, Capacity, Charge, Delete, Get, Item, Key, Page, Put, Query, Result, Returning,
+    StreamPage, StreamRead, TableDefinition, Transaction, Update, Written, async_trait,
 };
 
 /// What goes wrong.
@@ -98,37 +97,9 @@ fn moves(table: &TableDefinition, old: Option<&Item>, new: Option<&Item>) -> boo
 }
 
 #[async_trait]
-impl Backend for Flawed {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.inner.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.inner.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.inner.list_tables().await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<()> {
-        self.inner.delete_table(name).await
-    }
-
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
-        self.inner.get(table, get).await
-    }
-
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
-        self.inner.batch_get(table, batch).await
-    }
-
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        self.inner.transact_get(gets).await
+impl Around for Flawed {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
     }
 
     async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
@@ -168,14 +139,6 @@ impl Backend for Flawed {
             return Ok(Written { item, capacity });
         }
         self.inner.delete(table, delete).await
-    }
-
-    async fn batch_write(
-        &self,
-        table: &TableDefinition,
-        writes: Vec<BatchWrite>,
-    ) -> Result<Capacity> {
-        self.inner.batch_write(table, writes).await
     }
 
     async fn transact_write(&self, mut transaction: Transaction) -> Result<Capacity> {
@@ -222,18 +185,6 @@ impl Backend for Flawed {
         Ok(page)
     }
 
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
-        self.inner.scan(table, scan).await
-    }
-
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
-        self.inner.merge(table, merge).await
-    }
-
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
-        self.inner.stream_shards(table).await
-    }
-
     async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
         let mut page = self.inner.stream_read(table, read).await?;
         if let Some(last) = page.changes.last().cloned() {
@@ -272,24 +223,12 @@ impl<T> Forgetful<T> {
 }
 
 impl Disk for Forgetful<Directory> {
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.inner.list()
-    }
-
     fn create(&self, name: &str, len: u64) -> io::Result<Arc<dyn DiskFile>> {
         Ok(self.around(self.inner.create(name, len)?))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         Ok(self.around(self.inner.open(name)?))
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.rename(from, to)
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.inner.remove(name)
     }
 }
 
@@ -299,21 +238,5 @@ impl DiskFile for Forgetful<Arc<dyn DiskFile>> {
             return Ok(());
         }
         self.inner.write_at(bytes, offset)
-    }
-
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.inner.read_at(buffer, offset)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.inner.sync()
-    }
-
-    fn truncate(&self, len: u64) -> io::Result<()> {
-        self.inner.truncate(len)
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.inner.len()
     }
 }
