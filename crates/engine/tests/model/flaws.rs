@@ -99,7 +99,7 @@ fn moves(table: &TableDefinition, old: Option<&Item>, new: Option<&Item>) -> boo
 #[async_trait]
 impl Around for Flawed {
     fn inner(&self) -> &dyn Backend {
-        &*self.inner
+        &self.inner
     }
 
     async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
@@ -223,12 +223,24 @@ impl<T> Forgetful<T> {
 }
 
 impl Disk for Forgetful<Directory> {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.inner.list()
+    }
+
     fn create(&self, name: &str, len: u64) -> io::Result<Arc<dyn DiskFile>> {
         Ok(self.around(self.inner.create(name, len)?))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         Ok(self.around(self.inner.open(name)?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.inner.remove(name)
     }
 }
 
@@ -238,5 +250,21 @@ impl DiskFile for Forgetful<Arc<dyn DiskFile>> {
             return Ok(());
         }
         self.inner.write_at(bytes, offset)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.inner.read_at(buffer, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.inner.sync()
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.inner.truncate(len)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
     }
 }
