@@ -5,8 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_model::table::{
-    Around, Backend, BatchWrite, Capacity, Delete, Error, Put, Result, SharedBackend,
-    TableDefinition,
+    Around, Backend, BatchWrite, Capacity, Error, Result, SharedBackend, TableDefinition,
 };
 
 /// What is refused.
