@@ -1,8 +1,8 @@
 //! The files of the log, behind a trait so that tests can fail any step.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt as _, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Directory {
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
         if !path.is_dir() {
-            std::fs::create_dir_all(&path)?;
+            create_private(&path)?;
             sync_parent(&path)?;
         }
         // A process killed before may have left names that are not on the disk yet.
@@ -80,6 +80,11 @@ impl Directory {
     fn sync_names(&self) -> io::Result<()> {
         sync_directory(&self.path)
     }
+}
+
+/// Makes a directory that only its owner can look into: everybody's items are in its files.
+pub(crate) fn create_private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Puts the names in a directory on stable storage.

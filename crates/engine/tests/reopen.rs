@@ -6,6 +6,7 @@ use roundtable_table::{
     Delete, Get, Key, KeyDefinition, Put, Query, Store, StreamRead, StreamStart, Table,
     TableDefinition, Update, item,
 };
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 fn definition() -> TableDefinition {
@@ -83,4 +84,17 @@ fn a_second_opening_of_the_same_directory_is_refused_by_name() {
     assert!(error.contains("another process") && error.contains("stop that one first"), "{error}");
     drop(engine);
     Engine::open(directory.path(), Options::default()).unwrap();
+}
+
+/// Everybody's items are in there: a data directory, and a copy of it, are for whoever runs the server.
+#[test]
+fn nobody_else_can_look_into_a_data_directory_or_a_copy_of_it() {
+    let around = tempfile::tempdir().unwrap();
+    let (data, copy) = (around.path().join("data"), around.path().join("copy"));
+    let engine = Engine::open(&data, Options::default()).unwrap();
+    engine.backup(&copy).unwrap();
+    for directory in [data, copy] {
+        let mode = std::fs::metadata(directory).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
 }

@@ -1,9 +1,13 @@
 //! What a store must do to serve tables. Requests reach it checked by [`crate::Table`].
 
+mod around;
+
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+
+pub use around::Around;
 
 use crate::{
     BatchGet, BatchWrite, Capacity, Delete, Get, Item, Merge, Position, Put, Query, Result, Scan,

@@ -29,7 +29,7 @@ mod value;
 mod writes;
 
 pub use async_trait::async_trait;
-pub use backend::{Backend, Capabilities, Found, FoundMany, Page, SharedBackend, Written};
+pub use backend::{Around, Backend, Capabilities, Found, FoundMany, Page, SharedBackend, Written};
 pub use capacity::{Capacity, Charge, ReadMode, project_index};
 pub use change::{Change, ChangeKind, Sequence, Shard, StreamPage, StreamRead, StreamStart};
 pub use clock::{Clock, ManualClock, SystemClock};

@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_conformance::Reference;
 use roundtable_model::table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Found, FoundMany, Get,
-    ManualClock, Merge, Page, Put, Query, Result, Scan, Shard, SharedBackend, Store, StreamPage,
-    StreamRead, TableDefinition, TableGet, Transaction, Update, Written,
+    Around, Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Found, FoundMany, Get,
+    ManualClock, Merge, Page, Put, Query, Result, Scan, SharedBackend, Store, TableDefinition,
+    Transaction, Update, Written,
 };
 
 use crate::Town;
@@ -138,7 +138,11 @@ impl Far {
 }
 
 #[async_trait]
-impl Backend for Far {
+impl Around for Far {
+    fn inner(&self) -> &dyn Backend {
+        &*self.0.now
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities { strong_index_reads: false, ..self.0.now.capabilities() }
     }
@@ -146,14 +150,6 @@ impl Backend for Far {
     async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
         self.0.copy.create_table(definition).await?;
         self.0.now.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.0.now.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.0.now.list_tables().await
     }
 
     async fn delete_table(&self, name: &str) -> Result<()> {
@@ -167,10 +163,6 @@ impl Backend for Far {
 
     async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
         self.read(batch.strong || self.is_now(None)).await?.batch_get(table, batch).await
-    }
-
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        self.0.now.transact_get(gets).await
     }
 
     async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
@@ -222,13 +214,5 @@ impl Backend for Far {
 
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
         self.read(self.is_now(merge.index.as_ref())).await?.merge(table, merge).await
-    }
-
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
-        self.0.now.stream_shards(table).await
-    }
-
-    async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
-        self.0.now.stream_read(table, read).await
     }
 }

@@ -8,9 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_model::table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Found, FoundMany, Get, Key,
-    Merge, Page, Put, Query, Result, Scan, Sequence, Shard, SharedBackend, StreamPage, StreamRead,
-    StreamStart, TableDefinition, TableGet, Transaction, Update, Written,
+    Around, Backend, Capabilities, Key, Result, Sequence, Shard, SharedBackend, StreamPage,
+    StreamRead, StreamStart, TableDefinition,
 };
 
 /// How far the sequences of the odd shards are ahead of the even ones.
@@ -141,7 +140,11 @@ fn plain(number: u128) -> Sequence {
 }
 
 #[async_trait]
-impl Backend for Split {
+impl Around for Split {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities { one_process: false, ..self.inner.capabilities() }
     }
@@ -197,69 +200,5 @@ impl Backend for Split {
         }
         let next = next.max(after).map(|next| part.as_shown(&next));
         Ok(StreamPage { changes, next, ended })
-    }
-
-    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.inner.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.inner.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.inner.list_tables().await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<()> {
-        self.inner.delete_table(name).await
-    }
-
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
-        self.inner.get(table, get).await
-    }
-
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
-        self.inner.batch_get(table, batch).await
-    }
-
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        self.inner.transact_get(gets).await
-    }
-
-    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
-        self.inner.put(table, put).await
-    }
-
-    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
-        self.inner.update(table, update).await
-    }
-
-    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
-        self.inner.delete(table, delete).await
-    }
-
-    async fn batch_write(
-        &self,
-        table: &TableDefinition,
-        writes: Vec<BatchWrite>,
-    ) -> Result<Capacity> {
-        self.inner.batch_write(table, writes).await
-    }
-
-    async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
-        self.inner.transact_write(transaction).await
-    }
-
-    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
-        self.inner.query(table, query).await
-    }
-
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
-        self.inner.scan(table, scan).await
-    }
-
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
-        self.inner.merge(table, merge).await
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_model::table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Found, FoundMany, Get, Merge,
-    Page, Put, Query, Result, Scan, Shard, SharedBackend, StreamPage, StreamRead, TableDefinition,
+    Around, Backend, BatchGet, BatchWrite, Capacity, Delete, Found, FoundMany, Get, Merge, Page,
+    Put, Query, Result, Scan, Shard, SharedBackend, StreamPage, StreamRead, TableDefinition,
     TableGet, Transaction, Update, Written,
 };
 
@@ -35,25 +35,9 @@ async fn waiting<T>(operation: impl Future<Output = T>) -> T {
 }
 
 #[async_trait]
-impl Backend for Yielding {
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
-    }
-
-    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.0.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.0.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.0.list_tables().await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<()> {
-        self.0.delete_table(name).await
+impl Around for Yielding {
+    fn inner(&self) -> &dyn Backend {
+        &*self.0
     }
 
     async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Error, Found, FoundMany, Get,
-    Item, Key, Merge, Page, Put, Query, Result, Returning, Scan, Shard, SharedBackend, StreamPage,
-    StreamRead, TableDefinition, TableGet, Transaction, Update, Written,
+    Around, Backend, Capacity, Delete, Error, Found, FoundMany, Get, Item, Key, Page, Put, Query,
+    Result, Returning, SharedBackend, TableDefinition, TableGet, Transaction, Update, Written,
 };
 
 /// How long a fault stays open, in turns of the other tasks.
@@ -182,25 +181,9 @@ macro_rules! silent {
 }
 
 #[async_trait]
-impl Backend for Planted {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.inner.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.inner.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.inner.list_tables().await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<()> {
-        self.inner.delete_table(name).await
+impl Around for Planted {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
     }
 
     async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
@@ -214,10 +197,6 @@ impl Backend for Planted {
         let found = self.inner.get(table, get).await?;
         self.reads.lock().insert(place, found.item.clone());
         Ok(found)
-    }
-
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
-        self.inner.batch_get(table, batch).await
     }
 
     async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
@@ -270,14 +249,6 @@ impl Backend for Planted {
         done
     }
 
-    async fn batch_write(
-        &self,
-        table: &TableDefinition,
-        writes: Vec<BatchWrite>,
-    ) -> Result<Capacity> {
-        self.inner.batch_write(table, writes).await
-    }
-
     async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
         self.hesitate().await;
         if let Some(silence) = self.silence() {
@@ -305,21 +276,5 @@ impl Backend for Planted {
             page.items.splice(0..0, again.item);
         }
         Ok(page)
-    }
-
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
-        self.inner.scan(table, scan).await
-    }
-
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
-        self.inner.merge(table, merge).await
-    }
-
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
-        self.inner.stream_shards(table).await
-    }
-
-    async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
-        self.inner.stream_read(table, read).await
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn lock(path: &Path) -> Result<Lock> {
         action: format!("cannot open the data directory {}", path.display()),
         detail: error.to_string(),
     };
-    std::fs::create_dir_all(path).map_err(|error| fault(&error))?;
+    disk::create_private(path).map_err(|error| fault(&error))?;
     let file_path = path.join(LOCK_FILE);
     let mut options = File::options();
     let mut file = options

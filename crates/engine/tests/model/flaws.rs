@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use roundtable_engine::{Directory, Disk, DiskFile, Engine};
 use roundtable_table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Charge, Delete, Found, FoundMany, Get,
-    Item, Key, Merge, Page, Put, Query, Result, Returning, Scan, Shard, StreamPage, StreamRead,
-    TableDefinition, TableGet, Transaction, Update, Written, async_trait,
+    Around, Backend, Capacity, Charge, Delete, Get, Item, Key, Page, Put, Query, Result, Returning,
+    StreamPage, StreamRead, TableDefinition, Transaction, Update, Written, async_trait,
 };
 
 /// What goes wrong.
@@ -98,37 +97,9 @@ fn moves(table: &TableDefinition, old: Option<&Item>, new: Option<&Item>) -> boo
 }
 
 #[async_trait]
-impl Backend for Flawed {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.inner.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.inner.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.inner.list_tables().await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<()> {
-        self.inner.delete_table(name).await
-    }
-
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
-        self.inner.get(table, get).await
-    }
-
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
-        self.inner.batch_get(table, batch).await
-    }
-
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        self.inner.transact_get(gets).await
+impl Around for Flawed {
+    fn inner(&self) -> &dyn Backend {
+        &self.inner
     }
 
     async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
@@ -168,14 +139,6 @@ impl Backend for Flawed {
             return Ok(Written { item, capacity });
         }
         self.inner.delete(table, delete).await
-    }
-
-    async fn batch_write(
-        &self,
-        table: &TableDefinition,
-        writes: Vec<BatchWrite>,
-    ) -> Result<Capacity> {
-        self.inner.batch_write(table, writes).await
     }
 
     async fn transact_write(&self, mut transaction: Transaction) -> Result<Capacity> {
@@ -220,18 +183,6 @@ impl Backend for Flawed {
         }
         self.pages.lock().insert(asked, page.clone());
         Ok(page)
-    }
-
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
-        self.inner.scan(table, scan).await
-    }
-
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
-        self.inner.merge(table, merge).await
-    }
-
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
-        self.inner.stream_shards(table).await
     }
 
     async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {

@@ -8,9 +8,9 @@ use parking_lot::Mutex;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use roundtable_model::table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Error, Found, FoundMany, Get,
-    Merge, Page, Put, Query, Result, Scan, Shard, SharedBackend, StreamPage, StreamRead,
-    StreamStart, TableDefinition, TableGet, Transaction, Update, Written,
+    Around, Backend, BatchGet, BatchWrite, Capacity, Delete, Error, Found, FoundMany, Get, Merge,
+    Page, Put, Query, Result, Scan, Shard, SharedBackend, StreamPage, StreamRead, StreamStart,
+    TableDefinition, TableGet, Transaction, Update, Written,
 };
 
 /// A store that misbehaves.
@@ -86,9 +86,9 @@ impl Faults {
 }
 
 #[async_trait]
-impl Backend for Faults {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+impl Around for Faults {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
     }
 
     async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
@@ -100,22 +100,6 @@ impl Backend for Faults {
 
     async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
         self.unless_away(self.inner.stream_shards(table)).await
-    }
-
-    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.inner.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.inner.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.inner.list_tables().await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<()> {
-        self.inner.delete_table(name).await
     }
 
     async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {

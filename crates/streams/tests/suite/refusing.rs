@@ -5,9 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_model::table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Error, Found, FoundMany, Get,
-    Merge, Page, Put, Query, Result, Scan, Shard, SharedBackend, StreamPage, StreamRead,
-    TableDefinition, TableGet, Transaction, Update, Written,
+    Around, Backend, BatchWrite, Capacity, Error, Result, SharedBackend, TableDefinition,
 };
 
 /// What is refused.
@@ -49,9 +47,9 @@ impl Refusing {
 }
 
 #[async_trait]
-impl Backend for Refusing {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+impl Around for Refusing {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
     }
 
     async fn batch_write(&self, t: &TableDefinition, writes: Vec<BatchWrite>) -> Result<Capacity> {
@@ -59,69 +57,5 @@ impl Backend for Refusing {
             return Err(Error::Unexpected { detail: "a flaw in this place".into() });
         }
         self.inner.batch_write(t, writes).await
-    }
-
-    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.inner.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.inner.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.inner.list_tables().await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<()> {
-        self.inner.delete_table(name).await
-    }
-
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
-        self.inner.get(table, get).await
-    }
-
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
-        self.inner.batch_get(table, batch).await
-    }
-
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        self.inner.transact_get(gets).await
-    }
-
-    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
-        self.inner.put(table, put).await
-    }
-
-    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
-        self.inner.update(table, update).await
-    }
-
-    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
-        self.inner.delete(table, delete).await
-    }
-
-    async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
-        self.inner.transact_write(transaction).await
-    }
-
-    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
-        self.inner.query(table, query).await
-    }
-
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
-        self.inner.scan(table, scan).await
-    }
-
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
-        self.inner.merge(table, merge).await
-    }
-
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
-        self.inner.stream_shards(table).await
-    }
-
-    async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
-        self.inner.stream_read(table, read).await
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_model::table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Clock, Delete, Error, Found, FoundMany,
-    Get, Item, Key, ManualClock, Merge, Page, Put, Query, Result, Scan, Shard, SharedBackend,
-    StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update, Write, Written,
+    Around, Backend, BatchWrite, Capabilities, Capacity, Clock, Delete, Error, Item, Key,
+    ManualClock, Merge, Page, Put, Query, Result, SharedBackend, TableDefinition, Transaction,
+    Update, Write, Written,
 };
 use tokio::sync::Notify;
 
@@ -195,7 +195,11 @@ fn of_feeds_in_batch(table: &TableDefinition, write: &BatchWrite) -> usize {
 }
 
 #[async_trait]
-impl Backend for Mishaps {
+impl Around for Mishaps {
+    fn inner(&self) -> &dyn Backend {
+        &*self.inner
+    }
+
     fn capabilities(&self) -> Capabilities {
         let inner = self.inner.capabilities();
         Capabilities {
@@ -269,45 +273,5 @@ impl Backend for Mishaps {
     async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
         let index = merge.index.clone();
         Ok(self.late(table, index.as_deref(), self.inner.merge(table, merge).await?))
-    }
-
-    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.inner.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.inner.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.inner.list_tables().await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<()> {
-        self.inner.delete_table(name).await
-    }
-
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
-        self.inner.get(table, get).await
-    }
-
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
-        self.inner.batch_get(table, batch).await
-    }
-
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        self.inner.transact_get(gets).await
-    }
-
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
-        self.inner.scan(table, scan).await
-    }
-
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
-        self.inner.stream_shards(table).await
-    }
-
-    async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
-        self.inner.stream_read(table, read).await
     }
 }

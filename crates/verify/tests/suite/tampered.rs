@@ -4,9 +4,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use roundtable_model::table::{
-    Action, Backend, BatchGet, BatchWrite, Capabilities, Capacity, Change, Delete, Error, Found,
-    FoundMany, Get, Item, Key, Merge, Page, Put, Query, Result, Scan, Sequence, Shard, StreamPage,
-    StreamRead, TableDefinition, TableGet, Transaction, Update, Written, async_trait,
+    Action, Around, Backend, Change, Error, Item, Key, Merge, Page, Query, Result, Scan, Sequence,
+    StreamPage, StreamRead, TableDefinition, Update, Written, async_trait,
 };
 
 const THE_TABLE: &str = "the table";
@@ -152,62 +151,14 @@ fn tenfold(sequence: &Sequence, plus: u64) -> Sequence {
 }
 
 #[async_trait]
-impl<B: Backend> Backend for Tampered<B> {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.inner.create_table(definition).await
-    }
-
-    async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
-        self.inner.describe_table(name).await
-    }
-
-    async fn list_tables(&self) -> Result<Vec<String>> {
-        self.inner.list_tables().await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<()> {
-        self.inner.delete_table(name).await
-    }
-
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
-        self.inner.get(table, get).await
-    }
-
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
-        self.inner.batch_get(table, batch).await
-    }
-
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        self.inner.transact_get(gets).await
-    }
-
-    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
-        self.inner.put(table, put).await
+impl<B: Backend> Around for Tampered<B> {
+    fn inner(&self) -> &dyn Backend {
+        &self.inner
     }
 
     async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
         self.heal(&update);
         self.inner.update(table, update).await
-    }
-
-    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
-        self.inner.delete(table, delete).await
-    }
-
-    async fn batch_write(
-        &self,
-        table: &TableDefinition,
-        writes: Vec<BatchWrite>,
-    ) -> Result<Capacity> {
-        self.inner.batch_write(table, writes).await
-    }
-
-    async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
-        self.inner.transact_write(transaction).await
     }
 
     async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
@@ -241,10 +192,6 @@ impl<B: Backend> Backend for Tampered<B> {
         let mut page = self.inner.merge(table, merge).await?;
         self.hide(table, index.as_ref(), &mut page);
         Ok(page)
-    }
-
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
-        self.inner.stream_shards(table).await
     }
 
     async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
