@@ -160,7 +160,7 @@ fn shown(response: &Response) -> Value {
 
 /// The schema, as it is served.
 pub(crate) fn schema() -> Schema {
-    Limits::default().on(roundtable_graphql::schema()).finish()
+    Limits::default().on(roundtable_graphql::schema())
 }
 
 /// A town with something of everything in it.

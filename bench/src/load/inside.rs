@@ -62,7 +62,7 @@ fn signed_in(reader: UserId) -> Result<SignedIn> {
 
 /// What a page takes here, before there is any load: by the service alone, and through the API.
 async fn measure(services: &Services, readers: &[UserId]) -> Result<()> {
-    let schema = Limits::default().on(roundtable_graphql::schema()).finish();
+    let schema = Limits::default().on(roundtable_graphql::schema());
     let page = PageInput { limit: Some(PAGE), after: None };
     let mut service = Samples::with_capacity(TRIES);
     for reader in readers.iter().cycle().take(TRIES) {

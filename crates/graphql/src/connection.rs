@@ -2,9 +2,11 @@
 //! `pageInfo`, on one cursor.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use async_graphql::{Context, Object, OutputType, SimpleObject, TypeName};
+use async_graphql::{ComplexObject, Context, Object, OutputType, SimpleObject, TypeName};
 use roundtable_domain::{Page, PageInput};
+use roundtable_model::Cursor;
 
 use crate::Refused;
 use crate::cursors::List;
@@ -40,7 +42,8 @@ impl Paging {
         Refused: From<E>,
     {
         let asked = Asked::of(ctx)?;
-        let list = List { name, viewer: asked.viewer() };
+        let name: Arc<str> = name.into();
+        let list = List { name: &name, viewer: asked.viewer() };
         let after = self.after.as_deref();
         let after = after.map(|text| asked.cursors().open(&list, text)).transpose()?;
         let limit = match self.limit.map(usize::try_from) {
@@ -50,12 +53,10 @@ impl Paging {
         };
         let has_previous = after.is_some();
         let page = page(&PageInput { limit, after }).await?;
-        let sealed = |cursor| asked.cursors().seal(&list, cursor);
-        let next = page.next.as_ref().map(sealed);
-        let edges = page.items.into_iter().map(|(item, cursor)| Edge {
-            cursor: asked.cursors().seal(&list, &cursor),
-            node: item.into(),
-        });
+        let place = |cursor| Place { cursor, list: Arc::clone(&name) };
+        let next = page.next.map(place);
+        let edges = page.items.into_iter();
+        let edges = edges.map(|(item, cursor)| Edge { place: place(cursor), node: item.into() });
         Ok(Connection { edges: edges.collect(), next, has_previous })
     }
 }
@@ -64,8 +65,23 @@ impl Paging {
 #[derive(Debug)]
 pub(crate) struct Connection<N> {
     edges: Vec<Edge<N>>,
-    next: Option<String>,
+    next: Option<Place>,
     has_previous: bool,
+}
+
+/// A place in a list, which is sealed when somebody asks for it: not everybody does.
+#[derive(Debug)]
+struct Place {
+    cursor: Cursor,
+    list: Arc<str>,
+}
+
+impl Place {
+    fn sealed(&self, ctx: &Context<'_>) -> Result<String, Refused> {
+        let asked = Asked::of(ctx)?;
+        let list = List { name: &self.list, viewer: asked.viewer() };
+        Ok(asked.cursors().seal(&list, &self.cursor))
+    }
 }
 
 impl<N> Connection<N> {
@@ -84,7 +100,7 @@ impl<N> Connection<N> {
 /// One item of a page.
 #[derive(Debug)]
 pub(crate) struct Edge<N> {
-    cursor: String,
+    place: Place,
     node: N,
 }
 
@@ -100,8 +116,8 @@ impl<N: OutputType> Connection<N> {
         self.edges.iter().map(|edge| &edge.node).collect()
     }
 
-    async fn next_token(&self) -> Option<&str> {
-        self.next.as_deref()
+    async fn next_token(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
+        self.next.as_ref().map(|next| next.sealed(ctx)).transpose()
     }
 
     async fn edges(&self) -> &[Edge<N>] {
@@ -109,13 +125,12 @@ impl<N: OutputType> Connection<N> {
     }
 
     async fn page_info(&self) -> PageInfo<'_> {
-        let cursor = |edge: Option<&Edge<N>>| edge.map(|edge| Cow::from(edge.cursor.clone()));
         PageInfo {
             has_next_page: self.next.is_some(),
             has_previous_page: self.has_previous,
-            start_cursor: cursor(self.edges.first()),
+            start: self.edges.first().map(|edge| &edge.place),
             // A page may be short, or empty, and yet not be the last one.
-            end_cursor: self.next.as_deref().map(Cow::from).or_else(|| cursor(self.edges.last())),
+            end: self.next.as_ref().or_else(|| self.edges.last().map(|edge| &edge.place)),
         }
     }
 }
@@ -128,8 +143,8 @@ impl<N: OutputType> TypeName for Edge<N> {
 
 #[Object(name_type)]
 impl<N: OutputType> Edge<N> {
-    async fn cursor(&self) -> &str {
-        &self.cursor
+    async fn cursor(&self, ctx: &Context<'_>) -> Result<String, Refused> {
+        self.place.sealed(ctx)
     }
 
     async fn node(&self) -> &N {
@@ -139,9 +154,23 @@ impl<N: OutputType> Edge<N> {
 
 /// Relay's account of a page.
 #[derive(Debug, SimpleObject)]
+#[graphql(complex)]
 pub(crate) struct PageInfo<'a> {
     has_next_page: bool,
     has_previous_page: bool,
-    start_cursor: Option<Cow<'a, str>>,
-    end_cursor: Option<Cow<'a, str>>,
+    #[graphql(skip)]
+    start: Option<&'a Place>,
+    #[graphql(skip)]
+    end: Option<&'a Place>,
+}
+
+#[ComplexObject]
+impl PageInfo<'_> {
+    async fn start_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
+        self.start.map(|place| place.sealed(ctx)).transpose()
+    }
+
+    async fn end_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
+        self.end.map(|place| place.sealed(ctx)).transpose()
+    }
 }

@@ -7,7 +7,6 @@
 mod connection;
 mod cursors;
 mod edits;
-mod freshness;
 mod limits;
 mod loaders;
 mod mutations;
@@ -17,12 +16,11 @@ mod refusal;
 mod request;
 mod response;
 mod scalars;
+mod served;
 mod services;
 mod subscriptions;
 mod types;
 mod words;
-
-use async_graphql::SchemaBuilder;
 
 pub use cursors::Cursors;
 pub use limits::Limits;
@@ -31,14 +29,6 @@ pub use queries::Query;
 pub use refusal::Refused;
 pub use request::{Asked, Client};
 pub use response::{Answer, Fault, code_of, is_unasked};
+pub use served::{Builder, Prepared, Schema, schema};
 pub use services::{Backstage, BackstageFigures, Issuer, Services};
 pub use subscriptions::Subscription;
-
-/// The schema, as it is served.
-pub type Schema = async_graphql::Schema<Query, Mutation, Subscription>;
-
-/// The schema, before limits are set.
-pub fn schema() -> SchemaBuilder<Query, Mutation, Subscription> {
-    Schema::build(Query::default(), Mutation::default(), Subscription::default())
-        .extension(freshness::Freshness)
-}

@@ -1,20 +1,16 @@
-//! How much one request may ask for. Documents are measured before anything of them is validated, let
-//! alone done: the library's own checks take time that doubles with every fragment that is used twice.
+//! How much one request may ask for.
 
 mod cost;
 mod tokens;
 
-use std::sync::Arc;
-
-use async_graphql::extensions::{
-    Extension, ExtensionContext, ExtensionFactory, NextPrepareRequest,
-};
-use async_graphql::{Request, SchemaBuilder, ServerResult};
-use async_trait::async_trait;
+use async_graphql::Variables;
+use async_graphql::parser::types::ExecutableDocument;
+use async_graphql::registry::Registry;
 use roundtable_domain::Code;
 
 use self::cost::Measure;
 use crate::Refused;
+use crate::served::{Builder, Schema};
 
 /// How much one request may ask for; whatever asks for more is TOO_COMPLEX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +47,8 @@ const NESTED_MAX: usize = 32;
 
 impl Limits {
     /// A schema that keeps to them.
-    pub fn on<Q, M, S>(self, schema: SchemaBuilder<Q, M, S>) -> SchemaBuilder<Q, M, S> {
-        schema.limit_recursive_depth(NESTED_MAX).extension(self)
+    pub fn on(self, schema: Builder) -> Schema {
+        Schema::new(schema.limit_recursive_depth(NESTED_MAX), self)
     }
 
     /// Refuses too many requests in one.
@@ -61,13 +57,24 @@ impl Limits {
     }
 
     /// Refuses a document that is too long to be read.
-    fn check_text(&self, document: &str) -> Result<(), Refused> {
+    pub(crate) fn check_text(&self, document: &str) -> Result<(), Refused> {
         let found = tokens::count(document);
         within("words and signs", found.tokens, self.tokens_max)?;
         within("brackets within brackets", found.nested, tokens::NESTED_MAX)
     }
 
-    fn check(&self, measure: &Measure) -> Result<(), Refused> {
+    /// Refuses a document that asks for too much.
+    pub(crate) fn check(
+        &self,
+        types: &Registry,
+        document: &ExecutableDocument,
+        variables: &Variables,
+    ) -> Result<(), Refused> {
+        let measures = cost::measured(types, document, variables);
+        measures.iter().try_for_each(|measure| self.check_measure(measure))
+    }
+
+    fn check_measure(&self, measure: &Measure) -> Result<(), Refused> {
         within("fields within fields", measure.depth, self.depth_max)?;
         within("fields and fragments within each other", measure.nested, NESTED_MAX)?;
         within("lists of the schema within lists", measure.looks, cost::LOOKS_MAX)?;
@@ -87,28 +94,4 @@ fn within<N: Copy + PartialOrd + std::fmt::Display>(
     }
     let sentence = format!("this asks for too much at once: expected at most {max} {what}");
     Err(Refused::new(Code::TooComplex, sentence))
-}
-
-impl ExtensionFactory for Limits {
-    fn create(&self) -> Arc<dyn Extension> {
-        Arc::new(*self)
-    }
-}
-
-#[async_trait]
-impl Extension for Limits {
-    async fn prepare_request(
-        &self,
-        ctx: &ExtensionContext<'_>,
-        mut request: Request,
-        next: NextPrepareRequest<'_>,
-    ) -> ServerResult<Request> {
-        self.check_text(&request.query).map_err(Refused::unasked)?;
-        let variables = request.variables.clone();
-        let document = request.parsed_query()?;
-        for measure in cost::measured(&ctx.schema_env.registry, document, &variables) {
-            self.check(&measure).map_err(Refused::unasked)?;
-        }
-        next.run(ctx, request).await
-    }
 }

@@ -102,7 +102,7 @@ fn contract() -> BTreeMap<String, String> {
 }
 
 fn served() -> BTreeMap<String, String> {
-    let sdl = roundtable_graphql::schema().finish().sdl();
+    let sdl = roundtable_graphql::Limits::default().on(roundtable_graphql::schema()).sdl();
     lines(&parse_schema(sdl).unwrap())
 }
 

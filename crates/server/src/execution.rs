@@ -4,14 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_graphql::parser::types::OperationType;
 use async_graphql::{Request, Response};
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use roundtable_domain::Code;
-use roundtable_graphql::{Asked, Client, Limits, Refused, Schema, code_of};
+use roundtable_graphql::{Asked, Client, Limits, Prepared, Refused, Schema, code_of};
 use roundtable_table::Recorder;
 
-use crate::gate::{Allows, Gate, Way};
+use crate::gate::Allows;
 use crate::meters::Meters;
 use crate::wiring::Process;
 use crate::xray;
@@ -43,11 +44,11 @@ impl Execution {
             directives_max: settings.directives_max,
             batch_max: http.batch_max,
         };
-        let mut schema = limits.on(roundtable_graphql::schema()).extension(Gate);
+        let mut schema = roundtable_graphql::schema();
         if !settings.introspection {
             schema = schema.disable_introspection().disable_suggestions();
         }
-        Self { schema: schema.finish(), process, limits, meters }
+        Self { schema: limits.on(schema), process, limits, meters }
     }
 
     /// How much may be asked for.
@@ -65,11 +66,14 @@ impl Execution {
     ) -> Response {
         let wanted = costs && self.process.settings.graphql.xray;
         let recorder = wanted.then(|| Arc::new(Recorder::default()));
-        let way = Way::new(allows, client.caller.clone());
-        let request = self.asked(request, client, way, recorder.as_ref());
-        let limit = self.patience();
-        let executed = tokio::time::timeout(limit, self.schema.execute(request)).await;
-        let response = executed.unwrap_or_else(|_| too_long(limit).into());
+        let response = match self.prepared(request, client, allows, recorder.as_ref()) {
+            Ok(prepared) => {
+                let limit = self.patience();
+                let executed = tokio::time::timeout(limit, self.schema.answer(prepared)).await;
+                executed.unwrap_or_else(|_| too_long(limit).into())
+            }
+            Err(refused) => refused,
+        };
         self.count(&response);
         match recorder {
             Some(recorder) => response.extension("xray", xray::shown(&recorder.take())),
@@ -79,11 +83,17 @@ impl Execution {
 
     /// Answers one request as often as there is something to tell.
     pub(crate) fn stream(&self, request: Request, client: &Client) -> BoxStream<'static, Response> {
-        let way = Way::new(Allows::Everything, client.caller.clone());
-        let request = self.asked(request, client, Arc::clone(&way), None);
-        let (execution, stream) = (self.clone(), self.schema.execute_stream(request));
+        let prepared = match self.prepared(request, client, Allows::Everything, None) {
+            Ok(prepared) => prepared,
+            Err(refused) => {
+                self.count(&refused);
+                return futures::stream::iter([refused]).boxed();
+            }
+        };
+        let listens = prepared.kind == Some(OperationType::Subscription);
+        let (execution, stream) = (self.clone(), self.schema.answers(prepared));
         let answers = futures::stream::unfold(Some(stream), move |stream| {
-            let (execution, way) = (execution.clone(), Arc::clone(&way));
+            let execution = execution.clone();
             async move {
                 let mut stream = stream?;
                 let limit = execution.patience();
@@ -95,7 +105,7 @@ impl Execution {
                             return Some((answer, Some(stream)));
                         }
                         // Whoever listens may wait for as long as nothing happens.
-                        Err(_) if way.listens() => {}
+                        Err(_) if listens => {}
                         Err(_) => return Some((too_long(limit).into(), None)),
                     }
                 }
@@ -108,13 +118,14 @@ impl Execution {
         Duration::from_secs(self.process.settings.http.request_seconds.max(1))
     }
 
-    fn asked(
+    /// Reads what is asked, and lets it through if that may be asked in this way.
+    fn prepared(
         &self,
         request: Request,
         client: &Client,
-        way: Arc<Way>,
+        allows: Allows,
         recorder: Option<&Arc<Recorder>>,
-    ) -> Request {
+    ) -> Result<Prepared, Response> {
         let services = &self.process.services;
         let services = match recorder {
             Some(recorder) => {
@@ -122,7 +133,12 @@ impl Execution {
             }
             None => services.clone(),
         };
-        request.data(way).data(Arc::new(Asked::new(client.clone(), services)))
+        let request = request.data(Arc::new(Asked::new(client.clone(), services)));
+        let prepared = self.schema.prepare(request)?;
+        if let Some(kind) = prepared.kind {
+            allows.pass(client.caller.as_ref(), kind)?;
+        }
+        Ok(prepared)
     }
 
     /// Counts what was answered, and what went wrong by its code.

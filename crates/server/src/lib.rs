@@ -47,5 +47,5 @@ pub use wiring::StartError;
 
 /// What can be asked of a server, in the language of GraphQL.
 pub fn sdl() -> String {
-    roundtable_graphql::schema().finish().sdl()
+    roundtable_graphql::Limits::default().on(roundtable_graphql::schema()).sdl()
 }

@@ -81,14 +81,12 @@ impl Rounds {
             Ok(round) => round,
             Err(known) => return Ok(known),
         };
-        for _ in 0..TURNS {
-            yield_now().await;
-        }
+        // One of them closes the round, and another one if that one is not wanted any more.
         let found = round.found.get_or_init(|| self.close(look, &round)).await;
         found.as_ref().map(|found| found.get(&key).cloned()).map_err(Arc::clone)
     }
 
-    /// Looks up what a round has gathered; whoever asks from now on is in the next one.
+    /// Gathers, and looks up what a round has gathered; whoever asks from then on is in the next one.
     async fn close<K>(
         &self,
         look: &Look,
@@ -98,6 +96,9 @@ impl Rounds {
         K: Send + Sync + Hash + Eq + Clone + 'static,
         Look: Loader<K, Error = Arc<Refused>>,
     {
+        for _ in 0..TURNS {
+            yield_now().await;
+        }
         self.shelf(|shelf| drop(shelf.open.take_if(|open| Arc::ptr_eq(open, round))));
         let keys: Vec<K> = round.keys.lock().iter().cloned().collect();
         let reads = keys.chunks(KEYS_AT_ONCE).map(|keys| look.load(keys));

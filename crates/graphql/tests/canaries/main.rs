@@ -114,7 +114,8 @@ fn search(hidden: &Hidden, documents: &Documents, round: Round) {
 /// I9: at once, when nothing has followed from it yet, and when everything has.
 #[test]
 fn nobody_is_shown_what_is_hidden() {
-    let (runtime, schema) = (runtime(), roundtable_graphql::schema().finish());
+    let (runtime, schema) =
+        (runtime(), roundtable_graphql::Limits::default().on(roundtable_graphql::schema()));
     let hidden = runtime.block_on(Hidden::set());
     let documents = runtime.block_on(Documents::of(&hidden, &schema.sdl()));
     search(&hidden, &documents, Round::Everything);
@@ -126,7 +127,10 @@ fn nobody_is_shown_what_is_hidden() {
 /// stranger is shown would be too little for ana.
 #[tokio::test]
 async fn a_leak_would_be_found() {
-    let (hidden, schema) = (Hidden::set().await, roundtable_graphql::schema().finish());
+    let (hidden, schema) = (
+        Hidden::set().await,
+        roundtable_graphql::Limits::default().on(roundtable_graphql::schema()),
+    );
     let documents = Documents::of(&hidden, &schema.sdl()).await;
     let anas = everything(&hidden, &documents, "ana", Round::Everything).await;
     let sams = everything(&hidden, &documents, "sam", Round::Everything).await;
@@ -147,7 +151,10 @@ async fn a_leak_would_be_found() {
 /// Whatever can be asked for is asked for: a field that has no row is found here.
 #[tokio::test]
 async fn every_field_of_the_schema_is_asked_for() {
-    let (hidden, schema) = (Hidden::set().await, roundtable_graphql::schema().finish());
+    let (hidden, schema) = (
+        Hidden::set().await,
+        roundtable_graphql::Limits::default().on(roundtable_graphql::schema()),
+    );
     let types = Documents::of(&hidden, &schema.sdl()).await.types;
     let named = |rows: &'static [Row]| rows.iter().map(|row| row.0).collect::<BTreeSet<&str>>();
     assert_eq!(types.fields("Query"), named(QUERIES));

@@ -7,7 +7,8 @@ use async_graphql::{Request, Response, ValidationMode, Variables};
 use async_trait::async_trait;
 use roundtable_domain::{Feeds, Live, Messages, Notifications, SignedIn};
 use roundtable_graphql::{
-    Answer, Asked, Backstage, BackstageFigures, Client, Cursors, Issuer, Refused, Schema, Services,
+    Answer, Asked, Backstage, BackstageFigures, Client, Cursors, Issuer, Limits, Refused, Schema,
+    Services,
 };
 use roundtable_testkit::Hidden;
 use serde_json::{Value, json};
@@ -114,8 +115,10 @@ impl<'a> Viewer<'a> {
             ground,
         };
         let client = Client { caller: hidden.caller(name), ..Client::default() };
-        // What is asked is made from the schema: it need not be checked against it for everybody.
-        let schema = roundtable_graphql::schema().validation_mode(ValidationMode::Fast).finish();
+        // What is asked is made from the schema: it need not be checked against it for everybody. It is as
+        // much as there is, on purpose.
+        let schema = roundtable_graphql::schema().validation_mode(ValidationMode::Fast);
+        let schema = Limits { cost_max: u64::MAX, ..Limits::default() }.on(schema);
         Self { hidden, client, services, schema, told: Told::default() }
     }
 

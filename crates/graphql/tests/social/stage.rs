@@ -71,7 +71,7 @@ impl Stage {
     /// This town.
     pub(crate) fn over(town: Town) -> Self {
         let services = services(&town);
-        let schema = Limits::default().on(roundtable_graphql::schema()).finish();
+        let schema = Limits::default().on(roundtable_graphql::schema());
         Self { town, schema, services }
     }
 

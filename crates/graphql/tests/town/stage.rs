@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use futures::{FutureExt, Stream, StreamExt};
 use roundtable_domain::{Caller, Feeds, Live, Messages, Notifications, SignedIn};
 use roundtable_graphql::{
-    Answer, Asked, Backstage, BackstageFigures, Client, Cursors, Issuer, Refused, Schema, Services,
+    Answer, Asked, Backstage, BackstageFigures, Client, Cursors, Issuer, Limits, Refused, Schema,
+    Services,
 };
 use roundtable_model::Role;
 use roundtable_model::table::Recorder;
@@ -76,7 +77,7 @@ impl Stage {
             cursors: Arc::new(Cursors::new(&[4; 32]).unwrap()),
             ground,
         };
-        Self { town, services, schema: roundtable_graphql::schema().finish() }
+        Self { town, services, schema: Limits::default().on(roundtable_graphql::schema()) }
     }
 
     /// The same town, asked in another process that knows nothing yet.
