@@ -46,7 +46,7 @@ refusals! {
         NoSuchUser: NotFound = "there is no such person",
         NoSuchKey: NotFound = "you have no such key",
         TooManyKeys: Conflict = "you have as many keys as one person can have",
-        WiderKey: Forbidden = "a key cannot make another one for more than it is for itself",
+        WithKey: Forbidden = "this cannot be done with a key; sign in for it",
         NoSuchPicture: BadRequest = "this is no picture of yours, or one that is elsewhere already",
         OtherNickname: BadRequest = "this is not your nickname",
         Yourself: BadRequest = "nobody can do this to themselves",
@@ -94,6 +94,12 @@ impl Accounts {
 fn own(act: Act) -> Result<(), Failure> {
     let standing = Standing::SIGNED_IN | Standing::OWNER;
     if allows(act, standing) { Ok(()) } else { Err(Failure::Forbidden) }
+}
+
+/// Refuses programs: what outlives their key, or cannot be undone, is for people themselves. Otherwise
+/// taking a key away would stop nobody.
+fn in_person(caller: &Caller) -> Result<(), AccountError> {
+    if caller.scopes.is_none() { Ok(()) } else { Err(AccountError::WithKey) }
 }
 
 /// A profile as `viewer` sees it: an e-mail address is for its owner and for admins.

@@ -195,6 +195,7 @@ impl Follows {
                 },
             )
             .await
+            .map(|edge| reads::shown(Some(caller), edge))
     }
 
     /// Mutes somebody one follows, or switches their notifications; what is `None` stays.

@@ -25,6 +25,7 @@ refusals! {
     /// Why nobody listens, or no longer.
     LiveError {
         TooSlow: RateLimited = "more happened than you took out in time; look what you missed and subscribe again",
+        Missed: Conflict = "some events were missed here; look what you missed and subscribe again",
         NoSuchUser: NotFound = "there is no such person",
         NoSuchPost: NotFound = "there is no such post",
         NoSuchGroup: NotFound = "there is no such group",

@@ -134,6 +134,29 @@ async fn a_listener_who_comes_back_is_told_of_what_they_missed() {
     }
 }
 
+/// R45: what was found together is told one by one: each is looked at again when its turn comes.
+#[tokio::test]
+async fn an_entry_that_is_hidden_before_its_turn_is_not_told() {
+    let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
+    for name in ["bo", "cleo", "dan"] {
+        town.follow("ana", name).await;
+    }
+    let (feeds, ana) = (Feeds::new(town.ground().clone()), town.caller("ana"));
+    let mut live = feeds.live(&ana, None).await.unwrap();
+    town.post("bo", "one").await;
+    let gone = town.post("bo", "two").await;
+    town.post("cleo", "three").await;
+    town.post("dan", "four").await;
+    town.post("bo", "five").await;
+    feeds.catch_up().await.unwrap();
+    let mut told = async || live.next().await.unwrap().activity.preview_text.unwrap();
+    assert_eq!(told().await, "one");
+    town.posts().delete(&town.caller("bo"), &gone.id, None).await.unwrap();
+    town.block("cleo", "ana").await;
+    town.follows().unfollow(&ana, &town.id("dan"), None).await.unwrap();
+    assert_eq!(told().await, "five");
+}
+
 /// R25: whoever waits is woken by what happens.
 #[tokio::test]
 async fn a_waiting_listener_is_woken() {

@@ -43,6 +43,20 @@ async fn a_private_account_is_asked() {
     assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=0"]);
 }
 
+/// R39: what a follower set for themselves is not told to whoever turns them away, nor told again.
+#[tokio::test]
+async fn whoever_is_rejected_keeps_their_settings_to_themselves() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    let (follows, once): (_, RequestId) = (town.follows(), "reject".parse().unwrap());
+    let (ana, bo) = (town.caller("ana"), town.caller("bo"));
+    follows.update(&ana, &bo.user_id, Some(true), Some(false), None).await.unwrap();
+    for _ in 0..2 {
+        let rejected = follows.reject(&bo, &ana.user_id, Some(&once)).await.unwrap();
+        assert_eq!((rejected.muted, rejected.notification_enabled), (false, true));
+    }
+}
+
 /// R7: whoever has asked follows when they ask again, once the account is no longer private.
 #[tokio::test]
 async fn an_account_that_turned_public_is_no_longer_asked() {

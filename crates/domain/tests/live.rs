@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_domain::{
-    Event, Feeds, Listener, Live, LiveError, Matter, Notifications, PageInput,
+    Code, Event, Feeds, Listener, Live, LiveError, Matter, Notifications, PageInput, Refusal,
 };
 use roundtable_model::table::{Change, ManualClock, Store, StreamRead, StreamStart};
 use roundtable_testkit::{Town, Yielding, stop_at};
@@ -87,6 +87,32 @@ async fn what_is_hidden_by_the_time_it_is_told_is_not_told() {
     live.apply(&changes(&town).await);
     town.block("ana", "bo").await;
     assert!(told(&mut posts).is_none());
+}
+
+/// R45: whoever took too little out in time is told so; whoever lost something through no fault of theirs
+/// is told that, behind what was heard before. Both have to listen again.
+#[tokio::test]
+async fn who_was_too_slow_and_who_was_hung_up_on_are_told_apart() {
+    let town = Town::of(["ana", "bo"]).await;
+    let live = Live::new(town.ground().clone());
+    let (bo, post) = (town.caller("bo"), town.post("ana", "hello").await);
+    let mut slow = live.listen(&bo, Matter::Likes(post.id.clone())).await.unwrap();
+    let mut posts = live.listen(&bo, Matter::NewPosts(None)).await.unwrap();
+    town.like("ana", &post.id).await;
+    let all = changes(&town).await;
+    live.apply(&all);
+    (0..64).for_each(|_| live.apply(&all));
+    let mut hung_up = live.listen(&bo, Matter::NewPosts(None)).await.unwrap();
+    live.missed();
+    assert_eq!(content(told(&mut posts)).as_deref(), Some("hello"));
+    for _ in 0..2 {
+        let too_slow = told(&mut slow).unwrap().unwrap_err();
+        assert!(matches!(too_slow, LiveError::TooSlow));
+        assert_eq!(too_slow.code(), Code::RateLimited);
+        let missed = told(&mut hung_up).unwrap().unwrap_err();
+        assert!(matches!(missed, LiveError::Missed));
+        assert_eq!(missed.code(), Code::Conflict);
+    }
 }
 
 /// R45: nobody can listen to the quests of somebody else.

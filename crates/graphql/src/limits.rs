@@ -1,6 +1,7 @@
 //! How much one request may ask for.
 
 mod cost;
+mod roots;
 mod tokens;
 
 use async_graphql::Variables;
@@ -48,7 +49,8 @@ const NESTED_MAX: usize = 32;
 impl Limits {
     /// A schema that keeps to them.
     pub fn on(self, schema: Builder) -> Schema {
-        Schema::new(schema.limit_recursive_depth(NESTED_MAX), self)
+        // What was meant by a name that does not exist takes long to find among all that do.
+        Schema::new(schema.limit_recursive_depth(NESTED_MAX).disable_suggestions(), self)
     }
 
     /// Refuses too many requests in one.
@@ -60,6 +62,7 @@ impl Limits {
     pub(crate) fn check_text(&self, document: &str) -> Result<(), Refused> {
         let found = tokens::count(document);
         within("words and signs", found.tokens, self.tokens_max)?;
+        within("bytes of a name", found.longest, tokens::NAME_BYTES_MAX)?;
         within("brackets within brackets", found.nested, tokens::NESTED_MAX)
     }
 
@@ -71,13 +74,15 @@ impl Limits {
         variables: &Variables,
     ) -> Result<(), Refused> {
         let measures = cost::measured(types, document, variables);
-        measures.iter().try_for_each(|measure| self.check_measure(measure))
+        measures.iter().try_for_each(|measure| self.check_measure(measure))?;
+        roots::check(document)
     }
 
     fn check_measure(&self, measure: &Measure) -> Result<(), Refused> {
         within("fields within fields", measure.depth, self.depth_max)?;
         within("fields and fragments within each other", measure.nested, NESTED_MAX)?;
         within("lists of the schema within lists", measure.looks, cost::LOOKS_MAX)?;
+        within("fields of the schema itself", measure.schema, cost::SCHEMA_MAX)?;
         within("aliases", measure.aliases, self.aliases_max)?;
         within("directives", measure.directives, self.directives_max)?;
         within("fields, those in lists by the page", measure.cost, self.cost_max)

@@ -12,7 +12,7 @@ use async_graphql::extensions::{
 };
 use async_graphql::parser::types::{ExecutableDocument, OperationType};
 use async_graphql::registry::Registry;
-use async_graphql::{Request, Response, SchemaBuilder, SchemaEnv, ServerResult};
+use async_graphql::{Request, Response, SchemaBuilder, SchemaEnv, ServerResult, Variables};
 use async_trait::async_trait;
 use futures::stream::{BoxStream, StreamExt as _};
 use futures::{FutureExt as _, stream};
@@ -81,7 +81,7 @@ impl Schema {
         self.inner.execute_stream(prepared.request)
     }
 
-    /// Answers whatever is asked, if it is not too much.
+    /// Answers whatever is asked, if it is not too much: for those who may ask for anything.
     pub async fn execute(&self, request: impl Into<Request>) -> Response {
         match self.prepare(request.into()) {
             Ok(prepared) => self.answer(prepared).await,
@@ -99,11 +99,23 @@ impl Schema {
 
     fn read(&self, request: &mut Request) -> ServerResult<Option<OperationType>> {
         self.limits.check_text(&request.query).map_err(Refused::unasked)?;
-        let (variables, name) = (request.variables.clone(), request.operation_name.clone());
+        // Taken out for as long as the document is looked at, which the request has as well.
+        let variables = std::mem::take(&mut request.variables);
+        let kind = self.read_with(request, &variables);
+        request.variables = variables;
+        kind
+    }
+
+    fn read_with(
+        &self,
+        request: &mut Request,
+        variables: &Variables,
+    ) -> ServerResult<Option<OperationType>> {
+        let name = request.operation_name.clone();
         let asked = request.data.get(&TypeId::of::<Arc<Asked>>());
         let asked = asked.and_then(|asked| asked.downcast_ref::<Arc<Asked>>()).cloned();
         let document = request.parsed_query()?;
-        self.limits.check(types()?, document, &variables).map_err(Refused::unasked)?;
+        self.limits.check(types()?, document, variables).map_err(Refused::unasked)?;
         let mut kinds = document.operations.iter().map(|(_, operation)| operation.node.ty);
         // What is looked up is kept until a query is answered. After a change, and as long as somebody
         // listens, everything is looked up anew.

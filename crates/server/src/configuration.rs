@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use roundtable_domain::Settings;
 use serde::Deserialize;
 
+use crate::tokens::INTERNAL;
+
 pub use self::layers::Layers;
 pub use self::parts::{
     GraphqlSettings, HttpSettings, LiveSettings, LogFormat, LogSettings, OidcSettings, Role,
@@ -72,12 +74,14 @@ pub enum Misconfigured {
         error: std::io::Error,
     },
     /// The file is no TOML.
-    #[error("{}: {error}", path.display())]
+    #[error("{}, line {line}: {problem}", path.display())]
     Syntax {
         /// Which file.
         path: PathBuf,
-        /// Where, and why not.
-        error: Box<toml::de::Error>,
+        /// Where. What stands there is not shown: it may be a secret.
+        line: usize,
+        /// Why not.
+        problem: String,
     },
     /// A value is not what its key needs.
     #[error("{key}: {problem} (from {source_name})")]
@@ -147,6 +151,10 @@ impl Configuration {
         if sign_in.secret.as_ref().is_some_and(|secret| secret.expose().chars().count() < 32) {
             let why = "expected 32 characters or more that nobody can guess";
             return Err(Misconfigured::together("sign-in.secret", why));
+        }
+        if sign_in.audience == INTERNAL {
+            let why = format!("`{INTERNAL}` is for the tokens that processes show each other");
+            return Err(Misconfigured::together("sign-in.audience", why));
         }
         if http.tls.certificate.is_some() != http.tls.key.is_some() {
             let why = "`certificate` and `key` belong together";

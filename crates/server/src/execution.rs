@@ -46,7 +46,7 @@ impl Execution {
         };
         let mut schema = roundtable_graphql::schema();
         if !settings.introspection {
-            schema = schema.disable_introspection().disable_suggestions();
+            schema = schema.disable_introspection();
         }
         Self { schema: limits.on(schema), process, limits, meters }
     }
@@ -82,8 +82,13 @@ impl Execution {
     }
 
     /// Answers one request as often as there is something to tell.
-    pub(crate) fn stream(&self, request: Request, client: &Client) -> BoxStream<'static, Response> {
-        let prepared = match self.prepared(request, client, Allows::Everything, None) {
+    pub(crate) fn stream(
+        &self,
+        request: Request,
+        client: &Client,
+        allows: Allows,
+    ) -> BoxStream<'static, Response> {
+        let prepared = match self.prepared(request, client, allows, None) {
             Ok(prepared) => prepared,
             Err(refused) => {
                 self.count(&refused);

@@ -12,9 +12,11 @@ use crate::identity::{READ_SCOPE, WRITE_SCOPE};
 pub(crate) enum Allows {
     /// To look.
     Queries,
+    /// To look and to listen.
+    Listening,
     /// To look and to change.
     Calls,
-    /// To listen, too.
+    /// To look, to change and to listen.
     Everything,
 }
 
@@ -23,8 +25,8 @@ impl Allows {
     pub(crate) fn pass(self, caller: Option<&Caller>, kind: OperationType) -> Result<(), Refused> {
         let allowed = match kind {
             OperationType::Query => true,
-            OperationType::Mutation => self != Self::Queries,
-            OperationType::Subscription => self == Self::Everything,
+            OperationType::Mutation => matches!(self, Self::Calls | Self::Everything),
+            OperationType::Subscription => matches!(self, Self::Listening | Self::Everything),
         };
         if !allowed {
             return Err(Refused::bad(match kind {

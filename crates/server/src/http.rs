@@ -21,6 +21,7 @@ use roundtable_graphql::Refused;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate as _};
 
 use crate::execution::Execution;
 use crate::meters::Meters;
@@ -80,7 +81,10 @@ pub(crate) fn router(app: App) -> Router {
         .fallback(any(refusals::nowhere))
         .layer(CatchPanicLayer::custom(broke));
     if settings.http.compression {
-        router = router.layer(CompressionLayer::new());
+        // Images are left as they are by default; films are as dense, and longer.
+        let dense = NotForContentType::const_new("video/");
+        let worth_it = DefaultPredicate::new().and(dense);
+        router = router.layer(CompressionLayer::new().compress_when(worth_it));
     }
     let passing = axum::middleware::from_fn_with_state(app.clone(), passage::pass);
     router.layer(cors).layer(passing).with_state(app)

@@ -54,7 +54,9 @@ impl Identity {
             let holder =
                 Accounts::new(self.ground.clone()).authenticate(&Secret::new(proof)).await?;
             let client = Client { caller: Some(holder.caller), session: None, address };
-            return Ok(Known { client, until: None });
+            // As long as a token: what listens with it ends, and shows whether it is still a key.
+            let until = self.ground.clock().now_seconds() + u64::from(self.tokens.seconds());
+            return Ok(Known { client, until: Some(until) });
         }
         if let Some(proven) = self.tokens.read(proof).await? {
             let roles =

@@ -1,6 +1,7 @@
 //! Connections: taken up to a limit, encrypted where that is configured, given up when the other end does
 //! not read, and brought to their end when the process stops.
 
+mod greeting;
 mod patient;
 mod tls;
 
@@ -20,13 +21,19 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower_service::Service as _;
 
+use self::greeting::Greeting;
 use self::patient::Patient;
 pub(crate) use self::tls::acceptor;
 use crate::http::{App, Peer};
 use crate::stopping::Stopping;
 
-/// How long a client may take to say hello, and to send the head of a request.
+/// How long a client may take to say hello.
 const HELLO: Duration = Duration::from_secs(10);
+/// How long a client may take to send the head of a request, and with it how long a connection of HTTP/1
+/// is kept between two: longer than proxies keep theirs, so that they never send into one that closes.
+const HEAD: Duration = Duration::from_secs(75);
+/// Requests at a time on one connection of HTTP/2.
+const STREAMS_MAX: u32 = 32;
 /// Before the next try, when the system has no more connections to give.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How often a quiet connection of HTTP/2 is asked whether it is still there.
@@ -99,9 +106,14 @@ impl Listening {
         stream: S,
         peer: SocketAddr,
     ) {
+        let stream = Greeting::new(stream, HELLO);
         let mut builder = Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(HELLO);
-        builder.http2().timer(TokioTimer::new()).keep_alive_interval(KEEPALIVE);
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(KEEPALIVE)
+            .max_concurrent_streams(STREAMS_MAX);
         let router = self.router.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(Peer(peer));

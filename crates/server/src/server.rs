@@ -64,6 +64,10 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
         let url = url_of(address, tls.is_some());
+        let has_address = http.public_url.is_some() || configuration.settings.media.s3.is_some();
+        if address.ip().is_unspecified() && !has_address {
+            tracing::warn!("http.public-url: none; files are then found at {url}, from here only");
+        }
         let opening = Box::pin(Process::open(configuration, clock, &url));
         let process = Arc::new(opening.await?);
         let (stop, stopping) = Stop::new();

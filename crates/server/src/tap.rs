@@ -3,24 +3,39 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroUsize;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use lru::LruCache;
 use parking_lot::Mutex;
 use roundtable_domain::{Feeds, Live, Messages, Notifications};
-use roundtable_model::entities::FeedItem;
-use roundtable_model::{Core, Entity, Processor as Name};
+use roundtable_model::entities::{
+    Activity, Comment, Follow, Group, GroupMember, Like, Message, Notification, Post, Quest, User,
+};
+use roundtable_model::{Answer as _, Processor as Name};
 use roundtable_streams::{Batch, Effects, Failure, Processor};
 use roundtable_table::{Change, Sequence};
 
 use crate::relay::Relay;
 
-/// Everything but the copies in feeds, which are most changes, and which nobody listens to.
-static WANTED: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let all = Core::SHAPE.entities.iter().map(|entity| entity.name);
-    all.filter(|name| *name != FeedItem::SHAPE.name).collect()
-});
+/// What those in a process look at, and nothing else: what is nobody's business, such as passwords and
+/// keys, does not leave the process that reads it.
+const WANTED: [&str; 11] = [
+    // For feeds and those who listen.
+    Activity::ENTITY.name,
+    Post::ENTITY.name,
+    // For feeds.
+    User::ENTITY.name,
+    Group::ENTITY.name,
+    // For those who listen.
+    Like::ENTITY.name,
+    Comment::ENTITY.name,
+    Follow::ENTITY.name,
+    GroupMember::ENTITY.name,
+    Quest::ENTITY.name,
+    Message::ENTITY.name,
+    Notification::ENTITY.name,
+];
 
 /// Items whose changes are known again when they come twice.
 const KNOWN_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(100_000 - 1);
@@ -142,9 +157,27 @@ impl Processor for Tap {
 
 #[cfg(test)]
 mod tests {
+    use roundtable_model::Core;
+    use roundtable_model::entities::{ApiKey, Credential, EmailLock, Invitation, Session};
     use roundtable_table::Key;
 
     use super::*;
+
+    #[test]
+    fn nothing_secret_leaves_a_process() {
+        let is_entity =
+            |name: &&str| Core::SHAPE.entities.iter().any(|entity| entity.name == *name);
+        assert!(WANTED.iter().all(is_entity));
+        for secret in [
+            Credential::ENTITY.name,
+            Session::ENTITY.name,
+            ApiKey::ENTITY.name,
+            Invitation::ENTITY.name,
+            EmailLock::ENTITY.name,
+        ] {
+            assert!(!WANTED.contains(&secret), "{secret}");
+        }
+    }
 
     #[test]
     fn what_is_told_again_is_passed_over_and_what_is_new_is_not() {

@@ -34,7 +34,7 @@ struct Claims {
 }
 
 /// Who tokens are for that processes of one installation show each other.
-const INTERNAL: &str = "roundtable-internal";
+pub(crate) const INTERNAL: &str = "roundtable-internal";
 /// How long such a token is good: it is shown at once.
 const INTERNAL_SECONDS: u64 = 60;
 
@@ -87,6 +87,11 @@ impl Tokens {
     ) -> Self {
         let checked = Mutex::new(LruCache::new(CHECKED_MAX));
         Self { keys, clock, issuer, audience, seconds, checked }
+    }
+
+    /// How long a token is good.
+    pub(crate) const fn seconds(&self) -> u32 {
+        self.seconds
     }
 
     /// Who shows this token. `Ok(None)`: it is none of ours, and may be somebody else's.

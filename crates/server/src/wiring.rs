@@ -278,7 +278,7 @@ async fn open_media(
     if let Some(bucket) = &settings.media.s3 {
         return Ok((None, Arc::new(Bucket::open(bucket)?)));
     }
-    if process.store.kind == StoreKind::Dynamodb && process.role != Role::All {
+    if process.store.kind == StoreKind::Dynamodb {
         tracing::warn!(
             "media.s3: none; all processes must then see the same directory `store.data`"
         );

@@ -1,7 +1,8 @@
 //! `roundtable export`: writes everything down.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -45,20 +46,20 @@ impl Export {
         if fs::read_dir(&into).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::NotEmpty { path: into });
         }
-        fs::create_dir_all(&into).map_err(Failure::file(&into))?;
+        keep_private(&into).map_err(Failure::file(&into))?;
         let into = std::path::absolute(&into).map_err(Failure::file(&into))?;
         let progress = Shown::new();
         // Beside where everything goes: there is room there.
         let copied = tempfile::tempdir_in(&into).map_err(Failure::file(&into))?;
+        let moment = copied.path().join("data");
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let written = runtime.map_err(Failure::Start)?.block_on(async {
             let store = match &data {
                 None => installation.open(briefly()).await?.store,
                 Some(data) => {
                     progress.stage("Copying", None);
-                    let moment = copied.path().join("data");
                     copy(data, &moment)?;
-                    Store::new(Engine::open(moment, briefly())?)
+                    Store::new(Engine::open(&moment, briefly())?)
                 }
             };
             let mut written = Vec::new();
@@ -69,8 +70,9 @@ impl Export {
             Ok::<_, Failure>(written)
         });
         progress.finish();
-        if let (Some(data), Ok(_)) = (&data, &written) {
-            roundtable_server::copy_beside(data, &into)?;
+        if data.is_some() && written.is_ok() {
+            // Of the same moment as the tables.
+            roundtable_server::copy_beside(&moment, &into)?;
         }
         for (name, count) in written? {
             writeln!(out, "{}: {count} items", into.join(format!("{name}{ENDING}")).display())?;
@@ -79,10 +81,18 @@ impl Export {
     }
 }
 
+/// Makes the directory, for nobody else: the tables hold the hashes of passwords.
+fn keep_private(into: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(into)?;
+    // It may have been there before.
+    fs::set_permissions(into, Permissions::from_mode(0o700))
+}
+
 /// Writes a table down; how many items it has.
 async fn write(table: &Table, name: &str, into: &Path, progress: &Shown) -> Result<u64, Failure> {
     let path = into.join(format!("{name}{ENDING}"));
-    let mut file = BufWriter::new(File::create_new(&path).map_err(Failure::file(&path))?);
+    let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
+    let mut file = BufWriter::new(file.map_err(Failure::file(&path))?);
     progress.stage(name, None);
     let (mut count, mut next) = (0, None);
     loop {
@@ -98,6 +108,23 @@ async fn write(table: &Table, name: &str, into: &Path, progress: &Shown) -> Resu
                 file.into_inner().map_err(|error| Failure::file(&path)(error.into_error()))?;
             file.sync_all().map_err(Failure::file(&path))?;
             return Ok(count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_down_is_for_nobody_else() {
+        let place = tempfile::tempdir().unwrap();
+        let (new, old) = (place.path().join("new"), place.path().join("old"));
+        fs::create_dir(&old).unwrap();
+        fs::set_permissions(&old, Permissions::from_mode(0o755)).unwrap();
+        for into in [new, old] {
+            keep_private(&into).unwrap();
+            assert_eq!(fs::metadata(&into).unwrap().permissions().mode() & 0o777, 0o700);
         }
     }
 }

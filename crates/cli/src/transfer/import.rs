@@ -25,6 +25,8 @@ const AT_ONCE: usize = 32;
 const TOLD_MAX: usize = 100;
 /// Where somebody else's stream was read to means nothing here.
 const ELSEWHERE: [&str; 2] = ["CHECKPOINT#", "LEASES#"];
+/// Keys, which are sealed with the secret of an installation: one that has its own cannot open others.
+const SEALED: &str = "KEY#";
 
 /// What to read, and into what.
 #[derive(Args, Debug)]
@@ -44,7 +46,8 @@ pub(crate) struct Import {
     /// A directory that `export` wrote
     #[arg(value_name = "SRC")]
     from: PathBuf,
-    /// Reads into a store that holds something already; items of the same key are replaced
+    /// Reads into a store that holds something already; items of the same key are replaced, but it
+    /// keeps its own signing keys
     #[arg(long)]
     merge: bool,
     #[command(flatten)]
@@ -108,7 +111,7 @@ impl Import {
         }
         for (source, table) in all {
             progress.stage(source.name, Some(source.items));
-            write(source, &table, progress).await?;
+            write(source, &table, self.merge, progress).await?;
         }
         let office = Office::open(store, installation.settings, engine.zip(data)).await?;
         office.pass_over().await.map_err(Failure::Refused)
@@ -148,7 +151,12 @@ fn look(sources: &mut [Source], progress: &Shown) -> Result<Vec<String>, Failure
     Ok(bad)
 }
 
-async fn write(source: &Source, table: &Table, progress: &Shown) -> Result<(), Failure> {
+async fn write(
+    source: &Source,
+    table: &Table,
+    merge: bool,
+    progress: &Shown,
+) -> Result<(), Failure> {
     let mut lines = Lines::open(&source.path, &source.table)?;
     let mut under_way = FuturesUnordered::new();
     let mut batch: Vec<Item> = Vec::new();
@@ -161,7 +169,7 @@ async fn write(source: &Source, table: &Table, progress: &Shown) -> Result<(), F
                 if batch.is_empty() {
                     first = number;
                 }
-                batch.extend(Some(item).filter(|item| !is_elsewhere(source, item)));
+                batch.extend(Some(item).filter(|item| !is_elsewhere(source, item, merge)));
                 true
             }
             None => false,
@@ -200,8 +208,34 @@ impl Source {
     }
 }
 
-/// Whether an item is only about how far the stream of another store was read.
-fn is_elsewhere(source: &Source, item: &Item) -> bool {
+/// Whether an item is only about how far the stream of another store was read, or, if this one holds
+/// something already, one of the other's keys.
+fn is_elsewhere(source: &Source, item: &Item, merge: bool) -> bool {
     let partition = item.text(&source.table.key.partition.name).unwrap_or_default();
     ELSEWHERE.iter().any(|begin| partition.starts_with(begin))
+        || merge && partition.starts_with(SEALED)
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_model::SCHEMA;
+
+    use super::*;
+    use crate::transfer::wire;
+
+    #[test]
+    fn a_store_that_holds_something_keeps_its_own_keys() {
+        let table = SCHEMA.iter().find(|shape| shape.name == "gg_ops").unwrap().definition("ops");
+        let source = Source { path: PathBuf::new(), name: "gg_ops", table, items: 0 };
+        for (partition, alone, merged) in [
+            ("KEY#access-tokens", false, true),
+            ("CHECKPOINT#counters", true, true),
+            ("USER#ana", false, false),
+        ] {
+            let line = format!("{{\"Item\":{{\"PK\":{{\"S\":\"{partition}\"}}}}}}");
+            let item = wire::read(line.as_bytes()).unwrap();
+            assert_eq!(is_elsewhere(&source, &item, false), alone, "{partition}");
+            assert_eq!(is_elsewhere(&source, &item, true), merged, "{partition}");
+        }
+    }
 }

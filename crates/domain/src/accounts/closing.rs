@@ -4,7 +4,7 @@ use roundtable_model::entities::{Credential, User};
 use roundtable_model::table::Delete;
 use roundtable_model::{Misfit, Nickname, UserStatus, rekey};
 
-use super::{AccountError, Accounts, names, own, tags};
+use super::{AccountError, Accounts, in_person, names, own, tags};
 use crate::access::Act;
 use crate::once::Tried;
 use crate::{Caller, Failure};
@@ -23,6 +23,7 @@ impl Accounts {
     ) -> Result<(), AccountError> {
         let me = self.ground.account(caller).await?;
         own(Act::DeleteAccount)?;
+        in_person(caller)?;
         if !me.nickname.same_as(nickname) {
             return Err(AccountError::OtherNickname);
         }

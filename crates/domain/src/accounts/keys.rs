@@ -6,7 +6,7 @@ use roundtable_model::{ApiKeyId, Entity, Expiry, Misfit, RequestId, Secret, Time
 
 use super::invitations::check_later;
 use super::tokens::KeyText;
-use super::{AccountError, Accounts, own};
+use super::{AccountError, Accounts, in_person, own};
 use crate::access::Act;
 use crate::limits::{API_KEYS_MAX, NAME_CHARS_MAX, SCOPES_MAX, check_count, check_filled};
 use crate::once::{Kept, Tried};
@@ -47,8 +47,7 @@ impl KeyHolder {
 }
 
 impl Accounts {
-    /// Makes a key for a program of the caller's. A program can make one only for what it may be used
-    /// for itself.
+    /// Makes a key for a program of the caller's. A program makes none itself.
     pub async fn create_key(
         &self,
         caller: &Caller,
@@ -58,11 +57,9 @@ impl Accounts {
     ) -> Result<NewKey, AccountError> {
         let me = self.ground.account(caller).await?;
         own(Act::ManageKeys)?;
+        in_person(caller)?;
         check_filled("name", name, NAME_CHARS_MAX)?;
         check_scopes(scopes)?;
-        if !scopes.iter().all(|scope| caller.has_scope(scope)) {
-            return Err(AccountError::WiderKey);
-        }
         let now = self.ground.now();
         check_later("expiresAt", expires_at, now)?;
         // Several at the same time may pass here; a few more do no harm.

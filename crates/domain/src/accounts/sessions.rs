@@ -11,7 +11,7 @@ use roundtable_model::table::Delete;
 use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId, UserStatus};
 
 use super::tokens::{Known, RefreshToken};
-use super::{AccountError, Accounts, SignedIn};
+use super::{AccountError, Accounts, SignedIn, in_person};
 use crate::commit::Rejected;
 use crate::limits::SESSIONS_MAX;
 use crate::{Caller, Failure};
@@ -84,6 +84,7 @@ impl Accounts {
 
     /// Signs all of the caller's devices out.
     pub async fn logout_everywhere(&self, caller: &Caller) -> Result<(), AccountError> {
+        in_person(caller)?;
         let sessions = self.ground.core().sessions(&caller.user_id).all().await?;
         self.end(&sessions).await?;
         Ok(())

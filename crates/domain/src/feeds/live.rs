@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use roundtable_model::ActivityId;
+use roundtable_model::entities::Activity;
 use tokio::sync::watch;
 
 use super::entry::Entry;
@@ -70,18 +71,37 @@ impl Feeds {
 impl LiveFeed {
     /// The next entry; waits for it.
     pub async fn next(&mut self) -> Result<FeedEntry, FeedError> {
+        // What is ready from before may be hidden by now.
+        let mut is_fresh = false;
         loop {
-            if let Some(entry) = self.ready.pop_front() {
-                self.last = Place::of(&entry.activity).max(self.last.clone());
-                return Ok(entry);
+            while let Some(entry) = self.ready.front() {
+                let place = Place::of(&entry.activity);
+                let entry =
+                    if is_fresh { Some(entry.clone()) } else { self.as_it_is(entry).await? };
+                // Taken off when it is known what becomes of it: whoever stops waiting loses nothing.
+                self.ready.pop_front();
+                self.last = place.max(self.last.clone());
+                if let Some(entry) = entry {
+                    return Ok(entry);
+                }
             }
             // Marked as seen before the log is looked at: what comes later ends the wait below.
             self.changed.borrow_and_update();
-            if !self.look().await? {
+            is_fresh = self.look().await?;
+            if !is_fresh {
                 // The sender lives in the feeds that this holds.
                 let _ = self.changed.changed().await;
             }
         }
+    }
+
+    /// An entry that has waited, if the reader may be told of it at this moment.
+    async fn as_it_is(&self, entry: &FeedEntry) -> Result<Option<FeedEntry>, FeedError> {
+        let Activity { actor_id, group_id, created_at, activity_id, .. } = &entry.activity;
+        let home = Activity::home(actor_id, group_id);
+        let now = self.feeds.at(&self.caller, &[(home, *created_at, activity_id.clone())]).await?;
+        let now = now.into_iter().flatten().next();
+        Ok(now.map(|now| FeedEntry { source: entry.source, ..now }))
     }
 
     /// Looks at some more of what has come; whether there was any.

@@ -6,9 +6,10 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use roundtable_model::table::Change;
 use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
-use super::Matter;
 use super::heard::{Happening, heard};
+use super::{LiveError, Matter};
 
 /// Events that wait for a listener to one thing.
 const NARROW: usize = 64;
@@ -26,7 +27,8 @@ pub(super) struct Hub {
 pub(super) struct Ear {
     hub: Arc<Hub>,
     pub(super) matter: Matter,
-    heard: Option<broadcast::Receiver<Arc<Happening>>>,
+    /// Why there is nothing to hear any more, once that is so.
+    heard: Result<broadcast::Receiver<Arc<Happening>>, LiveError>,
 }
 
 impl Hub {
@@ -43,7 +45,7 @@ impl Hub {
         };
         let channel =
             channels.entry(matter.clone()).or_insert_with(|| broadcast::Sender::new(room));
-        Ear { hub: Arc::clone(self), matter, heard: Some(channel.subscribe()) }
+        Ear { hub: Arc::clone(self), matter, heard: Ok(channel.subscribe()) }
     }
 
     /// Some changes were missed: all who listen learn that, and have to come again.
@@ -71,19 +73,23 @@ impl Hub {
 }
 
 impl Ear {
-    /// The next event; `None` when some were lost, and from then on.
-    pub(super) async fn next(&mut self) -> Option<Arc<Happening>> {
-        let next = self.heard.as_mut()?.recv().await.ok();
-        if next.is_none() {
-            self.heard = None;
-        }
-        next
+    /// The next event; refused when some were lost, and from then on.
+    pub(super) async fn next(&mut self) -> Result<Arc<Happening>, LiveError> {
+        let heard = self.heard.as_mut().map_err(|lost| lost.clone())?;
+        let lost = match heard.recv().await {
+            Ok(happening) => return Ok(happening),
+            Err(RecvError::Lagged(_)) => LiveError::TooSlow,
+            // Hung up: it is no fault of who listens.
+            Err(RecvError::Closed) => LiveError::Missed,
+        };
+        self.heard = Err(lost.clone());
+        Err(lost)
     }
 }
 
 impl Drop for Ear {
     fn drop(&mut self) {
-        self.heard = None;
+        self.heard = Err(LiveError::Missed);
         let mut channels = self.hub.channels.lock();
         if channels.get(&self.matter).is_some_and(|channel| channel.receiver_count() == 0) {
             channels.remove(&self.matter);

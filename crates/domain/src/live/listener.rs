@@ -39,12 +39,12 @@ impl Live {
 
 impl Listener {
     /// The next event that the listener may hear of; waits for it. Refused from the moment on at which
-    /// they cannot listen any more, and when they listened too slowly.
+    /// they cannot listen any more, when they listened too slowly, and when something was missed here.
     pub async fn next(&mut self) -> Result<Event, LiveError> {
         loop {
             let happening = match &self.untold {
                 Some(happening) => Arc::clone(happening),
-                None => self.ear.next().await.ok_or(LiveError::TooSlow)?,
+                None => self.ear.next().await?,
             };
             self.untold = Some(Arc::clone(&happening));
             let me = self.live.ground.reader(&self.caller).await?;

@@ -7,9 +7,15 @@ use async_graphql::parser::types::{
     ExecutableDocument, Field, OperationDefinition, OperationType, Selection, SelectionSet,
 };
 use async_graphql::registry::{MetaField, MetaType, MetaTypeName, Registry};
-use async_graphql::{Name, Positioned, Value, Variables};
+use async_graphql::{Name, Positioned, Variables};
+use async_graphql_value::{ConstValue, Value};
 use roundtable_domain::{FEED_ITEMS, MESSAGE_ITEMS, PAGE_ITEMS, PAGE_ITEMS_MAX};
 
+/// Types of the schema, and things of each of them, about as many as there are.
+const TYPES: u64 = 150;
+const PARTS: u64 = 10;
+/// What may be asked about the schema itself, all its lists taken as so long: twice what tools ask.
+pub(super) const SCHEMA_MAX: u64 = 1_500_000;
 /// What a list costs beside its items: it is a read of its own.
 const LIST_COST: u64 = 10;
 /// Lists of the schema's types within each other: every one of them may be all there is.
@@ -21,6 +27,8 @@ const FEW_ITEMS: u64 = 5;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Measure {
     pub(super) cost: u64,
+    /// The same, of what is asked about the schema itself.
+    pub(super) schema: u64,
     /// Fields within fields.
     pub(super) depth: usize,
     /// Fields and fragments within each other.
@@ -35,6 +43,7 @@ impl Measure {
     /// Both, beside each other.
     fn and(&mut self, other: Self) {
         self.cost = self.cost.saturating_add(other.cost);
+        self.schema = self.schema.saturating_add(other.schema);
         self.depth = self.depth.max(other.depth);
         self.nested = self.nested.max(other.nested);
         self.looks = self.looks.max(other.looks);
@@ -43,7 +52,7 @@ impl Measure {
     }
 }
 
-/// Measures every operation of a document.
+/// Measures every operation of a document, and every fragment: those that nobody uses are validated, too.
 pub(super) fn measured(
     registry: &Registry,
     document: &ExecutableDocument,
@@ -51,8 +60,10 @@ pub(super) fn measured(
 ) -> Vec<Measure> {
     let each = document.operations.iter().map(|(_, operation)| {
         let operation = &operation.node;
-        let mut measuring =
-            Measuring { registry, document, variables, operation, fragments: HashMap::new() };
+        let mut measuring = Measuring {
+            operation: Some(operation),
+            ..Measuring::of(registry, document, variables)
+        };
         let root = match operation.ty {
             OperationType::Query => Some(&registry.query_type),
             OperationType::Mutation => registry.mutation_type.as_ref(),
@@ -63,20 +74,45 @@ pub(super) fn measured(
         measure.directives += operation.directives.len();
         measure
     });
-    each.collect()
+    let mut alone = Measuring::of(registry, document, variables);
+    each.chain(document.fragments.keys().map(|name| alone.fragment(name))).collect()
+}
+
+/// As much of a value as a measure needs.
+enum Given {
+    Number(u64),
+    List(usize),
+}
+
+impl Given {
+    fn of(value: &ConstValue) -> Option<Self> {
+        match value {
+            ConstValue::Number(number) => number.as_u64().map(Self::Number),
+            ConstValue::List(items) => Some(Self::List(items.len())),
+            _ => None,
+        }
+    }
 }
 
 struct Measuring<'a> {
     registry: &'a Registry,
     document: &'a ExecutableDocument,
     variables: &'a Variables,
-    operation: &'a OperationDefinition,
+    operation: Option<&'a OperationDefinition>,
     /// Fragments that were measured: each once, however often it is used. One that is in itself is
     /// nothing here, and refused later.
     fragments: HashMap<&'a Name, Measure>,
 }
 
 impl<'a> Measuring<'a> {
+    fn of(
+        registry: &'a Registry,
+        document: &'a ExecutableDocument,
+        variables: &'a Variables,
+    ) -> Self {
+        Self { registry, document, variables, operation: None, fragments: HashMap::new() }
+    }
+
     fn set(&mut self, set: &'a Positioned<SelectionSet>, on: Option<&'a MetaType>) -> Measure {
         let mut all = Measure::default();
         for selection in &set.node.items {
@@ -127,6 +163,11 @@ impl<'a> Measuring<'a> {
             _ => (1, 0),
         };
         measure.cost = measure.cost.saturating_mul(times).saturating_add(1 + extra);
+        if on.is_some_and(|on| on.name().starts_with("__")) {
+            let parts = known.filter(|known| known.ty.starts_with('['));
+            let times = parts.map_or(1, |_| if field.name.node == "types" { TYPES } else { PARTS });
+            measure.schema = measure.schema.saturating_mul(times).saturating_add(1);
+        }
         measure.depth += 1;
         measure.looks += usize::from(is_look(field, on));
         measure.aliases += usize::from(field.alias.is_some());
@@ -138,7 +179,7 @@ impl<'a> Measuring<'a> {
     fn times(&self, field: &Field, known: &MetaField, on: Option<&MetaType>) -> (u64, u64) {
         let name = MetaTypeName::concrete_typename(&known.ty);
         if name.starts_with("__") || on.is_some_and(|on| is_connection(on.name())) {
-            // The schema is small, and a connection has been counted where it was asked for.
+            // The schema is measured by itself, and a connection has been counted where it was asked for.
             return (1, 0);
         }
         if is_connection(name) {
@@ -148,7 +189,7 @@ impl<'a> Measuring<'a> {
             return (1, 0);
         }
         match self.value(field, "nodeIds") {
-            Some(Value::List(ids)) => (ids.len() as u64, LIST_COST),
+            Some(Given::List(ids)) => (ids as u64, LIST_COST),
             _ => (FEW_ITEMS, 0),
         }
     }
@@ -162,27 +203,30 @@ impl<'a> Measuring<'a> {
         };
         let asked = ["first", "limit"].into_iter().find_map(|argument| {
             match self.value(field, argument)? {
-                Value::Number(number) => number.as_u64(),
-                _ => None,
+                Given::Number(number) => Some(number),
+                Given::List(_) => None,
             }
         });
         asked.unwrap_or(otherwise as u64).clamp(1, PAGE_ITEMS_MAX as u64)
     }
 
-    /// The value of an argument, or of the variable it is.
-    fn value(&self, field: &Field, argument: &str) -> Option<Value> {
-        let given = field.get_argument(argument)?.node.clone();
-        given.into_const_with(|name| self.variable(&name).ok_or(())).ok()
+    /// What is given for an argument, or for the variable it is.
+    fn value(&self, field: &Field, argument: &str) -> Option<Given> {
+        match &field.get_argument(argument)?.node {
+            Value::Variable(name) => Given::of(self.variable(name)?),
+            Value::Number(number) => number.as_u64().map(Given::Number),
+            Value::List(items) => Some(Given::List(items.len())),
+            _ => None,
+        }
     }
 
-    /// The value of a variable, or else its default.
-    fn variable(&self, name: &Name) -> Option<Value> {
-        if let Some(value) = self.variables.get(name) {
-            return Some(value.clone());
-        }
-        let mut defined = self.operation.variable_definitions.iter().map(|it| &it.node);
-        let defined = defined.find(|it| it.name.node == *name)?;
-        defined.default_value.as_ref().map(|value| value.node.clone())
+    /// The value of a variable, or else its default. It may be long, and be used often.
+    fn variable(&self, name: &Name) -> Option<&ConstValue> {
+        self.variables.get(name).or_else(|| {
+            let mut defined = self.operation?.variable_definitions.iter().map(|it| &it.node);
+            let defined = defined.find(|it| it.name.node == *name)?;
+            defined.default_value.as_ref().map(|value| &value.node)
+        })
     }
 
     fn kind(&self, name: &str) -> Option<&'a MetaType> {

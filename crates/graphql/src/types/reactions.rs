@@ -121,6 +121,10 @@ impl ShareResult {
 
     /// How many passed it on; counted in the background, so this one may be missing for a moment.
     async fn share_count(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
+        // Whoever takes a share back may not see the post any more.
+        if Post::load(ctx, &self.0.post_id).await?.is_none() {
+            return Ok(0);
+        }
         let counter = Asked::of(ctx)?.load.one(CounterOf(self.0.post_id.clone())).await?;
         Ok(counter.map_or(0, |counter| counter.shares))
     }

@@ -110,3 +110,51 @@ fn a_batch_has_its_limit() {
         "TOO_COMPLEX"
     );
 }
+
+#[tokio::test]
+async fn a_subscription_listens_to_one_thing() {
+    let stage = Stage::of(["ana"]).await;
+    for several in [
+        "subscription { onCreatePost { id } onCreatePost { id } }",
+        "subscription { onCreatePost { id } onToggleLike { liked } }",
+        "subscription { ...A } fragment A on Subscription { onCreatePost { id } }",
+    ] {
+        assert_eq!(stage.refused("ana", several).await, "BAD_REQUEST", "{several}");
+    }
+}
+
+#[tokio::test]
+async fn a_mutation_does_each_thing_once() {
+    let stage = Stage::of(["ana"]).await;
+    let post = r#"createPost(input: { content: "again", contentType: "text" }) { id }"#;
+    for twice in [
+        format!("mutation {{ {post} {post} }}"),
+        format!("mutation {{ {post} ... on Mutation {{ {post} }} }}"),
+        format!("mutation {{ ...A ...A }} fragment A on Mutation {{ {post} }}"),
+    ] {
+        assert_eq!(stage.refused("ana", &twice).await, "BAD_REQUEST", "{twice}");
+    }
+    let answer = stage.ask("ana", "{ me { posts { items { id } } } }").await;
+    assert_eq!(answer["me"]["posts"]["items"], serde_json::json!([]));
+    stage.ask("ana", &format!("mutation {{ {post} second: {post} }}")).await;
+}
+
+#[tokio::test]
+async fn the_schema_is_not_asked_about_without_end() {
+    let names = "name ".repeat(2_000);
+    let wide =
+        format!("{{ __schema {{ types {{ fields {{ type {{ fields {{ {names} }} }} }} }} }} }}");
+    assert_eq!(code(&wide).await, "TOO_COMPLEX");
+}
+
+#[tokio::test]
+async fn what_hides_its_length_is_measured() {
+    let marks = format!("{{ me {{ {} }} }}", "id\u{feff}".repeat(6_000));
+    assert_eq!(code(&marks).await, "TOO_COMPLEX");
+    let spreads = format!("{{ {} }} fragment A on Query {{ me {{ id }} }}", "...A".repeat(6_000));
+    assert_eq!(code(&spreads).await, "TOO_COMPLEX");
+    let unused = (0..60).map(|n| format!("a{n}: me {{ id }} ")).collect::<String>();
+    let unused = format!("{{ me {{ id }} }} fragment A on Query {{ {unused} }}");
+    assert_eq!(code(&unused).await, "TOO_COMPLEX");
+    assert_eq!(code(&format!("{{ {} }}", "a".repeat(1_000))).await, "TOO_COMPLEX");
+}

@@ -39,9 +39,14 @@ impl Layers {
     /// Over them, this file of TOML.
     pub fn file(mut self, path: &Path) -> Result<Self, Misconfigured> {
         let text = fs::read_to_string(path).map_err(Misconfigured::file(path))?;
-        let table: toml::Table = text.parse().map_err(|error| {
-            let (path, error) = (path.to_owned(), Box::new(error));
-            Misconfigured::Syntax { path, error }
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = 1 + before.matches('\n').count();
+            Misconfigured::Syntax {
+                path: path.to_owned(),
+                line,
+                problem: error.message().to_owned(),
+            }
         })?;
         let source = path.display().to_string();
         for (key, value) in flat(table) {

@@ -39,7 +39,9 @@ pub(super) async fn post(State(app): State<App>, request: Request) -> Response {
     };
     let wants_cost = head.headers.get(&XRAY).is_some_and(|value| value == "1");
     match asked {
-        Asked::One(request) if wants_events(&head.headers) => events::answer(&app, *request, known),
+        Asked::One(request) if wants_events(&head.headers) => {
+            events::answer(&app, *request, known, Allows::Everything)
+        }
         Asked::One(request) => {
             let client = &known.client;
             let answer = app.execution.once(*request, client, Allows::Calls, wants_cost).await;
@@ -78,7 +80,7 @@ pub(super) async fn get(State(app): State<App>, request: Request) -> Response {
         _ => return refused(Refused::bad("expected a document in `query`")),
     };
     if wants_events(&head.headers) {
-        return events::answer(&app, request, known);
+        return events::answer(&app, request, known, Allows::Listening);
     }
     let answer = app.execution.once(request, &known.client, Allows::Queries, false).await;
     one(&head.headers, &answer)

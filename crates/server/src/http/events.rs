@@ -1,5 +1,6 @@
 //! Listening by server-sent events: one subscription for each connection, `next` for every event and
-//! `complete` at the end, as the protocol of GraphQL over SSE has it.
+//! `complete` when there will be no more, as the protocol of GraphQL over SSE has it. A connection that
+//! ends without it is to be opened again.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -10,12 +11,14 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::StreamExt as _;
+use futures::stream::BoxStream;
 use roundtable_domain::Code;
 use roundtable_graphql::{Answer, Refused};
 use tokio::sync::mpsc;
 
 use super::App;
 use super::refusals::refused;
+use crate::gate::Allows;
 use crate::identity::Known;
 
 /// A comment, which keeps the connection from looking dead.
@@ -23,7 +26,12 @@ const STILL_HERE: Bytes = Bytes::from_static(b":\n\n");
 const COMPLETE: Bytes = Bytes::from_static(b"event: complete\ndata:\n\n");
 
 /// Answers with events.
-pub(super) fn answer(app: &App, request: async_graphql::Request, known: Known) -> Response {
+pub(super) fn answer(
+    app: &App,
+    request: async_graphql::Request,
+    known: Known,
+    allows: Allows,
+) -> Response {
     let Ok(seat) = Arc::clone(&app.seats).try_acquire_owned() else {
         return refused(Refused::new(Code::RateLimited, "too many are listening; try again later"));
     };
@@ -31,7 +39,8 @@ pub(super) fn answer(app: &App, request: async_graphql::Request, known: Known) -
     let app = app.clone();
     tokio::spawn(async move {
         let _held = app.meters.listener();
-        tell(&app, request, &known, &to).await;
+        let events = app.execution.stream(request, &known.client, allows);
+        tell(&app, events, &known, &to).await;
         drop(seat);
     });
     let body = futures::stream::unfold(from, async |mut from: mpsc::Receiver<Bytes>| {
@@ -46,10 +55,14 @@ pub(super) fn answer(app: &App, request: async_graphql::Request, known: Known) -
 }
 
 /// Tells a client of everything, until there is nothing more, it leaves, or it does not listen.
-async fn tell(app: &App, request: async_graphql::Request, known: &Known, to: &mpsc::Sender<Bytes>) {
+async fn tell(
+    app: &App,
+    mut events: BoxStream<'static, async_graphql::Response>,
+    known: &Known,
+    to: &mpsc::Sender<Bytes>,
+) {
     let settings = &app.process.settings.live;
     let slow = Duration::from_secs(settings.slow_seconds.max(1));
-    let mut stream = app.execution.stream(request, &known.client);
     let over = app.until(known);
     tokio::pin!(over);
     let mut quiet = tokio::time::interval(Duration::from_secs(settings.keepalive_seconds.max(1)));
@@ -57,10 +70,11 @@ async fn tell(app: &App, request: async_graphql::Request, known: &Known, to: &mp
     loop {
         let event = tokio::select! {
             () = to.closed() => return,
-            () = &mut over => COMPLETE,
-            () = app.stopping.clone().wished() => COMPLETE,
+            // Breaks off: there would be more, and whoever takes it for complete would not come back.
+            () = &mut over => return,
+            () = app.stopping.clone().wished() => return,
             _ = quiet.tick() => STILL_HERE,
-            next = stream.next() => match next {
+            next = events.next() => match next {
                 Some(answer) => Bytes::from(format!("event: next\ndata: {}\n\n", Answer(&answer).to_json())),
                 None => COMPLETE,
             },

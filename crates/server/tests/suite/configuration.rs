@@ -11,6 +11,25 @@ fn the_annotated_file_has_every_key_with_its_default() {
     assert_eq!(format!("{read:#?}"), format!("{:#?}", Configuration::default()));
 }
 
+/// A line that is no TOML may hold a secret, and errors end up in logs.
+#[test]
+fn what_stands_in_a_bad_line_is_not_told() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "[sign-in]\nsecret = hush-hush\n").unwrap();
+    let refused = Layers::new().file(file.path()).unwrap_err();
+    let (shown, inside) = (refused.to_string(), format!("{refused:?}"));
+    assert!(shown.contains("line 2: "), "{shown}");
+    assert!(!shown.contains("hush") && !inside.contains("hush"), "{shown}");
+}
+
+#[test]
+fn people_are_not_given_the_tokens_of_processes() {
+    let mine =
+        [(String::from("ROUNDTABLE_SIGN_IN__AUDIENCE"), String::from("roundtable-internal"))];
+    let refused = Configuration::read(Layers::new().environment(mine).unwrap()).unwrap_err();
+    assert!(refused.to_string().starts_with("sign-in.audience: "), "{refused}");
+}
+
 /// What has no default is there as a comment, so that every key can be found.
 #[test]
 fn every_key_of_the_code_is_in_the_annotated_file() {

@@ -144,7 +144,7 @@ async fn a_worker_that_dies_and_comes_back_loses_nothing_and_repeats_nothing() {
     let at = address(&worker);
     worker.crash().await;
     let cut = socket.hear_of("followers").await;
-    assert_eq!(cut["payload"]["errors"][0]["errorType"], "RATE_LIMITED", "{cut}");
+    assert_eq!(cut["payload"]["errors"][0]["errorType"], "CONFLICT", "{cut}");
     assert_eq!(socket.hear_of("followers").await["type"], "complete");
     one.until(COMPLETE, 0).await;
     all.clock.advance_ms(1_000);
@@ -266,7 +266,7 @@ async fn listeners_learn_that_they_missed_something_while_another_worker_is_away
         }
     }
 
-    let missed = |heard: &Value| heard["payload"]["errors"][0]["errorType"] == "RATE_LIMITED";
+    let missed = |heard: &Value| heard["payload"]["errors"][0]["errorType"] == "CONFLICT";
     worker.stop().await;
     // What was told before it went is told first.
     while !missed(&socket.hear().await) {}

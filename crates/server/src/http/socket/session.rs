@@ -13,11 +13,13 @@ use futures::{SinkExt as _, StreamExt as _};
 use parking_lot::Mutex;
 use roundtable_domain::Code;
 use roundtable_graphql::{Refused, is_unasked};
+use roundtable_model::Secret;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, timeout};
 
 use super::protocol::{Closing, Said, ack, complete, error, next, ping, pong};
+use crate::gate::Allows;
 use crate::http::App;
 use crate::http::asking::bearer;
 use crate::identity::Known;
@@ -34,7 +36,7 @@ pub(super) async fn serve(app: &App, socket: WebSocket, address: Option<IpAddr>)
     let (sink, mut said) = socket.split();
     let (out, waiting) = mpsc::channel(settings.buffer_max.max(1));
     let slow = Duration::from_secs(settings.slow_seconds.max(1));
-    let writing = tokio::spawn(write(sink, waiting, slow));
+    let mut writing = tokio::spawn(write(sink, waiting, slow));
     let mut session = Session::new(app, address, out.clone());
     let closing = session.listen(&mut said).await;
     session.subscriptions.abort_all();
@@ -43,9 +45,11 @@ pub(super) async fn serve(app: &App, socket: WebSocket, address: Option<IpAddr>)
         let _ = timeout(FAREWELL, out.send(closing.frame())).await;
     }
     drop(out);
-    // Whatever still waits for a client that does not read is given up.
-    if let Ok(Ok(Written::Slow)) = timeout(slow + FAREWELL, writing).await {
-        app.meters.slow();
+    match timeout(slow + FAREWELL, &mut writing).await {
+        Ok(Ok(Written::Slow)) => app.meters.slow(),
+        Ok(_) => {}
+        // Whatever still waits for a client that does not read is given up.
+        Err(_) => writing.abort(),
     }
 }
 
@@ -83,6 +87,8 @@ struct Session<'a> {
     address: Option<IpAddr>,
     out: mpsc::Sender<Message>,
     known: Option<Known>,
+    /// What was shown to be known, and is looked at again whenever something is asked.
+    proof: Option<Secret>,
     subscriptions: JoinSet<()>,
     names: Names,
     heard: Instant,
@@ -91,7 +97,8 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     fn new(app: &'a App, address: Option<IpAddr>, out: mpsc::Sender<Message>) -> Self {
         let (subscriptions, names) = (JoinSet::new(), Names::default());
-        Self { app, address, out, known: None, subscriptions, names, heard: Instant::now() }
+        let heard = Instant::now();
+        Self { app, address, out, known: None, proof: None, subscriptions, names, heard }
     }
 
     /// Hears what the client says; why it has to go, if it has to.
@@ -118,7 +125,7 @@ impl<'a> Session<'a> {
                 }
                 Some(ended) = self.subscriptions.join_next_with_id() => {
                     let id = ended.map_or_else(|broken| broken.id(), |(id, ())| id);
-                    self.forget(id);
+                    forget(&self.names, id);
                     continue;
                 }
                 _ = quiet.tick() => {
@@ -162,8 +169,8 @@ impl<'a> Session<'a> {
                 }
                 let proof = payload.as_ref().and_then(proof);
                 let proof = proof.map(bearer).transpose().map_err(|_| Some(Closing::Over))?;
-                let known = self.app.process.identity.of(proof, self.address).await;
-                self.known = Some(known.map_err(|_| Some(Closing::Over))?);
+                self.proof = proof.map(Secret::new);
+                self.known = Some(self.identify().await?);
                 ack()
             }
             Said::Complete { id } => {
@@ -177,8 +184,17 @@ impl<'a> Session<'a> {
         self.say(answer).await.ok_or(None)
     }
 
+    /// Whoever this is, at this moment: a key may have been revoked since, and a role taken away.
+    async fn identify(&self) -> Result<Known, Option<Closing>> {
+        let proof = self.proof.as_ref().map(Secret::expose);
+        let known = self.app.process.identity.of(proof, self.address).await;
+        known.map_err(|_| Some(Closing::Over))
+    }
+
     async fn subscribe(&mut self, id: String, request: Request) -> Result<(), Option<Closing>> {
-        let known = self.known.clone().ok_or(Some(Closing::Unknown))?;
+        if self.known.is_none() {
+            return Err(Some(Closing::Unknown));
+        }
         if self.names.lock().contains_key(&id) {
             return Err(Some(Closing::SameId));
         }
@@ -189,17 +205,20 @@ impl<'a> Session<'a> {
             let answer = Refused::new(Code::TooComplex, sentence).into();
             return self.say(error(&id, &answer)).await.ok_or(None);
         }
+        let known = self.identify().await?;
         let (app, out, names) = (self.app.clone(), self.out.clone(), Arc::clone(&self.names));
         let name = id.clone();
+        // Held meanwhile: it may be over before its name is there.
+        let mut under_way = self.names.lock();
         let task = self.subscriptions.spawn(async move {
             let last = tell(&app, request, &known, &id, &out).await;
             // Before the client hears that it is over: it may use the name again at once.
-            names.lock().remove(&id);
+            forget(&names, tokio::task::id());
             if let Some(last) = last {
                 let _ = out.send(last).await;
             }
         });
-        self.names.lock().insert(name, task);
+        under_way.insert(name, task);
         Ok(())
     }
 
@@ -207,10 +226,11 @@ impl<'a> Session<'a> {
     async fn say(&self, message: Message) -> Option<()> {
         self.out.send(message).await.ok()
     }
+}
 
-    fn forget(&mut self, ended: Id) {
-        self.names.lock().retain(|_, task| task.id() != ended);
-    }
+/// Its name may be another's by now.
+fn forget(names: &Names, ended: Id) {
+    names.lock().retain(|_, task| task.id() != ended);
 }
 
 /// Tells of one subscription until there is nothing more; what is to be said last.
@@ -221,7 +241,7 @@ async fn tell(
     id: &str,
     out: &mpsc::Sender<Message>,
 ) -> Option<Message> {
-    let mut stream = app.execution.stream(request, &known.client);
+    let mut stream = app.execution.stream(request, &known.client, Allows::Everything);
     while let Some(answer) = stream.next().await {
         if is_unasked(&answer) {
             return Some(error(id, &answer));
