@@ -116,7 +116,7 @@ impl<N: OutputType> Connection<N> {
         self.edges.iter().map(|edge| &edge.node).collect()
     }
 
-    async fn next_token(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
+    fn next_token(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
         self.next.as_ref().map(|next| next.sealed(ctx)).transpose()
     }
 
@@ -143,7 +143,7 @@ impl<N: OutputType> TypeName for Edge<N> {
 
 #[Object(name_type)]
 impl<N: OutputType> Edge<N> {
-    async fn cursor(&self, ctx: &Context<'_>) -> Result<String, Refused> {
+    fn cursor(&self, ctx: &Context<'_>) -> Result<String, Refused> {
         self.place.sealed(ctx)
     }
 
@@ -166,11 +166,11 @@ pub(crate) struct PageInfo<'a> {
 
 #[ComplexObject]
 impl PageInfo<'_> {
-    async fn start_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
+    fn start_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
         self.start.map(|place| place.sealed(ctx)).transpose()
     }
 
-    async fn end_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
+    fn end_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
         self.end.map(|place| place.sealed(ctx)).transpose()
     }
 }

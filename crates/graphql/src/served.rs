@@ -66,8 +66,9 @@ impl Schema {
     }
 
     /// Reads what a request asks for, and refuses what is too much; the answer is then all there is.
-    pub fn prepare(&self, mut request: Request) -> Result<Prepared, Response> {
-        let kind = self.read(&mut request).map_err(|error| Response::from_errors(vec![error]))?;
+    pub fn prepare(&self, mut request: Request) -> Result<Prepared, Box<Response>> {
+        let refused = |error| Box::new(Response::from_errors(vec![error]));
+        let kind = self.read(&mut request).map_err(refused)?;
         Ok(Prepared { request, kind })
     }
 
@@ -85,7 +86,7 @@ impl Schema {
     pub async fn execute(&self, request: impl Into<Request>) -> Response {
         match self.prepare(request.into()) {
             Ok(prepared) => self.answer(prepared).await,
-            Err(refused) => refused,
+            Err(refused) => *refused,
         }
     }
 
@@ -93,7 +94,7 @@ impl Schema {
     pub fn execute_stream(&self, request: impl Into<Request>) -> BoxStream<'static, Response> {
         match self.prepare(request.into()) {
             Ok(prepared) => self.answers(prepared),
-            Err(refused) => stream::iter([refused]).boxed(),
+            Err(refused) => stream::iter([*refused]).boxed(),
         }
     }
 

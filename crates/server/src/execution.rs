@@ -72,7 +72,7 @@ impl Execution {
                 let executed = tokio::time::timeout(limit, self.schema.answer(prepared)).await;
                 executed.unwrap_or_else(|_| too_long(limit).into())
             }
-            Err(refused) => refused,
+            Err(refused) => *refused,
         };
         self.count(&response);
         match recorder {
@@ -92,7 +92,7 @@ impl Execution {
             Ok(prepared) => prepared,
             Err(refused) => {
                 self.count(&refused);
-                return futures::stream::iter([refused]).boxed();
+                return futures::stream::iter([*refused]).boxed();
             }
         };
         let listens = prepared.kind == Some(OperationType::Subscription);
@@ -130,7 +130,7 @@ impl Execution {
         client: &Client,
         allows: Allows,
         recorder: Option<&Arc<Recorder>>,
-    ) -> Result<Prepared, Response> {
+    ) -> Result<Prepared, Box<Response>> {
         let services = &self.process.services;
         let services = match recorder {
             Some(recorder) => {
@@ -141,7 +141,9 @@ impl Execution {
         let request = request.data(Arc::new(Asked::new(client.clone(), services)));
         let prepared = self.schema.prepare(request)?;
         if let Some(kind) = prepared.kind {
-            allows.pass(client.caller.as_ref(), kind)?;
+            allows
+                .pass(client.caller.as_ref(), kind)
+                .map_err(|refused| Box::new(refused.into()))?;
         }
         Ok(prepared)
     }
