@@ -1,6 +1,8 @@
 //! Lists: one type for both habits, AppSync's `items` with `nextToken` and Relay's `edges` with
 //! `pageInfo`, on one cursor.
 
+#![expect(clippy::unused_async, reason = "the library wants fields to be asynchronous")]
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -116,7 +118,7 @@ impl<N: OutputType> Connection<N> {
         self.edges.iter().map(|edge| &edge.node).collect()
     }
 
-    fn next_token(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
+    async fn next_token(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
         self.next.as_ref().map(|next| next.sealed(ctx)).transpose()
     }
 
@@ -143,7 +145,7 @@ impl<N: OutputType> TypeName for Edge<N> {
 
 #[Object(name_type)]
 impl<N: OutputType> Edge<N> {
-    fn cursor(&self, ctx: &Context<'_>) -> Result<String, Refused> {
+    async fn cursor(&self, ctx: &Context<'_>) -> Result<String, Refused> {
         self.place.sealed(ctx)
     }
 
@@ -166,11 +168,11 @@ pub(crate) struct PageInfo<'a> {
 
 #[ComplexObject]
 impl PageInfo<'_> {
-    fn start_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
+    async fn start_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
         self.start.map(|place| place.sealed(ctx)).transpose()
     }
 
-    fn end_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
+    async fn end_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
         self.end.map(|place| place.sealed(ctx)).transpose()
     }
 }
