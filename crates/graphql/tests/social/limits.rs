@@ -153,7 +153,7 @@ async fn what_hides_its_length_is_measured() {
     assert_eq!(code(&marks).await, "TOO_COMPLEX");
     let spreads = format!("{{ {} }} fragment A on Query {{ me {{ id }} }}", "...A".repeat(6_000));
     assert_eq!(code(&spreads).await, "TOO_COMPLEX");
-    let unused = (0..60).map(|n| format!("a{n}: me {{ id }} ")).collect::<String>();
+    let unused = (0..60).map(|n| format!("a{n}: me {{ id }}")).collect::<Vec<_>>().join(" ");
     let unused = format!("{{ me {{ id }} }} fragment A on Query {{ {unused} }}");
     assert_eq!(code(&unused).await, "TOO_COMPLEX");
     assert_eq!(code(&format!("{{ {} }}", "a".repeat(1_000))).await, "TOO_COMPLEX");
