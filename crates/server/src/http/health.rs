@@ -56,7 +56,8 @@ async fn wrong(app: &App) -> Vec<String> {
     wrong
 }
 
-/// Asks the store for something, and an embedded one also to write: its disk may be full.
+/// Asks the store for something, and the writer of an embedded one: it takes no more after a write that
+/// failed. Nothing is written for this, so a disk that is full is noticed with the first write.
 async fn store(app: &App) -> Result<(), roundtable_model::Error> {
     let ground = &app.process.services.ground;
     ground.ops().sealed_keys(&NOTHING).limit(1).page().await?;
