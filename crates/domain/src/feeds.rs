@@ -34,7 +34,8 @@ use self::circles::Circles;
 use self::entry::Entry;
 use self::memory::Memory;
 use self::place::Place;
-use crate::rounds::{WAIT, until_stopped};
+use crate::follower::Hears;
+use crate::rounds::until_stopped;
 use crate::{Ground, refusals};
 
 /// Entries of a page, unless asked otherwise.
@@ -114,7 +115,8 @@ impl Feeds {
     }
 
     /// Reads the latest activities of everybody into memory and keeps up with what happens, until it is
-    /// told to stop, so that readers find it done and those who listen are told. Where other processes write as well, [`Feeds::apply`] takes its place.
+    /// told to stop, so that readers find it done and those who listen are told. Where other processes
+    /// write as well, [`Feeds::apply`] takes its place.
     pub async fn follow(&self, stop: impl Future<Output = ()>) {
         if !self.ground.store().capabilities().one_process {
             return stop.await;
@@ -123,7 +125,7 @@ impl Feeds {
         until_stopped(stop, "feeds", || async {
             self.memory.catch_up(&self.ground).await?;
             self.memory.fill_ring(&self.ground).await?;
-            self.memory.wait(&self.ground, WAIT).await
+            self.memory.follower().wait(&self.ground).await
         })
         .await;
     }

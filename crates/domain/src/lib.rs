@@ -25,6 +25,7 @@ mod companies;
 mod edit;
 mod failure;
 mod feeds;
+mod follower;
 mod follows;
 mod goals;
 mod ground;

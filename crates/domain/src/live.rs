@@ -5,7 +5,6 @@
 //! listens no longer; nobody else notices. An event says only that something happened to a thing. The
 //! thing is read for each listener when it is told, so what they may not see by then they never get.
 
-mod follow;
 mod heard;
 mod hub;
 mod listener;
@@ -16,9 +15,9 @@ use roundtable_model::entities::{Activity, Comment, Follow, GroupMember, Post, Q
 use roundtable_model::table::Change;
 use roundtable_model::{ActorId, FeedName, GroupId, PostId, UserId};
 
-use self::follow::Reached;
 use self::hub::Hub;
 pub use self::listener::Listener;
+use crate::follower::Follower;
 use crate::{Ground, refusals};
 
 refusals! {
@@ -84,19 +83,29 @@ pub enum Event {
 pub struct Live {
     ground: Ground,
     hub: Arc<Hub>,
-    reached: Arc<tokio::sync::Mutex<Option<Reached>>>,
 }
 
 impl Live {
     /// Nobody listens yet.
     pub fn new(ground: Ground) -> Self {
-        Self { ground, hub: Arc::default(), reached: Arc::default() }
+        Self { ground, hub: Arc::default() }
     }
 
     /// The same listeners, who read through this ground: for one request's cost.
     #[must_use]
     pub fn on(&self, ground: Ground) -> Self {
         Self { ground, ..self.clone() }
+    }
+
+    /// Keeps up with what happens until it is told to stop, so that those who listen are told. Where
+    /// other processes write as well, [`Live::apply`] takes its place.
+    pub async fn follow(&self, stop: impl Future<Output = ()>) {
+        Follower::keep_up(&self.hub, &self.ground, stop, "live updates").await;
+    }
+
+    /// Hears of everything that happened before this call. [`Live::follow`] does it all the time.
+    pub async fn catch_up(&self) -> Result<(), LiveError> {
+        Ok(Follower::catch_up(&self.hub, &self.ground).await?)
     }
 
     /// Hears of changes of the core table, in the order of each item's: for those who read the stream

@@ -6,8 +6,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_domain::{Code, FeedEntry, Feeds, LiveFeed, Page, PageInput, Refusal};
-use roundtable_model::table::{ManualClock, Store};
-use roundtable_testkit::{Town, Yielding, stop_at};
+use roundtable_model::table::limits::STREAM_CHANGES_MAX;
+use roundtable_model::table::{Change, ManualClock, Shard, Store, StreamRead, StreamStart};
+use roundtable_testkit::{Split, Town, Yielding, stop_at};
 use tokio::time::timeout;
 
 /// What a page says, one preview a line.
@@ -155,6 +156,69 @@ async fn an_entry_that_is_hidden_before_its_turn_is_not_told() {
     town.block("cleo", "ana").await;
     town.follows().unfollow(&ana, &town.id("dan"), None).await.unwrap();
     assert_eq!(told().await, "five");
+}
+
+/// R25: a process that missed a part of the stream tells its listeners nevertheless: of each entry once,
+/// also of one that is older than those they were told of, and of none again that the stream repeats.
+#[tokio::test]
+async fn a_gap_in_the_stream_hides_and_repeats_nothing() {
+    let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let store = Store::new(Split::new(Arc::new(Reference::new(clock.clone()))));
+    let town = Town::on(store, clock, Town::settings(), 0).await;
+    for name in ["ana", "bo", "cleo"] {
+        town.move_in(name, |_| {}).await;
+    }
+    for name in ["bo", "cleo"] {
+        town.follow("ana", name).await;
+    }
+    let feeds = Feeds::new(town.ground().clone());
+    let mut live = feeds.live(&town.caller("ana"), None).await.unwrap();
+    town.pass_ms(10);
+    town.post("cleo", "late").await;
+    let late = all_changes(&town).await;
+    town.pass_ms(10);
+    town.post("bo", "early").await;
+    let all = all_changes(&town).await;
+    let (_, early) = all.split_at(late.len());
+    feeds.apply(early);
+    let mut told = || {
+        let next = live.next().now_or_never()?;
+        next.unwrap().activity.preview_text
+    };
+    assert_eq!(told().as_deref(), Some("early"));
+    feeds.hears(false);
+    feeds.hears(true);
+    assert_eq!(told().as_deref(), Some("late"));
+    feeds.apply(&all);
+    assert_eq!(told(), None, "both were told");
+    town.pass_ms(10);
+    town.post("bo", "next").await;
+    feeds.apply(&all_changes(&town).await);
+    assert_eq!((told().as_deref(), told()), (Some("next"), None));
+}
+
+/// Everything that happened in a town.
+async fn all_changes(town: &Town) -> Vec<Change> {
+    let table = town.ground().core().table();
+    let mut changes = Vec::new();
+    for Shard { id: shard, .. } in table.stream_shards().await.unwrap() {
+        let (start, limit, wait) = (StreamStart::Oldest, STREAM_CHANGES_MAX, Duration::ZERO);
+        let read = StreamRead { shard, start, limit, wait };
+        changes.extend(table.stream_read(read).await.unwrap().changes);
+    }
+    changes
+}
+
+/// R25: an `after` that is no entry's id is refused, and not taken for now.
+#[tokio::test]
+async fn whoever_comes_back_says_from_where() {
+    let town = Town::of(["ana"]).await;
+    let feeds = Feeds::new(town.ground().clone());
+    let useless = "nothing".parse().unwrap();
+    let refused = feeds.live(&town.caller("ana"), Some(&useless)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::BadRequest);
+    let why = "after: expected the activityId of an entry, found \"nothing\"";
+    assert_eq!(refused.to_string(), why);
 }
 
 /// R25: whoever waits is woken by what happens.

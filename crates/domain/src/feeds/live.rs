@@ -1,10 +1,10 @@
 //! A home feed as it grows: each new entry once, in the order they came, from where a reader left off.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
-use roundtable_model::ActivityId;
 use roundtable_model::entities::Activity;
+use roundtable_model::{ActivityId, Misfit};
 use tokio::sync::watch;
 
 use super::entry::Entry;
@@ -20,6 +20,9 @@ const MISSED_MAX: usize = 1_000;
 /// Entries of one page of them.
 const PAGE: usize = 100;
 
+/// Those told last that are remembered, so that none of them is told again after a gap.
+const TOLD_MAX: usize = 256;
+
 /// One reader's feed as it grows.
 #[derive(Debug)]
 pub struct LiveFeed {
@@ -29,11 +32,19 @@ pub struct LiveFeed {
     next: u64,
     /// What the reader is about to be told.
     ready: VecDeque<FeedEntry>,
-    /// What was told from pages, and may come again from the log.
-    told: HashSet<ActivityId>,
-    /// The newest entry that was told; before there is one, the moment from which on there may be.
-    last: Place,
+    /// What was read from pages, and may come again from the log.
+    expected: HashSet<ActivityId>,
+    told: Told,
     changed: watch::Receiver<u64>,
+}
+
+/// What a reader knows: whatever is not above a place, and single ones above it.
+///
+/// Not whatever is older than the latest: clocks differ, and what comes late may be older.
+#[derive(Debug)]
+struct Told {
+    floor: Place,
+    above: BTreeSet<Place>,
 }
 
 impl Feeds {
@@ -44,16 +55,17 @@ impl Feeds {
         after: Option<&ActivityId>,
     ) -> Result<LiveFeed, FeedError> {
         self.ground.reader(caller).await?;
+        let last = after.map(last_seen).transpose()?;
         self.catch_up().await?;
         let (next, is_known) = self.memory.behind(after);
-        let last = after.and_then(|id| Some(Place { at: id.time()?, id: id.clone() }));
+        let floor = last.unwrap_or_else(|| Place::first_at(self.ground.now()));
         let mut live = LiveFeed {
             feeds: self.clone(),
             caller: caller.clone(),
             next,
             ready: VecDeque::new(),
-            told: HashSet::new(),
-            last: last.unwrap_or_else(|| Place::first_at(self.ground.now())),
+            expected: HashSet::new(),
+            told: Told { floor, above: BTreeSet::new() },
             changed: self.memory.changes(),
         };
         if after.is_some() && !is_known {
@@ -75,12 +87,10 @@ impl LiveFeed {
         let mut is_fresh = false;
         loop {
             while let Some(entry) = self.ready.front() {
-                let place = Place::of(&entry.activity);
                 let entry =
                     if is_fresh { Some(entry.clone()) } else { self.as_it_is(entry).await? };
                 // Taken off when it is known what becomes of it: whoever stops waiting loses nothing.
                 self.ready.pop_front();
-                self.last = place.max(self.last.clone());
                 if let Some(entry) = entry {
                     return Ok(entry);
                 }
@@ -120,41 +130,73 @@ impl LiveFeed {
         let Feeds { ground, circles, .. } = &self.feeds;
         let me = ground.reader(&self.caller).await?;
         let circle = circles.of(ground, &me.id).await.map_err(Failure::from)?;
-        let is_new = |entry: &&Arc<Entry>| !self.told.contains(&entry.place.id);
+        let is_new = |entry: &&Arc<Entry>| !self.expected.contains(&entry.place.id);
         let mine = entries.iter().filter(|entry| circle.has(entry)).filter(is_new).cloned();
         let shown = self.feeds.shown(&self.caller, &me, &circle, sourced(mine.collect())).await?;
         // Together, with nothing awaited in between: whoever stops waiting loses nothing.
-        self.ready.extend(shown);
+        self.make_ready(shown);
         self.next = next;
         entries.iter().for_each(|entry| {
-            self.told.remove(&entry.place.id);
+            self.expected.remove(&entry.place.id);
         });
         Ok(true)
     }
 
-    /// What the log has forgotten, from pages: all that is newer than what was told last.
+    /// What the log has forgotten, from pages: whatever the reader does not know.
     async fn read_up(&mut self) -> Result<(), FeedError> {
-        let last = self.last.clone();
-        let (mut missed, mut seen, mut after) = (VecDeque::new(), Vec::new(), None);
+        let (mut missed, mut known, mut after) = (VecDeque::new(), Vec::new(), None);
         while missed.len() < MISSED_MAX {
             let input = PageInput { limit: Some(PAGE), after: after.take() };
             let page = self.feeds.home(&self.caller, &input).await?;
-            let is_end = page.next.is_none();
             after = page.next;
-            let entries = page.items.into_iter().map(|(entry, _)| entry);
-            let (newer, older): (Vec<FeedEntry>, Vec<FeedEntry>) =
-                entries.partition(|entry| Place::of(&entry.activity) > last);
-            let is_all = newer.len() < PAGE;
-            seen.extend(older.into_iter().map(|entry| entry.activity.activity_id));
-            newer.into_iter().for_each(|entry| missed.push_front(entry));
-            if is_all || is_end {
+            for (entry, _) in page.items {
+                let place = Place::of(&entry.activity);
+                if self.told.has(&place) {
+                    known.push(place);
+                } else {
+                    missed.push_front(entry);
+                }
+            }
+            let is_all = known.last().is_some_and(|place| *place <= self.told.floor);
+            if is_all || after.is_none() {
                 break;
             }
         }
-        // Some of it, and of what was seen before, may still come to the log that is read from here on.
+        // All of it may still come to the log that is read from here on, and so may what was told before.
         let missed_ids = missed.iter().map(|entry| entry.activity.activity_id.clone());
-        self.told = missed_ids.chain(seen).collect();
-        self.ready.extend(missed);
+        let known = known.into_iter().chain(self.told.above.iter().cloned());
+        self.expected = missed_ids.chain(known.map(|place| place.id)).collect();
+        self.make_ready(missed);
         Ok(())
     }
+
+    fn make_ready(&mut self, entries: impl IntoIterator<Item = FeedEntry>) {
+        for entry in entries {
+            self.told.add(Place::of(&entry.activity));
+            self.ready.push_back(entry);
+        }
+    }
+}
+
+impl Told {
+    fn has(&self, place: &Place) -> bool {
+        *place <= self.floor || self.above.contains(place)
+    }
+
+    fn add(&mut self, place: Place) {
+        self.above.insert(place);
+        if self.above.len() > TOLD_MAX
+            && let Some(lowest) = self.above.pop_first()
+        {
+            self.floor = lowest.max(self.floor.clone());
+        }
+    }
+}
+
+/// The place of the entry that a reader saw last: it may be gone, and its id still tells when it was.
+fn last_seen(id: &ActivityId) -> Result<Place, Failure> {
+    let at = id.time().ok_or_else(|| {
+        Failure::bad("after", Misfit::new("the activityId of an entry", format!("\"{id}\"")))
+    })?;
+    Ok(Place { at, id: id.clone() })
 }

@@ -4,7 +4,6 @@
 //! Where all writes go through this process it is exact: whoever looks at it reads the log of changes
 //! to its end first. Elsewhere activities come a moment later, and nothing else is remembered.
 
-mod follow;
 mod heard;
 mod load;
 mod things;
@@ -19,7 +18,6 @@ use roundtable_model::table::Change;
 use roundtable_model::{ActorId, GroupId, PostId, UserId};
 use tokio::sync::watch;
 
-use self::follow::Follower;
 use self::heard::Heard;
 use self::things::learn;
 use super::entry::Entry;
@@ -29,7 +27,9 @@ use super::merge::Merged;
 use super::place::Place;
 use super::ring::{Ring, Walked};
 use super::tails::Tails;
+use crate::follower::{Follower, Hears};
 use crate::settings::FeedMemory;
+use crate::{Failure, Ground};
 
 /// What feeds remember. Whoever holds it may ask at any time, and is never kept waiting by a read.
 pub(crate) struct Memory {
@@ -103,6 +103,12 @@ impl Memory {
             is_exact,
             settings: settings.clone(),
         }
+    }
+
+    /// Hears of everything that happened before this call. Where writes of others are not seen by this
+    /// process, it does nothing: whoever reads the stream there tells by [`Memory::apply`].
+    pub(crate) async fn catch_up(self: &Arc<Self>, ground: &Ground) -> Result<(), Failure> {
+        Follower::catch_up(self, ground).await
     }
 
     /// Hears of changes of the core table, in their order. To hear of one again, with all that
@@ -190,6 +196,24 @@ impl Memory {
             groups,
             group_bytes,
         }
+    }
+}
+
+impl Hears for Memory {
+    fn follower(&self) -> &Follower {
+        &self.follower
+    }
+
+    fn hear(&self, changes: &[Change]) {
+        self.apply(changes);
+    }
+
+    /// Nothing that was read before can be relied on.
+    fn begin(&self, _is_gap: bool) {
+        let mut state = self.state.write();
+        state.is_listening = true;
+        state.forget_all();
+        self.tell(state);
     }
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::heard::{Happening, heard};
 use super::{LiveError, Matter};
+use crate::follower::{Follower, Hears};
 
 /// Events that wait for a listener to one thing.
 const NARROW: usize = 64;
@@ -20,6 +21,7 @@ const WIDE: usize = 1_024;
 #[derive(Debug, Default)]
 pub(super) struct Hub {
     channels: Mutex<HashMap<Matter, broadcast::Sender<Arc<Happening>>>>,
+    follower: Follower,
 }
 
 /// One listener's end of a channel, which is taken down with the last of them.
@@ -68,6 +70,22 @@ impl Hub {
                     let _ = channel.send(Arc::clone(&happening));
                 }
             }
+        }
+    }
+}
+
+impl Hears for Hub {
+    fn follower(&self) -> &Follower {
+        &self.follower
+    }
+
+    fn hear(&self, changes: &[Change]) {
+        self.tell(changes);
+    }
+
+    fn begin(&self, is_gap: bool) {
+        if is_gap {
+            self.hang_up();
         }
     }
 }

@@ -9,11 +9,11 @@ use std::collections::{HashMap, VecDeque};
 
 use roundtable_model::entities::Notification;
 use roundtable_model::table::Order;
-use roundtable_model::{Cursor, NotificationId, Span, Time};
+use roundtable_model::{Cursor, Misfit, NotificationId, Span, Time};
 use tokio::sync::watch;
 
 use super::{CROWD_MS, Notice, NotificationError, Notifications, adds_up, hour_of};
-use crate::Caller;
+use crate::{Caller, Failure};
 
 /// Notifications looked at in one go.
 const LOOK: usize = 200;
@@ -56,10 +56,10 @@ impl Notifications {
         after: Option<&NotificationId>,
     ) -> Result<LiveNotifications, NotificationError> {
         self.ground.reader(caller).await?;
+        let last = after.map(last_seen).transpose()?;
         self.catch_up().await?;
         let (next, is_known) = self.desk.behind(after);
-        let after = after.and_then(|id| Some((id.time()?, Some(id.clone()))));
-        let missed = after.clone().filter(|_| !is_known);
+        let missed = last.clone().filter(|_| !is_known);
         let mut live = LiveNotifications {
             service: self.clone(),
             caller: caller.clone(),
@@ -67,7 +67,7 @@ impl Notifications {
             missed: missed.map(|behind| Missed { behind, after: None }),
             ready: VecDeque::new(),
             told: HashMap::new(),
-            last: after.unwrap_or((self.ground.now(), None)),
+            last: last.unwrap_or((self.ground.now(), None)),
             changed: self.desk.changes(),
         };
         live.remember_seen().await?;
@@ -187,6 +187,14 @@ impl LiveNotifications {
             self.told.retain(|_, note| note.created_at >= since);
         }
     }
+}
+
+/// The place of the one that a reader was told of last: it may be gone, and its id still tells when it was.
+fn last_seen(id: &NotificationId) -> Result<Place, Failure> {
+    let at = id.time().ok_or_else(|| {
+        Failure::bad("after", Misfit::new("the id of a notification", format!("\"{id}\"")))
+    })?;
+    Ok((at, Some(id.clone())))
 }
 
 fn place(note: &Notification) -> Place {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
-use roundtable_domain::{LiveNotifications, Notifications};
+use roundtable_domain::{Code, LiveNotifications, Notifications, Refusal};
 use roundtable_model::entities::{Notification, ObjectRef};
 use roundtable_model::table::{BatchWrite, ManualClock, Recorder, Store};
 use roundtable_model::{Entity, EntityKind, Expiry, NotificationKind};
@@ -44,6 +44,15 @@ async fn what_adds_up_is_not_missed_by_whoever_comes_back() {
     found.sort_unstable();
     assert_eq!(found, [Some("like bo 1".into()), Some("message bo 1".into())]);
     assert_eq!(told(&mut live), None, "nothing else happened");
+}
+
+/// R38: an `after` that is no notification's id is refused, and not taken for now.
+#[tokio::test]
+async fn whoever_comes_back_says_from_where() {
+    let town = Town::of(["ana"]).await;
+    let useless = "nothing".parse().unwrap();
+    let refused = service(&town).live(&town.caller("ana"), Some(&useless)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::BadRequest);
 }
 
 /// R38: however much somebody missed, they are told of all of it, in order.

@@ -192,7 +192,7 @@ async fn when_a_part_of_the_stream_was_missed_nothing_is_relied_on() {
     memory.fill_ring(&ground).await.unwrap();
     content(&memory, &ground).await;
     times(&memory, &ground, &["ana"]).await;
-    memory.listen_anew(&ground).await;
+    Follower::miss_some(&memory, &ground).await;
     assert_eq!(memory.figures(), MemoryFigures::default());
     assert!(!memory.is_ring_filled());
 }
