@@ -20,11 +20,13 @@ const CODES: [&str; 8] = [
 ];
 
 /// Words of the inside. Whoever sends one may get it back.
-const INSIDE: [&str; 20] = [
+const INSIDE: [&str; 22] = [
     "panicked",
     "src/",
     ".rs:",
     "serde",
+    "EOF while",
+    "trailing characters",
     "roundtable_",
     "async_graphql",
     "internal:",

@@ -26,6 +26,9 @@ mod grammar;
 mod literals;
 mod pool;
 mod served;
+// As the tests of the API have them.
+#[path = "../../crates/graphql/tests/props/services.rs"]
+mod services;
 mod stage;
 mod writing;
 

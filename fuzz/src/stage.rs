@@ -6,19 +6,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_graphql::{Request, Response, Variables};
-use async_trait::async_trait;
 use futures::{FutureExt as _, Stream, StreamExt as _};
-use roundtable_domain::{Feeds, Live, Messages, NewPost, NewQuest, Notifications, SignedIn};
-use roundtable_graphql::{
-    Answer, Asked, Backstage, BackstageFigures, Client, Cursors, Issuer, Limits, Refused, Schema,
-    Services,
-};
+use roundtable_domain::{NewPost, NewQuest};
+use roundtable_graphql::{Asked, Client, Limits, Schema, Services};
 use roundtable_model::{GroupRole, ModerationStatus, Role, UserStatus, Visibility};
 use roundtable_testkit::Town;
 use serde_json::Value;
 use tokio::task::{unconstrained, yield_now};
 
 use crate::pool::Pool;
+use crate::services::{services, shown};
 use crate::writing::Document;
 
 /// What only those may read whom it is for.
@@ -29,32 +26,6 @@ pub(crate) const VIEWERS: [&str; 9] = ["", "dee", "ana", "bo", "cy", "pia", "eve
 const EARS: usize = 6;
 /// Turns that others get before there is nothing to be told.
 const TURNS: usize = 30;
-
-/// Issues tokens that are worth nothing.
-#[derive(Debug)]
-struct Plain;
-
-#[async_trait]
-impl Issuer for Plain {
-    async fn access_token(&self, signed_in: &SignedIn) -> Result<(String, u32), Refused> {
-        Ok((format!("token of {}", signed_in.user.nickname), 900))
-    }
-}
-
-/// Nothing is behind.
-#[derive(Debug)]
-struct Idle;
-
-#[async_trait]
-impl Backstage for Idle {
-    async fn redrive(&self, _: usize) -> Result<usize, Refused> {
-        Ok(0)
-    }
-
-    async fn figures(&self) -> Result<BackstageFigures, Refused> {
-        Ok(BackstageFigures::default())
-    }
-}
 
 /// Somebody who listens, and what they asked for.
 type Ear = (String, Pin<Box<dyn Stream<Item = Response> + Send>>);
@@ -73,18 +44,7 @@ impl Stage {
     /// A fresh one, with what there is to ask about.
     pub(crate) async fn new(schema: Schema) -> (Self, Pool) {
         let (town, pool) = peopled().await;
-        let ground = town.ground().clone();
-        let services = Services {
-            feeds: Feeds::new(ground.clone()),
-            messages: Messages::new(ground.clone()),
-            notifications: Notifications::new(ground.clone()),
-            live: Live::new(ground.clone()),
-            media: town.media(),
-            issuer: Arc::new(Plain),
-            backstage: Arc::new(Idle),
-            cursors: Arc::new(Cursors::new(&[4; 32]).unwrap()),
-            ground,
-        };
+        let services = services(&town);
         (Self { town, services, schema, ears: VecDeque::new(), asked: 0 }, pool)
     }
 
@@ -152,10 +112,6 @@ async fn glance(ear: &mut (impl Stream<Item = Response> + Unpin)) -> Option<Valu
         yield_now().await;
     }
     None
-}
-
-fn shown(response: &Response) -> Value {
-    serde_json::to_value(Answer(response)).unwrap()
 }
 
 /// The schema, as it is served.

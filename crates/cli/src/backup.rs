@@ -105,7 +105,7 @@ pub(crate) struct RestoreTo {
     /// The new data directory: empty, or not there yet [default: data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where the server's archive of changes is [default: none]
+    /// Where the server's archive of changes is [default: store.archive, if that is configured]
     #[arg(long, value_name = "DIR")]
     archive: Option<PathBuf>,
     /// Up to this time, such as 2026-01-31T12:00:00Z [default: as far as possible]

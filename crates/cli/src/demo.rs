@@ -23,7 +23,7 @@ use self::people::LOGINS;
 use crate::Outcome;
 use crate::failure::Failure;
 use crate::progress::Shown;
-use crate::serve::{log, told_to_stop};
+use crate::serve::{log, to_the_end, told_to_stop};
 
 /// What every embedded store has in its directory.
 const LOCK: &str = "lock";
@@ -85,7 +85,7 @@ impl Demo {
         data.clone_into(&mut configuration.process.store.data);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(Failure::Start)?;
-        let mut enough = pin!(runtime.block_on(async { told_to_stop() })?);
+        let mut enough = pin!(told_to_stop()?);
         let (started, progress) = (Instant::now(), Shown::new());
         let built = runtime.block_on(async {
             tokio::select! {
@@ -101,7 +101,7 @@ impl Demo {
             return Err(failure);
         }
         let (people, seconds) = (self.people, started.elapsed().as_secs_f64());
-        runtime.block_on(async {
+        to_the_end(runtime, async {
             let server = Box::pin(Server::open(configuration)).await?;
             writeln!(out, "A town of {people} people, built in {seconds:.1} seconds.\n")?;
             welcome(out, server.url())?;

@@ -8,12 +8,14 @@ use clap::Args;
 use roundtable_domain::Settings;
 use roundtable_engine::Options;
 use roundtable_model::SCHEMA;
-use roundtable_server::{Answer, Configuration, Office, Order, StoreKind, StoreSettings, ask};
+use roundtable_server::{
+    Answer, Configuration, Office, Opened, Order, StoreKind, StoreSettings, ask, open_store,
+};
 use roundtable_table::TableDefinition;
 
 use crate::failure::Failure;
 use crate::names::Names;
-use crate::place::{self, Opened, Place};
+use crate::place::Place;
 use crate::settings::Configured;
 
 /// Which installation, by flags, variables and a file.
@@ -77,7 +79,7 @@ impl Installation {
 
     /// Opens the store; an embedded one with these options, and makes its directory if need be.
     pub(crate) async fn open(&self, options: Options) -> Result<Opened, Failure> {
-        place::open(&self.store, options).await
+        Ok(open_store(&self.store, options).await?)
     }
 
     /// Has an order carried out.

@@ -1,15 +1,18 @@
 //! `roundtable serve`: runs the server until it is told to stop.
 
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use roundtable_server::{Configuration, LogFormat, LogSettings, Server};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::Outcome;
 use crate::failure::Failure;
+use crate::place::Place;
 use crate::settings::{Configured, named};
 
 /// How to serve.
@@ -29,31 +32,16 @@ Examples:
   roundtable serve --store dynamodb --endpoint http://127.0.0.1:8000 --config roundtable.toml
   roundtable serve --store dynamodb --role worker --config roundtable.toml")]
 pub(crate) struct Serve {
-    /// The directory of the embedded store [default: data]
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
     /// Where to listen [default: 127.0.0.1:4000]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// Where the tables live [default: embedded]
-    #[arg(long, value_enum)]
-    store: Option<Kind>,
-    /// The server, for --store dynamodb; without it, whatever the AWS environment says
-    #[arg(long, value_name = "URL")]
-    endpoint: Option<String>,
     /// What this process does; other than all needs --store dynamodb [default: all]
     #[arg(long, value_enum)]
     role: Option<Role>,
     #[command(flatten)]
     configured: Configured,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
-    /// In a directory, in this process
-    Embedded,
-    /// In Amazon DynamoDB, or a server that speaks its API
-    Dynamodb,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -70,45 +58,63 @@ impl Serve {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
         let configuration = self.configuration()?;
         log(&configuration.process.log)?;
+        let enough = told_to_stop()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        runtime.map_err(Failure::Start)?.block_on(async {
+        let runtime = runtime.map_err(Failure::Start)?;
+        to_the_end(runtime, async {
             let server = Server::open(configuration).await?;
-            server.run(told_to_stop()?).await;
+            server.run(enough).await;
             Ok(Outcome::Well)
         })
     }
 
     fn configuration(self) -> Result<Configuration, Failure> {
-        let data = self.data.map(|data| data.display().to_string());
-        let layers = self.configured.layers()?;
-        let layers = layers
-            .flag("--data", "store.data", data)?
-            .flag("--listen", "http.listen", self.listen)?
-            .flag("--store", "store.kind", self.store.map(named))?
-            .flag("--endpoint", "store.endpoint", self.endpoint)?
-            .flag("--role", "role", self.role.map(named))?;
+        let layers = self.place.over(self.configured.layers()?)?;
+        let layers = layers.flag("--listen", "http.listen", self.listen)?.flag(
+            "--role",
+            "role",
+            self.role.map(named),
+        )?;
         Ok(Configuration::read(layers)?)
     }
 }
 
-/// Comes when the process is asked to stop. Asked once more, it stops at once.
+/// Runs to the end. Whatever goes on beyond it cannot be interrupted, such as a copy of the store, and has
+/// had its time: nobody waits for it.
+pub(crate) fn to_the_end<T>(runtime: Runtime, work: impl Future<Output = T>) -> T {
+    let done = runtime.block_on(work);
+    runtime.shutdown_background();
+    done
+}
+
+/// Comes when the process is asked to stop. Asked once more, it stops at once: a thread of its own hears
+/// that, whatever the others are at.
 pub(crate) fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
-    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::Start)?;
+    let listening = runtime.enter();
     let mut terminate = signal(SignalKind::terminate()).map_err(Failure::Start)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Failure::Start)?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        tokio::spawn(async move {
+    drop(listening);
+    let (told, heard) = oneshot::channel();
+    let hear = async move {
+        let mut next = async || {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            // Whatever is under way is whole or absent.
-            std::process::exit(1);
-        });
+        };
+        next().await;
+        let _ = told.send(());
+        next().await;
+        // Whatever is acknowledged is in the log.
+        std::process::exit(1);
+    };
+    let thread = std::thread::Builder::new().name(String::from("signals"));
+    thread.spawn(move || runtime.block_on(hear)).map_err(Failure::Start)?;
+    Ok(async move {
+        // Nobody left to tell is a wish, too.
+        let _ = heard.await;
     })
 }
 
@@ -132,4 +138,19 @@ fn filter(level: &str) -> Result<EnvFilter, Failure> {
         return Err(unknown());
     }
     EnvFilter::try_new(level).map_err(|_| unknown())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_interrupted_is_not_waited_for() {
+        let runtime = Runtime::new().unwrap();
+        let (go_on, waits) = std::sync::mpsc::channel::<()>();
+        to_the_end(runtime, async {
+            tokio::task::spawn_blocking(move || waits.recv());
+        });
+        drop(go_on);
+    }
 }

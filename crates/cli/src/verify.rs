@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use roundtable_domain::TableNames;
-use roundtable_engine::Options;
 use roundtable_model::shape::TableShape;
 use roundtable_model::{Core, LoginAttempts, Ops};
+use roundtable_server::Opened;
 use roundtable_table::{Clock, ManualClock, Store, SystemClock, Table};
 use roundtable_verify::{Report, Tables};
 
@@ -20,7 +20,6 @@ use self::catching::{catch_up, ground};
 use self::told::{write_json, write_text};
 use crate::Outcome;
 use crate::failure::Failure;
-use crate::place::Opened;
 use crate::progress::Shown;
 use crate::reach::{Installation, Reach, briefly};
 use crate::table::create::describe::differences;
@@ -101,7 +100,10 @@ impl Verify {
         // A look should leave everything as it is: no sweeping, no trimming. And it is a look at one
         // moment: nothing may expire between the sweep before it and its end.
         let moment: Arc<dyn Clock> = Arc::new(ManualClock::at_ms(SystemClock.now_ms()));
-        let options = Options { clock: Arc::clone(&moment), ..briefly() };
+        let mut options = briefly();
+        if installation.directory().is_some() {
+            options.clock = Arc::clone(&moment);
+        }
         let Opened { store, engine } = installation.open(options).await?;
         let settings = installation.settings;
         let progress = Arc::new(Shown::new());

@@ -24,7 +24,7 @@ use crate::once::{Kept, Request, Tried};
 use crate::{Caller, Failure, Ground, refusals};
 
 pub use input::{GoalChange, NewGoal};
-pub(crate) use owned::{found, is_admin, may_see, present};
+pub(crate) use owned::{all_found, found, is_admin, may_see, present};
 
 refusals! {
     /// Why a goal was not changed or shown.

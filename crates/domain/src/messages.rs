@@ -3,6 +3,7 @@
 
 mod bells;
 mod live;
+mod places;
 
 use std::sync::Arc;
 
@@ -159,20 +160,6 @@ impl Messages {
         };
         let outcome = Outcome { room: room.clone(), id: message.id.clone() };
         Ok(commit.remembering(request, &outcome)?.done(message).await?)
-    }
-
-    /// A message in a room the caller is in, if they may see it.
-    pub async fn get(
-        &self,
-        caller: &Caller,
-        room: &RoomId,
-        id: &MessageId,
-    ) -> Result<Message, RoomError> {
-        let me = self.ground.reader(caller).await?.id;
-        Seat::of(&self.ground, &me, room).await?;
-        let found = message_of(&self.ground, room, id).await?;
-        let seen = seen(&self.ground, caller, found.into_iter().collect()).await?;
-        seen.into_iter().flatten().next().ok_or(RoomError::NoSuchMessage)
     }
 
     /// What has been said in a room the caller is in (R28).

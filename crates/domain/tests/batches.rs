@@ -3,9 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use roundtable_domain::{Caller, Census, Feeds, NewPost, PageInput, Totals};
+use std::sync::Arc;
+
+use roundtable_domain::{
+    Caller, Census, Feeds, Ground, Messages, NewPost, PageInput, Tasks, Totals,
+};
 use roundtable_model::entities::{Activity, Follow};
-use roundtable_model::{ActivityId, ActorId, GroupId, Role, Time, UserId, UserStatus, Visibility};
+use roundtable_model::table::Recorder;
+use roundtable_model::{
+    ActivityId, ActorId, GoalId, GroupId, MessageId, Role, RoomId, TaskId, Time, UserId,
+    UserStatus, Visibility,
+};
 use roundtable_testkit::Town;
 
 fn ends(pairs: &[(&str, &str)]) -> Vec<(UserId, UserId)> {
@@ -185,4 +193,85 @@ async fn who_is_in_rooms_is_told_to_those_who_are_in_them() {
     assert_eq!(told("ana").await, [2, 1]);
     assert_eq!(told("bo").await, [2, 0]);
     assert_eq!(told("cy").await, [0, 0]);
+}
+
+/// How many operations something takes, and what it gives.
+async fn counted<T>(town: &Town, act: impl AsyncFnOnce(Ground) -> T) -> (usize, T) {
+    let recorder = Arc::new(Recorder::default());
+    let done = act(town.ground().observed(recorder.clone())).await;
+    (recorder.take().len(), done)
+}
+
+/// R15, I9: messages of many rooms are told to whom each room would tell them, by as many reads for many
+/// rooms as for two.
+#[tokio::test]
+async fn messages_of_many_rooms_are_told_to_those_in_them_and_read_together() {
+    let town = Town::of(["ana", "bo"]).await;
+    let (open, closed) =
+        (town.found("ana", "Open").await, town.found_private("ana", "Closed").await);
+    town.join("bo", &open).await;
+    let mut places = Vec::new();
+    let rooms = [
+        town.room_with("ana", "bo").await,
+        town.room_of("ana", &open).await,
+        town.room_of("ana", &closed).await,
+    ];
+    for room in &rooms {
+        places.push((room.clone(), town.say("ana", room, "hello").await.id));
+    }
+    places.push((rooms[1].clone(), places[0].1.clone()));
+    let seen = async |name: &str| {
+        let found = town.messages().messages(&town.caller(name), &places).await.unwrap();
+        found.iter().map(Option::is_some).collect::<Vec<_>>()
+    };
+    assert_eq!(seen("ana").await, [true, true, true, false]);
+    assert_eq!(seen("bo").await, [true, true, false, false]);
+    town.block("bo", "ana").await;
+    assert_eq!(seen("bo").await, [false; 4]);
+    assert_eq!(seen("ana").await, [true, true, true, false]);
+
+    let mut many = vec![places[1].clone()];
+    for n in 0..20 {
+        let name = format!("p{n}");
+        town.move_in(&name, |_| {}).await;
+        let room = town.room_with("ana", &name).await;
+        many.push((room.clone(), town.say(&name, &room, "hello").await.id));
+    }
+    let cost = async |places: &[(RoomId, MessageId)]| {
+        let read = async |ground| Messages::new(ground).messages(&town.caller("ana"), places).await;
+        let (operations, found) = counted(&town, read).await;
+        assert!(found.unwrap().iter().all(Option::is_some));
+        operations
+    };
+    assert_eq!(cost(&many).await, cost(&many[..3]).await);
+}
+
+/// R24: tasks of many goals are their owners' and the admins', by as many reads for many goals as for two.
+#[tokio::test]
+async fn tasks_of_many_goals_are_their_owners_and_read_together() {
+    let town = Town::of(["ana", "bo", "ada"]).await;
+    let admin = town.employ("ada", Role::Admin).await;
+    let mut places = Vec::new();
+    for n in 0..10 {
+        for name in ["ana", "bo"] {
+            let goal = town.set_goal(name, &format!("goal {n}")).await.id;
+            places.push((goal.clone(), town.add_task(name, &goal, "step").await.id));
+        }
+    }
+    let cost = async |caller: &Caller, places: &[(GoalId, TaskId)]| {
+        let read = async |ground| Tasks::new(ground).tasks(caller, places).await;
+        let (operations, found) = counted(&town, read).await;
+        (operations, found.unwrap().iter().map(Option::is_some).collect::<Vec<_>>())
+    };
+    for (caller, seen) in [(town.caller("ana"), [true, false]), (admin, [true, true])] {
+        let ((few, two), (many, all)) =
+            (cost(&caller, &places[..2]).await, cost(&caller, &places).await);
+        assert_eq!((few, two, all), (many, seen.to_vec(), seen.repeat(10)));
+    }
+    // Of a goal that is gone, or of another, there is none.
+    let ana = town.caller("ana");
+    town.goals().delete(&ana, &places[0].0, None).await.unwrap();
+    places[2].0 = places[4].0.clone();
+    let found = cost(&ana, &places[..6]).await.1;
+    assert_eq!(found, [false, false, false, false, true, false]);
 }

@@ -1,5 +1,7 @@
 //! Home feeds, as readers see them.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -160,7 +162,7 @@ async fn an_entry_that_is_hidden_before_its_turn_is_not_told() {
 
 /// R25: a process that missed a part of the stream tells its listeners nevertheless: of each entry once,
 /// also of one that is older than those they were told of, and of none again that the stream repeats.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_gap_in_the_stream_hides_and_repeats_nothing() {
     let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
     let store = Store::new(Split::new(Arc::new(Reference::new(clock.clone()))));
@@ -181,20 +183,21 @@ async fn a_gap_in_the_stream_hides_and_repeats_nothing() {
     let all = all_changes(&town).await;
     let (_, early) = all.split_at(late.len());
     feeds.apply(early);
-    let mut told = || {
-        let next = live.next().now_or_never()?;
+    // The clock stands still as long as anybody can go on.
+    let mut told = async || {
+        let next = timeout(Duration::from_secs(1), live.next()).await.ok()?;
         next.unwrap().activity.preview_text
     };
-    assert_eq!(told().as_deref(), Some("early"));
+    assert_eq!(told().await.as_deref(), Some("early"));
     feeds.hears(false);
     feeds.hears(true);
-    assert_eq!(told().as_deref(), Some("late"));
+    assert_eq!(told().await.as_deref(), Some("late"));
     feeds.apply(&all);
-    assert_eq!(told(), None, "both were told");
+    assert_eq!(told().await, None, "both were told");
     town.pass_ms(10);
     town.post("bo", "next").await;
     feeds.apply(&all_changes(&town).await);
-    assert_eq!((told().as_deref(), told()), (Some("next"), None));
+    assert_eq!((told().await.as_deref(), told().await), (Some("next"), None));
 }
 
 /// Everything that happened in a town.

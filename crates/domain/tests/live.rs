@@ -8,9 +8,11 @@ use std::time::Duration;
 use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_domain::{
-    Code, Event, Feeds, Listener, Live, LiveError, Matter, Notifications, PageInput, Refusal,
+    Code, Event, Feeds, Listener, Live, LiveError, Matter, ModerationMode, Notifications,
+    PageInput, Refusal, Settings,
 };
 use roundtable_model::table::{Change, ManualClock, Store, StreamRead, StreamStart};
+use roundtable_model::{ModerationStatus, Role};
 use roundtable_testkit::{Town, Yielding, stop_at};
 
 /// Everything that ever happened, as whoever reads the stream has it.
@@ -152,4 +154,49 @@ async fn an_event_is_told_even_if_its_telling_was_cut_short() {
         cut += 1;
     }
     assert!(cut > 0, "reading it takes a while");
+}
+
+/// R34, R45: whoever sees a post before it is out, or a comment that is hidden, hears of it once as well.
+#[tokio::test]
+async fn what_waits_for_moderators_is_told_once_to_everybody() {
+    let settings = Settings { moderation: ModerationMode::Before, ..Town::settings() };
+    let town = Town::with(settings, ["ana", "bo", "mo"]).await;
+    town.employ("mo", Role::Moderator).await;
+    let live = Live::new(town.ground().clone());
+    let callers = [town.caller("ana"), town.caller("bo"), town.mo()];
+    let mut heard = 0;
+    let mut hear = async |of: &mut [Listener]| {
+        let all = changes(&town).await;
+        live.apply(all.get(heard..).unwrap());
+        heard = all.len();
+        of.iter_mut().map(|listener| content(told(listener))).collect::<Vec<_>>()
+    };
+    let everybody = |text: &str| vec![Some(text.to_owned()); 3];
+    let nobody = vec![None; 3];
+
+    let mut posts = Vec::new();
+    for caller in &callers {
+        posts.push(live.listen(caller, Matter::NewPosts(None)).await.unwrap());
+    }
+    let post = town.post("ana", "patience").await;
+    assert_eq!(hear(&mut posts).await, nobody, "it is out for nobody");
+    town.moderate(&post.id, ModerationStatus::Approved).await;
+    assert_eq!(hear(&mut posts).await, everybody("patience"));
+    for status in [ModerationStatus::Flagged, ModerationStatus::Approved] {
+        town.moderate(&post.id, status).await;
+        assert_eq!(hear(&mut posts).await, nobody, "{status}");
+    }
+
+    let mut comments = Vec::new();
+    for caller in &callers {
+        let matter = Matter::Comments(post.id.clone());
+        comments.push(live.listen(caller, matter).await.unwrap());
+    }
+    let comment = town.comment("ana", &post.id, "thanks").await;
+    assert_eq!(hear(&mut comments).await, everybody("thanks"));
+    for status in [ModerationStatus::Rejected, ModerationStatus::Approved] {
+        let decide = town.moderation();
+        decide.moderate_comment(&town.mo(), &comment.id, status, None, None).await.unwrap();
+        assert_eq!(hear(&mut comments).await, nobody, "{status}");
+    }
 }

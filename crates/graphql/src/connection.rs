@@ -54,7 +54,9 @@ impl Paging {
             Some(Err(_)) => return Err(Refused::bad("limit: expected 1 to 100")),
         };
         let has_previous = after.is_some();
-        let page = page(&PageInput { limit, after }).await?;
+        let input = PageInput { limit, after };
+        // Apart: the library moves as much for every field of a type as the largest of them takes.
+        let page = Box::pin(page(&input)).await?;
         let place = |cursor| Place { cursor, list: Arc::clone(&name) };
         let next = page.next.map(place);
         let edges = page.items.into_iter();

@@ -19,7 +19,7 @@ use async_graphql::dataloader::Loader;
 use roundtable_domain::Caller;
 
 pub(crate) use self::comments::{CommentMarksOf, CommentOn};
-pub(crate) use self::goals::{GoalOf, QuestOf};
+pub(crate) use self::goals::{GoalOf, QuestOf, TaskOf};
 pub(crate) use self::groups::MembershipOf;
 pub(crate) use self::media::AddressOf;
 pub(crate) use self::people::{CountsOf, FollowOf, FollowedByViewer, FollowsViewer};

@@ -7,7 +7,7 @@ use data_encoding::BASE64URL_NOPAD;
 use roundtable_model::{CaseId, Time};
 
 use crate::Refused;
-use crate::loaders::{ActivityAt, CommentOn, FeedEntryAt, FollowOf, LikeOf, MembershipOf};
+use crate::loaders::{ActivityAt, CommentOn, FeedEntryAt, FollowOf, LikeOf, MembershipOf, TaskOf};
 use crate::refusal::if_seen;
 use crate::request::Asked;
 use crate::types::activities::Activity;
@@ -121,7 +121,7 @@ async fn read(ctx: &Context<'_>, id: &Parts<'_>) -> Result<Option<Node>, Refused
         "Comment" => boxed(load.one(CommentOn(id.at(0)?, id.at(1)?)).await?.map(Comment::from)),
         "Like" => boxed(load.one(LikeOf(id.at(0)?, id.at(1)?)).await?.map(Like::from)),
         "Goal" => boxed(Goal::load(ctx, &id.at(0)?, &id.at(1)?).await?),
-        "Task" => boxed(Task::load(ctx, &id.at(1)?).await?),
+        "Task" => boxed(load.one(TaskOf(id.at(0)?, id.at(1)?)).await?.map(Task::from)),
         "Quest" => boxed(Quest::load(ctx, &id.at(0)?, &id.at(1)?).await?),
         "Room" => boxed(Room::load(ctx, &id.at(0)?).await?),
         "Message" => boxed(Message::load(ctx, id.at(0)?, id.at(1)?).await?),

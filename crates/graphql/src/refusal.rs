@@ -16,6 +16,9 @@ pub struct Refused {
 /// What people read of a failure that is ours.
 const INTERNAL: &str = "something went wrong here; it was noted, please try again";
 
+/// What an error has in its extensions if nobody knows what was done.
+pub(crate) const OUTCOME: &str = "outcome";
+
 impl Refused {
     /// A refusal of this layer.
     pub fn new(code: Code, sentence: impl Into<String>) -> Self {
@@ -47,6 +50,13 @@ impl Refused {
     pub fn unasked(self) -> ServerError {
         let error: Error = self.into();
         ServerError { locations: Vec::new(), ..error.into_server_error(Pos::default()) }
+    }
+
+    /// As the answer to a request that was begun and given up: what it asked for may have been done.
+    pub fn unfinished(self) -> Response {
+        let mut error = self.unasked();
+        error.extensions.get_or_insert_default().set(OUTCOME, "UNKNOWN");
+        Response::from_errors(vec![error])
     }
 }
 

@@ -5,6 +5,8 @@ use async_graphql::{Response, ServerError, Value};
 use roundtable_domain::Code;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::refusal::OUTCOME;
+
 /// What the library says when something of ours is broken, before its own words.
 const BROKEN: &str = "internal:";
 /// What clients are told then.
@@ -39,9 +41,13 @@ pub fn code_of(error: &ServerError) -> &str {
 
 /// Whether nothing of a request was done: its document was refused.
 pub fn is_unasked(response: &Response) -> bool {
+    let is_begun = |error: &ServerError| {
+        let known = error.extensions.as_ref().and_then(|extensions| extensions.get(OUTCOME));
+        !error.path.is_empty() || known.is_some()
+    };
     response.data == Value::Null
         && !response.errors.is_empty()
-        && response.errors.iter().all(|error| error.path.is_empty())
+        && !response.errors.iter().any(is_begun)
 }
 
 impl Answer<'_> {
@@ -132,6 +138,18 @@ mod tests {
         );
         assert_eq!(text, expected);
         assert!(serde_json::from_str::<serde_json::Value>(UNWRITTEN).is_ok());
+    }
+
+    /// What was given up half-way is no bad request: it was read, and may have been done.
+    #[test]
+    fn what_was_begun_and_given_up_was_asked() {
+        let answer = Refused::new(Code::Internal, "this took too long").unfinished();
+        assert!(!is_unasked(&answer));
+        let expected = concat!(
+            r#"{"data":null,"errors":[{"message":"this took too long","errorType":"INTERNAL","#,
+            r#""extensions":{"code":"INTERNAL","outcome":"UNKNOWN"}}]}"#,
+        );
+        assert_eq!(Answer(&answer).to_json(), expected);
     }
 
     #[test]

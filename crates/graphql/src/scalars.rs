@@ -112,8 +112,15 @@ scalars! {
     Url(String) = "AWSURL", |text| Ok(text.to_owned());
     /// Anything, as a text of JSON.
     Json(serde_json::Value) = "AWSJSON", |text| {
-        serde_json::from_str(text).map_err(|error| Misfit::new("a text of JSON", error))
+        serde_json::from_str(text).map_err(|error| not_json(&error))
     };
+}
+
+/// Where a text is no JSON, in our words: the library's may be others tomorrow.
+fn not_json(error: &serde_json::Error) -> Misfit {
+    let wrong = if error.is_eof() { "one that breaks off" } else { "something else" };
+    let (line, column) = (error.line(), error.column());
+    Misfit::new("a text of JSON", format_args!("{wrong} at line {line}, column {column}"))
 }
 
 /// Seconds since 1970.
@@ -147,5 +154,32 @@ impl CalendarDate {
     /// The day, as lists by day are asked for.
     pub(crate) fn day(&self) -> Result<Day, Refused> {
         self.0.to_string().parse().map_err(|misfit: Misfit| Refused::bad(misfit.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong is told by its place, and not in the words of who reads it.
+    #[test]
+    fn what_is_no_json_is_told_where_it_is_wrong() {
+        let wrong = |text: &str| {
+            let read = <Json as ScalarType>::parse(Value::from(text));
+            read.unwrap_err().into_server_error(async_graphql::Pos::default()).message
+        };
+        let expected = |found: &str| format!("expected a text of JSON, found {found}");
+        for (text, found) in [
+            ("", "one that breaks off at line 1, column 0"),
+            ("{\"a\": [1,", "one that breaks off at line 1, column 9"),
+            ("{\n  \"a\": yes }", "something else at line 2, column 8"),
+            ("1 2", "something else at line 1, column 3"),
+        ] {
+            assert!(wrong(text).ends_with(&expected(found)), "{}", wrong(text));
+        }
+        assert_eq!(
+            <Json as ScalarType>::parse(Value::from("[1]")).unwrap().0,
+            serde_json::json!([1])
+        );
     }
 }

@@ -7,7 +7,7 @@ mod value;
 
 use std::path::{Path, PathBuf};
 
-use roundtable_domain::Settings;
+use roundtable_domain::{Registration, Settings};
 use serde::Deserialize;
 
 use crate::tokens::INTERNAL;
@@ -155,6 +155,15 @@ impl Configuration {
         if sign_in.audience == INTERNAL {
             let why = format!("`{INTERNAL}` is for the tokens that processes show each other");
             return Err(Misconfigured::together("sign-in.audience", why));
+        }
+        if sign_in.oidc.is_some() && self.settings.registration == Registration::Open {
+            let why = "with `sign-in.oidc` expected `invitation` or `closed`: whoever signs up with an \
+                       address of somebody else's would have the account that their token opens";
+            return Err(Misconfigured::together("registration", why));
+        }
+        if http.bodies_bytes_max < http.body_bytes_max {
+            let why = "expected room for one body at least: `body-bytes-max`";
+            return Err(Misconfigured::together("http.bodies-bytes-max", why));
         }
         if http.tls.certificate.is_some() != http.tls.key.is_some() {
             let why = "`certificate` and `key` belong together";

@@ -43,7 +43,13 @@ pub fn restore(plan: &Restore) -> Result<u64, CopyError> {
 /// Copies what is beside the store of a data directory: its secret, and the files that people sent. What
 /// is there already stays. Blocks.
 pub fn copy_beside(from: &Path, into: &Path) -> Result<(), CopyError> {
-    [SECRET, MEDIA].iter().try_for_each(|name| copy(&from.join(name), &into.join(name)))
+    [SECRET, MEDIA].iter().try_for_each(|name| copy(&from.join(name), &into.join(name)))?;
+    // Without this, a crash may forget that they are there.
+    sync(into).map_err(|error| CopyError::File { path: into.to_owned(), error })
+}
+
+fn sync(directory: &Path) -> io::Result<()> {
+    fs::File::open(directory)?.sync_all()
 }
 
 /// Of a failure nothing is left behind.
@@ -69,7 +75,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
             let name = entry.map_err(failed)?.file_name();
             copy(&from.join(&name), &to.join(&name))?;
         }
-        return fs::File::open(to).and_then(|directory| directory.sync_all()).map_err(failed);
+        return sync(to).map_err(failed);
     }
     if !kind.is_file() || to.exists() {
         return Ok(());

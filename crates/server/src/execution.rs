@@ -68,9 +68,9 @@ impl Execution {
         let recorder = wanted.then(|| Arc::new(Recorder::default()));
         let response = match self.prepared(request, client, allows, recorder.as_ref()) {
             Ok(prepared) => {
-                let limit = self.patience();
+                let (limit, kind) = (self.patience(), prepared.kind);
                 let executed = tokio::time::timeout(limit, self.schema.answer(prepared)).await;
-                executed.unwrap_or_else(|_| too_long(limit).into())
+                executed.unwrap_or_else(|_| too_long(limit, kind))
             }
             Err(refused) => *refused,
         };
@@ -95,7 +95,7 @@ impl Execution {
                 return futures::stream::iter([*refused]).boxed();
             }
         };
-        let listens = prepared.kind == Some(OperationType::Subscription);
+        let kind = prepared.kind;
         let (execution, stream) = (self.clone(), self.schema.answers(prepared));
         let answers = futures::stream::unfold(Some(stream), move |stream| {
             let execution = execution.clone();
@@ -103,16 +103,14 @@ impl Execution {
                 let mut stream = stream?;
                 let limit = execution.patience();
                 loop {
-                    match tokio::time::timeout(limit, stream.next()).await {
-                        Ok(answer) => {
-                            let answer = answer?;
-                            execution.count(&answer);
-                            return Some((answer, Some(stream)));
-                        }
+                    let (answer, rest) = match tokio::time::timeout(limit, stream.next()).await {
+                        Ok(answer) => (answer?, Some(stream)),
                         // Whoever listens may wait for as long as nothing happens.
-                        Err(_) if listens => {}
-                        Err(_) => return Some((too_long(limit).into(), None)),
-                    }
+                        Err(_) if kind == Some(OperationType::Subscription) => continue,
+                        Err(_) => (too_long(limit, kind), None),
+                    };
+                    execution.count(&answer);
+                    return Some((answer, rest));
                 }
             }
         });
@@ -155,8 +153,37 @@ impl Execution {
     }
 }
 
-fn too_long(limit: Duration) -> Refused {
-    let seconds = limit.as_secs();
-    let sentence = format!("this took longer than {seconds} seconds and was given up");
-    Refused::new(Code::TooComplex, sentence)
+/// What was begun is given up. A change may have been written by then: it is told so, and that its
+/// `requestId` makes it safe to ask again.
+fn too_long(limit: Duration, kind: Option<OperationType>) -> Response {
+    let given_up = format!("this took longer than {} seconds and was given up", limit.as_secs());
+    let refused = if kind == Some(OperationType::Mutation) {
+        let sentence = "it may have been done or not; ask again with the same requestId";
+        Refused::new(Code::Internal, format!("{given_up}: {sentence}"))
+    } else {
+        Refused::new(Code::TooComplex, given_up)
+    };
+    refused.unfinished()
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_graphql::is_unasked;
+
+    use super::*;
+
+    /// R33: nobody is told that a change was refused which may have been written.
+    #[test]
+    fn a_change_that_took_too_long_may_have_been_done() {
+        let limit = Duration::from_secs(30);
+        let code = |kind: OperationType| {
+            let answer = too_long(limit, Some(kind));
+            assert!(!is_unasked(&answer));
+            let [error] = answer.errors.as_slice() else { panic!("{answer:?}") };
+            let tells = error.message.contains("ask again with the same requestId");
+            (code_of(error).to_owned(), tells)
+        };
+        assert_eq!(code(OperationType::Mutation), ("INTERNAL".to_owned(), true));
+        assert_eq!(code(OperationType::Query), ("TOO_COMPLEX".to_owned(), false));
+    }
 }

@@ -2,6 +2,7 @@
 //! whatever goes wrong is said in the words of the contract.
 
 mod asking;
+mod bodies;
 mod calls;
 mod console;
 mod events;
@@ -23,10 +24,13 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate as _};
 
+use crate::background::panic_text;
 use crate::execution::Execution;
 use crate::meters::Meters;
 use crate::stopping::Stopping;
 use crate::wiring::Process;
+
+use self::bodies::Bodies;
 
 pub(crate) use self::asking::Peer;
 
@@ -39,6 +43,8 @@ pub(crate) struct App {
     pub(crate) stopping: Stopping,
     /// Room for those who listen.
     pub(crate) seats: Arc<Semaphore>,
+    /// Room for what is sent.
+    bodies: Bodies,
 }
 
 impl App {
@@ -46,7 +52,8 @@ impl App {
         let meters = Arc::new(Meters::new());
         let execution = Execution::new(Arc::clone(&process), Arc::clone(&meters));
         let seats = Arc::new(Semaphore::new(process.settings.live.connections_max));
-        Self { process, execution, meters, stopping, seats }
+        let bodies = Bodies::new(&process.settings.http);
+        Self { process, execution, meters, stopping, seats, bodies }
     }
 }
 
@@ -93,7 +100,6 @@ pub(crate) fn router(app: App) -> Router {
 /// A handler broke: nobody outside learns how.
 #[expect(clippy::needless_pass_by_value, reason = "this is how the layer hands it over")]
 fn broke(why: Box<dyn std::any::Any + Send>) -> axum::response::Response {
-    let why = why.downcast_ref::<&str>().copied().or(why.downcast_ref::<String>().map(|s| &**s));
-    tracing::error!(why = why.unwrap_or("unknown"), "a handler broke");
+    tracing::error!(why = panic_text(&*why), "a handler broke");
     refusals::refused(Refused::new(Code::Internal, "something went wrong here; it was noted"))
 }

@@ -26,7 +26,7 @@ pub(crate) const WRITE_SCOPE: &str = "write";
 pub(crate) struct Identity {
     ground: Ground,
     tokens: Arc<Tokens>,
-    oidc: Option<Oidc>,
+    oidc: Option<Arc<Oidc>>,
 }
 
 /// Somebody, and until when that is known, in seconds.
@@ -37,7 +37,7 @@ pub(crate) struct Known {
 }
 
 impl Identity {
-    pub(crate) const fn new(ground: Ground, tokens: Arc<Tokens>, oidc: Option<Oidc>) -> Self {
+    pub(crate) const fn new(ground: Ground, tokens: Arc<Tokens>, oidc: Option<Arc<Oidc>>) -> Self {
         Self { ground, tokens, oidc }
     }
 

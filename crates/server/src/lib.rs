@@ -7,6 +7,7 @@
 // What answers a query is one future within another for each kind of thing that can be asked.
 #![recursion_limit = "256"]
 
+mod background;
 mod backstage;
 mod configuration;
 mod copies;
@@ -40,9 +41,11 @@ pub use configuration::{
 pub use copies::{CopyError, backup, copy_beside, restore};
 pub use keys::KeyError;
 pub use office::{Answer, Letter, Office, Order};
+pub use outgoing::{Client, client};
 pub use server::{Handle, Server};
 pub use socket::{AskError, ask};
 pub use stopping::{Stop, Stopping};
+pub use store::{Opened, open_store};
 pub use wiring::StartError;
 
 /// What can be asked of a server, in the language of GraphQL.

@@ -8,17 +8,16 @@ use std::sync::Arc;
 
 use roundtable_domain::{Accounts, Chance, Ground, Parts, Promotions, Settings};
 use roundtable_engine::Engine;
-use roundtable_hooks::{Deliverer, PATIENCE, WebhookJudge};
 use roundtable_model::entities::DeadLetter;
 use roundtable_model::{ActorId, Ids, JobId, Nickname, Queue, Role, Time};
-use roundtable_streams::{DeadLetters, Runner, Setup, Subject};
+use roundtable_streams::{DeadLetters, Runner, Subject};
 use roundtable_table::{Clock, Store, SystemClock};
 use serde::{Deserialize, Serialize};
 
 use self::no_files::NoFiles;
 use crate::copies;
 use crate::tap::Tap;
-use crate::wiring::StartError;
+use crate::wiring::{StartError, processors};
 
 /// Letters that are shown at once.
 const LETTERS_MAX: usize = 500;
@@ -156,21 +155,14 @@ impl Office {
             store,
             ids: Ids::from_os(Arc::clone(&clock)).map_err(|_| StartError::Chance)?,
             chance: Chance::from_os().map_err(|_| StartError::Chance)?,
-            clock: Arc::clone(&clock),
+            clock,
             settings,
             // No order can be sent again.
             fingerprint_key: [0; 32],
         });
         let ground = ground.await?;
-        let settings = ground.settings();
-        let deliverer = Deliverer::new(PATIENCE, Arc::clone(&clock)).allowing(&settings.webhooks);
         // Nothing is delivered and no file is touched here: redriven jobs wait for a worker.
-        let mut setup = Setup::everything(&ground, [0; 32])
-            .storing(Arc::new(NoFiles))
-            .telling(Arc::new(deliverer));
-        if let Some(judge) = WebhookJudge::configured(&settings.hook, clock)? {
-            setup = setup.judged_by(Arc::new(judge));
-        }
+        let mut setup = processors(&ground, [0; 32], Arc::new(NoFiles))?;
         if !ground.store().capabilities().one_process {
             setup = setup.with(Tap::alone());
         }
@@ -273,9 +265,23 @@ impl Office {
         if !into.is_absolute() {
             return Err(format!("{}: expected a whole path", into.display()));
         }
+        let mut unfinished = Unfinished(Some(into.clone()));
         let copied = tokio::task::spawn_blocking(move || copies::backup(&engine, &data, &into));
-        let sequence = copied.await.map_err(failed)?.map_err(|error| error.to_string())?;
+        let copied = copied.await;
+        unfinished.0 = None;
+        let sequence = copied.map_err(failed)?.map_err(failed)?;
         Ok(Answer::BackedUp { sequence })
+    }
+}
+
+/// A copy that is being made. Nobody can interrupt it, so a process that ends leaves it as it is.
+struct Unfinished(Option<PathBuf>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(into) = &self.0 {
+            tracing::warn!(path = %into.display(), "a copy was not finished: take it away");
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::{BodyExt as _, Limited};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::Uri;
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
@@ -26,6 +27,8 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Between two looks for keys: whoever makes up names causes no more requests.
 const LOOK_SECONDS: u64 = 30;
 /// How long keys are believed without another look.
+const FRESH_SECONDS: u64 = 30 * 60;
+/// How long they are believed while the issuer is away, and no longer: it may have withdrawn one.
 const KEPT_SECONDS: u64 = 60 * 60;
 /// Difference between their clock and ours.
 const LEEWAY_SECONDS: u64 = 60;
@@ -38,7 +41,7 @@ const ALGORITHMS: [Algorithm; 5] =
 pub(crate) struct Oidc {
     settings: OidcSettings,
     clock: Arc<dyn Clock>,
-    client: Client,
+    client: Client<Empty<Bytes>>,
     known: Mutex<Fetched>,
     /// Held by whoever fetches, so that the others wait instead of fetching, too.
     fetching: tokio::sync::Mutex<()>,
@@ -47,7 +50,12 @@ pub(crate) struct Oidc {
 #[derive(Debug, Default)]
 struct Fetched {
     keys: Option<JwkSet>,
+    /// When these keys came.
     at: u64,
+    /// When they were last asked for.
+    looked: u64,
+    /// Whether that was in vain.
+    failed: bool,
 }
 
 /// Whom a token is about.
@@ -62,8 +70,8 @@ struct Claims {
     exp: u64,
     nbf: Option<u64>,
     email: Option<String>,
-    #[serde(default)]
-    email_verified: bool,
+    /// Of whatever kind: only one that says yes counts.
+    email_verified: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,23 +90,29 @@ impl Oidc {
             return Err(Misconfigured::together("sign-in.oidc", why));
         }
         let at = settings.jwks_url.as_deref().unwrap_or(&settings.issuer);
-        let client = outgoing::client("sign-in.oidc", [settings.issuer.as_str(), at])?;
+        let client = outgoing::client([settings.issuer.as_str(), at])
+            .map_err(|why| Misconfigured::together("sign-in.oidc", why))?;
         let (known, fetching) = (Mutex::default(), tokio::sync::Mutex::default());
         Ok(Self { settings, clock, client, known, fetching })
     }
 
     /// Whom the issuer vouches for with this token.
-    pub(crate) async fn read(&self, token: &str) -> Result<Vouched, Refused> {
+    pub(crate) async fn read(self: &Arc<Self>, token: &str) -> Result<Vouched, Refused> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| not_valid())?;
         if !ALGORITHMS.contains(&header.alg) {
             return Err(not_valid());
         }
         let id = header.kid.ok_or_else(not_valid)?;
-        let key = if let Some(key) = self.key(&id, KEPT_SECONDS) {
+        let key = if let Some(key) = self.key(&id, FRESH_SECONDS) {
             key
         } else {
-            self.fetch(&id).await?;
-            self.key(&id, u64::MAX).ok_or_else(not_valid)?
+            // Not by whoever asks: they may go away before the keys are there.
+            let looking = tokio::spawn(Arc::clone(self).fetch(id.clone()));
+            let looked = looking.await.unwrap_or_else(|_| Err(away()));
+            match self.key(&id, KEPT_SECONDS) {
+                Some(key) => key,
+                None => return Err(looked.err().unwrap_or_else(not_valid)),
+            }
         };
         let mut wanted = Validation::new(header.alg);
         wanted.set_issuer(&[&self.settings.issuer]);
@@ -110,10 +124,13 @@ impl Oidc {
         let now = self.clock.now_seconds();
         let until = claims.exp.saturating_add(LEEWAY_SECONDS);
         let begun = claims.nbf.is_none_or(|nbf| nbf <= now.saturating_add(LEEWAY_SECONDS));
+        if !begun || until <= now {
+            return Err(not_valid());
+        }
         // An address that nobody has checked may be anybody's.
-        let email = claims.email.filter(|_| claims.email_verified && begun && now < until);
-        let email = email.and_then(|email| email.parse().ok()).ok_or_else(not_valid)?;
-        Ok(Vouched { email, until })
+        let is_checked = claims.email_verified == Some(true.into());
+        let email = claims.email.filter(|_| is_checked).ok_or_else(unchecked)?;
+        Ok(Vouched { email: email.parse().map_err(|_| not_valid())?, until })
     }
 
     fn key(&self, id: &str, kept_seconds: u64) -> Option<DecodingKey> {
@@ -123,26 +140,30 @@ impl Oidc {
         DecodingKey::from_jwk(keys.find(id)?).ok()
     }
 
-    async fn fetch(&self, id: &str) -> Result<(), Refused> {
+    async fn fetch(self: Arc<Self>, id: String) -> Result<(), Refused> {
         let _fetching = self.fetching.lock().await;
-        let (now, at) = (self.clock.now_seconds(), self.known.lock().at);
-        if self.key(id, KEPT_SECONDS).is_some() || now < at.saturating_add(LOOK_SECONDS) {
+        if self.key(&id, FRESH_SECONDS).is_some() {
             return Ok(());
         }
-        self.known.lock().at = now;
-        match tokio::time::timeout(PATIENCE, self.keys()).await {
-            Ok(Ok(keys)) => {
-                self.known.lock().keys = Some(keys);
-                Ok(())
+        let now = self.clock.now_seconds();
+        {
+            let mut known = self.known.lock();
+            if now < known.looked.saturating_add(LOOK_SECONDS) {
+                return if known.failed { Err(away()) } else { Ok(()) };
             }
-            Ok(Err(why)) => Err(self.away(&why)),
-            Err(_) => Err(self.away("no answer in time")),
+            (known.looked, known.failed) = (now, true);
         }
-    }
-
-    fn away(&self, why: &str) -> Refused {
+        let why = match tokio::time::timeout(PATIENCE, self.keys()).await {
+            Ok(Ok(keys)) => {
+                *self.known.lock() =
+                    Fetched { keys: Some(keys), at: now, looked: now, failed: false };
+                return Ok(());
+            }
+            Ok(Err(why)) => why,
+            Err(_) => String::from("no answer in time"),
+        };
         tracing::warn!(issuer = self.settings.issuer, why, "the issuer's keys cannot be fetched");
-        Refused::new(Code::Internal, "your token cannot be checked at the moment; try again")
+        Err(away())
     }
 
     async fn keys(&self) -> Result<JwkSet, String> {
@@ -168,4 +189,16 @@ impl Oidc {
         let body = body.map_err(|error| error.to_string())?.to_bytes();
         serde_json::from_slice(&body).map_err(|error| error.to_string())
     }
+}
+
+/// The issuer cannot be asked.
+fn away() -> Refused {
+    Refused::new(Code::Internal, "your token cannot be checked at the moment; try again")
+}
+
+/// The issuer knows no address of theirs that it has checked.
+fn unchecked() -> Refused {
+    let why = "your issuer has not confirmed your e-mail address (`email_verified`); have it do so, and \
+               sign in again";
+    Refused::new(Code::Unauthenticated, why)
 }

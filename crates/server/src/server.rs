@@ -99,16 +99,12 @@ impl Server {
             stop.wish();
         };
         futures::future::join(wish, listening.run(listener)).await;
-        let mut background = std::mem::take(&mut *process.background.lock());
-        let ended = async { while background.join_next().await.is_some() {} };
-        if timeout(drain, ended).await.is_err() {
-            tracing::warn!(
-                "what works in the background was not finished in time; it goes on next time"
-            );
-            background.shutdown().await;
-        }
+        process.background.finish(drain).await;
         // The last of it closes the store, which may take a while.
-        let _ = tokio::task::spawn_blocking(move || drop(process)).await;
+        let closing = tokio::task::spawn_blocking(move || drop(process));
+        if timeout(drain, closing).await.is_err() {
+            tracing::warn!("the store was not closed in time; its log is read at the next start");
+        }
         tracing::info!("stopped");
     }
 }

@@ -78,7 +78,9 @@ pub fn ask(data: &Path, order: &Order) -> Result<Option<Answer>, AskError> {
     connection.write_all(format!("{order}\n").as_bytes()).map_err(failed)?;
     let mut line = String::new();
     // However long a backup takes.
-    BufReader::new(connection).read_line(&mut line).map_err(failed)?;
+    if BufReader::new(connection).read_line(&mut line).map_err(failed)? == 0 {
+        return Err(failed(io::Error::other("the server stopped before it was done")));
+    }
     match serde_json::from_str(&line).map_err(|error| failed(error.into()))? {
         Reply::Done(answer) => Ok(Some(answer)),
         Reply::Refused(why) => Err(AskError::Refused(why)),
@@ -112,16 +114,16 @@ async fn listen(listener: &UnixListener, office: &Office, stopping: &Stopping) {
     while let Some(next) = stopping.unless(next(listener, &room)).await {
         while clients.try_join_next().is_some() {}
         let Some((stream, place)) = next else { continue };
-        let office = office.clone();
+        let (office, stopping) = (office.clone(), stopping.clone());
         clients.spawn(async move {
-            if let Err(error) = converse(stream, &office).await {
+            if let Err(error) = converse(stream, &office, &stopping).await {
                 tracing::debug!(%error, "somebody who asked went away");
             }
             drop(place);
         });
     }
-    // What was begun is whole or absent: nobody waits for it.
-    clients.shutdown().await;
+    // Orders under way are carried out, as long as the process waits.
+    while clients.join_next().await.is_some() {}
 }
 
 /// The socket, for this user alone from its first moment. One that is there is left of a server that was
@@ -153,14 +155,15 @@ async fn next(
     }
 }
 
-/// Answers one client, order by order.
-async fn converse(stream: UnixStream, office: &Office) -> io::Result<()> {
+/// Answers one client, order by order, until the process stops.
+async fn converse(stream: UnixStream, office: &Office, stopping: &Stopping) -> io::Result<()> {
     let (from, mut to) = stream.into_split();
     let mut from = tokio::io::BufReader::new(from);
     loop {
         let mut line = Vec::new();
         let mut limited = (&mut from).take(ORDER_BYTES_MAX);
-        let read = timeout(PATIENCE, limited.read_until(b'\n', &mut line)).await;
+        let read = timeout(PATIENCE, limited.read_until(b'\n', &mut line));
+        let Some(read) = stopping.unless(read).await else { return Ok(()) };
         let Ok(bytes) = read.map_err(io::Error::other)? else { return Ok(()) };
         if bytes == 0 {
             return Ok(());

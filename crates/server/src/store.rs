@@ -4,13 +4,12 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::sync::Arc;
 
 use data_encoding::BASE64URL_NOPAD;
 use roundtable_dynamo::{Config, Dynamo};
 use roundtable_engine::{Engine, Options};
 use roundtable_model::Secret;
-use roundtable_table::{Clock, Store};
+use roundtable_table::Store;
 
 use crate::configuration::{Misconfigured, StoreKind, StoreSettings};
 use crate::wiring::StartError;
@@ -22,19 +21,17 @@ const ACCESS_KEY: &str = "AWS_ACCESS_KEY_ID";
 
 /// A store that is open.
 #[derive(Debug)]
-pub(crate) struct Opened {
-    pub(crate) store: Store,
+pub struct Opened {
+    /// The store.
+    pub store: Store,
     /// What is behind it, if it is in this process.
-    pub(crate) engine: Option<Engine>,
+    pub engine: Option<Engine>,
 }
 
-pub(crate) async fn open(
-    settings: &StoreSettings,
-    clock: &Arc<dyn Clock>,
-) -> Result<Opened, StartError> {
+/// Opens the store that is configured, at the time of the options' clock; an embedded one with all of
+/// these options, and makes its directory if need be. Makes no tables.
+pub async fn open_store(settings: &StoreSettings, options: Options) -> Result<Opened, StartError> {
     if settings.kind == StoreKind::Embedded {
-        let archive = settings.archive.clone();
-        let options = Options { clock: Arc::clone(clock), archive, ..Options::default() };
         let data = settings.data.clone();
         // Replaying a log takes as long as it takes.
         let opening = tokio::task::spawn_blocking(move || Engine::open(data, options));
@@ -53,7 +50,7 @@ pub(crate) async fn open(
         Some(region) => config.region(region),
         None => config,
     };
-    let store = Store::new(Dynamo::connect(config.clock(Arc::clone(clock))));
+    let store = Store::new(Dynamo::connect(config.clock(options.clock)));
     Ok(Opened { store, engine: None })
 }
 
@@ -86,5 +83,20 @@ pub(crate) fn secret(data: &Path) -> Result<Secret, StartError> {
             Ok(Secret::new(secret.trim()))
         }
         Err(error) => Err(failed(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_local() {
+        for local in ["http://localhost", "http://127.0.0.1:8000/", "http://[::1]:8000"] {
+            assert!(is_local(local), "{local}");
+        }
+        for far in ["https://dynamodb.eu-west-1.amazonaws.com", "http://127.0.0.1.example.com"] {
+            assert!(!is_local(far), "{far}");
+        }
     }
 }

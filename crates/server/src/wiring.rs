@@ -3,19 +3,18 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use roundtable_domain::{
     Chance, Feeds, Ground, Live, MediaFiles, MediaStore, Messages, Notifications, Parts, Settings,
 };
-use roundtable_engine::Engine;
+use roundtable_engine::{Engine, Options};
 use roundtable_graphql::{Cursors, Issuer, Services};
 use roundtable_hooks::{Deliverer, PATIENCE, WebhookJudge};
 use roundtable_media::{Bucket, Directory};
 use roundtable_model::{Ids, Ops};
 use roundtable_streams::{Runner, Setup};
 use roundtable_table::Clock;
-use tokio::task::JoinSet;
 
+use crate::background::Background;
 use crate::backstage::Behind;
 use crate::configuration::{Configuration, Misconfigured, ProcessSettings, Role, StoreKind};
 use crate::identity::Identity;
@@ -27,7 +26,7 @@ use crate::seal::Seal;
 use crate::sharing::{Census, Shared};
 use crate::socket;
 use crate::stopping::Stopping;
-use crate::store::{self, Opened};
+use crate::store::{self, Opened, open_store};
 use crate::tap::{Tap, Taps};
 use crate::tokens::Tokens;
 
@@ -90,10 +89,7 @@ pub(crate) struct Process {
     pub(crate) engine: Option<Engine>,
     /// The files that this process hands out itself.
     pub(crate) files: Option<Directory>,
-    /// What works in the background; each says what it was when it ends.
-    pub(crate) background: Mutex<JoinSet<&'static str>>,
-    /// What of it should not have ended.
-    broken: Mutex<Option<String>>,
+    pub(crate) background: Background,
 }
 
 impl Process {
@@ -104,7 +100,9 @@ impl Process {
         at: &str,
     ) -> Result<Self, StartError> {
         let Configuration { process, settings } = configuration;
-        let Opened { store, engine } = store::open(&process.store, &clock).await?;
+        let archive = process.store.archive.clone();
+        let options = Options { clock: Arc::clone(&clock), archive, ..Options::default() };
+        let Opened { store, engine } = open_store(&process.store, options).await?;
         // Before the ground: the key that it stands on is among them.
         let ops = store.create_table(Ops::SHAPE.definition(&settings.tables.ops)).await?;
         let keys = Arc::new(open_keys(&process, Ops::on(ops), &clock).await?);
@@ -139,7 +137,8 @@ impl Process {
         let tap = Tap { taps: hearing.is_some().then_some(taps), relay: relay.clone() };
         let runner = streams(&ground, &media, census.as_ref(), tap)?;
         let oidc = sign_in.oidc.clone().map(|oidc| Oidc::new(oidc, Arc::clone(&clock)));
-        let identity = Identity::new(ground.clone(), Arc::clone(&tokens), oidc.transpose()?);
+        let oidc = oidc.transpose()?.map(Arc::new);
+        let identity = Identity::new(ground.clone(), Arc::clone(&tokens), oidc);
         let cursors = Cursors::new(&keys.lasting(&CURSORS).await?).ok_or(KeyError::NotMade)?;
         let services = Services {
             feeds,
@@ -164,8 +163,7 @@ impl Process {
             runner,
             engine,
             files,
-            background: Mutex::default(),
-            broken: Mutex::default(),
+            background: Background::default(),
         })
     }
 
@@ -181,64 +179,36 @@ impl Process {
 
     /// Starts what works in the background, until `stopping`.
     pub(crate) fn start(&self, stopping: &Stopping) {
-        let mut background = self.background.lock();
+        let background = &self.background;
         if self.settings.role != Role::Api {
             let (runner, stop) = (self.runner.clone(), stopping.clone());
-            background.spawn(async move {
-                runner.run(stop.wished()).await;
-                "the runner of the stream"
-            });
+            let work = async move { runner.run(stop.wished()).await };
+            background.start("streams", stopping, work);
         }
         if self.answers() {
             let (feeds, stop) = (self.services.feeds.clone(), stopping.clone());
-            background.spawn(async move {
-                feeds.follow(stop.wished()).await;
-                "what keeps feeds in memory"
-            });
+            let work = async move { feeds.follow(stop.wished()).await };
+            background.start("feeds", stopping, work);
             let (notifications, stop) = (self.services.notifications.clone(), stopping.clone());
-            background.spawn(async move {
-                notifications.follow(stop.wished()).await;
-                "what tells of notifications"
-            });
+            let work = async move { notifications.follow(stop.wished()).await };
+            background.start("notifications", stopping, work);
             let (live, stop) = (self.services.live.clone(), stopping.clone());
-            background.spawn(async move {
-                live.follow(stop.wished()).await;
-                "what tells those who listen"
-            });
+            let work = async move { live.follow(stop.wished()).await };
+            background.start("live", stopping, work);
         }
         if let Some(hearing) = &self.hearing {
             let (hearing, stop) = (Arc::clone(hearing), stopping.clone());
-            background.spawn(async move {
-                hearing.run(&stop).await;
-                "what hears the workers"
-            });
+            background.start("relay", stopping, async move { hearing.run(&stop).await });
         }
         if let Some(engine) = &self.engine {
             let data = self.settings.store.data.clone();
             let embedded = Some((engine.clone(), data.clone()));
             let office = Office::new(&self.services.ground, &self.runner, embedded);
-            let serving = socket::serve(data, office, stopping.clone());
-            background.spawn(async move {
-                serving.await;
-                "the socket for administration"
-            });
+            let work = socket::serve(data, office, stopping.clone());
+            background.start("socket", stopping, work);
         }
         let (keys, stop) = (Arc::clone(&self.keys), stopping.clone());
-        background.spawn(async move {
-            keep_keys(&keys, &stop).await;
-            "what keeps the keys"
-        });
-    }
-
-    /// What should work in the background and does not any more.
-    pub(crate) fn broken(&self) -> Option<String> {
-        let ended = self.background.lock().try_join_next();
-        let mut broken = self.broken.lock();
-        if let Some(ended) = ended {
-            let what = ended.unwrap_or("something in the background");
-            *broken = Some(format!("{what} has stopped"));
-        }
-        broken.clone()
+        background.start("keys", stopping, async move { keep_keys(&keys, &stop).await });
     }
 }
 
@@ -321,16 +291,24 @@ fn streams(
 ) -> Result<Runner, StartError> {
     let mut seed = [0; 32];
     aws_lc_rs::rand::fill(&mut seed).map_err(|_| StartError::Chance)?;
-    let clock = Arc::clone(ground.clock());
-    let deliverer = Deliverer::new(PATIENCE, Arc::clone(&clock));
-    let deliverer = deliverer.allowing(&ground.settings().webhooks);
-    let mut setup =
-        Setup::everything(ground, seed).storing(Arc::clone(media)).telling(Arc::new(deliverer));
-    if let Some(judge) = WebhookJudge::configured(&ground.settings().hook, clock)? {
-        setup = setup.judged_by(Arc::new(judge));
-    }
+    let mut setup = processors(ground, seed, Arc::clone(media))?;
     if let Some(census) = census {
         setup = setup.sharing(Shared::among(census)).with(tap);
     }
     Ok(setup.build())
+}
+
+/// Everything that follows from changes, as it is configured.
+pub(crate) fn processors(
+    ground: &Ground,
+    seed: [u8; 32],
+    media: Arc<dyn MediaStore>,
+) -> Result<Setup, StartError> {
+    let (settings, clock) = (ground.settings(), ground.clock());
+    let deliverer = Deliverer::new(PATIENCE, Arc::clone(clock)).allowing(&settings.webhooks);
+    let setup = Setup::everything(ground, seed).storing(media).telling(Arc::new(deliverer));
+    Ok(match WebhookJudge::configured(&settings.hook, Arc::clone(clock))? {
+        Some(judge) => setup.judged_by(Arc::new(judge)),
+        None => setup,
+    })
 }

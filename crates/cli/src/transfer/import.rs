@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use futures::stream::{FuturesUnordered, StreamExt as _};
-use roundtable_server::Office;
+use roundtable_server::{Office, Opened};
 use roundtable_table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_table::{BatchWrite, Item, Scan, Table, TableDefinition};
 use roundtable_verify::Progress as _;
@@ -15,7 +15,6 @@ use super::ENDING;
 use super::lines::{Line, Lines};
 use crate::Outcome;
 use crate::failure::Failure;
-use crate::place::Opened;
 use crate::progress::Shown;
 use crate::reach::{Installation, Reach, briefly};
 

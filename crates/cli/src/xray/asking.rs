@@ -1,15 +1,10 @@
 //! Asks a server over HTTP, once.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{Request, Uri, header};
-use hyper_rustls::{ConfigBuilderExt as _, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
-use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -27,12 +22,7 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 pub(super) async fn ask(server: &str, token: Option<&str>, body: &Value) -> Result<Value, Failure> {
     let failed = |why: String| Failure::Unreachable { server: server.to_owned(), why };
     let address = address(server).map_err(failed)?;
-    let connector = HttpsConnectorBuilder::new()
-        .with_tls_config(trust(&address).map_err(failed)?)
-        .https_or_http()
-        .enable_http1()
-        .build();
-    let client = Client::builder(TokioExecutor::new()).build(connector);
+    let client = roundtable_server::client([address.to_string().as_str()]).map_err(failed)?;
     let mut request = Request::post(address)
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::ACCEPT, "application/json")
@@ -65,18 +55,6 @@ fn address(server: &str) -> Result<Uri, String> {
     }
     let with_path = format!("{}{PATH}", server.trim_end_matches('/'));
     with_path.parse().map_err(|_| String::from("this is no URL"))
-}
-
-fn trust(address: &Uri) -> Result<ClientConfig, String> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider);
-    let config = config.with_safe_default_protocol_versions().map_err(|e| e.to_string())?;
-    let config = if address.scheme_str() == Some("https") {
-        config.with_native_roots().map_err(|error| error.to_string())?
-    } else {
-        config.with_root_certificates(RootCertStore::empty())
-    };
-    Ok(config.with_no_client_auth())
 }
 
 /// What is at the bottom of it: the outermost error only says that there is one.

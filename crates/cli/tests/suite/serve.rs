@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 use crate::binary::{command, finish};
+use crate::serving::Running;
 
 #[test]
 fn the_schema_is_printed() {
@@ -75,4 +76,23 @@ fn a_server_answers_until_it_is_told_to_stop() {
     log.read_to_string(&mut rest).unwrap();
     assert_eq!(server.wait().unwrap().code(), Some(0), "{rest}");
     assert!(rest.contains("stopped"), "{rest}");
+}
+
+/// Whoever cannot wait for those who are still being answered asks once more.
+#[test]
+fn a_second_wish_to_stop_is_granted_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    let mut serve = command(["serve", "--data"]);
+    serve.arg(data.path()).env("ROUNDTABLE_HTTP__DRAIN_SECONDS", "3600");
+    let server = Running::serve_as(serve);
+    let address = server.url.strip_prefix("http://").unwrap().to_owned();
+    let mut unfinished = TcpStream::connect(&address).unwrap();
+    let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+                content-length: 100\r\n\r\n{";
+    unfinished.write_all(head.as_bytes()).unwrap();
+    // It was taken once something else was answered after it.
+    server.told(None, "{ __typename }");
+    server.tell_to_stop();
+    while TcpStream::connect(&address).is_ok() {}
+    assert_eq!(server.stop(), Some(1));
 }

@@ -88,9 +88,14 @@ impl Running {
 
     /// Tells it to stop, and waits until it has; its status.
     pub(crate) fn stop(mut self) -> Option<i32> {
+        self.tell_to_stop();
+        self.child.wait().unwrap().code()
+    }
+
+    /// Tells it to stop, which may take a while.
+    pub(crate) fn tell_to_stop(&self) {
         let number = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &number]).status().unwrap().success());
-        self.child.wait().unwrap().code()
     }
 
     /// Ends it at once, as a crash would.

@@ -1,13 +1,13 @@
 //! Whose goals are whose, and who else may look at them. Tasks and milestones ask here, too: they are
 //! there as long as their goal is.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use futures::future::try_join_all;
 use roundtable_model::entities::{Goal, User};
 use roundtable_model::{GoalId, Role, UserId};
 
 use crate::access::{Act, Standing, allows};
+use crate::media::read_all;
 use crate::{Caller, Failure, Ground};
 
 /// Whether the caller is an admin: their token says so, and the profile still does.
@@ -23,13 +23,53 @@ pub(crate) async fn may_see(
     me: &User,
     owner: &UserId,
 ) -> Result<bool, Failure> {
-    let standing = Standing::SIGNED_IN
-        .and_if(me.id == *owner, Standing::OWNER)
-        .and_if(is_admin(caller, me), Standing::ADMIN);
-    if !allows(Act::SeeGoals, standing) {
-        return Ok(false);
+    Ok(!owners_seen(ground, caller, me, [owner]).await?.is_empty())
+}
+
+/// Those of the people whose goals the caller may see, by one look at them all.
+async fn owners_seen<'a>(
+    ground: &Ground,
+    caller: &Caller,
+    me: &User,
+    owners: impl IntoIterator<Item = &'a UserId>,
+) -> Result<HashSet<&'a UserId>, Failure> {
+    let allowed = |owner: &&UserId| {
+        let standing = Standing::SIGNED_IN
+            .and_if(me.id == **owner, Standing::OWNER)
+            .and_if(is_admin(caller, me), Standing::ADMIN);
+        allows(Act::SeeGoals, standing)
+    };
+    let mut owners: HashSet<&UserId> = owners.into_iter().filter(allowed).collect();
+    if owners.iter().any(|owner| **owner != me.id) {
+        let sight = ground.sight_of(caller, me, owners.iter().copied(), []).await?;
+        owners.retain(|owner| **owner == me.id || sight.person(owner).is_some());
     }
-    Ok(me.id == *owner || ground.sight_of(caller, me, [owner], []).await?.person(owner).is_some())
+    Ok(owners)
+}
+
+/// Those of the goals that the caller may see, by whose they are and which: all are asked for at once.
+pub(crate) async fn all_found(
+    ground: &Ground,
+    caller: &Caller,
+    me: &User,
+    goals: &[(UserId, GoalId)],
+) -> Result<HashMap<(UserId, GoalId), Goal>, Failure> {
+    let owners = owners_seen(ground, caller, me, goals.iter().map(|(owner, _)| owner)).await?;
+    let shown = goals.iter().filter(|(owner, _)| owners.contains(owner));
+    let found = read(ground, shown.map(|(owner, id)| (owner, id))).await?;
+    let by_place = |goal: Goal| ((goal.user_id.clone(), goal.id.clone()), goal);
+    Ok(found.into_iter().map(by_place).collect())
+}
+
+/// Those of the goals that are there, each once.
+async fn read<'a>(
+    ground: &Ground,
+    goals: impl IntoIterator<Item = (&'a UserId, &'a GoalId)>,
+) -> Result<Vec<Goal>, Failure> {
+    let places: BTreeSet<(&UserId, &GoalId)> = goals.into_iter().collect();
+    let places = places.into_iter().map(|(owner, id)| Goal::at(owner, id));
+    let found = read_all(ground, "goals_among", places.collect()).await?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// A goal that the caller may see: their own, or, for admins, of the owner given. Without one, an admin
@@ -63,15 +103,5 @@ pub(crate) async fn present<'a>(
     ground: &Ground,
     goals: impl IntoIterator<Item = (&'a UserId, &'a GoalId)>,
 ) -> Result<HashSet<GoalId>, Failure> {
-    let mut by_owner: BTreeMap<&UserId, Vec<GoalId>> = BTreeMap::new();
-    for (owner, goal) in goals {
-        let ids = by_owner.entry(owner).or_default();
-        if !ids.contains(goal) {
-            ids.push(goal.clone());
-        }
-    }
-    let core = ground.core();
-    let reads = by_owner.iter().map(|(owner, ids)| core.goals_among(owner, ids).get());
-    let found = try_join_all(reads).await?.into_iter().flatten().flatten();
-    Ok(found.map(|goal| goal.id).collect())
+    Ok(read(ground, goals).await?.into_iter().map(|goal| goal.id).collect())
 }

@@ -1,11 +1,9 @@
 //! Goals by id and by owner (R24).
 
-use std::collections::{BTreeMap, HashMap};
-
 use roundtable_model::entities::Goal;
 use roundtable_model::{GoalId, UserId};
 
-use super::{GoalError, Goals, found, may_see};
+use super::{GoalError, Goals, all_found, found, may_see};
 use crate::pages::fill;
 use crate::{Caller, Page, PageInput};
 
@@ -28,24 +26,8 @@ impl Goals {
         places: &[(UserId, GoalId)],
     ) -> Result<Vec<Option<Goal>>, GoalError> {
         let me = self.ground.reader(caller).await?;
-        let mut by_owner: BTreeMap<&UserId, Vec<GoalId>> = BTreeMap::new();
-        for (owner, id) in places {
-            by_owner.entry(owner).or_default().push(id.clone());
-        }
-        let mut found: HashMap<GoalId, Goal> = HashMap::new();
-        for (owner, mut ids) in by_owner {
-            ids.sort_unstable();
-            ids.dedup();
-            if may_see(&self.ground, caller, &me, owner).await? {
-                let goals = self.ground.core().goals_among(owner, &ids).get().await?;
-                found.extend(goals.into_iter().flatten().map(|goal| (goal.id.clone(), goal)));
-            }
-        }
-        let is_theirs = |goal: &&Goal, owner: &UserId| goal.user_id == *owner;
-        let place = |(owner, id): &(UserId, GoalId)| {
-            found.get(id).filter(|goal| is_theirs(goal, owner)).cloned()
-        };
-        Ok(places.iter().map(place).collect())
+        let found = all_found(&self.ground, caller, &me, places).await?;
+        Ok(places.iter().map(|place| found.get(place).cloned()).collect())
     }
 
     /// The goals of a person, in the order they were set: one's own, or, for admins, of this owner.

@@ -3,8 +3,7 @@
 use roundtable_model::entities::{Activity, Comment, Follow, GroupMember, Like, Post, Quest};
 use roundtable_model::table::{Change, Item};
 use roundtable_model::{
-    ActivityId, ActorId, Answer, CommentId, Entity, FollowStatus, ModerationStatus, PostId,
-    QuestId, Time, UserId,
+    ActivityId, ActorId, Answer, CommentId, Entity, FollowStatus, PostId, QuestId, Time, UserId,
 };
 
 use super::Matter;
@@ -69,9 +68,9 @@ fn post(change: &Change) -> Vec<Told> {
     let (old, new) = (read::<Post>(change.old.as_ref()), read::<Post>(change.new.as_ref()));
     let Some(post) = new else { return Vec::new() };
     let mut told = Vec::new();
-    // It comes out when it is written, or when moderators let it for the first time.
+    // It comes out once, for everybody: its author and the staff, who see it before, are not told twice.
     let was_out = old.as_ref().is_some_and(|old| old.published_at.is_some());
-    if old.is_none() || !was_out && post.published_at.is_some() {
+    if !was_out && post.published_at.is_some() {
         let feed = Matter::NewPosts(Some(post.feed_id.clone()));
         told.push((vec![Matter::NewPosts(None), feed], Happening::Post(post.id.clone())));
     }
@@ -103,12 +102,11 @@ fn like(change: &Change) -> Option<Told> {
 }
 
 fn comment(change: &Change) -> Option<Told> {
-    let old: Option<Comment> = change.old.as_ref().and_then(|old| read(Some(old)));
-    let comment: Comment = read(change.new.as_ref())?;
-    let is_out = |comment: &Comment| comment.moderation_status == ModerationStatus::Approved;
-    if old.is_some_and(|old| is_out(&old) || !is_out(&comment)) {
+    // It comes out when it is written: hidden by moderators and shown again, it is no other one.
+    if change.old.is_some() {
         return None;
     }
+    let comment: Comment = read(change.new.as_ref())?;
     let matter = Matter::Comments(comment.post_id.clone());
     Some((vec![matter], Happening::Comment(comment.post_id, comment.id)))
 }

@@ -1,16 +1,16 @@
 //! Tasks by id, by goal, and by when they are due (R24).
 
+use std::collections::HashMap;
+
 use futures::future::try_join_all;
 use roundtable_model::entities::Task;
-use roundtable_model::table::BatchGet;
-use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
-use roundtable_model::{
-    Answer, CompactDay, Day, Entity, GoalId, Misfit, Result as Found, Span, TaskId, Time, UserId,
-};
+use roundtable_model::{CompactDay, Day, Entity, GoalId, Misfit, Span, TaskId, Time, UserId};
 
-use super::{TaskError, Tasks, find};
+use super::find::indexed;
+use super::{TaskError, Tasks};
 use crate::access::{Act, Standing, allows};
-use crate::goals::{found, is_admin, present};
+use crate::goals::{all_found, found, is_admin, present};
+use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput};
 
@@ -28,13 +28,35 @@ impl Tasks {
         goal.map(|_| task).ok_or(TaskError::NoSuchTask)
     }
 
-    /// A task that the caller may see, of whichever goal.
-    pub async fn by_id(&self, caller: &Caller, id: &TaskId) -> Result<Task, TaskError> {
+    /// Tasks by their goals and ids, each in its place; `None` where there is none for the caller.
+    pub async fn tasks(
+        &self,
+        caller: &Caller,
+        places: &[(GoalId, TaskId)],
+    ) -> Result<Vec<Option<Task>>, TaskError> {
         let me = self.ground.reader(caller).await?;
-        let task = find(&self.ground, id).await?.ok_or(TaskError::NoSuchTask)?;
-        let owner = Some(&task.user_id);
-        let goal = found(&self.ground, caller, &me, owner, &task.goal_id).await?;
-        goal.map(|_| task).ok_or(TaskError::NoSuchTask)
+        let at = places.iter().map(|(goal, id)| Task::at(goal, id)).collect();
+        let tasks: Vec<Option<Task>> = read_all(&self.ground, "task", at).await?;
+        let goal = |task: &Task| (task.user_id.clone(), task.goal_id.clone());
+        let goals: Vec<_> = tasks.iter().flatten().map(goal).collect();
+        let goals = all_found(&self.ground, caller, &me, &goals).await?;
+        let shows = |task: &Task| goals.contains_key(&goal(task));
+        Ok(tasks.into_iter().map(|task| task.filter(shows)).collect())
+    }
+
+    /// Tasks by their ids alone, of whichever goals. Only an index knows them so, and an index has no
+    /// batches: it is asked for all at once, and everything else is read together.
+    pub async fn by_ids(
+        &self,
+        caller: &Caller,
+        ids: &[TaskId],
+    ) -> Result<Vec<Option<Task>>, TaskError> {
+        let indexed = try_join_all(ids.iter().map(|id| indexed(&self.ground, id))).await?;
+        let place = |task: Task| (task.goal_id, task.id);
+        let places: Vec<_> = indexed.into_iter().flatten().map(place).collect();
+        let found = self.tasks(caller, &places).await?.into_iter().flatten();
+        let found: HashMap<TaskId, Task> = found.map(|task| (task.id.clone(), task)).collect();
+        Ok(ids.iter().map(|id| found.get(id).cloned()).collect())
     }
 
     /// The tasks of a goal that the caller may see, in the order they were added: all of them, only those
@@ -142,14 +164,9 @@ pub(crate) async fn shown(ground: &Ground, tasks: Vec<Task>) -> Result<Vec<Optio
 
 /// Tasks that an index told of, as they are now. Where indexes are never behind, they are already. No
 /// question of the page names those of several goals: their keys do.
-async fn current(ground: &Ground, tasks: Vec<Task>) -> Found<Vec<Option<Task>>> {
+async fn current(ground: &Ground, tasks: Vec<Task>) -> Result<Vec<Option<Task>>, Failure> {
     if ground.store().capabilities().strong_index_reads {
         return Ok(tasks.into_iter().map(Some).collect());
     }
-    let keys: Vec<_> = tasks.iter().map(|task| task.key().into_key()).collect();
-    let table = ground.core().table().for_pattern("task");
-    let batches = keys.chunks(BATCH_GET_KEYS_MAX);
-    let batches = batches.map(|keys| table.batch_get(BatchGet::new(keys.iter().cloned()).strong()));
-    let found = try_join_all(batches).await?.into_iter().flat_map(|batch| batch.items);
-    found.map(|item| item.as_ref().map(Task::from_item).transpose()).collect()
+    read_all(ground, "task", tasks.iter().map(Entity::key).collect()).await
 }

@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::dataloader::Loader;
-use futures::future::try_join_all;
 use roundtable_model::{GoalId, QuestId, TaskId, UserId, entities};
 
 use super::{Look, found, shared};
 use crate::Refused;
-use crate::refusal::if_seen;
 
 /// A goal of somebody.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,17 +44,30 @@ impl Loader<QuestOf> for Look {
     }
 }
 
-/// Tasks by their ids alone: only an index knows them so, and an index has no batches.
+/// A task of a goal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TaskOf(pub(crate) GoalId, pub(crate) TaskId);
+
+impl Loader<TaskOf> for Look {
+    type Value = entities::Task;
+    type Error = Arc<Refused>;
+
+    async fn load(&self, of: &[TaskOf]) -> Result<HashMap<TaskOf, entities::Task>, Arc<Refused>> {
+        let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
+        let places: Vec<_> = of.iter().map(|of| (of.0.clone(), of.1.clone())).collect();
+        let tasks = self.services.tasks().tasks(caller, &places).await;
+        Ok(found(of, tasks.map_err(shared)?))
+    }
+}
+
+/// A task by its id alone, which costs more than with its goal.
 impl Loader<TaskId> for Look {
     type Value = entities::Task;
     type Error = Arc<Refused>;
 
     async fn load(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, entities::Task>, Arc<Refused>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let tasks = self.services.tasks();
-        let each = ids
-            .iter()
-            .map(async |id| if_seen(tasks.by_id(caller, id).await.map_err(Refused::from)));
-        Ok(found(ids, try_join_all(each).await.map_err(Arc::new)?))
+        let tasks = self.services.tasks().by_ids(caller, ids).await;
+        Ok(found(ids, tasks.map_err(shared)?))
     }
 }

@@ -11,12 +11,13 @@ use super::{Look, found, shared};
 use crate::Refused;
 
 impl Loader<UserId> for Look {
-    type Value = entities::User;
+    type Value = Arc<entities::User>;
     type Error = Arc<Refused>;
 
-    async fn load(&self, ids: &[UserId]) -> Result<HashMap<UserId, entities::User>, Arc<Refused>> {
+    async fn load(&self, ids: &[UserId]) -> Result<HashMap<UserId, Self::Value>, Arc<Refused>> {
         let people = self.services.accounts().people(self.viewer.as_ref(), ids).await;
-        Ok(found(ids, people.map_err(shared)?))
+        let people = people.map_err(shared)?.into_iter().map(|person| person.map(Arc::new));
+        Ok(found(ids, people))
     }
 }
 

@@ -4,13 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::dataloader::Loader;
-use futures::future::try_join_all;
 use roundtable_domain::RoomView;
 use roundtable_model::{MessageId, RoomId, UserId, entities};
 
 use super::{Look, found, shared};
 use crate::Refused;
-use crate::refusal::if_seen;
 
 impl Loader<RoomId> for Look {
     type Value = RoomView;
@@ -46,7 +44,6 @@ impl Loader<MemberIdsOf> for Look {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MessageAt(pub(crate) RoomId, pub(crate) MessageId);
 
-/// Messages of several rooms are not found by one question: all are asked at once.
 impl Loader<MessageAt> for Look {
     type Value = entities::Message;
     type Error = Arc<Refused>;
@@ -56,10 +53,8 @@ impl Loader<MessageAt> for Look {
         at: &[MessageAt],
     ) -> Result<HashMap<MessageAt, entities::Message>, Arc<Refused>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let messages = &self.services.messages;
-        let each = at.iter().map(async |MessageAt(room, id)| {
-            if_seen(messages.get(caller, room, id).await.map_err(Refused::from))
-        });
-        Ok(found(at, try_join_all(each).await.map_err(Arc::new)?))
+        let places: Vec<_> = at.iter().map(|at| (at.0.clone(), at.1.clone())).collect();
+        let messages = self.services.messages.messages(caller, &places).await;
+        Ok(found(at, messages.map_err(shared)?))
     }
 }

@@ -82,7 +82,8 @@ impl Rounds {
             Err(known) => return Ok(known),
         };
         // One of them closes the round, and another one if that one is not wanted any more.
-        let found = round.found.get_or_init(|| self.close(look, &round)).await;
+        // Apart, for the same reason as pages: each field would hold the room for a whole read.
+        let found = round.found.get_or_init(|| Box::pin(self.close(look, &round))).await;
         found.as_ref().map(|found| found.get(&key).cloned()).map_err(Arc::clone)
     }
 

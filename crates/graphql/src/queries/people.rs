@@ -23,7 +23,7 @@ impl People {
     async fn me(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
         let asked = Asked::of(ctx)?;
         let Some(caller) = asked.viewer() else { return Ok(None) };
-        Ok(asked.services().accounts().me(caller).await?.map(User))
+        Ok(asked.services().accounts().me(caller).await?.map(User::from))
     }
 
     async fn get_user(&self, ctx: &Context<'_>, id: Id<UserId>) -> Result<Option<User>, Refused> {
@@ -37,7 +37,7 @@ impl People {
     ) -> Result<Option<User>, Refused> {
         let asked = Asked::of(ctx)?;
         let accounts = asked.services().accounts();
-        Ok(accounts.by_nickname(asked.viewer(), &nickname.0).await?.map(User))
+        Ok(accounts.by_nickname(asked.viewer(), &nickname.0).await?.map(User::from))
     }
 
     /// As getUserByNickname: it is the same name.
@@ -48,7 +48,7 @@ impl People {
     ) -> Result<Option<User>, Refused> {
         let asked = Asked::of(ctx)?;
         let accounts = asked.services().accounts();
-        Ok(accounts.by_username(asked.viewer(), &username.0).await?.map(User))
+        Ok(accounts.by_username(asked.viewer(), &username.0).await?.map(User::from))
     }
 
     async fn get_user_by_handle(
@@ -58,7 +58,7 @@ impl People {
     ) -> Result<Option<User>, Refused> {
         let asked = Asked::of(ctx)?;
         let accounts = asked.services().accounts();
-        Ok(accounts.by_handle(asked.viewer(), &handle.0).await?.map(User))
+        Ok(accounts.by_handle(asked.viewer(), &handle.0).await?.map(User::from))
     }
 
     /// For admins, and for whoever it is.
@@ -69,7 +69,7 @@ impl People {
     ) -> Result<Option<User>, Refused> {
         let asked = Asked::of(ctx)?;
         let accounts = asked.services().accounts();
-        Ok(accounts.by_email(asked.viewer(), &email.0).await?.map(User))
+        Ok(accounts.by_email(asked.viewer(), &email.0).await?.map(User::from))
     }
 
     /// Everything somebody did and made, the newest first unless asked otherwise.

@@ -40,7 +40,7 @@ impl AuthPayload {
             refresh_token: signed_in.refresh_token.expose().to_owned(),
             expires_in,
             token_type: "Bearer",
-            user: User(signed_in.user),
+            user: signed_in.user.into(),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! People, as the API shows them.
 
+use std::sync::Arc;
+
 use async_graphql::{Context, ID, Object, SimpleObject};
 use roundtable_domain::QuestFilter;
 use roundtable_model::table::Order;
@@ -29,11 +31,11 @@ use crate::words::{ModelSortDirection, Word};
 
 /// A person.
 #[derive(Clone, Debug)]
-pub(crate) struct User(pub(crate) entities::User);
+pub(crate) struct User(pub(crate) Arc<entities::User>);
 
 impl From<entities::User> for User {
     fn from(user: entities::User) -> Self {
-        Self(user)
+        Self(Arc::new(user))
     }
 }
 
@@ -170,7 +172,7 @@ impl User {
     }
 
     async fn actor(&self) -> ActorInfo {
-        let user = self.0.clone();
+        let user = entities::User::clone(&self.0);
         ActorInfo {
             actor_type: Word(user.actor_type),
             public_key: user.public_key,

@@ -14,7 +14,8 @@ use serde_json::Value;
 use tokio::task::yield_now;
 
 use crate::documents::Documents;
-use crate::stage::{Viewer, shown};
+use crate::services::shown;
+use crate::stage::Viewer;
 
 /// Changes at a time: whoever listens to one thing has little room.
 const AT_ONCE: usize = 32;

@@ -8,6 +8,8 @@
 mod documents;
 mod listening;
 mod rows;
+#[path = "../props/services.rs"]
+mod services;
 mod stage;
 mod things;
 mod types;

@@ -3,39 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use async_graphql::{Request, Response, ValidationMode, Variables};
-use async_trait::async_trait;
-use roundtable_domain::{Feeds, Live, Messages, Notifications, SignedIn};
-use roundtable_graphql::{
-    Answer, Asked, Backstage, BackstageFigures, Client, Cursors, Issuer, Limits, Refused, Schema,
-    Services,
-};
+use async_graphql::{Request, ValidationMode, Variables};
+use roundtable_graphql::{Asked, Client, Limits, Schema, Services};
 use roundtable_testkit::Hidden;
 use serde_json::{Value, json};
 
 use crate::documents::{Document, Documents};
-
-/// Nobody signs in here, and nothing is behind.
-#[derive(Debug)]
-struct Nothing;
-
-#[async_trait]
-impl Issuer for Nothing {
-    async fn access_token(&self, _: &SignedIn) -> Result<(String, u32), Refused> {
-        Ok((String::new(), 0))
-    }
-}
-
-#[async_trait]
-impl Backstage for Nothing {
-    async fn redrive(&self, _: usize) -> Result<usize, Refused> {
-        Ok(0)
-    }
-
-    async fn figures(&self) -> Result<BackstageFigures, Refused> {
-        Ok(BackstageFigures::default())
-    }
-}
+use crate::services::{services, shown};
 
 /// What somebody was told.
 #[derive(Debug, Default)]
@@ -102,23 +76,12 @@ pub(crate) struct Viewer<'a> {
 
 impl<'a> Viewer<'a> {
     pub(crate) fn new(hidden: &'a Hidden, name: &str) -> Self {
-        let ground = hidden.town.ground().clone();
-        let services = Services {
-            feeds: Feeds::new(ground.clone()),
-            messages: Messages::new(ground.clone()),
-            notifications: Notifications::new(ground.clone()),
-            live: Live::new(ground.clone()),
-            media: hidden.town.media(),
-            issuer: Arc::new(Nothing),
-            backstage: Arc::new(Nothing),
-            cursors: Arc::new(Cursors::new(&[4; 32]).unwrap()),
-            ground,
-        };
         let client = Client { caller: hidden.caller(name), ..Client::default() };
         // What is asked is made from the schema: it need not be checked against it for everybody. It is as
         // much as there is, on purpose.
         let schema = roundtable_graphql::schema().validation_mode(ValidationMode::Fast);
         let schema = Limits { cost_max: u64::MAX, ..Limits::default() }.on(schema);
+        let services = services(&hidden.town);
         Self { hidden, client, services, schema, told: Told::default() }
     }
 
@@ -176,8 +139,4 @@ impl<'a> Viewer<'a> {
             }
         }
     }
-}
-
-pub(crate) fn shown(response: &Response) -> Value {
-    serde_json::to_value(Answer(response)).unwrap()
 }

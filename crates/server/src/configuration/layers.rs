@@ -50,7 +50,7 @@ impl Layers {
         })?;
         let source = path.display().to_string();
         for (key, value) in flat(table) {
-            self.lay(&key, Value::of(value), &source)?;
+            self.lay(&key, Value::Typed(value), &source)?;
         }
         Ok(self)
     }
@@ -233,6 +233,7 @@ mod tests {
             ("ROUNDTABLE_ROLE", "api", "belongs to one process"),
             ("ROUNDTABLE_SIGN_IN__SECRET", "short", "sign-in.secret: expected 32 characters"),
             ("ROUNDTABLE_STORE__KIND", "dynamodb", "sign-in.secret: "),
+            ("ROUNDTABLE_HTTP__BODIES_BYTES_MAX", "1000", "room for one body at least"),
             ("ROUNDTABLE_SHARDS__POSTS", "0", "shards.posts: "),
         ] {
             let said_in = refused(Layers::new().environment(variables(&[(name, text)])));

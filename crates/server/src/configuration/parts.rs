@@ -77,6 +77,8 @@ pub struct HttpSettings {
     pub connections_max: usize,
     /// Bytes of a request's body, files aside.
     pub body_bytes_max: usize,
+    /// Bytes of the bodies of all requests under way; what is more is told to come again.
+    pub bodies_bytes_max: usize,
     /// Requests in one body.
     pub batch_max: usize,
     /// How long a request may take, in seconds.
@@ -113,6 +115,7 @@ impl Default for HttpSettings {
             public_url: None,
             connections_max: 10_000,
             body_bytes_max: 1 << 20,
+            bodies_bytes_max: 64 << 20,
             batch_max: Limits::default().batch_max,
             request_seconds: 30,
             drain_seconds: 20,

@@ -11,22 +11,10 @@ use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
 pub(super) enum Value {
     /// From a variable, a flag or a file with a secret.
     Text(String),
-    /// From a file.
+    /// From a file, where its tables are taken apart.
     Typed(toml::Value),
     /// A table.
     Table(BTreeMap<String, Value>),
-}
-
-impl Value {
-    /// What a file says, in tables of our own, so that others can be laid over them.
-    pub(super) fn of(value: toml::Value) -> Self {
-        match value {
-            toml::Value::Table(table) => {
-                Self::Table(table.into_iter().map(|(key, value)| (key, Self::of(value))).collect())
-            }
-            other => Self::Typed(other),
-        }
-    }
 }
 
 impl IntoDeserializer<'_, Error> for Value {

@@ -5,11 +5,11 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request, State, WebSocketUpgrade};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use roundtable_domain::Code;
 use roundtable_graphql::{Answer, Limits, Refused, is_unasked};
 
 use super::App;
+use super::bodies::{Collected, NotCollected, Room};
 use super::passage::XRAY;
 use super::refusals::{JSON, refused, with_status};
 use super::{events, socket};
@@ -33,8 +33,9 @@ pub(super) async fn post(State(app): State<App>, request: Request) -> Response {
         Ok(known) => known,
         Err(why) => return refused(why),
     };
-    let asked = match read(&app, &head.headers, body).await {
-        Ok(asked) => asked,
+    // The room is held until there is an answer: what was read of a body is about as large.
+    let (asked, _room) = match read(&app, &head.headers, body).await {
+        Ok(read) => read,
         Err(response) => return response,
     };
     let wants_cost = head.headers.get(&XRAY).is_some_and(|value| value == "1");
@@ -123,7 +124,7 @@ fn json(status: StatusCode, kind: HeaderValue, text: String) -> Response {
 }
 
 /// Reads the body, in time and up to its limit.
-async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Asked, Response> {
+async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<(Asked, Room), Response> {
     let settings = &app.process.settings.http;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim).unwrap_or_default();
@@ -133,21 +134,28 @@ async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Asked, Respo
         return Err(with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
     }
     let limit = std::time::Duration::from_secs(settings.request_seconds.max(1));
-    let reading = Limited::new(body, settings.body_bytes_max).collect();
-    let body = match tokio::time::timeout(limit, reading).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => {
+    let Collected { bytes, room } = match tokio::time::timeout(limit, app.bodies.collect(body))
+        .await
+    {
+        Ok(Ok(body)) => body,
+        Ok(Err(NotCollected::TooLong)) => {
             let max = settings.body_bytes_max;
             let why = Refused::new(Code::TooComplex, format!("a body has at most {max} bytes"));
             return Err(with_status(StatusCode::PAYLOAD_TOO_LARGE, why));
         }
-        Ok(Err(_)) => return Err(refused(Refused::bad("the body broke off"))),
+        Ok(Err(NotCollected::NoRoom)) => {
+            let why = "too much is being sent to this server at the moment; try again";
+            let why = Refused::new(Code::RateLimited, why);
+            return Err(with_status(StatusCode::SERVICE_UNAVAILABLE, why));
+        }
+        Ok(Err(NotCollected::BrokeOff)) => return Err(refused(Refused::bad("the body broke off"))),
         Err(_) => {
             let why = Refused::bad("the body took too long");
             return Err(with_status(StatusCode::REQUEST_TIMEOUT, why));
         }
     };
-    parse(&body, app.execution.limits()).map_err(refused)
+    let asked = parse(&bytes, app.execution.limits()).map_err(refused)?;
+    Ok((asked, room))
 }
 
 fn parse(body: &[u8], limits: &Limits) -> Result<Asked, Refused> {

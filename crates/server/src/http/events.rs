@@ -15,6 +15,7 @@ use futures::stream::BoxStream;
 use roundtable_domain::Code;
 use roundtable_graphql::{Answer, Refused};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::SendTimeoutError;
 
 use super::App;
 use super::refusals::refused;
@@ -80,13 +81,31 @@ async fn tell(
             },
         };
         let last = event == COMPLETE;
-        if to.send_timeout(event, slow).await.is_err() {
+        let handed = hand(to, event, slow).await;
+        if handed == Handed::Unread {
             app.meters.slow();
+        }
+        if last || handed != Handed::Over {
             return;
         }
-        if last {
-            return;
-        }
+    }
+}
+
+/// What became of an event.
+#[derive(Debug, PartialEq, Eq)]
+enum Handed {
+    Over,
+    /// The client has left.
+    Gone,
+    /// The client is there, and takes nothing.
+    Unread,
+}
+
+async fn hand(to: &mpsc::Sender<Bytes>, event: Bytes, slow: Duration) -> Handed {
+    match to.send_timeout(event, slow).await {
+        Ok(()) => Handed::Over,
+        Err(SendTimeoutError::Closed(_)) => Handed::Gone,
+        Err(SendTimeoutError::Timeout(_)) => Handed::Unread,
     }
 }
 
@@ -96,5 +115,21 @@ impl App {
         let Some(until) = known.until else { return std::future::pending().await };
         let now = self.process.services.ground.clock().now_seconds();
         tokio::time::sleep(Duration::from_secs(until.saturating_sub(now))).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_leaves_is_not_slow() {
+        let (to, from) = mpsc::channel(1);
+        let (slow, soon) = (Duration::from_mins(1), Duration::from_millis(1));
+        assert_eq!(hand(&to, STILL_HERE, slow).await, Handed::Over);
+        assert_eq!(hand(&to, STILL_HERE, soon).await, Handed::Unread);
+        let leaving = async { drop(from) };
+        let (handed, ()) = futures::future::join(hand(&to, STILL_HERE, slow), leaving).await;
+        assert_eq!(handed, Handed::Gone);
     }
 }

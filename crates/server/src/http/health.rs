@@ -41,10 +41,9 @@ async fn wrong(app: &App) -> Vec<String> {
     let mut wrong = Vec::new();
     if app.stopping.is_wished() {
         wrong.push(String::from("it is being stopped"));
-    } else if let Some(broken) = app.process.broken() {
-        tracing::error!(broken, "restart this process");
-        wrong.push(broken);
     }
+    let ended = app.process.background.parts().into_iter().filter(|(_, at_work)| !at_work);
+    wrong.extend(ended.map(|(part, _)| format!("the part `{part}` has ended: restart it")));
     match tokio::time::timeout(PATIENCE, store(app)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
@@ -75,6 +74,9 @@ async fn store(app: &App) -> Result<(), roundtable_model::Error> {
 pub(super) async fn metrics(State(app): State<App>) -> Response {
     let mut page = Page::default();
     app.meters.show(&mut page);
+    let taken = app.bodies.taken();
+    page.gauge("roundtable_http_body_bytes", "Bytes of bodies of requests under way.", taken);
+    page.parts(&app.process.background.parts());
     if let Some(engine) = &app.process.engine {
         page.engine(&engine.metrics());
     }

@@ -38,16 +38,12 @@ fn id(app: &App, request: &Request) -> String {
 }
 
 /// Passes a request on.
-pub(super) async fn pass(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(super) async fn pass(State(app): State<App>, request: Request, next: Next) -> Response {
     let (id, started) = (id(&app, &request), Instant::now());
     let method = request.method().clone();
     let route =
         request.extensions().get::<MatchedPath>().map_or("none", |path| name(path.as_str()));
     let span = tracing::info_span!("request", id, %method, route);
-    // Handlers read it under one name, whoever made it.
-    if let Ok(value) = HeaderValue::from_str(&id) {
-        request.headers_mut().insert(REQUEST_ID, value);
-    }
     let mut response = next.run(request).instrument(span.clone()).await;
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.meters.request(route, status, took);

@@ -35,6 +35,9 @@ pub(super) fn with_status(status: StatusCode, why: Refused) -> Response {
         let bearer = HeaderValue::from_static("Bearer");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
     }
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
     response
 }
 

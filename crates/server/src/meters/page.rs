@@ -1,5 +1,6 @@
 //! The text form that Prometheus reads, and what else a process can tell in it.
 
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
@@ -49,6 +50,15 @@ impl Page {
     pub(super) fn counter(&mut self, name: &str, help: &str, value: impl Display) {
         self.begin(name, "counter", help);
         self.sample(name, &[], value);
+    }
+
+    /// Which parts of the process are at work.
+    pub(crate) fn parts(&mut self, parts: &BTreeMap<&'static str, bool>) {
+        let name = "roundtable_background_up";
+        self.begin(name, "gauge", "Whether a part that works in the background does.");
+        for (part, at_work) in parts {
+            self.sample(name, &[("part", part)], u64::from(*at_work));
+        }
     }
 
     /// What the embedded store tells.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Incoming;
 use hyper::header::AUTHORIZATION;
@@ -34,7 +34,7 @@ const LINE_BYTES_MAX: usize = 256 << 20;
 #[derive(Debug)]
 pub(crate) struct Hearing {
     workers: Vec<Uri>,
-    client: Client,
+    client: Client<Empty<Bytes>>,
     tokens: Arc<Tokens>,
     taps: Taps,
     census: Census,
@@ -66,7 +66,8 @@ impl Hearing {
         census: Census,
     ) -> Result<Self, Misconfigured> {
         let key = "live.workers";
-        let client = outgoing::client(key, workers.iter().map(String::as_str))?;
+        let client = outgoing::client(workers.iter().map(String::as_str))
+            .map_err(|why| Misconfigured::together(key, why))?;
         let uri = |worker: &String| {
             let wrong =
                 || Misconfigured::together(key, format!("{worker:?} is no address of a worker"));
@@ -143,19 +144,23 @@ impl Hearing {
         self.changed.notify_one();
     }
 
-    /// One is not heard any more.
-    fn lose(&self, worker: &Uri) {
+    /// One is not heard any more; whether it was.
+    fn lose(&self, worker: &Uri) -> bool {
         let mut state = self.state.lock();
-        if state.heard.remove(worker).is_some() {
+        let was_heard = state.heard.remove(worker).is_some();
+        if was_heard {
             self.set(&mut state, false);
         }
+        was_heard
     }
 
     async fn follow(&self, worker: &Uri) {
+        let mut complaint = Complaint::default();
         loop {
             let why = self.hear(worker).await.unwrap_or_else(|why| why);
-            tracing::warn!(worker = %worker, why, "a worker is not heard");
-            self.lose(worker);
+            if complaint.is_new(self.lose(worker), &why) {
+                tracing::warn!(worker = %worker, why, "a worker is not heard; trying on");
+            }
             tokio::time::sleep(PAUSE).await;
         }
     }
@@ -173,6 +178,7 @@ impl Hearing {
         let name = answer.headers().get(WORKER).and_then(|name| name.to_str().ok());
         let name = name.ok_or("it does not say what it is called")?.to_owned();
         let is_me = name == *self.census.me;
+        tracing::info!(worker = %worker, name, "a worker is heard");
         self.join(worker, name);
         if is_me {
             // What this process reads itself it hears without a detour.
@@ -202,5 +208,38 @@ impl Hearing {
                 return Err(String::from("it cannot be understood"));
             }
         }
+    }
+}
+
+/// Why a worker is not heard, as it was last said: a worker that is away for long is tried often.
+#[derive(Debug, Default)]
+struct Complaint(Option<String>);
+
+impl Complaint {
+    /// Whether this has to be said.
+    fn is_new(&mut self, was_heard: bool, why: &str) -> bool {
+        let is_new = was_heard || self.0.as_deref() != Some(why);
+        self.0 = Some(why.to_owned());
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_stays_away_is_complained_about_once() {
+        let mut complaint = Complaint::default();
+        let said = [
+            (false, "refused"),
+            (false, "refused"),
+            (false, "no answer"),
+            (false, "no answer"),
+            (true, "no answer"),
+            (false, "no answer"),
+        ]
+        .map(|(was_heard, why)| complaint.is_new(was_heard, why));
+        assert_eq!(said, [true, false, true, false, true, false]);
     }
 }

@@ -30,6 +30,23 @@ fn people_are_not_given_the_tokens_of_processes() {
     assert!(refused.to_string().starts_with("sign-in.audience: "), "{refused}");
 }
 
+/// Addresses are not checked at sign-up: whoever came first would have the account of the real owner.
+#[test]
+fn tokens_of_others_open_no_accounts_that_anybody_could_make() {
+    let read = |registration: &str| {
+        let set = [
+            ("ROUNDTABLE_REGISTRATION", registration),
+            ("ROUNDTABLE_SIGN_IN__OIDC__ISSUER", "https://login.example.org"),
+            ("ROUNDTABLE_SIGN_IN__OIDC__AUDIENCE", "roundtable"),
+        ];
+        let set = set.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        Configuration::read(Layers::new().environment(set).unwrap())
+    };
+    let refused = read("open").unwrap_err();
+    assert!(refused.to_string().starts_with("registration: with `sign-in.oidc` "), "{refused}");
+    assert!(["invitation", "closed"].into_iter().all(|registration| read(registration).is_ok()));
+}
+
 /// What has no default is there as a comment, so that every key can be found.
 #[test]
 fn every_key_of_the_code_is_in_the_annotated_file() {

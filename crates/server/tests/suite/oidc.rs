@@ -108,13 +108,41 @@ async fn people_are_known_by_tokens_of_the_issuer_and_by_nothing_like_them() {
         ("not begun", key.sign(&with(&good, "nbf", json!(NOW_SECONDS + 61)))),
         ("for others", key.sign(&with(&good, "aud", json!("another-table")))),
         ("of another issuer", key.sign(&with(&good, "iss", json!("https://evil.example")))),
-        ("about an unchecked address", key.sign(&with(&good, "email_verified", json!(false)))),
         ("about nobody", key.sign(&issuer.claims("nobody@example.org"))),
     ] {
         let (status, answer) = served.me(&bad).await;
         let refused = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
         assert_eq!((status, code(&answer)), refused, "{what}: {answer}");
     }
+    served.stop().await;
+}
+
+/// An address that nobody has checked may be anybody's: no account is found by it.
+#[tokio::test]
+async fn only_an_address_that_the_issuer_has_checked_counts() {
+    let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
+    let (issuer, clock) =
+        (Issuer::start(&key).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
+    let served = believing(&issuer, &clock, data.path()).await;
+    served.newcomer("ana").await;
+    let good = issuer.claims("ana@example.org");
+    let mut silent = good.clone();
+    silent.as_object_mut().unwrap().remove("email_verified");
+    let says = |value| with(&good, "email_verified", value);
+    for claims in [
+        silent,
+        says(json!(false)),
+        says(json!(null)),
+        says(json!(1)),
+        says(json!("false")),
+        with(&good, "email", json!(null)),
+    ] {
+        let (status, answer) = served.me(&key.sign(&claims)).await;
+        let refused = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+        assert_eq!((status, code(&answer)), refused, "{claims}: {answer}");
+        assert!(answer.to_string().contains("has not confirmed your e-mail address"), "{answer}");
+    }
+    assert_eq!(served.me(&key.sign(&good)).await.1["data"]["me"]["nickname"], "ana");
     served.stop().await;
 }
 
@@ -162,5 +190,35 @@ async fn an_issuer_that_is_away_is_no_reason_to_turn_anybody_away_for_good() {
     let (status, answer) = served.me(&Key::new("two").sign(&claims)).await;
     assert!(status != StatusCode::OK && !answer.to_string().contains(&issuer.url), "{answer}");
     assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
+    served.stop().await;
+}
+
+/// Its keys are believed for an hour since they came. Asking for them in vain makes them no younger: one
+/// that was withdrawn meanwhile would be believed for as long as the issuer is away.
+#[tokio::test]
+async fn keys_that_could_not_be_fetched_again_are_not_fresh() {
+    let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
+    let (issuer, clock) =
+        (Issuer::start(&key).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
+    let served = believing(&issuer, &clock, data.path()).await;
+    served.newcomer("ana").await;
+    let claims = issuer.claims("ana@example.org");
+    let token = key.sign(&with(&claims, "exp", json!(NOW_SECONDS + 100_000)));
+    assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
+
+    issuer.serving.abort();
+    assert!(issuer.serving.await.unwrap_err().is_cancelled());
+    for _ in 0..3 {
+        clock.advance_ms(19 * 60 * 1000);
+        let unknown = Key::new("two").sign(&claims);
+        assert_eq!(code(&served.me(&unknown).await.1), "INTERNAL");
+        assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
+    }
+    clock.advance_ms(4 * 60 * 1000);
+    // Once when it is looked for, and once when that has just been in vain.
+    for _ in 0..2 {
+        let (_, answer) = served.me(&token).await;
+        assert_eq!(code(&answer), "INTERNAL", "{answer}");
+    }
     served.stop().await;
 }

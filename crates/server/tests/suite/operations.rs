@@ -9,7 +9,7 @@ use roundtable_table::SystemClock;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::served::{Served, configuration};
+use crate::served::{Served, code, configuration};
 
 #[tokio::test]
 async fn a_server_says_that_it_lives_and_that_it_is_ready() {
@@ -18,6 +18,11 @@ async fn a_server_says_that_it_lives_and_that_it_is_ready() {
     let ready = served.get("/readyz").await;
     assert_eq!(ready.status(), StatusCode::OK);
     assert_eq!(ready.text().await.unwrap(), r#"{"problems":[],"ready":true}"#);
+    let figures = served.get("/metrics").await.text().await.unwrap();
+    for part in ["streams", "feeds", "notifications", "live", "socket", "keys"] {
+        let line = format!("roundtable_background_up{{part=\"{part}\"}} 1");
+        assert!(figures.contains(&line), "{line}: {figures}");
+    }
     served.stop().await;
 }
 
@@ -193,5 +198,36 @@ async fn an_address_that_is_taken_and_a_store_that_is_open_are_said() {
     assert!(refused.contains("http.listen: cannot listen at 127.0.0.1"), "{refused}");
     let refused = Server::open(configuration(data.path())).await.unwrap_err().to_string();
     assert!(refused.contains("process"), "{refused}");
+    served.stop().await;
+}
+
+/// What everybody sends together has a limit: it is no matter how many they are.
+#[tokio::test]
+async fn bodies_beyond_what_there_is_room_for_are_told_to_come_again() {
+    let served = Served::with(|all| {
+        (all.process.http.body_bytes_max, all.process.http.bodies_bytes_max) = (1000, 1000);
+    })
+    .await;
+    let address = served.url.strip_prefix("http://").unwrap().to_owned();
+    let mut slow = tokio::net::TcpStream::connect(&address).await.unwrap();
+    let body = format!("{:900}", json!({ "query": "{ me { id } }" }).to_string());
+    let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+                connection: close\r\ncontent-length: 900\r\n\r\n";
+    slow.write_all(head.as_bytes()).await.unwrap();
+    slow.write_all(&body.as_bytes()[..800]).await.unwrap();
+    served.until("roundtable_http_body_bytes", 800).await;
+
+    let other = format!("{:300}", json!({ "query": "{ me { id } }" }).to_string());
+    let (status, answer) = served.send(other.clone()).await;
+    let refused = (StatusCode::SERVICE_UNAVAILABLE, "RATE_LIMITED");
+    assert_eq!((status, code(&answer)), refused, "{answer}");
+    assert_eq!(served.send(r#"{"query":"{ me { id } }"}"#).await.0, StatusCode::OK, "it fits");
+
+    slow.write_all(&body.as_bytes()[800..]).await.unwrap();
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    served.until("roundtable_http_body_bytes", 0).await;
+    assert_eq!(served.send(other).await.0, StatusCode::OK);
     served.stop().await;
 }

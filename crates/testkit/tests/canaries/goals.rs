@@ -55,7 +55,9 @@ impl Reader<'_> {
                 .await;
             }
             self.note("task", tasks.get(caller, goal, task).await);
-            self.note("task by id", tasks.by_id(caller, task).await);
+            let place = (goal.clone(), task.clone());
+            self.note("task in its place", tasks.tasks(caller, &[place]).await);
+            self.note("task by id", tasks.by_ids(caller, std::slice::from_ref(task)).await);
             for (done, owner) in [(None, None), (Some(true), None), (Some(false), Some(&owner))] {
                 self.list("tasks", async |page| tasks.list(caller, owner, goal, done, &page).await)
                     .await;

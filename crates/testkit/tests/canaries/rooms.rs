@@ -27,7 +27,8 @@ impl Reader<'_> {
                 .await;
             }
             for message in self.hidden.said(id).await {
-                self.note(format!("one in {id}"), messages.get(caller, id, &message).await);
+                let said = messages.messages(caller, &[(id.clone(), message)]).await;
+                self.note(format!("one in {id}"), said);
             }
             self.hear(caller, id).await;
         }

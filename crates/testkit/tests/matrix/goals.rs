@@ -104,7 +104,14 @@ async fn of_tasks(plan: &Plan, town: &Town, operation: &str, caller: &Caller) ->
             shows(tasks.create(caller, NewTask::titled(goal, "run"), None).await, |_| true)
         }
         "tasks.get" => shows(tasks.get(caller, goal, task).await, |_| true),
-        "tasks.by_id" => shows(tasks.by_id(caller, task).await, |_| true),
+        "tasks.tasks" => {
+            let found = tasks.tasks(caller, &[(goal.clone(), task.clone())]).await;
+            shows(found, |found| found.iter().flatten().any(|other| other.id == *task))
+        }
+        "tasks.by_ids" => {
+            let found = tasks.by_ids(caller, std::slice::from_ref(task)).await;
+            shows(found, |found| found.iter().flatten().any(|other| other.id == *task))
+        }
         "tasks.list" => {
             lists(tasks.list(caller, None, goal, None, &page()).await, |other| other.id == *task)
         }

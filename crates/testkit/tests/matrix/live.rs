@@ -30,7 +30,7 @@ group's post             | live.next                                            
 private group's post     | live.listen                                                          | -    ok   404  404  404  ok   404  ok   ok   ok   403
 private group's post     | live.next                                                            | -    ok   no   no   no   ok   no   ok   ok   ok   403
 pending post             | live.listen                                                          | -    ok   404  404  404  404  404  404  ok   ok   403
-pending post             | live.next                                                            | -    ok   no   no   no   no   no   no   ok   ok   403
+pending post             | live.next                                                            | -    no   no   no   no   no   no   no   no   no   403
 flagged post             | live.listen                                                          | -    ok   404  404  404  404  404  404  ok   ok   403
 flagged post             | live.next                                                            | -    ok   no   no   no   no   no   no   ok   ok   403
 rejected post            | live.listen                                                          | -    ok   404  404  404  404  404  404  ok   ok   403

@@ -31,15 +31,15 @@ const READS: &str = "
     follows.following follows.is_following follows.requests goals.get goals.goals goals.list
     groups.get groups.members groups.memberships groups.mine groups.of groups.views likes.among
     likes.by likes.has_liked likes.of live.catch_up live.follow live.listen live.next media.url
-    media.urls messages.get messages.list messages.live messages.next milestones.get
+    media.urls messages.list messages.live messages.messages messages.next milestones.get
     milestones.list milestones.timeline moderation.audit moderation.case moderation.cases
     moderation.queue moderation.reports notifications.catch_up notifications.follow
     notifications.get notifications.list notifications.live notifications.next
     notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by
     posts.counters posts.global posts.marks posts.on_day posts.popular posts.post posts.posts
     posts.stats posts.tagged promotions.get quests.get quests.list quests.quests
-    rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms tags.search tasks.by_id
-    tasks.due tasks.due_on tasks.get tasks.list timelines.of webhooks.list
+    rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms tags.search tasks.by_ids
+    tasks.due tasks.due_on tasks.get tasks.list tasks.tasks timelines.of webhooks.list
 ";
 
 /// What processors do, which are stopped as such, and what whoever runs the place may do instead of

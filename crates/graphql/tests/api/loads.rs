@@ -133,3 +133,100 @@ async fn members_and_groups_cost_a_handful_of_operations() {
     assert_alike(&few.0, &many.0, "members");
     assert_alike(&few.1, &many.1, "groups");
 }
+
+/// The tasks of a page load their goals together.
+#[tokio::test]
+async fn twenty_tasks_with_their_goals_cost_as_much_as_two() {
+    let stage = Stage::of(["ana"]).await;
+    let goal = stage.town.set_goal("ana", "Move").await;
+    for number in 0..2 {
+        stage.town.add_task("ana", &goal.id, &format!("task {number}")).await;
+    }
+    let list = format!(
+        "{{ listTasks(goalId: \"{}\") {{ items {{ title goal {{ title }} }} }} }}",
+        goal.id
+    );
+    let two = stage.cost("ana", &list).await;
+    for number in 2..20 {
+        stage.town.add_task("ana", &goal.id, &format!("task {number}")).await;
+    }
+    assert_eq!(stage.cost("ana", &list).await, two);
+}
+
+/// Offers load their companies together.
+#[tokio::test]
+async fn ten_offers_with_their_companies_cost_as_much_as_two() {
+    let stage = Stage::of(["ana"]).await;
+    let offered = async |number: usize| {
+        let company = format!("mutation {{ createCompany(name: \"C{number}\") {{ id }} }}");
+        let company = stage.ask("ana", &company).await["createCompany"]["id"].take();
+        let offer = format!(
+            "mutation {{ createOffer(input: {{ companyId: {company}, title: \"O\", tags: [\"t\"] }})
+                {{ id }} }}"
+        );
+        stage.ask("ana", &offer).await;
+    };
+    offered(0).await;
+    offered(1).await;
+    let list = "{ listOffers(tag: \"t\") { items { title company { name } } } }";
+    let two = stage.cost("ana", list).await;
+    for number in 2..10 {
+        offered(number).await;
+    }
+    assert_eq!(stage.cost("ana", list).await, two);
+}
+
+/// Messages and tasks by their global ids, of as many rooms and goals.
+#[tokio::test]
+async fn messages_and_tasks_by_their_global_ids_are_read_together() {
+    let stage = busy(20).await;
+    let (mut messages, mut tasks) = (Vec::new(), Vec::new());
+    for n in 0..20 {
+        let name = format!("p{n}");
+        let room = stage.town.room_with("ana", &name).await;
+        let send =
+            format!(r#"mutation {{ sendMessage(roomId: "{room}", text: "hi") {{ nodeId }} }}"#);
+        messages.push(stage.ask(&name, &send).await["sendMessage"]["nodeId"].take());
+        let goal = stage.town.set_goal("ana", &name).await.id;
+        let add = format!(
+            r#"mutation {{ createTask(input: {{ goalId: "{goal}", title: "go" }}) {{ nodeId }} }}"#
+        );
+        tasks.push(stage.ask("ana", &add).await["createTask"]["nodeId"].take());
+    }
+    for ids in [messages, tasks] {
+        let nodes = |ids: &[Value]| {
+            let ids = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+            format!("{{ nodes(nodeIds: [{ids}]) {{ __typename }} }}")
+        };
+        let found = stage.ask("ana", &nodes(&ids)).await["nodes"].take();
+        assert!(found.as_array().unwrap().iter().all(|node| !node.is_null()), "{found}");
+        let hidden = stage.ask("p19", &nodes(&ids[..19])).await["nodes"].take();
+        assert!(hidden.as_array().unwrap().iter().all(Value::is_null), "{hidden}");
+        let (two, all) = (nodes(&ids[..2]), nodes(&ids));
+        assert_eq!(stage.cost("ana", &all).await, stage.cost("ana", &two).await);
+    }
+}
+
+/// A page of notifications loads the messages they tell of together.
+#[tokio::test]
+async fn notifications_of_messages_cost_a_handful_of_operations() {
+    let cost = async |people: usize| {
+        let stage = Stage::of(["ana"]).await;
+        for n in 0..people {
+            let name = format!("p{n}");
+            stage.town.move_in(&name, |_| {}).await;
+            let room = stage.town.room_with("ana", &name).await;
+            stage.town.say(&name, &room, "hi").await;
+        }
+        stage.settle().await;
+        let list = "{ listNotifications(limit: 100) { items {
+            kind actor { nickname } object { ... on Message { text user { nickname } } } } } }";
+        let seen = stage.ask("ana", list).await;
+        let items = seen["listNotifications"]["items"].as_array().unwrap();
+        let texts = items.iter().filter(|item| item["object"]["text"] == "hi").count();
+        assert_eq!(texts, people);
+        (stage.cost("ana", list).await, list)
+    };
+    let ((few, list), (many, _)) = (cost(3).await, cost(30).await);
+    assert_alike(&few, &many, list);
+}

@@ -1,17 +1,14 @@
 //! A town, asked and listened to through the API.
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_graphql::{Request, Response, Variables};
-use async_trait::async_trait;
 use futures::{FutureExt, Stream, StreamExt};
-use roundtable_domain::{Caller, Feeds, Live, Messages, Notifications, SignedIn};
-use roundtable_graphql::{
-    Answer, Asked, Backstage, BackstageFigures, Client, Cursors, Issuer, Limits, Refused, Schema,
-    Services,
-};
+use roundtable_domain::Caller;
+use roundtable_graphql::{Asked, Client, Limits, Schema, Services};
 use roundtable_model::Role;
 use roundtable_model::table::Recorder;
 use roundtable_testkit::Town;
@@ -19,36 +16,32 @@ use serde_json::Value;
 use tokio::task::{unconstrained, yield_now};
 use tokio::time::timeout;
 
+use crate::services::{services, shown};
+
 /// How long to wait for what must come.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Turns that others get before there is nothing to be told.
 const TURNS: usize = 200;
 
-/// Issues tokens that say whom they are for.
-#[derive(Debug)]
-struct Plain;
+/// Who can ask: a client, or somebody who has no more than a name.
+pub(crate) trait Asks {
+    fn client(self) -> Client;
+}
 
-#[async_trait]
-impl Issuer for Plain {
-    async fn access_token(&self, signed_in: &SignedIn) -> Result<(String, u32), Refused> {
-        Ok((format!("token of {}", signed_in.user.nickname), 900))
+impl Asks for Client {
+    fn client(self) -> Client {
+        self
     }
 }
 
-/// Nothing is behind.
-#[derive(Debug)]
-struct Idle;
-
-#[async_trait]
-impl Backstage for Idle {
-    async fn redrive(&self, _: usize) -> Result<usize, Refused> {
-        Ok(0)
-    }
-
-    async fn figures(&self) -> Result<BackstageFigures, Refused> {
-        Ok(BackstageFigures::default())
+impl Asks for Option<Caller> {
+    fn client(self) -> Client {
+        Client { caller: self, ..Client::default() }
     }
 }
+
+/// How many operations an answer took, by the question they answer.
+pub(crate) type Cost = BTreeMap<&'static str, usize>;
 
 /// A town, asked through the API.
 pub(crate) struct Stage {
@@ -65,18 +58,7 @@ impl Stage {
 
     /// This town.
     pub(crate) fn over(town: Town) -> Self {
-        let ground = town.ground().clone();
-        let services = Services {
-            feeds: Feeds::new(ground.clone()),
-            messages: Messages::new(ground.clone()),
-            notifications: Notifications::new(ground.clone()),
-            live: Live::new(ground.clone()),
-            media: town.media(),
-            issuer: Arc::new(Plain),
-            backstage: Arc::new(Idle),
-            cursors: Arc::new(Cursors::new(&[4; 32]).unwrap()),
-            ground,
-        };
+        let services = services(&town);
         Self { town, services, schema: Limits::default().on(roundtable_graphql::schema()) }
     }
 
@@ -86,14 +68,13 @@ impl Stage {
     }
 
     fn request(&self, client: Client, document: &str) -> Request {
-        let asked = Asked::new(client, self.services.clone());
-        Request::new(document).data(Arc::new(asked))
+        Request::new(document).data(Arc::new(Asked::new(client, self.services.clone())))
     }
 
     /// Somebody asks; the whole answer.
-    pub(crate) async fn answer(&self, client: Client, document: &str, variables: Value) -> Value {
-        let request = self.request(client, document).variables(Variables::from_json(variables));
-        shown(&self.schema.execute(request).await)
+    pub(crate) async fn answer(&self, who: impl Asks, document: &str, variables: Value) -> Value {
+        let request = self.request(who.client(), document);
+        shown(&self.schema.execute(request.variables(Variables::from_json(variables))).await)
     }
 
     /// Somebody of the town asks; what they get, and nothing went wrong.
@@ -101,9 +82,9 @@ impl Stage {
         self.ask_as(self.client(name), document).await
     }
 
-    /// A client asks; what they get, and nothing went wrong.
-    pub(crate) async fn ask_as(&self, client: Client, document: &str) -> Value {
-        let mut answer = self.answer(client, document, Value::Null).await;
+    /// Somebody asks; what they get, and nothing went wrong.
+    pub(crate) async fn ask_as(&self, who: impl Asks, document: &str) -> Value {
+        let mut answer = self.answer(who, document, Value::Null).await;
         assert_eq!(answer["errors"], Value::Null, "{document}");
         answer["data"].take()
     }
@@ -113,32 +94,35 @@ impl Stage {
         self.refused_as(self.client(name), document).await
     }
 
-    /// A client asks and is refused; the code.
-    pub(crate) async fn refused_as(&self, client: Client, document: &str) -> String {
-        let answer = self.answer(client, document, Value::Null).await;
-        code(&answer).unwrap_or_else(|| panic!("{document}: {answer}"))
+    /// Somebody asks and is refused; the code.
+    pub(crate) async fn refused_as(&self, who: impl Asks, document: &str) -> String {
+        code(&self.answer(who, document, Value::Null).await, document)
     }
 
     /// Somebody of the town, signed in.
     pub(crate) fn client(&self, name: &str) -> Client {
-        Client { caller: Some(self.town.caller(name)), ..Client::default() }
+        Some(self.town.caller(name)).client()
     }
 
     /// Somebody with a role, signed in.
     pub(crate) fn staff(&self, name: &str, role: Role) -> Client {
-        let caller: Caller = self.town.staff(name, role);
-        Client { caller: Some(caller), ..Client::default() }
+        Some(self.town.staff(name, role)).client()
     }
 
-    /// How many operations an answer takes.
-    pub(crate) async fn cost(&self, name: &str, document: &str) -> usize {
+    /// The operations an answer takes, once everything is remembered that is between two answers.
+    pub(crate) async fn cost(&self, name: &str, document: &str) -> Cost {
+        self.ask(name, document).await;
         let recorder = Arc::new(Recorder::default());
-        let ground = self.town.ground().observed(recorder.clone());
-        let asked = Asked::new(self.client(name), self.services.on(&ground));
+        let services = self.services.on(&self.town.ground().observed(recorder.clone()));
+        let asked = Asked::new(self.client(name), services);
         let request = Request::new(document).data(Arc::new(asked));
         let answer = shown(&self.schema.execute(request).await);
         assert_eq!(answer["errors"], Value::Null, "{document}");
-        recorder.take().len()
+        let mut cost = Cost::new();
+        for operation in recorder.take() {
+            *cost.entry(operation.pattern.unwrap_or(operation.name)).or_default() += 1;
+        }
+        cost
     }
 
     /// Somebody of the town listens.
@@ -188,8 +172,7 @@ impl Ear {
 
     /// The code of the error they are told next; waits for it.
     pub(crate) async fn refused(&mut self) -> String {
-        let told = self.told().await;
-        code(&told).unwrap_or_else(|| panic!("{told}"))
+        code(&self.told().await, "what was told")
     }
 
     /// Whether nothing is there to be told now. It means something only of what needs no loading.
@@ -215,12 +198,10 @@ impl Ear {
     }
 }
 
-fn shown(response: &Response) -> Value {
-    serde_json::to_value(Answer(response)).unwrap()
-}
-
-fn code(answer: &Value) -> Option<String> {
-    answer["errors"][0]["extensions"]["code"].as_str().map(str::to_owned)
+fn code(answer: &Value, of: &str) -> String {
+    let error = &answer["errors"][0];
+    assert_eq!(error["errorType"], error["extensions"]["code"], "{answer}");
+    error["errorType"].as_str().unwrap_or_else(|| panic!("{of}: {answer}")).to_owned()
 }
 
 /// A field of every item of a list.
