@@ -227,7 +227,7 @@ impl Notifications {
         me: &UserId,
         notes: Vec<Notification>,
     ) -> Result<Vec<Option<Notification>>, Failure> {
-        let found = try_join_all(notes.iter().map(|note| self.cause_of(note))).await?;
+        let found: Vec<Option<Cause>> = notes.iter().map(Cause::of).collect();
         let causes: Vec<Cause> = found.iter().flatten().cloned().collect();
         let mut told = self.told(me, &causes).await?.into_iter();
         let (mut tellable, mut hidden) = (Vec::with_capacity(notes.len()), Vec::new());

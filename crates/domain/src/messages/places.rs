@@ -1,14 +1,14 @@
 //! Messages of many rooms at once: what fields of many items are loaded with.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
-use futures::future::try_join3;
-use roundtable_model::entities::{Message, Room, RoomMember};
-use roundtable_model::{MemberStatus, MessageId, RoomId, RoomScope};
+use futures::future::try_join;
+use roundtable_model::entities::Message;
+use roundtable_model::{MessageId, RoomId};
 
 use super::Messages;
-use crate::access::{Act, Standing, allows};
 use crate::media::read_all;
+use crate::rooms::Seat;
 use crate::{Caller, RoomError};
 
 impl Messages {
@@ -20,34 +20,19 @@ impl Messages {
         places: &[(RoomId, MessageId)],
     ) -> Result<Vec<Option<Message>>, RoomError> {
         let (ground, me) = (&self.ground, self.ground.reader(caller).await?.id);
-        let rooms: HashSet<&RoomId> = places.iter().map(|(room, _)| room).collect();
-        let seats = rooms.iter().map(|room| RoomMember::at(room, &me)).collect();
-        let said = places.iter().filter_map(|(room, id)| Some(Message::at(room, &id.time()?, id)));
-        let (rooms, seats, said) = try_join3(
-            read_all(ground, "rooms", rooms.iter().map(|room| Room::at(room)).collect()),
-            read_all(ground, "room_member", seats),
+        let each: BTreeSet<&(RoomId, MessageId)> = places.iter().collect();
+        let said = each.iter().filter_map(|(room, id)| Some(Message::at(room, &id.time()?, id)));
+        let (seats, said) = try_join(
+            Seat::among(ground, &me, places.iter().map(|(room, _)| room)),
             read_all(ground, "messages", said.collect()),
         )
         .await?;
-        let rooms: Vec<Room> = rooms.into_iter().flatten().collect();
-        let seats: HashSet<RoomId> = seats.into_iter().flatten().map(|seat| seat.room_id).collect();
         let said: Vec<Message> = said.into_iter().flatten().collect();
         let authors = said.iter().map(|message| &message.user_id);
-        let groups = rooms.iter().filter_map(|room| room.group_id.as_ref());
         // Staff see what anybody would: their sight is for their work.
-        let sight = ground.sight(Some(&Caller::user(me)), authors, groups).await?;
-        let is_in = |room: &&Room| {
-            let is_member = match (&room.group_id, room.scope) {
-                (Some(group), RoomScope::Group) => sight
-                    .membership(group)
-                    .is_some_and(|member| member.status == MemberStatus::Active),
-                _ => seats.contains(&room.id),
-            };
-            allows(Act::SeeRoom, Standing::SIGNED_IN.and_if(is_member, Standing::MEMBER))
-        };
-        let open: HashSet<&RoomId> = rooms.iter().filter(is_in).map(|room| &room.id).collect();
+        let sight = ground.sight(Some(&Caller::user(me)), authors, []).await?;
         let shows = |message: &&Message| {
-            open.contains(&message.room_id) && sight.person(&message.user_id).is_some()
+            seats.contains_key(&message.room_id) && sight.person(&message.user_id).is_some()
         };
         let said: HashMap<(&RoomId, &MessageId), &Message> =
             said.iter().filter(shows).map(|it| ((&it.room_id, &it.id), it)).collect();

@@ -68,6 +68,32 @@ impl About {
         ObjectRef { entity, id }
     }
 
+    /// Where it is found.
+    fn within(&self) -> Option<SubjectId> {
+        match self {
+            Self::Comment(post, _) => Some(post.into()),
+            Self::Message(room, _) => Some(room.into()),
+            Self::Task(goal, _) => Some(goal.into()),
+            Self::Person(_) | Self::Post(_) | Self::Group(_) | Self::Quest(_) => None,
+        }
+    }
+
+    /// What a notification is about; `None` where that cannot be found any more.
+    fn of(note: &Notification) -> Option<Self> {
+        let ObjectRef { entity, id } = note.object.as_ref()?;
+        let within = note.within.as_ref();
+        Some(match entity {
+            EntityKind::User => Self::Person(id.recast()),
+            EntityKind::Post => Self::Post(id.recast()),
+            EntityKind::Comment => Self::Comment(within?.recast(), id.recast()),
+            EntityKind::Message => Self::Message(within?.recast(), id.recast()),
+            EntityKind::Group => Self::Group(id.recast()),
+            EntityKind::Quest => Self::Quest(id.recast()),
+            EntityKind::Task => Self::Task(within?.recast(), id.recast()),
+            _ => return None,
+        })
+    }
+
     /// What stays the same while more of it adds up.
     fn whole(&self) -> SubjectId {
         match self {
@@ -78,6 +104,12 @@ impl About {
 }
 
 impl Cause {
+    /// Why somebody was told something; `None` where what it is about cannot be found any more.
+    pub(super) fn of(note: &Notification) -> Option<Self> {
+        let (user, actor) = (note.user_id.clone(), note.actor_id.clone());
+        Some(Self { user, kind: note.kind, actor, about: About::of(note)?, at: note.created_at })
+    }
+
     /// The notification, unread.
     pub fn notification(&self, ground: &Ground) -> Result<Notification, Failure> {
         let created_at = if adds_up(self.kind) { hour_of(self.at) } else { self.at };
@@ -88,6 +120,7 @@ impl Cause {
             kind: self.kind,
             actor_id: self.actor.clone(),
             object: Some(self.about.object()),
+            within: self.about.within(),
             latest_at: None,
             read_at: None,
             created_at,

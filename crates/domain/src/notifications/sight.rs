@@ -4,15 +4,15 @@
 //! notifications they have switched off, or of what they could not see by themselves. Staff are told as
 //! anybody else is: their sight is for their work.
 
-use futures::future::try_join_all;
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
-use roundtable_model::entities::{Comment, Notification, Post, Quest, Task};
-use roundtable_model::{
-    CommentId, EntityKind, GroupId, NotificationKind, PostId, QuestId, TaskId, UserId,
-};
+use roundtable_model::entities::{Comment, Post, Quest, Task};
+use roundtable_model::{CommentId, GroupId, NotificationKind, PostId, QuestId, TaskId, UserId};
 
 use super::Notifications;
 use super::cause::{About, Cause};
+use crate::media::read_all;
 use crate::{Caller, Failure, Sight};
 
 /// What may be told of a cause.
@@ -68,29 +68,29 @@ impl Notifications {
 
     async fn things(&self, user: &UserId, causes: &[Cause]) -> Result<Things, Failure> {
         let core = self.ground.core();
-        let (mut posts, mut comments) = (Vec::new(), Vec::new());
-        let (mut quests, mut tasks) = (Vec::new(), Vec::new());
+        // Each once: several causes may be about the same thing.
+        let (mut posts, mut comments) = (BTreeSet::new(), BTreeSet::new());
+        let (mut quests, mut tasks) = (BTreeSet::new(), BTreeSet::new());
         for cause in causes {
             match &cause.about {
-                About::Post(post) => posts.push(post.clone()),
+                About::Post(post) => drop(posts.insert(post.clone())),
                 About::Comment(post, comment) => {
-                    posts.push(post.clone());
-                    comments.push(core.comment_on(post, comment).get());
+                    posts.insert(post.clone());
+                    comments.insert((post, comment));
                 }
-                About::Quest(quest) => quests.push(quest.clone()),
-                About::Task(goal, task) => tasks.push(core.task(goal, task).get()),
+                About::Quest(quest) => drop(quests.insert(quest.clone())),
+                About::Task(goal, task) => drop(tasks.insert((goal, task))),
                 About::Person(_) | About::Message(..) | About::Group(_) => {}
             }
         }
-        posts.sort_unstable();
-        posts.dedup();
-        quests.sort_unstable();
-        quests.dedup();
+        let (posts, quests) = (Vec::from_iter(posts), Vec::from_iter(quests));
+        let comments = comments.into_iter().map(|(post, id)| Comment::at(post, id)).collect();
+        let tasks = tasks.into_iter().map(|(goal, id)| Task::at(goal, id)).collect();
         let (posts, comments, quests, tasks) = futures::future::try_join4(
-            core.posts(&posts).strong().get(),
-            try_join_all(comments),
-            core.quests_among(user, &quests).get(),
-            try_join_all(tasks),
+            async { Ok(core.posts(&posts).strong().get().await?) },
+            read_all(&self.ground, "comment_on", comments),
+            async { Ok(core.quests_among(user, &quests).get().await?) },
+            read_all(&self.ground, "task", tasks),
         )
         .await?;
         let id = |post: Post| (post.id.clone(), post);
@@ -100,36 +100,6 @@ impl Notifications {
             quests: quests.into_iter().flatten().map(|one| (one.id.clone(), one)).collect(),
             tasks: tasks.into_iter().flatten().map(|one| (one.id.clone(), one)).collect(),
         })
-    }
-
-    /// Why somebody was told something; `None` where what it is about cannot be found any more.
-    pub(super) async fn cause_of(&self, note: &Notification) -> Result<Option<Cause>, Failure> {
-        let core = self.ground.core();
-        let Some(object) = &note.object else { return Ok(None) };
-        let id = &object.id;
-        let about = match object.entity {
-            EntityKind::User => About::Person(id.recast()),
-            EntityKind::Post => About::Post(id.recast()),
-            EntityKind::Comment => {
-                let Some(comment) = core.comment(&id.recast()).get().await? else {
-                    return Ok(None);
-                };
-                About::Comment(comment.post_id, comment.id)
-            }
-            // Which room it is follows from the two who are in it, and is not asked for here.
-            EntityKind::Message => About::Message(id.recast(), id.recast()),
-            EntityKind::Group => About::Group(id.recast()),
-            EntityKind::Quest => About::Quest(id.recast()),
-            EntityKind::Task => {
-                let Some(task) = core.task_by_id(&id.recast()).get().await? else {
-                    return Ok(None);
-                };
-                About::Task(task.goal_id, task.id)
-            }
-            _ => return Ok(None),
-        };
-        let (user, actor) = (note.user_id.clone(), note.actor_id.clone());
-        Ok(Some(Cause { user, kind: note.kind, actor, about, at: note.created_at }))
     }
 }
 

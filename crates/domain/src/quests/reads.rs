@@ -1,13 +1,14 @@
 //! Quests, for their owner and for admins (R24).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use roundtable_model::entities::Quest;
+use roundtable_model::entities::{Quest, User};
 use roundtable_model::{GoalId, QuestId, QuestStatus, TaskId, UserId};
 
 use super::{QuestError, Quests};
 use crate::access::{Act, Standing, allows};
 use crate::accounts::staff::Official;
+use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Failure, Page, PageInput};
 
@@ -40,24 +41,15 @@ impl Quests {
         caller: &Caller,
         places: &[(UserId, QuestId)],
     ) -> Result<Vec<Option<Quest>>, QuestError> {
-        let mut by_owner: BTreeMap<&UserId, Vec<QuestId>> = BTreeMap::new();
-        for (owner, id) in places {
-            by_owner.entry(owner).or_default().push(id.clone());
-        }
-        let mut found: HashMap<(UserId, QuestId), Quest> = HashMap::new();
-        for (owner, mut ids) in by_owner {
-            ids.sort_unstable();
-            ids.dedup();
-            match self.may_see(caller, owner).await {
-                Ok(()) => {}
-                Err(QuestError::NoSuchQuest) => continue,
-                Err(error) => return Err(error),
-            }
-            let quests = self.ground.core().quests_among(owner, &ids).get().await?;
-            let quests = quests.into_iter().flatten();
-            found.extend(quests.map(|quest| ((owner.clone(), quest.id.clone()), quest)));
-        }
-        Ok(places.iter().map(|place| found.get(place).cloned()).collect())
+        let me = self.ground.reader(caller).await?;
+        let owners = places.iter().map(|(owner, _)| owner);
+        let owners = self.owners_seen(caller, &me, owners).await?;
+        let places_seen: BTreeSet<&(UserId, QuestId)> =
+            places.iter().filter(|(owner, _)| owners.contains(owner)).collect();
+        let keys = places_seen.iter().map(|(owner, id)| Quest::at(owner, id)).collect();
+        let found = read_all(&self.ground, "quests_among", keys).await?;
+        let found: HashMap<_, _> = places_seen.into_iter().zip(found).collect();
+        Ok(places.iter().map(|place| found.get(place).cloned().flatten()).collect())
     }
 
     /// The quests of the caller, or, for admins, of anybody, newest first.
@@ -113,14 +105,28 @@ impl Quests {
     /// What is somebody else's is not there.
     async fn may_see(&self, caller: &Caller, owner: &UserId) -> Result<(), QuestError> {
         let me = self.ground.reader(caller).await?;
-        let mine = Standing::SIGNED_IN.and_if(me.id == *owner, Standing::OWNER);
-        if allows(Act::SeeQuests, mine) {
-            return Ok(());
+        let seen = self.owners_seen(caller, &me, [owner]).await?;
+        if seen.is_empty() { Err(QuestError::NoSuchQuest) } else { Ok(()) }
+    }
+
+    /// Those of the people whose quests the caller may see, by one look at them all. Of somebody whose
+    /// account is gone nobody sees any.
+    async fn owners_seen<'a>(
+        &self,
+        caller: &Caller,
+        me: &User,
+        owners: impl IntoIterator<Item = &'a UserId>,
+    ) -> Result<HashSet<&'a UserId>, Failure> {
+        let is_official = Official::new(caller, me.clone()).may(Act::SeeQuests).is_ok();
+        let is_mine = |owner: &UserId| {
+            allows(Act::SeeQuests, Standing::SIGNED_IN.and_if(me.id == *owner, Standing::OWNER))
+        };
+        let mut seen: HashSet<&UserId> =
+            owners.into_iter().filter(|owner| is_official || is_mine(owner)).collect();
+        if seen.iter().any(|owner| !is_mine(owner)) {
+            let sight = self.ground.sight_of(caller, me, seen.iter().copied(), []).await?;
+            seen.retain(|owner| is_mine(owner) || sight.person(owner).is_some());
         }
-        // Of somebody whose account is gone nobody sees any.
-        let owner_is_there =
-            self.ground.sight_of(caller, &me, [owner], []).await?.person(owner).is_some();
-        let official = Official::new(caller, me).may(Act::SeeQuests);
-        official.ok().filter(|()| owner_is_there).ok_or(QuestError::NoSuchQuest)
+        Ok(seen)
     }
 }

@@ -142,12 +142,8 @@ impl Rooms {
 
     /// The caller's seats in some rooms; `None` where they have none.
     async fn seats(&self, me: &UserId, ids: &[RoomId]) -> Result<Vec<Option<Seat>>, RoomError> {
-        let seats = ids.iter().map(async |id| match Seat::of(&self.ground, me, id).await {
-            Ok(seat) => Ok(Some(seat)),
-            Err(RoomError::NoSuchRoom) => Ok(None),
-            Err(error) => Err(error),
-        });
-        try_join_all(seats).await
+        let seats = Seat::among(&self.ground, me, ids).await?;
+        Ok(ids.iter().map(|id| seats.get(id).cloned()).collect())
     }
 
     async fn views(&self, caller: &Caller, seats: Vec<Seat>) -> Result<Vec<RoomView>, Failure> {

@@ -1,12 +1,15 @@
 //! Somebody's seat in a room: who is not in it finds no such room, at every read and every message.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use futures::future::try_join;
-use roundtable_model::entities::{GroupMember, Message, Room, RoomHead, RoomMember};
+use roundtable_model::entities::{Group, GroupMember, Message, Room, RoomHead, RoomMember};
 use roundtable_model::{GroupId, MemberStatus, MessageId, RoomId, RoomScope, Span, Time, UserId};
 
 use super::{RoomError, writes};
 use crate::access::{Act, Standing, allows};
 use crate::commit::Commit;
+use crate::media::read_all;
 use crate::{Caller, Failure, Ground};
 
 /// A room, and the place in it of somebody who is in.
@@ -26,15 +29,73 @@ impl Seat {
         let (room, mine) =
             try_join(core.room(room).get(), core.room_member(room, me).get()).await?;
         let room = room.ok_or(RoomError::NoSuchRoom)?;
-        let is_member = match (&room.group_id, room.scope) {
-            (Some(group), RoomScope::Group) => is_active(ground, group, me).await?,
-            _ => mine.is_some(),
+        let is_member = match group_of(&room) {
+            Some(group) => is_active(ground, group, me).await?,
+            None => mine.is_some(),
         };
-        if !allows(Act::SeeRoom, Standing::SIGNED_IN.and_if(is_member, Standing::MEMBER)) {
-            return Err(RoomError::NoSuchRoom);
+        if is_member_seeing(is_member) {
+            Ok(Self { room, mine })
+        } else {
+            Err(RoomError::NoSuchRoom)
         }
-        Ok(Self { room, mine })
     }
+
+    /// Somebody's seats in those of the rooms that they are in: all are asked for at once.
+    pub(crate) async fn among(
+        ground: &Ground,
+        me: &UserId,
+        rooms: impl IntoIterator<Item = &RoomId>,
+    ) -> Result<HashMap<RoomId, Self>, Failure> {
+        let ids: BTreeSet<&RoomId> = rooms.into_iter().collect();
+        let seats = ids.iter().map(|room| RoomMember::at(room, me)).collect();
+        let rooms = ids.iter().map(|room| Room::at(room)).collect();
+        let (rooms, seats) =
+            try_join(read_all(ground, "room", rooms), read_all(ground, "room_member", seats))
+                .await?;
+        let rooms: Vec<Room> = rooms.into_iter().flatten().collect();
+        let by_room = |seat: RoomMember| (seat.room_id.clone(), seat);
+        let mut seats: HashMap<RoomId, RoomMember> =
+            seats.into_iter().flatten().map(by_room).collect();
+        let active = active_in(ground, me, rooms.iter().filter_map(group_of)).await?;
+        let seated = rooms.into_iter().filter_map(|room| {
+            let mine = seats.remove(&room.id);
+            let is_member = match group_of(&room) {
+                Some(group) => active.contains(group),
+                None => mine.is_some(),
+            };
+            is_member_seeing(is_member).then(|| (room.id.clone(), Self { room, mine }))
+        });
+        Ok(seated.collect())
+    }
+}
+
+fn is_member_seeing(is_member: bool) -> bool {
+    allows(Act::SeeRoom, Standing::SIGNED_IN.and_if(is_member, Standing::MEMBER))
+}
+
+/// The group whose members are in the room, whoever they are.
+fn group_of(room: &Room) -> Option<&GroupId> {
+    room.group_id.as_ref().filter(|_| room.scope == RoomScope::Group)
+}
+
+/// Those of the groups that are there, and of which somebody is an active member.
+async fn active_in<'a>(
+    ground: &Ground,
+    user: &UserId,
+    groups: impl IntoIterator<Item = &'a GroupId>,
+) -> Result<HashSet<GroupId>, Failure> {
+    let groups: BTreeSet<&GroupId> = groups.into_iter().collect();
+    let members = groups.iter().map(|group| GroupMember::at(group, user)).collect();
+    let groups = groups.iter().map(|group| Group::at(group)).collect();
+    let (groups, members) =
+        try_join(read_all(ground, "group", groups), read_all(ground, "member", members)).await?;
+    let there: HashSet<GroupId> = groups.into_iter().flatten().map(|group| group.id).collect();
+    let active = members.into_iter().flatten().filter(is_active_member);
+    Ok(active.map(|member| member.group_id).filter(|group| there.contains(group)).collect())
+}
+
+fn is_active_member(member: &GroupMember) -> bool {
+    member.status == MemberStatus::Active
 }
 
 /// Whether somebody is an active member of a group that is there.
@@ -45,8 +106,7 @@ pub(crate) async fn is_active(
 ) -> Result<bool, Failure> {
     let core = ground.core();
     let (group, member) = try_join(core.group(group).get(), core.member(group, user).get()).await?;
-    let active = |member: GroupMember| member.status == MemberStatus::Active;
-    Ok(group.is_some() && member.is_some_and(active))
+    Ok(group.is_some() && member.as_ref().is_some_and(is_active_member))
 }
 
 /// Gives somebody in the group their seat in its room, who has read up to a message.

@@ -72,6 +72,7 @@ async fn all_that_was_missed_is_told() {
             kind,
             actor_id: Some(bo),
             object,
+            within: None,
             latest_at: None,
             read_at: None,
             created_at,

@@ -1,7 +1,7 @@
 //! What people are told, as the API shows it.
 
 use async_graphql::{Context, ID, Object};
-use roundtable_domain::{Notice, room_of_two};
+use roundtable_domain::Notice;
 use roundtable_model::{EntityKind, NotificationId, NotificationKind};
 
 use super::comments::Comment;
@@ -14,6 +14,7 @@ use super::unions::TimelineEntity;
 use super::users::User;
 use crate::Refused;
 use crate::connection::{Connection, Paging};
+use crate::loaders::{CommentOn, TaskOf};
 use crate::node::node_id;
 use crate::request::Asked;
 use crate::scalars::{DateTime, Id};
@@ -60,26 +61,29 @@ impl Notification {
     async fn object(&self, ctx: &Context<'_>) -> Result<Option<TimelineEntity>, Refused> {
         let note = &self.0.notification;
         let Some(object) = &note.object else { return Ok(None) };
-        let id = &object.id;
-        Ok(match object.entity {
-            EntityKind::User => User::load(ctx, &id.recast()).await?.map(|it| Box::new(it).into()),
-            EntityKind::Post => Post::load(ctx, &id.recast()).await?.map(Into::into),
-            EntityKind::Comment => {
-                Comment::load(ctx, &id.recast()).await?.map(|it| Box::new(it).into())
+        let (id, load) = (&object.id, &Asked::of(ctx)?.load);
+        Ok(match (object.entity, note.within.as_ref()) {
+            (EntityKind::User, _) => {
+                User::load(ctx, &id.recast()).await?.map(|it| Box::new(it).into())
             }
-            EntityKind::Group => {
+            (EntityKind::Post, _) => Post::load(ctx, &id.recast()).await?.map(Into::into),
+            (EntityKind::Comment, Some(post)) => {
+                let comment = load.one(CommentOn(post.recast(), id.recast())).await?;
+                comment.map(|it| Box::new(Comment::from(it)).into())
+            }
+            (EntityKind::Group, _) => {
                 Group::load(ctx, &id.recast()).await?.map(|it| Box::new(it).into())
             }
-            EntityKind::Quest => {
+            (EntityKind::Quest, _) => {
                 let quest = Quest::load(ctx, &note.user_id, &id.recast()).await?;
                 quest.map(|it| Box::new(it).into())
             }
-            EntityKind::Task => Task::load(ctx, &id.recast()).await?.map(|it| Box::new(it).into()),
-            EntityKind::Message => {
-                // The room follows from the two who are in it.
-                let Some(actor) = &note.actor_id else { return Ok(None) };
-                let room = room_of_two(&note.user_id, actor)?;
-                let message = Message::load(ctx, room, id.recast()).await?;
+            (EntityKind::Task, Some(goal)) => {
+                let task = load.one(TaskOf(goal.recast(), id.recast())).await?;
+                task.map(|it| Box::new(Task::from(it)).into())
+            }
+            (EntityKind::Message, Some(room)) => {
+                let message = Message::load(ctx, room.recast(), id.recast()).await?;
                 message.map(|it| Box::new(it).into())
             }
             _ => None,

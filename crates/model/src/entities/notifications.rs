@@ -1,7 +1,7 @@
 //! What people are told. Made from the stream; only whether it was read is the person's own mark.
 
 use super::ObjectRef;
-use crate::{Expiry, Fields, NotificationId, NotificationKind, Time, UserId};
+use crate::{Expiry, Fields, NotificationId, NotificationKind, SubjectId, Time, UserId};
 
 /// Something a person should know.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
@@ -17,6 +17,8 @@ pub struct Notification {
     pub actor_id: Option<UserId>,
     /// To what.
     pub object: Option<ObjectRef>,
+    /// Where that is found: the post of a comment, the goal of a task, the room of a message.
+    pub within: Option<SubjectId>,
     /// Of many who did it, when the last one did who was ever named: it is news when somebody later is.
     pub latest_at: Option<Time>,
     /// When it was read.

@@ -95,6 +95,7 @@ pub fn notification() -> Notification {
         kind: NotificationKind::Like,
         actor_id: Some(read(CLEO)),
         object: Some(ObjectRef { entity: EntityKind::Post, id: read(POST) }),
+        within: None,
         latest_at: Some(read(LIKED_AT)),
         read_at: None,
         created_at: read(LIKED_AT),
