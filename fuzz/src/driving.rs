@@ -1,4 +1,4 @@
-//! Trying inputs without libFuzzer: changed seeds, of which those are kept that show something new in the
+//! Trying inputs: changed seeds, of which those are kept that show something new in the
 //! answers.
 
 use std::collections::HashSet;
