@@ -1,6 +1,7 @@
 //! `roundtable serve`: runs the server until it is told to stop.
 
 use std::io::{self, IsTerminal as _};
+use std::pin::pin;
 
 use clap::{Args, ValueEnum};
 use roundtable_server::{Configuration, LogFormat, LogSettings, Server};
@@ -62,7 +63,12 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(Failure::Start)?;
         to_the_end(runtime, async {
-            let server = Server::open(configuration).await?;
+            let mut enough = pin!(enough);
+            // A long log takes its time, and who wants to stop need not wait for its end.
+            let server = tokio::select! {
+                server = Server::open(configuration) => server?,
+                () = &mut enough => return Ok(Outcome::Well),
+            };
             server.run(enough).await;
             Ok(Outcome::Well)
         })

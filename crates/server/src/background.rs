@@ -61,7 +61,7 @@ impl Background {
             tasks.abort_all();
             // What does not even hear that is left alone.
             let gone = async { while tasks.join_next().await.is_some() {} };
-            let _ = timeout(patience, gone).await;
+            let _ = timeout(Duration::from_secs(1), gone).await;
             tasks.detach_all();
         }
     }

@@ -158,7 +158,7 @@ impl Execution {
 fn too_long(limit: Duration, kind: Option<OperationType>) -> Response {
     let given_up = format!("this took longer than {} seconds and was given up", limit.as_secs());
     let refused = if kind == Some(OperationType::Mutation) {
-        let sentence = "it may have been done or not; ask again with the same requestId";
+        let sentence = "it may have been done or not; look, or ask again with the same requestId";
         Refused::new(Code::Internal, format!("{given_up}: {sentence}"))
     } else {
         Refused::new(Code::TooComplex, given_up)

@@ -20,6 +20,8 @@ use crate::configuration::{Misconfigured, OidcSettings};
 use crate::outgoing::{self, Client};
 use crate::tokens::not_valid;
 
+/// How long somebody waits for newer keys whose key is still good.
+const BRIEFLY: Duration = Duration::from_millis(200);
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of an answer.
@@ -108,7 +110,11 @@ impl Oidc {
         } else {
             // Not by whoever asks: they may go away before the keys are there.
             let looking = tokio::spawn(Arc::clone(self).fetch(id.clone()));
-            let looked = looking.await.unwrap_or_else(|_| Err(away()));
+            let kept = self.key(&id, KEPT_SECONDS);
+            // An issuer that hangs keeps nobody waiting whose key is still good.
+            let patience = if kept.is_some() { BRIEFLY } else { 2 * PATIENCE };
+            let looked = tokio::time::timeout(patience, looking).await;
+            let looked = looked.ok().and_then(Result::ok).unwrap_or_else(|| Err(away()));
             match self.key(&id, KEPT_SECONDS) {
                 Some(key) => key,
                 None => return Err(looked.err().unwrap_or_else(not_valid)),

@@ -99,8 +99,7 @@ impl Feeds {
         }
         let own = self.ground.core().activities_of(&(&me.id).into(), Span::ALL);
         let own = own.strong().limit(OWN_NEWEST).page().await?;
-        // In the order they happened: listeners are told so.
-        own.items.iter().rev().for_each(|activity| self.memory.note_own(activity));
+        own.items.iter().for_each(|activity| self.memory.note_own(activity));
         Ok(())
     }
 

@@ -138,13 +138,12 @@ impl Memory {
         }
     }
 
-    /// Hears of a reader's own new activity, which the stream may not have told of yet. Where memory is
-    /// exact, nobody needs to: whoever looks has read the stream.
+    /// Remembers a reader's own activity, which the stream may not have told of yet. Where memory is
+    /// exact, nobody needs to: whoever looks has read the stream. Those who listen are told by the stream
+    /// alone: this may be old.
     pub(crate) fn note_own(&self, activity: &Activity) {
         if !self.is_exact {
-            let mut state = self.state.write();
-            state.hear(Heard::Made(Arc::new(Entry::of(activity))));
-            self.tell(state);
+            self.state.write().remember(&Arc::new(Entry::of(activity)));
         }
     }
 
@@ -224,8 +223,7 @@ impl State {
     fn hear(&mut self, heard: Heard<'_>) {
         match heard {
             Heard::Made(entry) => {
-                self.ring.insert(&entry);
-                self.tails.insert(&entry.home(), &entry);
+                self.remember(&entry);
                 self.log.push(&entry);
             }
             Heard::Gone(home, place) => {
@@ -237,6 +235,11 @@ impl State {
             Heard::Group(id, item) => learn::<Group>(self, &id, item),
             Heard::Unreadable => self.forget_all(),
         }
+    }
+
+    fn remember(&mut self, entry: &Arc<Entry>) {
+        self.ring.insert(entry);
+        self.tails.insert(&entry.home(), entry);
     }
 
     /// Something was missed: nothing remembered can be relied on.

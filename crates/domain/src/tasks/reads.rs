@@ -1,6 +1,6 @@
 //! Tasks by id, by goal, and by when they are due (R24).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use futures::future::try_join_all;
 use roundtable_model::entities::Task;
@@ -35,13 +35,17 @@ impl Tasks {
         places: &[(GoalId, TaskId)],
     ) -> Result<Vec<Option<Task>>, TaskError> {
         let me = self.ground.reader(caller).await?;
-        let at = places.iter().map(|(goal, id)| Task::at(goal, id)).collect();
-        let tasks: Vec<Option<Task>> = read_all(&self.ground, "task", at).await?;
+        let each: BTreeSet<&(GoalId, TaskId)> = places.iter().collect();
+        let at = each.iter().map(|(goal, id)| Task::at(goal, id)).collect();
+        let tasks = read_all(&self.ground, "task", at).await?.into_iter().flatten();
+        let tasks: Vec<Task> = tasks.collect();
         let goal = |task: &Task| (task.user_id.clone(), task.goal_id.clone());
-        let goals: Vec<_> = tasks.iter().flatten().map(goal).collect();
+        let goals: Vec<_> = tasks.iter().map(goal).collect();
         let goals = all_found(&self.ground, caller, &me, &goals).await?;
-        let shows = |task: &Task| goals.contains_key(&goal(task));
-        Ok(tasks.into_iter().map(|task| task.filter(shows)).collect())
+        let shown = tasks.into_iter().filter(|task| goals.contains_key(&goal(task)));
+        let place = |task: Task| ((task.goal_id.clone(), task.id.clone()), task);
+        let shown: HashMap<(GoalId, TaskId), Task> = shown.map(place).collect();
+        Ok(places.iter().map(|place| shown.get(place).cloned()).collect())
     }
 
     /// Tasks by their ids alone, of whichever goals. Only an index knows them so, and an index has no

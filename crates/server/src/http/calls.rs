@@ -125,7 +125,7 @@ fn json(status: StatusCode, kind: HeaderValue, text: String) -> Response {
 
 /// Reads the body, in time and up to its limit.
 async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<(Asked, Room), Response> {
-    let settings = &app.process.settings.http;
+    let settings = &app.process.settings;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim).unwrap_or_default();
     // Anything else a page of any origin could send without asking first.
@@ -133,13 +133,14 @@ async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<(Asked, Room
         let why = Refused::bad("expected `content-type: application/json`");
         return Err(with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
     }
-    let limit = std::time::Duration::from_secs(settings.request_seconds.max(1));
-    let Collected { bytes, room } = match tokio::time::timeout(limit, app.bodies.collect(body))
-        .await
-    {
+    let limit = std::time::Duration::from_secs(settings.http.request_seconds.max(1));
+    // Who listens keeps what they sent for as long as they do, and is held to what a WebSocket takes.
+    let max = settings.http.body_bytes_max;
+    let max = if wants_events(headers) { max.min(settings.live.message_bytes_max) } else { max };
+    let collected = tokio::time::timeout(limit, app.bodies.collect(body, max)).await;
+    let Collected { bytes, room } = match collected {
         Ok(Ok(body)) => body,
         Ok(Err(NotCollected::TooLong)) => {
-            let max = settings.body_bytes_max;
             let why = Refused::new(Code::TooComplex, format!("a body has at most {max} bytes"));
             return Err(with_status(StatusCode::PAYLOAD_TOO_LARGE, why));
         }
