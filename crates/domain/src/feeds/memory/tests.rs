@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
-use roundtable_model::table::{Backend, ManualClock, Sequence, Store};
+use roundtable_model::table::{Backend, Item, ManualClock, Sequence, Store};
 use roundtable_model::{Entity, Ids, Time, samples};
 use roundtable_testkit::Yielding;
 
@@ -197,17 +197,21 @@ async fn when_a_part_of_the_stream_was_missed_nothing_is_relied_on() {
     assert!(!memory.is_ring_filled());
 }
 
-#[test]
-fn a_change_that_cannot_be_read_makes_memory_forget() {
-    let memory = Memory::new(&FeedMemory::default(), false);
-    let change = |new: roundtable_model::table::Item| Change {
+/// That something was written.
+fn change(new: Item) -> Change {
+    Change {
         sequence: Sequence::from(1),
         at_ms: 0,
         key: did("ana", 1).key().into_key(),
         old: None,
         new: Some(new),
         expired: false,
-    };
+    }
+}
+
+#[test]
+fn a_change_that_cannot_be_read_makes_memory_forget() {
+    let memory = Memory::new(&FeedMemory::default(), false);
     let mut state = memory.state.write();
     let ticket = state.tails.begin(&home("ana"));
     state.tails.finish(&home("ana"), ticket, Vec::new(), true);
@@ -231,14 +235,17 @@ async fn where_others_write_activities_are_remembered_and_nothing_else() {
     assert!(content(&memory, &ground).await.is_some());
     assert_eq!(times(&memory, &ground, &["ana"]).await, [1]);
     assert_eq!((memory.figures().posts, memory.is_ring_filled()), (0, false));
-    // One's own is there before the stream tells of it, and once when it does.
+    // One's own is there before the stream tells of it, which tells those who listen, and once.
     let mine = did("ana", 2);
     put(&ground, &mine).await;
     let told = memory.changes();
     memory.note_own(&mine);
     memory.note_own(&mine);
     assert_eq!(times(&memory, &ground, &["ana"]).await, [2, 1]);
+    assert!(!told.has_changed().unwrap());
+    memory.apply(&[change(mine.item()), change(mine.item())]);
     assert!(told.has_changed().unwrap());
+    assert_eq!(times(&memory, &ground, &["ana"]).await, [2, 1]);
     let (next, is_known) = memory.behind(Some(&mine.activity_id));
     assert_eq!((next, is_known, memory.behind(None)), (1, true, (1, false)));
     assert_eq!(memory.log_from(0, 9).unwrap().len(), 1);
