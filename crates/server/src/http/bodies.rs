@@ -15,6 +15,8 @@ use crate::configuration::HttpSettings;
 const BEGINNING: usize = 16 << 10;
 /// How much larger the room is for everything else.
 const LONG_SHARE: usize = 4;
+/// As many of them have room at the same time, however little there is.
+const BEGINNINGS_MIN: usize = 16;
 /// How long the next part of a body may wait for room.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -61,7 +63,8 @@ impl Bodies {
         let long_max = settings.bodies_bytes_max.min(Semaphore::MAX_PERMITS);
         let short_max = long_max / LONG_SHARE;
         let [long, short] = [long_max, short_max].map(|bytes| Arc::new(Semaphore::new(bytes)));
-        Self { long, long_max, short, short_max, beginning: BEGINNING.min(short_max) }
+        let beginning = BEGINNING.min(short_max / BEGINNINGS_MIN);
+        Self { long, long_max, short, short_max, beginning }
     }
 
     /// Bytes that are taken.
