@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly BELOW_SERVER=(
-  roundtable-{table,engine,dynamo,model,model-macros,domain,streams,hooks,media,graphql}
+  roundtable-{table,engine,dynamo,model,model-macros,domain,domain-macros,streams,hooks,media,graphql}
 )
 
 # all: at any depth. direct: in its own Cargo.toml. Development dependencies do not count.

@@ -56,6 +56,7 @@ enum Benchmark {
 }
 
 fn main() -> ExitCode {
+    roundtable_server::keep_freed_memory();
     let done = match Arguments::parse().benchmark {
         Benchmark::Engine(options) => engine::run(&options),
         Benchmark::Codec(options) => codec::run(&options),

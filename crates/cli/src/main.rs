@@ -99,6 +99,7 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
+    roundtable_server::keep_freed_memory();
     let cli = Cli::parse();
     let mut out = BufWriter::new(io::stdout().lock());
     let done = match cli.command {

@@ -9,6 +9,7 @@ mod seen;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Holder, Media};
 use roundtable_model::table::Order;
 use roundtable_model::{
@@ -24,7 +25,7 @@ pub(crate) use self::seen::{Objects, seen};
 
 use crate::access::{Act, Standing, allows};
 use crate::limits::{PREVIEW_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text};
-use crate::media::{claim, read_all, unclaimed};
+use crate::media::{claim, unclaimed};
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
 
@@ -87,6 +88,7 @@ struct Outcome {
     id: ActivityId,
 }
 
+#[boxed]
 impl Activities {
     /// The activities on this ground.
     pub const fn new(ground: Ground) -> Self {
@@ -178,8 +180,8 @@ impl Activities {
         viewer: Option<&Caller>,
         places: &[(ActorId, Time, ActivityId)],
     ) -> Result<Vec<Option<Activity>>, ActivityError> {
-        let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id)).collect();
-        let found = read_all(&self.ground, "activity", at).await?;
+        let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id));
+        let found = self.ground.at("activity", at).await?;
         let there = found.iter().flatten().cloned().collect();
         let mut shown = seen(&self.ground, viewer, there).await?.into_iter();
         Ok(found.into_iter().map(|activity| activity.and_then(|_| shown.next()?)).collect())

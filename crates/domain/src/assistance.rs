@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{AssistHelper, AssistMsg, AssistThread, Block, User};
 use roundtable_model::table::Check;
 use roundtable_model::{Entity, MessageId, RequestId, ThreadId, UserId, UserStatus};
@@ -52,6 +53,7 @@ struct Said {
     id: MessageId,
 }
 
+#[boxed]
 impl Assistance {
     /// The calls for help on this ground.
     pub const fn new(ground: Ground) -> Self {

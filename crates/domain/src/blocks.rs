@@ -1,6 +1,7 @@
 //! Who wants nothing to do with whom: blocking, which also ends both follows, and unblocking.
 
 use futures::future::try_join;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Block, Follow, User};
 use roundtable_model::{Entity, RequestId, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,7 @@ enum Outcome {
     Removed(Kept<Block>),
 }
 
+#[boxed]
 impl Blocks {
     /// The blocks on this ground.
     pub const fn new(ground: Ground) -> Self {

@@ -1,6 +1,7 @@
 //! How many there are of everything: for admins, who ask seldom. It reads the whole
 //! table, since nothing else counts everybody.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Post, User};
 use roundtable_model::table::{Path, Scan, ValueRef};
 use roundtable_model::{Entity, UserStatus};
@@ -34,6 +35,7 @@ pub struct Totals {
 /// What tells what an item is, and whether it is gone.
 const LOOKED_AT: [&str; 3] = ["type", "status", "isDeleted"];
 
+#[boxed]
 impl Census {
     /// The census of this ground.
     pub const fn new(ground: Ground) -> Self {

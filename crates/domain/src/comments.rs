@@ -5,12 +5,12 @@ mod reads;
 
 use std::time::Duration;
 
-use futures::future::try_join_all;
+use futures::future::BoxFuture;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, ModerationCase, Post, User};
-use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
-use roundtable_model::table::{BatchGet, Check, Condition, Delete, Key};
+use roundtable_model::table::{Check, Condition, Delete};
 use roundtable_model::{
-    Answer, CaseId, CommentId, Entity, ModerationStatus, PostId, RequestId, Result as Found, Time,
+    CaseId, CommentId, Entity, ModerationStatus, PostId, RequestId, Result as Found, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,7 @@ enum Outcome {
     Removed(Kept<Comment>),
 }
 
+#[boxed]
 impl Comments {
     /// The comments on this ground.
     pub const fn new(ground: Ground) -> Self {
@@ -299,22 +300,13 @@ pub(crate) async fn find(ground: &Ground, id: &CommentId) -> Found<Option<Commen
     }
 }
 
-/// Comments on many posts, as they are now, each in its place. No question of the page names them all:
-/// their keys do.
-pub(crate) async fn comments<'a>(
+/// Comments on many posts, as they are now, each in its place.
+pub(crate) fn comments<'a>(
     ground: &Ground,
     places: impl IntoIterator<Item = (&'a PostId, &'a CommentId)>,
-) -> Found<Vec<Option<Comment>>> {
-    let keys = places.into_iter().map(|(post, id)| Comment::at(post, id).into_key());
-    let keys: Vec<Key> = keys.collect();
-    let table = ground.core().table().for_pattern("comment_on");
-    let batches = keys.chunks(BATCH_GET_KEYS_MAX).map(|keys| {
-        let mut batch = BatchGet::new(keys.iter().cloned());
-        batch.strong = true;
-        table.batch_get(batch)
-    });
-    let found = try_join_all(batches).await?.into_iter().flat_map(|batch| batch.items);
-    found.map(|item| item.as_ref().map(Comment::from_item).transpose()).collect()
+) -> BoxFuture<'static, Found<Vec<Option<Comment>>>> {
+    let places = places.into_iter().map(|(post, id)| Comment::at(post, id));
+    ground.at("comment_on", places)
 }
 
 /// What stays of a comment.

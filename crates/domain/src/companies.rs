@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Company;
 use roundtable_model::{CompanyId, Entity, RequestId};
 
@@ -24,6 +25,7 @@ pub struct Companies {
     ground: Ground,
 }
 
+#[boxed]
 impl Companies {
     /// The companies on this ground.
     pub const fn new(ground: Ground) -> Self {

@@ -23,6 +23,7 @@ mod tails;
 
 use std::sync::Arc;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Post};
 use roundtable_model::table::Change;
 
@@ -93,6 +94,7 @@ pub struct FeedFigures {
     pub ties: usize,
 }
 
+#[boxed]
 impl Feeds {
     /// The feeds on this ground. There is one of these in a process: what it remembers is worth sharing.
     pub fn new(ground: Ground) -> Self {

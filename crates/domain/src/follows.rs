@@ -3,6 +3,7 @@
 mod edge;
 mod reads;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Block, Follow, User};
 use roundtable_model::table::Write;
 use roundtable_model::{Entity, FollowStatus, RequestId, Shards, UserId, UserStatus, rekey};
@@ -40,6 +41,7 @@ enum Outcome {
     Removed(Kept<Follow>),
 }
 
+#[boxed]
 impl Follows {
     /// The follows on this ground.
     pub const fn new(ground: Ground) -> Self {

@@ -12,6 +12,7 @@ mod tags;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Goal;
 use roundtable_model::table::{Condition, Write};
 use roundtable_model::{ActivityVerb, Entity, GoalId, GoalStatus, ObjectType, RequestId, UserId};
@@ -46,6 +47,7 @@ enum Outcome {
     Deleted(Kept<Goal>),
 }
 
+#[boxed]
 impl Goals {
     /// The goals on this ground.
     pub const fn new(ground: Ground) -> Self {

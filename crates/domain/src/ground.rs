@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use parking_lot::RwLock;
+use roundtable_domain_macros::boxed;
 use roundtable_model::table::{Clock, Observer, Store};
-use roundtable_model::{Core, Ids, LoginAttempts, Ops, Result, Time};
+use roundtable_model::{At, Core, Entity, Ids, LoginAttempts, Ops, Result, Time, items_at};
 
 use crate::accounts::Passwords;
 use crate::chance::Chance;
@@ -53,6 +55,7 @@ struct Shared {
     passwords: Passwords,
 }
 
+#[boxed]
 impl Ground {
     /// Makes the tables where they are not there yet, and stands on them.
     pub async fn open(parts: Parts) -> Result<Self> {
@@ -93,6 +96,16 @@ impl Ground {
     /// What people make and do.
     pub const fn core(&self) -> &Core {
         &self.core
+    }
+
+    /// What is at these places, each in its own. No question of the page names things of several people:
+    /// their places do.
+    pub(crate) fn at<E: Entity>(
+        &self,
+        pattern: &'static str,
+        places: impl IntoIterator<Item = At<E>>,
+    ) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
+        items_at(self.core.table().for_pattern(pattern), places)
     }
 
     /// Failed sign-ins.

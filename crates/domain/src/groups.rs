@@ -10,6 +10,7 @@ mod roles;
 mod tags;
 mod writes;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupCounter, GroupMember};
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, RequestId, RoomId, UserId};
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,7 @@ enum Outcome {
     Deleted(Kept<Group>),
 }
 
+#[boxed]
 impl Groups {
     /// The groups on this ground.
     pub const fn new(ground: Ground) -> Self {

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Like, Post, User};
 use roundtable_model::{Entity, LikeType, PostId, RequestId, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::access::Act;
 use crate::comments::sort_key;
-use crate::media::read_all;
 use crate::once::{Request, Tried};
 use crate::pages::fill;
 use crate::posts::{self, Open, open_to, posts, unchanged, visible};
@@ -44,6 +44,7 @@ struct Outcome {
     post: PostId,
 }
 
+#[boxed]
 impl Likes {
     /// The likes on this ground.
     pub const fn new(ground: Ground) -> Self {
@@ -197,8 +198,8 @@ impl Likes {
         viewer: Option<&Caller>,
         places: &[(PostId, UserId)],
     ) -> Result<Vec<Option<Like>>, LikeError> {
-        let at = places.iter().map(|(post, user)| Like::at(post, user)).collect();
-        let likes = read_all(&self.ground, "liked", at).await?;
+        let at = places.iter().map(|(post, user)| Like::at(post, user));
+        let likes = self.ground.at("liked", at).await?;
         let liked: HashSet<PostId> = places.iter().map(|(post, _)| post.clone()).collect();
         let liked: Vec<PostId> = liked.into_iter().collect();
         let liked = posts::seen(&self.ground, viewer, posts(&self.ground, &liked).await?).await?;

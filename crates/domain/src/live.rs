@@ -11,6 +11,7 @@ mod listener;
 
 use std::sync::Arc;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Comment, Follow, GroupMember, Post, Quest};
 use roundtable_model::table::Change;
 use roundtable_model::{ActorId, FeedName, GroupId, PostId, UserId};
@@ -85,6 +86,7 @@ pub struct Live {
     hub: Arc<Hub>,
 }
 
+#[boxed]
 impl Live {
     /// Nobody listens yet.
     pub fn new(ground: Ground) -> Self {

@@ -17,12 +17,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use data_encoding::BASE32_DNSSEC;
-use futures::future::try_join_all;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Media, Upload};
-use roundtable_model::table::BatchGet;
-use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
 use roundtable_model::{
-    At, Entity, Expiry, MediaKey, MediaUse, Misfit, RequestId, Time, UploadState, UserId,
+    Entity, Expiry, MediaKey, MediaUse, Misfit, RequestId, Time, UploadState, UserId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +92,7 @@ struct Outcome {
     key: String,
 }
 
+#[boxed]
 impl MediaFiles {
     /// The files on this ground, with their bytes in this store.
     pub const fn new(ground: Ground, store: Arc<dyn MediaStore>) -> Self {
@@ -225,23 +224,6 @@ fn new_key(user: &UserId, name: &str) -> Result<MediaKey, Failure> {
 fn owner(key: &MediaKey) -> Option<UserId> {
     let (user, _) = key.as_str().strip_prefix(PREFIX)?.split_once('/')?;
     user.parse().ok()
-}
-
-/// What is at these places, each in its own. No question of the page names things of several people:
-/// their keys do.
-pub(crate) async fn read_all<E: Entity>(
-    ground: &Ground,
-    pattern: &'static str,
-    places: Vec<At<E>>,
-) -> Result<Vec<Option<E>>, Failure> {
-    let table = ground.core().table().for_pattern(pattern);
-    let keys: Vec<_> = places.into_iter().map(At::into_key).collect();
-    let batches = keys.chunks(BATCH_GET_KEYS_MAX);
-    let batches = batches.map(|keys| table.batch_get(BatchGet::new(keys.iter().cloned()).strong()));
-    let found = try_join_all(batches).await.map_err(roundtable_model::Error::from)?;
-    let items = found.into_iter().flat_map(|batch| batch.items);
-    let read = items.map(|item| item.as_ref().map(E::from_item).transpose());
-    Ok(read.collect::<Result<_, _>>()?)
 }
 
 /// What is shown of a file that has arrived.

@@ -7,6 +7,7 @@ mod places;
 
 use std::sync::Arc;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Block, Message, RoomHead, RoomMember};
 use roundtable_model::table::{Change, Order};
 use roundtable_model::{
@@ -61,6 +62,7 @@ impl NewMessage {
     }
 }
 
+#[boxed]
 impl Messages {
     /// The messages on this ground. There is one of these in a process: those who send tell those who
     /// listen.

@@ -13,6 +13,7 @@ mod reads;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Goal, Milestone};
 use roundtable_model::table::Write;
 use roundtable_model::{
@@ -50,6 +51,7 @@ enum Outcome {
     Deleted(Kept<Milestone>),
 }
 
+#[boxed]
 impl Milestones {
     /// The milestones on this ground.
     pub const fn new(ground: Ground) -> Self {

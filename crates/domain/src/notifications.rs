@@ -19,14 +19,9 @@ mod sight;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use futures::future::try_join_all;
-use hashbrown::HashMap;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Notification;
-use roundtable_model::table::BatchGet;
-use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
-use roundtable_model::{
-    Answer, Entity, NotificationId, RequestId, Shards, Span, Time, UserCount, UserId,
-};
+use roundtable_model::{Entity, NotificationId, RequestId, Shards, Span, Time, UserCount, UserId};
 
 pub use self::cause::{About, CROWD_MS, Cause, adds_up, hour_of};
 pub use self::crowd::Latest;
@@ -67,6 +62,7 @@ pub struct Notice {
     pub people: u64,
 }
 
+#[boxed]
 impl Notifications {
     /// The notifications on this ground. Those who listen are told by the one they listen to: there is
     /// one of these in a process.
@@ -254,17 +250,7 @@ impl Notifications {
 
     /// These as they are now, without those that are gone.
     async fn as_now(&self, notes: &[Notification]) -> Result<Vec<Notification>, Failure> {
-        let table = self.ground.core().table();
-        let batches = notes.chunks(BATCH_GET_KEYS_MAX).map(|some| {
-            table.batch_get(BatchGet::new(some.iter().map(|note| note.key().into_key())).strong())
-        });
-        let found = try_join_all(batches).await?;
-        let items = found.into_iter().flat_map(|found| found.items).flatten();
-        let mut now: HashMap<NotificationId, Notification> = HashMap::new();
-        for item in items {
-            let note = Notification::from_item(&item)?;
-            now.insert(note.id.clone(), note);
-        }
-        Ok(notes.iter().filter_map(|note| now.remove(&note.id)).collect())
+        let now = self.ground.at("notifications", notes.iter().map(Entity::key)).await?;
+        Ok(now.into_iter().flatten().collect())
     }
 }

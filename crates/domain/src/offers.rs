@@ -6,6 +6,7 @@
 
 mod reads;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Company, Offer, TagRef};
 use roundtable_model::{
     CompanyId, Entity, EntityKind, OfferId, OfferStatus, RequestId, Shard, SubjectId, Tag,
@@ -49,6 +50,7 @@ pub struct NewOffer {
     pub tags: Vec<Tag>,
 }
 
+#[boxed]
 impl Offers {
     /// The offers on this ground.
     pub const fn new(ground: Ground) -> Self {

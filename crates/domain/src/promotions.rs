@@ -8,6 +8,7 @@
 mod rule;
 
 use futures::future::{try_join, try_join3};
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, Promotion, User};
 use roundtable_model::table::{Check, Write};
 use roundtable_model::{
@@ -98,6 +99,7 @@ impl Subject {
     }
 }
 
+#[boxed]
 impl Promotions {
     /// The promotions on this ground.
     pub const fn new(ground: Ground) -> Self {

@@ -11,6 +11,7 @@ mod reads;
 mod tags;
 mod walk;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Quest, User};
 use roundtable_model::{
     Entity, Misfit, QuestId, QuestStatus, RequestId, Tag, Time, UserId, UserStatus,
@@ -50,6 +51,7 @@ enum Outcome {
     Deleted(Box<Kept<Quest>>),
 }
 
+#[boxed]
 impl Quests {
     /// The quests on this ground.
     pub const fn new(ground: Ground) -> Self {

@@ -10,6 +10,7 @@ mod seat;
 mod unread;
 mod writes;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Block, Group, Room, RoomMember};
 use roundtable_model::{
     Entity, GroupId, MessageId, RequestId, RoomId, RoomScope, UserId, UserStatus,
@@ -51,6 +52,7 @@ struct Outcome {
     room: RoomId,
 }
 
+#[boxed]
 impl Rooms {
     /// The rooms on this ground.
     pub const fn new(ground: Ground) -> Self {

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Post, Share, User};
 use roundtable_model::table::Check;
 use roundtable_model::{ActivityVerb, Entity, PostId, RequestId, UserStatus};
@@ -44,6 +45,7 @@ enum Outcome {
     Unshared(PostId),
 }
 
+#[boxed]
 impl Shares {
     /// The shares on this ground.
     pub const fn new(ground: Ground) -> Self {

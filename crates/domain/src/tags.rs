@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use futures::future::{try_join_all, try_join4};
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Goal, Group, Offer, Post, Quest, TagRef, User};
 use roundtable_model::{
     EntityKind, GoalId, GroupId, OfferId, OfferStatus, PostId, QuestId, Role, SubjectId, Tag,
@@ -43,6 +44,7 @@ pub enum Tagged {
 /// What was found, by its kind and id.
 type Found = HashMap<(EntityKind, SubjectId), Tagged>;
 
+#[boxed]
 impl Tags {
     /// The tags on this ground.
     pub const fn new(ground: Ground) -> Self {

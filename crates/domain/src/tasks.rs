@@ -7,6 +7,7 @@ mod find;
 mod input;
 mod reads;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Goal, Task};
 use roundtable_model::{Entity, GoalId, RequestId, Shard, TaskId, UserId, rekey};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,7 @@ enum Outcome {
     Deleted(Kept<Task>),
 }
 
+#[boxed]
 impl Tasks {
     /// The tasks on this ground.
     pub const fn new(ground: Ground) -> Self {

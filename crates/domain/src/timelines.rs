@@ -6,6 +6,7 @@
 
 mod seen;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::User;
 use roundtable_model::table::Order;
 use roundtable_model::{EntityKind, Role, TimelineEntry, UserId};
@@ -46,6 +47,7 @@ pub struct Timelines {
     ground: Ground,
 }
 
+#[boxed]
 impl Timelines {
     /// The timelines on this ground.
     pub const fn new(ground: Ground) -> Self {

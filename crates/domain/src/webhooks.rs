@@ -11,6 +11,7 @@ mod replay;
 
 use async_trait::async_trait;
 use data_encoding::BASE64;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Webhook;
 use roundtable_model::{Entity, JobId, Json, Misfit, Queue, RequestId, Secret, Time, WebhookId};
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,7 @@ pub enum Undelivered {
     Failed(String),
 }
 
+#[boxed]
 impl Webhooks {
     /// The endpoints on this ground.
     pub const fn new(ground: Ground) -> Self {

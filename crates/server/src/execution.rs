@@ -11,9 +11,11 @@ use futures::stream::BoxStream;
 use roundtable_domain::Code;
 use roundtable_graphql::{Asked, Client, Limits, Prepared, Refused, Schema, code_of};
 use roundtable_table::Recorder;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::gate::Allows;
 use crate::meters::Meters;
+use crate::turns::Turns;
 use crate::wiring::Process;
 use crate::xray;
 
@@ -24,6 +26,7 @@ pub(crate) struct Execution {
     schema: Schema,
     limits: Limits,
     meters: Arc<Meters>,
+    turns: Turns,
 }
 
 /// Not the schema: that is long.
@@ -48,7 +51,8 @@ impl Execution {
         if !settings.introspection {
             schema = schema.disable_introspection();
         }
-        Self { schema: limits.on(schema), process, limits, meters }
+        let turns = Turns::of(process.services.ground.store());
+        Self { schema: limits.on(schema), process, limits, meters, turns }
     }
 
     /// How much may be asked for.
@@ -67,11 +71,7 @@ impl Execution {
         let wanted = costs && self.process.settings.graphql.xray;
         let recorder = wanted.then(|| Arc::new(Recorder::default()));
         let response = match self.prepared(request, client, allows, recorder.as_ref()) {
-            Ok(prepared) => {
-                let (limit, kind) = (self.patience(), prepared.kind);
-                let executed = tokio::time::timeout(limit, self.schema.answer(prepared)).await;
-                executed.unwrap_or_else(|_| too_long(limit, kind))
-            }
+            Ok(prepared) => self.answered(prepared).await,
             Err(refused) => *refused,
         };
         self.count(&response);
@@ -79,6 +79,18 @@ impl Execution {
             Some(recorder) => response.extension("xray", xray::shown(&recorder.take())),
             None => response,
         }
+    }
+
+    /// Waits for a turn, and does it, both in the time that a request may take.
+    async fn answered(&self, prepared: Prepared) -> Response {
+        let (limit, kind) = (self.patience(), prepared.kind);
+        let deadline = Instant::now() + limit;
+        let Ok(_turn) = timeout_at(deadline, self.turns.take(kind)).await else {
+            return Refused::new(Code::RateLimited, "too much is asked here; try again later")
+                .into();
+        };
+        let answer = timeout_at(deadline, self.schema.answer(prepared)).await;
+        answer.unwrap_or_else(|_| too_long(limit, kind))
     }
 
     /// Answers one request as often as there is something to tell.
@@ -103,7 +115,12 @@ impl Execution {
                 let mut stream = stream?;
                 let limit = execution.patience();
                 loop {
-                    let (answer, rest) = match tokio::time::timeout(limit, stream.next()).await {
+                    // Not while it is told: whoever hears slowly would keep others waiting.
+                    let next = async {
+                        let _turn = execution.turns.take(kind).await;
+                        stream.next().await
+                    };
+                    let (answer, rest) = match timeout(limit, next).await {
                         Ok(answer) => (answer?, Some(stream)),
                         // Whoever listens may wait for as long as nothing happens.
                         Err(_) if kind == Some(OperationType::Subscription) => continue,

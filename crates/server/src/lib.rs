@@ -17,6 +17,7 @@ mod http;
 mod identity;
 mod keys;
 mod listening;
+mod memory;
 mod meters;
 mod office;
 mod oidc;
@@ -30,6 +31,7 @@ mod stopping;
 mod store;
 mod tap;
 mod tokens;
+mod turns;
 mod wiring;
 mod xray;
 
@@ -40,6 +42,7 @@ pub use configuration::{
 };
 pub use copies::{CopyError, backup, copy_beside, restore};
 pub use keys::KeyError;
+pub use memory::keep_freed_memory;
 pub use office::{Answer, Letter, Office, Order};
 pub use outgoing::{Client, client};
 pub use server::{Handle, Server};

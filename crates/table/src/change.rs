@@ -1,6 +1,7 @@
 //! The stream: what happened to the items of a table, in order.
 
 use std::fmt;
+use std::iter::successors;
 use std::time::Duration;
 
 use crate::{Invalid, Item, Key, TableDefinition};
@@ -10,27 +11,36 @@ const SEQUENCE_DIGITS: usize = 40;
 
 /// A place in a stream. Text of 40 digits, so that text order is stream order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Sequence(String);
+pub struct Sequence([u8; SEQUENCE_DIGITS]);
 
 impl Sequence {
     /// Reads a decimal sequence number.
     pub fn parse(digits: &str) -> Result<Self, Invalid> {
         let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         if plain && digits.len() <= SEQUENCE_DIGITS {
-            Ok(Self(format!("{digits:0>SEQUENCE_DIGITS$}")))
+            Ok(Self::of(digits.bytes().rev()))
         } else {
             Err(Invalid::Refused { detail: format!("{digits:?} is not a sequence number") })
         }
     }
 
+    /// The number with these digits, the last of them first.
+    fn of(digits: impl Iterator<Item = u8>) -> Self {
+        let mut text = [b'0'; SEQUENCE_DIGITS];
+        for (place, digit) in text.iter_mut().rev().zip(digits) {
+            *place = digit;
+        }
+        Self(text)
+    }
+
     /// The 40 digits.
     pub fn as_str(&self) -> &str {
-        &self.0
+        str::from_utf8(&self.0).unwrap_or_default()
     }
 
     /// The digits without leading zeros, as DynamoDB writes them.
     pub fn trimmed(&self) -> &str {
-        let digits = self.0.trim_start_matches('0');
+        let digits = self.as_str().trim_start_matches('0');
         if digits.is_empty() { "0" } else { digits }
     }
 
@@ -42,7 +52,8 @@ impl Sequence {
 
 impl From<u64> for Sequence {
     fn from(number: u64) -> Self {
-        Self(format!("{number:0>SEQUENCE_DIGITS$}"))
+        let tens = successors(Some(number), |rest| (*rest >= 10).then_some(rest / 10));
+        Self::of(tens.map(|rest| b'0' + (rest % 10) as u8))
     }
 }
 
@@ -149,4 +160,36 @@ pub struct StreamPage {
     pub next: Option<Sequence>,
     /// Whether the shard has ended and was read to its end.
     pub ended: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sequence_is_its_number_and_sorts_like_it() {
+        let numbers = [0, 1, 9, 10, 99, 1_000, u64::MAX - 1, u64::MAX];
+        let sequences = numbers.map(Sequence::from);
+        assert!(sequences.is_sorted());
+        for (number, sequence) in numbers.into_iter().zip(&sequences) {
+            assert_eq!(sequence.to_u64(), Some(number));
+            assert_eq!(sequence.to_string(), number.to_string());
+            assert_eq!(sequence.as_str(), format!("{number:040}"));
+            for text in [sequence.as_str(), sequence.trimmed()] {
+                assert_eq!(Sequence::parse(text).as_ref(), Ok(sequence));
+            }
+        }
+    }
+
+    /// DynamoDB's can be longer than any number of ours.
+    #[test]
+    fn a_sequence_has_up_to_forty_digits_and_nothing_else() {
+        let longest = "9".repeat(SEQUENCE_DIGITS);
+        let sequence = Sequence::parse(&longest).unwrap();
+        assert_eq!((sequence.as_str(), sequence.to_u64()), (&*longest, None));
+        assert!(sequence > Sequence::from(u64::MAX));
+        for wrong in ["", " ", "-1", "1.0", "12a", "１", &"1".repeat(SEQUENCE_DIGITS + 1)] {
+            assert!(Sequence::parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Leaving for good.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, User};
 use roundtable_model::table::Delete;
 use roundtable_model::{Misfit, Nickname, UserStatus, rekey};
@@ -12,6 +13,7 @@ use crate::{Caller, Failure};
 /// What is left of everybody's nickname.
 const NOBODY: &str = "deleted";
 
+#[boxed]
 impl Accounts {
     /// Deletes the caller's account: `nickname` proves that they mean it. From this moment nobody sees
     /// them or what they made, nobody can sign in as them, and their names are free. What they made is

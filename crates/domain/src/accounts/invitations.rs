@@ -1,6 +1,7 @@
 //! Letting others sign up.
 
 use data_encoding::BASE32_NOPAD;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Invitation;
 use roundtable_model::table::Write;
 use roundtable_model::{Entity, Expiry, InviteCode, Misfit, Time, UserStatus};
@@ -13,6 +14,7 @@ use crate::{Caller, Failure};
 /// Bytes of chance in a code: enough that nobody guesses one, few enough to type.
 const CODE_BYTES: usize = 10;
 
+#[boxed]
 impl Accounts {
     /// Makes an invitation for so many people (one, unless told otherwise), which ends when told to.
     pub async fn invite(

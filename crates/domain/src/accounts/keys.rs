@@ -1,6 +1,7 @@
 //! Keys for programs that act for somebody. A key's secret is shown once, when it is made.
 
 use futures::future::try_join;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::ApiKey;
 use roundtable_model::{ApiKeyId, Entity, Expiry, Misfit, RequestId, Secret, Time, UserStatus};
 
@@ -46,6 +47,7 @@ impl KeyHolder {
     }
 }
 
+#[boxed]
 impl Accounts {
     /// Makes a key for a program of the caller's. A program makes none itself.
     pub async fn create_key(

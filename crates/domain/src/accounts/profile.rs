@@ -1,5 +1,6 @@
 //! What people say about themselves, and what they are called.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Holder, Upload, User};
 use roundtable_model::{
     Date, Email, Handle, MediaUse, Misfit, Nickname, Patch, RequestId, Secret, Tag, Time, UserId,
@@ -123,6 +124,7 @@ fn distinct(tags: &[Tag]) -> Vec<Tag> {
     distinct
 }
 
+#[boxed]
 impl Accounts {
     /// Changes what the caller says about themselves. A rename takes the new name and gives the old
     /// one back in the same moment.

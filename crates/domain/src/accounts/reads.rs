@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use futures::future::{try_join, try_join_all};
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{User, UserCounter};
 use roundtable_model::{Email, Handle, Nickname, Shards, UserCount, UserId};
 
@@ -43,6 +44,7 @@ impl Counts {
     }
 }
 
+#[boxed]
 impl Accounts {
     /// The caller's own profile; a suspended one, too, so that its owner sees what it is.
     pub async fn me(&self, caller: &Caller) -> Result<Option<User>, AccountError> {

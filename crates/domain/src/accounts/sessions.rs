@@ -6,6 +6,7 @@
 //! away is tidying up.
 
 use futures::future::try_join_all;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::table::Delete;
 use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId, UserStatus};
@@ -19,6 +20,7 @@ use crate::{Caller, Failure};
 /// How often a token is exchanged anew when its session changes meanwhile.
 const ROUNDS_MAX: u32 = 4;
 
+#[boxed]
 impl Accounts {
     /// Exchanges a refresh token for the next one. One that was exchanged before ends its session.
     pub async fn refresh(&self, token: &Secret) -> Result<SignedIn, AccountError> {

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use futures::future::try_join;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::{Email, Secret, SessionId, UserId, UserStatus};
 
@@ -13,6 +14,7 @@ use crate::access::Act;
 use crate::commit::Rejected;
 use crate::{Caller, Failure};
 
+#[boxed]
 impl Accounts {
     /// Signs somebody in who knows their password. `address` is where they do it from; without one,
     /// only the account's tries are counted.

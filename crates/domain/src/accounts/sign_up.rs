@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use futures::future::{OptionFuture, try_join3};
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, User};
 use roundtable_model::{
     ActorType, Email, Entity, Handle, InviteCode, Nickname, RequestId, Role, Secret, Shards, Tier,
@@ -51,6 +52,7 @@ impl SignUp {
     }
 }
 
+#[boxed]
 impl Accounts {
     /// Makes an account and signs its owner in. `address` is where they do it from; without one, the
     /// rate of sign-ups does not count, as for whoever runs this.

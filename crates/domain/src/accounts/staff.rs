@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{LoginAttempt, User};
 use roundtable_model::table::{Check, Condition, Update};
 use roundtable_model::{
@@ -67,6 +68,7 @@ impl<'a> Official<'a> {
     }
 }
 
+#[boxed]
 impl Accounts {
     /// Suspends an account: it cannot be used, and nobody sees it or what its owner made, until it is
     /// let back. Staff is suspended by admins only.

@@ -1,5 +1,6 @@
 //! What those who have a part in a call for help see of it (R28).
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{AssistMsg, AssistThread, User};
 use roundtable_model::table::Order;
 use roundtable_model::{AssistEntry, MessageId, ThreadId, UserId};
@@ -14,6 +15,7 @@ const MESSAGES: usize = 50;
 /// of them at once.
 const LOOKED_THREADS_MAX: usize = 1_000;
 
+#[boxed]
 impl Assistance {
     /// A call for help, for whoever asks and those who were asked; each sees only the helpers they may
     /// see at all.

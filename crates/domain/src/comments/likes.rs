@@ -1,5 +1,6 @@
 //! Who likes which comment.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, CommentLike};
 use roundtable_model::{CommentId, Entity, RequestId};
 
@@ -9,6 +10,7 @@ use crate::once::{Request, Tried};
 use crate::posts::{Open, unchanged};
 use crate::{Caller, LikeMode};
 
+#[boxed]
 impl Comments {
     /// Likes a comment that the caller sees. Liking twice is liking once.
     pub async fn like(

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use futures::future::{try_join, try_join_all};
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, CommentCounter, Post, User};
 use roundtable_model::table::Order;
 use roundtable_model::{CommentId, PostId, UserId};
@@ -21,6 +22,7 @@ pub struct CommentMarks {
     pub liked: bool,
 }
 
+#[boxed]
 impl Comments {
     /// A comment (R27).
     pub async fn comment(

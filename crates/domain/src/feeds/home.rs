@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, FeedItem, User};
 use roundtable_model::{ActivityId, ActorId, Cursor, Misfit, ObjectType, Span, Time, UserId};
 
@@ -13,7 +14,6 @@ use super::place::Place;
 use super::stored::Stored;
 use super::{FEED_ITEMS, FeedEntry, FeedError, FeedSource, Feeds, Found};
 use crate::activities::Objects;
-use crate::media::read_all;
 use crate::{Caller, Failure, Page, PageInput, Sight};
 
 /// How many of everybody's latest activities are looked at for each home in a circle, before its homes
@@ -26,6 +26,7 @@ const OWN_NEWEST: usize = 10;
 /// Candidates of one look at the most.
 const LOOK_MAX: usize = 400;
 
+#[boxed]
 impl Feeds {
     /// A page of the caller's home feed: full, unless history ends.
     pub async fn home(
@@ -82,8 +83,8 @@ impl Feeds {
         let me = self.ground.reader(caller).await?;
         self.memory.catch_up(&self.ground).await?;
         let circle = self.circles.of(&self.ground, &me.id).await.map_err(Failure::from)?;
-        let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id)).collect();
-        let found = read_all(&self.ground, "activity", at).await?.into_iter().flatten();
+        let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id));
+        let found = self.ground.at("activity", at).await?.into_iter().flatten();
         let entries = found.map(|activity| Arc::new(Entry::of(&activity)));
         let entries = entries.filter(|entry| circle.has(entry)).collect();
         let shown = self.shown(caller, &me, &circle, sourced(entries)).await?;

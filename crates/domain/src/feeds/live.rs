@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Activity;
 use roundtable_model::{ActivityId, Misfit};
 use tokio::sync::watch;
@@ -47,6 +48,7 @@ struct Told {
     above: BTreeSet<Place>,
 }
 
+#[boxed]
 impl Feeds {
     /// The caller's feed from now on, or from behind the entry they saw last.
     pub async fn live(
@@ -80,6 +82,7 @@ impl Feeds {
     }
 }
 
+#[boxed]
 impl LiveFeed {
     /// The next entry; waits for it.
     pub async fn next(&mut self) -> Result<FeedEntry, FeedError> {

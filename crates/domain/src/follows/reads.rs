@@ -2,17 +2,16 @@
 
 use std::collections::HashSet;
 
-use futures::future::{try_join, try_join_all};
+use futures::future::try_join;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Follow, User};
-use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
-use roundtable_model::table::{BatchGet, Key};
-use roundtable_model::{Answer, Day, Days, FollowStatus, UserId};
+use roundtable_model::{Day, Days, FollowStatus, UserId};
 
 use super::{FollowError, Follows};
-use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Page, PageInput};
 
+#[boxed]
 impl Follows {
     /// Whether one follows the other, as far as the viewer may know: as the list of either tells.
     pub async fn is_following(
@@ -68,9 +67,9 @@ impl Follows {
         ends: &[(UserId, UserId)],
     ) -> Result<Vec<Option<Follow>>, FollowError> {
         let places = ends.iter().map(|(follower, followee)| Follow::at(follower, followee));
-        let edges = read_all(&self.ground, "follows", places.collect());
+        let edges = self.ground.at("follows", places);
         let people = ends.iter().flat_map(|(follower, followee)| [follower, followee]);
-        let sight = async { Ok(self.ground.sight(viewer, people, []).await?) };
+        let sight = self.ground.sight(viewer, people, []);
         let (edges, sight) = try_join(edges, sight).await?;
         let shows = |edge: &Follow| {
             let ends = [&edge.follower_id, &edge.followee_id];
@@ -164,24 +163,14 @@ impl Follows {
         .await
     }
 
-    /// The edges of these people to one. Each lies with its follower, so no question of the page names
-    /// them all: their keys do.
+    /// The edges of these people to one. Each lies with its follower.
     async fn edges(
         &self,
         followers: &[UserId],
         followee: &UserId,
     ) -> roundtable_model::Result<Vec<Follow>> {
-        let followers: HashSet<&UserId> = followers.iter().collect();
-        let keys = followers.into_iter().map(|follower| Follow::at(follower, followee).into_key());
-        let keys: Vec<Key> = keys.collect();
-        let table = self.ground.core().table().for_pattern("follows");
-        let batches = keys.chunks(BATCH_GET_KEYS_MAX).map(|keys| {
-            let mut batch = BatchGet::new(keys.iter().cloned());
-            batch.strong = true;
-            table.batch_get(batch)
-        });
-        let found = try_join_all(batches).await?.into_iter().flat_map(|batch| batch.items);
-        found.flatten().map(|item| Follow::from_item(&item)).collect()
+        let places = followers.iter().map(|follower| Follow::at(follower, followee));
+        Ok(self.ground.at("follows", places).await?.into_iter().flatten().collect())
     }
 
     /// The profile of somebody whose lists the viewer may see.

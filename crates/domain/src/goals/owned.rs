@@ -1,13 +1,12 @@
 //! Whose goals are whose, and who else may look at them. Tasks and milestones ask here, too: they are
 //! there as long as their goal is.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use roundtable_model::entities::{Goal, User};
 use roundtable_model::{GoalId, Role, UserId};
 
 use crate::access::{Act, Standing, allows};
-use crate::media::read_all;
 use crate::{Caller, Failure, Ground};
 
 /// Whether the caller is an admin: their token says so, and the profile still does.
@@ -61,15 +60,13 @@ pub(crate) async fn all_found(
     Ok(found.into_iter().map(by_place).collect())
 }
 
-/// Those of the goals that are there, each once.
+/// Those of the goals that are there.
 async fn read<'a>(
     ground: &Ground,
     goals: impl IntoIterator<Item = (&'a UserId, &'a GoalId)>,
 ) -> Result<Vec<Goal>, Failure> {
-    let places: BTreeSet<(&UserId, &GoalId)> = goals.into_iter().collect();
-    let places = places.into_iter().map(|(owner, id)| Goal::at(owner, id));
-    let found = read_all(ground, "goals_among", places.collect()).await?;
-    Ok(found.into_iter().flatten().collect())
+    let places = goals.into_iter().map(|(owner, id)| Goal::at(owner, id));
+    Ok(ground.at("goals_among", places).await?.into_iter().flatten().collect())
 }
 
 /// A goal that the caller may see: their own, or, for admins, of the owner given. Without one, an admin

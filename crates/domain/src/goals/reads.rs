@@ -1,5 +1,6 @@
 //! Goals by id and by owner (R24).
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Goal;
 use roundtable_model::{GoalId, UserId};
 
@@ -7,6 +8,7 @@ use super::{GoalError, Goals, all_found, found, may_see};
 use crate::pages::fill;
 use crate::{Caller, Page, PageInput};
 
+#[boxed]
 impl Goals {
     /// A goal: one's own, or, for admins, of this owner.
     pub async fn get(

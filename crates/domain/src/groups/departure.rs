@@ -1,6 +1,7 @@
 //! What becomes of groups and memberships when an account or a group goes. All of it is done in the
 //! background, in steps that can be repeated: what has been done already is found done.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, UserId, UserStatus};
 
@@ -14,6 +15,7 @@ use crate::{Failure, Ground};
 /// transaction stays under its limit.
 const STEP_ITEMS: usize = 90;
 
+#[boxed]
 impl Groups {
     /// For the purge of an account, which hands its groups on and leaves every other one.
     pub async fn leave_all(&self, user: &UserId) -> Result<(), GroupError> {

@@ -1,6 +1,7 @@
 //! Who is in a group: joining, asking, inviting, approving, leaving, removing. The members' counter,
 //! the circle of whoever comes or goes and their seat in the group's room change in the same transaction.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, RequestId, Time, UserId};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,7 @@ pub(super) enum Outcome {
     Removed(Kept<GroupMember>),
 }
 
+#[boxed]
 impl Groups {
     /// Joins a group, or asks to if it is private and the caller was not invited. Joining twice is
     /// joining once. Whoever the owner has blocked finds no such group.

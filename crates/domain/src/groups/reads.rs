@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use futures::future::try_join;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{GroupId, GroupRole, MemberStatus, UserId};
 
 use super::place::standing;
 use super::{GroupError, Groups};
 use crate::access::{Act, Standing, allows};
-use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Failure, Page, PageInput, Sight};
 
@@ -32,6 +32,7 @@ impl GroupView {
     }
 }
 
+#[boxed]
 impl Groups {
     /// A group.
     pub async fn get(
@@ -120,10 +121,10 @@ impl Groups {
         places: &[(GroupId, UserId)],
     ) -> Result<Vec<Option<GroupMember>>, GroupError> {
         let at = places.iter().map(|(group, user)| GroupMember::at(group, user));
-        let members = read_all(&self.ground, "member", at.collect());
+        let members = self.ground.at("member", at);
         let people = places.iter().map(|(_, user)| user);
         let groups = places.iter().map(|(group, _)| group);
-        let sight = async { Ok(self.ground.sight(viewer, people, groups).await?) };
+        let sight = self.ground.sight(viewer, people, groups);
         let (members, sight) = try_join(members, sight).await?;
         let is_shown = |member: &GroupMember| {
             let (group, user) = (&member.group_id, &member.user_id);

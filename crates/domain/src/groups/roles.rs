@@ -1,6 +1,7 @@
 //! Who runs a group. The owner gives and takes roles; giving away one's own makes another the owner,
 //! so that there is exactly one at every moment.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{GroupId, GroupRole, MemberStatus, RequestId, UserId, UserStatus};
 
@@ -10,6 +11,7 @@ use crate::Caller;
 use crate::access::Act;
 use crate::once::{Request, Tried};
 
+#[boxed]
 impl Groups {
     /// Gives an active member a role. Giving `owner` hands the group over: the caller becomes an admin.
     pub async fn set_role(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::Role;
 use roundtable_model::entities::User;
 
@@ -24,6 +25,7 @@ pub struct Listener {
     untold: Option<Arc<Happening>>,
 }
 
+#[boxed]
 impl Live {
     /// Listens to a matter from now on. What the caller cannot see cannot be listened to.
     pub async fn listen(&self, caller: &Caller, matter: Matter) -> Result<Listener, LiveError> {
@@ -37,6 +39,7 @@ impl Live {
     }
 }
 
+#[boxed]
 impl Listener {
     /// The next event that the listener may hear of; waits for it. Refused from the moment on at which
     /// they cannot listen any more, when they listened too slowly, and when something was missed here.

@@ -1,5 +1,6 @@
 //! A file that has arrived: looked at, and taken or refused.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Media, Upload};
 use roundtable_model::{Entity, Expiry, MediaKey, RequestId, UploadState};
 
@@ -18,6 +19,7 @@ struct Size {
     height: Option<u32>,
 }
 
+#[boxed]
 impl MediaFiles {
     /// Looks at a file that its owner has sent, and takes it if it is what it was said to be. One that
     /// is not is removed, together with its announcement.

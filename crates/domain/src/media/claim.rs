@@ -2,10 +2,10 @@
 //! and in nothing else.
 
 use roundtable_model::entities::{Holder, Media, Upload};
-use roundtable_model::{At, Expiry, MediaUse, Patch, UploadState, UserId};
+use roundtable_model::{Expiry, MediaUse, Patch, UploadState, UserId};
 
 use super::kind::is_image;
-use super::{read_all, shown};
+use super::shown;
 use crate::{Failure, Ground, NewMedia};
 
 /// The files that are named, as they were looked at; `None` if one of them is not this person's to use
@@ -16,9 +16,8 @@ pub(crate) async fn unclaimed<'a>(
     named: impl IntoIterator<Item = &'a NewMedia>,
     wanted: MediaUse,
 ) -> Result<Option<Vec<Media>>, Failure> {
-    let places: Vec<At<Upload>> =
-        named.into_iter().map(|media| Upload::at(user, &media.s3_key)).collect();
-    let found = read_all(ground, "upload", places).await?;
+    let places = named.into_iter().map(|media| Upload::at(user, &media.s3_key));
+    let found = ground.at("upload", places).await?;
     let free = |upload: &Upload| {
         upload.state == UploadState::Complete
             && upload.holder.is_none()

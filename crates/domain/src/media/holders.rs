@@ -5,7 +5,6 @@ use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::{Activity, Holder, Post, Upload};
 use roundtable_model::{ActivityId, At, MediaUse, PostId, UserId};
 
-use super::read_all;
 use crate::{Caller, Failure, Ground, Sight};
 
 /// The posts, activities and people that files belong to: those the viewer may see.
@@ -98,7 +97,7 @@ async fn seen_activities(
     if places.is_empty() {
         return Ok(HashMap::new());
     }
-    let found = read_all(ground, "activity", places).await?.into_iter().flatten().collect();
+    let found = ground.at("activity", places).await?.into_iter().flatten().collect();
     let seen = crate::activities::seen(ground, viewer, found).await?;
     Ok(seen.into_iter().flatten().map(|it| (it.activity_id.clone(), it)).collect())
 }

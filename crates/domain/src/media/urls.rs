@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use futures::future::try_join_all;
 use hashbrown::{HashMap, HashSet};
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Upload;
-use roundtable_model::{At, MediaKey, Time, UploadState};
+use roundtable_model::{MediaKey, Time, UploadState};
 
 use super::holders::Holders;
-use super::{MediaError, MediaFiles, ms, owner, read_all};
+use super::{MediaError, MediaFiles, ms, owner};
 use crate::Caller;
 
 /// An address that serves a file for a while.
@@ -28,6 +29,7 @@ impl fmt::Debug for MediaUrl {
     }
 }
 
+#[boxed]
 impl MediaFiles {
     /// Where a file can be fetched: its owner's, and that of whoever may see the post, activity or
     /// profile it belongs to, as that is now. To all others it is not there.
@@ -59,8 +61,7 @@ impl MediaFiles {
     async fn arrived(&self, keys: &[MediaKey]) -> Result<Vec<Upload>, MediaError> {
         let distinct: HashSet<&MediaKey> = keys.iter().collect();
         let places = distinct.into_iter().filter_map(|key| Some(Upload::at(&owner(key)?, key)));
-        let places: Vec<At<Upload>> = places.collect();
-        let found = read_all(&self.ground, "upload", places).await?.into_iter().flatten();
+        let found = self.ground.at("upload", places).await?.into_iter().flatten();
         Ok(found.filter(|upload| upload.state == UploadState::Complete).collect())
     }
 

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Message;
 use roundtable_model::table::Order;
 use roundtable_model::{MessageId, RoomId, Span, Time};
@@ -36,6 +37,7 @@ pub struct LiveRoom {
     ear: Ear,
 }
 
+#[boxed]
 impl Messages {
     /// What is said in a room from now on, or since the message that the caller saw last.
     pub async fn live(
@@ -58,6 +60,7 @@ impl Messages {
     }
 }
 
+#[boxed]
 impl LiveRoom {
     /// The next message; waits for it. Refused from the moment on at which the listener is not in the
     /// room any more.

@@ -1,16 +1,17 @@
 //! Messages of many rooms at once: what fields of many items are loaded with.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use futures::future::try_join;
+use futures::future::{TryFutureExt, try_join};
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Message;
 use roundtable_model::{MessageId, RoomId};
 
 use super::Messages;
-use crate::media::read_all;
 use crate::rooms::Seat;
-use crate::{Caller, RoomError};
+use crate::{Caller, Failure, RoomError};
 
+#[boxed]
 impl Messages {
     /// Messages by their rooms and ids, each in its place; `None` where the caller is not in the room, or
     /// may not see who said it.
@@ -20,11 +21,10 @@ impl Messages {
         places: &[(RoomId, MessageId)],
     ) -> Result<Vec<Option<Message>>, RoomError> {
         let (ground, me) = (&self.ground, self.ground.reader(caller).await?.id);
-        let each: BTreeSet<&(RoomId, MessageId)> = places.iter().collect();
-        let said = each.iter().filter_map(|(room, id)| Some(Message::at(room, &id.time()?, id)));
+        let said = places.iter().filter_map(|(room, id)| Some(Message::at(room, &id.time()?, id)));
         let (seats, said) = try_join(
             Seat::among(ground, &me, places.iter().map(|(room, _)| room)),
-            read_all(ground, "messages", said.collect()),
+            ground.at("messages", said).map_err(Failure::from),
         )
         .await?;
         let said: Vec<Message> = said.into_iter().flatten().collect();

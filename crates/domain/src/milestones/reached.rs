@@ -7,6 +7,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Milestone, User};
 use roundtable_model::{Entity, GoalId, UserId, UserStatus};
 
@@ -21,6 +22,7 @@ const MILESTONES_AT_ONCE: usize = 100;
 /// How often tasks that keep changing are counted again.
 const RECOUNTS_MAX: usize = 5;
 
+#[boxed]
 impl Milestones {
     /// Achieves what the tasks of a goal have reached, if there is anything. For processors, whenever a
     /// task or a milestone has changed; while others keep changing the tasks, it is to be asked again.

@@ -2,17 +2,16 @@
 
 use std::collections::HashSet;
 
-use futures::future::try_join_all;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Milestone;
-use roundtable_model::table::BatchGet;
-use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
-use roundtable_model::{Answer, Entity, GoalId, MilestoneId, Result as Found, UserId};
+use roundtable_model::{Entity, GoalId, MilestoneId, Result as Found, UserId};
 
 use super::{MilestoneError, Milestones};
 use crate::goals::{found, may_see, present};
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput};
 
+#[boxed]
 impl Milestones {
     /// A milestone: on one's own way, or, for admins, on that of this owner.
     pub async fn get(
@@ -88,15 +87,9 @@ pub(crate) async fn shown(
 }
 
 /// Milestones that an index told of, as they are now. Where indexes are never behind, they are already.
-/// No question of the page names those of several goals: their keys do.
 async fn current(ground: &Ground, found: Vec<Milestone>) -> Found<Vec<Option<Milestone>>> {
     if ground.store().capabilities().strong_index_reads {
         return Ok(found.into_iter().map(Some).collect());
     }
-    let keys: Vec<_> = found.iter().map(|milestone| milestone.key().into_key()).collect();
-    let table = ground.core().table().for_pattern("milestone");
-    let batches = keys.chunks(BATCH_GET_KEYS_MAX);
-    let batches = batches.map(|keys| table.batch_get(BatchGet::new(keys.iter().cloned()).strong()));
-    let found = try_join_all(batches).await?.into_iter().flat_map(|batch| batch.items);
-    found.map(|item| item.as_ref().map(Milestone::from_item).transpose()).collect()
+    ground.at("milestone", found.iter().map(Entity::key)).await
 }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, Group, ModerationCase, Post, User};
 use roundtable_model::table::{Condition, Write};
 use roundtable_model::{
@@ -28,6 +29,7 @@ pub(super) struct Decision<'a> {
     pub(super) by: Option<&'a Caller>,
 }
 
+#[boxed]
 impl Moderation {
     /// Shows or hides a post. PENDING cannot be decided: it is how cases begin. A post that was never
     /// published is when it is approved for the first time, and enters feeds then; one that was

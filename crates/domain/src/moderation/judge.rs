@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use roundtable_domain_macros::boxed;
 use roundtable_model::{CaseId, ModerationStatus};
 use tokio::time::timeout;
 
@@ -49,6 +50,7 @@ pub enum Judgement {
     Overtaken,
 }
 
+#[boxed]
 impl Moderation {
     /// Asks a judge about a case that waits, and carries its verdict out as the system's own. A
     /// moderator's decision always stands.

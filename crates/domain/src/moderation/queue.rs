@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use futures::future::try_join;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Audit, Comment, ModerationCase, Report};
 use roundtable_model::{CaseId, Day, Days, ModerationStatus, PostId};
 
@@ -10,10 +11,10 @@ use super::{Content, Moderation, ModerationError, Subject, check_staff};
 use crate::access::Act;
 use crate::comments::comments;
 use crate::limits::REVIEW_DAYS_MAX;
-use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Failure, Page, PageInput};
 
+#[boxed]
 impl Moderation {
     /// The cases of a status, those that wait unless asked otherwise, newest first, as far back as
     /// [`REVIEW_DAYS_MAX`]. A case that is opened again is new again; one about what has been deleted
@@ -53,8 +54,8 @@ impl Moderation {
         ids: &[CaseId],
     ) -> Result<Vec<Option<Subject>>, ModerationError> {
         self.reading(caller, Act::SeeModerationQueue).await?;
-        let places = ids.iter().map(ModerationCase::at).collect();
-        let found = read_all(&self.ground, "moderation_case", places).await?;
+        let places = ids.iter().map(ModerationCase::at);
+        let found = self.ground.at("moderation_case", places).await?;
         let there = found.iter().flatten().cloned().collect();
         let mut subjects = self.subjects(there).await?.into_iter();
         Ok(found.into_iter().map(|case| case.and_then(|_| subjects.next()?)).collect())
@@ -123,10 +124,10 @@ impl Moderation {
     ) -> Result<Vec<Option<Subject>>, Failure> {
         let ids: Vec<PostId> = cases.iter().map(|case| case.post_id.clone()).collect();
         let posts = async { Ok(self.ground.core().posts(&ids).strong().get().await?) };
-        let (posts, mut comments) = try_join(posts, self.comments(&cases)).await?;
+        let (posts, comments) = try_join(posts, self.comments(&cases)).await?;
         let subjects = cases.into_iter().zip(posts).map(|(case, post)| {
             let comment = match &case.comment_id {
-                Some(_) => Some(comments.remove(&case.id)?),
+                Some(_) => Some(comments.get(&case.id)?.clone()),
                 None => None,
             };
             let content = Content { post: post?, comment };

@@ -1,5 +1,6 @@
 //! Telling moderators: one report for each person and thing, and one case for all of them.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{ModerationCase, Report, User};
 use roundtable_model::table::Write;
 use roundtable_model::{CommentId, Entity, ModerationStatus, PostId, RequestId, UserId, rekey};
@@ -9,6 +10,7 @@ use crate::access::{Act, Standing, allows};
 use crate::limits::{CASE_REPORTERS_MAX, REASON_CHARS_MAX, check_filled};
 use crate::{Caller, Failure};
 
+#[boxed]
 impl Moderation {
     /// Reports a post. Reporting twice is reporting once; answers with the case, as far as somebody
     /// who reported may know it.

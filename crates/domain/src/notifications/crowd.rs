@@ -2,6 +2,7 @@
 
 use futures::future::try_join_all;
 use hashbrown::HashMap;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Notification;
 use roundtable_model::{EntityKind, NotificationKind, PostId, Time, UserId};
 
@@ -38,6 +39,7 @@ struct Crowd {
     is_whole: bool,
 }
 
+#[boxed]
 impl Notifications {
     /// Who was the last to like or share a post in the hour of `at`, of those whom its author may hear
     /// of. It reads those who ever did, two thousand at the most: for when the one who was known to be

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Notification;
 use roundtable_model::table::{Change, Item};
 use roundtable_model::{Answer, NotificationId, NotificationKind};
@@ -148,6 +149,7 @@ impl Hears for Desk {
     }
 }
 
+#[boxed]
 impl Notifications {
     /// Keeps up with what happens until it is told to stop, so that those who listen are told. Where
     /// other processes write as well, [`Notifications::apply`] takes its place.

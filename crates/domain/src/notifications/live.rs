@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Notification;
 use roundtable_model::table::Order;
 use roundtable_model::{Cursor, Misfit, NotificationId, Span, Time};
@@ -48,6 +49,7 @@ struct Missed {
     after: Option<Cursor>,
 }
 
+#[boxed]
 impl Notifications {
     /// The caller's notifications from now on, or from behind the one they were told of last.
     pub async fn live(
@@ -75,6 +77,7 @@ impl Notifications {
     }
 }
 
+#[boxed]
 impl LiveNotifications {
     /// The next one; waits for it.
     pub async fn next(&mut self) -> Result<Notice, NotificationError> {

@@ -7,12 +7,12 @@
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, Post, Quest, Task};
 use roundtable_model::{CommentId, GroupId, NotificationKind, PostId, QuestId, TaskId, UserId};
 
 use super::Notifications;
 use super::cause::{About, Cause};
-use crate::media::read_all;
 use crate::{Caller, Failure, Sight};
 
 /// What may be told of a cause.
@@ -33,6 +33,7 @@ struct Things {
     tasks: HashMap<TaskId, Task>,
 }
 
+#[boxed]
 impl Notifications {
     /// Which of these causes one person may be told of now.
     pub async fn admits(&self, user: &UserId, causes: &[Cause]) -> Result<Vec<bool>, Failure> {
@@ -84,13 +85,13 @@ impl Notifications {
             }
         }
         let (posts, quests) = (Vec::from_iter(posts), Vec::from_iter(quests));
-        let comments = comments.into_iter().map(|(post, id)| Comment::at(post, id)).collect();
-        let tasks = tasks.into_iter().map(|(goal, id)| Task::at(goal, id)).collect();
+        let comments = comments.into_iter().map(|(post, id)| Comment::at(post, id));
+        let tasks = tasks.into_iter().map(|(goal, id)| Task::at(goal, id));
         let (posts, comments, quests, tasks) = futures::future::try_join4(
-            async { Ok(core.posts(&posts).strong().get().await?) },
-            read_all(&self.ground, "comment_on", comments),
-            async { Ok(core.quests_among(user, &quests).get().await?) },
-            read_all(&self.ground, "task", tasks),
+            core.posts(&posts).strong().get(),
+            self.ground.at("comment_on", comments),
+            core.quests_among(user, &quests).get(),
+            self.ground.at("task", tasks),
         )
         .await?;
         let id = |post: Post| (post.id.clone(), post);

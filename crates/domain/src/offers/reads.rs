@@ -1,5 +1,6 @@
 //! Offers by id, by company and by tag (R29).
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Offer, TagRef};
 use roundtable_model::{CompanyId, EntityKind, OfferId, OfferStatus, Tag};
 
@@ -8,6 +9,7 @@ use crate::companies::visible;
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput};
 
+#[boxed]
 impl Offers {
     /// An offer, open or closed.
     pub async fn offer(&self, viewer: Option<&Caller>, id: &OfferId) -> Result<Offer, OfferError> {

@@ -1,5 +1,6 @@
 //! What follows for posts when their author's account turns private, or public again.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Post, User};
 use roundtable_model::{Cursor, UserId, rekey};
 
@@ -7,6 +8,7 @@ use super::{Posts, posts};
 use crate::commit::Rejected;
 use crate::{Failure, PAGE_ITEMS_MAX};
 
+#[boxed]
 impl Posts {
     /// Takes the posts of somebody whose account has turned private out of the lists for everybody, or
     /// puts them back: a page of their posts at a time, from `after` on. Answers with where to go on,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Holder, Media, Post, User};
 use roundtable_model::{
     ContentType, Entity, FeedName, MediaKey, MediaUse, Misfit, ModerationStatus, RequestId, Shard,
@@ -23,6 +24,7 @@ use crate::media::{claim, unclaimed};
 use crate::once::{Request, Tried};
 use crate::{Caller, Failure, ModerationMode};
 
+#[boxed]
 impl Posts {
     /// Writes a post. It is out at once, unless moderators see posts first (R34).
     pub async fn create(

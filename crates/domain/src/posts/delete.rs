@@ -1,5 +1,6 @@
 //! Taking a post back: a tombstone at once, and the purge in the background.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Post, User};
 use roundtable_model::table::Write;
 use roundtable_model::{Entity, PostId, RequestId, Time, UserCount, UserStatus, rekey};
@@ -11,6 +12,7 @@ use crate::circle::count;
 use crate::once::{Kept, Request, Tried};
 use crate::{Caller, Failure, audit};
 
+#[boxed]
 impl Posts {
     /// Deletes a post; answers with it as it was, marked as deleted.
     pub async fn delete(

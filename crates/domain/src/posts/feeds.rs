@@ -1,5 +1,6 @@
 //! Posts of everybody: day by day, by feed, by what moderators think, and by tag (R26).
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{ModerationCase, Post, TagRef};
 use roundtable_model::table::Order;
 use roundtable_model::{Day, Days, EntityKind, FeedName, ModerationStatus, PostId, Tag};
@@ -13,6 +14,7 @@ use crate::{Caller, Failure, Page, PageInput};
 /// How far the clocks of two processes may be apart without a day missing from what one reads.
 const CLOCK_SKEW_MS: u64 = 10 * 60 * 1000;
 
+#[boxed]
 impl Posts {
     /// The posts of everybody in a feed, or outside all feeds. Those that moderators have not approved
     /// are for moderators only.

@@ -15,6 +15,7 @@ use std::collections::HashSet;
 
 use data_encoding::BASE64URL_NOPAD;
 use parking_lot::Mutex;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Post;
 use roundtable_model::{Cursor, Misfit, PostId};
 
@@ -29,6 +30,7 @@ pub const POPULAR_RUN_MAX: usize = 1_000;
 const MARK_BYTES: usize = 5;
 type Mark = [u8; MARK_BYTES];
 
+#[boxed]
 impl Posts {
     /// The posts people did most with, those with the highest score first.
     pub async fn popular(

@@ -1,6 +1,7 @@
 //! Posts by id, by author, in numbers, and as the viewer stands to them.
 
 use futures::future::try_join;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Post, PostCounter, PostSummary};
 use roundtable_model::table::Order;
 use roundtable_model::{FeedName, PostId, Shard, UserId};
@@ -27,6 +28,7 @@ pub struct Stats {
     pub counter: PostCounter,
 }
 
+#[boxed]
 impl Posts {
     /// A post (R27).
     pub async fn post(&self, viewer: Option<&Caller>, id: &PostId) -> Result<Post, PostError> {

@@ -1,5 +1,6 @@
 //! Changing a post.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Post;
 use roundtable_model::{ModerationStatus, PostId, RequestId, rekey};
 
@@ -10,6 +11,7 @@ use crate::access::{Act, Standing, allows};
 use crate::once::{Request, Tried};
 use crate::{Caller, ModerationMode};
 
+#[boxed]
 impl Posts {
     /// Changes the text of a post, or whom it is for. Where moderators see posts, they see a new text,
     /// too; where they see it first, the post is hidden until they have.

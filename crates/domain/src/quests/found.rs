@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashSet};
 use futures::future::try_join_all;
 use roundtable_model::entities::{Goal, Quest, QuestStep, Task};
 use roundtable_model::table::limits::BATCH_GET_KEYS_MAX;
-use roundtable_model::table::{BatchGet, Check, Get};
+use roundtable_model::table::{Check, Get};
 use roundtable_model::{Answer, Entity, GoalId, Time, UserId};
 
 use super::Quests;
@@ -155,22 +155,14 @@ impl Quests {
         Ok(found.item.map(|item| QuestStep::from_item(&item)).transpose()?)
     }
 
-    /// The steps that something is for quests, each in its place. No question of the page names those
-    /// of several quests: their keys do.
+    /// The steps that something is for quests, each in its place.
     pub(super) async fn steps_for(
         &self,
         quests: &[Quest],
         subject: &QuestSubject,
     ) -> Result<Vec<Option<QuestStep>>, Failure> {
         let place = |quest: &Quest| QuestStep::at(&quest.user_id, &quest.id, &subject.id());
-        let table = self.ground.core().table();
-        let batches = quests.chunks(BATCH_GET_KEYS_MAX).map(|some| {
-            let keys = some.iter().map(|quest| place(quest).into_key());
-            table.batch_get(BatchGet::new(keys).strong())
-        });
-        let found = try_join_all(batches).await?.into_iter().flat_map(|batch| batch.items);
-        let steps = found.map(|item| item.as_ref().map(QuestStep::from_item).transpose());
-        Ok(steps.collect::<roundtable_model::Result<_>>()?)
+        Ok(self.ground.at("quest_steps", quests.iter().map(place)).await?)
     }
 }
 

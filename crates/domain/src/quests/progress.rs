@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use futures::future::try_join;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Quest, QuestStep, User, XpEntry};
 use roundtable_model::table::{BatchWrite, Write};
 use roundtable_model::{
@@ -38,6 +39,7 @@ pub(super) enum Way {
     Over,
 }
 
+#[boxed]
 impl Quests {
     /// Looks at a task or goal again, for every active quest of its owner that it concerns. For most of
     /// them nothing has changed, which is found out for all at once. The others are written one after

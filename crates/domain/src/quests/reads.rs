@@ -1,14 +1,14 @@
 //! Quests, for their owner and for admins (R24).
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Quest, User};
 use roundtable_model::{GoalId, QuestId, QuestStatus, TaskId, UserId};
 
 use super::{QuestError, Quests};
 use crate::access::{Act, Standing, allows};
 use crate::accounts::staff::Official;
-use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Failure, Page, PageInput};
 
@@ -23,6 +23,7 @@ pub struct QuestFilter {
     pub linked_task_id: Option<TaskId>,
 }
 
+#[boxed]
 impl Quests {
     /// A quest of the caller's own, or, for admins, of anybody's.
     pub async fn get(
@@ -44,12 +45,11 @@ impl Quests {
         let me = self.ground.reader(caller).await?;
         let owners = places.iter().map(|(owner, _)| owner);
         let owners = self.owners_seen(caller, &me, owners).await?;
-        let places_seen: BTreeSet<&(UserId, QuestId)> =
-            places.iter().filter(|(owner, _)| owners.contains(owner)).collect();
-        let keys = places_seen.iter().map(|(owner, id)| Quest::at(owner, id)).collect();
-        let found = read_all(&self.ground, "quests_among", keys).await?;
-        let found: HashMap<_, _> = places_seen.into_iter().zip(found).collect();
-        Ok(places.iter().map(|place| found.get(place).cloned().flatten()).collect())
+        let is_shown = |(owner, _): &&(UserId, QuestId)| owners.contains(owner);
+        let shown = places.iter().filter(is_shown).map(|(owner, id)| Quest::at(owner, id));
+        let mut found = self.ground.at("quests_among", shown).await?.into_iter();
+        let quest = |place| if is_shown(&place) { found.next().flatten() } else { None };
+        Ok(places.iter().map(quest).collect())
     }
 
     /// The quests of the caller, or, for admins, of anybody, newest first.

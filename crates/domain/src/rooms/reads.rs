@@ -1,6 +1,7 @@
 //! Rooms as those who are in them see them: each room, all of somebody's, and who is in.
 
 use futures::future::{try_join, try_join_all};
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Room, RoomMember};
 use roundtable_model::{RoomId, UserId};
 
@@ -19,6 +20,7 @@ pub struct RoomView {
     pub unread_count: u64,
 }
 
+#[boxed]
 impl Rooms {
     /// A room the caller is in (R28).
     pub async fn room(&self, caller: &Caller, id: &RoomId) -> Result<RoomView, RoomError> {

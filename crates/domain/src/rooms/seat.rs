@@ -9,7 +9,6 @@ use roundtable_model::{GroupId, MemberStatus, MessageId, RoomId, RoomScope, Span
 use super::{RoomError, writes};
 use crate::access::{Act, Standing, allows};
 use crate::commit::Commit;
-use crate::media::read_all;
 use crate::{Caller, Failure, Ground};
 
 /// A room, and the place in it of somebody who is in.
@@ -46,12 +45,12 @@ impl Seat {
         me: &UserId,
         rooms: impl IntoIterator<Item = &RoomId>,
     ) -> Result<HashMap<RoomId, Self>, Failure> {
+        // Each once: a seat is taken by one room.
         let ids: BTreeSet<&RoomId> = rooms.into_iter().collect();
-        let seats = ids.iter().map(|room| RoomMember::at(room, me)).collect();
-        let rooms = ids.iter().map(|room| Room::at(room)).collect();
+        let seats = ids.iter().map(|room| RoomMember::at(room, me));
+        let rooms = ids.iter().map(|room| Room::at(room));
         let (rooms, seats) =
-            try_join(read_all(ground, "room", rooms), read_all(ground, "room_member", seats))
-                .await?;
+            try_join(ground.at("room", rooms), ground.at("room_member", seats)).await?;
         let rooms: Vec<Room> = rooms.into_iter().flatten().collect();
         let by_room = |seat: RoomMember| (seat.room_id.clone(), seat);
         let mut seats: HashMap<RoomId, RoomMember> =
@@ -84,11 +83,11 @@ async fn active_in<'a>(
     user: &UserId,
     groups: impl IntoIterator<Item = &'a GroupId>,
 ) -> Result<HashSet<GroupId>, Failure> {
-    let groups: BTreeSet<&GroupId> = groups.into_iter().collect();
-    let members = groups.iter().map(|group| GroupMember::at(group, user)).collect();
-    let groups = groups.iter().map(|group| Group::at(group)).collect();
+    let groups: Vec<&GroupId> = groups.into_iter().collect();
+    let members = groups.iter().map(|group| GroupMember::at(group, user));
+    let groups = groups.iter().map(|group| Group::at(group));
     let (groups, members) =
-        try_join(read_all(ground, "group", groups), read_all(ground, "member", members)).await?;
+        try_join(ground.at("group", groups), ground.at("member", members)).await?;
     let there: HashSet<GroupId> = groups.into_iter().flatten().map(|group| group.id).collect();
     let active = members.into_iter().flatten().filter(is_active_member);
     Ok(active.map(|member| member.group_id).filter(|group| there.contains(group)).collect())

@@ -1,8 +1,9 @@
 //! Tasks by id, by goal, and by when they are due (R24).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use futures::future::try_join_all;
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Task;
 use roundtable_model::{CompactDay, Day, Entity, GoalId, Misfit, Span, TaskId, Time, UserId};
 
@@ -10,10 +11,10 @@ use super::find::indexed;
 use super::{TaskError, Tasks};
 use crate::access::{Act, Standing, allows};
 use crate::goals::{all_found, found, is_admin, present};
-use crate::media::read_all;
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput};
 
+#[boxed]
 impl Tasks {
     /// A task of a goal that the caller may see.
     pub async fn get(
@@ -35,17 +36,13 @@ impl Tasks {
         places: &[(GoalId, TaskId)],
     ) -> Result<Vec<Option<Task>>, TaskError> {
         let me = self.ground.reader(caller).await?;
-        let each: BTreeSet<&(GoalId, TaskId)> = places.iter().collect();
-        let at = each.iter().map(|(goal, id)| Task::at(goal, id)).collect();
-        let tasks = read_all(&self.ground, "task", at).await?.into_iter().flatten();
-        let tasks: Vec<Task> = tasks.collect();
+        let at = places.iter().map(|(goal, id)| Task::at(goal, id));
+        let tasks = self.ground.at("task", at).await?;
         let goal = |task: &Task| (task.user_id.clone(), task.goal_id.clone());
-        let goals: Vec<_> = tasks.iter().map(goal).collect();
+        let goals: Vec<_> = tasks.iter().flatten().map(goal).collect();
         let goals = all_found(&self.ground, caller, &me, &goals).await?;
-        let shown = tasks.into_iter().filter(|task| goals.contains_key(&goal(task)));
-        let place = |task: Task| ((task.goal_id.clone(), task.id.clone()), task);
-        let shown: HashMap<(GoalId, TaskId), Task> = shown.map(place).collect();
-        Ok(places.iter().map(|place| shown.get(place).cloned()).collect())
+        let shows = |task: &Task| goals.contains_key(&goal(task));
+        Ok(tasks.into_iter().map(|task| task.filter(shows)).collect())
     }
 
     /// Tasks by their ids alone, of whichever goals. Only an index knows them so, and an index has no
@@ -166,11 +163,10 @@ pub(crate) async fn shown(ground: &Ground, tasks: Vec<Task>) -> Result<Vec<Optio
     Ok(tasks.into_iter().map(|task| task.filter(there)).collect())
 }
 
-/// Tasks that an index told of, as they are now. Where indexes are never behind, they are already. No
-/// question of the page names those of several goals: their keys do.
+/// Tasks that an index told of, as they are now. Where indexes are never behind, they are already.
 async fn current(ground: &Ground, tasks: Vec<Task>) -> Result<Vec<Option<Task>>, Failure> {
     if ground.store().capabilities().strong_index_reads {
         return Ok(tasks.into_iter().map(Some).collect());
     }
-    read_all(ground, "task", tasks.iter().map(Entity::key).collect()).await
+    Ok(ground.at("task", tasks.iter().map(Entity::key)).await?)
 }

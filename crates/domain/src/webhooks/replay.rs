@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Job, Webhook};
 use roundtable_model::table::{Sequence, StreamRead, StreamStart};
 use roundtable_model::{Entity, JobId, Json, Shard, Time, WebhookId};
@@ -12,6 +13,7 @@ use crate::accounts::staff::Official;
 use crate::once::Tried;
 use crate::{Caller, Failure, audit};
 
+#[boxed]
 impl Webhooks {
     /// Tells an endpoint again what happened since then, in the background; one that was given up is
     /// told from now on again. Refused when the stream does not reach back that far.

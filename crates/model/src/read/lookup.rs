@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
-use futures::future::try_join_all;
+use futures::future::{BoxFuture, FutureExt, try_join_all};
 use roundtable_table::limits::BATCH_GET_KEYS_MAX;
 use roundtable_table::{BatchGet, Get, Item, Key, Path, Table};
 
 use super::{Listing, Partitions, Range};
 use crate::entity::TYPE;
 use crate::shape::{Index, PatternShape};
-use crate::{Answer, Entity, Result};
+use crate::{Answer, At, Entity, Result};
 
 /// A question about one item.
 #[derive(Debug)]
@@ -70,26 +70,45 @@ impl<'a, A: Answer> Lookups<'a, A> {
     /// The items in the order they were asked for, `None` where there is none. The same item may be
     /// asked for twice; it is read once.
     pub async fn get(self) -> Result<Vec<Option<A>>> {
-        let mut places: HashMap<&Key, usize> = HashMap::with_capacity(self.keys.len());
-        let mut distinct: Vec<&Key> = Vec::with_capacity(self.keys.len());
-        for key in &self.keys {
-            places.entry(key).or_insert_with(|| {
-                distinct.push(key);
-                distinct.len() - 1
-            });
-        }
         let table = self.table.for_pattern(self.pattern.name);
-        let batches = distinct.chunks(BATCH_GET_KEYS_MAX).map(|keys| {
-            let mut batch = BatchGet::new(keys.iter().copied().cloned());
-            batch = batch.project(projection::<A>());
-            batch.strong = self.strong;
-            table.batch_get(batch)
-        });
-        let found = try_join_all(batches).await?;
-        let found: Vec<Option<Item>> = found.into_iter().flat_map(|batch| batch.items).collect();
-        let item = |key: &Key| found.get(*places.get(key)?)?.as_ref();
-        self.keys.iter().map(|key| item(key).map(A::from_item).transpose()).collect()
+        in_batches(&table, &self.keys, self.strong).await
     }
+}
+
+/// What is at these places, each in its own, as every write acknowledged before has left it: for places of
+/// several owners, which no question of the page names together.
+pub fn items_at<E: Entity>(
+    table: Table,
+    places: impl IntoIterator<Item = At<E>>,
+) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
+    let keys: Vec<Key> = places.into_iter().map(At::into_key).collect();
+    async move { in_batches(&table, &keys, true).await }.boxed()
+}
+
+/// Items in the order of their keys. What is named twice is read once.
+async fn in_batches<A: Answer>(
+    table: &Table,
+    keys: &[Key],
+    strong: bool,
+) -> Result<Vec<Option<A>>> {
+    let mut places: HashMap<&Key, usize> = HashMap::with_capacity(keys.len());
+    let mut distinct: Vec<&Key> = Vec::with_capacity(keys.len());
+    for key in keys {
+        places.entry(key).or_insert_with(|| {
+            distinct.push(key);
+            distinct.len() - 1
+        });
+    }
+    let batches = distinct.chunks(BATCH_GET_KEYS_MAX).map(|keys| {
+        let mut batch = BatchGet::new(keys.iter().copied().cloned());
+        batch = batch.project(projection::<A>());
+        batch.strong = strong;
+        table.batch_get(batch)
+    });
+    let found = try_join_all(batches).await?;
+    let found: Vec<Option<Item>> = found.into_iter().flat_map(|batch| batch.items).collect();
+    let item = |key: &Key| found.get(*places.get(key)?)?.as_ref();
+    keys.iter().map(|key| item(key).map(A::from_item).transpose()).collect()
 }
 
 /// A question about the first item of a range.

@@ -1,6 +1,5 @@
 //! An issuer outside, whose tokens are believed as long as they are what it is configured to be.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use aws_lc_rs::rand::SystemRandom;
@@ -14,6 +13,7 @@ use reqwest::StatusCode;
 use roundtable_server::OidcSettings;
 use roundtable_table::ManualClock;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use crate::served::{Served, code, configuration};
@@ -76,11 +76,43 @@ impl Issuer {
     }
 }
 
-async fn believing(issuer: &Issuer, clock: &Arc<ManualClock>, data: &Path) -> Served {
-    let mut all = configuration(data);
-    let (issuer, audience) = (issuer.url.clone(), AUDIENCE.to_owned());
-    all.process.sign_in.oidc = Some(OidcSettings { issuer, audience, jwks_url: None });
-    Served::start(all, clock.clone()).await
+/// A server that believes an issuer, with Ana, who has signed up.
+struct Stage {
+    key: Key,
+    issuer: Issuer,
+    clock: Arc<ManualClock>,
+    served: Served,
+    /// Ana's token of our own.
+    own: String,
+    _data: TempDir,
+}
+
+impl Stage {
+    async fn set() -> Self {
+        let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
+        let issuer = Issuer::start(&key).await;
+        let clock = Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000));
+        let mut all = configuration(data.path());
+        let (url, audience) = (issuer.url.clone(), AUDIENCE.to_owned());
+        all.process.sign_in.oidc = Some(OidcSettings { issuer: url, audience, jwks_url: None });
+        let served = Served::start(all, clock.clone()).await;
+        let own = served.newcomer("ana").await;
+        Self { key, issuer, clock, served, own, _data: data }
+    }
+
+    /// What the issuer says of Ana.
+    fn claims(&self) -> Value {
+        self.issuer.claims("ana@example.org")
+    }
+
+    async fn knows_ana_by(&self, token: &str) -> bool {
+        self.served.me(token).await.1["data"]["me"]["nickname"] == "ana"
+    }
+
+    async fn issuer_goes(&mut self) {
+        self.issuer.serving.abort();
+        assert!((&mut self.issuer.serving).await.unwrap_err().is_cancelled());
+    }
 }
 
 fn with(claims: &Value, key: &str, value: Value) -> Value {
@@ -91,14 +123,10 @@ fn with(claims: &Value, key: &str, value: Value) -> Value {
 
 #[tokio::test]
 async fn people_are_known_by_tokens_of_the_issuer_and_by_nothing_like_them() {
-    let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
-    let (issuer, clock) =
-        (Issuer::start(&key).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
-    let served = believing(&issuer, &clock, data.path()).await;
-    let own = served.newcomer("ana").await;
-    let good = issuer.claims("ana@example.org");
-    assert_eq!(served.me(&key.sign(&good)).await.1["data"]["me"]["nickname"], "ana");
-    assert_eq!(served.me(&own).await.1["data"]["me"]["nickname"], "ana", "our own go on");
+    let stage = Stage::set().await;
+    let (key, good) = (&stage.key, stage.claims());
+    assert!(stage.knows_ana_by(&key.sign(&good)).await);
+    assert!(stage.knows_ana_by(&stage.own).await, "our own go on");
 
     let forger = Key { id: "one", ..Key::new("forger") };
     for (what, bad) in [
@@ -108,24 +136,20 @@ async fn people_are_known_by_tokens_of_the_issuer_and_by_nothing_like_them() {
         ("not begun", key.sign(&with(&good, "nbf", json!(NOW_SECONDS + 61)))),
         ("for others", key.sign(&with(&good, "aud", json!("another-table")))),
         ("of another issuer", key.sign(&with(&good, "iss", json!("https://evil.example")))),
-        ("about nobody", key.sign(&issuer.claims("nobody@example.org"))),
+        ("about nobody", key.sign(&stage.issuer.claims("nobody@example.org"))),
     ] {
-        let (status, answer) = served.me(&bad).await;
+        let (status, answer) = stage.served.me(&bad).await;
         let refused = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
         assert_eq!((status, code(&answer)), refused, "{what}: {answer}");
     }
-    served.stop().await;
+    stage.served.stop().await;
 }
 
 /// An address that nobody has checked may be anybody's: no account is found by it.
 #[tokio::test]
 async fn only_an_address_that_the_issuer_has_checked_counts() {
-    let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
-    let (issuer, clock) =
-        (Issuer::start(&key).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
-    let served = believing(&issuer, &clock, data.path()).await;
-    served.newcomer("ana").await;
-    let good = issuer.claims("ana@example.org");
+    let stage = Stage::set().await;
+    let good = stage.claims();
     let mut silent = good.clone();
     silent.as_object_mut().unwrap().remove("email_verified");
     let says = |value| with(&good, "email_verified", value);
@@ -137,88 +161,75 @@ async fn only_an_address_that_the_issuer_has_checked_counts() {
         says(json!("false")),
         with(&good, "email", json!(null)),
     ] {
-        let (status, answer) = served.me(&key.sign(&claims)).await;
+        let (status, answer) = stage.served.me(&stage.key.sign(&claims)).await;
         let refused = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
         assert_eq!((status, code(&answer)), refused, "{claims}: {answer}");
         assert!(answer.to_string().contains("has not confirmed your e-mail address"), "{answer}");
     }
-    assert_eq!(served.me(&key.sign(&good)).await.1["data"]["me"]["nickname"], "ana");
-    served.stop().await;
+    assert!(stage.knows_ana_by(&stage.key.sign(&good)).await);
+    stage.served.stop().await;
 }
 
 #[tokio::test]
 async fn a_new_key_of_the_issuer_is_found_and_an_old_one_forgotten() {
-    let (data, one, two) = (tempfile::tempdir().unwrap(), Key::new("one"), Key::new("two"));
-    let (issuer, clock) =
-        (Issuer::start(&one).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
-    let served = believing(&issuer, &clock, data.path()).await;
-    served.newcomer("ana").await;
-    let claims = issuer.claims("ana@example.org");
+    let stage = Stage::set().await;
+    let (one, two, claims) = (&stage.key, Key::new("two"), stage.claims());
     let (old, new) = (one.sign(&claims), two.sign(&claims));
-    assert_eq!(served.me(&old).await.1["data"]["me"]["nickname"], "ana");
+    assert!(stage.knows_ana_by(&old).await);
 
-    *issuer.keys.lock() = vec![one.public(), two.public()];
+    *stage.issuer.keys.lock() = vec![one.public(), two.public()];
     // Not at every unknown name: whoever makes them up would have us ask all day.
-    assert_eq!(code(&served.me(&new).await.1), "UNAUTHENTICATED");
-    clock.advance_ms(31_000);
+    assert_eq!(code(&stage.served.me(&new).await.1), "UNAUTHENTICATED");
+    stage.clock.advance_ms(31_000);
     for token in [&old, &new] {
-        assert_eq!(served.me(token).await.1["data"]["me"]["nickname"], "ana");
+        assert!(stage.knows_ana_by(token).await);
     }
-    *issuer.keys.lock() = vec![two.public()];
-    clock.advance_ms(60 * 60 * 1000);
+    *stage.issuer.keys.lock() = vec![two.public()];
+    stage.clock.advance_ms(60 * 60 * 1000);
     let later = |key: &Key| key.sign(&with(&claims, "exp", json!(NOW_SECONDS + 7_200)));
-    assert_eq!(served.me(&later(&two)).await.1["data"]["me"]["nickname"], "ana");
-    assert_eq!(code(&served.me(&later(&one)).await.1), "UNAUTHENTICATED");
-    served.stop().await;
+    assert!(stage.knows_ana_by(&later(&two)).await);
+    assert_eq!(code(&stage.served.me(&later(one)).await.1), "UNAUTHENTICATED");
+    stage.served.stop().await;
 }
 
 /// R32: whoever is known already stays known, and for others it is nobody's fault but ours.
 #[tokio::test]
 async fn an_issuer_that_is_away_is_no_reason_to_turn_anybody_away_for_good() {
-    let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
-    let (issuer, clock) =
-        (Issuer::start(&key).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
-    let served = believing(&issuer, &clock, data.path()).await;
-    served.newcomer("ana").await;
-    let claims = issuer.claims("ana@example.org");
-    let token = key.sign(&claims);
-    assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
+    let mut stage = Stage::set().await;
+    let claims = stage.claims();
+    let token = stage.key.sign(&claims);
+    assert!(stage.knows_ana_by(&token).await);
 
-    issuer.serving.abort();
-    assert!(issuer.serving.await.unwrap_err().is_cancelled());
-    clock.advance_ms(31_000);
-    let (status, answer) = served.me(&Key::new("two").sign(&claims)).await;
-    assert!(status != StatusCode::OK && !answer.to_string().contains(&issuer.url), "{answer}");
-    assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
-    served.stop().await;
+    stage.issuer_goes().await;
+    stage.clock.advance_ms(31_000);
+    let (status, answer) = stage.served.me(&Key::new("two").sign(&claims)).await;
+    let tells = answer.to_string().contains(&stage.issuer.url);
+    assert!(status != StatusCode::OK && !tells, "{answer}");
+    assert!(stage.knows_ana_by(&token).await);
+    stage.served.stop().await;
 }
 
 /// Its keys are believed for an hour since they came. Asking for them in vain makes them no younger: one
 /// that was withdrawn meanwhile would be believed for as long as the issuer is away.
 #[tokio::test]
 async fn keys_that_could_not_be_fetched_again_are_not_fresh() {
-    let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
-    let (issuer, clock) =
-        (Issuer::start(&key).await, Arc::new(ManualClock::at_ms(NOW_SECONDS * 1000)));
-    let served = believing(&issuer, &clock, data.path()).await;
-    served.newcomer("ana").await;
-    let claims = issuer.claims("ana@example.org");
-    let token = key.sign(&with(&claims, "exp", json!(NOW_SECONDS + 100_000)));
-    assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
+    let mut stage = Stage::set().await;
+    let claims = stage.claims();
+    let token = stage.key.sign(&with(&claims, "exp", json!(NOW_SECONDS + 100_000)));
+    assert!(stage.knows_ana_by(&token).await);
 
-    issuer.serving.abort();
-    assert!(issuer.serving.await.unwrap_err().is_cancelled());
+    stage.issuer_goes().await;
     for _ in 0..3 {
-        clock.advance_ms(19 * 60 * 1000);
+        stage.clock.advance_ms(19 * 60 * 1000);
         let unknown = Key::new("two").sign(&claims);
-        assert_eq!(code(&served.me(&unknown).await.1), "INTERNAL");
-        assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
+        assert_eq!(code(&stage.served.me(&unknown).await.1), "INTERNAL");
+        assert!(stage.knows_ana_by(&token).await);
     }
-    clock.advance_ms(4 * 60 * 1000);
+    stage.clock.advance_ms(4 * 60 * 1000);
     // Once when it is looked for, and once when that has just been in vain.
     for _ in 0..2 {
-        let (_, answer) = served.me(&token).await;
+        let (_, answer) = stage.served.me(&token).await;
         assert_eq!(code(&answer), "INTERNAL", "{answer}");
     }
-    served.stop().await;
+    stage.served.stop().await;
 }

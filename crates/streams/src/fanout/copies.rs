@@ -1,6 +1,8 @@
 //! Writing copies: the next readers are looked up while those before them are written to, and never more
 //! than a few pages of them are under way, whosever they are, so that others who write hardly wait.
 
+use std::sync::Arc;
+
 use futures::future::try_join_all;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use roundtable_model::entities::FeedItem;
@@ -8,6 +10,7 @@ use roundtable_model::shape::Index;
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_model::table::{BatchWrite, Item, Stencil};
 use roundtable_model::{Entity, Shards};
+use tokio::task::JoinSet;
 
 use super::pending::Pass;
 use super::readers::{Reached, Readers};
@@ -17,8 +20,9 @@ use crate::Failure;
 /// Copies that are handed to the store together, about.
 const COPIES_TOGETHER: usize = 1_000;
 /// Pages of readers that are written to at the same time. What is on its way to the disk together, the
-/// disk is waited for once; but others who write wait for it as well, a few milliseconds for each page.
-pub(super) const PAGES_AT_ONCE: usize = 8;
+/// disk is waited for once, and the next are made while those before are written; but others who write wait
+/// for them as well, a few milliseconds for each page.
+pub(super) const PAGES_AT_ONCE: usize = 16;
 /// The same of one home where the store is not in this process.
 const PAGES_AWAY: usize = 2;
 /// Batches at the same time where each is a request over a network.
@@ -70,8 +74,9 @@ impl FanOut {
             return Ok(None);
         }
         let spread = self.spread(home).await?;
+        let copies = pass.copies.iter().map(Copy::of).collect::<Result<_, Failure>>()?;
         let ahead = Ahead { next: Some(pass.reached.clone()), left: *left };
-        let mut written = self.written(home, pass, spread, ahead);
+        let mut written = self.written(home, copies, spread, ahead);
         let mut last = None;
         while let Some(page) = written.try_next().await? {
             *left = left.saturating_sub(page.copies);
@@ -84,43 +89,45 @@ impl FanOut {
     fn written<'a>(
         &'a self,
         home: &'a Home,
-        pass: &'a Pass,
+        copies: Arc<[Copy]>,
         spread: Shards,
         ahead: Ahead,
     ) -> BoxStream<'a, Result<Page, Failure>> {
+        let each = copies.len();
         let pages =
-            stream::try_unfold(ahead, move |ahead| self.next_readers(home, pass, spread, ahead));
+            stream::try_unfold(ahead, move |ahead| self.next_readers(home, each, spread, ahead));
         let at_once = if self.is_embedded() { PAGES_AT_ONCE } else { PAGES_AWAY };
-        pages.map_ok(|readers| self.write(pass, readers)).try_buffered(at_once).boxed()
+        // Making copies takes about as long as looking up readers: both go on at the same time.
+        let write = move |readers| aside(self.clone().write(Arc::clone(&copies), readers));
+        pages.map_ok(write).try_buffered(at_once).boxed()
     }
 
     async fn next_readers(
         &self,
         home: &Home,
-        pass: &Pass,
+        copies_each: usize,
         spread: Shards,
         ahead: Ahead,
     ) -> Result<Option<(Readers, Ahead)>, Failure> {
         let Ahead { next: Some(reached), left: 1.. } = &ahead else { return Ok(None) };
-        // A page is made in one go: others have their turn before each.
+        // Readers are looked up in one go: others have their turn before each page of them.
         tokio::task::yield_now().await;
-        let together = COPIES_TOGETHER.min(ahead.left).div_ceil(pass.copies.len());
+        let together = COPIES_TOGETHER.min(ahead.left).div_ceil(copies_each);
         let readers = self.readers(home, spread, together, reached).await?;
-        let copies = readers.ids.len() * pass.copies.len();
+        let copies = readers.ids.len() * copies_each;
         let left = ahead.left.saturating_sub(copies);
         let ahead = Ahead { next: readers.next.clone(), left };
         Ok(Some((readers, ahead)))
     }
 
     /// Copies activities to some readers, and looks whether their feeds have become too long.
-    async fn write(&self, pass: &Pass, readers: Readers) -> Result<Page, Failure> {
+    async fn write(self, copies: Arc<[Copy]>, readers: Readers) -> Result<Page, Failure> {
         let _turn = self.turns.acquire().await.map_err(Failure::broken)?;
         let mut long = Vec::new();
-        let mut puts = Vec::with_capacity(readers.ids.len() * pass.copies.len());
-        let copies = pass.copies.iter().map(Copy::of).collect::<Result<Vec<_>, Failure>>()?;
+        let mut puts = Vec::with_capacity(readers.ids.len() * copies.len());
         for reader in readers.ids {
             let mut is_looked_at = false;
-            for copy in &copies {
+            for copy in &*copies {
                 is_looked_at |= self.looks_at(&copy.activity, &reader);
                 puts.push(BatchWrite::Put(copy.for_reader(&reader)));
             }
@@ -157,6 +164,16 @@ impl FanOut {
     fn is_embedded(&self) -> bool {
         self.ground.store().capabilities().one_process
     }
+}
+
+/// Does something in a task of its own, which ends when nobody waits for it any more.
+async fn aside<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+) -> Result<T, Failure> {
+    let mut task = JoinSet::new();
+    task.spawn(work);
+    let done = task.join_next().await;
+    done.ok_or_else(|| Failure::broken("a task that was never begun"))?.map_err(Failure::broken)?
 }
 
 #[cfg(test)]

@@ -1,0 +1,62 @@
+//! How many queries are answered at the same time.
+//!
+//! Where the store is in this process, a query waits for nothing but the processor, and each one that is
+//! under way has its fields in memory, about a megabyte of them. More of them than there are processors
+//! finish no sooner: they only push each other out of the caches, and a server that is asked too much for a
+//! moment would from then on answer less than before. So they take turns, first come, first served.
+
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use async_graphql::parser::types::OperationType;
+use roundtable_table::Store;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Queries under way for each processor: one is worked on, one may be between two of its steps.
+const EACH: usize = 2;
+
+/// The turns of a process; as many as anybody wants where the store is elsewhere.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns(Option<Arc<Semaphore>>);
+
+impl Turns {
+    /// The turns in front of this store.
+    pub(crate) fn of(store: &Store) -> Self {
+        let processors = available_parallelism().map_or(1, usize::from);
+        let is_here = store.capabilities().one_process;
+        Self(is_here.then(|| Arc::new(Semaphore::new(processors * EACH))))
+    }
+
+    /// Waits for a turn, which lasts until it is dropped. Only what reads needs one: whoever writes waits
+    /// for the disk, and others can go on meanwhile.
+    pub(crate) async fn take(&self, kind: Option<OperationType>) -> Option<OwnedSemaphorePermit> {
+        let reads = kind == Some(OperationType::Query);
+        let turns = self.0.as_ref().filter(|_| reads)?;
+        Arc::clone(turns).acquire_owned().await.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    /// Whoever comes when all are taken is served as soon as one of them is done; who writes does not
+    /// wait for those who read.
+    #[tokio::test]
+    async fn queries_take_turns_and_changes_need_none() {
+        let turns = Turns(Some(Arc::new(Semaphore::new(1))));
+        let query = Some(OperationType::Query);
+        let first = turns.take(query).now_or_never().unwrap();
+        assert!(first.is_some());
+        let mut second = std::pin::pin!(turns.take(query));
+        assert!(second.as_mut().now_or_never().is_none());
+        for other in [Some(OperationType::Mutation), Some(OperationType::Subscription), None] {
+            assert!(turns.take(other).now_or_never().unwrap().is_none());
+        }
+        drop(first);
+        assert!(second.now_or_never().unwrap().is_some());
+        assert!(Turns(None).take(query).now_or_never().unwrap().is_none());
+    }
+}
