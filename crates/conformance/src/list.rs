@@ -345,6 +345,7 @@ macro_rules! for_each_case {
                 a_limit_cuts_a_read_and_next_goes_on
                 an_empty_read_goes_on_from_the_same_place
                 latest_sees_only_what_comes_later
+                a_filter_leaves_changes_out
                 a_waiting_read_wakes_up
                 a_read_does_not_wait_when_there_is_something
                 a_table_without_stream_refuses

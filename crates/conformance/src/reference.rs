@@ -286,7 +286,7 @@ impl Backend for Reference {
             return Err(Invalid::Refused { detail }.into());
         }
         let latest = self.state.lock().sequence;
-        let after = match read.start {
+        let after = match read.start.clone() {
             StreamStart::Oldest => Sequence::from(0),
             StreamStart::Latest => Sequence::from(latest),
             StreamStart::After(sequence) => sequence,
@@ -296,12 +296,19 @@ impl Backend for Reference {
         loop {
             // Listening before looking, so that nothing is written unheard in between.
             let written = self.written.notified();
-            let changes =
+            let mut changes =
                 self.read(&table.name, |table| table.changes_after(&after, read.limit))?;
             let is_over = !changes.is_empty() || read.wait.is_zero();
             if is_over || tokio::time::timeout_at(deadline, written).await.is_err() {
                 let last = changes.last().map(|change| change.sequence.clone());
-                return Ok(StreamPage { changes, next: last.or(Some(after)), ended: false });
+                let evaluated = changes.len();
+                changes.retain(|change| read.wants(change.old.as_ref(), change.new.as_ref()));
+                return Ok(StreamPage {
+                    changes,
+                    evaluated,
+                    next: last.or(Some(after)),
+                    ended: false,
+                });
             }
         }
     }

@@ -7,8 +7,12 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use parking_lot::Mutex;
+use roundtable_model::entities::FeedItem;
 use roundtable_model::table::limits::STREAM_CHANGES_MAX;
-use roundtable_model::table::{self, Change, Sequence, StreamPage, StreamRead, StreamStart, Table};
+use roundtable_model::table::{
+    self, Change, Sequence, StreamPage, StreamRead, StreamStart, Table, attribute,
+};
+use roundtable_model::{Entity as _, TYPE};
 
 use crate::rounds::{Rounds, WAIT, until_stopped};
 use crate::{Failure, Ground};
@@ -18,7 +22,7 @@ pub(crate) trait Hears: Send + Sync + 'static {
     /// How far they have read.
     fn follower(&self) -> &Follower;
 
-    /// Hears of changes, in their order.
+    /// Hears of changes, in their order, but for copies in feeds: there are many, and nobody asks.
     fn hear(&self, changes: &[Change]);
 
     /// Everything that happens from now on will be heard of. Of what happened before nothing was, or,
@@ -81,7 +85,13 @@ impl Follower {
     pub(crate) async fn wait(&self, ground: &Ground) -> Result<(), Failure> {
         let Some(Reached { shard, after }) = self.reached() else { return Ok(()) };
         // One is enough to know that there is more.
-        let read = StreamRead { shard, start: StreamStart::After(after), limit: 1, wait: WAIT };
+        let read = StreamRead {
+            shard,
+            start: StreamStart::After(after),
+            limit: 1,
+            wait: WAIT,
+            filter: None,
+        };
         match ground.core().table().stream_read(read).await {
             Ok(_) | Err(table::Error::StreamTrimmed { .. }) => Ok(()),
             Err(error) => Err(error.into()),
@@ -148,7 +158,8 @@ impl Reached {
 
     async fn read(&self, table: &Table, start: StreamStart) -> table::Result<StreamPage> {
         let (shard, limit, wait) = (self.shard.clone(), STREAM_CHANGES_MAX, Duration::ZERO);
-        table.stream_read(StreamRead { shard, start, limit, wait }).await
+        let filter = Some(attribute(TYPE).ne(FeedItem::SHAPE.name));
+        table.stream_read(StreamRead { shard, start, limit, wait, filter }).await
     }
 }
 

@@ -176,7 +176,7 @@ impl Dynamo {
             };
             let next = match (&answer.next_shard_iterator, answer.records()) {
                 (Some(next), []) => next.clone(),
-                _ => return self.stream_page(table, place, iterator, answer),
+                _ => return self.stream_page(table, &read, place, iterator, answer),
             };
             iterator = next;
             empty_left = empty_left.saturating_sub(1);
@@ -187,7 +187,7 @@ impl Dynamo {
             if left.is_zero() {
                 let next = place.start.sequence();
                 self.streams.keep(place, iterator);
-                return Ok(StreamPage { changes: Vec::new(), next, ended: false });
+                return Ok(StreamPage { next, ..StreamPage::default() });
             }
             tokio::time::sleep(left.min(self.config.stream_poll)).await;
         }
@@ -222,20 +222,25 @@ impl Dynamo {
     fn stream_page(
         &self,
         table: &TableDefinition,
+        read: &StreamRead,
         place: Place,
         used: String,
         answer: GetRecordsOutput,
     ) -> Result<StreamPage> {
         let mut page = StreamPage {
-            changes: Vec::new(),
             next: place.start.sequence(),
             ended: answer.next_shard_iterator.is_none(),
+            ..StreamPage::default()
         };
         for record in answer.records.unwrap_or_default() {
             let change = to_change(table, record)?;
             page.next = Some(change.sequence.clone());
             // Servers other than Amazon's may tell of writes that changed nothing.
-            if change.old != change.new {
+            if change.old == change.new {
+                continue;
+            }
+            page.evaluated += 1;
+            if read.wants(change.old.as_ref(), change.new.as_ref()) {
                 page.changes.push(change);
             }
         }

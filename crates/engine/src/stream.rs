@@ -38,7 +38,7 @@ pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Re
     loop {
         // Marked as seen before the log is looked at: what comes later wakes the wait below.
         let visible = *published.borrow_and_update();
-        let Some(page) = page(shared, entry, after, visible, read.limit)? else {
+        let Some(page) = page(shared, entry, after, visible, &read)? else {
             // Trimmed between the look at the log's beginning and the read.
             match &read.start {
                 StreamStart::After(sequence) => return Err(trimmed(entry, sequence)),
@@ -49,7 +49,7 @@ pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Re
             }
         };
         let reached = page.next.as_ref().and_then(Sequence::to_u64).unwrap_or(after);
-        if !page.changes.is_empty() || read.wait == Duration::ZERO {
+        if page.evaluated > 0 || read.wait == Duration::ZERO {
             return Ok(page);
         }
         if reached < visible {
@@ -84,10 +84,10 @@ fn page(
     entry: &Entry,
     after: u64,
     visible: u64,
-    limit: usize,
+    read: &StreamRead,
 ) -> Result<Option<StreamPage>> {
     let mut changes = Vec::new();
-    let mut bytes = 0;
+    let (mut evaluated, mut bytes) = (0, 0);
     let mut reached = after;
     let mut passed = 0;
     let mut has_gap = after < visible;
@@ -105,7 +105,7 @@ fn page(
             passed += 1;
             let at_ms = record.at_ms;
             for (sequence, change) in (record.first..).zip(&record.changes) {
-                if sequence <= after || changes.len() == limit || bytes >= limits::PAGE_BYTES_MAX {
+                if sequence <= after || evaluated == read.limit || bytes >= limits::PAGE_BYTES_MAX {
                     continue;
                 }
                 reached = sequence;
@@ -114,6 +114,10 @@ fn page(
                 }
                 let (old, new) = (change.old.as_ref(), change.new.as_ref());
                 bytes += old.map_or(0, Item::size) + new.map_or(0, Item::size);
+                evaluated += 1;
+                if !read.wants(old, new) {
+                    continue;
+                }
                 if let Some(key) = Change::key_of(&entry.definition, old, new) {
                     changes.push(Change {
                         sequence: Sequence::from(sequence),
@@ -125,14 +129,14 @@ fn page(
                     });
                 }
             }
-            let is_full = changes.len() == limit || bytes >= limits::PAGE_BYTES_MAX;
+            let is_full = evaluated == read.limit || bytes >= limits::PAGE_BYTES_MAX;
             if !is_full {
                 // Also past records without changes, which take a sequence of their own.
                 reached = reached.max(record.first);
             }
             !is_full && passed < RECORDS_MAX
         };
-        match shared.recent.after(after, entry.number, limit) {
+        match shared.recent.after(after, entry.number, read.limit) {
             Some(records) => {
                 records.iter().all(|record| take(record));
             }
@@ -142,5 +146,6 @@ fn page(
     if has_gap {
         return Ok(None);
     }
-    Ok(Some(StreamPage { changes, next: Some(Sequence::from(reached)), ended: false }))
+    let next = Some(Sequence::from(reached));
+    Ok(Some(StreamPage { changes, evaluated, next, ended: false }))
 }

@@ -384,6 +384,7 @@ async fn read_after(table: &Table, sequence: u64) -> Result<usize, Error> {
         start: StreamStart::After(Sequence::from(sequence)),
         limit: 10,
         wait: Duration::ZERO,
+        filter: None,
     };
     table.stream_read(read).await.map(|page| page.changes.len())
 }

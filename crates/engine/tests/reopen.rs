@@ -46,6 +46,7 @@ async fn check(table: &Table) {
         start: StreamStart::Oldest,
         limit: 1000,
         wait: Duration::ZERO,
+        filter: None,
     };
     assert_eq!(table.stream_read(read).await.unwrap().changes.len(), 52);
 }

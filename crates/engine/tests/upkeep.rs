@@ -95,6 +95,7 @@ async fn large_items_that_expire_together_go_in_several_records_once_each() {
         start: StreamStart::Oldest,
         limit: 1000,
         wait: Duration::ZERO,
+        filter: None,
     };
     let mut removals = 0;
     loop {

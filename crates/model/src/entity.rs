@@ -12,7 +12,7 @@ use crate::shape::{EntityShape, FieldShape, Index};
 use crate::{Attribute, Error, FieldMisfit, Misfit, Patch, Result};
 
 /// The attribute that names an item's entity.
-pub(crate) const TYPE: &str = "type";
+pub const TYPE: &str = "type";
 
 /// A struct whose fields are attributes; derived.
 pub trait Fields: Sized {

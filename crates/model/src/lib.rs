@@ -37,7 +37,7 @@ pub use roundtable_table as table;
 
 pub use attribute::*;
 pub use cursor::Cursor;
-pub use entity::{Answer, At, Entity, Fields, IndexKeys, Reader};
+pub use entity::{Answer, At, Entity, Fields, IndexKeys, Reader, TYPE};
 pub use error::{Error, FieldMisfit, Result};
 pub use field::{Field, Holds, Is, Number};
 pub use id::*;

@@ -11,11 +11,10 @@ use futures::stream::BoxStream;
 use roundtable_domain::Code;
 use roundtable_graphql::{Asked, Client, Limits, Prepared, Refused, Schema, code_of};
 use roundtable_table::Recorder;
-use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::gate::Allows;
 use crate::meters::Meters;
-use crate::turns::Turns;
+use crate::turns::{OutOfTime, Turns};
 use crate::wiring::Process;
 use crate::xray;
 
@@ -84,13 +83,8 @@ impl Execution {
     /// Waits for a turn, and does it, both in the time that a request may take.
     async fn answered(&self, prepared: Prepared) -> Response {
         let (limit, kind) = (self.patience(), prepared.kind);
-        let deadline = Instant::now() + limit;
-        let Ok(_turn) = timeout_at(deadline, self.turns.take(kind)).await else {
-            return Refused::new(Code::RateLimited, "too much is asked here; try again later")
-                .into();
-        };
-        let answer = timeout_at(deadline, self.schema.answer(prepared)).await;
-        answer.unwrap_or_else(|_| too_long(limit, kind))
+        let answer = self.turns.within(limit, kind, self.schema.answer(prepared)).await;
+        answer.unwrap_or_else(|place| given_up(place, limit, kind))
     }
 
     /// Answers one request as often as there is something to tell.
@@ -116,15 +110,12 @@ impl Execution {
                 let limit = execution.patience();
                 loop {
                     // Not while it is told: whoever hears slowly would keep others waiting.
-                    let next = async {
-                        let _turn = execution.turns.take(kind).await;
-                        stream.next().await
-                    };
-                    let (answer, rest) = match timeout(limit, next).await {
+                    let next = execution.turns.within(limit, kind, stream.next()).await;
+                    let (answer, rest) = match next {
                         Ok(answer) => (answer?, Some(stream)),
                         // Whoever listens may wait for as long as nothing happens.
                         Err(_) if kind == Some(OperationType::Subscription) => continue,
-                        Err(_) => (too_long(limit, kind), None),
+                        Err(place) => (given_up(place, limit, kind), None),
                     };
                     execution.count(&answer);
                     return Some((answer, rest));
@@ -170,9 +161,12 @@ impl Execution {
     }
 }
 
-/// What was begun is given up. A change may have been written by then: it is told so, and that its
+/// What took too long is given up. A change may have been written by then: it is told so, and that its
 /// `requestId` makes it safe to ask again.
-fn too_long(limit: Duration, kind: Option<OperationType>) -> Response {
+fn given_up(place: OutOfTime, limit: Duration, kind: Option<OperationType>) -> Response {
+    if place == OutOfTime::Waiting {
+        return Refused::new(Code::RateLimited, "too much is asked here; try again later").into();
+    }
     let given_up = format!("this took longer than {} seconds and was given up", limit.as_secs());
     let refused = if kind == Some(OperationType::Mutation) {
         let sentence = "it may have been done or not; look, or ask again with the same requestId";
@@ -186,15 +180,55 @@ fn too_long(limit: Duration, kind: Option<OperationType>) -> Response {
 #[cfg(test)]
 mod tests {
     use roundtable_graphql::is_unasked;
+    use roundtable_table::SystemClock;
+    use tempfile::TempDir;
 
     use super::*;
+    use crate::configuration::Configuration;
+
+    async fn execution() -> (Execution, TempDir) {
+        let data = tempfile::tempdir().unwrap();
+        let mut configuration = Configuration::default();
+        data.path().clone_into(&mut configuration.process.store.data);
+        let process = Process::open(configuration, Arc::new(SystemClock), "http://localhost");
+        let process = Arc::new(process.await.unwrap());
+        (Execution::new(process, Arc::new(Meters::new())), data)
+    }
+
+    /// However a query comes, it waits for its turn; one that gets none in time was not begun, and whoever
+    /// sent it is told to come again.
+    #[tokio::test]
+    async fn a_query_without_a_turn_is_told_to_try_again() {
+        let (execution, _data) = execution().await;
+        let (client, query) = (Client::default(), "{ __typename }");
+        let called = || execution.once(query.into(), &client, Allows::Calls, false);
+        let streamed = || async {
+            let stream = execution.stream(query.into(), &client, Allows::Everything);
+            stream.collect::<Vec<_>>().await
+        };
+        let others = execution.turns.all().await;
+        tokio::time::pause();
+        let [told] = streamed().await.try_into().unwrap();
+        for refused in [called().await, told] {
+            let [error] = refused.errors.as_slice() else { panic!("{refused:?}") };
+            assert_eq!(code_of(error), "RATE_LIMITED");
+            assert!(is_unasked(&refused));
+        }
+
+        let release = async { drop(others) };
+        let (called, streamed, ()) = futures::join!(called(), streamed(), release);
+        let [told] = streamed.try_into().unwrap();
+        for answer in [called, told] {
+            assert!(answer.is_ok(), "{answer:?}");
+        }
+    }
 
     /// R33: nobody is told that a change was refused which may have been written.
     #[test]
     fn a_change_that_took_too_long_may_have_been_done() {
         let limit = Duration::from_secs(30);
         let code = |kind: OperationType| {
-            let answer = too_long(limit, Some(kind));
+            let answer = given_up(OutOfTime::Working, limit, Some(kind));
             assert!(!is_unasked(&answer));
             let [error] = answer.errors.as_slice() else { panic!("{answer:?}") };
             let tells = error.message.contains("ask again with the same requestId");

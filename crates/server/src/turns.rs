@@ -7,10 +7,12 @@
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use async_graphql::parser::types::OperationType;
 use roundtable_table::Store;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
 
 /// Queries under way for each processor: one is worked on, one may be between two of its steps.
 const EACH: usize = 2;
@@ -18,6 +20,15 @@ const EACH: usize = 2;
 /// The turns of a process; as many as anybody wants where the store is elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns(Option<Arc<Semaphore>>);
+
+/// Where something was when its time was over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum OutOfTime {
+    /// It had not begun.
+    Waiting,
+    /// It was under way.
+    Working,
+}
 
 impl Turns {
     /// The turns in front of this store.
@@ -27,12 +38,35 @@ impl Turns {
         Self(is_here.then(|| Arc::new(Semaphore::new(processors * EACH))))
     }
 
+    /// Waits for a turn and does this, both within the time that it may take.
+    pub(crate) async fn within<T>(
+        &self,
+        limit: Duration,
+        kind: Option<OperationType>,
+        work: impl Future<Output = T>,
+    ) -> Result<T, OutOfTime> {
+        let deadline = Instant::now() + limit;
+        let turn = timeout_at(deadline, self.take(kind)).await;
+        let _turn = turn.map_err(|_| OutOfTime::Waiting)?;
+        timeout_at(deadline, work).await.map_err(|_| OutOfTime::Working)
+    }
+
     /// Waits for a turn, which lasts until it is dropped. Only what reads needs one: whoever writes waits
     /// for the disk, and others can go on meanwhile.
-    pub(crate) async fn take(&self, kind: Option<OperationType>) -> Option<OwnedSemaphorePermit> {
+    async fn take(&self, kind: Option<OperationType>) -> Option<OwnedSemaphorePermit> {
         let reads = kind == Some(OperationType::Query);
         let turns = self.0.as_ref().filter(|_| reads)?;
         Arc::clone(turns).acquire_owned().await.ok()
+    }
+}
+
+#[cfg(test)]
+impl Turns {
+    /// All that there are.
+    pub(crate) async fn all(&self) -> OwnedSemaphorePermit {
+        let turns = Arc::clone(self.0.as_ref().unwrap());
+        let count = turns.available_permits().try_into().unwrap();
+        turns.acquire_many_owned(count).await.unwrap()
     }
 }
 

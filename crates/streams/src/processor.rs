@@ -5,7 +5,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 use roundtable_model::table::{Change, Item, Table, TableWrite, Write};
-use roundtable_model::{Entity, Processor as Name};
+use roundtable_model::{Entity, Processor as Name, TYPE};
 
 use crate::Failure;
 
@@ -114,7 +114,7 @@ impl<E: Entity> Images<E> {
     /// Reads a change of this entity.
     pub fn of(change: &Change) -> Result<Self, Failure> {
         // Some servers show an item that an update makes as its bare key before.
-        let typed = |item: &&Item| item.text("type").is_some();
+        let typed = |item: &&Item| item.text(TYPE).is_some();
         let read = |image: &Option<Item>| {
             image.as_ref().filter(typed).map(|item| E::from_item(item)).transpose()
         };
@@ -125,5 +125,5 @@ impl<E: Entity> Images<E> {
 /// The type of the entity that changed.
 pub(crate) fn entity(change: &Change) -> Option<&str> {
     let images = [change.new.as_ref(), change.old.as_ref()];
-    images.into_iter().flatten().find_map(|item| item.text("type"))
+    images.into_iter().flatten().find_map(|item| item.text(TYPE))
 }

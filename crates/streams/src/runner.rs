@@ -219,7 +219,7 @@ impl Runner {
             }
         };
         let table = self.shared.ground.core().table().clone();
-        let wanted = self.processors.iter().flat_map(|each| each.wants()).copied().collect();
+        let wanted = self.processors.iter().flat_map(|each| each.wants()).copied();
         let tail = Arc::new(Tail::new(table, shard.to_owned(), wanted));
         let lane = |each| Lane::new(&self.shared, each, &tail, name.clone());
         Some(self.processors.iter().map(lane).collect())

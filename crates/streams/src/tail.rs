@@ -1,13 +1,14 @@
 //! Reading a shard once for all processors: DynamoDB serves two readers of a shard well, and no more.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use roundtable_model::table::{self, Change, Sequence, StreamPage, StreamRead, StreamStart, Table};
-
-use crate::processor::entity;
+use roundtable_model::TYPE;
+use roundtable_model::table::{
+    self, Change, Condition, Sequence, StreamRead, StreamStart, Table, attribute,
+};
 
 /// Changes of one read.
 const READ_CHANGES_MAX: usize = 500;
@@ -19,8 +20,9 @@ const PAGES_MAX: usize = 8;
 pub(crate) struct Tail {
     table: Table,
     shard: String,
-    /// The entities that any of the processors wants.
-    wanted: Vec<&'static str>,
+    /// Changes that any of the processors wants. Of all the others, most of which are copies in feeds, none
+    /// is even made.
+    wanted: Condition,
     pages: Mutex<VecDeque<Kept>>,
     /// How far anybody has read.
     head: Mutex<Option<Sequence>>,
@@ -54,11 +56,17 @@ struct Kept {
 }
 
 impl Tail {
-    pub(crate) fn new(table: Table, shard: String, wanted: Vec<&'static str>) -> Self {
+    /// The end of this shard, for those who want changes of these entities.
+    pub(crate) fn new(
+        table: Table,
+        shard: String,
+        wanted: impl IntoIterator<Item = &'static str>,
+    ) -> Self {
+        let wanted: BTreeSet<_> = wanted.into_iter().collect();
         Self {
             table,
             shard,
-            wanted,
+            wanted: attribute(TYPE).one_of(wanted),
             pages: Mutex::default(),
             head: Mutex::default(),
             waiting: tokio::sync::Mutex::default(),
@@ -99,10 +107,13 @@ impl Tail {
         }
         let start = after.cloned().map_or(StreamStart::Oldest, StreamStart::After);
         let shard = self.shard.clone();
-        let read = StreamRead { shard, start, limit: READ_CHANGES_MAX, wait };
+        let filter = Some(self.wanted.clone());
+        let read = StreamRead { shard, start, limit: READ_CHANGES_MAX, wait, filter };
         let page = self.table.stream_read(read).await?;
         let first = page.changes.first().map(|change| change.sequence.clone());
-        let page = Arc::new(self.page(page));
+        let unwanted = page.evaluated - page.changes.len();
+        let (changes, next, ended) = (page.changes, page.next, page.ended);
+        let page = Arc::new(Page { changes, unwanted, next, ended });
         self.reached(page.next.as_ref());
         if page.next.as_ref() > after {
             let mut pages = self.pages.lock();
@@ -111,15 +122,6 @@ impl Tail {
             pages.truncate(PAGES_MAX);
         }
         Ok(page)
-    }
-
-    /// What is wanted of a page: the type of each change is looked at once here, and not by everybody.
-    fn page(&self, page: StreamPage) -> Page {
-        let StreamPage { mut changes, next, ended } = page;
-        let all = changes.len();
-        changes.retain(|change| entity(change).is_some_and(|kind| self.wanted.contains(&kind)));
-        let unwanted = all - changes.len();
-        Page { changes, unwanted, next, ended }
     }
 
     /// Somebody has read as far as this.
@@ -135,7 +137,7 @@ impl Tail {
         let pages = self.pages.lock();
         let changes = pages.iter().flat_map(|kept| &kept.page.changes);
         let behind = changes.map(|change| &change.sequence).filter(|at| Some(*at) > after);
-        behind.collect::<std::collections::BTreeSet<_>>().len()
+        behind.collect::<BTreeSet<_>>().len()
     }
 
     fn kept(&self, after: Option<&Sequence>) -> Option<Arc<Page>> {
@@ -171,7 +173,7 @@ mod tests {
     #[tokio::test]
     async fn who_is_behind_reads_on_beside_who_waits() {
         let items = READ_CHANGES_MAX * 10;
-        let tail = Tail::new(table(items).await, "all".into(), vec!["Thing"]);
+        let tail = Tail::new(table(items).await, "all".into(), ["Thing"]);
         let end = Sequence::from(items as u64);
         let long = Duration::from_hours(1);
         let mut waiting = std::pin::pin!(tail.read(Some(&end), long));
@@ -193,7 +195,7 @@ mod tests {
     #[tokio::test]
     async fn a_page_that_was_read_is_kept_for_the_others() {
         let table = table(3).await;
-        let tail = Tail::new(table.clone(), "all".into(), vec!["Thing"]);
+        let tail = Tail::new(table.clone(), "all".into(), ["Thing"]);
         let first = tail.read(None, Duration::ZERO).await.unwrap();
         table
             .put(Put::new(item! { "PK" => "thing", "SK" => "later", "type" => "Thing" }))
@@ -214,7 +216,7 @@ mod tests {
             .put(Put::new(item! { "PK" => "thing", "SK" => "other", "type" => "Other" }))
             .await
             .unwrap();
-        let tail = Tail::new(table, "all".into(), vec!["Other"]);
+        let tail = Tail::new(table, "all".into(), ["Other"]);
         let page = tail.read(None, Duration::ZERO).await.unwrap();
         assert_eq!((page.changes.len(), page.unwanted), (1, 3));
         assert_eq!(tail.known_after(None), 1);
@@ -224,7 +226,7 @@ mod tests {
     /// Whoever has missed a part of the stream is not given what comes after it as if nothing had been.
     #[tokio::test]
     async fn a_page_from_the_oldest_change_on_is_for_nobody_who_is_behind_it() {
-        let tail = Tail::new(table(3).await, "all".into(), vec!["Thing"]);
+        let tail = Tail::new(table(3).await, "all".into(), ["Thing"]);
         let page = tail.read(None, Duration::ZERO).await.unwrap();
         let first = page.changes[0].sequence.clone();
         assert!(tail.kept(Some(&first)).is_some() && tail.kept(None).is_some());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::iter::successors;
 use std::time::Duration;
 
-use crate::{Invalid, Item, Key, TableDefinition};
+use crate::{Condition, Invalid, Item, Key, TableDefinition};
 
 /// The digits of a sequence number as text: DynamoDB's are up to 40 long.
 const SEQUENCE_DIGITS: usize = 40;
@@ -144,17 +144,30 @@ pub struct StreamRead {
     pub shard: String,
     /// From where.
     pub start: StreamStart,
-    /// At most how many changes.
+    /// How many changes to look at; the filter comes after.
     pub limit: usize,
     /// How long to wait for the first change when there is none.
     pub wait: Duration,
+    /// Which of the changes looked at to return: those of which this holds before or after.
+    pub filter: Option<Condition>,
+}
+
+impl StreamRead {
+    /// Whether a change between these two is to be returned.
+    pub fn wants(&self, old: Option<&Item>, new: Option<&Item>) -> bool {
+        let holds =
+            |item: &Item| self.filter.as_ref().is_none_or(|filter| filter.holds(Some(item)));
+        [new, old].into_iter().flatten().any(holds)
+    }
 }
 
 /// What a read of a shard found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamPage {
-    /// The changes, in order.
+    /// The changes that are wanted, in order.
     pub changes: Vec<Change>,
+    /// How many were looked at: these, and those that the filter left out.
+    pub evaluated: usize,
     /// Where the next read should start: after everything this one has looked at. `None` only when
     /// nothing was ever there to start after; start from the same place again.
     pub next: Option<Sequence>,

@@ -79,7 +79,7 @@ impl Split {
     ) -> Result<StreamPage> {
         let start = after.map_or(StreamStart::Oldest, StreamStart::After);
         let shard = self.shard_beneath(table).await?;
-        let read = StreamRead { shard, start, limit: READ_CHANGES, wait };
+        let read = StreamRead { shard, start, limit: READ_CHANGES, wait, filter: None };
         self.inner.stream_read(table, read).await
     }
 
@@ -192,13 +192,15 @@ impl Around for Split {
             changes.truncate(read.limit);
             next = changes.last().map(|change| change.sequence.clone());
         }
+        let evaluated = changes.len();
+        changes.retain(|change| read.wants(change.old.as_ref(), change.new.as_ref()));
         let ended = to.is_some_and(|to| next >= to);
-        state.shown += changes.len();
+        state.shown += evaluated;
         state.head = state.head.take().max(next.clone());
         for change in &mut changes {
             change.sequence = part.as_shown(&change.sequence);
         }
         let next = next.max(after).map(|next| part.as_shown(&next));
-        Ok(StreamPage { changes, next, ended })
+        Ok(StreamPage { changes, evaluated, next, ended })
     }
 }

@@ -319,7 +319,7 @@ impl<'a> Stream<'a> {
 
 /// A read of what is there, without waiting for more.
 pub(crate) fn reading(shard: &str, start: StreamStart, limit: usize) -> StreamRead {
-    StreamRead { shard: shard.to_owned(), start, limit, wait: Duration::ZERO }
+    StreamRead { shard: shard.to_owned(), start, limit, wait: Duration::ZERO, filter: None }
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ pub(super) async fn changes_now(table: &Table) -> Vec<Change> {
         let mut start = StreamStart::Oldest;
         loop {
             let (shard, wait) = (shard.id.clone(), Duration::ZERO);
-            let read = StreamRead { shard, start: start.clone(), limit: 100, wait };
+            let read = StreamRead { shard, start: start.clone(), limit: 100, wait, filter: None };
             let page = table.stream_read(read).await.unwrap();
             if page.changes.is_empty() {
                 break;

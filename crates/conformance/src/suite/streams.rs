@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use roundtable_table::{
     BatchWrite, Change, ChangeKind, Check, Delete, Invalid, Item, Key, KeyDefinition, Limit, Put,
-    Sequence, Shard, StreamPage, StreamRead, StreamStart, Table, Transaction, Update, exists,
-    not_exists,
+    Sequence, Shard, StreamPage, StreamRead, StreamStart, Table, Transaction, Update, attribute,
+    exists, not_exists,
 };
 
 use super::steps::{
@@ -27,7 +27,7 @@ async fn shard(table: &Table) -> Shard {
 
 async fn read(table: &Table, start: StreamStart, limit: usize, wait_ms: u64) -> StreamPage {
     let (shard, wait) = (shard(table).await.id, Duration::from_millis(wait_ms));
-    table.stream_read(StreamRead { shard, start, limit, wait }).await.unwrap()
+    table.stream_read(StreamRead { shard, start, limit, wait, filter: None }).await.unwrap()
 }
 
 pub(super) async fn a_new_item_is_an_insert(bench: &Bench) {
@@ -132,7 +132,7 @@ pub(super) async fn sequences_rise_within_a_shard(bench: &Bench) {
     changes(&table, 10).await;
     for shard in table.stream_shards().await.unwrap() {
         let (start, wait) = (StreamStart::Oldest, Duration::ZERO);
-        let read = StreamRead { shard: shard.id, start, limit: 100, wait };
+        let read = StreamRead { shard: shard.id, start, limit: 100, wait, filter: None };
         let page = table.stream_read(read).await.unwrap();
         assert!(page.changes.is_sorted_by(|a, b| a.sequence < b.sequence));
     }
@@ -239,6 +239,37 @@ pub(super) async fn latest_sees_only_what_comes_later(bench: &Bench) {
     assert_eq!(page.changes[0].key, Key::new("p", "after"));
 }
 
+/// What is filtered out was looked at all the same: it is counted, and not read again.
+pub(super) async fn a_filter_leaves_changes_out(bench: &Bench) {
+    let table = bench.table().await;
+    for (sort, color) in [("1", "red"), ("2", "blue"), ("3", "blue"), ("2", "red")] {
+        put(&table, row("p", sort).with("color", color)).await;
+    }
+    put(&table, row("p", "4")).await;
+    table.delete(Delete::new(Key::new("p", "3"))).await.unwrap();
+    let all = changes(&table, 6).await;
+    let shard = shard(&table).await.id;
+    let read = |start, limit, filter| {
+        let (table, shard, filter) = (table.clone(), shard.clone(), Some(filter));
+        let read = StreamRead { shard, start, limit, wait: Duration::ZERO, filter };
+        async move { table.stream_read(read).await.unwrap() }
+    };
+    let is_blue = || attribute("color").eq("blue");
+    let blue = read(StreamStart::Oldest, 10, is_blue()).await;
+    let was_or_is = [1, 2, 3, 5].map(|at: usize| all[at].clone());
+    assert_eq!((blue.changes.as_slice(), blue.evaluated), (&was_or_is[..], 6));
+
+    // The limit is on what is looked at.
+    let two = read(StreamStart::Oldest, 2, is_blue()).await;
+    assert_eq!((two.changes.as_slice(), two.evaluated), (&all[1..2], 2));
+    assert_eq!(two.next.as_ref(), Some(&all[1].sequence));
+
+    let after = StreamStart::After(all[2].sequence.clone());
+    let none = read(after, 10, attribute("color").eq("green")).await;
+    assert_eq!((none.changes.as_slice(), none.evaluated), (&[][..], 3));
+    assert_eq!(none.next.as_ref(), Some(&all[5].sequence));
+}
+
 pub(super) async fn a_waiting_read_wakes_up(bench: &Bench) {
     let table = bench.table().await;
     put(&table, row("p", "1")).await;
@@ -269,7 +300,7 @@ pub(super) async fn a_table_without_stream_refuses(bench: &Bench) {
     let words = invalid(table.stream_shards().await);
     assert!(matches!(words, Invalid::Refused { .. }));
     let (shard, start) = ("any".to_owned(), StreamStart::Oldest);
-    let read = StreamRead { shard, start, limit: 1, wait: Duration::ZERO };
+    let read = StreamRead { shard, start, limit: 1, wait: Duration::ZERO, filter: None };
     let words = invalid(table.stream_read(read).await);
     assert!(matches!(words, Invalid::Refused { .. }));
 }
@@ -277,7 +308,13 @@ pub(super) async fn a_table_without_stream_refuses(bench: &Bench) {
 pub(super) async fn an_unknown_shard_is_an_error(bench: &Bench) {
     let table = bench.table().await;
     let shard = "shardId-00000000000000000000-00000000".to_owned();
-    let read = StreamRead { shard, start: StreamStart::Oldest, limit: 1, wait: Duration::ZERO };
+    let read = StreamRead {
+        shard,
+        start: StreamStart::Oldest,
+        limit: 1,
+        wait: Duration::ZERO,
+        filter: None,
+    };
     assert!(table.stream_read(read).await.is_err());
 }
 
@@ -289,6 +326,7 @@ pub(super) async fn a_stream_read_has_limits(bench: &Bench) {
         start: StreamStart::Oldest,
         limit,
         wait: Duration::ZERO,
+        filter: None,
     };
     assert_eq!(invalid(table.stream_read(read(0)).await), Invalid::ZeroLimit);
     let expected = Invalid::OverLimit {

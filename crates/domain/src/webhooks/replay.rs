@@ -55,7 +55,7 @@ impl Webhooks {
         let is_listed = |id: &String| shards.iter().any(|known| known.id == *id);
         for shard in shards.iter().filter(|each| !each.parent.as_ref().is_some_and(is_listed)) {
             let (shard, start) = (shard.id.clone(), StreamStart::Oldest);
-            let read = StreamRead { shard, start, limit: 1, wait: Duration::ZERO };
+            let read = StreamRead { shard, start, limit: 1, wait: Duration::ZERO, filter: None };
             let page = table.stream_read(read).await?;
             if let Some(change) = page.changes.first() {
                 let whole = change.sequence <= Sequence::from(1);

@@ -84,6 +84,7 @@ async fn changes(table: &Table) -> Vec<(ChangeKind, bool)> {
         start: StreamStart::Oldest,
         limit: 100,
         wait: Duration::ZERO,
+        filter: None,
     };
     let page = table.stream_read(read).await.unwrap();
     page.changes.iter().map(|change| (change.kind(), change.expired)).collect()

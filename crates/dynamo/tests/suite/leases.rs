@@ -216,6 +216,7 @@ async fn a_takeover_loses_and_repeats_nothing() {
                 start: lease.checkpoint.clone().map_or(StreamStart::Oldest, StreamStart::After),
                 limit: 3,
                 wait: Duration::ZERO,
+                filter: None,
             };
             let page = table.stream_read(read).await.unwrap();
             let Some(last) = page.changes.last().map(|change| change.sequence.clone()) else {

@@ -16,6 +16,7 @@ async fn read(table: &Table, start: StreamStart, limit: usize, wait_ms: u64) -> 
         start,
         limit,
         wait: Duration::from_millis(wait_ms),
+        filter: None,
     };
     table.stream_read(read).await.unwrap()
 }
@@ -114,6 +115,7 @@ async fn a_shard_that_is_not_there_was_trimmed() {
         start: StreamStart::After(Sequence::from(5)),
         limit: 1,
         wait: Duration::ZERO,
+        filter: None,
     };
     // Amazon's own servers say so; the in-process one takes any name for an empty shard.
     match table.stream_read(read).await {

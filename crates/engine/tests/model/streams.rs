@@ -85,7 +85,8 @@ fn is_page_of<'a>(page: &[Change], expected: impl Iterator<Item = &'a Change> + 
 }
 
 fn read(table: &Table, shard: &str, start: StreamStart, limit: usize) -> Result<StreamPage> {
-    let read = StreamRead { shard: shard.to_owned(), start, limit, wait: Duration::ZERO };
+    let read =
+        StreamRead { shard: shard.to_owned(), start, limit, wait: Duration::ZERO, filter: None };
     // A read that has to wait, if only for the timer's next tick, has found nothing.
     let answer = table.stream_read(read).now_or_never();
     answer.unwrap_or_else(|| Ok(StreamPage::default()))

@@ -39,7 +39,10 @@ async fn changes(hidden: &Hidden) -> Vec<Change> {
     let (mut all, mut start) = (Vec::new(), StreamStart::Oldest);
     loop {
         let (shard, limit, wait) = (shard.clone(), 1_000, Duration::ZERO);
-        let page = table.stream_read(StreamRead { shard, start, limit, wait }).await.unwrap();
+        let page = table
+            .stream_read(StreamRead { shard, start, limit, wait, filter: None })
+            .await
+            .unwrap();
         if page.changes.is_empty() {
             return all;
         }

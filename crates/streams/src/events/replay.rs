@@ -54,11 +54,12 @@ impl Events {
         let Some(place) = self.place(job, &shards)? else { return Ok(Next::Done) };
         let start = place.after.clone().map_or(StreamStart::Oldest, StreamStart::After);
         let (shard, limit, wait) = (place.shard.clone(), PAGE_CHANGES_MAX, Duration::ZERO);
-        let page = match core.stream_read(StreamRead { shard, start, limit, wait }).await {
-            Ok(page) => page,
-            Err(Error::StreamTrimmed { .. }) => return Ok(place.forgotten(&shards)),
-            Err(error) => return Err(error.into()),
-        };
+        let page =
+            match core.stream_read(StreamRead { shard, start, limit, wait, filter: None }).await {
+                Ok(page) => page,
+                Err(Error::StreamTrimmed { .. }) => return Ok(place.forgotten(&shards)),
+                Err(error) => return Err(error.into()),
+            };
         self.let_wait(&webhook, from, &place, &page, job).await?;
         self.onward(place, &page, &shards).await
     }

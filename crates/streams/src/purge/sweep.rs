@@ -1,6 +1,7 @@
 //! Taking away items that nothing else counts on.
 
 use roundtable_domain::Ground;
+use roundtable_model::TYPE;
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_model::table::{BatchWrite, Item, Key, Query};
 
@@ -33,7 +34,7 @@ pub(super) async fn first_of(
         let query = Query::new(partition.partition.clone()).limit(PAGE_ITEMS).strong();
         let query = if prefix.is_empty() { query } else { query.begins_with(prefix) };
         let page = table.query(query.after(start.take())).await?;
-        let kept = |item: &Item| item.text("type").is_some_and(|kind| except.contains(&kind));
+        let kept = |item: &Item| item.text(TYPE).is_some_and(|kind| except.contains(&kind));
         let items = page.items.into_iter().filter(|item| !kept(item));
         let keyed = |item: Item| table.definition().key.read(&item).map(|key| (key, item));
         let found: Vec<(Key, Item)> = items.filter_map(keyed).collect();

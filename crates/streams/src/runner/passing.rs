@@ -38,6 +38,7 @@ impl Runner {
                 start,
                 limit: STREAM_CHANGES_MAX,
                 wait: Duration::ZERO,
+                filter: None,
             };
             let page = self.shared.ground.core().table().stream_read(read).await?;
             let moved = page.next.is_some() && page.next != last;

@@ -244,5 +244,10 @@ pub(crate) async fn changes(ground: &Ground) -> usize {
     let table = ground.core().table();
     let shard = table.stream_shards().await.unwrap().remove(0).id;
     let (start, wait) = (StreamStart::Oldest, Duration::ZERO);
-    table.stream_read(StreamRead { shard, start, limit: 1_000, wait }).await.unwrap().changes.len()
+    table
+        .stream_read(StreamRead { shard, start, limit: 1_000, wait, filter: None })
+        .await
+        .unwrap()
+        .changes
+        .len()
 }

@@ -63,7 +63,7 @@ impl Faults {
         let StreamStart::After(after) = &read.start else { return Ok(page) };
         if self.happens(30) {
             // Nothing has arrived yet.
-            return Ok(StreamPage { changes: Vec::new(), next: Some(after.clone()), ended: false });
+            return Ok(StreamPage { next: Some(after.clone()), ..StreamPage::default() });
         }
         let oldest = StreamRead { start: StreamStart::Oldest, ..read.clone() };
         let all = self.inner.stream_read(table, oldest).await?.changes;
@@ -81,7 +81,8 @@ impl Faults {
         let reached = changes.last().map(|change| change.sequence.clone());
         let reached = reached.filter(|reached| reached > after);
         let next = if partial { reached.or(Some(after.clone())) } else { page.next };
-        Ok(StreamPage { changes, next, ended: page.ended && !partial })
+        let evaluated = changes.len().max(page.evaluated);
+        Ok(StreamPage { changes, evaluated, next, ended: page.ended && !partial })
     }
 }
 

@@ -30,7 +30,7 @@ impl Hearing {
                 let known = self.0.lock().get(&shard.id).cloned();
                 let start = known.clone().map_or(StreamStart::Oldest, StreamStart::After);
                 let (limit, wait) = (STREAM_CHANGES_MAX, Duration::ZERO);
-                let read = StreamRead { shard: shard.id.clone(), start, limit, wait };
+                let read = StreamRead { shard: shard.id.clone(), start, limit, wait, filter: None };
                 let page = table.stream_read(read).await.unwrap();
                 tell(&page.changes);
                 let next = page.next.filter(|next| Some(next) > known.as_ref());

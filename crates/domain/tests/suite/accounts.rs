@@ -1,0 +1,85 @@
+//! Accounts, as people see them and as rows (R5, R6, R21, R31, R32, R33, R42).
+
+mod closing;
+mod crashes;
+mod keys;
+mod lockout;
+mod passwords;
+mod profiles;
+mod rates;
+mod reads;
+mod registration;
+mod renames;
+mod sessions;
+mod staff;
+
+use roundtable_domain::{Code, Refusal};
+use roundtable_model::entities::User;
+use roundtable_model::table::{Item, Scan, Table};
+use roundtable_model::{Answer, RequestId, Secret, UserStatus};
+use roundtable_testkit::Town;
+
+/// A request's id.
+fn request(text: &str) -> RequestId {
+    text.parse().unwrap()
+}
+
+/// The code of a refusal.
+fn code<T: std::fmt::Debug, E: Refusal>(refused: Result<T, E>) -> Code {
+    refused.unwrap_err().code()
+}
+
+/// Everything that is stored, as one text: where a secret would be found.
+async fn everything(town: &Town) -> String {
+    let ground = town.ground();
+    let mut lines = Vec::new();
+    for table in [ground.core().table(), ground.logins().table(), ground.ops().table()] {
+        lines.extend(items(table).await.iter().map(|item| format!("{item:?}")));
+    }
+    lines.join("\n")
+}
+
+/// Every lock there is with its owner, in order: `NICK#ana ana`.
+async fn locks(town: &Town) -> Vec<String> {
+    let items = items(town.ground().core().table()).await;
+    let locks = items.iter().filter(|item| item.text("SK") == Some("UNIQUE#USER"));
+    let text = |item: &Item, name: &str| item.text(name).unwrap().to_owned();
+    let mut locks: Vec<String> =
+        locks.map(|lock| format!("{} {}", text(lock, "PK"), text(lock, "userId"))).collect();
+    locks.sort();
+    locks
+}
+
+/// Every profile that holds names must have their locks, and nobody else may.
+async fn names_are_locked(town: &Town) {
+    let items = items(town.ground().core().table()).await;
+    let profiles = items.iter().filter(|item| item.text("type") == Some("User"));
+    let mut expected = Vec::new();
+    for user in profiles.map(|item| User::from_item(item).unwrap()) {
+        if user.status != UserStatus::Deleted {
+            expected.push(format!("NICK#{} {}", user.nickname.fold(), user.id));
+            expected.extend(user.email.map(|email| format!("EMAIL#{} {}", email.fold(), user.id)));
+            let handle = user.handle.map(|handle| format!("HANDLE#{} {}", handle.fold(), user.id));
+            expected.extend(handle);
+        }
+    }
+    expected.sort();
+    assert_eq!(locks(town).await, expected);
+}
+
+async fn items(table: &Table) -> Vec<Item> {
+    let (mut items, mut scan) = (Vec::new(), Scan::default());
+    loop {
+        let page = table.scan(scan.clone()).await.unwrap();
+        items.extend(page.items);
+        match page.next {
+            Some(next) => scan.start = Some(next),
+            None => return items,
+        }
+    }
+}
+
+/// The parts of a token or key that must be found nowhere.
+fn secrets(token: &Secret) -> Vec<&str> {
+    token.expose().split('.').skip(3).collect()
+}

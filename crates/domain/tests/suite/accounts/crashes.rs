@@ -1,0 +1,158 @@
+//! Work that is stopped at any of its await points, and done again (R33).
+
+use roundtable_domain::{AccountError, Accounts, ProfileChange, SignedIn};
+use roundtable_model::{Role, Secret, UserStatus};
+use roundtable_testkit::{Town, stop_at};
+
+use super::{items, locks, names_are_locked, request};
+
+/// A town, and its accounts over a store that waits at every operation.
+async fn stage() -> (Town, Accounts) {
+    let (town, slow) = Town::and_slow().await;
+    (town, slow.accounts())
+}
+
+async fn login(town: &Town, password: &Secret) -> Result<SignedIn, AccountError> {
+    town.accounts().login(&town.email("ana"), password, None).await
+}
+
+#[tokio::test]
+async fn signing_up() {
+    for stops in 0.. {
+        let (town, slow) = stage().await;
+        let (form, once) = (town.form("ana"), request("once"));
+        let done = stop_at(stops, slow.register(&form, None, Some(&once))).await;
+        names_are_locked(&town).await;
+        let again = town.accounts().register(&form, None, Some(&once)).await.unwrap();
+        names_are_locked(&town).await;
+        assert_eq!(locks(&town).await.len(), 2, "{stops}");
+        assert_eq!(login(&town, &form.password).await.unwrap().user.id, again.user.id);
+        if let Some(done) = done {
+            assert_eq!(done.unwrap().user.id, again.user.id);
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn renaming() {
+    for stops in 0.. {
+        let (town, slow) = stage().await;
+        let ana = town.sign_up("ana").await.caller;
+        let change = ProfileChange {
+            nickname: "anna".parse().ok(),
+            tags: Some(vec!["tea".parse().unwrap()]),
+            ..ProfileChange::default()
+        };
+        let once = request("once");
+        let done = stop_at(stops, slow.update_profile(&ana, &change, Some(&once))).await;
+        names_are_locked(&town).await;
+        let again = town.accounts().update_profile(&ana, &change, Some(&once)).await.unwrap();
+        assert_eq!((again.nickname.as_str(), again.version), ("anna", 2), "{stops}");
+        names_are_locked(&town).await;
+        assert_eq!(town.rows("TAG#tea", "").await.len(), 1);
+        if done.is_some() {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn changing_the_address() {
+    for stops in 0.. {
+        let (town, slow) = stage().await;
+        let ana = town.sign_up("ana").await.caller;
+        let (password, new) = (town.password("ana"), town.email("anna"));
+        let done = stop_at(stops, slow.change_email(&ana, &password, &new)).await;
+        names_are_locked(&town).await;
+        let again = town.accounts().change_email(&ana, &password, &new).await.unwrap();
+        assert_eq!(again.email, Some(new), "{stops}");
+        names_are_locked(&town).await;
+        if done.is_some() {
+            return;
+        }
+    }
+}
+
+/// Either the old password holds with all sessions, or the new one with the one that stays.
+#[tokio::test]
+async fn changing_the_password() {
+    for stops in 0.. {
+        let (town, slow) = stage().await;
+        let here = town.sign_up("ana").await;
+        let (old, new) = (town.password("ana"), Secret::new("another secret"));
+        let there = login(&town, &old).await.unwrap();
+        let change = slow.change_password(&here.caller, Some(&here.session_id), &old, &new);
+        let done = stop_at(stops, change).await;
+        let changed = login(&town, &new).await.is_ok();
+        assert_eq!(login(&town, &old).await.is_err(), changed, "{stops}");
+        let ended = town.accounts().refresh(&there.refresh_token).await.is_err();
+        assert_eq!(ended, changed, "{stops}");
+        town.accounts().refresh(&here.refresh_token).await.unwrap();
+        if done.is_some() {
+            assert!(changed);
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn leaving() {
+    for stops in 0.. {
+        let (town, slow) = stage().await;
+        let ana = town.sign_up("ana").await;
+        let nickname = &ana.user.nickname;
+        let done = stop_at(stops, slow.delete_account(&ana.caller, nickname)).await;
+        names_are_locked(&town).await;
+        if town.accounts().me(&ana.caller).await.unwrap().is_some() {
+            login(&town, &town.password("ana")).await.unwrap();
+            town.accounts().delete_account(&ana.caller, nickname).await.unwrap();
+        }
+        assert!(locks(&town).await.is_empty(), "{stops}");
+        login(&town, &town.password("ana")).await.unwrap_err();
+        if done.is_some() {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn suspending() {
+    for stops in 0.. {
+        let (town, slow) = stage().await;
+        town.move_in("ana", |_| {}).await;
+        town.move_in("mo", |_| {}).await;
+        let (mo, ana) = (town.employ("mo", Role::Moderator).await, town.id("ana"));
+        let once = request("once");
+        let done = stop_at(stops, slow.suspend(&mo, &ana, "spam", Some(&once))).await;
+        let again = town.accounts().suspend(&mo, &ana, "spam", Some(&once)).await.unwrap();
+        assert_eq!(again.status, UserStatus::Suspended);
+        let items = items(town.ground().core().table()).await;
+        let entries = items.iter().filter(|item| item.text("type") == Some("Audit"));
+        assert_eq!(entries.count(), 1, "{stops}");
+        if done.is_some() {
+            return;
+        }
+    }
+}
+
+/// A try that is never answered counts as one that failed, and no more than that.
+#[tokio::test]
+async fn signing_in() {
+    for stops in 0.. {
+        let (town, slow) = stage().await;
+        town.sign_up("ana").await;
+        let (email, password) = (town.email("ana"), town.password("ana"));
+        let work = slow.login(&email, &password, Some(town.address()));
+        let done = stop_at(stops, work).await;
+        town.accounts().login(&email, &password, Some(town.address())).await.unwrap();
+        assert!(town.login_rows("EMAIL#ana@example.com").await.is_empty(), "{stops}");
+        let address = town.login_rows("IP#192.0.2.1").await;
+        let counted = |count: &str| address[0].contains(count);
+        assert!(counted("count=0 ") || counted("count=1 "), "{stops}: {address:?}");
+        if done.is_some() {
+            assert!(counted("count=0 "));
+            return;
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Keys for programs (R31, R32).
+
+use roundtable_domain::{AccountError, Code, PageInput, Refusal, STAFF_SCOPE};
+use roundtable_model::{Role, Secret};
+use roundtable_testkit::Town;
+
+use super::{code, everything, request, secrets};
+
+fn scopes(scopes: &[&str]) -> Vec<String> {
+    scopes.iter().map(|scope| (*scope).to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_key_acts_for_its_owner() {
+    let town = Town::of(["ana"]).await;
+    let (accounts, ana) = (town.accounts(), town.caller("ana"));
+    let read_write = scopes(&["write", "read", "read"]);
+    let made = accounts.create_key(&ana, " My bot ", &read_write, None).await.unwrap();
+    assert_eq!((made.key.name.as_str(), made.key.ttl), ("My bot", None));
+    assert!(made.secret.expose().starts_with(&made.key.prefix));
+    let holder = accounts.authenticate(&made.secret).await.unwrap();
+    assert_eq!((&holder.caller.user_id, &holder.key_id), (&ana.user_id, &made.key.id));
+    assert_eq!(holder.scopes, ["read", "write"]);
+    assert!(holder.has("read") && !holder.has("admin"));
+    let stored = everything(&town).await;
+    assert_eq!(secrets(&made.secret).len(), 1);
+    assert!(!stored.contains(secrets(&made.secret)[0]), "only a hash is kept");
+    assert!(!format!("{made:?}").contains(secrets(&made.secret)[0]));
+    let listed = accounts.keys(&ana, &PageInput::first()).await.unwrap().into_items();
+    assert_eq!(listed, [made.key]);
+}
+
+#[tokio::test]
+async fn a_key_has_its_owners_roles_only_if_made_for_that() {
+    let town = Town::of(["root"]).await;
+    let (accounts, root) = (town.accounts(), town.employ("root", Role::Admin).await);
+    let plain = accounts.create_key(&root, "plain", &scopes(&["write"]), None).await.unwrap();
+    let staff = accounts.create_key(&root, "staff", &scopes(&[STAFF_SCOPE]), None).await.unwrap();
+    assert!(!accounts.authenticate(&plain.secret).await.unwrap().caller.moderates());
+    assert!(accounts.authenticate(&staff.secret).await.unwrap().caller.roles.admin);
+}
+
+/// Once a key is taken away, whoever had it must have nothing left, and nothing ruined.
+#[tokio::test]
+async fn a_key_does_nothing_that_outlives_it() {
+    let town = Town::of(["root"]).await;
+    let (accounts, root) = (town.accounts(), town.employ("root", Role::Admin).await);
+    let all = scopes(&["read", "write", STAFF_SCOPE]);
+    let made = accounts.create_key(&root, "bot", &all, None).await.unwrap();
+    let bot = accounts.authenticate(&made.secret).await.unwrap().caller;
+    let more = accounts.create_key(&bot, "more", &scopes(&["read"]), None).await;
+    assert!(matches!(&more, Err(AccountError::WithKey)));
+    assert_eq!(code(more), Code::Forbidden);
+    let nickname = "root".parse().unwrap();
+    assert_eq!(code(accounts.delete_account(&bot, &nickname).await), Code::Forbidden);
+    assert_eq!(code(accounts.logout_everywhere(&bot).await), Code::Forbidden);
+    let listed = accounts.keys(&root, &PageInput::first()).await.unwrap();
+    assert_eq!(listed.into_items(), [made.key]);
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_valid_is_refused() {
+    let town = Town::of(["ana", "bo", "mo"]).await;
+    let (accounts, ana) = (town.accounts(), town.caller("ana"));
+    let end = town.now().plus_ms(60_000);
+    let made = accounts.create_key(&ana, "bot", &scopes(&["read"]), Some(end)).await.unwrap();
+    let bo = town.caller("bo");
+    let other = accounts.create_key(&bo, "bot", &scopes(&["read"]), None).await.unwrap();
+    let forged = format!("{}.{}", made.key.prefix, secrets(&other.secret)[0]);
+    for wrong in ["", "rtk", &forged, &made.key.prefix, "rtk.nobody.k.AAAA"] {
+        let refused = accounts.authenticate(&Secret::new(wrong)).await.unwrap_err();
+        assert!(matches!(refused, AccountError::WrongKey), "{wrong}");
+        assert_eq!(refused.code(), Code::Unauthenticated);
+    }
+    let moderator = town.employ("mo", Role::Moderator).await;
+    accounts.suspend(&moderator, &ana.user_id, "spam", None).await.unwrap();
+    assert_eq!(code(accounts.authenticate(&made.secret).await), Code::Forbidden);
+    accounts.unsuspend(&moderator, &ana.user_id, None).await.unwrap();
+    accounts.authenticate(&made.secret).await.unwrap();
+    town.pass_ms(60_000);
+    assert!(matches!(accounts.authenticate(&made.secret).await, Err(AccountError::WrongKey)));
+    let listed = accounts.keys(&ana, &PageInput::first()).await.unwrap();
+    assert!(listed.items.is_empty());
+}
+
+/// R32
+#[tokio::test]
+async fn a_key_is_revoked_once() {
+    let town = Town::of(["ana", "bo"]).await;
+    let (accounts, ana, bo) = (town.accounts(), town.caller("ana"), town.caller("bo"));
+    let made = accounts.create_key(&ana, "bot", &scopes(&["read"]), None).await.unwrap();
+    let id = &made.key.id;
+    let theirs = accounts.revoke_key(&bo, id, None).await;
+    assert!(matches!(theirs, Err(AccountError::NoSuchKey)));
+    let once = request("revoke");
+    let revoked = accounts.revoke_key(&ana, id, Some(&once)).await.unwrap();
+    assert_eq!((&revoked.id, &revoked.name), (id, &made.key.name));
+    assert_eq!(accounts.revoke_key(&ana, id, Some(&once)).await.unwrap(), revoked);
+    assert!(matches!(accounts.revoke_key(&ana, id, None).await, Err(AccountError::NoSuchKey)));
+    assert!(matches!(accounts.authenticate(&made.secret).await, Err(AccountError::WrongKey)));
+    assert!(!everything(&town).await.contains(made.key.secret_hash.expose()));
+}
+
+#[tokio::test]
+async fn what_makes_no_key_is_refused() {
+    let town = Town::of(["ana"]).await;
+    let (accounts, ana) = (town.accounts(), town.caller("ana"));
+    let long = "x".repeat(101);
+    let many: Vec<String> = (0..21).map(|n| format!("scope{n}")).collect();
+    let past = Some(town.now());
+    for (name, scopes, end) in [
+        (" ", scopes(&["read"]), None),
+        (long.as_str(), scopes(&["read"]), None),
+        ("bot", scopes(&[]), None),
+        ("bot", scopes(&[""]), None),
+        ("bot", scopes(&["Read"]), None),
+        ("bot", scopes(&["read all"]), None),
+        ("bot", many, None),
+        ("bot", scopes(&["read"]), past),
+    ] {
+        let refused = accounts.create_key(&ana, name, &scopes, end).await;
+        assert_eq!(code(refused), Code::BadRequest, "{name} {scopes:?}");
+    }
+    let stranger = accounts.create_key(&town.caller("x"), "bot", &scopes(&["read"]), None).await;
+    assert_eq!(code(stranger), Code::Unauthenticated);
+}
+
+/// R30
+#[tokio::test]
+async fn keys_are_listed_by_the_page_and_have_a_limit() {
+    let town = Town::of(["ana"]).await;
+    let (accounts, ana) = (town.accounts(), town.caller("ana"));
+    for n in 0..50 {
+        let name = format!("bot {n}");
+        accounts.create_key(&ana, &name, &scopes(&["read"]), None).await.unwrap();
+    }
+    let more = accounts.create_key(&ana, "bot", &scopes(&["read"]), None).await.unwrap_err();
+    assert!(matches!(more, AccountError::TooManyKeys));
+    let (mut names, mut page) = (Vec::new(), PageInput::first());
+    loop {
+        let found = accounts.keys(&ana, &page).await.unwrap();
+        page.after.clone_from(&found.next);
+        names.extend(found.into_items().into_iter().map(|key| key.name));
+        if page.after.is_none() {
+            break;
+        }
+    }
+    let expected: Vec<String> = (0..50).map(|n| format!("bot {n}")).collect();
+    assert_eq!(names, expected);
+}

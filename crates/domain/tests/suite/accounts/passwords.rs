@@ -1,0 +1,236 @@
+//! Signing in with a password, and changing it (R31, R42).
+
+use std::sync::Arc;
+
+use roundtable_domain::{AccountError, Accounts, Code, LoginSettings, Refusal, Settings, SignedIn};
+use roundtable_model::entities::{Credential, Session};
+use roundtable_model::{Entity, Role, Secret, UserId, UserStatus};
+use roundtable_testkit::Town;
+
+use super::{code, everything, secrets};
+
+async fn login(town: &Town, name: &str, password: &Secret) -> Result<SignedIn, AccountError> {
+    town.accounts().login(&town.email(name), password, Some(town.address())).await
+}
+
+async fn hash_of(town: &Town, user: &UserId) -> String {
+    let credential = town.ground().core().credential(user).get().await.unwrap().unwrap();
+    credential.password_hash.expose().to_owned()
+}
+
+#[tokio::test]
+async fn who_knows_the_password_is_let_in() {
+    let town = Town::of([]).await;
+    let ana = town.sign_up("ana").await;
+    let signed_in = login(&town, "ana", &town.password("ana")).await.unwrap();
+    assert_eq!(signed_in.user, ana.user);
+    assert_ne!(signed_in.session_id, ana.session_id);
+    let spelled = "ANA@example.COM".parse().unwrap();
+    town.accounts().login(&spelled, &town.password("ana"), None).await.unwrap();
+    assert!(!everything(&town).await.contains(secrets(&signed_in.refresh_token)[1]));
+}
+
+/// In the same words, whether there is an account or not.
+#[tokio::test]
+async fn who_does_not_is_told_nothing_else() {
+    let town = Town::of([]).await;
+    town.sign_up("ana").await;
+    let wrong = login(&town, "ana", &Secret::new("guess")).await.unwrap_err();
+    let unknown = login(&town, "nobody", &town.password("ana")).await.unwrap_err();
+    assert!(matches!(wrong, AccountError::WrongCredentials));
+    assert_eq!(wrong.to_string(), unknown.to_string());
+    assert_eq!((wrong.code(), unknown.code()), (Code::Unauthenticated, Code::Unauthenticated));
+    let long = login(&town, "ana", &Secret::new("x".repeat(1_025))).await;
+    assert_eq!(code(long), Code::BadRequest);
+}
+
+#[tokio::test]
+async fn a_suspended_account_says_so_to_its_owner_only() {
+    let town = Town::of(["mo"]).await;
+    let ana = town.sign_up("ana").await;
+    let moderator = town.employ("mo", Role::Moderator).await;
+    town.accounts().suspend(&moderator, &ana.user.id, "spam", None).await.unwrap();
+    let right = login(&town, "ana", &town.password("ana")).await.unwrap_err();
+    assert_eq!(
+        (right.code(), right.to_string().as_str()),
+        (Code::Forbidden, "this account is suspended")
+    );
+    let wrong = login(&town, "ana", &Secret::new("guess")).await;
+    assert!(matches!(wrong, Err(AccountError::WrongCredentials)));
+    town.accounts().unsuspend(&moderator, &ana.user.id, None).await.unwrap();
+    login(&town, "ana", &town.password("ana")).await.unwrap();
+}
+
+/// A session is not opened in an account that is gone by then.
+#[tokio::test]
+async fn an_account_can_be_deleted_while_somebody_signs_in() {
+    for gap in 1.. {
+        let town = Town::of([]).await;
+        let ana = town.sign_up("ana").await;
+        let (accounts, caller, nickname) = (town.accounts(), ana.caller, ana.user.nickname);
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+            accounts.delete_account(&caller, &nickname).await.unwrap();
+        });
+        let signed_in = Accounts::new(ground)
+            .login(&town.email("ana"), &town.password("ana"), Some(town.address()))
+            .await;
+        if !meanwhile.happened() {
+            signed_in.unwrap();
+            return;
+        }
+        match signed_in {
+            Ok(signed_in) => {
+                let refreshed = town.accounts().refresh(&signed_in.refresh_token).await;
+                assert!(matches!(refreshed, Err(AccountError::SessionEnded)), "{gap}");
+            }
+            Err(refused) => {
+                assert!(matches!(refused, AccountError::WrongCredentials), "{gap}: {refused}");
+            }
+        }
+        let sessions = town.ground().core().sessions(&ana.user.id).all().await.unwrap();
+        assert!(sessions.len() <= 2, "{gap}");
+    }
+}
+
+/// Nobody stays signed in with a password that was changed while they signed in.
+#[tokio::test]
+async fn a_password_can_be_changed_while_somebody_signs_in() {
+    for gap in 1.. {
+        let town = Town::of([]).await;
+        let (ana, bo) = (town.sign_up("ana").await.user.id, town.sign_up("bo").await.user.id);
+        let other = Secret::new(hash_of(&town, &bo).await);
+        let (core, later) = (town.ground().core().clone(), town.now().plus_ms(1));
+        // What a change of the password commits; the items of the sessions go only after it.
+        let changed = Credential::at(&ana)
+            .patch()
+            .set(Credential::PASSWORD_HASH, &other)
+            .set(Credential::UPDATED_AT, &later);
+        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+            core.table().update(changed.into()).await.unwrap();
+        });
+        let signed_in = Accounts::new(ground)
+            .login(&town.email("ana"), &town.password("ana"), Some(town.address()))
+            .await;
+        if !meanwhile.happened() {
+            signed_in.unwrap();
+            return;
+        }
+        match signed_in {
+            Ok(signed_in) => {
+                let refreshed = town.accounts().refresh(&signed_in.refresh_token).await;
+                assert!(matches!(refreshed, Err(AccountError::SessionEnded)), "{gap}");
+            }
+            Err(refused) => {
+                assert!(matches!(refused, AccountError::WrongCredentials), "{gap}: {refused}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn hashes_follow_the_settings() {
+    let town = Town::of([]).await;
+    let ana = town.sign_up("ana").await;
+    let before = hash_of(&town, &ana.user.id).await;
+    assert!(before.contains("m=8,t=1"), "{before}");
+    let login = LoginSettings { hash_memory_kib: 16, hash_passes: 2, ..Town::settings().login };
+    let settings = Settings { login, ..Town::settings() };
+    let store = town.ground().store().clone();
+    let stricter = Town::on(store, town.clock().clone(), settings, 2).await.accounts();
+    let (email, password) = (town.email("ana"), town.password("ana"));
+    stricter.login(&email, &Secret::new("guess"), None).await.unwrap_err();
+    assert_eq!(hash_of(&town, &ana.user.id).await, before);
+    stricter.login(&email, &password, None).await.unwrap();
+    let after = hash_of(&town, &ana.user.id).await;
+    assert!(after.contains("m=16,t=2"), "{after}");
+    stricter.login(&email, &password, None).await.unwrap();
+    assert_eq!(hash_of(&town, &ana.user.id).await, after, "once");
+    stricter.refresh(&ana.refresh_token).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_new_password_ends_the_other_sessions() {
+    let town = Town::of([]).await;
+    let accounts = town.accounts();
+    let here = town.sign_up("ana").await;
+    let there = login(&town, "ana", &town.password("ana")).await.unwrap();
+    let (old, new) = (town.password("ana"), Secret::new("another secret"));
+    let session = Some(&here.session_id);
+    accounts.change_password(&here.caller, session, &old, &new).await.unwrap();
+    let ended = accounts.refresh(&there.refresh_token).await;
+    assert!(matches!(ended, Err(AccountError::SessionEnded)));
+    accounts.refresh(&here.refresh_token).await.unwrap();
+    let refused = login(&town, "ana", &old).await;
+    assert!(matches!(refused, Err(AccountError::WrongCredentials)));
+    let anew = login(&town, "ana", &new).await.unwrap();
+    accounts.refresh(&anew.refresh_token).await.unwrap();
+
+    accounts.change_password(&here.caller, None, &new, &old).await.unwrap();
+    assert!(town.rows(&format!("USER#{}", here.user.id), "SESSION#").await.is_empty());
+}
+
+/// R33: even when the process stopped before it took their items away.
+#[tokio::test]
+async fn a_session_from_before_the_password_is_over() {
+    let town = Town::of([]).await;
+    let accounts = town.accounts();
+    let here = town.sign_up("ana").await;
+    let there = login(&town, "ana", &town.password("ana")).await.unwrap();
+    let core = town.ground().core();
+    let session: Session =
+        core.session(&there.user.id, &there.session_id).get().await.unwrap().unwrap();
+    let (old, new) = (town.password("ana"), Secret::new("another secret"));
+    let stays = Some(&here.session_id);
+    accounts.change_password(&here.caller, stays, &old, &new).await.unwrap();
+    core.table().put(session.put()).await.unwrap();
+    let ended = accounts.refresh(&there.refresh_token).await;
+    assert!(matches!(ended, Err(AccountError::SessionEnded)));
+    accounts.refresh(&here.refresh_token).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_password_is_changed_by_who_knows_it() {
+    let town = Town::of([]).await;
+    let accounts = town.accounts();
+    let ana = town.sign_up("ana").await;
+    let change = async |current: &str, next: &str| {
+        let (current, next) = (Secret::new(current), Secret::new(next));
+        accounts.change_password(&ana.caller, Some(&ana.session_id), &current, &next).await
+    };
+    let before = hash_of(&town, &ana.user.id).await;
+    let right = town.password("ana").expose().to_owned();
+    assert_eq!(code(change(&right, "short").await), Code::BadRequest);
+    let refused = change("guess", "another secret").await.unwrap_err();
+    assert!(matches!(refused, AccountError::WrongPassword));
+    assert_eq!(refused.code(), Code::Unauthenticated);
+    for _ in 0..9 {
+        change("guess", "another secret").await.unwrap_err();
+    }
+    let locked = change(&right, "another secret").await;
+    assert_eq!(code(locked), Code::RateLimited, "no guessing here either");
+    assert_eq!(hash_of(&town, &ana.user.id).await, before);
+    let (stranger, old, new) = (town.caller("x"), town.password("x"), town.password("y"));
+    let stranger = accounts.change_password(&stranger, None, &old, &new).await;
+    assert_eq!(code(stranger), Code::Unauthenticated);
+}
+
+/// Of two changes at the same time one is refused, and the password is the one of the other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_new_passwords_are_one() {
+    let town = Arc::new(Town::of([]).await);
+    let ana = town.sign_up("ana").await;
+    let tasks = ["the first secret", "the other secret"].map(|next| {
+        let (town, caller) = (Arc::clone(&town), ana.caller.clone());
+        tokio::spawn(async move {
+            let (accounts, next) = (town.accounts(), Secret::new(next));
+            let changed =
+                accounts.change_password(&caller, None, &town.password("ana"), &next).await;
+            changed.map(|()| next)
+        })
+    });
+    let ended = futures::future::join_all(tasks).await;
+    let won: Vec<Secret> = ended.into_iter().filter_map(|ended| ended.unwrap().ok()).collect();
+    assert_eq!(won.len(), 1);
+    login(&town, "ana", &won[0]).await.unwrap();
+    assert_eq!(town.accounts().me(&ana.caller).await.unwrap().unwrap().status, UserStatus::Active);
+}

@@ -1,0 +1,63 @@
+//! How much one person, and one address, may do in a while (R32).
+
+use std::net::IpAddr;
+
+use roundtable_domain::{AccountError, SignedIn};
+use roundtable_domain::{Code, Edit, Failure, PageInput, ProfileChange, RateSettings, Settings};
+use roundtable_testkit::Town;
+
+use super::code;
+
+/// A town with the rates of every installation.
+async fn town<const N: usize>(names: [&str; N]) -> Town {
+    let settings = Settings { rates: RateSettings::default(), ..Town::settings() };
+    Town::with(settings, names).await
+}
+
+async fn write(town: &Town, name: &str) -> Result<(), AccountError> {
+    let change = ProfileChange { bio: Edit::Clear, ..ProfileChange::default() };
+    town.accounts().update_profile(&town.caller(name), &change, None).await.map(drop)
+}
+
+#[tokio::test]
+async fn a_hundred_writes_at_once_pass() {
+    let town = town(["ana", "bo"]).await;
+    for _ in 0..200 {
+        write(&town, "ana").await.unwrap();
+    }
+    let refused = write(&town, "ana").await.unwrap_err();
+    let retry = Failure::RateLimited { retry_after_seconds: 1 };
+    assert_eq!(refused.to_string(), retry.to_string());
+    assert_eq!(code(write(&town, "ana").await), Code::RateLimited);
+    write(&town, "bo").await.unwrap();
+    let ana = town.caller("ana");
+    town.accounts().keys(&ana, &PageInput::first()).await.unwrap();
+    assert!(town.accounts().me(&ana).await.unwrap().is_some(), "reads go on");
+    town.pass_ms(1_000);
+    for _ in 0..10 {
+        write(&town, "ana").await.unwrap();
+    }
+    assert_eq!(code(write(&town, "ana").await), Code::RateLimited);
+}
+
+#[tokio::test]
+async fn one_address_signs_up_so_many() {
+    let town = town([]).await;
+    let sign_up = async |n: usize, from: [u8; 4]| -> Result<SignedIn, AccountError> {
+        let form = town.form(&format!("p{n}"));
+        town.accounts().register(&form, Some(IpAddr::from(from)), None).await
+    };
+    let (here, there) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+    for n in 0..20 {
+        sign_up(n, here).await.unwrap();
+    }
+    assert_eq!(code(sign_up(20, here).await), Code::RateLimited);
+    sign_up(21, there).await.unwrap();
+    let unlimited = town.accounts().register(&town.form("p22"), None, None).await;
+    unlimited.unwrap();
+    let email = town.email("p0");
+    town.accounts().login(&email, &town.password("p0"), Some(town.address())).await.unwrap();
+    town.pass_ms(60_000);
+    sign_up(23, here).await.unwrap();
+    assert_eq!(code(sign_up(24, here).await), Code::RateLimited);
+}

@@ -1,0 +1,275 @@
+//! Several things by what finds them, each in its place, as far as the viewer may see them: what fields
+//! of many items are loaded with.
+
+use std::sync::Arc;
+
+use roundtable_domain::{
+    Caller, Census, Feeds, Ground, Messages, NewPost, PageInput, Tasks, Totals,
+};
+use roundtable_model::entities::{Activity, Follow};
+use roundtable_model::table::Recorder;
+use roundtable_model::{
+    ActivityId, ActorId, GoalId, GroupId, MessageId, Role, RoomId, TaskId, Time, UserId,
+    UserStatus, Visibility,
+};
+use roundtable_testkit::Town;
+
+fn ends(pairs: &[(&str, &str)]) -> Vec<(UserId, UserId)> {
+    pairs.iter().map(|(one, other)| (one.parse().unwrap(), other.parse().unwrap())).collect()
+}
+
+#[tokio::test]
+async fn follows_by_their_ends_are_those_of_lists_and_ones_own_requests() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    town.move_in("pia", |pia| pia.is_private = true).await;
+    town.follow("ana", "bo").await;
+    town.follow("ana", "pia").await;
+    let asked = ends(&[("ana", "pia"), ("bo", "ana"), ("ana", "bo")]);
+    let seen = async |viewer: Option<Caller>| {
+        let found = town.follows().among(viewer.as_ref(), &asked).await.unwrap();
+        found.iter().map(Option::is_some).collect::<Vec<_>>()
+    };
+    assert_eq!(seen(Some(town.caller("ana"))).await, [true, false, true]);
+    assert_eq!(seen(Some(town.caller("pia"))).await, [true, false, true]);
+    assert_eq!(seen(Some(town.caller("cy"))).await, [false, false, true]);
+    assert_eq!(seen(None).await, [false, false, true]);
+    town.block("bo", "cy").await;
+    assert_eq!(seen(Some(town.caller("cy"))).await, [false, false, false]);
+}
+
+/// R22: whoever is muted does not learn it, by no way of looking at who follows them.
+#[tokio::test]
+async fn that_a_follow_is_muted_is_the_followers_to_know() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    let (ana, bo) = (town.caller("ana"), town.caller("bo"));
+    town.follows().update(&ana, &bo.user_id, Some(true), Some(false), None).await.unwrap();
+    let accepted = town.follows().accept(&bo, &ana.user_id, None).await.unwrap();
+    assert!(!accepted.muted && accepted.notification_enabled);
+    let (asked, page) = (ends(&[("ana", "bo")]), PageInput::first());
+    for (viewer, muted) in [(&ana, true), (&bo, false)] {
+        let mut seen: Vec<_> = town.follows().among(Some(viewer), &asked).await.unwrap();
+        let follows = town.follows();
+        let (followers, following) = (
+            follows.followers(Some(viewer), &bo.user_id, &page).await.unwrap(),
+            follows.following(Some(viewer), &ana.user_id, &page).await.unwrap(),
+        );
+        let today = follows.activity_of(Some(viewer), town.now().day(), &page).await.unwrap();
+        for page in [followers, following, today] {
+            seen.extend(page.into_items().into_iter().map(Some));
+        }
+        let told = |edge: &Option<Follow>| {
+            edge.as_ref().map(|edge| (edge.muted, !edge.notification_enabled))
+        };
+        assert_eq!(seen.iter().map(told).collect::<Vec<_>>(), [Some((muted, muted)); 4]);
+    }
+}
+
+#[tokio::test]
+async fn whom_the_caller_follows_is_told_of_those_they_see() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    town.move_in("pia", |pia| pia.is_private = true).await;
+    town.follow("ana", "bo").await;
+    town.follow("ana", "pia").await;
+    let people = ["bo", "cy", "pia", "nobody"].map(|name| name.parse().unwrap());
+    let followed = town.follows().followed(&town.caller("ana"), &people).await.unwrap();
+    assert_eq!(followed, [true, false, false, false]);
+}
+
+#[tokio::test]
+async fn memberships_are_those_of_lists_and_ones_own() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    let (open, closed) =
+        (town.found("ana", "Open").await, town.found_private("ana", "Closed").await);
+    town.join("bo", &closed).await;
+    let at = |group: &GroupId, name: &str| (group.clone(), town.id(name));
+    let asked = [at(&closed, "bo"), at(&open, "ana"), at(&closed, "ana"), at(&open, "cy")];
+    let seen = async |name: &str| {
+        let found = town.groups().memberships(Some(&town.caller(name)), &asked).await.unwrap();
+        found.iter().map(Option::is_some).collect::<Vec<_>>()
+    };
+    assert_eq!(seen("ana").await, [true, true, true, false]);
+    assert_eq!(seen("bo").await, [true, true, false, false]);
+    assert_eq!(seen("cy").await, [false, true, false, false]);
+    town.set_status("bo", UserStatus::Suspended).await;
+    assert_eq!(seen("bo").await, [false, true, false, false]);
+}
+
+fn place(activity: &Activity) -> (ActorId, Time, ActivityId) {
+    let home = Activity::home(&activity.actor_id, &activity.group_id);
+    (home, activity.created_at, activity.activity_id.clone())
+}
+
+#[tokio::test]
+async fn activities_and_entries_of_feeds_are_found_where_they_happened() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    town.follow("bo", "ana").await;
+    town.post("ana", "hello").await;
+    let secret = NewPost { visibility: Some(Visibility::Private), ..NewPost::text("mine") };
+    town.post_as("ana", secret).await;
+    let feeds = Feeds::new(town.ground().clone());
+    let own = feeds.home(&town.caller("ana"), &PageInput::default()).await.unwrap().into_items();
+    let mut asked: Vec<_> = own.iter().map(|entry| place(&entry.activity)).collect();
+    asked.push((asked[0].0.clone(), asked[0].1, "nothing".parse().unwrap()));
+    let seen = async |name: &str| {
+        let caller = town.caller(name);
+        let activities = town.activities().at(Some(&caller), &asked).await.unwrap();
+        let entries = feeds.at(&caller, &asked).await.unwrap();
+        let there = |found: Vec<bool>| found;
+        (
+            there(activities.iter().map(Option::is_some).collect()),
+            there(entries.iter().map(Option::is_some).collect()),
+        )
+    };
+    assert_eq!(seen("ana").await, (vec![true, true, false], vec![true, true, false]));
+    assert_eq!(seen("bo").await, (vec![false, true, false], vec![false, true, false]));
+    // Cy could see it, and does not follow.
+    assert_eq!(seen("cy").await, (vec![false, true, false], vec![false, false, false]));
+}
+
+#[tokio::test]
+async fn comments_and_likes_go_with_their_posts() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    let shown = town.post("ana", "hello").await;
+    let followers = NewPost { visibility: Some(Visibility::Followers), ..NewPost::text("friends") };
+    let hidden = town.post_as("ana", followers).await;
+    let (first, second) =
+        (town.comment("ana", &hidden.id, "a").await, town.comment("ana", &shown.id, "b").await);
+    town.like("ana", &hidden.id).await;
+    town.like("ana", &shown.id).await;
+    let places = [(hidden.id.clone(), first.id.clone()), (shown.id.clone(), second.id.clone())];
+    let likes = [(hidden.id.clone(), town.id("ana")), (shown.id.clone(), town.id("ana"))];
+    for (name, expected) in [("ana", [true, true]), ("cy", [false, true])] {
+        let viewer = town.caller(name);
+        let found = town.comments().comments(Some(&viewer), &places).await.unwrap();
+        assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), expected);
+        let ids = [first.id.clone(), second.id.clone()];
+        let found = town.comments().by_ids(Some(&viewer), &ids).await.unwrap();
+        assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), expected);
+        let found = town.likes().among(Some(&viewer), &likes).await.unwrap();
+        assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[tokio::test]
+async fn cases_are_for_moderators_and_end_with_what_they_are_about() {
+    let town = Town::of(["ana", "bo", "mo"]).await;
+    let (one, two) = (town.post("ana", "one").await, town.post("ana", "two").await);
+    town.report("bo", &one.id, "spam").await;
+    town.report("bo", &two.id, "spam").await;
+    town.posts().delete(&town.caller("ana"), &one.id, None).await.unwrap();
+    let ids = [(&one.id).into(), (&two.id).into(), "nothing".parse().unwrap()];
+    let cases = town.moderation().cases(&town.mo(), &ids).await.unwrap();
+    assert_eq!(cases.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false]);
+    assert!(town.moderation().cases(&town.caller("bo"), &ids).await.is_err());
+}
+
+#[tokio::test]
+async fn everything_is_counted_for_admins() {
+    let town = Town::of(["ana", "bo"]).await;
+    let admin = town.employ("ana", Role::Admin).await;
+    let post = town.post("bo", "one").await;
+    town.post("bo", "two").await;
+    town.posts().delete(&town.caller("bo"), &post.id, None).await.unwrap();
+    let census = Census::new(town.ground().clone());
+    let totals = census.totals(&admin).await.unwrap();
+    assert_eq!(totals, Totals { users: 2, posts: 1, activities: totals.activities });
+    assert!(totals.activities >= 1);
+    assert!(census.totals(&town.caller("bo")).await.is_err());
+}
+
+/// R28: members of many rooms at once are told to whom one room would tell them.
+#[tokio::test]
+async fn who_is_in_rooms_is_told_to_those_who_are_in_them() {
+    let town = Town::of(["ana", "bo", "cy"]).await;
+    let closed = town.found_private("ana", "Closed").await;
+    let rooms = [town.room_with("ana", "bo").await, town.room_of("ana", &closed).await];
+    let told = async |name: &str| {
+        let found = town.rooms().member_ids(&town.caller(name), &rooms).await.unwrap();
+        found.iter().map(Vec::len).collect::<Vec<_>>()
+    };
+    assert_eq!(told("ana").await, [2, 1]);
+    assert_eq!(told("bo").await, [2, 0]);
+    assert_eq!(told("cy").await, [0, 0]);
+}
+
+/// How many operations something takes, and what it gives.
+async fn counted<T>(town: &Town, act: impl AsyncFnOnce(Ground) -> T) -> (usize, T) {
+    let recorder = Arc::new(Recorder::default());
+    let done = act(town.ground().observed(recorder.clone())).await;
+    (recorder.take().len(), done)
+}
+
+/// R15, I9: messages of many rooms are told to whom each room would tell them, by as many reads for many
+/// rooms as for two.
+#[tokio::test]
+async fn messages_of_many_rooms_are_told_to_those_in_them_and_read_together() {
+    let town = Town::of(["ana", "bo"]).await;
+    let (open, closed) =
+        (town.found("ana", "Open").await, town.found_private("ana", "Closed").await);
+    town.join("bo", &open).await;
+    let mut places = Vec::new();
+    let rooms = [
+        town.room_with("ana", "bo").await,
+        town.room_of("ana", &open).await,
+        town.room_of("ana", &closed).await,
+    ];
+    for room in &rooms {
+        places.push((room.clone(), town.say("ana", room, "hello").await.id));
+    }
+    places.push((rooms[1].clone(), places[0].1.clone()));
+    let seen = async |name: &str| {
+        let found = town.messages().messages(&town.caller(name), &places).await.unwrap();
+        found.iter().map(Option::is_some).collect::<Vec<_>>()
+    };
+    assert_eq!(seen("ana").await, [true, true, true, false]);
+    assert_eq!(seen("bo").await, [true, true, false, false]);
+    town.block("bo", "ana").await;
+    assert_eq!(seen("bo").await, [false; 4]);
+    assert_eq!(seen("ana").await, [true, true, true, false]);
+
+    let mut many = vec![places[1].clone()];
+    for n in 0..20 {
+        let name = format!("p{n}");
+        town.move_in(&name, |_| {}).await;
+        let room = town.room_with("ana", &name).await;
+        many.push((room.clone(), town.say(&name, &room, "hello").await.id));
+    }
+    let cost = async |places: &[(RoomId, MessageId)]| {
+        let read = async |ground| Messages::new(ground).messages(&town.caller("ana"), places).await;
+        let (operations, found) = counted(&town, read).await;
+        assert!(found.unwrap().iter().all(Option::is_some));
+        operations
+    };
+    assert_eq!(cost(&many).await, cost(&many[..3]).await);
+}
+
+/// R24: tasks of many goals are their owners' and the admins', by as many reads for many goals as for two.
+#[tokio::test]
+async fn tasks_of_many_goals_are_their_owners_and_read_together() {
+    let town = Town::of(["ana", "bo", "ada"]).await;
+    let admin = town.employ("ada", Role::Admin).await;
+    let mut places = Vec::new();
+    for n in 0..10 {
+        for name in ["ana", "bo"] {
+            let goal = town.set_goal(name, &format!("goal {n}")).await.id;
+            places.push((goal.clone(), town.add_task(name, &goal, "step").await.id));
+        }
+    }
+    let cost = async |caller: &Caller, places: &[(GoalId, TaskId)]| {
+        let read = async |ground| Tasks::new(ground).tasks(caller, places).await;
+        let (operations, found) = counted(&town, read).await;
+        (operations, found.unwrap().iter().map(Option::is_some).collect::<Vec<_>>())
+    };
+    for (caller, seen) in [(town.caller("ana"), [true, false]), (admin, [true, true])] {
+        let ((few, two), (many, all)) =
+            (cost(&caller, &places[..2]).await, cost(&caller, &places).await);
+        assert_eq!((few, two, all), (many, seen.to_vec(), seen.repeat(10)));
+    }
+    // Of a goal that is gone, or of another, there is none.
+    let ana = town.caller("ana");
+    town.goals().delete(&ana, &places[0].0, None).await.unwrap();
+    places[2].0 = places[4].0.clone();
+    let found = cost(&ana, &places[..6]).await.1;
+    assert_eq!(found, [false, false, false, false, true, false]);
+}

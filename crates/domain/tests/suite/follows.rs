@@ -1,0 +1,177 @@
+//! Follows, as people see them and as rows (R7, R8, R22, R39).
+
+mod lists;
+mod races;
+
+use roundtable_domain::{Code, FollowError, PageInput, Refusal};
+use roundtable_model::{FollowStatus, RequestId, Role, Shards, UserStatus};
+use roundtable_testkit::Town;
+
+/// R8
+#[tokio::test]
+async fn following_twice_counts_once() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    town.follow("ana", "bo").await;
+    assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=1"]);
+    assert_eq!(town.rows("USER#ana", "COUNTER#").await, ["COUNTER#FOLLOWING count=1"]);
+}
+
+/// R7: pending until accepted, and only then counted.
+#[tokio::test]
+async fn a_private_account_is_asked() {
+    let town = Town::of(["ana"]).await;
+    town.move_in("bo", |bo| bo.is_private = true).await;
+    let asked = town.follow("ana", "bo").await;
+    assert_eq!(asked.status, FollowStatus::Pending);
+    assert!(town.rows("USER#bo", "COUNTER#").await.is_empty());
+
+    let follows = town.follows();
+    let requests = follows.requests(&town.caller("bo"), &PageInput::first()).await.unwrap();
+    assert_eq!(requests.items.len(), 1);
+    let accepted = follows.accept(&town.caller("bo"), &town.id("ana"), None).await.unwrap();
+    assert_eq!(accepted.status, FollowStatus::Active);
+    assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=1"]);
+    assert_eq!(town.rows("USER#ana", "COUNTER#").await, ["COUNTER#FOLLOWING count=1"]);
+
+    follows.reject(&town.caller("bo"), &town.id("ana"), None).await.unwrap();
+    assert!(town.rows("USER#ana", "FOLLOWING#").await.is_empty());
+    assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=0"]);
+}
+
+/// R39: what a follower set for themselves is not told to whoever turns them away, nor told again.
+#[tokio::test]
+async fn whoever_is_rejected_keeps_their_settings_to_themselves() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    let (follows, once): (_, RequestId) = (town.follows(), "reject".parse().unwrap());
+    let (ana, bo) = (town.caller("ana"), town.caller("bo"));
+    follows.update(&ana, &bo.user_id, Some(true), Some(false), None).await.unwrap();
+    for _ in 0..2 {
+        let rejected = follows.reject(&bo, &ana.user_id, Some(&once)).await.unwrap();
+        assert_eq!((rejected.muted, rejected.notification_enabled), (false, true));
+    }
+}
+
+/// R7: whoever has asked follows when they ask again, once the account is no longer private.
+#[tokio::test]
+async fn an_account_that_turned_public_is_no_longer_asked() {
+    let town = Town::of(["ana"]).await;
+    town.move_in("bo", |bo| bo.is_private = true).await;
+    town.follow("ana", "bo").await;
+    assert_eq!(town.follow("ana", "bo").await.status, FollowStatus::Pending, "still private");
+    town.set_private("bo", false).await;
+    let version = town.circle_version("ana").await;
+    for _ in 0..2 {
+        assert_eq!(town.follow("ana", "bo").await.status, FollowStatus::Active);
+        assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=1"]);
+        assert_eq!(town.rows("USER#ana", "COUNTER#").await, ["COUNTER#FOLLOWING count=1"]);
+        assert_eq!(town.circle_version("ana").await, version + 1);
+    }
+    let follows = town.follows();
+    assert!(
+        follows.requests(&town.caller("bo"), &PageInput::first()).await.unwrap().items.is_empty()
+    );
+}
+
+/// R7: muting and the notification switch are each their own, and what is not given stays. Muting
+/// changes whom one hears from, so the circle knows of it; the switch does not.
+#[tokio::test]
+async fn follows_are_muted_and_silenced_apart() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    let (follows, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
+    let mut version = town.circle_version("ana").await;
+    for (muted, notified, expected, raised) in [
+        (None, None, (false, true), 0),
+        (Some(true), None, (true, true), 1),
+        (None, Some(false), (true, false), 0),
+        (Some(true), None, (true, false), 1),
+        (Some(false), Some(true), (false, true), 1),
+    ] {
+        let changed = follows.update(&ana, &bo, muted, notified, None).await.unwrap();
+        assert_eq!((changed.muted, changed.notification_enabled), expected);
+        let listed = follows.following(Some(&ana), &ana.user_id, &PageInput::first()).await;
+        assert_eq!(listed.unwrap().into_items(), [changed], "and so it is listed");
+        version += raised;
+        assert_eq!(town.circle_version("ana").await, version, "{muted:?} {notified:?}");
+    }
+    let nobody = follows.update(&town.caller("bo"), &town.id("ana"), Some(true), None, None).await;
+    assert!(matches!(nobody, Err(FollowError::NotFollowing)));
+}
+
+/// R32: the same id has the effect of one; with other input it is an error.
+#[tokio::test]
+async fn a_repeated_request_has_the_effect_of_one() {
+    let town = Town::of(["ana", "bo", "cleo"]).await;
+    let (follows, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
+    let once: RequestId = "request-1".parse().unwrap();
+    follows.follow(&ana, &bo, Some(&once)).await.unwrap();
+    let twice: RequestId = "request-2".parse().unwrap();
+    let removed = follows.unfollow(&ana, &bo, Some(&twice)).await.unwrap();
+    let again = follows.unfollow(&ana, &bo, Some(&twice)).await.unwrap();
+    assert_eq!(removed, again);
+    assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=0"]);
+    let other = follows.unfollow(&ana, &town.id("cleo"), Some(&twice)).await.unwrap_err();
+    assert_eq!(other.code(), Code::IdempotencyMismatch);
+    // Nor does the repetition of one that found everything done already.
+    let late: RequestId = "request-3".parse().unwrap();
+    follows.follow(&ana, &town.id("cleo"), None).await.unwrap();
+    follows.follow(&ana, &town.id("cleo"), Some(&late)).await.unwrap();
+    follows.unfollow(&ana, &town.id("cleo"), None).await.unwrap();
+    let replay = follows.follow(&ana, &town.id("cleo"), Some(&late)).await.unwrap_err();
+    assert_eq!(replay.code(), Code::NotFound);
+    // The follow of the first request is gone by now, and its repetition does not bring it back.
+    let replay = follows.follow(&ana, &bo, Some(&once)).await.unwrap_err();
+    assert_eq!(replay.code(), Code::NotFound);
+}
+
+/// R39
+#[tokio::test]
+async fn shards_can_be_added_while_people_follow() {
+    let town = Town::of(["star", "f1", "f2", "f3", "f4"]).await;
+    town.follow("f1", "star").await;
+    let shards = Shards::new(4).unwrap();
+    town.follows().grow_shards(&town.id("star"), shards).await.unwrap();
+    for fan in ["f2", "f3", "f4"] {
+        town.follow(fan, "star").await;
+    }
+    let page = town.follows().followers(None, &town.id("star"), &PageInput::first()).await.unwrap();
+    let fans: Vec<String> =
+        page.into_items().iter().map(|follow| follow.follower_id.to_string()).collect();
+    assert_eq!(fans, ["f1", "f2", "f3", "f4"]);
+    town.follows().unfollow(&town.caller("f1"), &town.id("star"), None).await.unwrap();
+    let counted: usize = town
+        .rows("USER#star", "COUNTER#FOLLOWERS")
+        .await
+        .iter()
+        .filter_map(|row| row.split("count=").nth(1)?.parse::<usize>().ok())
+        .sum();
+    assert_eq!(counted, 3);
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_is_refused() {
+    let town = Town::of(["ana"]).await;
+    let (follows, ana) = (town.follows(), town.caller("ana"));
+    let yourself = follows.follow(&ana, &town.id("ana"), None).await;
+    assert!(matches!(yourself, Err(FollowError::Yourself)));
+    let nobody = follows.follow(&ana, &town.id("nobody"), None).await;
+    assert!(matches!(nobody, Err(FollowError::NoSuchUser)));
+    let stranger = follows.follow(&town.caller("stranger"), &town.id("ana"), None).await;
+    assert_eq!(stranger.unwrap_err().code(), Code::Unauthenticated);
+}
+
+/// R7: staff see who has blocked them, and who is suspended; following is for nobody but people.
+#[tokio::test]
+async fn staff_follow_nobody_who_does_not_want_it() {
+    let town = Town::of(["ana", "bo", "mo"]).await;
+    town.block("ana", "mo").await;
+    town.set_status("bo", UserStatus::Suspended).await;
+    let mo = town.staff("mo", Role::Moderator);
+    for name in ["ana", "bo"] {
+        let refused = town.follows().follow(&mo, &town.id(name), None).await;
+        assert!(matches!(refused, Err(FollowError::NoSuchUser)), "{name}");
+    }
+    assert!(town.rows("USER#mo", "FOLLOWING#").await.is_empty());
+}

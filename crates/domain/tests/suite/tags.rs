@@ -1,0 +1,200 @@
+//! Everything that carries a tag, as each viewer may see it (R4, R30).
+
+use roundtable_domain::{
+    Caller, Code, NewGroup, NewPost, PageInput, Refusal, Settings, ShardCount, ShardSettings,
+    Tagged,
+};
+use roundtable_model::entities::{Goal, Quest, TagRef, User};
+use roundtable_model::{
+    Entity, EntityKind, Role, Shard, Shards, SubjectId, Tag, UserStatus, Visibility, samples,
+};
+use roundtable_testkit::Town;
+
+fn tag() -> Tag {
+    "town".parse().unwrap()
+}
+
+fn named(tagged: &Tagged) -> String {
+    match tagged {
+        Tagged::User(user) => format!("user {}", user.id),
+        Tagged::Group(group) => format!("group {}", group.name),
+        Tagged::Goal(goal) => format!("goal {}", goal.id),
+        Tagged::Quest(quest) => format!("quest {}", quest.id),
+        Tagged::Post(post) => format!("post {}", post.content),
+        Tagged::Offer(offer) => format!("offer {}", offer.title),
+    }
+}
+
+/// Everything that somebody finds, page by page.
+async fn found(
+    town: &Town,
+    viewer: Option<&Caller>,
+    kind: Option<EntityKind>,
+    size: usize,
+) -> Vec<String> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = PageInput { limit: Some(size), after: after.take() };
+        let page = town.tags().search(viewer, &tag(), kind, &page).await.unwrap();
+        assert!(page.items.len() == size || page.next.is_none(), "pages are full");
+        after.clone_from(&page.next);
+        all.extend(page.into_items().iter().map(named));
+        if after.is_none() {
+            return all;
+        }
+    }
+}
+
+/// A reference to something of somebody's.
+async fn refer(town: &Town, owner: &str, entity: EntityKind, id: impl Into<SubjectId>) {
+    let reference = TagRef {
+        tag: tag(),
+        shard: Shard::ZERO,
+        entity,
+        id: id.into(),
+        user_id: Some(town.id(owner)),
+        title: String::from("a title"),
+        created_at: town.now(),
+    };
+    town.ground().core().table().put(reference.put()).await.unwrap();
+}
+
+/// Somebody who carries the tag.
+async fn move_in(town: &Town, name: &str) {
+    town.move_in(name, |user| user.tags = vec![tag()]).await;
+    refer(town, name, EntityKind::User, &town.id(name)).await;
+}
+
+/// Ana with a goal, a quest, a group, two posts and an offer, all about the town.
+async fn tagged_town(settings: Settings) -> Town {
+    let town = Town::with(settings, ["bo", "bex", "mo", "ada"]).await;
+    move_in(&town, "ana").await;
+    town.employ("mo", Role::Moderator).await;
+    town.employ("ada", Role::Admin).await;
+    let ana = town.caller("ana");
+    let (id, user_id) = ("anas".parse().unwrap(), town.id("ana"));
+    let goal = Goal { user_id, id, tags: vec![tag()], ..samples::goal() };
+    let (id, user_id) = ("anas".parse().unwrap(), town.id("ana"));
+    let quest = Quest { user_id, id, tags: vec![tag()], ..samples::quest() };
+    town.ground().core().table().put(goal.put()).await.unwrap();
+    town.ground().core().table().put(quest.put()).await.unwrap();
+    refer(&town, "ana", EntityKind::Goal, &goal.id).await;
+    refer(&town, "ana", EntityKind::Quest, &quest.id).await;
+    let group = NewGroup { tags: vec![tag()], ..NewGroup::named("walkers") };
+    town.groups().create(&ana, group, None).await.unwrap();
+    town.post("ana", "for all #town").await;
+    let visibility = Some(Visibility::Followers);
+    town.post_as("ana", NewPost { visibility, ..NewPost::text("for few #town") }).await;
+    let company = town.company("ana", "tours").await;
+    town.offer("ana", &company, "a tour", &["town"]).await;
+    town
+}
+
+/// R4: one tag finds everything that carries it, of all kinds or of one.
+#[tokio::test]
+async fn a_tag_finds_all_kinds() {
+    let shards =
+        ShardSettings { tags: ShardCount(Shards::new(3).unwrap()), ..ShardSettings::default() };
+    for shards in [ShardSettings::default(), shards] {
+        let town = tagged_town(Settings { shards, ..Town::settings() }).await;
+        let ana = town.caller("ana");
+        let all = [
+            "goal anas",
+            "group walkers",
+            "offer a tour",
+            "post for all #town",
+            "post for few #town",
+            "quest anas",
+            "user ana",
+        ];
+        for size in [1, 3, 100] {
+            assert_eq!(found(&town, Some(&ana), None, size).await, all);
+        }
+        for (kind, many) in [
+            (EntityKind::Goal, 1),
+            (EntityKind::Group, 1),
+            (EntityKind::Offer, 1),
+            (EntityKind::Post, 2),
+            (EntityKind::Quest, 1),
+            (EntityKind::User, 1),
+        ] {
+            assert_eq!(found(&town, Some(&ana), Some(kind), 1).await.len(), many, "{kind}");
+        }
+    }
+}
+
+/// R4: what carries no tags cannot be asked for by one.
+#[tokio::test]
+async fn what_is_never_tagged_is_refused() {
+    let town = Town::of(["ana"]).await;
+    for kind in [EntityKind::Follow, EntityKind::Task, EntityKind::Comment, EntityKind::Message] {
+        let asked = town.tags().search(None, &tag(), Some(kind), &PageInput::first()).await;
+        assert_eq!(asked.unwrap_err().code(), Code::BadRequest);
+    }
+}
+
+/// R4, I9: everybody finds what they may see, and nothing else.
+#[tokio::test]
+async fn a_tag_shows_nobody_what_is_hidden() {
+    let town = tagged_town(Town::settings()).await;
+    town.block("ana", "bex").await;
+    let public = ["group walkers", "offer a tour", "post for all #town", "user ana"];
+    assert_eq!(found(&town, None, None, 2).await, public);
+    assert_eq!(found(&town, Some(&town.caller("bo")), None, 2).await, public);
+    assert_eq!(found(&town, Some(&town.caller("bex")), None, 2).await, ["group walkers"]);
+    let mos =
+        ["group walkers", "offer a tour", "post for all #town", "post for few #town", "user ana"];
+    assert_eq!(found(&town, Some(&town.mo()), None, 2).await, mos, "goals are not for moderators");
+    let ada = town.staff("ada", Role::Admin);
+    assert_eq!(found(&town, Some(&ada), None, 2).await.len(), 7);
+    let no_admin = town.staff("bo", Role::Admin);
+    let goals = found(&town, Some(&no_admin), Some(EntityKind::Goal), 2).await;
+    assert!(goals.is_empty(), "the profile has the last word");
+    town.set_status("ana", UserStatus::Suspended).await;
+    assert_eq!(found(&town, None, None, 2).await, ["group walkers"]);
+    let goals = found(&town, Some(&town.caller("ana")), Some(EntityKind::Goal), 2).await;
+    assert!(goals.is_empty(), "as the goals themselves");
+    assert_eq!(found(&town, Some(&ada), None, 2).await.len(), 7);
+    town.set_status("ana", UserStatus::Deleted).await;
+    assert_eq!(found(&town, Some(&ada), None, 2).await, ["group walkers"]);
+    assert_eq!(found(&town, Some(&town.caller("ana")), None, 2).await, ["group walkers"]);
+}
+
+/// R4, I9: an address stays its owner's, however a profile is found.
+#[tokio::test]
+async fn a_tag_tells_no_addresses() {
+    let town = tagged_town(Town::settings()).await;
+    let email = async |viewer: &str| {
+        let (viewer, kind) = (town.caller(viewer), Some(EntityKind::User));
+        let page = town.tags().search(Some(&viewer), &tag(), kind, &PageInput::first()).await;
+        match &page.unwrap().into_items()[..] {
+            [Tagged::User(user)] => user.email.is_some(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(email("ana").await);
+    assert!(!email("bo").await);
+}
+
+/// R4, R30: pages stay full where much of what carries a tag is hidden, and a reference that is behind
+/// shows nothing.
+#[tokio::test]
+async fn pages_are_full_although_much_is_hidden() {
+    let town = Town::of([]).await;
+    let mut seen = Vec::new();
+    for n in 10..40 {
+        let name = format!("p{n}");
+        move_in(&town, &name).await;
+        match n % 3 {
+            0 => town.set_status(&name, UserStatus::Suspended).await,
+            1 => {
+                let patch = User::at(&town.id(&name)).patch().set(User::TAGS, &Vec::new());
+                town.ground().core().table().update(patch.into()).await.unwrap();
+            }
+            _ => seen.push(format!("user {name}")),
+        }
+    }
+    for size in [1, 4, 100] {
+        assert_eq!(found(&town, None, None, size).await, seen);
+    }
+}

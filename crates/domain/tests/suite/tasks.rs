@@ -1,0 +1,315 @@
+//! Tasks, as their owners see them and as rows (R4, R10, R24, R32, R33).
+
+use roundtable_domain::limits::{PLAN_CHARS_MAX, TITLE_CHARS_MAX};
+use roundtable_domain::{Caller, Code, Edit, NewTask, PageInput, Refusal, TaskChange, TaskError};
+use roundtable_model::entities::Task;
+use roundtable_model::{Json, RequestId, Role, Time, UserStatus};
+use roundtable_testkit::Town;
+
+const HOUR_MS: u64 = 3_600_000;
+
+fn pages_of(limit: usize) -> PageInput {
+    PageInput { limit: Some(limit), after: None }
+}
+
+fn titles(tasks: &[Task]) -> Vec<&str> {
+    tasks.iter().map(|task| task.title.as_str()).collect()
+}
+
+/// A task, found by its id alone.
+async fn by_id(town: &Town, caller: &Caller, task: &Task) -> Option<Task> {
+    town.tasks().by_ids(caller, std::slice::from_ref(&task.id)).await.unwrap().remove(0)
+}
+
+/// The titles of ana's open tasks that are due in the next hours, read in pages of this size.
+async fn due(town: &Town, from_hours: u64, to_hours: u64, size: usize) -> Vec<String> {
+    let hours = |hours: u64| town.now().plus_ms(hours * HOUR_MS);
+    let (ana, mut page, mut found) = (town.caller("ana"), pages_of(size), Vec::new());
+    let (from, to) = (hours(from_hours), hours(to_hours));
+    loop {
+        let read = town.tasks().due(&ana, from, to, &page).await.unwrap();
+        page.after.clone_from(&read.next);
+        found.extend(read.into_items().into_iter().map(|task| task.title));
+        if page.after.is_none() {
+            return found;
+        }
+    }
+}
+
+/// R10: a task is done at a time, once, and un-doing it forgets that.
+#[tokio::test]
+async fn doing_a_task_says_when_and_undoing_it_forgets() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let task = town.add_task("ana", &goal, " buy shoes ").await;
+    assert_eq!((task.title.as_str(), task.done, task.done_at), ("buy shoes", false, None));
+    let at = town.now();
+    let done = town.mark_done(&task, true).await;
+    assert_eq!((done.done, done.done_at), (true, Some(at)));
+    let again = town.mark_done(&task, true).await;
+    assert_eq!(again.done_at, Some(at), "done is done");
+    let undone = town.mark_done(&task, false).await;
+    assert_eq!((undone.done, undone.done_at), (false, None));
+    let at = town.now();
+    assert_eq!(town.mark_done(&task, true).await.done_at, Some(at));
+    assert_eq!(
+        town.rows(&format!("GOAL#{goal}"), "TASK#").await,
+        [format!("TASK#{} userId=ana title=buy shoes done=true", task.id)]
+    );
+}
+
+/// R10: what is not mentioned stays, and what is null goes; what was read is what is stored.
+#[tokio::test]
+async fn what_an_update_does_not_mention_stays() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let (tasks, ana) = (town.tasks(), town.caller("ana"));
+    let plan: Json = r#"{"steps":["try on","pay"]}"#.parse().unwrap();
+    let due_at = Some(town.now().plus_ms(HOUR_MS));
+    let new = NewTask { due_at, nlp_plan: Some(plan.clone()), ..NewTask::titled(&goal, "shoes") };
+    let task = tasks.create(&ana, new, None).await.unwrap();
+    let change = TaskChange { title: Some("boots".into()), ..TaskChange::default() };
+    let boots = tasks.update(&ana, &goal, &task.id, change, None).await.unwrap();
+    assert_eq!(
+        (boots.title.as_str(), boots.due_at, &boots.nlp_plan),
+        ("boots", due_at, &Some(plan))
+    );
+    let change = TaskChange { due_at: Edit::Clear, nlp_plan: Edit::Clear, ..TaskChange::default() };
+    let bare = tasks.update(&ana, &goal, &task.id, change, None).await.unwrap();
+    assert_eq!((bare.due_at, &bare.nlp_plan), (None, &None));
+    assert_eq!(tasks.get(&ana, &goal, &task.id).await.unwrap(), bare);
+}
+
+/// R24, R30: the tasks of a goal, all, done or open, in full pages.
+#[tokio::test]
+async fn tasks_of_a_goal_come_in_full_pages() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let (tasks, ana) = (town.tasks(), town.caller("ana"));
+    for number in 0..12 {
+        let task = town.add_task("ana", &goal, &format!("t{number:02}")).await;
+        if number % 4 == 0 {
+            town.mark_done(&task, true).await;
+        }
+    }
+    for (done, expected) in [(None, 12), (Some(true), 3), (Some(false), 9)] {
+        let (mut found, mut page) = (Vec::new(), pages_of(3));
+        loop {
+            let read = tasks.list(&ana, None, &goal, done, &page).await.unwrap();
+            page.after.clone_from(&read.next);
+            assert_eq!(read.items.len(), 3, "a full page of {done:?}");
+            found.extend(read.into_items());
+            if page.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found.len(), expected);
+        assert!(found.iter().all(|task| done.is_none_or(|done| task.done == done)));
+        assert!(titles(&found).is_sorted());
+    }
+}
+
+/// R24: the caller's open tasks between two times, the most urgent first, of goals that are there.
+#[tokio::test]
+async fn open_tasks_are_found_by_when_they_are_due() {
+    let town = Town::of(["ana", "bo"]).await;
+    let (run, read) = (town.set_goal("ana", "Run").await, town.set_goal("ana", "Read").await);
+    let others = town.set_goal("bo", "Rest").await.id;
+    let at = |hours: u64| Some(town.now().plus_ms(hours * HOUR_MS + 60_000));
+    let shoes = town.add_task_due("ana", &run.id, "shoes", at(3)).await;
+    town.add_task_due("ana", &read.id, "book", at(1)).await;
+    town.add_task_due("ana", &run.id, "route", at(2)).await;
+    town.add_task_due("ana", &run.id, "trophy", at(50)).await;
+    town.add_task("ana", &run.id, "some day").await;
+    town.add_task_due("bo", &others, "nap", at(1)).await;
+    for size in [1, 2, 100] {
+        assert_eq!(due(&town, 0, 10, size).await, ["book", "route", "shoes"]);
+    }
+    assert_eq!(due(&town, 2, 3, 10).await, ["route"]);
+    town.mark_done(&shoes, true).await;
+    assert_eq!(due(&town, 0, 10, 10).await, ["book", "route"]);
+    town.mark_done(&shoes, false).await;
+    let change = TaskChange { due_at: at(0).into_edit(), ..TaskChange::default() };
+    town.tasks().update(&town.caller("ana"), &run.id, &shoes.id, change, None).await.unwrap();
+    assert_eq!(due(&town, 0, 10, 10).await, ["shoes", "book", "route"]);
+    town.goals().delete(&town.caller("ana"), &run.id, None).await.unwrap();
+    assert_eq!(due(&town, 0, 10, 10).await, ["book"], "hidden at once, with their goal");
+    let (from, to) = (town.now(), town.now().minus_ms(1));
+    let wrong = town.tasks().due(&town.caller("ana"), from, to, &pages_of(10)).await;
+    assert_eq!(wrong.unwrap_err().code(), Code::BadRequest);
+}
+
+trait IntoEdit<T> {
+    fn into_edit(self) -> Edit<T>;
+}
+
+impl IntoEdit<Time> for Option<Time> {
+    fn into_edit(self) -> Edit<Time> {
+        self.map_or(Edit::Clear, Edit::Set)
+    }
+}
+
+/// R4, R24: everybody's open tasks of a day, for admins.
+#[tokio::test]
+async fn tasks_due_on_a_day_are_for_admins() {
+    let town = Town::of(["ana", "bo", "ada"]).await;
+    let ada = town.employ("ada", Role::Admin).await;
+    let (run, rest) = (town.set_goal("ana", "Run").await, town.set_goal("bo", "Rest").await);
+    let today = town.now().day();
+    let at = |hours: u64| Some(town.now().day().start().plus_ms(hours * HOUR_MS));
+    town.add_task_due("ana", &run.id, "shoes", at(23)).await;
+    town.add_task_due("bo", &rest.id, "nap", at(22)).await;
+    town.add_task_due("bo", &rest.id, "sleep", at(24)).await;
+    let done = town.add_task_due("bo", &rest.id, "rise", at(21)).await;
+    town.mark_done(&done, true).await;
+    let tasks = town.tasks();
+    for size in [1, 10] {
+        let (mut found, mut page) = (Vec::new(), pages_of(size));
+        loop {
+            let read = tasks.due_on(&ada, today, &page).await.unwrap();
+            page.after.clone_from(&read.next);
+            found.extend(read.into_items());
+            if page.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(titles(&found), ["nap", "shoes"]);
+    }
+    let refused = tasks.due_on(&town.caller("ana"), today, &pages_of(10)).await;
+    assert_eq!(refused.unwrap_err().code(), Code::Forbidden);
+    town.set_status("ana", UserStatus::Deleted).await;
+    let left = tasks.due_on(&ada, today, &pages_of(10)).await.unwrap().into_items();
+    assert_eq!(titles(&left), ["nap"]);
+}
+
+/// R24: unknown and foreign look the same; admins look, and change nothing.
+#[tokio::test]
+async fn somebody_elses_task_looks_like_none() {
+    let town = Town::of(["ana", "bo", "ada"]).await;
+    let ada = town.employ("ada", Role::Admin).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let mine = town.set_goal("bo", "Rest").await.id;
+    let task = town.add_task("ana", &goal, "shoes").await;
+    let (tasks, bo) = (town.tasks(), town.caller("bo"));
+    for of in [&goal, &mine] {
+        let change = TaskChange::to_done(true);
+        for answer in [
+            tasks.get(&bo, of, &task.id).await,
+            tasks.update(&bo, of, &task.id, change, None).await,
+            tasks.delete(&bo, of, &task.id, None).await,
+        ] {
+            assert!(matches!(answer, Err(TaskError::NoSuchTask)));
+        }
+    }
+    let added = tasks.create(&bo, NewTask::titled(&goal, "mine"), None).await;
+    assert!(matches!(added, Err(TaskError::NoSuchGoal)));
+    let listed = tasks.list(&bo, None, &goal, None, &pages_of(10)).await;
+    assert!(matches!(listed, Err(TaskError::NoSuchGoal)));
+    assert_eq!(tasks.get(&ada, &goal, &task.id).await.unwrap().title, "shoes");
+    let listed = tasks.list(&ada, None, &goal, None, &pages_of(10)).await;
+    assert_eq!(listed.unwrap().items.len(), 1);
+    let empty = town.set_goal("ana", "Rest").await.id;
+    let owner = Some(&task.user_id);
+    let listed = tasks.list(&ada, owner, &empty, None, &pages_of(10)).await;
+    assert!(listed.unwrap().items.is_empty(), "a goal without tasks is there, too");
+    let listed = tasks.list(&bo, owner, &empty, None, &pages_of(10)).await;
+    assert!(matches!(listed, Err(TaskError::NoSuchGoal)));
+    assert_eq!(by_id(&town, &ada, &task).await.as_ref(), Some(&task));
+    assert_eq!(by_id(&town, &bo, &task).await, None);
+    let changed = tasks.update(&ada, &goal, &task.id, TaskChange::to_done(true), None).await;
+    assert!(matches!(changed, Err(TaskError::NoSuchTask)));
+}
+
+/// R24: a task is found by its id alone, also right after it was made, where indexes are behind; and as
+/// it is now.
+#[tokio::test(start_paused = true)]
+async fn a_task_is_found_by_its_id() {
+    let (town, far) = Town::far_away(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let ana = town.caller("ana");
+    let early = town.add_task("ana", &goal, "shoes").await;
+    far.fall_behind(3);
+    let late = town.add_task("ana", &goal, "race").await;
+    assert_eq!(by_id(&town, &ana, &late).await, Some(late));
+    far.fall_behind(1_000);
+    let done = town.mark_done(&early, true).await;
+    assert_eq!(by_id(&town, &ana, &early).await, Some(done));
+    town.goals().delete(&ana, &goal, None).await.unwrap();
+    assert_eq!(by_id(&town, &ana, &early).await, None);
+}
+
+/// R33: nothing comes to a goal that is not there any more.
+#[tokio::test]
+async fn tasks_go_with_their_goal() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let task = town.add_task("ana", &goal, "shoes").await;
+    let (tasks, ana) = (town.tasks(), town.caller("ana"));
+    town.goals().delete(&ana, &goal, None).await.unwrap();
+    assert!(tasks.get(&ana, &goal, &task.id).await.is_err());
+    assert!(tasks.list(&ana, None, &goal, None, &pages_of(10)).await.is_err());
+    assert!(tasks.create(&ana, NewTask::titled(&goal, "more"), None).await.is_err());
+    assert!(tasks.update(&ana, &goal, &task.id, TaskChange::to_done(true), None).await.is_err());
+}
+
+/// R32: the same request has the effect of one.
+#[tokio::test]
+async fn a_request_is_done_once() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let (tasks, ana) = (town.tasks(), town.caller("ana"));
+    let once: RequestId = "r-1".parse().unwrap();
+    let new = || NewTask::titled(&goal, "shoes");
+    let first = tasks.create(&ana, new(), Some(&once)).await.unwrap();
+    town.mark_done(&first, true).await;
+    let again = tasks.create(&ana, new(), Some(&once)).await.unwrap();
+    assert_eq!((again.id, again.done), (first.id.clone(), true));
+    assert_eq!(town.rows(&format!("GOAL#{goal}"), "TASK#").await.len(), 1);
+    // Done, un-done, and the first request once more: it does not do it again.
+    let (doing, id) = ("r-2".parse().unwrap(), &first.id);
+    tasks.update(&ana, &goal, id, TaskChange::to_done(true), Some(&doing)).await.unwrap();
+    town.mark_done(&first, false).await;
+    let late = tasks.update(&ana, &goal, id, TaskChange::to_done(true), Some(&doing)).await;
+    assert!(!late.unwrap().done);
+    let removing = "r-3".parse().unwrap();
+    for _ in 0..2 {
+        assert_eq!(tasks.delete(&ana, &goal, id, Some(&removing)).await.unwrap().id, *id);
+    }
+}
+
+/// Many devices change a task at the same time: every change counts.
+#[tokio::test]
+async fn changes_at_the_same_time_all_count() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let task = town.add_task("ana", &goal, "shoes").await;
+    let (tasks, ana) = (town.tasks(), town.caller("ana"));
+    let update = |change| tasks.update(&ana, &goal, &task.id, change, None);
+    let later = town.now().plus_ms(HOUR_MS);
+    let changes = [
+        update(TaskChange { title: Some("boots".into()), ..TaskChange::default() }),
+        update(TaskChange { due_at: Edit::Set(later), ..TaskChange::default() }),
+        update(TaskChange::to_done(true)),
+    ];
+    let all = futures::future::join_all(changes).await;
+    assert!(all.iter().all(Result::is_ok), "{all:?}");
+    let now = tasks.get(&ana, &goal, &task.id).await.unwrap();
+    assert_eq!((now.title.as_str(), now.due_at, now.done), ("boots", Some(later), true));
+}
+
+#[tokio::test]
+async fn everything_has_a_limit() {
+    let town = Town::of(["ana"]).await;
+    let goal = town.set_goal("ana", "Run").await.id;
+    let (tasks, ana) = (town.tasks(), town.caller("ana"));
+    let plan: Json = format!("\"{}\"", "a".repeat(PLAN_CHARS_MAX)).parse().unwrap();
+    for wrong in [
+        NewTask::titled(&goal, " "),
+        NewTask::titled(&goal, "a".repeat(TITLE_CHARS_MAX + 1)),
+        NewTask { nlp_plan: Some(plan), ..NewTask::titled(&goal, "shoes") },
+    ] {
+        let refused = tasks.create(&ana, wrong, None).await.unwrap_err();
+        assert_eq!(refused.code(), Code::BadRequest);
+    }
+    assert!(town.rows(&format!("GOAL#{goal}"), "").await.is_empty());
+}
