@@ -347,6 +347,7 @@ macro_rules! for_each_case {
                 latest_sees_only_what_comes_later
                 a_filter_leaves_changes_out
                 a_waiting_read_wakes_up
+                a_waiting_read_wakes_up_for_what_is_filtered_out
                 a_read_does_not_wait_when_there_is_something
                 a_table_without_stream_refuses
                 an_unknown_shard_is_an_error

@@ -286,10 +286,10 @@ impl Backend for Reference {
             return Err(Invalid::Refused { detail }.into());
         }
         let latest = self.state.lock().sequence;
-        let after = match read.start.clone() {
+        let after = match &read.start {
             StreamStart::Oldest => Sequence::from(0),
             StreamStart::Latest => Sequence::from(latest),
-            StreamStart::After(sequence) => sequence,
+            StreamStart::After(sequence) => sequence.clone(),
         };
         let now = Instant::now();
         let deadline = now.checked_add(read.wait).unwrap_or_else(|| now + FAR_FUTURE);

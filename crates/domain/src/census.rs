@@ -4,7 +4,7 @@
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Post, User};
 use roundtable_model::table::{Path, Scan, ValueRef};
-use roundtable_model::{Entity, UserStatus};
+use roundtable_model::{Entity, TYPE, UserStatus};
 
 use crate::access::Act;
 use crate::accounts::staff::Official;
@@ -33,7 +33,7 @@ pub struct Totals {
 }
 
 /// What tells what an item is, and whether it is gone.
-const LOOKED_AT: [&str; 3] = ["type", "status", "isDeleted"];
+const LOOKED_AT: [&str; 3] = [TYPE, "status", "isDeleted"];
 
 #[boxed]
 impl Census {
@@ -52,7 +52,7 @@ impl Census {
             scan.projection = LOOKED_AT.map(Path::from).to_vec();
             let page = self.ground.core().table().scan(scan).await.map_err(crate::Failure::from)?;
             for item in &page.items {
-                let kind = item.text("type").unwrap_or_default();
+                let kind = item.text(TYPE).unwrap_or_default();
                 let is_gone = item.text("status") == Some(UserStatus::Deleted.as_str());
                 let is_deleted = item.get("isDeleted") == Some(ValueRef::Bool(true));
                 totals.users += u64::from(kind == User::SHAPE.name && !is_gone);

@@ -3,12 +3,10 @@
 //! well, whoever reads the stream there tells them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::FutureExt;
 use parking_lot::Mutex;
 use roundtable_model::entities::FeedItem;
-use roundtable_model::table::limits::STREAM_CHANGES_MAX;
 use roundtable_model::table::{
     self, Change, Sequence, StreamPage, StreamRead, StreamStart, Table, attribute,
 };
@@ -85,13 +83,7 @@ impl Follower {
     pub(crate) async fn wait(&self, ground: &Ground) -> Result<(), Failure> {
         let Some(Reached { shard, after }) = self.reached() else { return Ok(()) };
         // One is enough to know that there is more.
-        let read = StreamRead {
-            shard,
-            start: StreamStart::After(after),
-            limit: 1,
-            wait: WAIT,
-            filter: None,
-        };
+        let read = StreamRead::new(shard, StreamStart::After(after)).limit(1).wait(WAIT);
         match ground.core().table().stream_read(read).await {
             Ok(_) | Err(table::Error::StreamTrimmed { .. }) => Ok(()),
             Err(error) => Err(error.into()),
@@ -157,9 +149,8 @@ impl Reached {
     }
 
     async fn read(&self, table: &Table, start: StreamStart) -> table::Result<StreamPage> {
-        let (shard, limit, wait) = (self.shard.clone(), STREAM_CHANGES_MAX, Duration::ZERO);
-        let filter = Some(attribute(TYPE).ne(FeedItem::SHAPE.name));
-        table.stream_read(StreamRead { shard, start, limit, wait, filter }).await
+        let no_copies = attribute(TYPE).ne(FeedItem::SHAPE.name);
+        table.stream_read(StreamRead::new(&self.shard, start).filter(no_copies)).await
     }
 }
 

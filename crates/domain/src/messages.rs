@@ -11,7 +11,8 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Block, Message, RoomHead, RoomMember};
 use roundtable_model::table::{Change, Order};
 use roundtable_model::{
-    Answer, Entity, Expiry, MessageId, Misfit, RequestId, RoomId, RoomScope, Span, Time, UserId,
+    Answer, Entity, Expiry, MessageId, Misfit, RequestId, RoomId, RoomScope, Span, TYPE, Time,
+    UserId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -190,7 +191,7 @@ impl Messages {
     /// well, so that whoever listens here is told at once.
     pub fn apply(&self, changes: &[Change]) {
         let new = changes.iter().filter_map(|change| change.new.as_ref());
-        let messages = new.filter(|item| item.text("type") == Some(Message::SHAPE.name));
+        let messages = new.filter(|item| item.text(TYPE) == Some(Message::SHAPE.name));
         for item in messages {
             if let Ok(message) = Message::from_item(item) {
                 self.bells.ring(&message.room_id);

@@ -176,7 +176,7 @@ impl Dynamo {
             };
             let next = match (&answer.next_shard_iterator, answer.records()) {
                 (Some(next), []) => next.clone(),
-                _ => return self.stream_page(table, &read, place, iterator, answer),
+                _ => return self.stream_page(table, read, place, iterator, answer),
             };
             iterator = next;
             empty_left = empty_left.saturating_sub(1);

@@ -379,13 +379,11 @@ async fn let_upkeep_pass(engine: &Engine, clock: &ManualClock) {
 }
 
 async fn read_after(table: &Table, sequence: u64) -> Result<usize, Error> {
-    let read = StreamRead {
-        shard: table.stream_shards().await.unwrap()[0].id.clone(),
-        start: StreamStart::After(Sequence::from(sequence)),
-        limit: 10,
-        wait: Duration::ZERO,
-        filter: None,
-    };
+    let read = StreamRead::new(
+        table.stream_shards().await.unwrap()[0].id.clone(),
+        StreamStart::After(Sequence::from(sequence)),
+    )
+    .limit(10);
     table.stream_read(read).await.map(|page| page.changes.len())
 }
 

@@ -320,7 +320,7 @@ async fn expired_items_are_gone_at_their_second_and_swept_once() {
     let mut start = StreamStart::Oldest;
     loop {
         let shard = table.stream_shards().await.unwrap()[0].id.clone();
-        let read = StreamRead { shard, start, limit: 500, wait: Duration::ZERO, filter: None };
+        let read = StreamRead::new(shard, start).limit(500);
         let page = table.stream_read(read).await.unwrap();
         if page.changes.is_empty() {
             break;

@@ -41,13 +41,8 @@ async fn check(table: &Table) {
     assert_eq!(day.items.len(), 16, "seven was deleted");
     let gone = table.get(Get::new(Key::new("USER#ana", "POST#007"))).await.unwrap();
     assert!(gone.item.is_none());
-    let read = StreamRead {
-        shard: table.stream_shards().await.unwrap()[0].id.clone(),
-        start: StreamStart::Oldest,
-        limit: 1000,
-        wait: Duration::ZERO,
-        filter: None,
-    };
+    let read =
+        StreamRead::new(table.stream_shards().await.unwrap()[0].id.clone(), StreamStart::Oldest);
     assert_eq!(table.stream_read(read).await.unwrap().changes.len(), 52);
 }
 

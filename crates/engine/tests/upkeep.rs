@@ -90,13 +90,10 @@ async fn large_items_that_expire_together_go_in_several_records_once_each() {
     until(|| engine.metrics().expired == 40);
     let after = engine.metrics().group_bytes;
     assert!(after.count >= before.count + 3, "40 items of 390 KB fit into no single record");
-    let mut read = StreamRead {
-        shard: table.stream_shards().await.unwrap().first().unwrap().id.clone(),
-        start: StreamStart::Oldest,
-        limit: 1000,
-        wait: Duration::ZERO,
-        filter: None,
-    };
+    let mut read = StreamRead::new(
+        table.stream_shards().await.unwrap().first().unwrap().id.clone(),
+        StreamStart::Oldest,
+    );
     let mut removals = 0;
     loop {
         let page = table.stream_read(read.clone()).await.unwrap();

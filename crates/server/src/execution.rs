@@ -84,7 +84,7 @@ impl Execution {
     async fn answered(&self, prepared: Prepared) -> Response {
         let (limit, kind) = (self.patience(), prepared.kind);
         let answer = self.turns.within(limit, kind, self.schema.answer(prepared)).await;
-        answer.unwrap_or_else(|place| given_up(place, limit, kind))
+        answer.unwrap_or_else(|at| out_of_time(at, limit, kind))
     }
 
     /// Answers one request as often as there is something to tell.
@@ -115,7 +115,7 @@ impl Execution {
                         Ok(answer) => (answer?, Some(stream)),
                         // Whoever listens may wait for as long as nothing happens.
                         Err(_) if kind == Some(OperationType::Subscription) => continue,
-                        Err(place) => (given_up(place, limit, kind), None),
+                        Err(at) => (out_of_time(at, limit, kind), None),
                     };
                     execution.count(&answer);
                     return Some((answer, rest));
@@ -161,10 +161,10 @@ impl Execution {
     }
 }
 
-/// What took too long is given up. A change may have been written by then: it is told so, and that its
-/// `requestId` makes it safe to ask again.
-fn given_up(place: OutOfTime, limit: Duration, kind: Option<OperationType>) -> Response {
-    if place == OutOfTime::Waiting {
+/// The answer to what ran out of time. What never had its turn was not begun. Of the rest, a change may have
+/// been written: it is told so, and that its `requestId` makes it safe to ask again.
+fn out_of_time(at: OutOfTime, limit: Duration, kind: Option<OperationType>) -> Response {
+    if at == OutOfTime::Waiting {
         return Refused::new(Code::RateLimited, "too much is asked here; try again later").into();
     }
     let given_up = format!("this took longer than {} seconds and was given up", limit.as_secs());
@@ -228,7 +228,7 @@ mod tests {
     fn a_change_that_took_too_long_may_have_been_done() {
         let limit = Duration::from_secs(30);
         let code = |kind: OperationType| {
-            let answer = given_up(OutOfTime::Working, limit, Some(kind));
+            let answer = out_of_time(OutOfTime::Working, limit, Some(kind));
             assert!(!is_unasked(&answer));
             let [error] = answer.errors.as_slice() else { panic!("{answer:?}") };
             let tells = error.message.contains("ask again with the same requestId");

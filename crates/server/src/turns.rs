@@ -22,7 +22,7 @@ const EACH: usize = 2;
 pub(crate) struct Turns(Option<Arc<Semaphore>>);
 
 /// Where something was when its time was over.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutOfTime {
     /// It had not begun.
     Waiting,

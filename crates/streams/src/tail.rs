@@ -20,8 +20,7 @@ const PAGES_MAX: usize = 8;
 pub(crate) struct Tail {
     table: Table,
     shard: String,
-    /// Changes that any of the processors wants. Of all the others, most of which are copies in feeds, none
-    /// is even made.
+    /// The changes that any of the processors wants. Most others are copies in feeds.
     wanted: Condition,
     pages: Mutex<VecDeque<Kept>>,
     /// How far anybody has read.
@@ -50,7 +49,8 @@ pub(crate) struct Page {
 struct Kept {
     /// Where it was read from: nowhere, from the oldest change there was.
     after: Option<Sequence>,
-    /// What was before this may be missing from it.
+    /// What was before this may be missing from it. Where it was read from nowhere, that is the first
+    /// change in it.
     from: Option<Sequence>,
     page: Arc<Page>,
 }
@@ -106,9 +106,8 @@ impl Tail {
             return Ok(page);
         }
         let start = after.cloned().map_or(StreamStart::Oldest, StreamStart::After);
-        let shard = self.shard.clone();
-        let filter = Some(self.wanted.clone());
-        let read = StreamRead { shard, start, limit: READ_CHANGES_MAX, wait, filter };
+        let read = StreamRead::new(&self.shard, start).limit(READ_CHANGES_MAX).wait(wait);
+        let read = read.filter(self.wanted.clone());
         let page = self.table.stream_read(read).await?;
         let first = page.changes.first().map(|change| change.sequence.clone());
         let unwanted = page.evaluated - page.changes.len();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::iter::successors;
 use std::time::Duration;
 
-use crate::{Condition, Invalid, Item, Key, TableDefinition};
+use crate::{Condition, Invalid, Item, Key, TableDefinition, limits};
 
 /// The digits of a sequence number as text: DynamoDB's are up to 40 long.
 const SEQUENCE_DIGITS: usize = 40;
@@ -146,18 +146,46 @@ pub struct StreamRead {
     pub start: StreamStart,
     /// How many changes to look at; the filter comes after.
     pub limit: usize,
-    /// How long to wait for the first change when there is none.
+    /// How long to wait for the first change, wanted or not, when there is none.
     pub wait: Duration,
-    /// Which of the changes looked at to return: those of which this holds before or after.
+    /// Which of the changes looked at to return: those of an item of which this holds, before or after, where
+    /// there is one. It may be asked about keys as well.
     pub filter: Option<Condition>,
 }
 
 impl StreamRead {
+    /// As much as there may be in a page, of all changes, without waiting.
+    pub fn new(shard: impl Into<String>, start: StreamStart) -> Self {
+        let (limit, wait) = (limits::STREAM_CHANGES_MAX, Duration::ZERO);
+        Self { shard: shard.into(), start, limit, wait, filter: None }
+    }
+
+    /// Looking at so many changes at most.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Waiting for the first so long.
+    #[must_use]
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// Returning only these.
+    #[must_use]
+    pub fn filter(mut self, filter: Condition) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
     /// Whether a change between these two is to be returned.
     pub fn wants(&self, old: Option<&Item>, new: Option<&Item>) -> bool {
-        let holds =
-            |item: &Item| self.filter.as_ref().is_none_or(|filter| filter.holds(Some(item)));
-        [new, old].into_iter().flatten().any(holds)
+        self.filter.as_ref().is_none_or(|filter| {
+            [new, old].into_iter().flatten().any(|item| filter.holds(Some(item)))
+        })
     }
 }
 

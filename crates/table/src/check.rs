@@ -12,8 +12,8 @@ use crate::limits::{self, Limit};
 use crate::update::Action;
 use crate::{
     BatchGet, BatchWrite, Check, Condition, Delete, Get, Invalid, Item, Key, Merge, Path, Position,
-    Put, Query, Scalar, Scan, SortRange, TableDefinition, TableGet, TableWrite, Term, Transaction,
-    Update, Write,
+    Put, Query, Scalar, Scan, SortRange, StreamRead, TableDefinition, TableGet, TableWrite, Term,
+    Transaction, Update, Write,
 };
 
 type Checked = Result<(), Invalid>;
@@ -216,6 +216,14 @@ impl TableDefinition {
         self.check_projection(&scan.projection, scan.filter.as_ref())?;
         self.check_carried(index, &scan.projection, scan.filter.as_ref())?;
         scan.filter.as_ref().map_or(Ok(()), check_condition)
+    }
+
+    pub(crate) fn check_stream_read(&self, read: &StreamRead) -> Checked {
+        if read.limit == 0 {
+            return Err(Invalid::ZeroLimit);
+        }
+        at_most(Limit::StreamChanges, read.limit, limits::STREAM_CHANGES_MAX, &*self.name)?;
+        read.filter.as_ref().map_or(Ok(()), check_condition)
     }
 
     pub(crate) fn check_merge(&self, merge: &Merge) -> Checked {

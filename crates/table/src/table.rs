@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use crate::backend::{Backend, Found, FoundMany, Page, SharedBackend, Written};
 use crate::check::check_transact_get;
-use crate::limits::{self, Limit};
 use crate::trace::{Observer, Operation};
 use crate::{
     BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, Invalid, Merge, Put, Query, Result,
@@ -193,14 +192,7 @@ impl Table {
     /// Reads a part of a shard of the stream.
     pub async fn stream_read(&self, read: StreamRead) -> Result<StreamPage> {
         self.check_stream()?;
-        let max = limits::STREAM_CHANGES_MAX;
-        if read.limit == 0 {
-            return Err(Invalid::ZeroLimit.into());
-        }
-        if read.limit > max {
-            let (limit, subject) = (Limit::StreamChanges, self.definition.name.clone());
-            return Err(Invalid::OverLimit { limit, actual: read.limit, max, subject }.into());
-        }
+        self.definition.check_stream_read(&read)?;
         self.backend().stream_read(&self.definition, read).await
     }
 

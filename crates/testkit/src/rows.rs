@@ -1,8 +1,8 @@
 //! Items as lines that a test can quote.
 
-use roundtable_model::SCHEMA;
 use roundtable_model::shape::{EntityShape, FieldShape};
 use roundtable_model::table::{Item, Query, Table, ValueRef};
+use roundtable_model::{SCHEMA, TYPE};
 
 /// The lines of a partition.
 pub(crate) async fn of(table: &Table, partition: &str, prefix: &str) -> Vec<String> {
@@ -16,7 +16,7 @@ fn line(item: &Item) -> String {
     let mut words = vec![item.text("SK").unwrap_or("?").to_owned()];
     let entity = SCHEMA
         .iter()
-        .find_map(|table| table.entity(item.text("type").unwrap_or_default()))
+        .find_map(|table| table.entity(item.text(TYPE).unwrap_or_default()))
         .unwrap_or_else(|| panic!("{item:?} is of no known type"));
     for field in entity.fields.iter().filter(|field| is_told(entity, field)) {
         if let Some(value) = item.get(field.attribute) {

@@ -32,9 +32,9 @@ struct State {
     beneath: Option<String>,
     /// Where all shards ended and had children, by the sequences beneath; `None` for the beginning.
     cuts: Vec<Option<Sequence>>,
-    /// The last change that was shown to anybody.
+    /// The last change that anybody looked at.
     head: Option<Sequence>,
-    /// How many were.
+    /// How many were looked at.
     shown: usize,
 }
 
@@ -50,7 +50,7 @@ impl Split {
         Self { inner, state: Arc::clone(&self.state) }
     }
 
-    /// How many changes it has shown to anybody.
+    /// How many changes anybody has looked at, wanted or not.
     pub fn shown(&self) -> usize {
         self.state.lock().shown
     }
@@ -79,7 +79,7 @@ impl Split {
     ) -> Result<StreamPage> {
         let start = after.map_or(StreamStart::Oldest, StreamStart::After);
         let shard = self.shard_beneath(table).await?;
-        let read = StreamRead { shard, start, limit: READ_CHANGES, wait, filter: None };
+        let read = StreamRead::new(shard, start).limit(READ_CHANGES).wait(wait);
         self.inner.stream_read(table, read).await
     }
 

@@ -6,7 +6,6 @@
 //! suspects is read again in full.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
 
 use roundtable_model::table::limits::STREAM_CHANGES_MAX;
 use roundtable_model::table::{
@@ -319,7 +318,7 @@ impl<'a> Stream<'a> {
 
 /// A read of what is there, without waiting for more.
 pub(crate) fn reading(shard: &str, start: StreamStart, limit: usize) -> StreamRead {
-    StreamRead { shard: shard.to_owned(), start, limit, wait: Duration::ZERO, filter: None }
+    StreamRead::new(shard.to_owned(), start).limit(limit)
 }
 
 #[cfg(test)]

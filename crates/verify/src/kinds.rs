@@ -3,15 +3,12 @@
 use roundtable_model::entities;
 use roundtable_model::shape::{EntityShape, Index};
 use roundtable_model::table::{Item, Key, Number, ValueRef};
-use roundtable_model::{Entity, Error, IndexKeys, Result};
+use roundtable_model::{Entity, Error, IndexKeys, Result, TYPE};
 
 use crate::books::Entry;
 use crate::finding::{Finding, Invariant, Remedy};
 use crate::subject::{Subject, shown};
 use crate::tell::{Rules, Tell};
-
-/// Where the name of an entity is.
-const TYPE: &str = "type";
 
 /// Judges an item of one entity.
 type Judge = fn(&Item, &Rules, &mut dyn FnMut(Entry), &mut dyn FnMut(Finding));

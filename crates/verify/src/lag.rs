@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use roundtable_model::TYPE;
 use roundtable_model::entities::Checkpoint;
 use roundtable_model::shape::Index;
 use roundtable_model::table::limits::STREAM_CHANGES_MAX;
@@ -115,8 +116,7 @@ async fn count(core: &Table, mut start: StreamStart, lag: &mut Lag) -> Result<()
                 Err(error) => return Err(error.into()),
             };
         for change in &page.changes {
-            let kind =
-                change.new.as_ref().or(change.old.as_ref()).and_then(|item| item.text("type"));
+            let kind = change.new.as_ref().or(change.old.as_ref()).and_then(|item| item.text(TYPE));
             lag.changes += 1;
             lag.facts += u64::from(kind.is_some_and(|kind| FACTS.contains(&kind)));
         }

@@ -8,7 +8,7 @@ use roundtable_model::entities::{
 };
 use roundtable_model::shape::Index;
 use roundtable_model::table::Item;
-use roundtable_model::{Answer, MemberStatus, RoomId, RoomScope, Time, UserId};
+use roundtable_model::{Answer, MemberStatus, RoomId, RoomScope, TYPE, Time, UserId};
 
 use crate::books::{Book, Entry};
 use crate::finding::{Finding, Invariant, Remedy};
@@ -50,7 +50,7 @@ impl Runs {
             *self = Self { partition: partition.to_owned(), ..Self::default() };
         }
         // One that cannot be read is a finding of its own.
-        match item.text("type") {
+        match item.text(TYPE) {
             Some("Group") => {
                 self.room_of_group = Group::from_item(item).ok().map(|group| group.room_id);
             }

@@ -112,8 +112,7 @@ pub(super) async fn changes_now(table: &Table) -> Vec<Change> {
     for shard in table.stream_shards().await.unwrap() {
         let mut start = StreamStart::Oldest;
         loop {
-            let (shard, wait) = (shard.id.clone(), Duration::ZERO);
-            let read = StreamRead { shard, start: start.clone(), limit: 100, wait, filter: None };
+            let read = StreamRead::new(&shard.id, start.clone()).limit(100);
             let page = table.stream_read(read).await.unwrap();
             if page.changes.is_empty() {
                 break;

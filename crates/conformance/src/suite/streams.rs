@@ -27,7 +27,7 @@ async fn shard(table: &Table) -> Shard {
 
 async fn read(table: &Table, start: StreamStart, limit: usize, wait_ms: u64) -> StreamPage {
     let (shard, wait) = (shard(table).await.id, Duration::from_millis(wait_ms));
-    table.stream_read(StreamRead { shard, start, limit, wait, filter: None }).await.unwrap()
+    table.stream_read(StreamRead::new(shard, start).limit(limit).wait(wait)).await.unwrap()
 }
 
 pub(super) async fn a_new_item_is_an_insert(bench: &Bench) {
@@ -131,8 +131,7 @@ pub(super) async fn sequences_rise_within_a_shard(bench: &Bench) {
     put_all(&table, (0..10).map(|at| row("p", &at.to_string()))).await;
     changes(&table, 10).await;
     for shard in table.stream_shards().await.unwrap() {
-        let (start, wait) = (StreamStart::Oldest, Duration::ZERO);
-        let read = StreamRead { shard: shard.id, start, limit: 100, wait, filter: None };
+        let read = StreamRead::new(shard.id, StreamStart::Oldest).limit(100);
         let page = table.stream_read(read).await.unwrap();
         assert!(page.changes.is_sorted_by(|a, b| a.sequence < b.sequence));
     }
@@ -248,26 +247,38 @@ pub(super) async fn a_filter_leaves_changes_out(bench: &Bench) {
     put(&table, row("p", "4")).await;
     table.delete(Delete::new(Key::new("p", "3"))).await.unwrap();
     let all = changes(&table, 6).await;
-    let shard = shard(&table).await.id;
-    let read = |start, limit, filter| {
-        let (table, shard, filter) = (table.clone(), shard.clone(), Some(filter));
-        let read = StreamRead { shard, start, limit, wait: Duration::ZERO, filter };
-        async move { table.stream_read(read).await.unwrap() }
+    let was_or_is_blue = [1, 2, 3, 5].map(|at: usize| all[at].clone());
+
+    let (shard, mut start) = (shard(&table).await.id, StreamStart::Oldest);
+    let (mut blue, mut looked_at) = (Vec::new(), 0);
+    while looked_at < all.len() {
+        let read = StreamRead::new(&shard, start).limit(2).filter(attribute("color").eq("blue"));
+        let page = table.stream_read(read).await.unwrap();
+        assert!(page.evaluated <= 2, "the limit is on what is looked at: {page:?}");
+        looked_at += page.evaluated;
+        assert_eq!(page.next.as_ref(), Some(&all[looked_at - 1].sequence));
+        start = StreamStart::After(all[looked_at - 1].sequence.clone());
+        blue.extend(page.changes);
+    }
+    assert_eq!((blue.as_slice(), looked_at), (&was_or_is_blue[..], all.len()));
+}
+
+/// Whoever waits is told of what the filter leaves out, too: that is how far they have come.
+pub(super) async fn a_waiting_read_wakes_up_for_what_is_filtered_out(bench: &Bench) {
+    let table = bench.table().await;
+    put(&table, row("p", "1")).await;
+    let last = changes(&table, 1).await.remove(0).sequence;
+    let read = StreamRead::new(shard(&table).await.id, StreamStart::After(last.clone()));
+    let read = read.wait(Duration::from_mins(1)).filter(exists("color"));
+    let waiting = {
+        let table = table.clone();
+        tokio::spawn(async move { table.stream_read(read).await.unwrap() })
     };
-    let is_blue = || attribute("color").eq("blue");
-    let blue = read(StreamStart::Oldest, 10, is_blue()).await;
-    let was_or_is = [1, 2, 3, 5].map(|at: usize| all[at].clone());
-    assert_eq!((blue.changes.as_slice(), blue.evaluated), (&was_or_is[..], 6));
-
-    // The limit is on what is looked at.
-    let two = read(StreamStart::Oldest, 2, is_blue()).await;
-    assert_eq!((two.changes.as_slice(), two.evaluated), (&all[1..2], 2));
-    assert_eq!(two.next.as_ref(), Some(&all[1].sequence));
-
-    let after = StreamStart::After(all[2].sequence.clone());
-    let none = read(after, 10, attribute("color").eq("green")).await;
-    assert_eq!((none.changes.as_slice(), none.evaluated), (&[][..], 3));
-    assert_eq!(none.next.as_ref(), Some(&all[5].sequence));
+    tokio::task::yield_now().await;
+    put(&table, row("p", "2")).await;
+    let page = waiting.await.unwrap();
+    assert_eq!((page.changes.as_slice(), page.evaluated), (&[][..], 1));
+    assert!(page.next > Some(last));
 }
 
 pub(super) async fn a_waiting_read_wakes_up(bench: &Bench) {
@@ -299,35 +310,20 @@ pub(super) async fn a_table_without_stream_refuses(bench: &Bench) {
     put(&table, subject()).await;
     let words = invalid(table.stream_shards().await);
     assert!(matches!(words, Invalid::Refused { .. }));
-    let (shard, start) = ("any".to_owned(), StreamStart::Oldest);
-    let read = StreamRead { shard, start, limit: 1, wait: Duration::ZERO, filter: None };
-    let words = invalid(table.stream_read(read).await);
+    let words = invalid(table.stream_read(StreamRead::new("any", StreamStart::Oldest)).await);
     assert!(matches!(words, Invalid::Refused { .. }));
 }
 
 pub(super) async fn an_unknown_shard_is_an_error(bench: &Bench) {
     let table = bench.table().await;
-    let shard = "shardId-00000000000000000000-00000000".to_owned();
-    let read = StreamRead {
-        shard,
-        start: StreamStart::Oldest,
-        limit: 1,
-        wait: Duration::ZERO,
-        filter: None,
-    };
+    let read = StreamRead::new("shardId-00000000000000000000-00000000", StreamStart::Oldest);
     assert!(table.stream_read(read).await.is_err());
 }
 
 pub(super) async fn a_stream_read_has_limits(bench: &Bench) {
     let table = bench.table().await;
     let shard = shard(&table).await.id;
-    let read = |limit| StreamRead {
-        shard: shard.clone(),
-        start: StreamStart::Oldest,
-        limit,
-        wait: Duration::ZERO,
-        filter: None,
-    };
+    let read = |limit| StreamRead::new(shard.clone(), StreamStart::Oldest).limit(limit);
     assert_eq!(invalid(table.stream_read(read(0)).await), Invalid::ZeroLimit);
     let expected = Invalid::OverLimit {
         limit: Limit::StreamChanges,
@@ -336,6 +332,9 @@ pub(super) async fn a_stream_read_has_limits(bench: &Bench) {
         subject: table.definition().name.clone(),
     };
     assert_eq!(invalid(table.stream_read(read(1001)).await), expected);
+    let long = read(1).filter(attribute("n").one_of(0..=100));
+    let words = invalid(table.stream_read(long).await);
+    assert!(matches!(words, Invalid::OverLimit { limit: Limit::InOperands, actual: 101, .. }));
 }
 
 pub(super) async fn many_changes_are_all_there(bench: &Bench) {

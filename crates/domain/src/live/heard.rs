@@ -3,13 +3,11 @@
 use roundtable_model::entities::{Activity, Comment, Follow, GroupMember, Like, Post, Quest};
 use roundtable_model::table::{Change, Item};
 use roundtable_model::{
-    ActivityId, ActorId, Answer, CommentId, Entity, FollowStatus, PostId, QuestId, Time, UserId,
+    ActivityId, ActorId, Answer, CommentId, Entity, FollowStatus, PostId, QuestId, TYPE, Time,
+    UserId,
 };
 
 use super::Matter;
-
-/// The attribute that names an item's entity.
-const TYPE: &str = "type";
 
 /// Something that happened, and to what. What it is by now is read when it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]

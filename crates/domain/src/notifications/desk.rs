@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Notification;
 use roundtable_model::table::{Change, Item};
-use roundtable_model::{Answer, NotificationId, NotificationKind};
+use roundtable_model::{Answer, NotificationId, NotificationKind, TYPE};
 use tokio::sync::watch;
 
 use super::{NotificationError, Notifications};
@@ -117,7 +117,7 @@ fn written(change: &Change) -> Option<News> {
 }
 
 fn read(item: Option<&Item>) -> Option<Notification> {
-    let item = item.filter(|item| item.text("type") == Some(Notification::ENTITY.name))?;
+    let item = item.filter(|item| item.text(TYPE) == Some(Notification::ENTITY.name))?;
     Notification::from_item(item).inspect_err(|error| tracing::warn!(%error, "unreadable")).ok()
 }
 

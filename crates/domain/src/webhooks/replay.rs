@@ -1,7 +1,5 @@
 //! Telling an endpoint again what it has missed, as far as the stream still knows it.
 
-use std::time::Duration;
-
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Job, Webhook};
 use roundtable_model::table::{Sequence, StreamRead, StreamStart};
@@ -55,7 +53,7 @@ impl Webhooks {
         let is_listed = |id: &String| shards.iter().any(|known| known.id == *id);
         for shard in shards.iter().filter(|each| !each.parent.as_ref().is_some_and(is_listed)) {
             let (shard, start) = (shard.id.clone(), StreamStart::Oldest);
-            let read = StreamRead { shard, start, limit: 1, wait: Duration::ZERO, filter: None };
+            let read = StreamRead::new(shard, start).limit(1);
             let page = table.stream_read(read).await?;
             if let Some(change) = page.changes.first() {
                 let whole = change.sequence <= Sequence::from(1);

@@ -6,7 +6,6 @@ use std::time::Duration;
 use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_domain::{Code, FeedEntry, Feeds, LiveFeed, Page, PageInput, Refusal};
-use roundtable_model::table::limits::STREAM_CHANGES_MAX;
 use roundtable_model::table::{Change, ManualClock, Shard, Store, StreamRead, StreamStart};
 use roundtable_testkit::{Split, Town, Yielding, stop_at};
 use tokio::time::timeout;
@@ -207,8 +206,7 @@ async fn all_changes(town: &Town) -> Vec<Change> {
     let table = town.ground().core().table();
     let mut changes = Vec::new();
     for Shard { id: shard, .. } in table.stream_shards().await.unwrap() {
-        let (start, limit, wait) = (StreamStart::Oldest, STREAM_CHANGES_MAX, Duration::ZERO);
-        let read = StreamRead { shard, start, limit, wait, filter: None };
+        let read = StreamRead::new(shard, StreamStart::Oldest);
         changes.extend(table.stream_read(read).await.unwrap().changes);
     }
     changes

@@ -1,7 +1,6 @@
 //! What happens, told to those who listen, where somebody else reads the stream.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
@@ -17,8 +16,7 @@ use roundtable_testkit::{Town, Yielding, stop_at};
 async fn changes(town: &Town) -> Vec<Change> {
     let table = town.ground().core().table();
     let shard = table.stream_shards().await.unwrap().remove(0).id;
-    let (limit, wait) = (1_000, Duration::ZERO);
-    let read = StreamRead { shard, start: StreamStart::Oldest, limit, wait, filter: None };
+    let read = StreamRead::new(shard, StreamStart::Oldest);
     table.stream_read(read).await.unwrap().changes
 }
 

@@ -1,7 +1,5 @@
 //! Expired items are absent to everyone, long before the server sweeps them.
 
-use std::time::Duration;
-
 use roundtable_table::{
     BatchGet, ChangeKind, Delete, Error, Get, Put, Returning, StreamRead, StreamStart, Table,
     TableGet, Update, attribute, exists, item, not_exists,
@@ -79,13 +77,9 @@ async fn conditional_updates_may_begin_anew() {
 }
 
 async fn changes(table: &Table) -> Vec<(ChangeKind, bool)> {
-    let read = StreamRead {
-        shard: table.stream_shards().await.unwrap()[0].id.clone(),
-        start: StreamStart::Oldest,
-        limit: 100,
-        wait: Duration::ZERO,
-        filter: None,
-    };
+    let read =
+        StreamRead::new(table.stream_shards().await.unwrap()[0].id.clone(), StreamStart::Oldest)
+            .limit(100);
     let page = table.stream_read(read).await.unwrap();
     page.changes.iter().map(|change| (change.kind(), change.expired)).collect()
 }

@@ -211,13 +211,11 @@ async fn a_takeover_loses_and_repeats_nothing() {
         let held = leases.balance(&listed, Vec::new()).await.unwrap();
         let mut lease = held.into_iter().next().expect("the one before has expired");
         for _ in 0..reads {
-            let read = StreamRead {
-                shard: lease.shard.clone(),
-                start: lease.checkpoint.clone().map_or(StreamStart::Oldest, StreamStart::After),
-                limit: 3,
-                wait: Duration::ZERO,
-                filter: None,
-            };
+            let read = StreamRead::new(
+                lease.shard.clone(),
+                lease.checkpoint.clone().map_or(StreamStart::Oldest, StreamStart::After),
+            )
+            .limit(3);
             let page = table.stream_read(read).await.unwrap();
             let Some(last) = page.changes.last().map(|change| change.sequence.clone()) else {
                 break;

@@ -206,7 +206,7 @@ fn record(sequence: u64, rest: &str) -> String {
 }
 
 fn read(start: StreamStart) -> StreamRead {
-    StreamRead { shard: "shard".into(), start, limit: 10, wait: Duration::ZERO, filter: None }
+    StreamRead::new("shard", start).limit(10)
 }
 
 #[tokio::test]

@@ -11,13 +11,9 @@ use crate::server::Server;
 
 async fn read(table: &Table, start: StreamStart, limit: usize, wait_ms: u64) -> StreamPage {
     let shards = table.stream_shards().await.unwrap();
-    let read = StreamRead {
-        shard: shards[0].id.clone(),
-        start,
-        limit,
-        wait: Duration::from_millis(wait_ms),
-        filter: None,
-    };
+    let read = StreamRead::new(shards[0].id.clone(), start)
+        .limit(limit)
+        .wait(Duration::from_millis(wait_ms));
     table.stream_read(read).await.unwrap()
 }
 
@@ -110,13 +106,11 @@ async fn a_table_made_again_can_be_read_on() {
 async fn a_shard_that_is_not_there_was_trimmed() {
     let server = Server::start().await;
     let table = server.table().await;
-    let read = StreamRead {
-        shard: "shardId-00000001234567890123-deadbeef".into(),
-        start: StreamStart::After(Sequence::from(5)),
-        limit: 1,
-        wait: Duration::ZERO,
-        filter: None,
-    };
+    let read = StreamRead::new(
+        "shardId-00000001234567890123-deadbeef",
+        StreamStart::After(Sequence::from(5)),
+    )
+    .limit(1);
     // Amazon's own servers say so; the in-process one takes any name for an empty shard.
     match table.stream_read(read).await {
         Err(Error::StreamTrimmed { .. }) => {}

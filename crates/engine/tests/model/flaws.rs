@@ -190,6 +190,7 @@ impl Around for Flawed {
         if let Some(last) = page.changes.last().cloned() {
             if self.strikes(Flaw::DoubledChange) {
                 page.changes.push(last);
+                page.evaluated += 1;
             } else if self.strikes(Flaw::MissingChange) {
                 page.changes.pop();
             }

@@ -1,10 +1,9 @@
 //! Follows a table's stream on both sides, and reads parts of it again.
 
-use std::time::Duration;
-
 use futures::FutureExt;
 use roundtable_table::{
-    Change, Error, Item, Result, Sequence, StreamPage, StreamRead, StreamStart, Table, limits,
+    Change, Error, Item, Result, Sequence, StreamPage, StreamRead, StreamStart, Table, attribute,
+    limits,
 };
 
 use crate::pages::{Mismatch, same};
@@ -69,11 +68,22 @@ impl Followed {
             Err(Error::StreamTrimmed { .. }) if at + kept < changes.len() => Ok(true),
             Err(error) => Err(failed(error)),
             Ok(page) if is_page_of(&page.changes, changes.iter().skip(at + 1).take(limit)) => {
-                Ok(false)
+                sifted(table, after, page, limit).map(|()| false)
             }
             Ok(page) => Err(format!("after {after:?} come {page:?}\nin {changes:?}")),
         }
     }
+}
+
+/// Reads a page after this change again, with a filter: what does not pass it is looked at all the same.
+fn sifted(table: &Table, after: &Change, page: StreamPage, limit: usize) -> Result<(), Mismatch> {
+    let partition = &table.definition().key.partition.name;
+    let read = StreamRead::new(ENGINE_SHARD, StreamStart::After(after.sequence.clone()));
+    let few = attribute(partition.as_str()).le(after.key.partition.clone());
+    let read = read.limit(limit).filter(few);
+    let mut expected = page;
+    expected.changes.retain(|change| read.wants(change.old.as_ref(), change.new.as_ref()));
+    same(at_once(table, read), Ok(expected)).map(drop)
 }
 
 /// Whether `page` is all of `expected`, or as much of it as fits into a page.
@@ -85,8 +95,10 @@ fn is_page_of<'a>(page: &[Change], expected: impl Iterator<Item = &'a Change> + 
 }
 
 fn read(table: &Table, shard: &str, start: StreamStart, limit: usize) -> Result<StreamPage> {
-    let read =
-        StreamRead { shard: shard.to_owned(), start, limit, wait: Duration::ZERO, filter: None };
+    at_once(table, StreamRead::new(shard, start).limit(limit))
+}
+
+fn at_once(table: &Table, read: StreamRead) -> Result<StreamPage> {
     // A read that has to wait, if only for the timer's next tick, has found nothing.
     let answer = table.stream_read(read).now_or_never();
     answer.unwrap_or_else(|| Ok(StreamPage::default()))

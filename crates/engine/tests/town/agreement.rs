@@ -45,13 +45,7 @@ pub(crate) async fn fold(table: &Table) -> BTreeMap<String, Option<Item>> {
     let mut start = StreamStart::Oldest;
     let mut last: Option<Sequence> = None;
     loop {
-        let read = StreamRead {
-            shard: shard.clone(),
-            start,
-            limit: 100,
-            wait: Duration::ZERO,
-            filter: None,
-        };
+        let read = StreamRead::new(shard.clone(), start).limit(100);
         let page = table.stream_read(read).await.unwrap();
         if page.changes.is_empty() && page.next == last {
             return state;

@@ -4,7 +4,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
 
 use futures::stream::{SelectAll, select_all};
 use futures::{Stream, StreamExt};
@@ -38,11 +37,7 @@ async fn changes(hidden: &Hidden) -> Vec<Change> {
     let shard = table.stream_shards().await.unwrap().remove(0).id;
     let (mut all, mut start) = (Vec::new(), StreamStart::Oldest);
     loop {
-        let (shard, limit, wait) = (shard.clone(), 1_000, Duration::ZERO);
-        let page = table
-            .stream_read(StreamRead { shard, start, limit, wait, filter: None })
-            .await
-            .unwrap();
+        let page = table.stream_read(StreamRead::new(&shard, start)).await.unwrap();
         if page.changes.is_empty() {
             return all;
         }

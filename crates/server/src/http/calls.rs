@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use futures::stream::{self, StreamExt as _};
 use roundtable_domain::Code;
-use roundtable_graphql::{Answer, Limits, Refused, is_unasked};
+use roundtable_graphql::{Answer, Limits, Refused, code_of, is_unasked};
 
 use super::App;
 use super::bodies::{Collected, NotCollected, Room};
@@ -116,7 +116,12 @@ fn one(headers: &HeaderMap, answer: &async_graphql::Response) -> Response {
     if !accepts(headers, GRAPHQL_JSON) {
         return json(StatusCode::OK, JSON, Answer(answer).to_json());
     }
-    let status = if is_unasked(answer) { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let is_busy = |error| code_of(error) == Code::RateLimited.as_str();
+    let status = match answer.errors.as_slice() {
+        _ if !is_unasked(answer) => StatusCode::OK,
+        [error] if is_busy(error) => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::BAD_REQUEST,
+    };
     json(status, HeaderValue::from_static(GRAPHQL_JSON), Answer(answer).to_json())
 }
 
@@ -184,6 +189,20 @@ fn parse(body: &[u8], limits: &Limits) -> Result<Asked, Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whoever knows the difference is told by the status whether to ask otherwise, or later.
+    #[test]
+    fn what_was_not_begun_has_a_status_of_its_own() {
+        let mut knows = HeaderMap::new();
+        knows.insert(header::ACCEPT, HeaderValue::from_static(GRAPHQL_JSON));
+        let status =
+            |headers: &HeaderMap, code| one(headers, &Refused::new(code, "no").into()).status();
+        assert_eq!(status(&knows, Code::BadRequest), StatusCode::BAD_REQUEST);
+        assert_eq!(status(&knows, Code::RateLimited), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(status(&HeaderMap::new(), Code::RateLimited), StatusCode::OK);
+        let begun = Refused::new(Code::RateLimited, "no").unfinished();
+        assert_eq!(one(&knows, &begun).status(), StatusCode::OK);
+    }
 
     #[test]
     fn events_are_for_those_who_would_rather_have_them() {

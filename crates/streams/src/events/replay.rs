@@ -53,13 +53,12 @@ impl Events {
         let shards = core.stream_shards().await?;
         let Some(place) = self.place(job, &shards)? else { return Ok(Next::Done) };
         let start = place.after.clone().map_or(StreamStart::Oldest, StreamStart::After);
-        let (shard, limit, wait) = (place.shard.clone(), PAGE_CHANGES_MAX, Duration::ZERO);
-        let page =
-            match core.stream_read(StreamRead { shard, start, limit, wait, filter: None }).await {
-                Ok(page) => page,
-                Err(Error::StreamTrimmed { .. }) => return Ok(place.forgotten(&shards)),
-                Err(error) => return Err(error.into()),
-            };
+        let read = StreamRead::new(&place.shard, start).limit(PAGE_CHANGES_MAX);
+        let page = match core.stream_read(read).await {
+            Ok(page) => page,
+            Err(Error::StreamTrimmed { .. }) => return Ok(place.forgotten(&shards)),
+            Err(error) => return Err(error.into()),
+        };
         self.let_wait(&webhook, from, &place, &page, job).await?;
         self.onward(place, &page, &shards).await
     }

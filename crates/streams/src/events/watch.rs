@@ -10,7 +10,7 @@ use roundtable_model::entities::{
     Share, Task, Upload, User, XpEntry,
 };
 use roundtable_model::table::{Change, Item, Scalar, ValueRef};
-use roundtable_model::{Entity, FollowStatus, MemberStatus, Time, UploadState, UserStatus};
+use roundtable_model::{Entity, FollowStatus, MemberStatus, TYPE, Time, UploadState, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use super::waiting::hash;
@@ -340,7 +340,7 @@ impl Happened {
     pub(super) fn of(change: &Change) -> Option<Self> {
         let name = entity(change)?;
         let watch = WATCHED.iter().find(|watch| watch.entity == name)?;
-        let is_there = |item: &&Item| item.text("type").is_some() && watch.there.holds(item);
+        let is_there = |item: &&Item| item.text(TYPE).is_some() && watch.there.holds(item);
         let old = change.old.as_ref().filter(is_there);
         let new = change.new.as_ref().filter(is_there);
         let (happening, item) = match (old, new) {

@@ -6,7 +6,7 @@ use roundtable_model::entities::{
 };
 use roundtable_model::table::{Delete, Item, Key, Transaction};
 use roundtable_model::{
-    Answer, Entity, EntityKind, PostId, Shard, Span, SubjectId, UserCount, rekey,
+    Answer, Entity, EntityKind, PostId, Shard, Span, SubjectId, TYPE, UserCount, rekey,
 };
 
 use super::Purge;
@@ -97,7 +97,7 @@ impl Purge {
     async fn remove_reactions(&self, found: Vec<(Key, Item)>) -> Result<(), Failure> {
         let (mut keys, mut comments) = (Vec::new(), Vec::new());
         for (key, item) in found {
-            match item.text("type").unwrap_or_default() {
+            match item.text(TYPE).unwrap_or_default() {
                 kind if kind == Comment::SHAPE.name => comments.push(Comment::from_item(&item)?),
                 kind if kind == Share::SHAPE.name => {
                     keys.push(told_of(&Share::from_item(&item)?));

@@ -1,10 +1,7 @@
 //! Passing over what is in the stream: for stores that were filled with items and with all that follows
 //! from them.
 
-use std::time::Duration;
-
 use roundtable_model::StreamShard;
-use roundtable_model::table::limits::STREAM_CHANGES_MAX;
 use roundtable_model::table::{Sequence, StreamRead, StreamStart};
 
 use super::Runner;
@@ -33,13 +30,7 @@ impl Runner {
         let mut last = None;
         loop {
             let start = last.clone().map_or(StreamStart::Oldest, StreamStart::After);
-            let read = StreamRead {
-                shard: shard.to_owned(),
-                start,
-                limit: STREAM_CHANGES_MAX,
-                wait: Duration::ZERO,
-                filter: None,
-            };
+            let read = StreamRead::new(shard.to_owned(), start);
             let page = self.shared.ground.core().table().stream_read(read).await?;
             let moved = page.next.is_some() && page.next != last;
             last = page.next.or(last);

@@ -1,7 +1,6 @@
 //! Likes, comments and shares, written straight into the table, and a naive count of them.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
@@ -243,11 +242,6 @@ pub(crate) fn like_key(post: &str, user: &str) -> Key {
 pub(crate) async fn changes(ground: &Ground) -> usize {
     let table = ground.core().table();
     let shard = table.stream_shards().await.unwrap().remove(0).id;
-    let (start, wait) = (StreamStart::Oldest, Duration::ZERO);
-    table
-        .stream_read(StreamRead { shard, start, limit: 1_000, wait, filter: None })
-        .await
-        .unwrap()
-        .changes
-        .len()
+    let read = StreamRead::new(shard, StreamStart::Oldest);
+    table.stream_read(read).await.unwrap().changes.len()
 }

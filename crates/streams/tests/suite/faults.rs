@@ -81,7 +81,8 @@ impl Faults {
         let reached = changes.last().map(|change| change.sequence.clone());
         let reached = reached.filter(|reached| reached > after);
         let next = if partial { reached.or(Some(after.clone())) } else { page.next };
-        let evaluated = changes.len().max(page.evaluated);
+        let unwanted = page.evaluated - new;
+        let evaluated = changes.len() + if partial { 0 } else { unwanted };
         Ok(StreamPage { changes, evaluated, next, ended: page.ended && !partial })
     }
 }

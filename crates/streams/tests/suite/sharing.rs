@@ -145,8 +145,7 @@ async fn the_end_of_a_shard_is_written_down() {
     cuts.cut(core.definition()).await;
     worker(&stage.ground, &stage.clock, "ana").drain().await.unwrap();
     let start = StreamStart::Oldest;
-    let read =
-        StreamRead { shard: "g0".into(), start, limit: 10, wait: Duration::ZERO, filter: None };
+    let read = StreamRead::new("g0", start).limit(10);
     let end = core.stream_read(read).await.unwrap().next.unwrap();
     let checkpoints = stage.ground.ops().checkpoints(&Counters::NAME).all().await.unwrap();
     let first = checkpoints.iter().find(|each| each.stream_shard.as_str() == "g0").unwrap();

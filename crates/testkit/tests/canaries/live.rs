@@ -1,7 +1,5 @@
 //! What is told while it happens: everything that ever did, told again.
 
-use std::time::Duration;
-
 use futures::FutureExt;
 use roundtable_domain::{Caller, Listener, Live, Matter};
 use roundtable_model::ActorId;
@@ -39,11 +37,7 @@ async fn changes(hidden: &Hidden) -> Vec<Change> {
     let shard = table.stream_shards().await.unwrap().remove(0).id;
     let (mut all, mut start) = (Vec::new(), StreamStart::Oldest);
     loop {
-        let (shard, limit, wait) = (shard.clone(), 1_000, Duration::ZERO);
-        let page = table
-            .stream_read(StreamRead { shard, start, limit, wait, filter: None })
-            .await
-            .unwrap();
+        let page = table.stream_read(StreamRead::new(&shard, start)).await.unwrap();
         if page.changes.is_empty() {
             return all;
         }

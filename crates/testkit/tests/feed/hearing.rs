@@ -2,11 +2,9 @@
 //! its feeds.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use roundtable_domain::Feeds;
-use roundtable_model::table::limits::STREAM_CHANGES_MAX;
 use roundtable_model::table::{Change, Sequence, StreamRead, StreamStart, Table};
 
 /// How far one process has read the stream.
@@ -29,9 +27,7 @@ impl Hearing {
             loop {
                 let known = self.0.lock().get(&shard.id).cloned();
                 let start = known.clone().map_or(StreamStart::Oldest, StreamStart::After);
-                let (limit, wait) = (STREAM_CHANGES_MAX, Duration::ZERO);
-                let read = StreamRead { shard: shard.id.clone(), start, limit, wait, filter: None };
-                let page = table.stream_read(read).await.unwrap();
+                let page = table.stream_read(StreamRead::new(&shard.id, start)).await.unwrap();
                 tell(&page.changes);
                 let next = page.next.filter(|next| Some(next) > known.as_ref());
                 let Some(next) = next else { break };

@@ -1,7 +1,5 @@
 //! Who may listen to what, and who is told of it when it happens.
 
-use std::time::Duration;
-
 use futures::FutureExt;
 use roundtable_domain::{Caller, Event, Live, LiveError, Matter};
 use roundtable_model::table::{Change, StreamRead, StreamStart};
@@ -129,11 +127,7 @@ async fn changes(town: &Town) -> Vec<Change> {
     let shard = table.stream_shards().await.unwrap().remove(0).id;
     let (mut all, mut start) = (Vec::new(), StreamStart::Oldest);
     loop {
-        let (shard, limit, wait) = (shard.clone(), 1_000, Duration::ZERO);
-        let page = table
-            .stream_read(StreamRead { shard, start, limit, wait, filter: None })
-            .await
-            .unwrap();
+        let page = table.stream_read(StreamRead::new(&shard, start)).await.unwrap();
         if page.changes.is_empty() {
             return all;
         }

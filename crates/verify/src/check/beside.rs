@@ -6,7 +6,7 @@ use std::sync::Arc;
 use roundtable_model::entities::{Checkpoint, DeadLetter, Job};
 use roundtable_model::shape::{EntityShape, Index};
 use roundtable_model::table::{Item, Table};
-use roundtable_model::{Answer, Entity, LoginAttempts, Ops, Queue, Time};
+use roundtable_model::{Answer, Entity, LoginAttempts, Ops, Queue, TYPE, Time};
 
 use super::{Check, Sight, expired};
 use crate::Result;
@@ -51,7 +51,7 @@ impl Check<'_> {
         let stream = core.definition().name.clone();
         let looked_at = Time::now(&*self.verify.reader.clock);
         let soon = looked_at.plus_ms(CLAIM_MS);
-        let visit = move |kept: &mut Kept, item: &Item| match item.text("type") {
+        let visit = move |kept: &mut Kept, item: &Item| match item.text(TYPE) {
             Some(name) if name == Checkpoint::SHAPE.name => {
                 kept.checkpoints.extend(Checkpoint::from_item(item));
             }

@@ -8,7 +8,7 @@ use roundtable_model::entities::{ActorHead, FeedItem, Milestone, Promotion, Ques
 use roundtable_model::table::Item;
 use roundtable_model::{
     ActorId, Answer, CountScope, Entity, Error as ModelError, QuestKind, QuestStatus, Span,
-    SubjectId, Time,
+    SubjectId, TYPE, Time,
 };
 
 use super::Check;
@@ -33,7 +33,7 @@ pub(super) struct Opens {
 
 impl Opens {
     pub(super) fn meet(&mut self, item: &Item) {
-        let passed = match item.text("type") {
+        let passed = match item.text(TYPE) {
             Some("Quest") => {
                 let quest = Quest::from_item(item).ok();
                 let quest = quest.filter(|quest| quest.status == QuestStatus::Active);

@@ -198,6 +198,7 @@ impl<B: Backend> Around for Tampered<B> {
         let renumbered = self.faults.lock().unwrap().doubled.as_ref().is_some_and(|(_, re)| *re);
         let mut page = self.inner.stream_read(table, read).await?;
         page.changes = self.changes(page.changes);
+        page.evaluated = page.changes.len();
         if renumbered {
             // All of it fits into one page, and the end is where it ends.
             page.next = page.next.map(|next| tenfold(&next, 9));

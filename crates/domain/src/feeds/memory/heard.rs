@@ -5,13 +5,10 @@ use std::sync::Arc;
 
 use roundtable_model::entities::{Activity, Group, Post, User};
 use roundtable_model::table::{Change, Item};
-use roundtable_model::{ActorId, Answer, GroupId, PostId, UserId};
+use roundtable_model::{ActorId, Answer, GroupId, PostId, TYPE, UserId};
 
 use super::super::entry::Entry;
 use super::super::place::Place;
-
-/// The attribute that names an item's entity.
-const TYPE: &str = "type";
 
 /// A change that matters; things are read only if somebody wants to know them.
 #[derive(Debug)]
