@@ -7,7 +7,6 @@ use roundtable_table::{
     TableDefinition, Update, item,
 };
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::Duration;
 
 fn definition() -> TableDefinition {
     TableDefinition::new("town", KeyDefinition::texts("PK", "SK"))
