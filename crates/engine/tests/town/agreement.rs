@@ -1,7 +1,6 @@
 //! What must hold of any quiet engine: its base, its indexes and its stream agree.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use roundtable_table::{
     Item, Key, KeyDefinition, Scan, Sequence, StreamRead, StreamStart, Table, TableDefinition,
