@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Proves with `cargo tree` that the crates depend on each other in one direction only, as
-# ARCHITECTURE.md draws it, and that no module is called mod.rs.
+# ARCHITECTURE.md draws it, that no module is called mod.rs, and that `cargo run` runs the one program meant.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -94,6 +94,15 @@ if [[ -z $mod_files ]]; then
   echo "ok       no mod.rs"
 else
   echo "WRONG    use name.rs instead of" $mod_files >&2
+  failures=$((failures + 1))
+fi
+
+# With several programs to choose from, `cargo run` would refuse.
+runs=$(cargo metadata --format-version 1 --no-deps | grep -o '"workspace_default_members":\[[^]]*\]')
+if [[ $runs == *'/crates/cli#'* && $runs != *,\"* ]]; then
+  echo "ok       cargo run: the command line, and nothing else"
+else
+  echo "WRONG    cargo run must have one program to run, the command line: $runs" >&2
   failures=$((failures + 1))
 fi
 
