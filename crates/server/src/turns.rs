@@ -12,7 +12,7 @@ use std::time::Duration;
 use async_graphql::parser::types::OperationType;
 use roundtable_table::Store;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 /// Queries under way for each processor: one is worked on, one may be between two of its steps.
 const EACH: usize = 2;
@@ -45,10 +45,14 @@ impl Turns {
         kind: Option<OperationType>,
         work: impl Future<Output = T>,
     ) -> Result<T, OutOfTime> {
-        let deadline = Instant::now() + limit;
-        let turn = timeout_at(deadline, self.take(kind)).await;
-        let _turn = turn.map_err(|_| OutOfTime::Waiting)?;
-        timeout_at(deadline, work).await.map_err(|_| OutOfTime::Working)
+        let mut at = OutOfTime::Waiting;
+        let both = async {
+            let _turn = self.take(kind).await;
+            at = OutOfTime::Working;
+            work.await
+        };
+        let done = timeout(limit, both).await;
+        done.map_err(|_| at)
     }
 
     /// Waits for a turn, which lasts until it is dropped. Only what reads needs one: whoever writes waits
@@ -92,5 +96,17 @@ mod tests {
         drop(first);
         assert!(second.now_or_never().unwrap().is_some());
         assert!(Turns(None).take(query).now_or_never().unwrap().is_none());
+    }
+
+    /// However long something may take, and whatever it waits for when that is over.
+    #[tokio::test(start_paused = true)]
+    async fn it_is_known_where_time_ran_out() {
+        let turns = Turns(Some(Arc::new(Semaphore::new(1))));
+        let (query, limit) = (Some(OperationType::Query), Duration::from_secs(1));
+        assert_eq!(turns.within(Duration::MAX, query, async { 7 }).await, Ok(7));
+        let endless = std::future::pending::<()>;
+        assert_eq!(turns.within(limit, query, endless()).await, Err(OutOfTime::Working));
+        let _others = turns.all().await;
+        assert_eq!(turns.within(limit, query, async {}).await, Err(OutOfTime::Waiting));
     }
 }

@@ -318,7 +318,7 @@ impl<'a> Stream<'a> {
 
 /// A read of what is there, without waiting for more.
 pub(crate) fn reading(shard: &str, start: StreamStart, limit: usize) -> StreamRead {
-    StreamRead::new(shard.to_owned(), start).limit(limit)
+    StreamRead::new(shard, start).limit(limit)
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Runner {
         let mut last = None;
         loop {
             let start = last.clone().map_or(StreamStart::Oldest, StreamStart::After);
-            let read = StreamRead::new(shard.to_owned(), start);
+            let read = StreamRead::new(shard, start);
             let page = self.shared.ground.core().table().stream_read(read).await?;
             let moved = page.next.is_some() && page.next != last;
             last = page.next.or(last);
