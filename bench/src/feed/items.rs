@@ -179,6 +179,7 @@ impl Town {
             verb,
             object_type: ObjectType::Post,
             object_id: (&post.id).into(),
+            object_home: None,
             preview_text: Some(text.clone()),
             media: None,
             tags: tags(told.post),

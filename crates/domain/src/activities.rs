@@ -19,6 +19,7 @@ use roundtable_model::{
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::head::Head;
+use self::objects::Tellable;
 pub(crate) use self::objects::{Membership, membership};
 pub(crate) use self::publish::{News, publish};
 pub(crate) use self::seen::{Objects, seen};
@@ -126,11 +127,11 @@ impl Activities {
                 request.as_ref(),
                 async |outcome: Outcome| self.replayed(caller, outcome).await,
                 async || {
-                    let checks = self.checks(caller, input).await?;
+                    let Tellable { checks, home } = self.tellable(caller, input).await?;
                     let files =
                         unclaimed(&self.ground, &me.id, &input.media, MediaUse::Activity).await?;
                     let files = files.ok_or(ActivityError::NoSuchMedia)?;
-                    let news = input.news(caller, files.into_iter().next());
+                    let news = input.news(caller, home, files.into_iter().next());
                     let news = news.again(is_late.swap(true, Relaxed));
                     let published = publish(&self.ground, news).await?;
                     let activity = published.activity.clone();
@@ -197,12 +198,13 @@ impl Activities {
 }
 
 impl NewActivity {
-    fn news(&self, caller: &Caller, media: Option<Media>) -> News {
+    fn news(&self, caller: &Caller, home: Option<SubjectId>, media: Option<Media>) -> News {
         News {
             actor: caller.user_id.clone(),
             group: self.group_id.clone(),
             verb: self.verb,
             object: (self.object_type, self.object_id.clone()),
+            object_home: home,
             preview: self.preview_text.clone(),
             media,
             tags: self.tags.clone(),

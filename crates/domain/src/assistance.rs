@@ -113,7 +113,7 @@ impl Assistance {
         self.ground
             .once(
                 request.as_ref(),
-                async |said: Said| self.message(caller, &said.thread, &said.id).await,
+                async |said: Said| self.again(caller, said).await,
                 async || {
                     let is_late = is_late.swap(true, Relaxed);
                     let _turn = if is_late { turn_of(&thread.to_string()).await } else { None };
@@ -139,6 +139,12 @@ impl Assistance {
                 },
             )
             .await
+    }
+
+    /// What was said, as the caller sees it now.
+    async fn again(&self, caller: &Caller, said: Said) -> Result<AssistMsg, AssistError> {
+        let said = self.said(caller, &[(said.thread, said.id)]).await?;
+        said.into_iter().flatten().next().ok_or(AssistError::NoSuchMessage)
     }
 
     /// A thread the caller has a part in and may see, with what they may see of the others.

@@ -200,6 +200,7 @@ pub(crate) fn news(goal: &Goal, preview: Option<String>) -> News {
         group: None,
         verb: ActivityVerb::GoalUpdate,
         object: (ObjectType::Goal, (&goal.id).into()),
+        object_home: None,
         preview,
         media: None,
         tags: Vec::new(),

@@ -6,7 +6,9 @@ use futures::future::BoxFuture;
 use parking_lot::RwLock;
 use roundtable_domain_macros::boxed;
 use roundtable_model::table::{Clock, Observer, Store};
-use roundtable_model::{At, Core, Entity, Ids, LoginAttempts, Ops, Result, Time, items_at};
+use roundtable_model::{
+    At, Core, Entity, Ids, LoginAttempts, Ops, Result, Time, items_at, items_lately_at,
+};
 
 use crate::accounts::Passwords;
 use crate::chance::Chance;
@@ -106,6 +108,15 @@ impl Ground {
         places: impl IntoIterator<Item = At<E>>,
     ) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
         items_at(self.core.table().for_pattern(pattern), places)
+    }
+
+    /// The same, perhaps as it was a moment ago: for what is counted behind the scenes anyway.
+    pub(crate) fn lately_at<E: Entity>(
+        &self,
+        pattern: &'static str,
+        places: impl IntoIterator<Item = At<E>>,
+    ) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
+        items_lately_at(self.core.table().for_pattern(pattern), places)
     }
 
     /// Failed sign-ins.

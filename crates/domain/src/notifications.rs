@@ -16,6 +16,7 @@ mod desk;
 mod live;
 mod sight;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -94,18 +95,20 @@ impl Notifications {
         .await
     }
 
-    /// One thing the caller was told, if they may still be told.
-    pub async fn get(
+    /// What the caller was told, by its ids, each in its place; `None` where there is nothing that they
+    /// may still be told. An id tells when it was.
+    pub async fn notices(
         &self,
         caller: &Caller,
-        id: &NotificationId,
-    ) -> Result<Option<Notice>, NotificationError> {
+        ids: &[NotificationId],
+    ) -> Result<Vec<Option<Notice>>, NotificationError> {
         let me = self.ground.reader(caller).await?.id;
-        let Some(at) = id.time() else { return Ok(None) };
-        let then = Span::between(at, at.plus_ms(1));
-        let found = self.ground.core().notifications(&me, then).page().await?.items;
-        let found = found.into_iter().filter(|note| note.id == *id).collect();
-        Ok(self.shown(&me, found).await?.into_iter().flatten().next())
+        let at = ids.iter().filter_map(|id| Some(Notification::at(&me, &id.time()?, id)));
+        let notes = self.ground.at("notifications", at).await?.into_iter().flatten().collect();
+        let told = self.shown(&me, notes).await?.into_iter().flatten();
+        let told: HashMap<NotificationId, Notice> =
+            told.map(|notice| (notice.notification.id.clone(), notice)).collect();
+        Ok(ids.iter().map(|id| told.get(id).cloned()).collect())
     }
 
     /// How many of those the caller has not read, a thousand at the most.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use futures::future::{try_join_all, try_join4};
+use futures::future::try_join4;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Goal, Group, Offer, Post, Quest, TagRef, User};
 use roundtable_model::{
@@ -137,13 +137,9 @@ impl Tags {
         sight: &Sight,
         named: &[TagRef],
     ) -> Result<Vec<Tagged>, Failure> {
-        let own = own(viewer, sight, named, EntityKind::Goal);
-        let core = self.ground.core();
-        let each = own.iter().map(async |(user, ids)| {
-            let ids: Vec<GoalId> = ids.iter().map(SubjectId::recast).collect();
-            core.goals_among(user, &ids).get().await
-        });
-        let found = try_join_all(each).await?.into_iter().flatten().flatten();
+        let own = own(viewer, sight, named, EntityKind::Goal).into_iter();
+        let own = own.map(|(user, id)| Goal::at(user, &id.recast::<GoalId>()));
+        let found = self.ground.at("goals_among", own).await?.into_iter().flatten();
         Ok(found.map(|goal| Tagged::Goal(Box::new(goal))).collect())
     }
 
@@ -153,13 +149,9 @@ impl Tags {
         sight: &Sight,
         named: &[TagRef],
     ) -> Result<Vec<Tagged>, Failure> {
-        let own = own(viewer, sight, named, EntityKind::Quest);
-        let core = self.ground.core();
-        let each = own.iter().map(async |(user, ids)| {
-            let ids: Vec<QuestId> = ids.iter().map(SubjectId::recast).collect();
-            core.quests_among(user, &ids).get().await
-        });
-        let found = try_join_all(each).await?.into_iter().flatten().flatten();
+        let own = own(viewer, sight, named, EntityKind::Quest).into_iter();
+        let own = own.map(|(user, id)| Quest::at(user, &id.recast::<QuestId>()));
+        let found = self.ground.at("quests_among", own).await?.into_iter().flatten();
         Ok(found.map(|quest| Tagged::Quest(Box::new(quest))).collect())
     }
 }
@@ -200,29 +192,25 @@ fn ids<T: From<roundtable_model::Id>>(named: &[TagRef], kind: EntityKind) -> Vec
     of_kind.map(|reference| reference.id.recast()).collect()
 }
 
-/// Goals or quests that the viewer may see, by whose they are: their own, and for admins everybody's
+/// Goals or quests that the viewer may see, with whose they are: their own, and for admins everybody's
 /// who is there. A suspended account shows them to nobody but admins, as their services do.
-fn own(
+fn own<'a>(
     viewer: Option<&Caller>,
     sight: &Sight,
-    named: &[TagRef],
+    named: &'a [TagRef],
     kind: EntityKind,
-) -> HashMap<UserId, Vec<SubjectId>> {
-    let mut own: HashMap<UserId, Vec<SubjectId>> = HashMap::new();
+) -> Vec<(&'a UserId, &'a SubjectId)> {
     let Some((viewer, me)) = viewer.and_then(|it| Some((it, sight.person(&it.user_id)?))) else {
-        return own;
+        return Vec::new();
     };
     if me.status != UserStatus::Active {
-        return own;
+        return Vec::new();
     }
     let is_admin = viewer.roles.admin && me.roles.contains(&Role::Admin);
-    for reference in named.iter().filter(|reference| reference.entity == kind) {
-        let Some(user) = &reference.user_id else { continue };
-        if *user == me.id || (is_admin && sight.person(user).is_some()) {
-            own.entry(user.clone()).or_default().push(reference.id.clone());
-        }
-    }
-    own
+    let of_kind = named.iter().filter(|reference| reference.entity == kind);
+    let owned = of_kind.filter_map(|it| Some((it.user_id.as_ref()?, &it.id)));
+    let is_seen = |user: &UserId| *user == me.id || (is_admin && sight.person(user).is_some());
+    owned.filter(|(user, _)| is_seen(user)).collect()
 }
 
 /// Tags that people would take for the same have one reference, so they are one tag; refused when they

@@ -4,7 +4,9 @@
 mod comments;
 mod goals;
 mod groups;
+mod help;
 mod media;
+mod notifications;
 mod people;
 mod posts;
 mod rooms;
@@ -19,8 +21,9 @@ use async_graphql::dataloader::Loader;
 use roundtable_domain::Caller;
 
 pub(crate) use self::comments::{CommentMarksOf, CommentOn};
-pub(crate) use self::goals::{GoalOf, QuestOf, TaskOf};
+pub(crate) use self::goals::{GoalOf, MilestoneOf, QuestOf, TaskOf};
 pub(crate) use self::groups::MembershipOf;
+pub(crate) use self::help::SaidIn;
 pub(crate) use self::media::AddressOf;
 pub(crate) use self::people::{CountsOf, FollowOf, FollowedByViewer, FollowsViewer};
 pub(crate) use self::posts::{ActivityAt, CounterOf, FeedEntryAt, LikeOf, MarksOf};

@@ -4,10 +4,12 @@ use std::str::FromStr;
 
 use async_graphql::{Context, ID, Interface};
 use data_encoding::BASE64URL_NOPAD;
-use roundtable_model::{CaseId, Time};
+use roundtable_model::{CaseId, NotificationId, ThreadId, Time};
 
 use crate::Refused;
-use crate::loaders::{ActivityAt, CommentOn, FeedEntryAt, FollowOf, LikeOf, MembershipOf, TaskOf};
+use crate::loaders::{
+    ActivityAt, CommentOn, FeedEntryAt, FollowOf, LikeOf, MembershipOf, MilestoneOf, SaidIn, TaskOf,
+};
 use crate::refusal::if_seen;
 use crate::request::Asked;
 use crate::types::activities::Activity;
@@ -129,35 +131,16 @@ async fn read(ctx: &Context<'_>, id: &Parts<'_>) -> Result<Option<Node>, Refused
         "Offer" => boxed(Offer::load(ctx, &id.at(0)?).await?),
         "Promotion" => boxed(Promotion::load(ctx, &id.at(0)?).await?),
         "ModerationCase" => boxed(load.one::<CaseId>(id.at(0)?).await?.map(ModerationCase::from)),
-        _ => return read_own(ctx, id).await,
-    })
-}
-
-/// What hardly anybody asks for by a global id: it is read one by one.
-async fn read_own(ctx: &Context<'_>, id: &Parts<'_>) -> Result<Option<Node>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let services = asked.services();
-    Ok(match id.kind {
         "Milestone" => {
-            let (owner, goal, id) = (id.at(0)?, id.at(1)?, id.at(2)?);
-            let milestones = services.milestones();
-            let found = milestones.get(asked.caller()?, Some(&owner), &goal, &id).await?;
-            boxed(Some(Milestone::from(found)))
+            let of = MilestoneOf(id.at(0)?, id.at(1)?, id.at(2)?);
+            boxed(load.one(of).await?.map(Milestone::from))
         }
-        "AssistThread" => {
-            let id = id.at(0)?;
-            let found = services.assistance().thread(asked.caller()?, &id).await?;
-            boxed(Some(AssistThread::from(found)))
-        }
+        "AssistThread" => boxed(load.one::<ThreadId>(id.at(0)?).await?.map(AssistThread::from)),
         "AssistMessage" => {
-            let (thread, id) = (id.at(0)?, id.at(1)?);
-            let found = services.assistance().message(asked.caller()?, &thread, &id).await?;
-            boxed(Some(AssistMessage::from(found)))
+            boxed(load.one(SaidIn(id.at(0)?, id.at(1)?)).await?.map(AssistMessage::from))
         }
         "Notification" => {
-            let id = id.at(0)?;
-            let found = services.notifications.get(asked.caller()?, &id).await?;
-            boxed(found.map(Notification::from))
+            boxed(load.one::<NotificationId>(id.at(0)?).await?.map(Notification::from))
         }
         _ => return Err(unknown()),
     })

@@ -44,7 +44,9 @@ pub use id::*;
 pub use name::*;
 pub use part::*;
 pub use patch::{Patch, rekey};
-pub use read::{First, Listing, Lookup, Lookups, Page, Partitions, Range, items_at};
+pub use read::{
+    First, Listing, Lookup, Lookups, Page, Partitions, Range, items_at, items_lately_at,
+};
 #[cfg(test)]
 pub(crate) use roundtable_model_macros::Sample;
 pub use roundtable_model_macros::{Fields, single_table};

@@ -6,5 +6,5 @@ mod lookup;
 mod partitions;
 
 pub use listing::{Listing, Page};
-pub use lookup::{First, Lookup, Lookups, items_at};
+pub use lookup::{First, Lookup, Lookups, items_at, items_lately_at};
 pub use partitions::{Partitions, Range};

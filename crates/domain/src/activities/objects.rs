@@ -1,26 +1,37 @@
 //! What somebody may tell of: what is theirs, the groups they are in, and themselves.
 
-use roundtable_model::entities::{Comment, Goal, Group, GroupMember, Post, Quest, Task, User};
+use roundtable_model::entities::{Comment, Goal, Group, GroupMember, Post, Quest, User};
 use roundtable_model::table::{Check, Condition};
 use roundtable_model::{
-    At, CommentId, GoalId, GroupId, MemberStatus, ObjectType, PostId, QuestId, TaskId, UserId,
-    UserStatus,
+    At, CommentId, Entity, GoalId, GroupId, MemberStatus, ObjectType, PostId, QuestId, SubjectId,
+    TaskId, UserId, UserStatus,
 };
 
 use super::{Activities, ActivityError, NewActivity};
 use crate::access::{Act, Standing, allows};
 use crate::{Caller, Failure, Ground};
 
+/// What somebody may tell of.
+pub(super) struct Tellable {
+    /// What must hold for the activity to be written: its object is there and theirs, and they are in
+    /// the group it goes to.
+    pub(super) checks: Vec<Check>,
+    /// What the object lives in, if that finds it.
+    pub(super) home: Option<SubjectId>,
+}
+
+/// What an activity is about: what must hold of it, and what it lives in.
+type Object = (Check, Option<SubjectId>);
+
 impl Activities {
-    /// What must hold for an activity to be written: its object is there and the caller's to tell of,
-    /// and they are in the group it goes to.
-    pub(super) async fn checks(
+    /// Looks whether the caller may tell of this.
+    pub(super) async fn tellable(
         &self,
         caller: &Caller,
         input: &NewActivity,
-    ) -> Result<Vec<Check>, ActivityError> {
+    ) -> Result<Tellable, ActivityError> {
         let me = &caller.user_id;
-        let mut checks = Vec::new();
+        let (mut checks, mut home) = (Vec::new(), None);
         if let Some(group) = &input.group_id {
             match membership(&self.ground, caller, group).await? {
                 Membership::Active(active) => checks.extend(active),
@@ -31,25 +42,26 @@ impl Activities {
         // The same check twice would be two writes of one item.
         let told = input.group_id.as_ref().map(GroupId::recast);
         if input.object_type != ObjectType::Group || told.as_ref() != Some(&input.object_id) {
-            let found = self.object(me, input).await?;
-            checks.push(found.ok_or(ActivityError::NoSuchObject)?);
+            let found = self.object(me, input).await?.ok_or(ActivityError::NoSuchObject)?;
+            checks.push(found.0);
+            home = found.1;
         }
-        Ok(checks)
+        Ok(Tellable { checks, home })
     }
 
-    /// That the object is there and the caller's; `None` when it is not.
-    async fn object(&self, me: &UserId, input: &NewActivity) -> Result<Option<Check>, Failure> {
+    /// The object, if it is there and the caller's.
+    async fn object(&self, me: &UserId, input: &NewActivity) -> Result<Option<Object>, Failure> {
         let core = self.ground.core();
         let id = &input.object_id;
-        Ok(match input.object_type {
+        let check = match input.object_type {
             ObjectType::Goal => {
                 let goal = core.goal(me, &id.recast::<GoalId>()).get().await?;
                 goal.map(|goal| Goal::at(me, &goal.id).exists())
             }
             ObjectType::Task => {
-                let task = core.task_by_id(&id.recast::<TaskId>()).get().await?;
+                let task = crate::tasks::find(&self.ground, &id.recast::<TaskId>()).await?;
                 let task = task.filter(|task| task.user_id == *me);
-                task.map(|task| Task::at(&task.goal_id, &task.id).exists())
+                return Ok(task.map(|task| (task.key().exists(), Some(task.goal_id.into()))));
             }
             ObjectType::Quest => {
                 let quest = core.quest(me, &id.recast::<QuestId>()).get().await?;
@@ -64,9 +76,10 @@ impl Activities {
                 let comment =
                     crate::comments::find(&self.ground, &id.recast::<CommentId>()).await?;
                 let comment = comment.filter(|it| it.user_id == *me && !it.is_deleted);
-                comment.map(|it| {
-                    Comment::at(&it.post_id, &it.id).check(Comment::IS_DELETED.is(&false))
-                })
+                return Ok(comment.map(|it| {
+                    let live = it.key().check(Comment::IS_DELETED.is(&false));
+                    (live, Some(it.post_id.into()))
+                }));
             }
             ObjectType::Group => {
                 let group: GroupId = id.recast();
@@ -78,7 +91,8 @@ impl Activities {
                 let usable: Condition = User::STATUS.is(&UserStatus::Active);
                 User::at(me).check(usable)
             }),
-        })
+        };
+        Ok(check.map(|check| (check, None)))
     }
 }
 

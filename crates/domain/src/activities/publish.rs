@@ -22,6 +22,8 @@ pub(crate) struct News {
     pub(crate) verb: ActivityVerb,
     /// To what.
     pub(crate) object: (ObjectType, SubjectId),
+    /// What that lives in, if that finds it.
+    pub(crate) object_home: Option<SubjectId>,
     /// A few words about it.
     pub(crate) preview: Option<String>,
     /// A picture of it.
@@ -45,6 +47,7 @@ impl News {
             group: group.cloned(),
             verb,
             object: (ObjectType::Post, (&post.id).into()),
+            object_home: None,
             preview: preview(&post.content),
             media: post.media.first().cloned(),
             tags: post.hashtags.clone(),
@@ -97,6 +100,7 @@ pub(crate) async fn publish(ground: &Ground, news: News) -> Result<Published, Fa
         verb: news.verb,
         object_type,
         object_id,
+        object_home: news.object_home,
         preview_text: news.preview,
         media: news.media,
         tags: news.tags,

@@ -1,13 +1,15 @@
 //! Which activities somebody sees: those whose actor they may see, and whose object is there and for
 //! them. Text, pictures and tags of posts and comments are those of now, whatever the activity copied.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
-use futures::future::{try_join, try_join_all, try_join3};
+use futures::TryFutureExt;
+use futures::future::try_join3;
 use hashbrown::{HashMap, HashSet};
-use roundtable_model::entities::{Activity, Comment, Post};
+use roundtable_model::entities::{Activity, Comment, Goal, Post, Quest, Share, Task};
 use roundtable_model::{
-    ActivityId, ActivityVerb, CommentId, GoalId, GroupId, ObjectType, PostId, QuestId, Result,
+    ActivityId, ActivityVerb, CommentId, GoalId, GroupId, Id, ObjectType, PostId, QuestId, Result,
     SubjectId, TaskId, UserId,
 };
 
@@ -56,20 +58,12 @@ impl Objects {
     where
         Posts: Future<Output = Result<HashMap<PostId, Arc<Post>>, Failure>>,
     {
-        let comments = comments(ground, ids(activities, ObjectType::Comment)).await?;
+        let comments = comments(ground, activities).await?;
         let mut wanted: Vec<PostId> = ids(activities, ObjectType::Post);
         wanted.extend(comments.values().map(|comment| comment.post_id.clone()));
-        let by_actor = actors(activities).into_iter().map(|(actor, theirs)| async move {
-            Ok(try_join(own(ground, actor, &theirs), shares(ground, actor, &theirs)).await?)
-        });
-        let tasks = async { Ok(tasks(ground, ids(activities, ObjectType::Task)).await?) };
-        let (posts, tasks, theirs) =
-            try_join3(posts(wanted), tasks, try_join_all(by_actor)).await?;
-        let (mut own, mut shares) = (tasks, HashSet::new());
-        for (owned, shared) in theirs {
-            own.extend(owned);
-            shares.extend(shared);
-        }
+        let own = own(ground, activities).map_err(Failure::from);
+        let shares = shares(ground, activities).map_err(Failure::from);
+        let (posts, own, shares) = try_join3(posts(wanted), own, shares).await?;
         Ok(Self { posts, comments, own, shares })
     }
 
@@ -147,76 +141,59 @@ impl Objects {
     }
 }
 
+/// The activities about one kind of thing.
+fn about(activities: &[Activity], kind: ObjectType) -> impl Iterator<Item = &Activity> {
+    activities.iter().filter(move |activity| activity.object_type == kind)
+}
+
 /// The ids of the objects of one kind, each once.
-fn ids<T: From<roundtable_model::Id> + Clone + Eq + std::hash::Hash>(
-    activities: &[Activity],
-    kind: ObjectType,
-) -> Vec<T> {
-    let named = activities.iter().filter(|activity| activity.object_type == kind);
-    let ids: HashSet<T> = named.map(|activity| activity.object_id.recast()).collect();
+fn ids<T: From<Id> + Eq + Hash>(activities: &[Activity], kind: ObjectType) -> Vec<T> {
+    let ids: HashSet<T> = about(activities, kind).map(|it| it.object_id.recast()).collect();
     ids.into_iter().collect()
 }
 
-/// The activities of each actor about things that are read by their owner: most are not.
-fn actors(activities: &[Activity]) -> HashMap<&UserId, Vec<&Activity>> {
-    let mut actors: HashMap<&UserId, Vec<&Activity>> = HashMap::new();
-    let is_theirs = |activity: &&Activity| match activity.object_type {
-        ObjectType::Goal | ObjectType::Quest => true,
-        ObjectType::Post => activity.verb == ActivityVerb::Share,
-        _ => false,
-    };
-    for activity in activities.iter().filter(is_theirs) {
-        actors.entry(&activity.actor_id).or_default().push(activity);
-    }
-    actors
+/// Where the objects of one kind are that live in something else: in what, and which.
+fn homes<Home: From<Id>, T: From<Id>>(
+    activities: &[Activity],
+    kind: ObjectType,
+) -> impl Iterator<Item = (Home, T)> {
+    about(activities, kind)
+        .filter_map(|it| Some((it.object_home.as_ref()?.recast(), it.object_id.recast())))
 }
 
-/// The goals and quests among the objects of one actor that are there.
-async fn own(
-    ground: &Ground,
-    actor: &UserId,
-    activities: &[&Activity],
-) -> Result<Vec<(UserId, SubjectId)>> {
-    let named = |kind| {
-        let named = activities.iter().filter(move |activity| activity.object_type == kind);
-        named.map(|activity| activity.object_id.clone())
-    };
-    let goals: Vec<GoalId> = named(ObjectType::Goal).map(|id| id.recast()).collect();
-    let quests: Vec<QuestId> = named(ObjectType::Quest).map(|id| id.recast()).collect();
-    let core = ground.core();
-    let (goals, quests) =
-        try_join(core.goals_among(actor, &goals).get(), core.quests_among(actor, &quests).get())
-            .await?;
+/// The goals, tasks and quests that are there, with their owners.
+async fn own(ground: &Ground, activities: &[Activity]) -> Result<HashSet<(UserId, SubjectId)>> {
+    let goals = about(activities, ObjectType::Goal)
+        .map(|it| Goal::at(&it.actor_id, &it.object_id.recast::<GoalId>()));
+    let quests = about(activities, ObjectType::Quest)
+        .map(|it| Quest::at(&it.actor_id, &it.object_id.recast::<QuestId>()));
+    let tasks = homes::<GoalId, TaskId>(activities, ObjectType::Task)
+        .map(|(goal, task)| Task::at(&goal, &task));
+    let (goals, quests, tasks) = try_join3(
+        ground.at("goals_among", goals),
+        ground.at("quests_among", quests),
+        ground.at("task", tasks),
+    )
+    .await?;
     let goals = goals.into_iter().flatten().map(|goal| (goal.user_id, goal.id.into()));
     let quests = quests.into_iter().flatten().map(|quest| (quest.user_id, quest.id.into()));
-    Ok(goals.chain(quests).collect())
+    let tasks = tasks.into_iter().flatten().map(|task| (task.user_id, task.id.into()));
+    Ok(goals.chain(quests).chain(tasks).collect())
 }
 
-/// The activities of one actor that a share of theirs names.
-async fn shares(
-    ground: &Ground,
-    actor: &UserId,
-    activities: &[&Activity],
-) -> Result<Vec<ActivityId>> {
-    let shared = activities.iter().filter(|activity| {
-        activity.verb == ActivityVerb::Share && activity.object_type == ObjectType::Post
-    });
-    let posts: Vec<PostId> = shared.map(|activity| activity.object_id.recast()).collect();
-    let shares = ground.core().shared(&posts, actor).get().await?;
-    Ok(shares.into_iter().flatten().map(|share| share.activity_id).collect())
+/// The activities that a share names.
+async fn shares(ground: &Ground, activities: &[Activity]) -> Result<HashSet<ActivityId>> {
+    let shared = about(activities, ObjectType::Post)
+        .filter(|activity| activity.verb == ActivityVerb::Share)
+        .map(|it| Share::at(&it.object_id.recast::<PostId>(), &it.actor_id));
+    let shares = ground.at("shared", shared).await?.into_iter().flatten();
+    Ok(shares.map(|share| share.activity_id).collect())
 }
 
-/// The tasks that are there, with their owners. Only an index knows a task by its id alone, and an
-/// index has no batches: they are asked for all at once.
-async fn tasks(ground: &Ground, ids: Vec<TaskId>) -> Result<HashSet<(UserId, SubjectId)>> {
-    let tasks = ids.iter().map(|id| ground.core().task_by_id(id).get());
-    let tasks = try_join_all(tasks).await?.into_iter().flatten();
-    Ok(tasks.map(|task| (task.user_id, task.id.into())).collect())
-}
-
-/// The comments that are there; as with tasks, only an index knows them by their ids alone.
-async fn comments(ground: &Ground, ids: Vec<CommentId>) -> Result<HashMap<CommentId, Comment>> {
-    let comments = ids.iter().map(|id| crate::comments::find(ground, id));
-    let comments = try_join_all(comments).await?.into_iter().flatten();
+/// The comments that are there.
+async fn comments(ground: &Ground, activities: &[Activity]) -> Result<HashMap<CommentId, Comment>> {
+    let places: Vec<(PostId, CommentId)> = homes(activities, ObjectType::Comment).collect();
+    let places = places.iter().map(|(post, id)| (post, id));
+    let comments = crate::comments::comments(ground, places).await?.into_iter().flatten();
     Ok(comments.map(|comment| (comment.id.clone(), comment)).collect())
 }

@@ -1,9 +1,11 @@
 //! What those who have a part in a call for help see of it (R28).
 
+use std::collections::HashSet;
+
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{AssistMsg, AssistThread, User};
 use roundtable_model::table::Order;
-use roundtable_model::{AssistEntry, MessageId, ThreadId, UserId};
+use roundtable_model::{AssistEntry, At, MessageId, ThreadId, UserId};
 
 use super::{AssistError, Assistance, is_shown, may_assist};
 use crate::pages::{PAGE_ITEMS_MAX, fill};
@@ -29,6 +31,16 @@ impl Assistance {
         Ok(shown(&sight, &me.id, thread))
     }
 
+    /// Calls for help by their ids, each in its place; `None` where there is none for the caller.
+    pub async fn threads(
+        &self,
+        caller: &Caller,
+        ids: &[ThreadId],
+    ) -> Result<Vec<Option<AssistThread>>, AssistError> {
+        let me = self.ground.reader(caller).await?;
+        Ok(self.seen(caller, &me, ids).await?)
+    }
+
     /// The calls for help that the caller has a part in, asking or asked, the latest first.
     pub async fn mine(
         &self,
@@ -44,8 +56,9 @@ impl Assistance {
             let listing = self.ground.core().assists(&me.id).limit(at_once);
             let found = listing.after(after.take()).page().await?;
             looked += found.entries.len();
-            let (entries, cursors): (Vec<_>, Vec<_>) = found.entries.into_iter().unzip();
-            for (seen, cursor) in self.seen(caller, &me, &entries).await?.into_iter().zip(cursors) {
+            let id = |(entry, cursor): (AssistEntry, _)| (entry.thread_id().clone(), cursor);
+            let (ids, cursors): (Vec<_>, Vec<_>) = found.entries.into_iter().map(id).unzip();
+            for (seen, cursor) in self.seen(caller, &me, &ids).await?.into_iter().zip(cursors) {
                 items.extend(seen.map(|thread| (thread, cursor)));
             }
             if items.len() > wanted {
@@ -60,16 +73,14 @@ impl Assistance {
         }
     }
 
-    /// Threads that indexes told of, as they are now, each in its place: those that the caller has a
-    /// part in and may see.
+    /// Threads as they are now, each in its place: those that the caller has a part in and may see.
     async fn seen(
         &self,
         caller: &Caller,
         me: &User,
-        entries: &[AssistEntry],
+        ids: &[ThreadId],
     ) -> Result<Vec<Option<AssistThread>>, Failure> {
-        let ids: Vec<ThreadId> = entries.iter().map(|entry| entry.thread_id().clone()).collect();
-        let threads = self.ground.core().assist_threads(&ids).get().await?;
+        let threads = self.ground.core().assist_threads(ids).get().await?;
         let there = threads.iter().flatten();
         let people: Vec<&UserId> =
             there.flat_map(|thread| thread.helper_ids.iter().chain([&thread.user_id])).collect();
@@ -79,21 +90,29 @@ impl Assistance {
         Ok(each.map(|thread| thread.map(|thread| shown(&sight, &me.id, thread))).collect())
     }
 
-    /// One message of a call for help, by somebody the caller may see. Its id tells when it was sent.
-    pub async fn message(
+    /// What was said in calls for help, by their threads and ids, each in its place: `None` where the
+    /// caller may not see the thread or who said it. An id tells when it was said.
+    pub async fn said(
         &self,
         caller: &Caller,
-        thread: &ThreadId,
-        id: &MessageId,
-    ) -> Result<AssistMsg, AssistError> {
+        places: &[(ThreadId, MessageId)],
+    ) -> Result<Vec<Option<AssistMsg>>, AssistError> {
         let me = self.ground.reader(caller).await?;
-        self.open(caller, &me, thread).await?;
-        let at = id.time().ok_or(AssistError::NoSuchMessage)?;
-        let message = self.ground.core().assist_message(thread, &at, id).get().await?;
-        let message = message.ok_or(AssistError::NoSuchMessage)?;
-        let sight = self.ground.sight_of(caller, &me, [&message.user_id], []).await?;
-        let is_shown = is_shown(&sight, &me.id, &message.user_id);
-        Some(message).filter(|_| is_shown).ok_or(AssistError::NoSuchMessage)
+        let threads: Vec<ThreadId> = places.iter().map(|(thread, _)| thread.clone()).collect();
+        let threads = self.seen(caller, &me, &threads).await?.into_iter().flatten();
+        let threads: HashSet<ThreadId> = threads.map(|thread| thread.thread_id).collect();
+        let at = |(thread, id): &(ThreadId, MessageId)| {
+            let is_open = threads.contains(thread);
+            id.time().filter(|_| is_open).map(|at| AssistMsg::at(thread, &at, id))
+        };
+        let at: Vec<Option<At<AssistMsg>>> = places.iter().map(at).collect();
+        let is_asked: Vec<bool> = at.iter().map(Option::is_some).collect();
+        let said = self.ground.at("assist_message", at.into_iter().flatten()).await?;
+        let people = said.iter().flatten().map(|message| &message.user_id);
+        let sight = self.ground.sight_of(caller, &me, people, []).await?;
+        let seen = |message: &AssistMsg| is_shown(&sight, &me.id, &message.user_id);
+        let mut said = said.into_iter().map(|message| message.filter(seen));
+        Ok(is_asked.into_iter().map(|is| if is { said.next()? } else { None }).collect())
     }
 
     /// What was said in a call for help, by those the caller may see.

@@ -1,10 +1,10 @@
 //! Comments by id, by post, by the comment they answer, by author, and as the viewer stands to them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use futures::future::{try_join, try_join_all};
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Comment, CommentCounter, Post, User};
+use roundtable_model::entities::{Comment, CommentCounter, CommentLike, Post, User};
 use roundtable_model::table::Order;
 use roundtable_model::{CommentId, PostId, UserId};
 
@@ -148,28 +148,19 @@ impl Comments {
         viewer: Option<&Caller>,
         comments: &[(PostId, CommentId)],
     ) -> Result<Vec<CommentMarks>, CommentError> {
-        let mut by_post: HashMap<&PostId, Vec<CommentId>> = HashMap::new();
-        for (post, comment) in comments {
-            by_post.entry(post).or_default().push(comment.clone());
-        }
-        let core = self.ground.core();
-        let each = by_post.iter().map(async |(post, ids)| {
-            let counters = core.comment_counters(post, ids).get();
-            let likes = async {
-                match viewer {
-                    Some(viewer) => core.comment_likes(post, ids, &viewer.user_id).get().await,
-                    None => Ok(Vec::new()),
-                }
-            };
-            try_join(counters, likes).await
+        let counters = comments.iter().map(|(post, id)| CommentCounter::at(post, id));
+        let likes = viewer.into_iter().flat_map(|viewer| {
+            comments.iter().map(|(post, id)| CommentLike::at(post, id, &viewer.user_id))
         });
-        let (mut counters, mut liked) = (HashMap::new(), HashSet::new());
-        for (counted, likes) in try_join_all(each).await? {
-            counters.extend(counted.into_iter().flatten().map(|it| (it.comment_id.clone(), it)));
-            liked.extend(likes.into_iter().flatten().map(|like| like.comment_id));
-        }
-        let marks = comments.iter().map(|(post, id)| CommentMarks {
-            counter: counters.get(id).cloned().unwrap_or_else(|| nothing(post, id)),
+        let (counters, likes) = try_join(
+            self.ground.lately_at("comment_counters", counters),
+            self.ground.lately_at("comment_likes", likes),
+        )
+        .await?;
+        let liked: HashSet<CommentId> =
+            likes.into_iter().flatten().map(|like| like.comment_id).collect();
+        let marks = comments.iter().zip(counters).map(|((post, id), counter)| CommentMarks {
+            counter: counter.unwrap_or_else(|| nothing(post, id)),
             liked: liked.contains(id),
         });
         Ok(marks.collect())

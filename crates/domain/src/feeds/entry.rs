@@ -20,8 +20,9 @@ pub(crate) struct Entry {
 }
 
 /// What an activity itself says about its object.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Rest {
+    object_home: Option<SubjectId>,
     preview_text: Option<String>,
     media: Option<Media>,
     tags: Vec<Tag>,
@@ -30,13 +31,13 @@ struct Rest {
 impl Entry {
     /// An activity, to be remembered.
     pub(crate) fn of(activity: &Activity) -> Self {
-        let Activity { preview_text, media, tags, .. } = activity;
-        let says_nothing = preview_text.is_none() && media.is_none() && tags.is_empty();
-        let rest = || {
-            let (preview_text, media, tags) = (preview_text.clone(), media.clone(), tags.clone());
-            Box::new(Rest { preview_text, media, tags })
+        let rest = || Rest {
+            object_home: activity.object_home.clone(),
+            preview_text: activity.preview_text.clone(),
+            media: activity.media.clone(),
+            tags: activity.tags.clone(),
         };
-        let is_shown = activity.object_type != ObjectType::Post && !says_nothing;
+        let rest = (activity.object_type != ObjectType::Post).then(rest);
         Self {
             place: Place::of(activity),
             actor_id: activity.actor_id.clone(),
@@ -45,7 +46,7 @@ impl Entry {
             object_type: activity.object_type,
             object_id: activity.object_id.clone(),
             fanout: activity.fanout,
-            rest: is_shown.then(rest),
+            rest: rest.filter(|rest| *rest != Rest::default()).map(Box::new),
         }
     }
 
@@ -58,6 +59,7 @@ impl Entry {
             verb: item.verb,
             object_type: item.object_type,
             object_id: item.object_id.clone(),
+            object_home: None,
             preview_text: item.preview_text.clone(),
             media: None,
             tags: Vec::new(),
@@ -76,6 +78,7 @@ impl Entry {
             verb: self.verb,
             object_type: self.object_type,
             object_id: self.object_id.clone(),
+            object_home: rest.and_then(|rest| rest.object_home.clone()),
             preview_text: rest.and_then(|rest| rest.preview_text.clone()),
             media: rest.and_then(|rest| rest.media.clone()),
             tags: rest.map_or_else(Vec::new, |rest| rest.tags.clone()),

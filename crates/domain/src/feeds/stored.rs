@@ -4,7 +4,6 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use futures::future::try_join_all;
 use hashbrown::HashMap;
 use roundtable_model::entities::{Activity, ActorHead, FeedItem, Promotion};
 use roundtable_model::{ActorId, ObjectType, Result, Span, Time, UserId};
@@ -201,17 +200,18 @@ impl<'a> Stored<'a> {
 
     /// The activities behind copies. A copy says enough of one about a post, whose text is read anyway.
     async fn originals(&self, copies: Vec<FeedItem>) -> Result<Vec<Entry>> {
-        let entry = |item: FeedItem| async move {
-            if item.object_type == ObjectType::Post {
-                return Ok(Some(Entry::of_copy(&item)));
-            }
+        let is_enough = |item: &FeedItem| item.object_type == ObjectType::Post;
+        let place = |item: &FeedItem| {
             let home = Activity::home(&item.actor_id, &item.group_id);
-            let core = self.ground.core();
-            let activity = core.activity(&home, &item.created_at, &item.activity_id).get().await?;
-            Result::<Option<Entry>>::Ok(activity.as_ref().map(Entry::of))
+            Activity::at(&home, &item.created_at, &item.activity_id)
         };
-        let entries = try_join_all(copies.into_iter().map(entry)).await?;
-        Ok(entries.into_iter().flatten().collect())
+        let read = copies.iter().filter(|item| !is_enough(item)).map(place);
+        let mut read = self.ground.at("activity", read).await?.into_iter();
+        let entry = |item: FeedItem| match is_enough(&item) {
+            true => Some(Entry::of_copy(&item)),
+            false => read.next()?.as_ref().map(Entry::of),
+        };
+        Ok(copies.into_iter().filter_map(entry).collect())
     }
 
     fn actor(&self, home: &ActorId) -> Option<&Actor> {

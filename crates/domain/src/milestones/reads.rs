@@ -7,7 +7,7 @@ use roundtable_model::entities::Milestone;
 use roundtable_model::{Entity, GoalId, MilestoneId, Result as Found, UserId};
 
 use super::{MilestoneError, Milestones};
-use crate::goals::{found, may_see, present};
+use crate::goals::{all_found, found, may_see, present};
 use crate::pages::fill;
 use crate::{Caller, Failure, Ground, Page, PageInput};
 
@@ -26,6 +26,26 @@ impl Milestones {
         let goal = goal.ok_or(MilestoneError::NoSuchMilestone)?;
         let milestone = self.ground.core().milestone(&goal.user_id, &goal.id, id).get().await?;
         milestone.ok_or(MilestoneError::NoSuchMilestone)
+    }
+
+    /// Milestones by whose they are, their goals and ids, each in its place; `None` where there is none
+    /// for the caller.
+    pub async fn milestones(
+        &self,
+        caller: &Caller,
+        places: &[(UserId, GoalId, MilestoneId)],
+    ) -> Result<Vec<Option<Milestone>>, MilestoneError> {
+        let me = self.ground.reader(caller).await?;
+        let goal = |(owner, goal, _): &(UserId, GoalId, _)| (owner.clone(), goal.clone());
+        let goals: Vec<_> = places.iter().map(goal).collect();
+        let goals = all_found(&self.ground, caller, &me, &goals).await?;
+        let at = places.iter().map(|(owner, goal, id)| Milestone::at(owner, goal, id));
+        let found = self.ground.at("milestone", at).await?;
+        let shown = places
+            .iter()
+            .zip(found)
+            .map(|(place, milestone)| milestone.filter(|_| goals.contains_key(&goal(place))));
+        Ok(shown.collect())
     }
 
     /// The milestones on the way to a goal, in the order they were set.

@@ -259,6 +259,7 @@ fn news(quest: &Quest) -> News {
         group: None,
         verb: ActivityVerb::QuestUpdate,
         object: (ObjectType::Quest, (&quest.id).into()),
+        object_home: None,
         preview: Some(quest.title.clone()),
         media: None,
         // Tags stay with the quest, which is for its owner.

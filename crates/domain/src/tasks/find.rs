@@ -26,7 +26,7 @@ pub(crate) async fn find(ground: &Ground, id: &TaskId) -> Found<Option<Task>> {
 
 /// A task as the index has it. Where that may be behind, it is asked again about what was only just
 /// written.
-pub(super) async fn indexed(ground: &Ground, id: &TaskId) -> Found<Option<Task>> {
+async fn indexed(ground: &Ground, id: &TaskId) -> Found<Option<Task>> {
     let core = ground.core();
     let mut found = core.task_by_id(id).get().await?;
     let is_young = id.time().is_some_and(|time| time.plus_ms(INDEX_LAG_MS) > ground.now());

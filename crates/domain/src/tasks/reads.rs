@@ -1,13 +1,9 @@
 //! Tasks by id, by goal, and by when they are due (R24).
 
-use std::collections::HashMap;
-
-use futures::future::try_join_all;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Task;
 use roundtable_model::{CompactDay, Day, Entity, GoalId, Misfit, Span, TaskId, Time, UserId};
 
-use super::find::indexed;
 use super::{TaskError, Tasks};
 use crate::access::{Act, Standing, allows};
 use crate::goals::{all_found, found, is_admin, present};
@@ -43,21 +39,6 @@ impl Tasks {
         let goals = all_found(&self.ground, caller, &me, &goals).await?;
         let shows = |task: &Task| goals.contains_key(&goal(task));
         Ok(tasks.into_iter().map(|task| task.filter(shows)).collect())
-    }
-
-    /// Tasks by their ids alone, of whichever goals. Only an index knows them so, and an index has no
-    /// batches: it is asked for all at once, and everything else is read together.
-    pub async fn by_ids(
-        &self,
-        caller: &Caller,
-        ids: &[TaskId],
-    ) -> Result<Vec<Option<Task>>, TaskError> {
-        let indexed = try_join_all(ids.iter().map(|id| indexed(&self.ground, id))).await?;
-        let place = |task: Task| (task.goal_id, task.id);
-        let places: Vec<_> = indexed.into_iter().flatten().map(place).collect();
-        let found = self.tasks(caller, &places).await?.into_iter().flatten();
-        let found: HashMap<TaskId, Task> = found.map(|task| (task.id.clone(), task)).collect();
-        Ok(ids.iter().map(|id| found.get(id).cloned()).collect())
     }
 
     /// The tasks of a goal that the caller may see, in the order they were added: all of them, only those

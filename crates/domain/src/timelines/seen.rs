@@ -1,14 +1,12 @@
 //! Which entries of a timeline somebody sees: each kind at once, by the rule of its own service, and as
 //! things are now, since indexes may be behind.
 
-use std::collections::HashMap;
-
-use futures::future::try_join_all;
 use roundtable_model::entities::{
-    Comment, Follow, Goal, GroupMember, Like, Message, Milestone, Post, Quest, Task, User,
+    Comment, Follow, Goal, GroupMember, Like, Message, Milestone, Post, Quest, RoomMember, Task,
+    User,
 };
 use roundtable_model::{
-    FollowStatus, GoalId, GroupId, MemberStatus, PostId, QuestId, RoomId, TimelineEntry, UserId,
+    FollowStatus, GoalId, GroupId, MemberStatus, PostId, QuestId, TimelineEntry, UserId,
 };
 
 use crate::accounts::shown;
@@ -138,15 +136,9 @@ impl Looks<'_> {
 
     /// What somebody said in rooms that they are still in.
     async fn messages(&self, found: Vec<Message>) -> Result<Vec<Option<Message>>, Failure> {
-        let mut rooms: HashMap<RoomId, bool> = HashMap::new();
-        rooms.extend(found.iter().map(|message| (message.room_id.clone(), false)));
-        let reads = rooms.iter_mut().map(async |(room, is_in)| {
-            let member = self.ground.core().room_member(room, self.user).get().await?;
-            *is_in = member.is_some();
-            Ok::<_, Failure>(())
-        });
-        try_join_all(reads).await?;
-        let shows = |message: &Message| rooms.get(&message.room_id).copied().unwrap_or(false);
-        Ok(found.into_iter().map(|message| Some(message).filter(shows)).collect())
+        let seats = found.iter().map(|message| RoomMember::at(&message.room_id, self.user));
+        let seats = self.ground.at("room_member", seats).await?;
+        let shown = found.into_iter().zip(seats);
+        Ok(shown.map(|(message, seat)| seat.map(|_| message)).collect())
     }
 }

@@ -4,15 +4,18 @@
 use std::sync::Arc;
 
 use roundtable_domain::{
-    Caller, Census, Feeds, Ground, Messages, NewPost, PageInput, Tasks, Totals,
+    Caller, Census, FeedMemory, FeedPolicy, Feeds, Ground, Messages, NewActivity, NewPost,
+    PageInput, Tasks, Totals,
 };
 use roundtable_model::entities::{Activity, Follow};
 use roundtable_model::table::Recorder;
 use roundtable_model::{
-    ActivityId, ActorId, GoalId, GroupId, MessageId, Role, RoomId, TaskId, Time, UserId,
-    UserStatus, Visibility,
+    ActivityId, ActivityVerb, ActorId, GoalId, GroupId, MessageId, ObjectType, Role, RoomId,
+    SubjectId, TaskId, Time, UserId, UserStatus, Visibility,
 };
 use roundtable_testkit::Town;
+
+const HOUR_MS: u64 = 3_600_000;
 
 fn ends(pairs: &[(&str, &str)]) -> Vec<(UserId, UserId)> {
     pairs.iter().map(|(one, other)| (one.parse().unwrap(), other.parse().unwrap())).collect()
@@ -272,4 +275,68 @@ async fn tasks_of_many_goals_are_their_owners_and_read_together() {
     places[2].0 = places[4].0.clone();
     let found = cost(&ana, &places[..6]).await.1;
     assert_eq!(found, [false, false, false, false, true, false]);
+}
+
+/// A town in which everybody passes a post on, and tells of a comment, goal, task and quest of theirs, to
+/// ana.
+async fn telling(policy: FeedPolicy, people: usize) -> Town {
+    let mut settings = Town::settings();
+    settings.feed.policy = policy;
+    // Nothing is remembered, so everything is looked up.
+    settings.feed.memory =
+        FeedMemory { recent: 0, each: 0, actors: 0, posts: 0, people: 0, groups: 0, ties: 0 };
+    let town = Town::with(settings, ["ana"]).await;
+    let post = town.post("ana", "hello").await.id;
+    let names: Vec<String> = (0..people).map(|n| format!("p{n}")).collect();
+    for name in &names {
+        town.move_in(name, |_| {}).await;
+        town.follow("ana", name).await;
+    }
+    town.pass_ms(HOUR_MS);
+    for (n, name) in names.iter().enumerate() {
+        town.share(name, &post).await;
+        let comment = town.comment(name, &post, "me too").await.id;
+        let goal = town.goal(name, &format!("goal{n}")).await;
+        let task = town.task(name, &goal, &format!("task{n}")).await;
+        let quest = town.quest(name, &format!("quest{n}")).await;
+        let told: [(ObjectType, SubjectId); 4] = [
+            (ObjectType::Comment, comment.into()),
+            (ObjectType::Goal, goal.into()),
+            (ObjectType::Task, task.into()),
+            (ObjectType::Quest, quest.into()),
+        ];
+        for (object_type, object_id) in told {
+            let verb = ActivityVerb::GoalUpdate;
+            let (preview_text, media, tags) = (Some(name.clone()), None, Vec::new());
+            let (group_id, caller) = (None, town.caller(name));
+            let told =
+                NewActivity { group_id, verb, object_type, object_id, preview_text, media, tags };
+            town.activities().post(&caller, &told, None).await.unwrap();
+        }
+    }
+    town.settle().await;
+    // What is a moment old is not looked for among copies.
+    town.pass_ms(HOUR_MS);
+    town
+}
+
+/// R13, R14: what a page of a feed is about is read together, however many people did it; so is what they
+/// did, where it was copied.
+#[tokio::test]
+async fn what_many_people_did_is_read_together() {
+    let cost = async |policy: FeedPolicy, people: usize| {
+        let town = telling(policy, people).await;
+        let recorder = Arc::new(Recorder::default());
+        let feeds = Feeds::new(town.ground().observed(recorder.clone()));
+        let page = PageInput { limit: Some(5 * people), after: None };
+        let found = feeds.home(&town.caller("ana"), &page).await.unwrap();
+        assert_eq!(found.items.len(), 5 * people);
+        let about = ["activity", "comment_on", "goals_among", "quests_among", "shared", "task"];
+        let asked = recorder.take();
+        about.map(|about| asked.iter().filter(|it| it.pattern == Some(about)).count())
+    };
+    for policy in [FeedPolicy::Pull, FeedPolicy::Push] {
+        assert_eq!(cost(policy, 2).await, cost(policy, 20).await, "{policy:?}");
+    }
+    assert_eq!(cost(FeedPolicy::Push, 20).await, [1; 6]);
 }

@@ -16,9 +16,10 @@ fn titles(tasks: &[Task]) -> Vec<&str> {
     tasks.iter().map(|task| task.title.as_str()).collect()
 }
 
-/// A task, found by its id alone.
-async fn by_id(town: &Town, caller: &Caller, task: &Task) -> Option<Task> {
-    town.tasks().by_ids(caller, std::slice::from_ref(&task.id)).await.unwrap().remove(0)
+/// A task, found in its place.
+async fn found(town: &Town, caller: &Caller, task: &Task) -> Option<Task> {
+    let place = (task.goal_id.clone(), task.id.clone());
+    town.tasks().tasks(caller, &[place]).await.unwrap().remove(0)
 }
 
 /// The titles of ana's open tasks that are due in the next hours, read in pages of this size.
@@ -214,8 +215,8 @@ async fn somebody_elses_task_looks_like_none() {
     assert!(listed.unwrap().items.is_empty(), "a goal without tasks is there, too");
     let listed = tasks.list(&bo, owner, &empty, None, &pages_of(10)).await;
     assert!(matches!(listed, Err(TaskError::NoSuchGoal)));
-    assert_eq!(by_id(&town, &ada, &task).await.as_ref(), Some(&task));
-    assert_eq!(by_id(&town, &bo, &task).await, None);
+    assert_eq!(found(&town, &ada, &task).await.as_ref(), Some(&task));
+    assert_eq!(found(&town, &bo, &task).await, None);
     let changed = tasks.update(&ada, &goal, &task.id, TaskChange::to_done(true), None).await;
     assert!(matches!(changed, Err(TaskError::NoSuchTask)));
 }
@@ -230,12 +231,12 @@ async fn a_task_is_found_by_its_id() {
     let early = town.add_task("ana", &goal, "shoes").await;
     far.fall_behind(3);
     let late = town.add_task("ana", &goal, "race").await;
-    assert_eq!(by_id(&town, &ana, &late).await, Some(late));
+    assert_eq!(found(&town, &ana, &late).await, Some(late));
     far.fall_behind(1_000);
     let done = town.mark_done(&early, true).await;
-    assert_eq!(by_id(&town, &ana, &early).await, Some(done));
+    assert_eq!(found(&town, &ana, &early).await, Some(done));
     town.goals().delete(&ana, &goal, None).await.unwrap();
-    assert_eq!(by_id(&town, &ana, &early).await, None);
+    assert_eq!(found(&town, &ana, &early).await, None);
 }
 
 /// R33: nothing comes to a goal that is not there any more.

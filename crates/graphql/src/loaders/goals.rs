@@ -1,10 +1,10 @@
-//! Goals, tasks and quests.
+//! Goals, tasks, milestones and quests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::dataloader::Loader;
-use roundtable_model::{GoalId, QuestId, TaskId, UserId, entities};
+use roundtable_model::{GoalId, MilestoneId, QuestId, TaskId, UserId, entities};
 
 use super::{Look, found, shared};
 use crate::Refused;
@@ -60,14 +60,22 @@ impl Loader<TaskOf> for Look {
     }
 }
 
-/// A task by its id alone, which costs more than with its goal.
-impl Loader<TaskId> for Look {
-    type Value = entities::Task;
+/// A milestone of somebody's goal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MilestoneOf(pub(crate) UserId, pub(crate) GoalId, pub(crate) MilestoneId);
+
+impl Loader<MilestoneOf> for Look {
+    type Value = entities::Milestone;
     type Error = Arc<Refused>;
 
-    async fn load(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, entities::Task>, Arc<Refused>> {
+    async fn load(
+        &self,
+        of: &[MilestoneOf],
+    ) -> Result<HashMap<MilestoneOf, entities::Milestone>, Arc<Refused>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let tasks = self.services.tasks().by_ids(caller, ids).await;
-        Ok(found(ids, tasks.map_err(shared)?))
+        let places: Vec<_> =
+            of.iter().map(|of| (of.0.clone(), of.1.clone(), of.2.clone())).collect();
+        let milestones = self.services.milestones().milestones(caller, &places).await;
+        Ok(found(of, milestones.map_err(shared)?))
     }
 }

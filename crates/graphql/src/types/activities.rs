@@ -69,8 +69,7 @@ impl Activity {
 
     /// What it was done to, if the viewer may see that.
     async fn object(&self, ctx: &Context<'_>) -> Result<Option<TimelineEntity>, Refused> {
-        let (kind, id) = (self.0.object_type, &self.0.object_id);
-        TimelineEntity::object(ctx, kind, id, &self.0.actor_id).await
+        TimelineEntity::object(ctx, &self.0).await
     }
 
     async fn preview_text(&self) -> Option<&str> {

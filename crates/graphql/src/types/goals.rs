@@ -114,13 +114,6 @@ impl From<entities::Task> for Task {
     }
 }
 
-impl Task {
-    /// A task, of whichever goal, if the viewer may see it.
-    pub(crate) async fn load(ctx: &Context<'_>, id: &TaskId) -> Result<Option<Self>, Refused> {
-        Ok(Asked::of(ctx)?.load.one(id.clone()).await?.map(Self))
-    }
-}
-
 #[Object]
 impl Task {
     pub(crate) async fn node_id(&self) -> ID {

@@ -4,7 +4,7 @@ use async_graphql::{Context, Union};
 use futures::future::try_join_all;
 use roundtable_domain::{Page, Tagged};
 use roundtable_model::table::Order;
-use roundtable_model::{EntityKind, ObjectType, SubjectId, Tag, TimelineEntry, UserId};
+use roundtable_model::{EntityKind, ObjectType, Tag, TimelineEntry, UserId, entities};
 
 use super::activities::Activity;
 use super::comments::Comment;
@@ -19,6 +19,7 @@ use super::trade::Offer;
 use super::users::User;
 use crate::Refused;
 use crate::connection::{Connection, Paging};
+use crate::loaders::{CommentOn, TaskOf};
 use crate::request::Asked;
 
 /// Something somebody did or made.
@@ -42,18 +43,23 @@ impl TimelineEntity {
     /// What an activity is about, if the viewer may see it; goals and quests are the actor's.
     pub(crate) async fn object(
         ctx: &Context<'_>,
-        kind: ObjectType,
-        id: &SubjectId,
-        actor: &UserId,
+        activity: &entities::Activity,
     ) -> Result<Option<Self>, Refused> {
-        Ok(match kind {
-            ObjectType::User => boxed(User::load(ctx, &id.recast()).await?),
-            ObjectType::Group => boxed(Group::load(ctx, &id.recast()).await?),
-            ObjectType::Goal => boxed(Goal::load(ctx, actor, &id.recast()).await?),
-            ObjectType::Task => boxed(Task::load(ctx, &id.recast()).await?),
-            ObjectType::Quest => boxed(Quest::load(ctx, actor, &id.recast()).await?),
-            ObjectType::Post => Post::load(ctx, &id.recast()).await?.map(Into::into),
-            ObjectType::Comment => boxed(Comment::load(ctx, &id.recast()).await?),
+        let load = &Asked::of(ctx)?.load;
+        let (actor, id) = (&activity.actor_id, &activity.object_id);
+        Ok(match (activity.object_type, &activity.object_home) {
+            (ObjectType::User, _) => boxed(User::load(ctx, &id.recast()).await?),
+            (ObjectType::Group, _) => boxed(Group::load(ctx, &id.recast()).await?),
+            (ObjectType::Goal, _) => boxed(Goal::load(ctx, actor, &id.recast()).await?),
+            (ObjectType::Quest, _) => boxed(Quest::load(ctx, actor, &id.recast()).await?),
+            (ObjectType::Post, _) => Post::load(ctx, &id.recast()).await?.map(Into::into),
+            (ObjectType::Task, Some(goal)) => {
+                boxed(load.one(TaskOf(goal.recast(), id.recast())).await?.map(Task))
+            }
+            (ObjectType::Comment, Some(post)) => {
+                boxed(load.one(CommentOn(post.recast(), id.recast())).await?.map(Comment))
+            }
+            (ObjectType::Task | ObjectType::Comment, None) => None,
         })
     }
 

@@ -1,6 +1,6 @@
 //! No page causes one read for each of its items: what a page takes does not grow with it.
 
-use roundtable_model::GroupRole;
+use roundtable_model::{GroupRole, Role};
 use serde_json::Value;
 
 use crate::stage::{Cost, Stage};
@@ -176,34 +176,101 @@ async fn ten_offers_with_their_companies_cost_as_much_as_two() {
     assert_eq!(stage.cost("ana", list).await, two);
 }
 
-/// Messages and tasks by their global ids, of as many rooms and goals.
+/// What belongs to somebody, by its global ids: of as many rooms, goals and calls for help.
 #[tokio::test]
-async fn messages_and_tasks_by_their_global_ids_are_read_together() {
+async fn what_is_somebodys_own_is_read_together_by_its_global_ids() {
     let stage = busy(20).await;
-    let (mut messages, mut tasks) = (Vec::new(), Vec::new());
+    let made = async |name: &str, mutation: &str| {
+        let made = stage.ask(name, &format!("mutation {{ made: {mutation} {{ nodeId }} }}")).await;
+        made["made"]["nodeId"].clone()
+    };
+    let mut kinds: [Vec<Value>; 5] = Default::default();
     for n in 0..20 {
         let name = format!("p{n}");
         let room = stage.town.room_with("ana", &name).await;
-        let send =
-            format!(r#"mutation {{ sendMessage(roomId: "{room}", text: "hi") {{ nodeId }} }}"#);
-        messages.push(stage.ask(&name, &send).await["sendMessage"]["nodeId"].take());
         let goal = stage.town.set_goal("ana", &name).await.id;
-        let add = format!(
-            r#"mutation {{ createTask(input: {{ goalId: "{goal}", title: "go" }}) {{ nodeId }} }}"#
-        );
-        tasks.push(stage.ask("ana", &add).await["createTask"]["nodeId"].take());
+        let thread = stage.town.ask_for_help("ana", &[&name]).await.thread_id;
+        let document = format!(r#"{{ getAssistThread(id: "{thread}") {{ nodeId }} }}"#);
+        let asked = stage.ask("ana", &document).await["getAssistThread"]["nodeId"].take();
+        let said = format!(r#"sendMessage(roomId: "{room}", text: "hi")"#);
+        let task = format!(r#"createTask(input: {{ goalId: "{goal}", title: "go" }})"#);
+        let half = r#"percentage: 50, name: "half""#;
+        let milestone = format!(r#"createMilestone(input: {{ goalId: "{goal}", {half} }})"#);
+        let answer = format!(r#"sendAssistMessage(threadId: "{thread}", text: "rest")"#);
+        let ids = [
+            made(&name, &said).await,
+            made("ana", &task).await,
+            made("ana", &milestone).await,
+            asked,
+            made(&name, &answer).await,
+        ];
+        kinds.iter_mut().zip(ids).for_each(|(kind, id)| kind.push(id));
     }
-    for ids in [messages, tasks] {
+    stage.settle().await;
+    let list = "{ listNotifications(limit: 20) { items { nodeId } } }";
+    let told = stage.ask("ana", list).await["listNotifications"]["items"].take();
+    let told: Vec<Value> =
+        told.as_array().unwrap().iter().map(|note| note["nodeId"].clone()).collect();
+    for ids in kinds.into_iter().chain([told]) {
+        assert_eq!(ids.len(), 20);
         let nodes = |ids: &[Value]| {
             let ids = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-            format!("{{ nodes(nodeIds: [{ids}]) {{ __typename }} }}")
+            format!("{{ nodes(nodeIds: [{ids}]) {{ __typename nodeId }} }}")
         };
         let found = stage.ask("ana", &nodes(&ids)).await["nodes"].take();
-        assert!(found.as_array().unwrap().iter().all(|node| !node.is_null()), "{found}");
+        let found_ids = found.as_array().unwrap().iter().map(|node| &node["nodeId"]);
+        assert!(found_ids.eq(&ids), "{found}");
         let hidden = stage.ask("p19", &nodes(&ids[..19])).await["nodes"].take();
         assert!(hidden.as_array().unwrap().iter().all(Value::is_null), "{hidden}");
         let (two, all) = (nodes(&ids[..2]), nodes(&ids));
-        assert_eq!(stage.cost("ana", &all).await, stage.cost("ana", &two).await);
+        assert_eq!(stage.cost("ana", &all).await, stage.cost("ana", &two).await, "{found}");
+    }
+}
+
+/// What somebody said and set, wherever they did: comments on many posts with what is counted of them,
+/// messages in many rooms, and, for admins, tagged goals of many people.
+#[tokio::test]
+async fn what_is_spread_over_many_places_costs_a_handful_of_operations() {
+    let spread = async |people: usize| {
+        let stage = busy(people).await;
+        let town = &stage.town;
+        let root = town.employ("ana", Role::Admin).await;
+        for n in 0..people {
+            let name = format!("p{n}");
+            let post = town.post(&name, "by the way").await.id;
+            town.comment("ana", &post, "indeed").await;
+            let room = town.room_with("ana", &name).await;
+            town.say("ana", &room, "hi").await;
+            let goal =
+                r#"mutation { createGoal(input: { title: "Run", tags: ["hills"] }) { id } }"#;
+            stage.ask(&name, goal).await;
+            let told = format!(
+                r#"mutation {{ postActivity(input: {{ verb: comment, objectType: Comment,
+                    objectId: "{}" }}) {{ nodeId }} }}"#,
+                town.comment(&name, &post, "so it is").await.id
+            );
+            stage.ask(&name, &told).await;
+        }
+        town.settle().await;
+        (stage, root)
+    };
+    let ((few, root), (many, _)) = (spread(4).await, spread(40).await);
+    let marks = "likesCount repliesCount viewerHasLiked";
+    let documents = [
+        format!(r#"{{ listUserComments(userId: "ana", limit: 50) {{ items {{ {marks} }} }} }}"#),
+        String::from(
+            r#"{ listUserEntities(userId: "ana", entity: Message, limit: 50) { items { __typename } } }"#,
+        ),
+        String::from(
+            r#"{ searchByTag(tag: "hills", limit: 50) { items { ... on Goal { title } } } }"#,
+        ),
+        format!(
+            "{{ getFeed(limit: 100) {{ items {{ activity {{ object {{ ... on Comment {{ {marks} }} }} }} }} }} }}"
+        ),
+    ];
+    for document in documents {
+        let cost = async |stage: &Stage| stage.cost_as(root.clone(), &document).await;
+        assert_alike(&cost(&few).await, &cost(&many).await, &document);
     }
 }
 

@@ -111,10 +111,16 @@ impl Stage {
 
     /// The operations an answer takes, once everything is remembered that is between two answers.
     pub(crate) async fn cost(&self, name: &str, document: &str) -> Cost {
-        self.ask(name, document).await;
+        self.cost_as(self.town.caller(name), document).await
+    }
+
+    /// The same, for somebody with a role.
+    pub(crate) async fn cost_as(&self, caller: Caller, document: &str) -> Cost {
+        let client = Some(caller).client();
+        self.ask_as(client.clone(), document).await;
         let recorder = Arc::new(Recorder::default());
         let services = self.services.on(&self.town.ground().observed(recorder.clone()));
-        let asked = Asked::new(self.client(name), services);
+        let asked = Asked::new(client, services);
         let request = Request::new(document).data(Arc::new(asked));
         let answer = shown(&self.schema.execute(request).await);
         assert_eq!(answer["errors"], Value::Null, "{document}");

@@ -23,6 +23,8 @@ pub struct Activity {
     pub object_type: ObjectType,
     /// To which.
     pub object_id: SubjectId,
+    /// What that lives in, without which only an index finds it: a comment's post, a task's goal.
+    pub object_home: Option<SubjectId>,
     /// A few words about it.
     pub preview_text: Option<String>,
     /// A picture of it.

@@ -81,8 +81,24 @@ pub fn items_at<E: Entity>(
     table: Table,
     places: impl IntoIterator<Item = At<E>>,
 ) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
+    at_places(table, places, true)
+}
+
+/// The same, perhaps as it was a moment ago, which costs half as much.
+pub fn items_lately_at<E: Entity>(
+    table: Table,
+    places: impl IntoIterator<Item = At<E>>,
+) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
+    at_places(table, places, false)
+}
+
+fn at_places<E: Entity>(
+    table: Table,
+    places: impl IntoIterator<Item = At<E>>,
+    strong: bool,
+) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
     let keys: Vec<Key> = places.into_iter().map(At::into_key).collect();
-    async move { in_batches(&table, &keys, true).await }.boxed()
+    async move { in_batches(&table, &keys, strong).await }.boxed()
 }
 
 /// Items in the order of their keys. What is named twice is read once.

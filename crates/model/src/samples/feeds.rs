@@ -23,6 +23,7 @@ pub fn activity() -> Activity {
         verb: ActivityVerb::Post,
         object_type: ObjectType::Post,
         object_id: read(POST),
+        object_home: None,
         preview_text: Some(PREVIEW.into()),
         media: Some(picture()),
         tags: read_all(&["running", "sunrise"]),

@@ -57,7 +57,8 @@ impl Reader<'_> {
             self.note("task", tasks.get(caller, goal, task).await);
             let place = (goal.clone(), task.clone());
             self.note("task in its place", tasks.tasks(caller, &[place]).await);
-            self.note("task by id", tasks.by_ids(caller, std::slice::from_ref(task)).await);
+            let place = (owner.clone(), goal.clone(), milestone.clone());
+            self.note("milestone in its place", milestones.milestones(caller, &[place]).await);
             for (done, owner) in [(None, None), (Some(true), None), (Some(false), Some(&owner))] {
                 self.list("tasks", async |page| tasks.list(caller, owner, goal, done, &page).await)
                     .await;

@@ -17,10 +17,9 @@ impl Reader<'_> {
         for name in VIEWERS {
             let whose = self.hidden.town.id(name);
             let core = self.hidden.town.ground().core();
-            for note in core.notifications(&whose, Span::ALL).all().await.unwrap() {
-                let found = service.get(caller, &note.id).await;
-                self.note(format!("notification of {name}"), found);
-            }
+            let notes = core.notifications(&whose, Span::ALL).all().await.unwrap();
+            let ids: Vec<_> = notes.into_iter().map(|note| note.id).collect();
+            self.note(format!("notifications of {name}"), service.notices(caller, &ids).await);
         }
         self.note("unread notifications", service.unread(caller).await);
         let beginning = "00000000000000000000000000".parse().unwrap();

@@ -1,7 +1,6 @@
 //! Everything that shows calls for help, companies and offers.
 
 use roundtable_model::EntityKind;
-use roundtable_model::entities::AssistMsg;
 use roundtable_model::table::Order;
 use roundtable_testkit::{Hidden, Wares};
 
@@ -44,9 +43,9 @@ impl Reader<'_> {
                 .await;
             }
         }
-        for AssistMsg { thread_id, id, .. } in said {
-            self.note(format!("message {id}"), assistance.message(caller, thread_id, id).await);
-        }
+        self.note("threads by their ids", assistance.threads(caller, threads).await);
+        let places: Vec<_> = said.iter().map(|it| (it.thread_id.clone(), it.id.clone())).collect();
+        self.note("what was said", assistance.said(caller, &places).await);
         self.list("threads", async |page| assistance.mine(caller, &page).await).await;
     }
 }

@@ -108,10 +108,6 @@ async fn of_tasks(plan: &Plan, town: &Town, operation: &str, caller: &Caller) ->
             let found = tasks.tasks(caller, &[(goal.clone(), task.clone())]).await;
             shows(found, |found| found.iter().flatten().any(|other| other.id == *task))
         }
-        "tasks.by_ids" => {
-            let found = tasks.by_ids(caller, std::slice::from_ref(task)).await;
-            shows(found, |found| found.iter().flatten().any(|other| other.id == *task))
-        }
         "tasks.list" => {
             lists(tasks.list(caller, None, goal, None, &page()).await, |other| other.id == *task)
         }
@@ -146,6 +142,11 @@ async fn of_milestones(
             shows(milestones.create(caller, new, None).await, |_| true)
         }
         "milestones.get" => shows(milestones.get(caller, owner, goal, milestone).await, |_| true),
+        "milestones.milestones" => {
+            let place = (user.clone(), goal.clone(), milestone.clone());
+            let found = milestones.milestones(caller, &[place]).await;
+            shows(found, |found| found.iter().flatten().any(|other| other.id == *milestone))
+        }
         "milestones.list" => {
             let found = milestones.list(caller, owner, goal, &page()).await;
             lists(found, |other| other.id == *milestone)

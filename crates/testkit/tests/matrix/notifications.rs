@@ -14,7 +14,7 @@ use super::asks::{Answer, lists, page, shows};
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
-notification             | notifications.list notifications.next notifications.get              | -    ok   no   no   no   no   no   no   no   no   403
+notification             | notifications.list notifications.next notifications.notices          | -    ok   no   no   no   no   no   no   no   no   403
 notification             | notifications.unread notifications.mark_read notifications.live      | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 ";
 
@@ -30,10 +30,11 @@ pub(crate) async fn answer(
     let is = |notice: &Notice| notice.notification.user_id == owner;
     match operation {
         "notifications.list" => lists(service.list(caller, &page()).await, is),
-        "notifications.get" => {
+        "notifications.notices" => {
             let notes = town.ground().core().notifications(&owner, Span::ALL).all().await.unwrap();
-            let found = service.get(caller, &notes[0].id).await;
-            shows(found, |notice| notice.as_ref().is_some_and(is))
+            let ids: Vec<_> = notes.into_iter().map(|note| note.id).collect();
+            let found = service.notices(caller, &ids).await;
+            shows(found, |found| found.iter().flatten().any(is))
         }
         "notifications.unread" => shows(service.unread(caller).await, |_| true),
         "notifications.mark_read" => {

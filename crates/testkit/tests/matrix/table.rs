@@ -338,7 +338,7 @@ moderator                | accounts.suspend accounts.set_roles                  
 
 goal                     | goals.create                                                         | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 goal                     | goals.get goals.list tasks.get tasks.list                            | -    ok   404  404  404  404  404  404  404  ok   403
-goal                     | goals.goals tasks.tasks tasks.by_ids                                 | -    ok   no   no   no   no   no   no   no   ok   403
+goal                     | goals.goals tasks.tasks milestones.milestones                        | -    ok   no   no   no   no   no   no   no   ok   403
 goal                     | milestones.get milestones.list milestones.timeline                   | -    ok   404  404  404  404  404  404  404  ok   403
 goal                     | goals.update goals.delete tasks.create tasks.update tasks.delete     | -    ok   404  404  404  404  404  404  404  404  403
 goal                     | milestones.create milestones.update milestones.delete                | -    ok   404  404  404  404  404  404  404  404  403
@@ -347,7 +347,7 @@ goal                     | tasks.due_on                                         
 goal                     | timelines.of                                                         | no   ok   no   no   404  no   no   no   no   ok   no
 
 deleted goal             | goals.get tasks.get tasks.list milestones.get milestones.list        | -    404  404  404  404  404  404  404  404  404  403
-deleted goal             | goals.goals tasks.tasks tasks.by_ids                                 | -    no   no   no   no   no   no   no   no   no   403
+deleted goal             | goals.goals tasks.tasks milestones.milestones                        | -    no   no   no   no   no   no   no   no   no   403
 deleted goal             | goals.list milestones.timeline                                       | -    no   404  404  404  404  404  404  404  no   403
 deleted goal             | goals.update goals.delete tasks.create tasks.update tasks.delete     | -    404  404  404  404  404  404  404  404  404  403
 deleted goal             | milestones.create milestones.update milestones.delete                | -    404  404  404  404  404  404  404  404  404  403
@@ -356,14 +356,14 @@ deleted goal             | tasks.due_on                                         
 deleted goal             | timelines.of                                                         | no   no   no   no   404  no   no   no   no   no   no
 
 suspended account's goal | goals.get goals.list tasks.get tasks.list                            | -    403  404  404  404  404  404  404  404  ok   403
-suspended account's goal | goals.goals tasks.tasks tasks.by_ids                                 | -    403  no   no   no   no   no   no   no   ok   403
+suspended account's goal | goals.goals tasks.tasks milestones.milestones                        | -    403  no   no   no   no   no   no   no   ok   403
 suspended account's goal | milestones.get milestones.list milestones.timeline                   | -    403  404  404  404  404  404  404  404  ok   403
 suspended account's goal | goals.update tasks.update milestones.update                          | -    403  404  404  404  404  404  404  404  404  403
 suspended account's goal | tasks.due_on                                                         | -    403  403  403  403  403  403  403  403  ok   403
 suspended account's goal | timelines.of                                                         | 404  no   404  404  404  404  404  404  no   ok   404
 
 deleted account's goal   | goals.get goals.list tasks.get tasks.list                            | -    401  404  404  404  404  404  404  404  404  403
-deleted account's goal   | goals.goals tasks.tasks tasks.by_ids                                 | -    401  no   no   no   no   no   no   no   no   403
+deleted account's goal   | goals.goals tasks.tasks milestones.milestones                        | -    401  no   no   no   no   no   no   no   no   403
 deleted account's goal   | milestones.get milestones.list milestones.timeline                   | -    401  404  404  404  404  404  404  404  404  403
 deleted account's goal   | goals.update tasks.update milestones.update                          | -    401  404  404  404  404  404  404  404  404  403
 deleted account's goal   | tasks.due_on                                                         | -    401  403  403  403  403  403  403  403  no   403

@@ -17,7 +17,7 @@ pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
 call for help            | assistance.thread assistance.messages assistance.send                | -    ok   ok   404  404  404  404  404  404  404  403
-call for help            | assistance.message                                                   | -    ok   ok   404  404  404  404  404  404  404  403
+call for help            | assistance.threads assistance.said                                   | -    ok   ok   no   no   no   no   no   no   no   403
 call for help            | assistance.mine                                                      | -    ok   ok   no   no   no   no   no   no   no   403
 profile                  | assistance.ask                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 private profile          | assistance.ask                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
@@ -99,9 +99,13 @@ impl Wares {
                 shows(assistance.send(caller, thread, "well", None).await, |_| true)
             }
             "assistance.thread" => shows(assistance.thread(caller, thread).await, |_| true),
-            "assistance.message" => {
-                let found = assistance.message(caller, thread, &said.id).await;
-                shows(found, |found| found == *said)
+            "assistance.threads" => {
+                let found = assistance.threads(caller, std::slice::from_ref(thread)).await;
+                shows(found, |found| found.iter().flatten().any(|it| it.thread_id == *thread))
+            }
+            "assistance.said" => {
+                let found = assistance.said(caller, &[(thread.clone(), said.id.clone())]).await;
+                shows(found, |found| found.iter().flatten().any(|it| it == said))
             }
             "assistance.messages" => {
                 let order = Order::Ascending;

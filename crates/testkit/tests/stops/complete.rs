@@ -23,8 +23,8 @@ const READS: &str = "
     accounts.authenticate accounts.by_email accounts.by_handle accounts.by_nickname
     accounts.by_username accounts.check_operator accounts.counts accounts.keys
     accounts.login_attempts accounts.me accounts.people accounts.user activities.at
-    activities.of assistance.message assistance.messages assistance.mine assistance.thread
-    blocks.list census.totals comments.by comments.by_ids comments.comment comments.comments
+    activities.of assistance.messages assistance.mine assistance.said assistance.thread
+    assistance.threads blocks.list census.totals comments.by comments.by_ids comments.comment comments.comments
     comments.marks comments.on comments.replies companies.companies companies.company feeds.at
     feeds.catch_up feeds.follow feeds.home feeds.live feeds.next feeds.warm_up
     follows.activity_of follows.among follows.followed follows.followed_by follows.followers
@@ -32,13 +32,13 @@ const READS: &str = "
     groups.get groups.members groups.memberships groups.mine groups.of groups.views likes.among
     likes.by likes.has_liked likes.of live.catch_up live.follow live.listen live.next media.url
     media.urls messages.list messages.live messages.messages messages.next milestones.get
-    milestones.list milestones.timeline moderation.audit moderation.case moderation.cases
+    milestones.list milestones.milestones milestones.timeline moderation.audit moderation.case moderation.cases
     moderation.queue moderation.reports notifications.catch_up notifications.follow
-    notifications.get notifications.list notifications.live notifications.next
+    notifications.list notifications.live notifications.next notifications.notices
     notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by
     posts.counters posts.global posts.marks posts.on_day posts.popular posts.post posts.posts
     posts.stats posts.tagged promotions.get quests.get quests.list quests.quests
-    rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms tags.search tasks.by_ids
+    rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms tags.search
     tasks.due tasks.due_on tasks.get tasks.list tasks.tasks timelines.of webhooks.list
 ";
 
