@@ -110,7 +110,7 @@ impl Ground {
         items_at(self.core.table().for_pattern(pattern), places)
     }
 
-    /// The same, perhaps as it was a moment ago: for what is counted behind the scenes anyway.
+    /// The same, perhaps as it was a moment ago: for numbers that processors keep, which are behind anyway.
     pub(crate) fn lately_at<E: Entity>(
         &self,
         pattern: &'static str,

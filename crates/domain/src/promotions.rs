@@ -106,15 +106,15 @@ impl Promotions {
         Self { ground }
     }
 
-    /// The promotion of somebody, if there ever was one, for admins.
-    pub async fn get(
+    /// The promotions of people and groups, each in its place, if there ever was one; for admins.
+    pub async fn promotions(
         &self,
         caller: &Caller,
-        subject: &ActorId,
-    ) -> Result<Option<Promotion>, PromotionError> {
+        subjects: &[ActorId],
+    ) -> Result<Vec<Option<Promotion>>, PromotionError> {
         let me = self.ground.reader(caller).await?;
         Official::new(caller, me).may(Act::SeePromotion)?;
-        Ok(self.promotion(subject).await?)
+        Ok(self.ground.core().promotions(subjects).strong().get().await?)
     }
 
     /// Promotes or demotes somebody.

@@ -322,7 +322,7 @@ access_patterns {
     comment(id: CommentId)                       => gsi2, "COMMENT#{id}", first "METADATA" -> Comment;
     comment_on(post: PostId, id: CommentId)      => main, "POST#{post}", "COMMENT#{id}", strong -> Comment;
     comment_counters(post: PostId, comments: [CommentId]) => main, "POST#{post}", "COUNTER#COMMENT#{comments}" -> CommentCounter;
-    comment_likes(post: PostId, comments: [CommentId], user: UserId) => main, "POST#{post}", "CLIKE#{comments}#{user}" -> CommentLike;
+    comment_likes(post: PostId, comments: [CommentId], user: UserId) => main, "POST#{post}", "CLIKE#{comments}#{user}", strong -> CommentLike;
     posts_by(user: UserId)                       => gsi1, "USER#{user}", begins "POST#", desc -> Post;
     likes_by(user: UserId)                       => gsi1, "USER#{user}", begins "LIKE#", desc -> Like;
     comments_by(user: UserId)                    => gsi1, "USER#{user}", begins "COMMENT#", desc -> Comment;

@@ -75,7 +75,8 @@ const NOBODYS: &[&str] = &[
     "quests.weigh_all",
 ];
 
-/// What should ask the profile for its roles, and believes the token. Whoever mends one takes it away.
+/// What could ask the profile for roles, and believes its caller. The server has asked just before
+/// (`identity.rs`), so no token outlives a role. Whoever mends one takes it away.
 const STILL_OPEN: &str = "
     accounts.by_email accounts.by_handle accounts.by_nickname accounts.by_username accounts.counts
     accounts.people accounts.user activities.at activities.of comments.add comments.by

@@ -21,7 +21,7 @@ pub(super) struct Tellable {
 }
 
 /// What an activity is about: what must hold of it, and what it lives in.
-type Object = (Check, Option<SubjectId>);
+type Object = (Vec<Check>, Option<SubjectId>);
 
 impl Activities {
     /// Looks whether the caller may tell of this.
@@ -43,7 +43,7 @@ impl Activities {
         let told = input.group_id.as_ref().map(GroupId::recast);
         if input.object_type != ObjectType::Group || told.as_ref() != Some(&input.object_id) {
             let found = self.object(me, input).await?.ok_or(ActivityError::NoSuchObject)?;
-            checks.push(found.0);
+            checks.extend(found.0);
             home = found.1;
         }
         Ok(Tellable { checks, home })
@@ -60,8 +60,13 @@ impl Activities {
             }
             ObjectType::Task => {
                 let task = crate::tasks::find(&self.ground, &id.recast::<TaskId>()).await?;
-                let task = task.filter(|task| task.user_id == *me);
-                return Ok(task.map(|task| (task.key().exists(), Some(task.goal_id.into()))));
+                let Some(task) = task.filter(|task| task.user_id == *me) else { return Ok(None) };
+                // A task is there only while its goal is.
+                let goal = core.goal(me, &task.goal_id).get().await?;
+                return Ok(goal.map(|goal| {
+                    let checks = vec![task.key().exists(), goal.key().exists()];
+                    (checks, Some(goal.id.into()))
+                }));
             }
             ObjectType::Quest => {
                 let quest = core.quest(me, &id.recast::<QuestId>()).get().await?;
@@ -78,7 +83,7 @@ impl Activities {
                 let comment = comment.filter(|it| it.user_id == *me && !it.is_deleted);
                 return Ok(comment.map(|it| {
                     let live = it.key().check(Comment::IS_DELETED.is(&false));
-                    (live, Some(it.post_id.into()))
+                    (vec![live], Some(it.post_id.into()))
                 }));
             }
             ObjectType::Group => {
@@ -92,7 +97,7 @@ impl Activities {
                 User::at(me).check(usable)
             }),
         };
-        Ok(check.map(|check| (check, None)))
+        Ok(check.map(|check| (vec![check], None)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use futures::TryFutureExt;
-use futures::future::try_join3;
+use futures::future::{try_join3, try_join4};
 use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::{Activity, Comment, Goal, Post, Quest, Share, Task};
 use roundtable_model::{
@@ -58,18 +58,19 @@ impl Objects {
     where
         Posts: Future<Output = Result<HashMap<PostId, Arc<Post>>, Failure>>,
     {
-        let comments = comments(ground, activities).await?;
-        let mut wanted: Vec<PostId> = ids(activities, ObjectType::Post);
-        wanted.extend(comments.values().map(|comment| comment.post_id.clone()));
+        let mut wanted: HashSet<PostId> = ids(activities, ObjectType::Post);
+        wanted.extend(homes::<PostId, CommentId>(activities, ObjectType::Comment).map(|at| at.0));
+        let comments = comments(ground, activities).map_err(Failure::from);
         let own = own(ground, activities).map_err(Failure::from);
         let shares = shares(ground, activities).map_err(Failure::from);
-        let (posts, own, shares) = try_join3(posts(wanted), own, shares).await?;
+        let posts = posts(wanted.into_iter().collect());
+        let (posts, comments, own, shares) = try_join4(posts, comments, own, shares).await?;
         Ok(Self { posts, comments, own, shares })
     }
 
     /// Everybody involved, each once.
     pub(crate) fn people(&self, activities: &[Activity]) -> HashSet<UserId> {
-        let mut people: HashSet<UserId> = ids(activities, ObjectType::User).into_iter().collect();
+        let mut people: HashSet<UserId> = ids(activities, ObjectType::User);
         people.extend(activities.iter().map(|activity| activity.actor_id.clone()));
         people.extend(self.posts.values().map(|post| post.author_id.clone()));
         people.extend(self.comments.values().map(|comment| comment.user_id.clone()));
@@ -78,7 +79,7 @@ impl Objects {
 
     /// Every group involved, each once.
     pub(crate) fn groups(&self, activities: &[Activity]) -> HashSet<GroupId> {
-        let mut groups: HashSet<GroupId> = ids(activities, ObjectType::Group).into_iter().collect();
+        let mut groups: HashSet<GroupId> = ids(activities, ObjectType::Group);
         groups.extend(activities.iter().filter_map(|activity| activity.group_id.clone()));
         groups.extend(self.posts.values().filter_map(|post| post.group_id.clone()));
         groups
@@ -147,9 +148,8 @@ fn about(activities: &[Activity], kind: ObjectType) -> impl Iterator<Item = &Act
 }
 
 /// The ids of the objects of one kind, each once.
-fn ids<T: From<Id> + Eq + Hash>(activities: &[Activity], kind: ObjectType) -> Vec<T> {
-    let ids: HashSet<T> = about(activities, kind).map(|it| it.object_id.recast()).collect();
-    ids.into_iter().collect()
+fn ids<T: From<Id> + Eq + Hash>(activities: &[Activity], kind: ObjectType) -> HashSet<T> {
+    about(activities, kind).map(|it| it.object_id.recast()).collect()
 }
 
 /// Where the objects of one kind are that live in something else: in what, and which.
@@ -161,10 +161,12 @@ fn homes<Home: From<Id>, T: From<Id>>(
         .filter_map(|it| Some((it.object_home.as_ref()?.recast(), it.object_id.recast())))
 }
 
-/// The goals, tasks and quests that are there, with their owners.
+/// The goals, tasks and quests that are there, with their owners. A task is there only while its goal is.
 async fn own(ground: &Ground, activities: &[Activity]) -> Result<HashSet<(UserId, SubjectId)>> {
-    let goals = about(activities, ObjectType::Goal)
-        .map(|it| Goal::at(&it.actor_id, &it.object_id.recast::<GoalId>()));
+    let goals = about(activities, ObjectType::Goal).map(|it| (&it.actor_id, &it.object_id));
+    let of_tasks = about(activities, ObjectType::Task)
+        .filter_map(|it| Some((&it.actor_id, it.object_home.as_ref()?)));
+    let goals = goals.chain(of_tasks).map(|(owner, id)| Goal::at(owner, &id.recast::<GoalId>()));
     let quests = about(activities, ObjectType::Quest)
         .map(|it| Quest::at(&it.actor_id, &it.object_id.recast::<QuestId>()));
     let tasks = homes::<GoalId, TaskId>(activities, ObjectType::Task)
@@ -176,9 +178,12 @@ async fn own(ground: &Ground, activities: &[Activity]) -> Result<HashSet<(UserId
     )
     .await?;
     let goals = goals.into_iter().flatten().map(|goal| (goal.user_id, goal.id.into()));
-    let quests = quests.into_iter().flatten().map(|quest| (quest.user_id, quest.id.into()));
-    let tasks = tasks.into_iter().flatten().map(|task| (task.user_id, task.id.into()));
-    Ok(goals.chain(quests).chain(tasks).collect())
+    let mut own: HashSet<(UserId, SubjectId)> = goals.collect();
+    let has_goal = |task: &Task| own.contains(&(task.user_id.clone(), (&task.goal_id).into()));
+    let tasks: Vec<Task> = tasks.into_iter().flatten().filter(has_goal).collect();
+    own.extend(tasks.into_iter().map(|task| (task.user_id, task.id.into())));
+    own.extend(quests.into_iter().flatten().map(|quest| (quest.user_id, quest.id.into())));
+    Ok(own)
 }
 
 /// The activities that a share names.

@@ -154,7 +154,7 @@ impl Comments {
         });
         let (counters, likes) = try_join(
             self.ground.lately_at("comment_counters", counters),
-            self.ground.lately_at("comment_likes", likes),
+            self.ground.at("comment_likes", likes),
         )
         .await?;
         let liked: HashSet<CommentId> =

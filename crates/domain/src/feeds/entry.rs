@@ -135,8 +135,14 @@ mod tests {
 
     #[test]
     fn any_other_activity_comes_back_as_it_was() {
-        let activity = Activity { object_type: ObjectType::Goal, ..samples::activity() };
+        let activity = Activity {
+            object_type: ObjectType::Task,
+            object_home: Some("goal".parse().unwrap()),
+            ..samples::activity()
+        };
         assert_eq!(Entry::of(&activity).activity(), activity);
+        let bare = Activity { preview_text: None, media: None, tags: Vec::new(), ..activity };
+        assert_eq!(Entry::of(&bare).activity(), bare);
     }
 
     #[test]

@@ -207,9 +207,11 @@ impl<'a> Stored<'a> {
         };
         let read = copies.iter().filter(|item| !is_enough(item)).map(place);
         let mut read = self.ground.at("activity", read).await?.into_iter();
-        let entry = |item: FeedItem| match is_enough(&item) {
-            true => Some(Entry::of_copy(&item)),
-            false => read.next()?.as_ref().map(Entry::of),
+        let entry = |item: FeedItem| {
+            if is_enough(&item) {
+                return Some(Entry::of_copy(&item));
+            }
+            read.next()?.as_ref().map(Entry::of)
         };
         Ok(copies.into_iter().filter_map(entry).collect())
     }

@@ -6,6 +6,7 @@ use roundtable_domain::{
 };
 use roundtable_model::entities::{Activity, ActorHead, Goal, Group, Task};
 use roundtable_model::table::Order::{self, Ascending, Descending};
+use roundtable_model::table::Put;
 use roundtable_model::{
     ActivityVerb, ActorId, Entity, ModerationStatus, ObjectType, RequestId, SubjectId, Time,
     UserStatus, Visibility,
@@ -48,6 +49,21 @@ async fn told_by(
 async fn previews(town: &Town, viewer: Option<&Caller>, actor: &str) -> Vec<String> {
     let told = told_by(town, viewer, actor, Descending, 20).await;
     told.into_iter().filter_map(|activity| activity.preview_text).collect()
+}
+
+/// I9: of what does not say where its object lives nobody hears, not even whoever told it.
+#[tokio::test]
+async fn what_cannot_be_looked_up_is_not_shown() {
+    let town = Town::of(["ana"]).await;
+    let (ana, post) = (town.caller("ana"), town.post("ana", "hello").await.id);
+    let comment = town.comment("ana", &post, "me too").await.id;
+    let input = about(ActivityVerb::Comment, ObjectType::Comment, &comment);
+    let told = town.activities().post(&ana, &input, None).await.unwrap();
+    assert_eq!(told.object_home, Some((&post).into()));
+    assert_eq!(previews(&town, Some(&ana), "ana").await, ["me too", "hello"]);
+    let lost = Activity { object_home: None, ..told };
+    town.ground().core().table().put(Put::new(lost.item())).await.unwrap();
+    assert_eq!(previews(&town, Some(&ana), "ana").await, ["hello"]);
 }
 
 /// R12, R31: of everything that is theirs, people can tell.

@@ -1,9 +1,13 @@
 //! Tasks, as their owners see them and as rows (R4, R10, R24, R32, R33).
 
 use roundtable_domain::limits::{PLAN_CHARS_MAX, TITLE_CHARS_MAX};
-use roundtable_domain::{Caller, Code, Edit, NewTask, PageInput, Refusal, TaskChange, TaskError};
+use roundtable_domain::{
+    ActivityError, Caller, Code, Edit, NewActivity, NewTask, PageInput, Refusal, TaskChange,
+    TaskError,
+};
 use roundtable_model::entities::Task;
-use roundtable_model::{Json, RequestId, Role, Time, UserStatus};
+use roundtable_model::table::Order::Descending;
+use roundtable_model::{ActivityVerb, Json, ObjectType, RequestId, Role, Time, UserStatus};
 use roundtable_testkit::Town;
 
 const HOUR_MS: u64 = 3_600_000;
@@ -221,22 +225,41 @@ async fn somebody_elses_task_looks_like_none() {
     assert!(matches!(changed, Err(TaskError::NoSuchTask)));
 }
 
-/// R24: a task is found by its id alone, also right after it was made, where indexes are behind; and as
-/// it is now.
+/// R24: a task is told of by its id alone, also right after it was made, where indexes are behind; and
+/// only while its goal is there.
 #[tokio::test(start_paused = true)]
 async fn a_task_is_found_by_its_id() {
     let (town, far) = Town::far_away(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let ana = town.caller("ana");
     let early = town.add_task("ana", &goal, "shoes").await;
+    let tell = async |task: &Task| {
+        let told = NewActivity {
+            group_id: None,
+            verb: ActivityVerb::GoalUpdate,
+            object_type: ObjectType::Task,
+            object_id: (&task.id).into(),
+            preview_text: None,
+            media: None,
+            tags: Vec::new(),
+        };
+        town.activities().post(&ana, &told, None).await
+    };
     far.fall_behind(3);
     let late = town.add_task("ana", &goal, "race").await;
-    assert_eq!(found(&town, &ana, &late).await, Some(late));
+    assert_eq!(tell(&late).await.unwrap().object_home, Some((&goal).into()));
     far.fall_behind(1_000);
     let done = town.mark_done(&early, true).await;
-    assert_eq!(found(&town, &ana, &early).await, Some(done));
+    assert_eq!(found(&town, &ana, &early).await.as_ref(), Some(&done));
+    let page = PageInput::first();
+    let told = async || town.activities().of(None, &(&ana.user_id).into(), Descending, &page).await;
+    assert_eq!(told().await.unwrap().items.len(), 1);
     town.goals().delete(&ana, &goal, None).await.unwrap();
     assert_eq!(found(&town, &ana, &early).await, None);
+    assert!(told().await.unwrap().items.is_empty(), "before anything is purged");
+    let rows = town.rows(&format!("GOAL#{goal}"), "TASK#").await;
+    assert_eq!(rows.len(), 2, "the tasks themselves are still there");
+    assert!(matches!(tell(&early).await, Err(ActivityError::NoSuchObject)));
 }
 
 /// R33: nothing comes to a goal that is not there any more.

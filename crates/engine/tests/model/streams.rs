@@ -88,8 +88,12 @@ fn is_page_of(page: &StreamPage, read: &StreamRead, after: &Change, unseen: &[Ch
         || images.map(Item::size).sum::<usize>() >= limits::PAGE_BYTES_MAX;
     let wanted = looked_at.iter().filter(|it| read.wants(it.old.as_ref(), it.new.as_ref()));
     let last = &looked_at.last().unwrap_or(after).sequence;
-    let next = page.next.as_ref().unwrap_or(last);
-    (left.is_empty() || is_full)
+    // Whoever has found something is told where to go on.
+    let Some(next) = page.next.as_ref().or(looked_at.is_empty().then_some(last)) else {
+        return false;
+    };
+    page.evaluated <= read.limit
+        && (left.is_empty() || is_full)
         && page.changes.iter().eq(wanted)
         && last <= next
         && left.first().is_none_or(|following| next < &following.sequence)

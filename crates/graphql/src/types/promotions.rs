@@ -4,6 +4,7 @@ use async_graphql::{Context, ID, Object};
 use roundtable_model::{ActorId, PromotionReason, entities};
 
 use crate::Refused;
+use crate::loaders::PromotionOf;
 use crate::node::node_id;
 use crate::request::Asked;
 use crate::scalars::{DateTime, Id, Json};
@@ -26,7 +27,8 @@ impl Promotion {
         subject: &ActorId,
     ) -> Result<Option<Self>, Refused> {
         let asked = Asked::of(ctx)?;
-        Ok(asked.services().promotions().get(asked.caller()?, subject).await?.map(Self))
+        asked.caller()?;
+        Ok(asked.load.one(PromotionOf(subject.clone())).await?.map(Self))
     }
 }
 

@@ -235,6 +235,7 @@ async fn what_is_spread_over_many_places_costs_a_handful_of_operations() {
         let stage = busy(people).await;
         let town = &stage.town;
         let root = town.employ("ana", Role::Admin).await;
+        let mut promotions = Vec::new();
         for n in 0..people {
             let name = format!("p{n}");
             let post = town.post(&name, "by the way").await.id;
@@ -244,34 +245,58 @@ async fn what_is_spread_over_many_places_costs_a_handful_of_operations() {
             let goal =
                 r#"mutation { createGoal(input: { title: "Run", tags: ["hills"] }) { id } }"#;
             stage.ask(&name, goal).await;
-            let told = format!(
-                r#"mutation {{ postActivity(input: {{ verb: comment, objectType: Comment,
-                    objectId: "{}" }}) {{ nodeId }} }}"#,
-                town.comment(&name, &post, "so it is").await.id
+            let comment = town.comment(&name, &post, "so it is").await.id.to_string();
+            let goal = town.set_goal("ana", "Swim").await.id;
+            let task = town.add_task("ana", &goal, "a length").await.id.to_string();
+            for (who, kind, id) in [(name.as_str(), "Comment", comment), ("ana", "Task", task)] {
+                let told = format!(
+                    r#"mutation {{ postActivity(input: {{ verb: comment, objectType: {kind},
+                        objectId: "{id}" }}) {{ nodeId }} }}"#
+                );
+                stage.ask(who, &told).await;
+            }
+            let promote = format!(
+                r#"mutation {{ setPromotion(input: {{ subjectId: "{name}", fanoutEnabled: false,
+                    reason: manual }}) {{ nodeId }} }}"#
             );
-            stage.ask(&name, &told).await;
+            let promoted = stage.ask_as(Some(root.clone()), &promote).await;
+            promotions.push(promoted["setPromotion"]["nodeId"].to_string());
         }
         town.settle().await;
-        (stage, root)
+        (stage, root, promotions.join(" "))
     };
-    let ((few, root), (many, _)) = (spread(4).await, spread(40).await);
+    let ((few, root, some), (many, _, all)) = (spread(4).await, spread(40).await);
     let marks = "likesCount repliesCount viewerHasLiked";
     let documents = [
-        format!(r#"{{ listUserComments(userId: "ana", limit: 50) {{ items {{ {marks} }} }} }}"#),
-        String::from(
-            r#"{ listUserEntities(userId: "ana", entity: Message, limit: 50) { items { __typename } } }"#,
-        ),
-        String::from(
-            r#"{ searchByTag(tag: "hills", limit: 50) { items { ... on Goal { title } } } }"#,
-        ),
-        format!(
-            "{{ getFeed(limit: 100) {{ items {{ activity {{ object {{ ... on Comment {{ {marks} }} }} }} }} }} }}"
-        ),
+        format!(r#"{{ at: listUserComments(userId: "ana", limit: 50) {{ items {{ {marks} }} }} }}"#),
+        r#"{ at: listUserEntities(userId: "ana", entity: Message, limit: 50) { items { __typename } } }"#.into(),
+        r#"{ at: searchByTag(tag: "hills", limit: 50) { items { ... on Goal { title } } } }"#.into(),
+        "{ at: getFeed(limit: 80) { items { activity { object { __typename
+            ... on Comment { MARKS } ... on Task { goal { title } } } } } } }".replace("MARKS", marks),
     ];
-    for document in documents {
-        let cost = async |stage: &Stage| stage.cost_as(root.clone(), &document).await;
-        assert_alike(&cost(&few).await, &cost(&many).await, &document);
+    for (document, least) in documents.iter().zip([4, 4, 4, 8]) {
+        let read = async |stage: &Stage| {
+            let found = stage.ask_as(Some(root.clone()), document).await;
+            let items = found["at"]["items"].as_array().unwrap().clone();
+            (items, stage.cost_as(root.clone(), document).await)
+        };
+        let ((items, few), (more, many)) = (read(&few).await, read(&many).await);
+        assert!(items.len() >= least && more.len() >= 10 * least, "{document}: {more:?}");
+        assert_alike(&few, &many, document);
+        let of_kind = |kind: &str| {
+            let object = |it: &&Value| it["activity"]["object"]["__typename"] == kind;
+            more.iter().filter(object).count()
+        };
+        let is_feed = document.contains("getFeed");
+        assert!(!is_feed || of_kind("Comment") >= 10 && of_kind("Task") >= 10, "{more:?}");
     }
+    let nodes = |ids: &str| format!("{{ nodes(nodeIds: [{ids}]) {{ __typename }} }}");
+    let found = many.ask_as(Some(root.clone()), &nodes(&all)).await["nodes"].take();
+    let found = found.as_array().unwrap().iter();
+    assert_eq!(found.filter(|node| node["__typename"] == "Promotion").count(), 40);
+    let (few, many) =
+        (few.cost_as(root.clone(), &nodes(&some)).await, many.cost_as(root, &nodes(&all)).await);
+    assert_alike(&few, &many, "promotions");
 }
 
 /// A page of notifications loads the messages they tell of together.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::SinkExt as _;
 use reqwest::StatusCode;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
@@ -47,24 +47,21 @@ async fn messages_are_heard_as_they_are_sent_and_after_coming_back() {
         said["data"]["sendMessage"]["id"].as_str().unwrap_or_else(|| panic!("{said}")).to_owned()
     };
     let listening = |after: &str| {
-        format!("subscription {{ onSendMessage(roomId: \"{room}\"{after}) {{ id text }} }}")
+        let place = format!(r#"roomId: "{room}", after: "{after}""#);
+        format!("subscription {{ onSendMessage({place}) {{ id text }} }}")
     };
     let token = served.token(&bo).await;
     let mut socket = Socket::by(&served, &token).await;
-    socket.say(&subscribe("room", &listening(""))).await;
-    // A question behind it: once it is answered, the other is under way or about to be.
-    socket.say(&subscribe("me", "{ me { id } }")).await;
-    while socket.hear().await["type"] != "complete" {}
-    let (first, mut told) = (send("one").await, Value::Null);
-    while told["payload"]["data"]["onSendMessage"]["id"] != json!(first) {
-        told = socket.hear().await;
-    }
-    assert_eq!(told["payload"]["data"]["onSendMessage"]["text"], "one");
+    // From behind a message on: nobody is told when listening has begun.
+    let before = send("nothing").await;
+    socket.say(&subscribe("room", &listening(&before))).await;
+    let first = send("one").await;
+    let told = &socket.hear_of("room").await["payload"]["data"]["onSendMessage"];
+    assert_eq!(*told, json!({ "id": first, "text": "one" }));
     drop(socket);
     send("two").await;
     let mut socket = Socket::by(&served, &token).await;
-    let after = format!(", after: \"{first}\"");
-    socket.say(&subscribe("room", &listening(&after))).await;
+    socket.say(&subscribe("room", &listening(&first))).await;
     assert_eq!(socket.hear().await["payload"]["data"]["onSendMessage"]["text"], "two");
     served.stop().await;
 }
@@ -229,7 +226,14 @@ async fn whoever_does_not_read_their_events_is_given_up_and_others_hear_all() {
     let room = opened["data"]["createRoom"]["id"].as_str().unwrap_or_else(|| panic!("{opened}"));
     // Long events: those of a connection that nobody reads must fill what the system keeps for it.
     let texts = aliases("text", 49);
-    let all = format!("subscription {{ onSendMessage(roomId: \"{room}\") {{ {texts} }} }}");
+    let send = "mutation ($room: ID!, $text: String!) {
+        sendMessage(roomId: $room, text: $text) { id } }";
+    // From behind a message on: nobody is told when listening has begun.
+    let said = json!({ "room": room, "text": "nothing" });
+    let before =
+        served.ask_with(Some(&ana), send, said).await.1["data"]["sendMessage"]["id"].take();
+    let place = format!(r#"roomId: "{room}", after: {before}"#);
+    let all = format!("subscription {{ onSendMessage({place}) {{ {texts} }} }}");
 
     let small = tokio::net::TcpSocket::new_v4().unwrap();
     small.set_recv_buffer_size(4096).unwrap();
@@ -245,12 +249,10 @@ async fn whoever_does_not_read_their_events_is_given_up_and_others_hear_all() {
     deaf.write_all(head.as_bytes()).await.unwrap();
     let token = served.token(&bo).await;
     let mut hears = Socket::by(&served, &token).await;
-    let short = format!("subscription {{ onSendMessage(roomId: \"{room}\") {{ text }} }}");
+    let short = format!("subscription {{ onSendMessage({place}) {{ text }} }}");
     hears.say(&subscribe("room", &short)).await;
     served.until("roundtable_live_listeners", 2).await;
 
-    let send = "mutation ($room: ID!, $text: String!) {
-        sendMessage(roomId: $room, text: $text) { id } }";
     let mut first = 0;
     for number in 0..MESSAGES {
         let text = format!("{number} {}", "x".repeat(3_900));

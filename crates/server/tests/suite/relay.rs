@@ -131,8 +131,12 @@ async fn a_worker_that_dies_and_comes_back_loses_nothing_and_repeats_nothing() {
     let mut socket = Socket::by(&one, &bo).await;
     let followers = "subscription { onFollowUser(followeeId: \"ID\") { followerId } }";
     socket.say(&subscribe("followers", &followers.replace("ID", &ana_id))).await;
-    let feed = "subscription { onFeedEntry { post { content } } }";
-    socket.say(&subscribe("feed", feed)).await;
+    // From behind an entry on: nobody is told when listening has begun.
+    post(&two, &ana, "zeroth").await;
+    let page = asked(&one, &bo, "{ getFeed { items { activityId } } }").await;
+    let feed = "subscription { onFeedEntry(after: ID) { post { content } } }";
+    let feed = feed.replace("ID", &page["getFeed"]["items"][0]["activityId"].to_string());
+    socket.say(&subscribe("feed", &feed)).await;
     one.until("roundtable_live_matters", 1).await;
     let entry = |heard: &Value| {
         let content = &heard["payload"]["data"]["onFeedEntry"]["post"]["content"];

@@ -11,6 +11,9 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::served::Served;
 
+/// How long to wait for what must come.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 /// A connection.
 pub(crate) struct Socket(pub(crate) WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -41,7 +44,7 @@ impl Socket {
     }
 
     pub(crate) async fn next(&mut self) -> Message {
-        let next = tokio::time::timeout(Duration::from_mins(1), self.0.next());
+        let next = tokio::time::timeout(PATIENCE, self.0.next());
         next.await.unwrap().unwrap().unwrap()
     }
 
@@ -59,12 +62,17 @@ impl Socket {
 
     /// What comes next under this name; everything else is passed over.
     pub(crate) async fn hear_of(&mut self, id: &str) -> Value {
-        loop {
-            let heard = self.hear().await;
-            if heard["id"] == id {
-                return heard;
+        let heard = async {
+            loop {
+                let heard = self.hear().await;
+                if heard["id"] == id {
+                    return heard;
+                }
             }
-        }
+        };
+        // Questions whether somebody is there come all the time.
+        let heard = tokio::time::timeout(PATIENCE, heard).await;
+        heard.unwrap_or_else(|_| panic!("nothing is told under the name {id}"))
     }
 
     /// Why it was closed.

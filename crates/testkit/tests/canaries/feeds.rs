@@ -19,10 +19,8 @@ impl Reader<'_> {
         self.note("entries of the feed", feeds.at(caller, &places).await);
         self.hear_feed(caller, &feeds).await;
         let promotions = Promotions::new(ground);
-        for name in ["ana", "sid", "dan"] {
-            let subject = ActorId::from(&self.hidden.town.id(name));
-            self.note(format!("promotion of {name}"), promotions.get(caller, &subject).await);
-        }
+        let subjects = ["ana", "sid", "dan"].map(|name| ActorId::from(&self.hidden.town.id(name)));
+        self.note("promotions", promotions.promotions(caller, &subjects).await);
     }
 
     /// Listens from the beginning on, until there is nothing more to hear.

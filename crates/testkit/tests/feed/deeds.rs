@@ -6,7 +6,7 @@ use roundtable_model::{ActivityVerb, CommentId, GroupId, ObjectType, PostId, Sub
 use roundtable_testkit::Act;
 
 use crate::cast::{Door, Name};
-use crate::place::{goal_of, picture_of};
+use crate::place::{goal_of, picture_of, task_of};
 use crate::stage::Stage;
 use crate::step::{Deed, Nth, Topic};
 
@@ -113,6 +113,10 @@ impl Stage {
         let (group_id, verb, (object_type, object_id)): (Option<GroupId>, _, _) = match topic {
             Topic::Themselves => (None, ActivityVerb::Follow, (ObjectType::User, who.id().into())),
             Topic::Goal => (None, ActivityVerb::GoalUpdate, goal()),
+            Topic::Task => {
+                let task = (ObjectType::Task, SubjectId::from(task_of(who)));
+                (None, ActivityVerb::GoalUpdate, task)
+            }
             Topic::GoalIn(club) => (Some(self.club(club)), ActivityVerb::GoalUpdate, goal()),
             Topic::Club(club) => {
                 (None, ActivityVerb::Join, (ObjectType::Group, self.club(club).into()))

@@ -43,13 +43,17 @@ impl<'a> Eyes<'a> {
             ObjectType::Goal => {
                 self.facts.goals.get(&(actor_id.clone(), object_id.clone()))?;
             }
+            ObjectType::Task => {
+                let goal = self.facts.tasks.get(&(actor_id.clone(), object_id.clone()))?;
+                self.facts.goals.get(&(actor_id.clone(), goal.clone()))?;
+            }
             ObjectType::Group => {
                 self.group(&object_id.recast())?;
             }
             ObjectType::User => {
                 self.person(&object_id.recast())?;
             }
-            ObjectType::Task | ObjectType::Quest => panic!("no history has these"),
+            ObjectType::Quest => panic!("no history has these"),
         }
         Some(shown)
     }

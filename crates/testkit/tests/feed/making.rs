@@ -126,6 +126,7 @@ fn topic() -> impl Strategy<Value = Topic> {
     prop_oneof![
         Just(Topic::Themselves),
         Just(Topic::Goal),
+        Just(Topic::Task),
         club().prop_map(Topic::Club),
         club().prop_map(Topic::GoalIn),
         nth().prop_map(Topic::Post),

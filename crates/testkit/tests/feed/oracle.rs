@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use roundtable_domain::FeedEntry;
 use roundtable_model::entities::{
-    Activity, Block, Comment, FeedHorizon, Follow, Goal, Group, GroupMember, Post, Share, User,
+    Activity, Block, Comment, FeedHorizon, Follow, Goal, Group, GroupMember, Post, Share, Task,
+    User,
 };
 use roundtable_model::table::{Item, Scan, Table};
 use roundtable_model::{
@@ -30,6 +31,8 @@ pub(crate) struct Facts {
     pub(crate) shares: HashSet<ActivityId>,
     /// The goals of everybody.
     pub(crate) goals: HashSet<(UserId, SubjectId)>,
+    /// The tasks of everybody, and the goals they are steps to.
+    pub(crate) tasks: HashMap<(UserId, SubjectId), SubjectId>,
     /// How many feeds have been trimmed, which makes no difference.
     pub(crate) trimmed: usize,
 }
@@ -85,6 +88,9 @@ impl Facts {
         } else if kind == Goal::SHAPE.name {
             let Goal { user_id, id, .. } = read(item);
             self.goals.insert((user_id, id.into()));
+        } else if kind == Task::SHAPE.name {
+            let Task { user_id, id, goal_id, .. } = read(item);
+            self.tasks.insert((user_id, id.into()), goal_id.into());
         } else if kind == FeedHorizon::SHAPE.name {
             self.trimmed += 1;
         }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use roundtable_domain::{NewMedia, Settings, TableNames};
-use roundtable_model::entities::Goal;
+use roundtable_model::entities::{Goal, Task};
 use roundtable_model::table::{ManualClock, SharedBackend, Store};
-use roundtable_model::{Entity, GoalId, GroupId, Role, Shards, samples};
+use roundtable_model::{Entity, GoalId, GroupId, Role, Shards, TaskId, samples};
 use roundtable_testkit::Town;
 
 use crate::cast::{Club, Name};
@@ -63,7 +63,11 @@ impl Place {
             })
             .await;
             let goal = Goal { user_id: name.id(), id: goal_of(name), ..samples::goal() };
-            town.ground().core().table().put(goal.create()).await.unwrap();
+            let table = town.ground().core().table();
+            table.put(goal.create()).await.unwrap();
+            let (user_id, goal_id) = (goal.user_id, goal.id);
+            let task = Task { user_id, goal_id, id: task_of(name), ..samples::task() };
+            table.put(task.create()).await.unwrap();
             town.arrived(name.as_str(), picture_of(name)).await;
         }
         town.employ("mo", Role::Moderator).await;
@@ -110,4 +114,8 @@ pub(crate) fn picture_of(name: Name) -> NewMedia {
 
 pub(crate) fn goal_of(name: Name) -> GoalId {
     format!("goal-{name}").parse().unwrap()
+}
+
+pub(crate) fn task_of(name: Name) -> TaskId {
+    format!("task-{name}").parse().unwrap()
 }

@@ -135,6 +135,8 @@ pub(crate) enum Deed {
 pub(crate) enum Topic {
     Themselves,
     Goal,
+    /// A task on the way to it, which is there as long as the goal is.
+    Task,
     /// A group they are in, to those who follow them.
     Club(Club),
     /// A goal, to a group they are in.

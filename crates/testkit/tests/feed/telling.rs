@@ -137,6 +137,7 @@ impl Stage {
         match topic {
             Topic::Themselves => "themselves".into(),
             Topic::Goal => "their goal".into(),
+            Topic::Task => "their task".into(),
             Topic::Club(club) => format!("{club}"),
             Topic::GoalIn(club) => format!("their goal among {club}"),
             Topic::Post(nth) => self.post_told(nth),

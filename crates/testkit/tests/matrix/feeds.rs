@@ -28,7 +28,7 @@ rejected post            | feeds.home feeds.next feeds.at                       
 deleted post             | feeds.home feeds.next feeds.at                                       | -    no   no   no   no   no   no   no   no   no   403
 suspended account's post | feeds.home feeds.next feeds.at                                       | -    403  no   no   no   no   no   no   no   no   403
 public post              | feeds.live                                                           | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
-profile                  | promotions.get promotions.set                                        | -    403  403  403  403  403  403  403  403  ok   403
+profile                  | promotions.promotions promotions.set                                 | -    403  403  403  403  403  403  403  403  ok   403
 ";
 
 pub(crate) async fn answer(
@@ -51,7 +51,9 @@ pub(crate) async fn answer(
         }
         "feeds.live" => shows(feeds.live(caller, None).await, |_| true),
         "feeds.next" => shows(heard(&feeds, caller).await, |all| all.iter().any(is)),
-        "promotions.get" => shows(promotions.get(caller, &subject_id).await, |_| true),
+        "promotions.promotions" => {
+            shows(promotions.promotions(caller, &[subject_id]).await, |_| true)
+        }
         "promotions.set" => {
             let (reason, thresholds) = (PromotionReason::Manual, None);
             let input = NewPromotion { subject_id, fanout_enabled: true, reason, thresholds };

@@ -37,7 +37,7 @@ const READS: &str = "
     notifications.list notifications.live notifications.next notifications.notices
     notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by
     posts.counters posts.global posts.marks posts.on_day posts.popular posts.post posts.posts
-    posts.stats posts.tagged promotions.get quests.get quests.list quests.quests
+    posts.stats posts.tagged promotions.promotions quests.get quests.list quests.quests
     rooms.member_ids rooms.members rooms.mine rooms.room rooms.rooms tags.search
     tasks.due tasks.due_on tasks.get tasks.list tasks.tasks timelines.of webhooks.list
 ";
