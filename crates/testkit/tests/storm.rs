@@ -118,7 +118,8 @@ async fn storm(
             let store = Store::shared(backend);
             let calm = Town::on(store, clock.clone(), Town::settings(), process + 1).await;
             let calm = calm.sharing(shelf.clone());
-            for wait_ms in [SETTLED_MS, SETTLED_MS, ALL_OVER_MS, SETTLED_MS] {
+            // What nobody came back for is over then, and its bytes are looked for twice.
+            for wait_ms in [SETTLED_MS, SETTLED_MS, ALL_OVER_MS, SETTLED_MS, SETTLED_MS] {
                 runner(&calm).drain().await.unwrap();
                 clock.advance_ms(wait_ms);
                 sweep();

@@ -97,12 +97,14 @@ pub(crate) fn size() -> usize {
 #[derive(Debug)]
 pub(crate) struct Deck {
     left: Vec<&'static str>,
+    given_back: Vec<&'static str>,
     random: SmallRng,
 }
 
 impl Default for Deck {
     fn default() -> Self {
-        Self { left: Vec::new(), random: SmallRng::seed_from_u64(1) }
+        let random = SmallRng::seed_from_u64(1);
+        Self { left: Vec::new(), given_back: Vec::new(), random }
     }
 }
 
@@ -111,10 +113,15 @@ impl Deck {
     pub(crate) fn deal(&mut self) -> &'static str {
         if self.left.is_empty() {
             let cards = CARDS.iter().flat_map(|(often, act)| std::iter::repeat_n(*act, *often));
-            self.left = cards.collect();
+            self.left = cards.chain(self.given_back.drain(..)).collect();
             self.left.shuffle(&mut self.random);
         }
         self.left.pop().unwrap()
+    }
+
+    /// Whoever got this card could not do what it says: it comes again with the next deck.
+    pub(crate) fn give_back(&mut self, card: &'static str) {
+        self.given_back.push(card);
     }
 }
 

@@ -175,7 +175,11 @@ impl Person {
         } else {
             self.naive.with(|memory| memory.deck.deal())
         };
-        self.step(card)
+        let step = self.step(card);
+        if !works && step.name() != card {
+            self.naive.with(|memory| memory.deck.give_back(card));
+        }
+        step
     }
 
     /// What a card says.

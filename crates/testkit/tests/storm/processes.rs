@@ -152,7 +152,7 @@ pub(crate) async fn storm(place: Place, steps: usize) {
     }
     let calm = place.town_on(Store::new(split.reached_by(place.connect())), 3).await;
     let dan = runner(&calm, "dan");
-    for wait_ms in [ALL_DUE_MS, ALL_DUE_MS, ALL_DUE_MS, ALL_OVER_MS, ALL_DUE_MS] {
+    for wait_ms in [ALL_DUE_MS, ALL_DUE_MS, ALL_DUE_MS, ALL_OVER_MS, ALL_DUE_MS, ALL_DUE_MS] {
         place.clock.advance_ms(wait_ms);
         dan.drain().await.unwrap();
     }

@@ -205,15 +205,18 @@ impl Doer<'_> {
                 Pursuit::CloseOffer(id.clone())
             }
             "Announce" => Pursuit::Announce { is_sound: self.random.random_bool(0.8) },
-            "Complete" => {
-                let (key, _) = any(&life.tickets, self.random, |(owner, _)| owner == me)?;
-                Pursuit::Complete(key.clone())
-            }
+            // Whoever cannot yet does what comes before it.
+            "Complete" => match any(&life.tickets, self.random, |(owner, _)| owner == me) {
+                Some((key, _)) => Pursuit::Complete(key.clone()),
+                None => return self.with_trade("Announce", life),
+            },
             _ => {
                 let is_free =
                     |(owner, _, post): &(UserId, _, Option<_>)| owner == me && post.is_none();
-                let (_, (_, file, _)) = any(&life.files, self.random, is_free)?;
-                Pursuit::PostPicture(file.clone(), self.text())
+                match any(&life.files, self.random, is_free) {
+                    Some((_, (_, file, _))) => Pursuit::PostPicture(file.clone(), self.text()),
+                    None => return self.with_trade("Complete", life),
+                }
             }
         })
     }
