@@ -52,7 +52,6 @@ impl BitOr for Standing {
 
 /// What somebody wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Act {
     UpdateProfile,
     DeleteAccount,

@@ -31,7 +31,6 @@ pub struct Tags {
 
 /// Something that carries a tag.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Tagged {
     User(Box<User>),
     Group(Box<Group>),

@@ -162,7 +162,6 @@ pub enum Stated {
 
 /// How a question reaches the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are DynamoDB's")]
 pub enum Operation {
     Get,
     Query,
@@ -177,7 +176,6 @@ pub enum Operation {
 
 /// Which sort keys a question looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Sort {
     All,
     Is(&'static str),
@@ -186,7 +184,6 @@ pub enum Sort {
 
 /// A condition of a filter: an attribute, and a value that may name what is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Filter {
     Is(&'static str, &'static str),
     Begins(&'static str, &'static str),

@@ -62,7 +62,6 @@ impl TableShape {
 
 /// The table itself, or one of its indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Index {
     Main,
     Gsi1,

@@ -14,7 +14,6 @@ macro_rules! vocabulary {
         $(, $word:ident = $text:literal)* $(,)? })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-        #[expect(missing_docs, reason = "the words say it")]
         pub enum $name {
             $first,
             $($word,)*

@@ -29,7 +29,6 @@ impl From<Path> for Operand {
 
 /// How two operands compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Comparison {
     Equal,
     NotEqual,

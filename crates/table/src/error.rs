@@ -116,7 +116,6 @@ pub enum CancelReason {
 /// What is wrong with a request. Each names the limit or rule, the value, and the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the messages say what the fields hold")]
 pub enum Invalid {
     #[error("too many {limit}: {actual}, at most {max} allowed ({subject})")]
     OverLimit { limit: Limit, actual: usize, max: usize, subject: String },

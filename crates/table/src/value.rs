@@ -40,7 +40,6 @@ pub enum Value {
 
 /// The type of a value, as `attribute_type` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the variants mirror Value's")]
 pub enum Kind {
     S,
     N,

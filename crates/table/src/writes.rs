@@ -147,7 +147,6 @@ impl Update {
 
 /// One write of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each wraps the operation of its name")]
 pub enum Write {
     Put(Put),
     Update(Update),

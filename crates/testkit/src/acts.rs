@@ -14,7 +14,6 @@ use crate::Town;
 
 /// Something somebody can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "they are named as the mutations are")]
 pub enum Act {
     Follow(UserId),
     Unfollow(UserId),

@@ -16,7 +16,6 @@ use crate::Town;
 
 /// Something somebody can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "they are named as the mutations are")]
 pub enum Pursuit {
     SetGoal { title: String, tag: Tag },
     RenameGoal { goal: GoalId, title: String, tag: Tag },

@@ -74,7 +74,6 @@ impl AddAssign for Tally {
 
 /// What a check found. The same seed on one thread finds it again.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields hold")]
 pub enum Failure {
     #[error("{mix:?}, seed {seed}: {conflict}")]
     Order { mix: Mix, seed: u64, conflict: Conflict },

@@ -15,7 +15,6 @@ macro_rules! entries {
     ($($kind:ident of $entity:ident;)*) => {
         /// Something a person did or made.
         #[derive(Clone, Debug, PartialEq)]
-        #[expect(missing_docs, reason = "each holds the entity of its kind")]
         #[expect(clippy::large_enum_variant, reason = "a page has a hundred at the most")]
         pub enum TimelineEntry {
             $($kind($entity),)*

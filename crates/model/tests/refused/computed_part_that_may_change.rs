@@ -1,6 +1,6 @@
 //! An item cannot move, whatever its key is computed from.
 
-#![allow(dead_code, missing_docs, unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use roundtable_model::{Fields, FollowStatus, Score, Shard, Shards, Time, UserId, single_table};
 

@@ -1,6 +1,6 @@
 //! The newest of two days are only the newest of all if the sort key begins with the time.
 
-#![allow(dead_code, missing_docs, unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use roundtable_model::{Days, Fields, FollowStatus, Score, Shard, Shards, Time, UserId, single_table};
 

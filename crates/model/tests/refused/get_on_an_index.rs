@@ -1,6 +1,6 @@
 //! An index has no get: several items can stand under one key.
 
-#![allow(dead_code, missing_docs, unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use roundtable_model::{Fields, FollowStatus, Score, Shard, Shards, Time, UserId, single_table};
 

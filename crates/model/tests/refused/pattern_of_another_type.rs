@@ -1,6 +1,6 @@
 //! The part is a user's id, not a time.
 
-#![allow(dead_code, missing_docs, unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use roundtable_model::{Fields, FollowStatus, Score, Shard, Shards, Time, UserId, single_table};
 

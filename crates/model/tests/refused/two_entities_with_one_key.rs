@@ -1,6 +1,6 @@
 //! Two kinds of items that could overwrite each other.
 
-#![allow(dead_code, missing_docs, unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use roundtable_model::{Fields, FollowStatus, Score, Shard, Shards, Time, UserId, single_table};
 

@@ -1,6 +1,6 @@
 //! An item in an index is written whole, or its index keys would be missing.
 
-#![allow(dead_code, missing_docs, unused_imports)]
+#![allow(dead_code, unused_imports)]
 
 use roundtable_model::{Fields, FollowStatus, Score, Shard, Shards, Time, UserId, single_table};
 

@@ -10,7 +10,6 @@ use crate::{Kind, Number, Scalar, Value};
 
 /// A value inside a stored item, borrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants mirror Value's")]
 pub enum ValueRef<'a> {
     S(&'a str),
     N(Number),
