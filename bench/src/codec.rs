@@ -1,5 +1,5 @@
-//! What it costs to make items of structs and structs of items, beside the same with maps of owned
-//! values: what a program without the model would use.
+//! The cost of encoding structs to items and decoding them, compared with maps of owned values, which a program
+//! without the model would use.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -9,31 +9,29 @@ use anyhow::{Context, Result};
 use clap::Args;
 use roundtable_model::entities::{Job, Post, PostSummary};
 use roundtable_model::table::Item;
-use roundtable_model::{Answer, Entity, Json, Nickname, rekey, samples};
+use roundtable_model::{Entity, FromItem, Json, Nickname, rekey, samples};
 
-use crate::progress::say;
+use crate::progress::log_step;
 use crate::report::{Better, Report};
 
-/// How many items a page holds.
 const PAGE: usize = 50;
 
-/// What `codec` can be told.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
-    /// A tenth of everything: to see that it works, not how fast it is
+    /// A tenth of the data: a functional test, not a measurement
     #[arg(long)]
     quick: bool,
 }
 
-/// Runs everything; the exit code says whether every bar is met.
+/// Runs the benchmark; the exit code says whether all bars are met.
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let turns = if options.quick { 500 } else { 5_000 };
     let mut report = Report::new(vec!["ours", "map"]);
-    say("decode");
+    log_step("decode");
     decode(turns, &mut report)?;
-    say("encode");
+    log_step("encode");
     encode(turns, &mut report)?;
-    say("names and JSON");
+    log_step("names and JSON");
     parts(turns, &mut report)?;
     Ok(report.print())
 }
@@ -69,7 +67,7 @@ fn encode(turns: u32, report: &mut Report) -> Result<()> {
     let post = samples::post();
     let attributes = post.item().to_attributes();
     let ours = nanos(turns, || black_box(&post).item());
-    // Whoever fills a map owns what is in it.
+    // A map owns its values, so the peer clones them.
     let map = nanos(turns, || Item::from(black_box(&attributes).clone()));
     report.figure("encode a post, ns", Better::Lower, [ours, map]);
     report.at_least("encode", map / ours, 1.3);
@@ -86,7 +84,7 @@ fn parts(turns: u32, report: &mut Report) -> Result<()> {
     let ours = nanos(turns, || black_box("Zoë Müller").parse::<Nickname>());
     report.figure("parse a nickname beyond ASCII, ns", Better::Lower, [ours]);
     let steps: Vec<_> = (0..250).map(|at| (at, "a step of the plan", [0.5, 1.25])).collect();
-    let payload = Json::of(&steps)?;
+    let payload = Json::encode(&steps)?;
     report.note(format!("a payload of {} bytes", payload.as_str().len()));
     let job = Job { payload, ..samples::job() }.item();
     let ours = nanos(turns, || Job::from_item(black_box(&job)));
@@ -94,8 +92,8 @@ fn parts(turns: u32, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The time of one call in nanoseconds, in the quickest of many rounds: there is nothing to wait for,
-/// so whatever makes a round slower is somebody else's work.
+/// Returns the time of one call in nanoseconds, in the fastest of many rounds: the work never waits, so a slower
+/// round is due to other processes.
 #[expect(clippy::cast_precision_loss, reason = "times far below 2^52")]
 fn nanos<T>(turns: u32, mut work: impl FnMut() -> T) -> f64 {
     const ROUNDS: usize = 50;

@@ -1,4 +1,4 @@
-//! The embedded engine beside bare LMDB and SQLite, one after the other on the same disk.
+//! The embedded engine compared with bare LMDB and SQLite, one after the other on the same disk.
 
 mod beside;
 mod big;
@@ -28,20 +28,19 @@ use self::ours::Ours;
 use self::sqlite::Sqlite;
 use self::subject::{Peer, Subject};
 use crate::machine;
-use crate::progress::say;
+use crate::progress::log_step;
 use crate::report::{Better, Report};
 use crate::samples::rate;
 
-/// What `engine` can be told.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
-    /// A tenth of everything: to see that it works, not how fast it is
+    /// A tenth of the data: a functional test, not a measurement
     #[arg(long)]
     quick: bool,
     /// Only these workloads (all but `big` when absent)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     only: Vec<Workload>,
-    /// Where the data goes; removed afterwards
+    /// Directory for the data, which is removed afterwards
     #[arg(long, default_value = "target/bench-data")]
     dir: PathBuf,
     /// Items under the reads and writes, and behind the reopening
@@ -52,7 +51,6 @@ pub(crate) struct Options {
     spare: Option<u64>,
 }
 
-/// The workloads by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum Workload {
     /// Random existing items, one caller
@@ -63,7 +61,7 @@ enum Workload {
     Writes,
     /// A burst of small feed items, synced per thousand
     Feed,
-    /// Gets beside a saturating writer
+    /// Gets during saturating writes
     Beside,
     /// A long load in batches: stalls and memory
     Load,
@@ -79,7 +77,6 @@ impl Workload {
     }
 }
 
-/// How much of everything.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
     items: u64,
@@ -123,19 +120,18 @@ impl Scale {
     }
 }
 
-/// Everything the workloads on loaded subjects share. Ours is the first subject.
-struct Bench {
+/// State shared by the workloads on filled subjects. Ours is the first subject.
+struct EngineBench {
     scale: Scale,
     town: Town,
     subjects: Vec<Box<dyn Subject>>,
     report: Report,
     dir: PathBuf,
-    /// How many later activities have been used up: every write is of a new item.
+    /// The number of later activities used so far: every write is of a new item.
     used: u64,
 }
 
-impl Bench {
-    /// Opens and fills all subjects.
+impl EngineBench {
     fn filled(dir: &Path, scale: Scale, mut report: Report) -> Result<Self> {
         let town = Town::of(scale.items);
         let mut subjects: Vec<Box<dyn Subject>> = vec![
@@ -152,7 +148,7 @@ impl Bench {
         Ok(Self { scale, town, subjects, report, dir: dir.to_owned(), used: 0 })
     }
 
-    /// Lets every subject find its best way to serve so many writing callers.
+    /// Lets every subject find its fastest way to serve `callers` concurrent writers.
     fn tune(&mut self, callers: usize) -> Result<()> {
         const POOL: u64 = 40_000;
         let pool = self.town.later(self.used, POOL);
@@ -165,7 +161,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Later activities nobody has written yet.
+    /// Returns later activities that were not written yet.
     fn pool(&mut self) -> Vec<roundtable_table::Item> {
         let pool = self.town.later(self.used, self.scale.write_pool);
         self.used += self.scale.write_pool;
@@ -173,10 +169,10 @@ impl Bench {
     }
 }
 
-type Run = fn(&mut Bench) -> Result<()>;
+type WorkloadFn = fn(&mut EngineBench) -> Result<()>;
 
-/// The workloads on filled subjects, reads before the writes that would disturb them.
-const IN_PROCESS: [(Workload, Run); 5] = [
+/// The workloads on filled subjects. Reads come first, because writes would disturb them.
+const IN_PROCESS: [(Workload, WorkloadFn); 5] = [
     (Workload::Get, reads::get),
     (Workload::Newest50, reads::newest),
     (Workload::Writes, durable::run),
@@ -192,17 +188,17 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         if only.is_empty() { workload != Workload::Big } else { only.contains(&workload) }
     };
     std::fs::create_dir_all(&options.dir)
-        .with_context(|| format!("making {}", options.dir.display()))?;
+        .with_context(|| format!("creating {}", options.dir.display()))?;
     let root = tempfile::Builder::new().prefix("engine-").tempdir_in(&options.dir)?;
     let mut report = Report::new(vec!["ours", Lmdb::NAME, Sqlite::NAME]);
     machine::note_disk(root.path(), "before", &mut report)?;
 
     if IN_PROCESS.iter().any(|(workload, _)| wanted(*workload)) {
         let dir = tempfile::tempdir_in(root.path())?;
-        let mut bench = Bench::filled(dir.path(), scale, report)?;
+        let mut bench = EngineBench::filled(dir.path(), scale, report)?;
         for (workload, run) in IN_PROCESS.into_iter().filter(|(workload, _)| wanted(*workload)) {
             let name = workload.name();
-            say(&name);
+            log_step(&name);
             if let Err(error) = run(&mut bench) {
                 bench.report.failed(&name, &error);
             }
@@ -214,7 +210,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
             continue;
         }
         let name = workload.name();
-        say(&name);
+        log_step(&name);
         let done = match workload {
             Workload::Load => load::run(root.path(), scale.load_items, &mut report),
             Workload::Reopen => reopen::run(root.path(), scale.items, &mut report),

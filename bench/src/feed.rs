@@ -1,5 +1,5 @@
-//! Home feeds: the newest 50 at any number of followees, page 20, and a post reaching 100,000
-//! followers, beside Postgres and Redis.
+//! Home feeds: the newest 50 entries at any number of followees, page 20, and the fan-out of a post to 100,000
+//! followers, compared with Postgres and Redis.
 
 #[cfg(feature = "dynamo")]
 mod dynamo;
@@ -10,7 +10,7 @@ mod ours;
 mod pages;
 mod postgres;
 mod redis;
-mod seeded;
+mod seeded_town;
 mod skew;
 mod town;
 
@@ -24,43 +24,39 @@ use clap::{Args, ValueEnum};
 use self::ours::Ours;
 use self::postgres::Postgres;
 use self::redis::Redis;
-pub(crate) use self::seeded::{Seed, seed};
+pub(crate) use self::seeded_town::{Seed, seed};
 use self::town::{Scale, Town};
 use crate::machine;
 use crate::postgres::{HOW_TO_INSTALL, Programs};
-use crate::progress::say;
+use crate::progress::log_step;
 use crate::report::{Better, Report};
 use crate::samples::rate;
 
-/// Entries of a page.
 const PAGE: usize = 50;
 
-/// What `feed` can be told.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
-    /// A twentieth of everything: to see that it works, not how fast it is
+    /// A twentieth of the data: a functional test, not a measurement
     #[arg(long)]
     quick: bool,
     /// Only these parts (all when absent)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     only: Vec<Part>,
-    /// Where the data goes; removed afterwards
+    /// Directory for the data, which is removed afterwards
     #[arg(long, default_value = "target/bench-data")]
     dir: PathBuf,
-    /// Only reads feeds of the town that is in `--dir`, and tells what memory it took: a process of
-    /// its own
+    /// Child process: only reads feeds of the town in `--dir` and reports its memory
     #[arg(long, hide = true)]
     look: bool,
 }
 
-/// The parts by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// Pages 1 and 20, and beyond what is in memory
     Pages,
-    /// One post to all followers of somebody
+    /// Fan-out of one post to all followers of a user
     Fanout,
-    /// What is kept in memory
+    /// Memory of the caches
     Memory,
     /// Requests and read units on DynamoDB
     Dynamo,
@@ -72,14 +68,14 @@ impl Options {
     }
 }
 
-/// Runs everything; the exit code says whether all bars are met.
+/// Runs the benchmark; the exit code says whether all bars are met.
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     if options.look {
         memory::child(&options.dir, options.quick)?;
         return Ok(ExitCode::SUCCESS);
     }
     std::fs::create_dir_all(&options.dir)
-        .with_context(|| format!("making {}", options.dir.display()))?;
+        .with_context(|| format!("creating {}", options.dir.display()))?;
     let root = tempfile::Builder::new().prefix("feed-").tempdir_in(&options.dir)?;
     let mut report = Report::new(vec!["ours", Postgres::NAME, Redis::NAME]);
     machine::note_disk(root.path(), "before", &mut report)?;
@@ -93,14 +89,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(report.print())
 }
 
-/// Everything on the embedded engine.
+/// Runs all parts on the embedded engine.
 fn embedded(options: &Options, root: &Path, report: &mut Report) -> Result<()> {
     let scale = Scale::of(options.quick);
-    say("making a town");
+    log_step("creating a town");
     let town = Town::of(&scale);
     report.note(format!(
         "{} activities by {} actors, {} follows",
-        town.told.len(),
+        town.activities.len(),
         town.actors,
         town.edges.len()
     ));
@@ -108,13 +104,13 @@ fn embedded(options: &Options, root: &Path, report: &mut Report) -> Result<()> {
     let items = Ours::write(&dir, &town)?;
     report.figure("writing the town, items/s", Better::Higher, [rate(items, started.elapsed())]);
     if options.wants(Part::Memory) {
-        say("memory");
+        log_step("memory");
         if let Err(error) = memory::run(&dir, &town, options.quick, report) {
             report.failed("memory", &error);
         }
     }
     let ours = Ours::open(&dir, options.quick)?;
-    // As a server does when it starts.
+    // Like a server at its start.
     ours.warm_up()?;
     let postgres = match peer(root, &town, report) {
         Ok(postgres) => postgres,
@@ -137,7 +133,7 @@ fn embedded(options: &Options, root: &Path, report: &mut Report) -> Result<()> {
     ours.close()
 }
 
-/// A Postgres with the same town, where it is installed.
+/// Starts a Postgres with the same town, if it is installed.
 fn peer(root: &Path, town: &Town, report: &mut Report) -> Result<Option<Postgres>> {
     let Some(programs) = Programs::find() else {
         report.note(HOW_TO_INSTALL);
@@ -149,7 +145,7 @@ fn peer(root: &Path, town: &Town, report: &mut Report) -> Result<Option<Postgres
 
 #[cfg(feature = "dynamo")]
 fn dynamo(report: &mut Report) {
-    say("on DynamoDB");
+    log_step("on DynamoDB");
     if let Err(error) = dynamo::run(report) {
         report.failed("dynamo", &error);
     }

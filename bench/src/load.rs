@@ -1,11 +1,11 @@
-//! Home feeds over HTTP: pages a second of a server in a process of its own, beside handlers of the same
-//! server that do nothing, and its memory in minutes of load.
+//! Home feeds over HTTP: pages per second of a server in a child process, compared with empty handlers of the same
+//! server, and its memory during minutes of load.
 
 mod connection;
-mod inside;
+mod in_process;
 mod peak;
 mod requests;
-mod served;
+mod server;
 mod soak;
 
 use std::path::PathBuf;
@@ -15,34 +15,31 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use self::requests::{Kind, Requests};
-use self::served::Served;
+use self::requests::{RequestKind, Requests};
+use self::server::ServerProcess;
 use crate::feed::{Seed, seed};
 use crate::machine;
-use crate::progress::say;
+use crate::progress::log_step;
 use crate::report::{Better, Report};
 
-/// Entries of a page.
 const PAGE: usize = 50;
-/// People whom everybody follows who reads.
+/// The followees of each reader.
 const FOLLOWEES: usize = 500;
-/// Of the most that was reached, what minutes of load ask for.
+/// The load of the soak test as a fraction of the peak.
 const SOAK_SHARE: f64 = 0.8;
 
-/// What `load` can be told.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
-    /// A smaller town and shorter windows: to see that it works, not how fast it is
+    /// A smaller town and shorter windows: a functional test, not a measurement
     #[arg(long)]
     quick: bool,
-    /// Then asks for pages for so many minutes, at 80 % of the most that was reached, and watches the
-    /// server's memory
+    /// Afterwards, minutes of load at 80 % of the peak, watching the server's memory
     #[arg(long, value_name = "MINUTES")]
     soak: Option<f64>,
-    /// Where the data goes; removed afterwards
+    /// Directory for the data, which is removed afterwards
     #[arg(long, default_value = "target/bench-data")]
     dir: PathBuf,
-    /// Serves the town that is in this directory: a process of its own
+    /// Child process: serves the town in this directory
     #[arg(long, hide = true, value_name = "DIR")]
     serve: Option<PathBuf>,
 }
@@ -56,17 +53,17 @@ impl Options {
     }
 }
 
-/// Runs everything; the exit code says whether all bars are met.
+/// Runs the benchmark; the exit code says whether all bars are met.
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     if let Some(data) = &options.serve {
-        inside::serve(data)?;
+        in_process::serve(data)?;
         return Ok(ExitCode::SUCCESS);
     }
     std::fs::create_dir_all(&options.dir)
-        .with_context(|| format!("making {}", options.dir.display()))?;
+        .with_context(|| format!("creating {}", options.dir.display()))?;
     let root = tempfile::Builder::new().prefix("load-").tempdir_in(&options.dir)?;
-    let mut report = Report::new(Kind::ALL.map(Kind::name).to_vec());
-    say("making a town");
+    let mut report = Report::new(RequestKind::ALL.map(RequestKind::name).to_vec());
+    log_step("creating a town");
     let (data, town) = (root.path().join("data"), options.town());
     let readers = seed(&data, &town)?;
     report.note(format!(
@@ -77,26 +74,26 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         readers.len(),
     ));
     machine::settle(root.path())?;
-    say("starting a server");
-    let served = Served::start(&data, &readers)?;
-    let requests = Requests::of(&served)?;
-    requests.try_all(served.address)?;
-    report_inside(&served, &mut report);
-    let peak = peak::run(&served, &requests, options.quick, &mut report)?;
+    log_step("starting a server");
+    let server = ServerProcess::start(&data, &readers)?;
+    let requests = Requests::of(&server)?;
+    requests.try_all(server.address)?;
+    report_inside(&server, &mut report);
+    let peak = peak::run(&server, &requests, options.quick, &mut report)?;
     if let Some(minutes) = options.soak {
         let length = Duration::try_from_secs_f64(minutes * 60.0).context("--soak")?;
-        soak::run(&served, &requests, peak.per_second * SOAK_SHARE, length, &mut report)?;
+        soak::run(&server, &requests, peak.per_second * SOAK_SHARE, length, &mut report)?;
     }
     report.note(format!("the page of a feed has {} bytes", requests.page_bytes));
-    served.stop()?;
+    server.stop()?;
     Ok(report.print())
 }
 
-/// What the same takes in the server's own process, without HTTP.
-fn report_inside(served: &Served, report: &mut Report) {
-    let inside = &served.inside;
+/// Reports the times in the server's process, without HTTP.
+fn report_inside(server: &ServerProcess, report: &mut Report) {
+    let in_process = &server.in_process;
     let label = "in the server's process, one caller, p50 µs";
-    report.figure(label, Better::Lower, [inside.graphql, None, inside.typename]);
+    report.figure(label, Better::Lower, [in_process.graphql, None, in_process.typename]);
     let label = "  of that the service alone, p50 µs";
-    report.figure(label, Better::Lower, [inside.service]);
+    report.figure(label, Better::Lower, [in_process.service]);
 }

@@ -1,4 +1,4 @@
-//! What the machine says about this process: memory, processor time, space, limits.
+//! Measurements of the machine and of processes: memory, processor time, disk space, limits.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 use crate::report::Report;
 use crate::samples::Samples;
 
-/// A mebibyte.
 pub(crate) const MIB: u64 = 1024 * 1024;
 
 /// This process's anonymous resident memory, in bytes.
@@ -19,13 +18,13 @@ pub(crate) fn anonymous_bytes() -> Result<u64> {
     kib_field(Path::new("/proc/self/status"), "RssAnon:")
 }
 
-/// What a process has in memory, in bytes: all of it, and the part that no file is behind.
+/// Returns a process's resident memory in bytes: all, and the anonymous part.
 pub(crate) fn resident_bytes(process: u32) -> Result<(u64, u64)> {
     let status = PathBuf::from(format!("/proc/{process}/status"));
     Ok((kib_field(&status, "VmRSS:")?, kib_field(&status, "RssAnon:")?))
 }
 
-/// The memory the machine could still give, in bytes.
+/// The available memory of the machine, in bytes.
 pub(crate) fn available_bytes() -> Result<u64> {
     kib_field(Path::new("/proc/meminfo"), "MemAvailable:")
 }
@@ -38,13 +37,14 @@ fn kib_field(file: &Path, field: &str) -> Result<u64> {
     Ok(kib * 1024)
 }
 
-/// Free space where `dir` is, in bytes.
+/// The free disk space of `dir`, in bytes.
 pub(crate) fn free_disk_bytes(dir: &Path) -> Result<u64> {
-    let stat = rustix::fs::statvfs(dir).with_context(|| format!("asking {}", dir.display()))?;
+    let stat = rustix::fs::statvfs(dir)
+        .with_context(|| format!("reading the free space of {}", dir.display()))?;
     Ok(stat.f_bavail * stat.f_frsize)
 }
 
-/// What the files under `dir` occupy on disk, in bytes.
+/// The disk space of the files below `dir`, in bytes.
 pub(crate) fn occupied_bytes(dir: &Path) -> Result<u64> {
     use std::os::unix::fs::MetadataExt;
     let mut bytes = 0;
@@ -60,25 +60,25 @@ pub(crate) fn occupied_bytes(dir: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Waits until what was written is on disk and this process has nothing more to do, so that one
-/// subject's background work is not paid for by the next one.
+/// Waits until all writes are on disk and this process is idle, so that one subject's background work does not
+/// slow the next one.
 pub(crate) fn settle(dir: &Path) -> Result<()> {
-    const PATIENCE: Duration = Duration::from_secs(30);
-    const WATCHED: Duration = Duration::from_millis(200);
+    const TIMEOUT: Duration = Duration::from_secs(30);
+    const INTERVAL: Duration = Duration::from_millis(200);
     let started = Instant::now();
     let mut quiet = 0;
-    while quiet < 2 && started.elapsed() < PATIENCE {
+    while quiet < 2 && started.elapsed() < TIMEOUT {
         let directory = fs::File::open(dir)?;
         rustix::fs::syncfs(directory.as_fd()).context("syncing the file system")?;
         let before = cpu_ticks()?;
-        sleep(WATCHED);
+        sleep(INTERVAL);
         // A tick is 10 ms: one in 200 ms is idling.
         quiet = if cpu_ticks()? - before <= 1 { quiet + 1 } else { 0 };
     }
     Ok(())
 }
 
-/// Times plain syncs of 4 KiB into a file of zeros: what the disk itself gives right now.
+/// Times plain writes and syncs of 4 KiB: the current speed of the disk itself.
 pub(crate) fn time_syncs(dir: &Path) -> Result<Samples> {
     use std::os::unix::fs::FileExt;
     const SYNCS: u64 = 300;
@@ -97,7 +97,7 @@ pub(crate) fn time_syncs(dir: &Path) -> Result<Samples> {
     Ok(samples)
 }
 
-/// Says how quick the disk is, without which no figure about durable writes means anything.
+/// Notes the speed of the disk, which figures of durable writes depend on.
 pub(crate) fn note_disk(dir: &Path, moment: &str, report: &mut Report) -> Result<()> {
     let mut syncs = time_syncs(dir)?;
     let (p50, p99) = (syncs.quantile_us(0.5), syncs.quantile_us(0.99));
@@ -105,12 +105,11 @@ pub(crate) fn note_disk(dir: &Path, moment: &str, report: &mut Report) -> Result
     Ok(())
 }
 
-/// Processor time this process has used, in clock ticks.
 fn cpu_ticks() -> Result<u64> {
     ticks(Path::new("/proc/self/stat"))
 }
 
-/// The processor time a process has used so far, its own and the system's for it.
+/// The user and system time of a process so far.
 pub(crate) fn cpu_time(process: u32) -> Result<Duration> {
     const TICK: u64 = 10;
     Ok(Duration::from_millis(TICK * ticks(&PathBuf::from(format!("/proc/{process}/stat")))?))
@@ -118,13 +117,13 @@ pub(crate) fn cpu_time(process: u32) -> Result<Duration> {
 
 fn ticks(file: &Path) -> Result<u64> {
     let stat = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    // The name in parentheses may hold spaces; user and system time are the 12th and 13th after it.
+    // The name in parentheses may contain spaces; user and system time are the 12th and 13th fields after it.
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
     let ticks = fields.skip(11).take(2).map(str::parse).collect::<Result<Vec<u64>, _>>()?;
     Ok(ticks.iter().sum())
 }
 
-/// The memory limit this process already runs under, if it is below what the machine has.
+/// The memory limit of this process, if it is below the machine's memory.
 pub(crate) fn memory_limit() -> Result<Option<u64>> {
     let machine = kib_field(Path::new("/proc/meminfo"), "MemTotal:")?;
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -149,18 +148,19 @@ pub(crate) fn memory_limit() -> Result<Option<u64>> {
     Ok(lowest.filter(|limit| *limit < machine))
 }
 
-/// A control group of our own making with a memory limit; goes away with this value.
+/// A control group with a memory limit; removed on drop.
 #[derive(Debug)]
 pub(crate) struct MemoryGroup {
     dir: PathBuf,
 }
 
 impl MemoryGroup {
-    /// Makes a group below this process's own, in the unified hierarchy (version 2).
+    /// Creates a group below this process's own, in the unified hierarchy (version 2).
     pub(crate) fn new(limit: u64) -> Result<Self> {
-        let groups = fs::read_to_string("/proc/self/cgroup").context("reading own group")?;
+        let groups =
+            fs::read_to_string("/proc/self/cgroup").context("reading /proc/self/cgroup")?;
         let own = groups.lines().find_map(|line| line.strip_prefix("0::"));
-        let own = own.context("this process is in no group of version 2")?;
+        let own = own.context("this process is in no control group of version 2")?;
         let parent = Path::new("/sys/fs/cgroup").join(own.trim_start_matches('/'));
         let controllers = fs::read_to_string(parent.join("cgroup.controllers"))
             .context("control groups of version 2 are not mounted at /sys/fs/cgroup")?;
@@ -170,7 +170,7 @@ impl MemoryGroup {
         fs::write(parent.join("cgroup.subtree_control"), "+memory")
             .with_context(|| format!("enabling memory limits below {}", parent.display()))?;
         let dir = parent.join(format!("roundtable-bench-{}", std::process::id()));
-        fs::create_dir(&dir).with_context(|| format!("making {}", dir.display()))?;
+        fs::create_dir(&dir).with_context(|| format!("creating {}", dir.display()))?;
         let group = Self { dir };
         fs::write(group.dir.join("memory.max"), limit.to_string()).context("setting the limit")?;
         Ok(group)
@@ -188,18 +188,18 @@ impl Drop for MemoryGroup {
     }
 }
 
-/// Memory held so that nobody else has it; given back with this value.
+/// Memory that is allocated so that no other process has it; freed on drop.
 #[derive(Debug)]
-pub(crate) struct Balloon {
+pub(crate) struct HeldMemory {
     _pages: Vec<u8>,
 }
 
-impl Balloon {
-    /// Holds all available memory but `spare`. Without swap this squeezes the page cache as a
-    /// small machine would; it squeezes everybody else's, too.
+impl HeldMemory {
+    /// Allocates all available memory but `spare`. Without swap, this limits the page cache like a small machine,
+    /// for all other processes as well.
     pub(crate) fn leaving(spare: u64) -> Result<Self> {
         let held = available_bytes()?.saturating_sub(spare);
-        // Not zeros: those would be pages promised, not held.
+        // Not zeros: those pages would not be allocated.
         Ok(Self { _pages: vec![1; usize::try_from(held)?] })
     }
 }
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_machine_answers() {
+    fn measurements_succeed() {
         assert!(anonymous_bytes().unwrap() > 0);
         assert!(available_bytes().unwrap() > 0);
         assert!(free_disk_bytes(Path::new(".")).unwrap() > 0);

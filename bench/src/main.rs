@@ -1,7 +1,7 @@
-//! Side-by-side benchmarks: each runs ours and its peers in one run on one disk, prints the
-//! figures with ratios, then one line per bar, and fails when a bar is missed.
+//! Side-by-side benchmarks. Each runs ours and its peers on the same disk, prints the figures with ratios, then
+//! one line per bar, and fails if a bar is missed.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing figures is the job")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing figures is the purpose")]
 
 mod chat;
 mod codec;
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// As in the product's own binary.
+/// The same as in the `roundtable` binary.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -34,25 +34,25 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Benchmark {
-    /// The embedded engine beside bare LMDB and SQLite
+    /// The embedded engine compared with bare LMDB and SQLite
     Engine(engine::Options),
-    /// Between structs and stored items, beside maps of values
+    /// Conversion between structs and stored items, compared with maps of values
     Codec(codec::Options),
-    /// `roundtable verify` over a town: how long, and how much memory
+    /// Time and memory of `roundtable verify` over a town
     Verify(verify::Options),
-    /// Follows, likes, posts and comments a second, beside Postgres
+    /// Follows, likes, posts and comments per second, compared with Postgres
     Social(social::Options),
-    /// Home feeds: pages and fan-out, beside Postgres and Redis
+    /// Home feeds: pages and fan-out, compared with Postgres and Redis
     Feed(feed::Options),
-    /// Messages a second, in one busy room and in a thousand rooms
+    /// Messages per second, in one busy room and in a thousand rooms
     Chat(chat::Options),
-    /// Notifications a second through their processor, and the count of unread ones
+    /// Notifications per second through their processor, and the count of unread ones
     Notifications(notifications::Options),
-    /// Home feeds over HTTP: pages a second beside a handler that does nothing, and memory under load
+    /// Home feeds over HTTP: pages per second compared with an empty handler, and memory under load
     Load(load::Options),
-    /// A part of a benchmark that needs a process of its own
+    /// A part of a benchmark that needs a separate process
     #[command(hide = true)]
-    Child(engine::child::Task),
+    Child(engine::child::ChildArgs),
 }
 
 fn main() -> ExitCode {

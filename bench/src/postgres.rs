@@ -1,4 +1,4 @@
-//! A Postgres server of our own: made, started and stopped by the benchmark.
+//! A Postgres server that the benchmark creates, starts and stops.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -12,19 +12,18 @@ use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
-/// What is said where there is no server to be found.
 pub(crate) const HOW_TO_INSTALL: &str = "Postgres was not found in PATH or \
     /usr/lib/postgresql/*/bin, so there is nothing to compare with: `apt install postgresql`, \
     `dnf install postgresql-server` or `brew install postgresql` (it need not be running)";
 
-/// Whom Postgres runs as when we are root, which it refuses.
+/// The user of the Postgres process if we are root, which Postgres refuses.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
-/// Distributions install the programs here, by version, and not into PATH.
+/// Distributions install the programs here by version, not in PATH.
 const INSTALLED: &str = "/usr/lib/postgresql";
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Everything is on disk before it is acknowledged. The rest is what suits this load: room in memory
-/// for all of the data, and no checkpoint in the middle of a window.
+/// Syncs every commit before its acknowledgement. The rest suits this load: memory for all data, and no checkpoint
+/// during a window.
 const SETTINGS: [&str; 11] = [
     "listen_addresses=",
     "fsync=on",
@@ -39,14 +38,13 @@ const SETTINGS: [&str; 11] = [
     "max_connections=100",
 ];
 
-/// Where the server's programs are.
 #[derive(Clone, Debug)]
 pub(crate) struct Programs {
     dir: PathBuf,
 }
 
 impl Programs {
-    /// Looks in PATH, then where distributions put them, the newest first.
+    /// Searches PATH, then the directories of distributions, newest version first.
     pub(crate) fn find() -> Option<Self> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let installed = fs::read_dir(INSTALLED).into_iter().flatten().flatten();
@@ -61,14 +59,13 @@ impl Programs {
             .map(|dir| Self { dir })
     }
 
-    /// What the server calls itself.
     pub(crate) fn version(&self) -> Result<String> {
         let output = Command::new(self.dir.join("postgres")).arg("--version").output()?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 }
 
-/// An unprivileged user of this machine.
+/// An unprivileged user.
 #[derive(Clone, Copy, Debug)]
 struct Owner {
     uid: u32,
@@ -76,7 +73,7 @@ struct Owner {
 }
 
 impl Owner {
-    /// Whom the server runs as; `None` when that can be us.
+    /// Returns the user for the server, or `None` if it can be the current one.
     fn needed() -> Result<Option<Self>> {
         if !geteuid().is_root() {
             return Ok(None);
@@ -93,7 +90,7 @@ impl Owner {
     }
 }
 
-/// A running server; stops with this value.
+/// A running server; stops on drop.
 #[derive(Debug)]
 pub(crate) struct Server {
     process: Child,
@@ -102,17 +99,17 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Makes a new database below `dir` and starts its server, which can be reached through a socket
-    /// of this machine only. The settings `besides` come last, so they prevail.
+    /// Creates a database below `dir` and starts its server, reachable only through a local socket. The settings
+    /// `besides` come last, so they prevail.
     pub(crate) fn start(programs: &Programs, dir: &Path, besides: &[&str]) -> Result<Self> {
         let owner = Owner::needed()?;
         let dir = fs::canonicalize(dir)?;
         let home = dir.join("postgres");
         fs::create_dir(&home)?;
-        // Not below `dir`: the path of a socket must be short.
+        // Not below `dir`: socket paths must be short.
         let socket = tempfile::Builder::new().prefix("pg-").tempdir()?;
         if let Some(Owner { uid, gid }) = owner {
-            // Passing through is all that the server's user may do outside of its own.
+            // The server's user needs only search permission on parent directories.
             fs::set_permissions(&dir, fs::Permissions::from_mode(0o711))?;
             for own in [home.as_path(), socket.path()] {
                 chown(own, Some(uid), Some(gid))?;
@@ -132,8 +129,8 @@ impl Server {
             .arg(&data)
             .output()
             .context("starting initdb")?;
-        let said = String::from_utf8_lossy(&made.stderr);
-        ensure!(made.status.success(), "initdb: {}", said.trim());
+        let stderr = String::from_utf8_lossy(&made.stderr);
+        ensure!(made.status.success(), "initdb: {}", stderr.trim());
         let log = dir.join("postgres.log");
         let mut server = command("postgres");
         server.arg("-D").arg(&data).arg("-k").arg(socket.path());
@@ -153,26 +150,26 @@ impl Server {
 
     fn wait_until_ready(&mut self) -> Result<()> {
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
-            let said = fs::read_to_string(&self.log).unwrap_or_default();
-            if said.contains("database system is ready to accept connections") {
+        while started.elapsed() < TIMEOUT {
+            let log = fs::read_to_string(&self.log).unwrap_or_default();
+            if log.contains("database system is ready to accept connections") {
                 return Ok(());
             }
             if let Some(status) = self.process.try_wait()? {
-                bail!("Postgres ended with {status}: {}", said.trim());
+                bail!("Postgres ended with {status}: {}", log.trim());
             }
             sleep(Duration::from_millis(50));
         }
-        bail!("Postgres did not start within {} s", PATIENCE.as_secs())
+        bail!("Postgres did not start within {} s", TIMEOUT.as_secs())
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Its own "fast" way to stop; the rest is in case it does not.
+        // Postgres' "fast" shutdown; the rest is a fallback.
         let _ = kill_process(Pid::from_child(&self.process), Signal::INT);
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
+        while started.elapsed() < TIMEOUT {
             if !matches!(self.process.try_wait(), Ok(None)) {
                 return;
             }

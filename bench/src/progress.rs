@@ -1,4 +1,4 @@
-//! How far long work has come: a bar on a terminal, plain lines now and then elsewhere.
+//! Progress of long work: a bar on a terminal, or a line every few seconds.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,19 +6,17 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The progress of one piece of work.
 #[derive(Debug)]
 pub(crate) struct Progress {
     label: String,
     total: u64,
     done: AtomicU64,
     started: Instant,
-    /// Seconds after the start at which the last plain line was due.
+    /// Seconds from the start to the last line.
     last_line: AtomicU64,
     bar: Option<ProgressBar>,
 }
 
-/// Seconds between plain lines.
 const LINE_EVERY: u64 = 5;
 
 impl Progress {
@@ -36,7 +34,6 @@ impl Progress {
         Self { label, total, done, started: Instant::now(), last_line, bar }
     }
 
-    /// Notes that `count` more are done.
     pub(crate) fn add(&self, count: u64) {
         let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
         if let Some(bar) = &self.bar {
@@ -45,7 +42,7 @@ impl Progress {
         let seconds = self.started.elapsed().as_secs();
         let last = self.last_line.load(Ordering::Relaxed);
         let due = seconds >= last + LINE_EVERY;
-        // Whoever moves the time prints the line.
+        // Only the thread that updates the time prints the line.
         let swap = || {
             let order = Ordering::Relaxed;
             self.last_line.compare_exchange(last, seconds, order, order).is_ok()
@@ -64,7 +61,7 @@ impl Drop for Progress {
     }
 }
 
-/// Says what is being done now.
-pub(crate) fn say(what: &str) {
+/// Prints the current step.
+pub(crate) fn log_step(what: &str) {
     eprintln!("… {what}");
 }

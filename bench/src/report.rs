@@ -1,8 +1,7 @@
-//! What a run prints: a table of figures with ratios, then one line per bar.
+//! The report of a run: a table of figures with ratios, then one line per bar.
 
 use std::process::ExitCode;
 
-/// Which way a figure is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Better {
     /// Times and sizes.
@@ -11,7 +10,6 @@ pub(crate) enum Better {
     Higher,
 }
 
-/// One line of the table.
 #[derive(Clone, Debug)]
 struct Row {
     figure: String,
@@ -19,7 +17,7 @@ struct Row {
     values: Vec<Option<f64>>,
 }
 
-/// One demand on a figure.
+/// A target for a figure.
 #[derive(Clone, Debug)]
 struct Bar {
     name: String,
@@ -45,7 +43,7 @@ impl Bar {
     }
 }
 
-/// Figures and bars as they come in. The first subject is ours; the others are its peers.
+/// The collected figures and bars. The first subject is ours; the others are its peers.
 #[derive(Debug)]
 pub(crate) struct Report {
     subjects: Vec<&'static str>,
@@ -61,7 +59,7 @@ impl Report {
         Self { subjects, rows, bars, notes, failed: false }
     }
 
-    /// A figure of every subject, in their order; subjects beyond the end have none.
+    /// Adds a figure of every subject, in their order; missing ones stay empty.
     pub(crate) fn figure(
         &mut self,
         figure: impl Into<String>,
@@ -72,13 +70,13 @@ impl Report {
         self.rows.push(Row { figure: figure.into(), better, values });
     }
 
-    /// A bar the value must reach.
+    /// Adds a bar that the value must reach.
     pub(crate) fn at_least(&mut self, name: impl Into<String>, times: f64, target: f64) {
         let (name, better, unit) = (name.into(), Better::Higher, "x");
         self.bars.push(Bar { name, value: times, target, better, unit });
     }
 
-    /// A bar the value must stay under.
+    /// Adds a bar that the value must stay below.
     pub(crate) fn under(
         &mut self,
         name: impl Into<String>,
@@ -89,18 +87,17 @@ impl Report {
         self.bars.push(Bar { name: name.into(), value, target, better: Better::Lower, unit });
     }
 
-    /// Something a reader of the figures should know.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// A workload that could not be measured: the run fails, with the figures of the others.
+    /// Notes a failed workload. The run fails, but prints the figures of the others.
     pub(crate) fn failed(&mut self, workload: &str, error: &anyhow::Error) {
         self.failed = true;
         self.note(format!("{workload} FAILED: {error:#}"));
     }
 
-    /// Prints everything; the exit code says whether all bars are met.
+    /// Prints the report; the exit code says whether all bars are met.
     pub(crate) fn print(&self) -> ExitCode {
         println!();
         for line in self.table() {
@@ -125,7 +122,7 @@ impl Report {
         let head = aligned("", width, names.chain(ratios));
         let lines = self.rows.iter().map(|row| {
             let value = |at: usize| row.values.get(at).copied().flatten();
-            let figures = (0..self.subjects.len()).map(|at| value(at).map(shown));
+            let figures = (0..self.subjects.len()).map(|at| value(at).map(format_figure));
             let ratios = (1..self.subjects.len()).map(|at| {
                 value(0).zip(value(at)).map(|(ours, peer)| match row.better {
                     Better::Higher => format!("{:.2}", ours / peer),
@@ -142,8 +139,8 @@ fn aligned(label: &str, width: usize, cells: impl Iterator<Item = String>) -> St
     cells.fold(format!("{label:width$}"), |line, cell| format!("{line}{cell:>12}"))
 }
 
-/// A figure at a readable precision, with thousands set apart.
-fn shown(value: f64) -> String {
+/// Formats a figure with a readable precision and thousands separators.
+fn format_figure(value: f64) -> String {
     if value < 10.0 {
         return format!("{value:.2}");
     }
@@ -167,13 +164,13 @@ mod tests {
 
     #[test]
     fn figures_are_readable_at_any_size() {
-        assert_eq!(shown(1.234), "1.23");
-        assert_eq!(shown(56.78), "56.8");
-        assert_eq!(shown(1_234_567.0), "1,234,567");
+        assert_eq!(format_figure(1.234), "1.23");
+        assert_eq!(format_figure(56.78), "56.8");
+        assert_eq!(format_figure(1_234_567.0), "1,234,567");
     }
 
     #[test]
-    fn bars_say_value_target_and_verdict() {
+    fn bars_show_value_target_and_verdict() {
         let mut report = Report::new(vec!["ours", "LMDB"]);
         report.at_least("get", 0.834, 0.8);
         report.under("reopen", 1.2, 1.0, "s");
@@ -182,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_say_how_many_times_better_ours_is() {
+    fn ratios_are_above_one_where_ours_is_better() {
         let mut report = Report::new(vec!["ours", "LMDB"]);
         report.figure("get, p50 µs", Better::Lower, [2.0, 3.0]);
         report.figure("load, items/s", Better::Higher, [2000.0]);

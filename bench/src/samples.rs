@@ -1,8 +1,8 @@
-//! Timings of many single operations, and the middle of few repeated figures.
+//! Timings of single operations, and medians of figures.
 
 use std::time::{Duration, Instant};
 
-/// How long each of many operations took.
+/// Durations of single operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     nanos: Vec<u64>,
@@ -30,7 +30,7 @@ impl Samples {
         self.nanos.len()
     }
 
-    /// The time that this share of the operations (0 to 1) stayed within, in microseconds.
+    /// Returns a quantile (0 to 1) of the durations, in microseconds.
     pub(crate) fn quantile_us(&mut self, share: f64) -> f64 {
         if !self.sorted {
             self.nanos.sort_unstable();
@@ -47,20 +47,19 @@ impl Samples {
         self.nanos.get(at).map_or(0.0, |nanos| Duration::from_nanos(*nanos).as_secs_f64() * 1e6)
     }
 
-    /// Operations per second, had they run one after the other.
+    /// Returns the rate of operations as if they had run one after the other.
     pub(crate) fn per_second(&self) -> f64 {
         let nanos: u64 = self.nanos.iter().sum();
         rate(self.nanos.len() as u64, Duration::from_nanos(nanos))
     }
 }
 
-/// Events per second.
 #[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
 pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
     count as f64 / elapsed.as_secs_f64().max(1e-9)
 }
 
-/// The middle one, or the mean of the middle two; zero of none.
+/// Returns the median; zero without figures.
 pub(crate) fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.into_iter().collect();
     figures.sort_by(f64::total_cmp);
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_an_even_number_is_between() {
+    fn the_median_of_an_even_number_is_a_mean() {
         assert!((median([4.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
         assert!((median([4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-9);
         assert!(median([]).abs() < 1e-9);

@@ -1,5 +1,5 @@
-//! What people do, durable: follows, likes, posts and comments a second through the services, in this
-//! process; follows beside Postgres.
+//! Durable follows, likes, posts and comments per second through the services, in this process; follows are compared
+//! with Postgres.
 
 pub(crate) mod callers;
 mod ours;
@@ -12,40 +12,38 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use self::callers::Done;
-use self::ours::{Act, Ours};
+use self::callers::CallStats;
+use self::ours::{Ours, UserAction};
 use self::postgres::Postgres;
 use crate::machine;
 use crate::postgres::{HOW_TO_INSTALL, Programs, Server};
-use crate::progress::say;
+use crate::progress::log_step;
 use crate::report::{Better, Report};
 use crate::samples::median;
 
-/// What is done, and by how many callers.
-const LOADS: [(Act, &[usize]); 4] = [
-    (Act::Follow, &[1, 16, 64]),
-    (Act::Like, &[1, 64]),
-    (Act::Post, &[1, 64]),
-    (Act::Comment, &[1, 64]),
+/// Actions, with numbers of callers.
+const LOADS: [(UserAction, &[usize]); 4] = [
+    (UserAction::Follow, &[1, 16, 64]),
+    (UserAction::Like, &[1, 64]),
+    (UserAction::Post, &[1, 64]),
+    (UserAction::Comment, &[1, 64]),
 ];
-/// The callers with whom follows must not be behind Postgres.
+/// The number of callers for the comparison with Postgres.
 const BAR_CALLERS: usize = 16;
 const FOLLOW_MIN: f64 = 1.0;
-/// How long the processors may take for what was done in a window.
+/// The longest time the processors may need for the writes of a window.
 const CATCH_UP_MAX: Duration = Duration::from_mins(2);
 
-/// What `social` can be told.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
-    /// Short windows, once: to see that it works, not how fast it is
+    /// Short windows, once: a functional test, not a measurement
     #[arg(long)]
     quick: bool,
-    /// Where the data goes; removed afterwards
+    /// Directory for the data, which is removed afterwards
     #[arg(long, default_value = "target/bench-data")]
     dir: PathBuf,
 }
 
-/// How much of everything.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
     rounds: usize,
@@ -62,20 +60,20 @@ impl Scale {
     }
 }
 
-/// Runs everything; the exit code says whether the bar is met.
+/// Runs the benchmark; the exit code says whether the bar is met.
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let scale = Scale::of(options);
     std::fs::create_dir_all(&options.dir)
-        .with_context(|| format!("making {}", options.dir.display()))?;
+        .with_context(|| format!("creating {}", options.dir.display()))?;
     let root = tempfile::Builder::new().prefix("social-").tempdir_in(&options.dir)?;
     let mut report = Report::new(vec!["ours", Postgres::NAME]);
     machine::note_disk(root.path(), "before", &mut report)?;
 
-    say("without processors");
+    log_step("without processors");
     if let Err(error) = alone(root.path(), scale, &mut report) {
         report.failed("social", &error);
     }
-    say("beside the processors");
+    log_step("with processors");
     if let Err(error) = beside_processors(root.path(), scale, &mut report) {
         report.failed("social beside the processors", &error);
     }
@@ -83,7 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(report.print())
 }
 
-/// Ours without processors, and Postgres, in turns.
+/// Measures ours without processors and Postgres alternately.
 fn alone(root: &Path, scale: Scale, report: &mut Report) -> Result<()> {
     let ours = Ours::open(&root.join("alone"))?;
     let postgres = match peer(root, &ours, report) {
@@ -95,7 +93,7 @@ fn alone(root: &Path, scale: Scale, report: &mut Report) -> Result<()> {
     };
     for (act, callers) in LOADS {
         for callers in callers.iter().copied() {
-            let postgres = postgres.as_ref().filter(|_| act == Act::Follow);
+            let postgres = postgres.as_ref().filter(|_| act == UserAction::Follow);
             turns(root, scale, (act, callers), &ours, postgres, report)?;
         }
     }
@@ -106,7 +104,7 @@ fn alone(root: &Path, scale: Scale, report: &mut Report) -> Result<()> {
     ours.close()
 }
 
-/// A Postgres with the same people, where it is installed.
+/// Starts a Postgres with the same users, if it is installed.
 fn peer(root: &Path, ours: &Ours, report: &mut Report) -> Result<Option<Postgres>> {
     let Some(programs) = Programs::find() else {
         report.note(HOW_TO_INSTALL);
@@ -117,34 +115,34 @@ fn peer(root: &Path, ours: &Ours, report: &mut Report) -> Result<Option<Postgres
     Postgres::fill(server, &ours.people()).map(Some)
 }
 
-/// One load, in several rounds, each subject in its turn.
+/// Measures one action in several rounds, alternating between subjects.
 fn turns(
     root: &Path,
     scale: Scale,
-    load: (Act, usize),
+    load: (UserAction, usize),
     ours: &Ours,
     postgres: Option<&Postgres>,
     report: &mut Report,
 ) -> Result<()> {
     let (act, callers) = load;
-    say(&label(load));
+    log_step(&label(load));
     let mut rounds: Vec<Vec<(f64, f64)>> = Vec::new();
     for _ in 0..scale.rounds {
-        let told = |mut done: Done| (done.per_second(), done.p99_ms());
+        let figures = |mut done: CallStats| (done.per_second(), done.p99_ms());
         machine::settle(root)?;
-        let mut seen = vec![told(ours.act_for(act, callers, scale.window)?)];
+        let mut stats = vec![figures(ours.act_for(act, callers, scale.window)?)];
         if let Some(postgres) = postgres {
             machine::settle(root)?;
-            seen.push(told(postgres.follow_for(callers, scale.window)?));
+            stats.push(figures(postgres.follow_for(callers, scale.window)?));
         }
-        rounds.push(seen);
+        rounds.push(stats);
     }
     let medians = |figure: fn(&(f64, f64)) -> f64| {
         let of = |at| median(rounds.iter().filter_map(|round| round.get(at)).map(figure));
         (0..=usize::from(postgres.is_some())).map(of).collect::<Vec<f64>>()
     };
-    report.figure(label(load), Better::Higher, medians(|seen| seen.0));
-    report.figure("  their p99 wait, ms", Better::Lower, medians(|seen| seen.1));
+    report.figure(label(load), Better::Higher, medians(|stats| stats.0));
+    report.figure("  their p99 wait, ms", Better::Lower, medians(|stats| stats.1));
     if postgres.is_some() && callers == BAR_CALLERS {
         let ratios = rounds.iter().filter_map(|round| match round.as_slice() {
             [ours, postgres] => Some(ours.0 / postgres.0),
@@ -155,14 +153,14 @@ fn turns(
     Ok(())
 }
 
-/// Ours while all processors run, in a town of its own: they would have to catch up with the other.
+/// Measures ours with all processors, in a new town: in the other one they would have to catch up first.
 fn beside_processors(root: &Path, scale: Scale, report: &mut Report) -> Result<()> {
     let ours = Ours::open(&root.join("beside"))?;
     let processors = ours.start_processors();
     for (act, callers) in LOADS {
         for callers in callers.iter().copied() {
             let load = label((act, callers));
-            say(&load);
+            log_step(&load);
             processors.catch_up(CATCH_UP_MAX).context("the processors do not keep up")?;
             machine::settle(root)?;
             let (before, _) = processors.processed();
@@ -171,8 +169,8 @@ fn beside_processors(root: &Path, scale: Scale, report: &mut Report) -> Result<(
             let late = late.with_context(|| format!("{load}: the processors do not keep up"))?;
             let (after, parked) = processors.processed();
             ensure!(parked == 0, "{load}: {parked} changes were parked");
-            // A follow counts itself; the processors only read past it.
-            let idle = act == Act::Follow;
+            // A follow updates its counters itself; the processors only skip it.
+            let idle = act == UserAction::Follow;
             ensure!(idle || after > before, "{load}: the processors did nothing");
             let rate = done.per_second();
             report.figure(format!("{load}, processors running"), Better::Higher, [rate]);
@@ -184,7 +182,7 @@ fn beside_processors(root: &Path, scale: Scale, report: &mut Report) -> Result<(
     ours.close()
 }
 
-fn label((act, callers): (Act, usize)) -> String {
+fn label((act, callers): (UserAction, usize)) -> String {
     let plural = if callers == 1 { "caller" } else { "callers" };
     format!("{}/s, {callers} {plural}", act.name())
 }

@@ -1,9 +1,8 @@
-//! Whatever HTTP can carry, against a server.
+//! Fuzzes a server with HTTP requests.
 //!
-//! An input is a request as it is written down: a line `METHOD ADDRESS`, lines of headers, an empty line,
-//! the body. `TOKEN` in a header stands for a good token, and lengths are put in. Instead of a method,
-//! `SOCKET` opens a WebSocket that every line of the body is sent over, and `RAW` sends the body alone, as
-//! the bytes of a connection.
+//! An input is a line `METHOD ADDRESS`, header lines, an empty line and the body. `TOKEN` in a header stands for a
+//! valid token, and the length is added. Instead of a method, `SOCKET` opens a WebSocket and sends each line of the
+//! body as a message, and `RAW` sends only the body as the bytes of a connection.
 
 use std::cell::RefCell;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -12,73 +11,71 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::answers::{check, check_error, check_text, hash};
-use crate::driving::Seen;
-use crate::frames::{Told, frame, told};
-use crate::served::Served;
+use crate::frames::{ServerMessage, frame, parse_message};
+use crate::response_checks::{check, check_error, check_text, hash};
+use crate::runner::Coverage;
+use crate::test_server::TestServer;
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long nothing is told before nothing will be.
-const SILENCE: Duration = Duration::from_millis(100);
-/// Inputs of one server: what they leave behind stays in memory.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The silence after which no more events are expected.
+const IDLE_TIMEOUT: Duration = Duration::from_millis(100);
+/// Inputs before the server is replaced, since its data stays in memory.
 const INPUTS_MAX: usize = 20_000;
 
-struct Run {
-    served: Served,
+struct BodyTarget {
+    server: TestServer,
     connection: Option<TcpStream>,
     inputs: usize,
 }
 
 thread_local! {
-    static RUN: RefCell<Option<Run>> = const { RefCell::new(None) };
+    static TARGET: RefCell<Option<BodyTarget>> = const { RefCell::new(None) };
 }
 
-/// Tries one input; what was seen of the program. Panics when something is wrong.
-pub fn bodies(bytes: &[u8]) -> Seen {
-    RUN.with_borrow_mut(|run| {
-        if run.as_ref().is_none_or(|run| run.inputs >= INPUTS_MAX) {
-            *run = Some(Run { served: Served::start(), connection: None, inputs: 0 });
+/// Runs one input and returns its coverage. Panics on a finding.
+pub fn bodies(bytes: &[u8]) -> Coverage {
+    TARGET.with_borrow_mut(|target| {
+        if target.as_ref().is_none_or(|target| target.inputs >= INPUTS_MAX) {
+            *target = Some(BodyTarget { server: TestServer::start(), connection: None, inputs: 0 });
         }
-        let mut seen = Seen::default();
-        run.as_mut().unwrap().one(bytes, &mut seen);
-        seen
+        let mut coverage = Coverage::default();
+        target.as_mut().unwrap().run_input(bytes, &mut coverage);
+        coverage
     })
 }
 
-/// What came back.
 #[derive(Debug)]
 struct Reply {
     status: u16,
     head: String,
     body: Vec<u8>,
-    /// Whether the connection can be used again.
-    stays: bool,
+    /// True if the connection can be used again.
+    is_reusable: bool,
 }
 
-impl Run {
-    fn one(&mut self, bytes: &[u8], seen: &mut Seen) {
+impl BodyTarget {
+    fn run_input(&mut self, bytes: &[u8], coverage: &mut Coverage) {
         self.inputs += 1;
-        let asked = String::from_utf8_lossy(bytes).into_owned();
+        let request = String::from_utf8_lossy(bytes).into_owned();
         let (head, body) = split(bytes);
         match head.split(|byte| *byte == b' ').next() {
             Some(b"RAW") => self.raw(body),
-            Some(b"SOCKET") => self.socket(body, &asked, seen),
-            _ => self.request(head, body, &asked, seen),
+            Some(b"SOCKET") => self.socket(body, &request, coverage),
+            _ => self.request(head, body, &request, coverage),
         }
     }
 
     fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.served.address).unwrap();
+        let stream = TcpStream::connect(self.server.address).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream
     }
 
-    fn request(&mut self, head: &[u8], body: &[u8], asked: &str, seen: &mut Seen) {
-        let sent = self.written(head, body);
+    fn request(&mut self, head: &[u8], body: &[u8], request: &str, coverage: &mut Coverage) {
+        let sent = self.encode_request(head, body);
         let has_body = !head.starts_with(b"HEAD ");
-        // A connection that is open already may have been given up meanwhile.
+        // The server may have closed an open connection meanwhile.
         let reply = match self.connection.take() {
             Some(mut open) => {
                 let sending = open.write_all(&sent).is_ok();
@@ -89,22 +86,22 @@ impl Run {
         };
         let reply = reply.or_else(|| {
             let mut fresh = self.connect();
-            // Whoever refuses a request early does not read all of it.
+            // A server that rejects a request early does not read all of it.
             let _ = fresh.write_all(&sent);
             read(&mut fresh, has_body).map(|reply| (fresh, reply))
         });
         let Some((connection, reply)) = reply else {
-            seen.insert(hash("no reply"));
+            coverage.insert(hash("no reply"));
             return;
         };
-        check_reply(&reply, asked, seen);
-        if reply.stays {
+        check_reply(&reply, request, coverage);
+        if reply.is_reusable {
             self.connection = Some(connection);
         }
     }
 
-    /// A request as it goes over the line.
-    fn written(&self, head: &[u8], body: &[u8]) -> Vec<u8> {
+    /// Returns the bytes of a request.
+    fn encode_request(&self, head: &[u8], body: &[u8]) -> Vec<u8> {
         let mut lines = head.split(|byte| *byte == b'\n');
         let first = lines.next().unwrap_or_default();
         let mut sent = [first, b" HTTP/1.1\r\nhost: fuzz\r\n"].concat();
@@ -114,7 +111,7 @@ impl Run {
             let is_ours =
                 ["content-length", "transfer-encoding", "host", "expect"].contains(&&*name);
             if !is_ours && !line.is_empty() {
-                sent.extend(replaced(line, b"TOKEN", self.served.token.as_bytes()));
+                sent.extend(replace(line, b"TOKEN", self.server.token.as_bytes()));
                 sent.extend(b"\r\n");
             }
         }
@@ -130,18 +127,18 @@ impl Run {
         drain(&mut stream);
     }
 
-    /// Opens a socket, says every line, and leaves.
-    fn socket(&self, lines: &[u8], asked: &str, seen: &mut Seen) {
+    /// Opens a WebSocket, sends every line and closes it.
+    fn socket(&self, lines: &[u8], request: &str, coverage: &mut Coverage) {
         let mut stream = self.connect();
         let hello = "GET /graphql HTTP/1.1\r\nhost: fuzz\r\nconnection: upgrade\r\n\
              upgrade: websocket\r\nsec-websocket-version: 13\r\n\
              sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
              sec-websocket-protocol: graphql-transport-ws\r\n\r\n";
         stream.write_all(hello.as_bytes()).unwrap();
-        let (head, mut rest) = read_head(&mut stream).expect("no answer to a hello");
+        let (head, mut rest) = read_head(&mut stream).expect("no response to the handshake");
         assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            let line = replaced(line, b"TOKEN", self.served.token.as_bytes());
+            let line = replace(line, b"TOKEN", self.server.token.as_bytes());
             let (kind, payload) = match line.split_first() {
                 Some((kind @ 0..=15, payload)) => (*kind, payload),
                 _ => (1, &*line),
@@ -150,15 +147,15 @@ impl Run {
                 break;
             }
         }
-        stream.set_read_timeout(Some(SILENCE)).unwrap();
-        hear(&mut stream, &mut rest, asked, seen);
+        stream.set_read_timeout(Some(IDLE_TIMEOUT)).unwrap();
+        check_messages(&mut stream, &mut rest, request, coverage);
         let _ = stream.write_all(&frame(8, &1000_u16.to_be_bytes()));
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         drain(&mut stream);
     }
 }
 
-/// The head of an input, and what comes after it.
+/// Splits an input into head and body.
 fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     match bytes.windows(2).position(|two| two == b"\n\n") {
         Some(at) => (&bytes[..at], &bytes[at + 2..]),
@@ -166,32 +163,32 @@ fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-fn replaced(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
+fn replace(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     match text.windows(what.len()).position(|part| part == what) {
         Some(at) => [&text[..at], by, &text[at + what.len()..]].concat(),
         None => text.to_vec(),
     }
 }
 
-/// Reads until the other end has nothing more to say, which must be soon.
+/// Reads until the server closes the connection, which must be soon.
 fn drain(stream: &mut TcpStream) {
     let (mut buffer, started) = ([0; 16 << 10], Instant::now());
     loop {
         match stream.read(&mut buffer) {
             Ok(0) => return,
             Ok(_) => {}
-            Err(error) if is_late(&error) => panic!("the server keeps a dead connection"),
+            Err(error) if is_timeout(&error) => panic!("the server did not close the connection"),
             Err(_) => return,
         }
-        assert!(started.elapsed() < PATIENCE * 2, "the server does not stop talking");
+        assert!(started.elapsed() < TIMEOUT * 2, "the server does not stop sending");
     }
 }
 
-fn is_late(error: &std::io::Error) -> bool {
+fn is_timeout(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-/// The head of a reply, and what came with it; `None` if the connection was closed instead.
+/// Returns the head of a reply and the bytes after it; `None` if the connection was closed instead.
 fn read_head(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
@@ -199,15 +196,15 @@ fn read_head(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
             let rest = bytes.split_off(at + 4);
             return Some((String::from_utf8(bytes).unwrap(), rest));
         }
-        if !more(stream, &mut bytes) {
-            assert!(bytes.is_empty(), "half a reply: {}", String::from_utf8_lossy(&bytes));
+        if !read_more(stream, &mut bytes) {
+            assert!(bytes.is_empty(), "incomplete reply: {}", String::from_utf8_lossy(&bytes));
             return None;
         }
     }
 }
 
-/// Reads more; whether there was any. Panics when it takes too long.
-fn more(stream: &mut TcpStream, into: &mut Vec<u8>) -> bool {
+/// Reads more bytes and returns whether there were any. Panics on a timeout.
+fn read_more(stream: &mut TcpStream, into: &mut Vec<u8>) -> bool {
     let mut buffer = [0; 16 << 10];
     match stream.read(&mut buffer) {
         Ok(count) => {
@@ -215,11 +212,7 @@ fn more(stream: &mut TcpStream, into: &mut Vec<u8>) -> bool {
             count > 0
         }
         Err(error) => {
-            assert!(
-                !is_late(&error),
-                "no answer in time, after {:?}",
-                String::from_utf8_lossy(into)
-            );
+            assert!(!is_timeout(&error), "timeout after {:?}", String::from_utf8_lossy(into));
             false
         }
     }
@@ -233,28 +226,28 @@ fn read(stream: &mut TcpStream, has_body: bool) -> Option<Reply> {
         lower.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).map(str::trim)
     };
     if field("content-type").is_some_and(|kind| kind.starts_with("text/event-stream")) {
-        return Some(Reply { status, body: events(stream, body), head: lower, stays: false });
+        return Some(Reply { status, body: events(stream, body), head: lower, is_reusable: false });
     }
-    let mut stays = field("connection") != Some("close") && status != 101;
+    let mut is_reusable = field("connection") != Some("close") && status != 101;
     if !has_body {
-        stays = false;
+        is_reusable = false;
     } else if let Some(length) = field("content-length") {
         let length: usize = length.parse().unwrap();
-        while body.len() < length && more(stream, &mut body) {}
-        assert_eq!(body.len(), length, "a body of another length: {head}");
+        while body.len() < length && read_more(stream, &mut body) {}
+        assert_eq!(body.len(), length, "the body does not match its content-length: {head}");
     } else if field("transfer-encoding") == Some("chunked") {
-        while !body.ends_with(b"0\r\n\r\n") && more(stream, &mut body) {}
-        stays = false;
+        while !body.ends_with(b"0\r\n\r\n") && read_more(stream, &mut body) {}
+        is_reusable = false;
     } else if status != 101 {
-        // As 204 and 304 have none.
-        stays = false;
+        // 204 and 304 have no body.
+        is_reusable = false;
     }
-    Some(Reply { status, head: lower, body, stays })
+    Some(Reply { status, head: lower, body, is_reusable })
 }
 
-/// Events until there are no more for a while.
+/// Reads events until none come for the idle timeout.
 fn events(stream: &mut TcpStream, mut body: Vec<u8>) -> Vec<u8> {
-    stream.set_read_timeout(Some(SILENCE)).unwrap();
+    stream.set_read_timeout(Some(IDLE_TIMEOUT)).unwrap();
     let mut buffer = [0; 16 << 10];
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         body.extend(&buffer[..count]);
@@ -262,41 +255,48 @@ fn events(stream: &mut TcpStream, mut body: Vec<u8>) -> Vec<u8> {
     body
 }
 
-fn check_reply(reply: &Reply, asked: &str, seen: &mut Seen) {
+fn check_reply(reply: &Reply, request: &str, coverage: &mut Coverage) {
     let Reply { status, head, body, .. } = reply;
-    assert!(*status < 500, "{head}\n{}\nasked: {asked}", String::from_utf8_lossy(body));
-    seen.insert(hash(&format!("status {status}")));
+    assert!(*status < 500, "{head}\n{}\nrequest: {request}", String::from_utf8_lossy(body));
+    coverage.insert(hash(&format!("status {status}")));
     let is_json =
         head.lines().any(|line| line.starts_with("content-type: ") && line.contains("json"));
-    let is_packed = head.contains("content-encoding:");
+    let is_compressed = head.contains("content-encoding:");
     let is_graphql = !head.contains("cache-control: public") && !head.contains("etag:");
     let text = String::from_utf8_lossy(body);
-    // Scripts and the like are written by ourselves; the metrics and what an answer cost are about the
-    // inside.
-    if is_json && !is_packed && !text.contains(r#""xray":"#) {
-        check_text(&text, asked);
+    // Scripts are our own; metrics and request costs may show internals.
+    if is_json && !is_compressed && !text.contains(r#""xray":"#) {
+        check_text(&text, request);
     }
-    if !is_json || is_packed || !is_graphql || body.is_empty() || head.contains("chunked") {
+    if !is_json || is_compressed || !is_graphql || body.is_empty() || head.contains("chunked") {
         return;
     }
-    let answer: Value = serde_json::from_slice(body).unwrap_or_else(|_| panic!("no JSON: {text}"));
-    match answer {
-        Value::Array(answers) => answers.iter().for_each(|answer| check(answer, asked, seen)),
-        answer if answer.get("ready").is_some() => {}
-        answer => check(&answer, asked, seen),
+    let response: Value =
+        serde_json::from_slice(body).unwrap_or_else(|_| panic!("invalid JSON: {text}"));
+    match response {
+        Value::Array(responses) => {
+            responses.iter().for_each(|response| check(response, request, coverage))
+        }
+        response if response.get("ready").is_some() => {}
+        response => check(&response, request, coverage),
     }
 }
 
-/// Hears what a socket tells, until it says nothing for a while.
-fn hear(stream: &mut TcpStream, bytes: &mut Vec<u8>, asked: &str, seen: &mut Seen) {
+/// Checks the messages of a socket until none come for the idle timeout.
+fn check_messages(
+    stream: &mut TcpStream,
+    bytes: &mut Vec<u8>,
+    request: &str,
+    coverage: &mut Coverage,
+) {
     let mut buffer = [0; 16 << 10];
     loop {
-        while let Some((message, length)) = told(bytes) {
+        while let Some((message, length)) = parse_message(bytes) {
             bytes.drain(..length);
             match message {
-                Told::Text(text) => check_message(&text, asked, seen),
-                Told::Close => return,
-                Told::Other => {}
+                ServerMessage::Text(text) => check_message(&text, request, coverage),
+                ServerMessage::Close => return,
+                ServerMessage::Other => {}
             }
         }
         match stream.read(&mut buffer) {
@@ -306,19 +306,21 @@ fn hear(stream: &mut TcpStream, bytes: &mut Vec<u8>, asked: &str, seen: &mut See
     }
 }
 
-fn check_message(text: &str, asked: &str, seen: &mut Seen) {
-    let message: Value = serde_json::from_str(text).unwrap_or_else(|_| panic!("no JSON: {text}"));
+fn check_message(text: &str, request: &str, coverage: &mut Coverage) {
+    let message: Value =
+        serde_json::from_str(text).unwrap_or_else(|_| panic!("invalid JSON: {text}"));
     let kind = message.get("type").and_then(Value::as_str).unwrap_or_default();
-    seen.insert(hash(&format!("message {kind}")));
+    coverage.insert(hash(&format!("message {kind}")));
     let payload = message.get("payload").unwrap_or(&Value::Null);
     match kind {
         "connection_ack" | "complete" | "ping" | "pong" => {}
-        "next" => check(payload, asked, seen),
+        "next" => check(payload, request, coverage),
         "error" => {
             let errors = payload.as_array().filter(|errors| !errors.is_empty());
-            let errors = errors.unwrap_or_else(|| panic!("an error without errors: {text}"));
-            errors.iter().for_each(|error| check_error(error, asked, seen));
+            let errors =
+                errors.unwrap_or_else(|| panic!("an error message without errors: {text}"));
+            errors.iter().for_each(|error| check_error(error, request, coverage));
         }
-        _ => panic!("a message of no kind: {text}"),
+        _ => panic!("unknown message type: {text}"),
     }
 }

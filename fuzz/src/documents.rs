@@ -1,139 +1,138 @@
-//! GraphQL documents against the schema, asked by several viewers of a town.
+//! Fuzzes the schema with GraphQL documents, executed by several viewers of a town.
 //!
-//! Bytes that begin with one above 127 are choices that a document is written by; all others are a
-//! document themselves. Lines `# as NAME` and `# with JSON` say who asks, and with which variables.
+//! An input that begins with a byte above 127 is a list of choices for generating a document; any other input is
+//! a document. Its lines `# as NAME` and `# with JSON` set the viewer and the variables.
 
 use std::cell::RefCell;
 
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::answers::{check, hash};
-use crate::bytes::Bytes;
-use crate::driving::Seen;
+use crate::api_town::{ApiTown, CANARY, VIEWERS, schema};
+use crate::choices::ByteChoices;
+use crate::document_writer::{Document, document};
 use crate::grammar::Grammar;
-use crate::pool::Pool;
-use crate::stage::{CANARY, Stage, VIEWERS, schema};
-use crate::writing::{Document, document};
+use crate::response_checks::{check, hash};
+use crate::runner::Coverage;
+use crate::value_pool::ValuePool;
 
-/// How often a town that changes is asked before another one takes its place: what happens there follows
-/// from what happened before.
-const ASKED_MAX: usize = 1_500;
-/// How many documents are asked of it before everything follows from them.
+/// Requests before the writable town is replaced, so that a finding depends on a short history.
+const REQUESTS_MAX: usize = 1_500;
+/// Documents between two runs of the processors.
 const SETTLE_EVERY: usize = 8;
 
-struct Run {
+struct DocumentTarget {
     runtime: Runtime,
     grammar: Grammar,
-    /// Only looked at, so that what is hidden stays so.
-    still: Stage,
-    changing: Stage,
-    pool: Pool,
+    /// Only gets queries, so that hidden content stays hidden.
+    read_only: ApiTown,
+    writable: ApiTown,
+    value_pool: ValuePool,
     documents: usize,
-    /// Whether everything is printed.
-    shows: bool,
+    /// Print all documents and responses.
+    is_verbose: bool,
 }
 
 thread_local! {
-    static RUN: RefCell<Option<Run>> = const { RefCell::new(None) };
+    static TARGET: RefCell<Option<DocumentTarget>> = const { RefCell::new(None) };
 }
 
-/// Tries one input; what was seen of the program. Panics when something is wrong.
-pub fn documents(bytes: &[u8]) -> Seen {
-    RUN.with_borrow_mut(|run| {
-        let run = run.get_or_insert_with(Run::new);
-        let mut seen = Seen::default();
-        run.one(bytes, &mut seen);
-        seen
+/// Runs one input and returns its coverage. Panics on a finding.
+pub fn documents(bytes: &[u8]) -> Coverage {
+    TARGET.with_borrow_mut(|target| {
+        let target = target.get_or_insert_with(DocumentTarget::new);
+        let mut coverage = Coverage::default();
+        target.run_input(bytes, &mut coverage);
+        coverage
     })
 }
 
-impl Run {
+impl DocumentTarget {
     fn new() -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let grammar = Grammar::of(&schema().sdl());
-        let (still, pool) = runtime.block_on(Stage::new(schema()));
-        let (changing, _) = runtime.block_on(Stage::new(schema()));
-        let shows = std::env::var_os("ROUNDTABLE_FUZZ_SHOW").is_some();
-        Self { runtime, grammar, still, changing, pool, documents: 0, shows }
+        let grammar = Grammar::parse(&schema().sdl());
+        let (read_only, value_pool) = runtime.block_on(ApiTown::new(schema()));
+        let (writable, _) = runtime.block_on(ApiTown::new(schema()));
+        let is_verbose = std::env::var_os("ROUNDTABLE_FUZZ_SHOW").is_some();
+        Self { runtime, grammar, read_only, writable, value_pool, documents: 0, is_verbose }
     }
 
-    fn one(&mut self, bytes: &[u8], seen: &mut Seen) {
-        let (viewer, document) = self.read(bytes);
-        let Self { runtime, still, changing, pool, documents, shows, .. } = self;
+    fn run_input(&mut self, bytes: &[u8], coverage: &mut Coverage) {
+        let (viewer, document) = self.parse(bytes);
+        let Self { runtime, read_only, writable, value_pool, documents, is_verbose, .. } = self;
         *documents += 1;
         let changes = document.text.contains("mutation") || document.text.contains("subscription");
-        let is_still = !changes && !documents.is_multiple_of(4);
-        let stage = if is_still { still } else { changing };
-        let shown = format!("{} {}", document.text, document.variables);
+        let is_read_only = !changes && !documents.is_multiple_of(4);
+        let api_town = if is_read_only { read_only } else { writable };
+        let request = format!("{} {}", document.text, document.variables);
         runtime.block_on(async {
             for viewer in [viewer, "", "ada"] {
-                let answer = stage.ask(viewer, &document).await;
-                if *shows {
-                    eprintln!("{viewer}: {shown}\n  {answer}");
+                let response = api_town.execute(viewer, &document).await;
+                if *is_verbose {
+                    eprintln!("{viewer}: {request}\n  {response}");
                 }
-                check(&answer, &shown, seen);
-                pool.learn(&answer);
-                if is_still {
-                    check_hidden(viewer, &shown, &answer);
+                check(&response, &request, coverage);
+                value_pool.learn(&response);
+                if is_read_only {
+                    check_hidden(viewer, &request, &response);
                 }
             }
             if document.text.contains("subscription")
-                && let Some(told) = stage.listen(viewer, &document).await
+                && let Some(event) = api_town.subscribe(viewer, &document).await
             {
-                check(&told, &shown, seen);
+                check(&event, &request, coverage);
             }
-            if !is_still && documents.is_multiple_of(SETTLE_EVERY) {
-                for (asked, told) in stage.settle().await {
-                    check(&told, &asked, seen);
-                    seen.insert(hash("told"));
+            if !is_read_only && documents.is_multiple_of(SETTLE_EVERY) {
+                for (request, event) in api_town.settle().await {
+                    check(&event, &request, coverage);
+                    coverage.insert(hash("event"));
                 }
             }
         });
-        if self.changing.asked > ASKED_MAX {
-            (self.changing, self.pool) = self.runtime.block_on(Stage::new(schema()));
+        if self.writable.requests > REQUESTS_MAX {
+            (self.writable, self.value_pool) = self.runtime.block_on(ApiTown::new(schema()));
         }
     }
 
-    /// What an input asks, and who.
-    fn read(&self, bytes: &[u8]) -> (&'static str, Document) {
+    /// Returns the viewer and the document of an input.
+    fn parse(&self, bytes: &[u8]) -> (&'static str, Document) {
         if let Some((first, rest)) = bytes.split_first()
             && *first > 127
         {
-            let mut bytes = Bytes(rest);
-            let viewer = *bytes.of(&VIEWERS);
-            let mut document = document(&mut bytes, &self.grammar, &self.pool);
+            let mut bytes = ByteChoices(rest);
+            let viewer = *bytes.choose(&VIEWERS);
+            let mut document = document(&mut bytes, &self.grammar, &self.value_pool);
             if bytes.once_in(25) {
-                break_up(&mut bytes, &mut document.text);
+                corrupt(&mut bytes, &mut document.text);
             }
             return (viewer, document);
         }
         let text = String::from_utf8_lossy(bytes).into_owned();
         let line = |begin: &str| text.lines().find_map(|line| line.strip_prefix(begin));
-        let named = line("# as ").unwrap_or("ana").trim();
-        let viewer = VIEWERS.into_iter().find(|viewer| *viewer == named).unwrap_or_default();
+        let name = line("# as ").unwrap_or("ana").trim();
+        let viewer = VIEWERS.into_iter().find(|viewer| *viewer == name).unwrap_or_default();
         let variables = line("# with ").and_then(|json| serde_json::from_str(json).ok());
         let variables = variables.unwrap_or(Value::Null);
         (viewer, Document { text, variables })
     }
 }
 
-/// Takes something out of a text, or puts something in.
-fn break_up(bytes: &mut Bytes<'_>, text: &mut String) {
+/// Truncates a text or inserts something.
+fn corrupt(bytes: &mut ByteChoices<'_>, text: &mut String) {
     const PARTS: [&str; 12] =
         ["{", "}", "(", ")", "\"", "\"\"\"", "...", "$", "@", ":", "\u{0}", "\u{feff}"];
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     let at = starts.get(bytes.pick(starts.len())).copied().unwrap_or_default();
     if bytes.pick(2) == 0 {
-        text.insert_str(at, bytes.of::<&str>(&PARTS));
+        text.insert_str(at, bytes.choose::<&str>(&PARTS));
     } else {
         text.truncate(at);
     }
 }
 
-/// Strangers must not be told what is for others.
-fn check_hidden(viewer: &str, asked: &str, answer: &Value) {
-    if matches!(viewer, "" | "dee") && !asked.contains(CANARY) {
-        assert!(!answer.to_string().contains(CANARY), "asked by {viewer:?}: {asked}\n{answer}");
+/// Checks that strangers do not see hidden content.
+fn check_hidden(viewer: &str, request: &str, response: &Value) {
+    if matches!(viewer, "" | "dee") && !request.contains(CANARY) {
+        assert!(!response.to_string().contains(CANARY), "viewer {viewer:?}: {request}\n{response}");
     }
 }

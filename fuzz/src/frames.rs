@@ -1,16 +1,14 @@
-//! WebSocket frames, the least of them: those of a client are masked with zeros, so that they are what they
-//! say, and those of a server must be whole.
+//! Minimal WebSocket frames. Client frames are masked with zeros, which keeps their payload readable; server
+//! frames must not be fragmented.
 
-/// A message that a server sent.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum ServerMessage {
     Text(String),
     Close,
-    /// Nothing that anybody reads.
+    /// Not checked.
     Other,
 }
 
-/// A client's frame.
 pub(crate) fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     const MASKED: u8 = 0x80;
     let mut frame = vec![0x80 | kind];
@@ -26,20 +24,20 @@ pub(crate) fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The first message of a server, and how long it is; `None` when it is not whole.
-pub(crate) fn told(bytes: &[u8]) -> Option<(Told, usize)> {
+/// Returns the first message of a server and its length; `None` while it is incomplete.
+pub(crate) fn parse_message(bytes: &[u8]) -> Option<(ServerMessage, usize)> {
     let (first, second) = (*bytes.first()?, *bytes.get(1)?);
-    assert!(second & 0x80 == 0, "a server's frame is masked");
+    assert!(second & 0x80 == 0, "the server masked a frame");
     let (length, begin) = match second & 0x7f {
         126 => (usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?)), 4),
         127 => (usize::try_from(u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?)).ok()?, 10),
         short => (usize::from(short), 2),
     };
     let payload = bytes.get(begin..begin + length)?;
-    let told = match first & 0x0f {
-        1 => Told::Text(String::from_utf8(payload.to_vec()).unwrap()),
-        8 => Told::Close,
-        _ => Told::Other,
+    let message = match first & 0x0f {
+        1 => ServerMessage::Text(String::from_utf8(payload.to_vec()).unwrap()),
+        8 => ServerMessage::Close,
+        _ => ServerMessage::Other,
     };
-    Some((told, begin + length))
+    Some((message, begin + length))
 }

@@ -1,4 +1,4 @@
-//! What can be asked, as the schema itself says it.
+//! The types of the schema, for generating documents.
 
 use std::collections::BTreeMap;
 
@@ -8,32 +8,30 @@ use async_graphql::parser::types::{
     TypeSystemDefinition,
 };
 
-/// The types by their names.
+/// The shapes of all types by name.
 #[derive(Debug)]
-pub(crate) struct Grammar(BTreeMap<String, Kind>);
+pub(crate) struct Grammar(BTreeMap<String, TypeShape>);
 
-/// What a type is.
 #[derive(Debug)]
-pub(crate) enum Kind {
-    /// An object, or something that can be one of several: fields it has, and what it can be.
-    Composite { fields: Vec<Field>, kinds: Vec<String> },
-    /// One of these words.
-    Words(Vec<String>),
-    /// An object to be given.
+pub(crate) enum TypeShape {
+    /// An object, interface or union.
+    Composite {
+        fields: Vec<Field>,
+        members: Vec<String>,
+    },
+    Enum(Vec<String>),
     Input(Vec<Argument>),
-    /// Anything else.
     Scalar,
 }
 
-/// A field.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) arguments: Vec<Argument>,
-    pub(crate) of: String,
+    pub(crate) type_name: String,
 }
 
-/// What a field, or an object to be given, takes.
+/// An argument of a field, or a field of an input object.
 #[derive(Debug)]
 pub(crate) struct Argument {
     pub(crate) name: String,
@@ -41,64 +39,67 @@ pub(crate) struct Argument {
 }
 
 impl Grammar {
-    /// Reads a schema.
-    pub(crate) fn of(sdl: &str) -> Self {
+    pub(crate) fn parse(sdl: &str) -> Self {
         let definitions = parse_schema(sdl).unwrap().definitions.into_iter();
         let types = definitions.filter_map(|definition| match definition {
             TypeSystemDefinition::Type(ty) => Some(ty.node),
             _ => None,
         });
         let types: Vec<TypeDefinition> = types.collect();
-        let kinds = types.iter().map(|ty| (ty.name.node.to_string(), kind(ty, &types)));
-        Self(kinds.collect())
+        let shapes = types.iter().map(|ty| (ty.name.node.to_string(), shape(ty, &types)));
+        Self(shapes.collect())
     }
 
-    pub(crate) fn kind(&self, name: &str) -> &Kind {
-        self.0.get(name).unwrap_or(&Kind::Scalar)
+    pub(crate) fn shape(&self, name: &str) -> &TypeShape {
+        self.0.get(name).unwrap_or(&TypeShape::Scalar)
     }
 }
 
-fn kind(ty: &TypeDefinition, all: &[TypeDefinition]) -> Kind {
+fn shape(ty: &TypeDefinition, all: &[TypeDefinition]) -> TypeShape {
     match &ty.kind {
-        TypeKind::Scalar => Kind::Scalar,
+        TypeKind::Scalar => TypeShape::Scalar,
         TypeKind::Object(object) => {
-            let fields = object.fields.iter().map(|field| read(&field.node)).collect();
-            Kind::Composite { fields, kinds: vec![ty.name.node.to_string()] }
+            let fields = object.fields.iter().map(|field| parse_field(&field.node)).collect();
+            TypeShape::Composite { fields, members: vec![ty.name.node.to_string()] }
         }
         TypeKind::Interface(interface) => {
-            let fields = interface.fields.iter().map(|field| read(&field.node)).collect();
-            let is_one = |other: &&TypeDefinition| match &other.kind {
+            let fields = interface.fields.iter().map(|field| parse_field(&field.node)).collect();
+            let implements = |other: &&TypeDefinition| match &other.kind {
                 TypeKind::Object(object) => {
                     object.implements.iter().any(|name| name.node == ty.name.node)
                 }
                 _ => false,
             };
-            let kinds = all.iter().filter(is_one).map(|other| other.name.node.to_string());
-            Kind::Composite { fields, kinds: kinds.collect() }
+            let members = all.iter().filter(implements).map(|other| other.name.node.to_string());
+            TypeShape::Composite { fields, members: members.collect() }
         }
         TypeKind::Union(union) => {
-            let kinds = union.members.iter().map(|member| member.node.to_string()).collect();
-            Kind::Composite { fields: Vec::new(), kinds }
+            let members = union.members.iter().map(|member| member.node.to_string()).collect();
+            TypeShape::Composite { fields: Vec::new(), members }
         }
-        TypeKind::Enum(words) => {
-            Kind::Words(words.values.iter().map(|word| word.node.value.node.to_string()).collect())
-        }
+        TypeKind::Enum(definition) => TypeShape::Enum(
+            definition.values.iter().map(|value| value.node.value.node.to_string()).collect(),
+        ),
         TypeKind::InputObject(input) => {
-            Kind::Input(input.fields.iter().map(|field| argument(&field.node)).collect())
+            TypeShape::Input(input.fields.iter().map(|field| argument(&field.node)).collect())
         }
     }
 }
 
-fn read(field: &FieldDefinition) -> Field {
-    let arguments = field.arguments.iter().map(|given| argument(&given.node)).collect();
-    Field { name: field.name.node.to_string(), arguments, of: innermost(&field.ty.node.base) }
+fn parse_field(field: &FieldDefinition) -> Field {
+    let arguments = field.arguments.iter().map(|definition| argument(&definition.node)).collect();
+    Field {
+        name: field.name.node.to_string(),
+        arguments,
+        type_name: innermost(&field.ty.node.base),
+    }
 }
 
-fn argument(given: &InputValueDefinition) -> Argument {
-    Argument { name: given.name.node.to_string(), ty: given.ty.node.clone() }
+fn argument(definition: &InputValueDefinition) -> Argument {
+    Argument { name: definition.name.node.to_string(), ty: definition.ty.node.clone() }
 }
 
-/// What a list is a list of.
+/// Returns the item type of a list type.
 fn innermost(base: &BaseType) -> String {
     match base {
         BaseType::Named(name) => name.to_string(),

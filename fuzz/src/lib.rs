@@ -1,37 +1,36 @@
-//! Fuzzing: GraphQL documents against the schema with a town behind it, and whatever HTTP can carry
-//! against a server.
+//! Fuzzing: GraphQL documents against the schema of a populated town, and HTTP requests against a server.
 //!
-//! Nothing may panic, not even where a panic would be caught; every answer must be of the contract's
-//! shape and say nothing of the inside; and as nothing is broken here, no answer may say that something
-//! is. What is told to a stranger must hold nothing that is for others.
+//! Nothing may panic, not even if the panic is caught. Every response must have the contract's shape and
+//! reveal no internal details. Internal errors count as failures, since nothing is broken here. Strangers must
+//! not see hidden content.
 
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::unwrap_used,
-    reason = "a run that cannot go on should stop"
+    reason = "a failed setup should stop the run"
 )]
-#![expect(clippy::print_stderr, reason = "telling how it goes is part of the job")]
-#![expect(clippy::missing_panics_doc, reason = "panicking is how something found is told")]
-// What answers a query is one future within another for each kind of thing that can be asked.
+#![expect(clippy::print_stderr, reason = "the run reports its progress")]
+#![expect(clippy::missing_panics_doc, reason = "a finding is a panic")]
+// The future of a query nests one future for each type that it can select.
 #![recursion_limit = "256"]
 
-mod answers;
+mod api_town;
 mod bodies;
-mod bytes;
+mod choices;
+mod document_writer;
 mod documents;
-mod driving;
 mod frames;
 mod grammar;
 mod literals;
-mod pool;
-mod served;
-// As the tests of the API have them.
-#[path = "../../crates/graphql/tests/props/services.rs"]
+mod response_checks;
+mod runner;
+// Shared with the tests of the API.
+#[path = "../../crates/graphql/tests/support/services.rs"]
 mod services;
-mod stage;
-mod writing;
+mod test_server;
+mod value_pool;
 
 pub use bodies::bodies;
 pub use documents::documents;
-pub use driving::{Seen, drive, smoke};
+pub use runner::{Coverage, run, smoke};

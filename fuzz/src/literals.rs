@@ -1,12 +1,12 @@
-//! Values to be given: mostly such as are expected, sometimes at the edge of it, sometimes beyond.
+//! Generates argument values: mostly valid ones, sometimes edge cases, sometimes invalid ones.
 
 use async_graphql::indexmap::IndexMap;
 use async_graphql::parser::types::{BaseType, Type};
 use async_graphql::{Name, Value};
 
-use crate::bytes::Bytes;
-use crate::grammar::{Grammar, Kind};
-use crate::pool::Pool;
+use crate::choices::ByteChoices;
+use crate::grammar::{Grammar, TypeShape};
+use crate::value_pool::ValuePool;
 
 const NUMBERS: [i64; 14] =
     [1, 2, 5, 20, 50, 100, 0, 101, -1, 10, 2_147_483_647, -2_147_483_648, 4_294_967_296, i64::MIN];
@@ -53,83 +53,90 @@ const URLS: [&str; 5] = [
 ];
 const JSONS: [&str; 5] = ["{}", "{\"a\":[1,null,\"x\"]}", "[[[[[[]]]]]]", "{", "\u{0}"];
 
-/// What values are made with.
 #[derive(Debug)]
-pub(crate) struct Literals<'a> {
+pub(crate) struct LiteralGenerator<'a> {
     pub(crate) grammar: &'a Grammar,
-    pub(crate) pool: &'a Pool,
+    pub(crate) value_pool: &'a ValuePool,
 }
 
-impl Literals<'_> {
-    /// A value for something of this name and type.
-    pub(crate) fn of(&self, bytes: &mut Bytes<'_>, name: &str, ty: &Type, deep: usize) -> Value {
+impl LiteralGenerator<'_> {
+    /// Generates a value for an argument of this name and type.
+    pub(crate) fn value(
+        &self,
+        bytes: &mut ByteChoices<'_>,
+        name: &str,
+        ty: &Type,
+        depth: usize,
+    ) -> Value {
         if ty.nullable && bytes.once_in(12) || bytes.once_in(60) {
             return Value::Null;
         }
         if bytes.once_in(60) {
-            return odd(bytes);
+            return unexpected_value(bytes);
         }
         match &ty.base {
             BaseType::List(inner) => {
                 let count = bytes.pick(4);
-                Value::List((0..count).map(|_| self.of(bytes, name, inner, deep + 1)).collect())
+                Value::List((0..count).map(|_| self.value(bytes, name, inner, depth + 1)).collect())
             }
-            BaseType::Named(of) => self.named(bytes, name, of, deep),
+            BaseType::Named(ty) => self.named(bytes, name, ty, depth),
         }
     }
 
-    fn named(&self, bytes: &mut Bytes<'_>, name: &str, of: &str, deep: usize) -> Value {
-        match self.grammar.kind(of) {
-            Kind::Words(words) => Value::Enum(Name::new(bytes.of(words))),
-            Kind::Input(fields) => {
+    fn named(&self, bytes: &mut ByteChoices<'_>, name: &str, ty: &str, depth: usize) -> Value {
+        match self.grammar.shape(ty) {
+            TypeShape::Enum(values) => Value::Enum(Name::new(bytes.choose(values))),
+            TypeShape::Input(fields) => {
                 let mut object = IndexMap::new();
                 for field in fields {
-                    if (!field.ty.nullable || bytes.pick(3) == 1) && deep < 6 {
-                        let value = self.of(bytes, &field.name, &field.ty, deep + 1);
+                    if (!field.ty.nullable || bytes.pick(3) == 1) && depth < 6 {
+                        let value = self.value(bytes, &field.name, &field.ty, depth + 1);
                         object.insert(Name::new(&field.name), value);
                     }
                 }
                 Value::Object(object)
             }
-            Kind::Scalar | Kind::Composite { .. } => self.scalar(bytes, name, of),
+            TypeShape::Scalar | TypeShape::Composite { .. } => self.scalar(bytes, name, ty),
         }
     }
 
-    fn scalar(&self, bytes: &mut Bytes<'_>, name: &str, of: &str) -> Value {
-        let text = match of {
+    fn scalar(&self, bytes: &mut ByteChoices<'_>, name: &str, ty: &str) -> Value {
+        let text = match ty {
             "Int" if !bytes.once_in(4) => return Value::from(1 + bytes.pick(5)),
-            "Int" | "AWSTimestamp" => return Value::from(*bytes.of(&NUMBERS)),
-            "Float" => return Value::from(*bytes.of(&[0.5, 0.0, -1.5, 1e308, 100.0])),
+            "Int" | "AWSTimestamp" => return Value::from(*bytes.choose(&NUMBERS)),
+            "Float" => return Value::from(*bytes.choose(&[0.5, 0.0, -1.5, 1e308, 100.0])),
             "Boolean" => return Value::from(bytes.pick(2) == 0),
-            "AWSDateTime" => bytes.of(&TIMES),
-            "AWSDate" => bytes.of(&DAYS),
-            "AWSEmail" => bytes.of(&MAILS),
-            "AWSURL" => bytes.of(&URLS),
-            "AWSJSON" => bytes.of(&JSONS),
-            "ID" => match self.pool.some_id(bytes) {
+            "AWSDateTime" => bytes.choose(&TIMES),
+            "AWSDate" => bytes.choose(&DAYS),
+            "AWSEmail" => bytes.choose(&MAILS),
+            "AWSURL" => bytes.choose(&URLS),
+            "AWSJSON" => bytes.choose(&JSONS),
+            "ID" => match self.value_pool.some_id(bytes) {
                 Some(id) if !bytes.once_in(10) => return Value::from(id),
-                _ => bytes.of(&TEXTS),
+                _ => bytes.choose(&TEXTS),
             },
-            _ if matches!(name, "nextToken" | "after") => match self.pool.some_cursor(bytes) {
-                Some(cursor) if !bytes.once_in(10) => return Value::from(cursor),
-                _ => bytes.of(&TEXTS),
-            },
-            _ if bytes.pick(3) == 2 => match self.pool.some_id(bytes) {
+            _ if matches!(name, "nextToken" | "after") => {
+                match self.value_pool.some_cursor(bytes) {
+                    Some(cursor) if !bytes.once_in(10) => return Value::from(cursor),
+                    _ => bytes.choose(&TEXTS),
+                }
+            }
+            _ if bytes.pick(3) == 2 => match self.value_pool.some_id(bytes) {
                 Some(id) => return Value::from(id),
-                None => bytes.of(&TEXTS),
+                None => bytes.choose(&TEXTS),
             },
             _ if bytes.once_in(40) => return Value::from("long ".repeat(2_000)),
-            _ => bytes.of(&TEXTS),
+            _ => bytes.choose(&TEXTS),
         };
         Value::from(*text)
     }
 }
 
-/// Something that nobody expects.
-fn odd(bytes: &mut Bytes<'_>) -> Value {
+/// Generates a value of a random type.
+fn unexpected_value(bytes: &mut ByteChoices<'_>) -> Value {
     match bytes.pick(6) {
-        0 => Value::from(*bytes.of(&NUMBERS)),
-        1 => Value::from(*bytes.of(&TEXTS)),
+        0 => Value::from(*bytes.choose(&NUMBERS)),
+        1 => Value::from(*bytes.choose(&TEXTS)),
         2 => Value::List(vec![Value::Null]),
         3 => Value::Object(IndexMap::new()),
         4 => Value::Enum(Name::new("NOTHING")),

@@ -1,13 +1,13 @@
-//! A moment of fuzzing with every run of the tests: all seeds, and a few hundred inputs made of them.
+//! Short fuzzing with every test run: all seeds and a few hundred mutations.
 
 use roundtable_fuzz::{bodies, documents, smoke};
 
 #[test]
-fn no_document_breaks_the_schema() {
+fn documents_do_not_break_the_schema() {
     smoke("documents", documents, 300);
 }
 
 #[test]
-fn nothing_that_http_carries_breaks_the_server() {
+fn http_requests_do_not_break_the_server() {
     smoke("bodies", bodies, 300);
 }

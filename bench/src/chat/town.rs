@@ -1,40 +1,39 @@
-//! A town of people who talk: all in the room of one group, and each with another in a room of two.
+//! A town for chat: one group with a busy room, and many rooms of two users.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use futures::StreamExt;
 use roundtable_domain::{
-    Caller, Chance, Ground, Groups, Messages, NewGroup, NewMessage, NewRoom, Parts, RateSettings,
-    Rooms as Conversations, Settings,
+    Caller, Context, ContextParts, Entropy, Groups, Messages, NewGroup, NewMessage, NewRoom,
+    RateSettings, Rooms as RoomService, Settings,
 };
 use roundtable_engine::{Engine, Options};
 use roundtable_model::entities::User;
-use roundtable_model::{Entity, Ids, RoomId, UserId, samples};
+use roundtable_model::{Entity, IdGenerator, RoomId, UserId, samples};
 use roundtable_table::{Store, SystemClock};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::progress::Progress;
-use crate::social::callers::{Done, together};
+use crate::social::callers::{CallStats, run_callers};
 
-/// Rooms of two, each with people of its own.
+/// Rooms of two users, who are in no other room.
 const ROOMS: u64 = 1_000;
-/// People in the busy room.
+/// Users in the busy room.
 const MEMBERS: u64 = 64;
-/// Rooms that are opened at the same time.
+/// Rooms that are created concurrently.
 const AT_ONCE: usize = 64;
 
-/// Where people talk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rooms {
+pub(super) enum RoomKind {
     One,
     Many,
 }
 
-impl Rooms {
+impl RoomKind {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::One => "one room",
@@ -43,18 +42,16 @@ impl Rooms {
     }
 }
 
-/// A town of its own.
 pub(super) struct Town {
     engine: Engine,
     runtime: Runtime,
-    ground: Ground,
-    hand: Arc<Hand>,
-    /// How many messages were sent in one room, and in many.
+    context: Context,
+    chat: Arc<Chat>,
+    /// Messages sent in one room, and in many.
     sent: [Arc<AtomicU64>; 2],
 }
 
-/// Everything that is needed to say something.
-struct Hand {
+struct Chat {
     messages: Messages,
     busy: RoomId,
     members: Vec<Caller>,
@@ -62,7 +59,7 @@ struct Hand {
 }
 
 impl Town {
-    /// Opens a new town with defaults, but for rates: a few people say here what many would.
+    /// Opens a new town with default settings except rate limits: a few users act for many here.
     pub(super) fn open(dir: &Path) -> Result<Self> {
         std::fs::create_dir_all(dir)?;
         let engine = Engine::open(dir, Options::default())?;
@@ -73,68 +70,72 @@ impl Town {
             writes_per_minute: u32::MAX,
             ..RateSettings::default()
         };
-        let parts = Parts {
+        let parts = ContextParts {
             store: Store::new(engine.clone()),
             clock: clock.clone(),
-            ids: Ids::from_os(clock)?,
-            chance: Chance::from_os()?,
+            ids: IdGenerator::from_os(clock)?,
+            entropy: Entropy::from_os()?,
             settings: Settings { rates, ..Settings::default() },
             fingerprint_key: [9; 32],
         };
-        let ground = runtime.block_on(Ground::open(parts))?;
-        let hand = Arc::new(runtime.block_on(Hand::in_town(&ground))?);
-        Ok(Self { engine, runtime, ground, hand, sent: Default::default() })
+        let context = runtime.block_on(Context::open(parts))?;
+        let chat = Arc::new(runtime.block_on(Chat::populate(&context))?);
+        Ok(Self { engine, runtime, context, chat, sent: Default::default() })
     }
 
-    /// Lets so many people talk until the window ends.
-    pub(super) fn talk(&self, rooms: Rooms, callers: usize, window: Duration) -> Result<Done> {
+    /// Sends messages from concurrent callers until the window ends.
+    pub(super) fn send_messages(
+        &self,
+        rooms: RoomKind,
+        callers: usize,
+        window: Duration,
+    ) -> Result<CallStats> {
         let [one, many] = &self.sent;
-        let sent = if rooms == Rooms::One { one } else { many };
+        let sent = if rooms == RoomKind::One { one } else { many };
         let each = |_| {
-            let hand = Arc::clone(&self.hand);
+            let chat = Arc::clone(&self.chat);
             move |number| {
-                let hand = Arc::clone(&hand);
-                async move { hand.say(rooms, number).await }
+                let chat = Arc::clone(&chat);
+                async move { chat.send_message(rooms, number).await }
             }
         };
         let callers = (0..callers).map(each).collect();
-        self.runtime.block_on(together(callers, sent, window))
+        self.runtime.block_on(run_callers(callers, sent, window))
     }
 
-    /// Every message that was acknowledged in the busy room has its number.
+    /// Checks that every acknowledged message of the busy room has its number.
     pub(super) fn check(&self) -> Result<()> {
-        let heads = self.ground.core().room_heads(std::slice::from_ref(&self.hand.busy)).get();
+        let heads = self.context.core().room_heads(std::slice::from_ref(&self.chat.busy)).get();
         let head = self.runtime.block_on(heads)?.into_iter().flatten().next();
-        let (seq, [sent, _]) = (head.context("there is no such room")?.seq, &self.sent);
+        let (seq, [sent, _]) = (head.context("the room has no head")?.seq, &self.sent);
         let sent = sent.load(Ordering::Relaxed);
         ensure!(seq == sent, "{sent} messages were sent, and the newest is number {seq}");
         Ok(())
     }
 
-    /// Closes the engine.
     pub(super) fn close(self) -> Result<()> {
-        let Self { engine, runtime, ground, hand, .. } = self;
-        drop((ground, hand, runtime));
+        let Self { engine, runtime, context, chat, .. } = self;
+        drop((context, chat, runtime));
         Ok(engine.close()?)
     }
 }
 
-impl Hand {
-    /// Brings people into a town, and opens their rooms.
-    async fn in_town(ground: &Ground) -> Result<Self> {
-        let (groups, rooms) = (Groups::new(ground.clone()), Conversations::new(ground.clone()));
-        let owner = move_in(ground, "owner").await?;
+impl Chat {
+    /// Adds users and their rooms.
+    async fn populate(context: &Context) -> Result<Self> {
+        let (groups, rooms) = (Groups::new(context.clone()), RoomService::new(context.clone()));
+        let owner = add_user(context, "owner").await?;
         let group = groups.create(&owner, NewGroup::named("everybody"), None).await?;
         let mut members = vec![owner];
         for number in 1..MEMBERS {
-            let member = move_in(ground, &format!("member{number}")).await?;
+            let member = add_user(context, &format!("member{number}")).await?;
             groups.join(&member, &group.id, None).await?;
             members.push(member);
         }
         let progress = Progress::new("rooms", ROOMS);
         let open = async |number| {
-            let one = move_in(ground, &format!("one{number}")).await?;
-            let other = move_in(ground, &format!("other{number}")).await?;
+            let one = add_user(context, &format!("one{number}")).await?;
+            let other = add_user(context, &format!("other{number}")).await?;
             let room = rooms.create(&one, &NewRoom::with(other.user_id), None).await?;
             Ok::<_, anyhow::Error>((room.room.id, one))
         };
@@ -145,13 +146,13 @@ impl Hand {
             progress.add(1);
         }
         drop(opened);
-        Ok(Self { messages: Messages::new(ground.clone()), busy: group.room_id, members, quiet })
+        Ok(Self { messages: Messages::new(context.clone()), busy: group.room_id, members, quiet })
     }
 
-    async fn say(&self, rooms: Rooms, number: u64) -> Result<()> {
+    async fn send_message(&self, rooms: RoomKind, number: u64) -> Result<()> {
         let (room, caller) = match rooms {
-            Rooms::One => (&self.busy, nth(&self.members, number)?),
-            Rooms::Many => {
+            RoomKind::One => (&self.busy, nth(&self.members, number)?),
+            RoomKind::Many => {
                 let (room, caller) = nth(&self.quiet, number)?;
                 (room, caller)
             }
@@ -162,24 +163,24 @@ impl Hand {
     }
 }
 
-/// One of them, in turn.
+/// Returns the elements in turn.
 fn nth<T>(all: &[T], number: u64) -> Result<&T> {
     let at = usize::try_from(number % all.len().max(1) as u64)?;
-    all.get(at).context("there is nobody")
+    all.get(at).context("an empty list")
 }
 
-/// Writes a profile: signing up is no part of what is measured.
-async fn move_in(ground: &Ground, name: &str) -> Result<Caller> {
-    let id: UserId = ground.ids().next();
+/// Writes a profile directly: registration is not measured.
+async fn add_user(context: &Context, name: &str) -> Result<Caller> {
+    let id: UserId = context.ids().next();
     let user = User {
         id: id.clone(),
         nickname: name.parse()?,
         email: None,
         handle: None,
-        created_at: ground.now(),
-        updated_at: ground.now(),
+        created_at: context.now(),
+        updated_at: context.now(),
         ..samples::user()
     };
-    ground.core().table().put(user.create()).await?;
+    context.core().table().put(user.create()).await?;
     Ok(Caller::user(id))
 }

@@ -1,17 +1,17 @@
-//! Reads by one caller while others write as fast as they can.
+//! Reads by one caller during writes at full speed.
 
 use anyhow::Result;
 
-use super::Bench;
+use super::EngineBench;
 use crate::machine;
 use crate::report::Better;
 
 const WRITERS: usize = 16;
 const P99_US_MAX: f64 = 200.0;
 
-pub(super) fn run(bench: &mut Bench) -> Result<()> {
+pub(super) fn run(bench: &mut EngineBench) -> Result<()> {
     let addresses = bench.town.addresses(77, bench.scale.gets);
-    // Enough that the writers are still at it when the window ends.
+    // Enough items for the whole window.
     let pool = [bench.pool(), bench.pool()].concat();
     bench.tune(WRITERS)?;
     let (mut p50s, mut p99s, mut writes) = (Vec::new(), Vec::new(), Vec::new());

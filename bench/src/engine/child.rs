@@ -1,5 +1,5 @@
-//! Parts that need a process of their own: to have its memory to themselves, to be limited, or to
-//! be killed. They tell their parent what they saw as lines of a name and a number.
+//! Child processes for parts that measure their own memory, run under a limit or are killed. A child reports
+//! lines of a name and a number to its parent.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -11,10 +11,9 @@ use clap::{Args, ValueEnum};
 
 use super::{big, load, reopen};
 
-/// What a child is told.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Task {
-    part: Part,
+pub(crate) struct ChildArgs {
+    part: ChildTask,
     #[arg(long)]
     dir: PathBuf,
     #[arg(long)]
@@ -25,7 +24,7 @@ pub(crate) struct Task {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Part {
+pub(super) enum ChildTask {
     /// Loads and watches stalls and memory
     Load,
     /// Loads, then writes until killed
@@ -34,32 +33,31 @@ pub(super) enum Part {
     Big,
 }
 
-/// Does a child's part.
-pub(crate) fn run(task: &Task) -> Result<()> {
+pub(crate) fn run(task: &ChildArgs) -> Result<()> {
     match task.part {
-        Part::Load => load::child(&task.dir, task.items),
-        Part::Victim => reopen::child(&task.dir, task.items, task.from),
-        Part::Big => big::child(&task.dir, task.items),
+        ChildTask::Load => load::child(&task.dir, task.items),
+        ChildTask::Victim => reopen::child(&task.dir, task.items, task.from),
+        ChildTask::Big => big::child(&task.dir, task.items),
     }
 }
 
-/// Tells the parent a number.
-pub(super) fn tell(name: &str, value: impl std::fmt::Display) {
+/// Reports a number to the parent.
+pub(super) fn send_number(name: &str, value: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();
-    // A parent that is gone wants no numbers.
+    // The parent may have ended.
     let _ = writeln!(out, "{name} {value}").and_then(|()| out.flush());
 }
 
-/// A child under way; killed when dropped.
-pub(super) struct Running {
+/// A running child process; killed on drop.
+pub(super) struct ChildProcess {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
-impl Running {
-    pub(super) fn start(part: Part, dir: &Path, items: u64, from: u64) -> Result<Self> {
-        let part = part.to_possible_value().context("a part without a name")?;
+impl ChildProcess {
+    pub(super) fn start(part: ChildTask, dir: &Path, items: u64, from: u64) -> Result<Self> {
+        let part = part.to_possible_value().context("a task without a name")?;
         let mut child = Command::new(std::env::current_exe()?)
             .args(["child", part.get_name(), "--dir"])
             .arg(dir)
@@ -67,7 +65,7 @@ impl Running {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .context("starting a process of our own")?;
+            .context("starting a child process")?;
         let stdout = child.stdout.take().context("a child without output")?;
         let stdin = child.stdin.take();
         Ok(Self { child, stdin, lines: BufReader::new(stdout).lines() })
@@ -77,31 +75,31 @@ impl Running {
         self.child.id()
     }
 
-    /// Lets a child go on that waits for its input to end.
+    /// Closes the child's input, which it waits for in [`wait_for_release`].
     pub(super) fn release(&mut self) {
         self.stdin = None;
     }
 
-    /// The next number the child tells, with its name.
+    /// Returns the next number of the child, with its name.
     pub(super) fn next(&mut self) -> Result<Option<(String, f64)>> {
         let Some(line) = self.lines.next().transpose()? else { return Ok(None) };
-        let (name, value) = line.split_once(' ').context("a line that is no number")?;
+        let (name, value) = line.split_once(' ').context("a line without a number")?;
         Ok(Some((name.to_owned(), value.parse().with_context(|| line.clone())?)))
     }
 
-    /// Everything the child has to tell until its end.
+    /// Waits for the child to end, and returns all its numbers.
     pub(super) fn finish(mut self) -> Result<BTreeMap<String, f64>> {
         self.release();
-        let mut told = BTreeMap::new();
+        let mut numbers = BTreeMap::new();
         while let Some((name, value)) = self.next()? {
-            told.insert(name, value);
+            numbers.insert(name, value);
         }
         let status = self.child.wait()?;
-        ensure!(status.success(), "the process for this part failed: {status}");
-        Ok(told)
+        ensure!(status.success(), "the child process failed: {status}");
+        Ok(numbers)
     }
 
-    /// Kills the child with SIGKILL and waits until it is gone.
+    /// Kills the child with SIGKILL and waits for its end.
     pub(super) fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -109,19 +107,18 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         let _ = self.kill();
     }
 }
 
-/// Waits until the parent says to go on, by closing our input.
+/// Waits until the parent closes our input.
 pub(super) fn wait_for_release() -> Result<()> {
     std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink())?;
     Ok(())
 }
 
-/// A number the child should have told.
-pub(super) fn told(numbers: &BTreeMap<String, f64>, name: &str) -> Result<f64> {
-    numbers.get(name).copied().with_context(|| format!("the process did not tell its {name}"))
+pub(super) fn value_of(numbers: &BTreeMap<String, f64>, name: &str) -> Result<f64> {
+    numbers.get(name).copied().with_context(|| format!("the child process did not report {name}"))
 }

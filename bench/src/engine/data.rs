@@ -1,4 +1,4 @@
-//! What is stored: activities with two index keys, and small feed items, the same on every run.
+//! The data: activities with two index keys, and small feed items, the same in every run.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,22 +7,21 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use roundtable_table::{Item, KeyDefinition, TableDefinition, item};
 
-/// What DynamoDB would count for an activity.
+/// The size of an activity by DynamoDB's rules.
 pub(crate) const ACTIVITY_BYTES: usize = 434;
-/// What DynamoDB would count for a feed item.
+/// The size of a feed item by DynamoDB's rules.
 const FEED_BYTES: usize = 200;
-/// All of an activity but its text.
+/// The size of an activity without its text.
 const ACTIVITY_FRAME_BYTES: usize = 344;
-/// All of a feed item but its text.
+/// The size of a feed item without its text.
 const FEED_FRAME_BYTES: usize = 166;
-/// Activities of one actor.
 const ACTIVITIES_PER_ACTOR: u64 = 100;
-/// The readers whose feeds a burst reaches.
+/// Followers whose feeds a burst reaches.
 const FOLLOWERS: u64 = 100_000;
-/// When the first activity happened.
+/// The time of the first activity.
 const EPOCH_MS: u64 = 1_760_000_000_000;
 
-/// The table every subject holds, in DynamoDB's words.
+/// The table of every subject, with DynamoDB's types.
 pub(crate) fn definition() -> TableDefinition {
     TableDefinition::new("bench", KeyDefinition::texts("PK", "SK"))
         .with_index("GSI1", KeyDefinition::texts("GSI1PK", "GSI1SK"))
@@ -30,7 +29,7 @@ pub(crate) fn definition() -> TableDefinition {
         .with_stream()
 }
 
-/// Where one item is.
+/// The key of an item.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     pub(crate) partition: String,
@@ -61,7 +60,6 @@ impl Town {
         scatter(number) % self.actors
     }
 
-    /// The activity `number`.
     pub(crate) fn activity(&self, number: u64) -> Item {
         let at_ms = time_ms(number);
         let actor = self.actor(number);
@@ -91,12 +89,11 @@ impl Town {
         (from..from + count).map(|number| self.activity(number)).collect()
     }
 
-    /// Where activity `number` is.
     pub(crate) fn address(&self, number: u64) -> Address {
         address(self.actor(number), number)
     }
 
-    /// Where random ones of the first activities are.
+    /// Returns the addresses of random initial activities.
     pub(crate) fn addresses(&self, seed: u64, count: usize) -> Vec<Address> {
         let mut random = SmallRng::seed_from_u64(seed);
         (0..count).map(|_| self.address(random.random_range(0..self.items))).collect()
@@ -142,14 +139,14 @@ const fn time_ms(number: u64) -> u64 {
     EPOCH_MS + number * 37
 }
 
-/// Spreads numbers evenly over 64 bits, one to one.
+/// A bijection that spreads numbers evenly over 64 bits.
 const fn scatter(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
 }
 
-/// An identifier of 26 characters whose order is its time's.
+/// An id of 26 characters that sorts by time.
 fn ulid(at_ms: u64, number: u64) -> String {
     const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     let bits = (u128::from(at_ms) << 80) | u128::from(scatter(number));
@@ -160,7 +157,7 @@ fn ulid(at_ms: u64, number: u64) -> String {
     (0..26).rev().map(digit).collect()
 }
 
-/// Text of `bytes` bytes that no compression would make small.
+/// Incompressible text of `bytes` bytes.
 fn words(number: u64, bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 16);
     let mut word = number;

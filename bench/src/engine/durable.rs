@@ -1,28 +1,28 @@
-//! Durable full writes: item, two index entries and a stream record, on disk before the answer.
+//! Durable full writes: item, two index entries and a stream record, on disk before the acknowledgement.
 
 use anyhow::Result;
 
-use super::Bench;
+use super::EngineBench;
 use crate::machine;
 use crate::report::Better;
 use crate::samples::median;
 
-/// Callers, and how many times SQLite's rate ours must be.
+/// Callers, and the required ratio to SQLite's rate.
 const BARS: [(usize, f64); 3] = [(1, 1.3), (16, 2.0), (128, 4.0)];
 
-pub(super) fn run(bench: &mut Bench) -> Result<()> {
+pub(super) fn run(bench: &mut EngineBench) -> Result<()> {
     for (callers, target) in BARS {
         bench.tune(callers)?;
         let mut rounds = Vec::new();
         for _ in 0..bench.scale.rounds.min(3) {
             let pool = bench.pool();
-            let mut seen = Vec::new();
+            let mut stats = Vec::new();
             for subject in &mut bench.subjects {
                 machine::settle(&bench.dir)?;
                 let mut written = subject.write_for(callers, bench.scale.write_window, &pool)?;
-                seen.push((written.per_second(), written.waits.quantile_us(0.99) / 1e3));
+                stats.push((written.per_second(), written.waits.quantile_us(0.99) / 1e3));
             }
-            rounds.push(seen);
+            rounds.push(stats);
         }
         let of_subjects = |figure: fn(&(f64, f64)) -> f64| {
             (0..bench.subjects.len())
@@ -30,7 +30,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<()> {
                 .collect::<Vec<_>>()
         };
         let plural = if callers == 1 { "caller" } else { "callers" };
-        let (rates, waits) = (of_subjects(|seen| seen.0), of_subjects(|seen| seen.1));
+        let (rates, waits) = (of_subjects(|stats| stats.0), of_subjects(|stats| stats.1));
         let report = &mut bench.report;
         report.figure(format!("durable writes/s, {callers} {plural}"), Better::Higher, rates);
         report.figure(format!("  their p99 wait, ms, {callers} {plural}"), Better::Lower, waits);

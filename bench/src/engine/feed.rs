@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::Bench;
+use super::EngineBench;
 use super::data;
 use crate::machine;
 use crate::report::Better;
@@ -11,7 +11,7 @@ use crate::samples::{median, rate};
 /// Items that become durable together.
 const PER_SYNC: usize = 1000;
 
-pub(super) fn run(bench: &mut Bench) -> Result<()> {
+pub(super) fn run(bench: &mut EngineBench) -> Result<()> {
     let count = bench.scale.feed_items;
     let mut rounds: Vec<Vec<f64>> = Vec::new();
     for round in 0..bench.scale.rounds.min(3) {

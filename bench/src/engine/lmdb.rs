@@ -12,16 +12,16 @@ use roundtable_table::Item;
 use super::data::Address;
 use super::subject::Peer;
 
-/// Room enough for every workload; LMDB maps it and the file grows as needed.
+/// Enough for every workload; LMDB maps it, and the file grows as needed.
 const MAP_BYTES: usize = 64 << 30;
 
-type Bare = Database<'static, Bytes, Bytes>;
+type RawDatabase = Database<'static, Bytes, Bytes>;
 
 pub(crate) struct Lmdb {
     env: Env,
-    items: Bare,
-    indexes: [Bare; 2],
-    stream: Bare,
+    items: RawDatabase,
+    indexes: [RawDatabase; 2],
+    stream: RawDatabase,
     sequence: AtomicU64,
 }
 
@@ -104,7 +104,7 @@ impl Lmdb {
     }
 }
 
-/// Texts with a zero byte between: ordered like their tuple.
+/// Joins texts with zero bytes, which keeps the order of the tuple.
 fn joined(parts: &[&str]) -> Vec<u8> {
     let mut key = Vec::with_capacity(parts.iter().map(|part| part.len() + 1).sum());
     for part in parts {

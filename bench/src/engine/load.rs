@@ -1,4 +1,4 @@
-//! A long load in batches: how fast, how long one call may wait, how much memory it takes.
+//! A long load in batches: its rate, the longest wait of a call and its memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::child::{Part, Running, tell, told};
+use super::child::{ChildProcess, ChildTask, send_number, value_of};
 use super::data::Town;
 use super::ours::Ours;
 use crate::machine::{self, MIB};
@@ -21,19 +21,23 @@ const ANONYMOUS_MB_MAX: f64 = 800.0;
 
 pub(super) fn run(root: &Path, items: u64, report: &mut Report) -> Result<()> {
     let dir = tempfile::tempdir_in(root)?;
-    let numbers = Running::start(Part::Load, dir.path(), items, 0)?.finish()?;
-    let (stall, memory) = (told(&numbers, "stall_ms")?, told(&numbers, "anonymous_mb")?);
-    report.figure(format!("load of {items}, items/s"), Better::Higher, [told(&numbers, "rate")?]);
+    let numbers = ChildProcess::start(ChildTask::Load, dir.path(), items, 0)?.finish()?;
+    let (stall, memory) = (value_of(&numbers, "stall_ms")?, value_of(&numbers, "anonymous_mb")?);
+    report.figure(
+        format!("load of {items}, items/s"),
+        Better::Higher,
+        [value_of(&numbers, "rate")?],
+    );
     report.figure("  longest wait of a call, ms", Better::Lower, [stall]);
     for (figure, name) in [
         ("  slowest sync of the log, ms", "sync_ms"),
         ("  longest pause for the tree, ms", "pause_ms"),
         ("  slowest checkpoint of a run, ms", "checkpoint_ms"),
     ] {
-        report.figure(figure, Better::Lower, [told(&numbers, name)?]);
+        report.figure(figure, Better::Lower, [value_of(&numbers, name)?]);
     }
     report.figure("  anonymous memory, MB", Better::Lower, [memory]);
-    report.figure("  on disk afterwards, MB", Better::Lower, [told(&numbers, "disk_mb")?]);
+    report.figure("  on disk afterwards, MB", Better::Lower, [value_of(&numbers, "disk_mb")?]);
     report.under("load-stall", stall, STALL_MS_MAX, "ms");
     report.under("load-memory", memory, ANONYMOUS_MB_MAX, "MB");
     Ok(())
@@ -57,13 +61,13 @@ pub(super) fn child(dir: &Path, items: u64) -> Result<()> {
         ended.store(true, Ordering::Relaxed);
         loaded
     })?;
-    tell("rate", rate(items, loaded.elapsed));
-    tell("stall_ms", loaded.longest_wait.as_secs_f64() * 1e3);
+    send_number("rate", rate(items, loaded.elapsed));
+    send_number("stall_ms", loaded.longest_wait.as_secs_f64() * 1e3);
     let metrics = ours.metrics();
-    tell("sync_ms", metrics.sync_us.max / 1000);
-    tell("pause_ms", metrics.stall_us.max / 1000);
-    tell("checkpoint_ms", metrics.checkpoint_us.max / 1000);
-    tell("anonymous_mb", highest.load(Ordering::Relaxed) / MIB);
-    tell("disk_mb", machine::occupied_bytes(dir)? / MIB);
+    send_number("sync_ms", metrics.sync_us.max / 1000);
+    send_number("pause_ms", metrics.stall_us.max / 1000);
+    send_number("checkpoint_ms", metrics.checkpoint_us.max / 1000);
+    send_number("anonymous_mb", highest.load(Ordering::Relaxed) / MIB);
+    send_number("disk_mb", machine::occupied_bytes(dir)? / MIB);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Our engine through the handles its users hold, on a runtime like theirs.
+//! Our engine through its public API, on a tokio runtime.
 
 use std::ops::Range;
 use std::path::Path;
@@ -14,11 +14,11 @@ use roundtable_table::{BatchWrite, Get, Item, Put, Query, SharedBackend, Store, 
 use tokio::runtime::{Builder, Runtime};
 
 use super::data::{Address, Town, definition};
-use super::subject::{Subject, Written};
+use super::subject::{Subject, WriteStats};
 use crate::progress::Progress;
 use crate::samples::Samples;
 
-/// Callers of a bulk load, each with one batch under way.
+/// Concurrent callers of a bulk load, each with one batch at a time.
 const LOADERS: usize = 32;
 
 pub(crate) struct Ours {
@@ -27,11 +27,10 @@ pub(crate) struct Ours {
     runtime: Runtime,
 }
 
-/// What a bulk load saw.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadStats {
     pub(crate) elapsed: Duration,
-    /// The longest that one call waited.
+    /// The longest wait of one call.
     pub(crate) longest_wait: Duration,
 }
 
@@ -46,18 +45,17 @@ impl Ours {
         Ok(Self { engine, table, runtime })
     }
 
-    /// What the engine says of itself.
     pub(crate) fn metrics(&self) -> Metrics {
         self.engine.metrics()
     }
 
-    /// Writes these activities in batches from many callers at once.
+    /// Writes activities in batches from many concurrent callers.
     pub(crate) fn load(
         &self,
         town: Town,
         numbers: Range<u64>,
         progress: &Arc<Progress>,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadStats> {
         let batch = u64::try_from(limits::BATCH_WRITE_ITEMS_MAX)?;
         let next = Arc::new(AtomicU64::new(numbers.start));
         let started = Instant::now();
@@ -85,31 +83,30 @@ impl Ours {
         let waits = self.runtime.block_on(try_join_all(callers))?;
         let waits = waits.into_iter().collect::<Result<Vec<_>>>()?;
         let longest_wait = waits.into_iter().max().unwrap_or_default();
-        Ok(Loaded { elapsed: started.elapsed(), longest_wait })
+        Ok(LoadStats { elapsed: started.elapsed(), longest_wait })
     }
 
-    /// Whether the item at `address` is there.
     pub(crate) fn has(&self, address: &Address) -> Result<bool> {
         Ok(self.runtime.block_on(read(&self.table, address))?.is_some())
     }
 
-    /// Writes later activities from `callers` callers for ever, telling of each acknowledged
-    /// number.
-    pub(crate) fn write_for_ever(
+    /// Writes later activities from `callers` callers forever, and reports each acknowledged number.
+    pub(crate) fn write_forever(
         &self,
         town: Town,
         from: u64,
         callers: usize,
-        tell: impl Fn(u64) + Clone + Send + 'static,
+        send_number: impl Fn(u64) + Clone + Send + 'static,
     ) -> Result<()> {
         let next = Arc::new(AtomicU64::new(from));
         let tasks = (0..callers).map(|_| {
-            let (table, next, tell) = (self.table.clone(), Arc::clone(&next), tell.clone());
+            let (table, next, send_number) =
+                (self.table.clone(), Arc::clone(&next), send_number.clone());
             self.runtime.spawn(async move {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     table.put(Put::new(town.activity(number))).await?;
-                    tell(number);
+                    send_number(number);
                 }
             })
         });
@@ -122,8 +119,8 @@ impl Ours {
         callers: usize,
         window: Duration,
         pool: &[Item],
-    ) -> Result<Written> {
-        // Tasks outlive borrows; sharing the pool costs one count per item before the clock runs.
+    ) -> Result<WriteStats> {
+        // Tasks outlive borrows; sharing the pool costs one reference count per item before timing starts.
         let pool: Arc<[Item]> = pool.into();
         let next = Arc::new(AtomicUsize::new(0));
         let started = Instant::now();
@@ -144,7 +141,7 @@ impl Ours {
         for samples in try_join_all(tasks).await? {
             waits.extend(&samples?);
         }
-        Ok(Written { count: waits.len() as u64, elapsed: started.elapsed(), waits })
+        Ok(WriteStats { count: waits.len() as u64, elapsed: started.elapsed(), waits })
     }
 }
 
@@ -190,7 +187,7 @@ impl Subject for Ours {
         Ok(None)
     }
 
-    fn write_for(&mut self, callers: usize, window: Duration, pool: &[Item]) -> Result<Written> {
+    fn write_for(&mut self, callers: usize, window: Duration, pool: &[Item]) -> Result<WriteStats> {
         self.runtime.block_on(Self::write_together(&self.table, callers, window, pool))
     }
 
@@ -213,7 +210,7 @@ impl Subject for Ours {
         writers: usize,
         window: Duration,
         pool: &[Item],
-    ) -> Result<(Samples, Written)> {
+    ) -> Result<(Samples, WriteStats)> {
         let ended = AtomicBool::new(false);
         let (runtime, table) = (&self.runtime, &self.table);
         thread::scope(|scope| {

@@ -1,20 +1,19 @@
-//! Reads by one caller with nothing else going on.
+//! Reads by one caller without other load.
 
 use anyhow::Result;
 
-use super::Bench;
+use super::EngineBench;
 use super::subject::Subject;
 use crate::report::Better;
 use crate::samples::{Samples, median};
 
-/// How many items a page holds.
 const PAGE: usize = 50;
 
-/// Random existing items.
-pub(super) fn get(bench: &mut Bench) -> Result<()> {
+/// Reads random existing items.
+pub(super) fn get(bench: &mut EngineBench) -> Result<()> {
     let (town, count) = (bench.town, bench.scale.gets);
     let rounds =
-        in_rounds(bench, |subject, round| subject.get_each(&town.addresses(round, count)))?;
+        run_rounds(bench, |subject, round| subject.get_each(&town.addresses(round, count)))?;
     let ratio = rounds.times_faster_than_lmdb();
     bench.report.figure("get, p50 µs", Better::Lower, rounds.medians());
     bench.report.figure("get, p99 µs", Better::Lower, rounds.p99s());
@@ -23,10 +22,10 @@ pub(super) fn get(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// The newest page of random partitions.
-pub(super) fn newest(bench: &mut Bench) -> Result<()> {
+/// Reads the newest page of random partitions.
+pub(super) fn newest(bench: &mut EngineBench) -> Result<()> {
     let (town, count) = (bench.town, bench.scale.newests);
-    let rounds = in_rounds(bench, |subject, round| {
+    let rounds = run_rounds(bench, |subject, round| {
         subject.newest_each(&town.partitions(round, count), PAGE)
     })?;
     let ratio = rounds.times_faster_than_lmdb();
@@ -36,18 +35,18 @@ pub(super) fn newest(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// What each round saw of each subject.
-struct Rounds(Vec<Vec<Seen>>);
+/// The results of each round, by subject.
+struct RoundStats(Vec<Vec<ReadStats>>);
 
 #[derive(Clone, Copy)]
-struct Seen {
+struct ReadStats {
     p50: f64,
     p99: f64,
     rate: f64,
 }
 
-impl Rounds {
-    fn of_subjects(&self, figure: fn(&Seen) -> f64) -> Vec<f64> {
+impl RoundStats {
+    fn of_subjects(&self, figure: fn(&ReadStats) -> f64) -> Vec<f64> {
         let subjects = self.0.first().map_or(0, Vec::len);
         (0..subjects)
             .map(|at| median(self.0.iter().filter_map(|round| round.get(at)).map(figure)))
@@ -55,18 +54,18 @@ impl Rounds {
     }
 
     fn medians(&self) -> Vec<f64> {
-        self.of_subjects(|seen| seen.p50)
+        self.of_subjects(|stats| stats.p50)
     }
 
     fn p99s(&self) -> Vec<f64> {
-        self.of_subjects(|seen| seen.p99)
+        self.of_subjects(|stats| stats.p99)
     }
 
     fn rates(&self) -> Vec<f64> {
-        self.of_subjects(|seen| seen.rate)
+        self.of_subjects(|stats| stats.rate)
     }
 
-    /// The middle of the rounds' ratios: noise that lasts a round falls on both sides of one.
+    /// Returns the median of the rounds' ratios: noise that lasts a whole round affects both sides of one.
     fn times_faster_than_lmdb(&self) -> f64 {
         median(self.0.iter().filter_map(|round| match round.as_slice() {
             [ours, lmdb, ..] => Some(lmdb.p50 / ours.p50),
@@ -75,22 +74,22 @@ impl Rounds {
     }
 }
 
-fn in_rounds(
-    bench: &mut Bench,
+fn run_rounds(
+    bench: &mut EngineBench,
     mut read: impl FnMut(&mut dyn Subject, u64) -> Result<Samples>,
-) -> Result<Rounds> {
+) -> Result<RoundStats> {
     let mut rounds = Vec::new();
     // Round zero warms the caches and does not count.
     for round in 0..=bench.scale.rounds {
-        let mut seen = Vec::new();
+        let mut stats = Vec::new();
         for subject in &mut bench.subjects {
             let mut samples = read(subject.as_mut(), round)?;
             let (p50, p99) = (samples.quantile_us(0.5), samples.quantile_us(0.99));
-            seen.push(Seen { p50, p99, rate: samples.per_second() });
+            stats.push(ReadStats { p50, p99, rate: samples.per_second() });
         }
         if round > 0 {
-            rounds.push(seen);
+            rounds.push(stats);
         }
     }
-    Ok(Rounds(rounds))
+    Ok(RoundStats(rounds))
 }

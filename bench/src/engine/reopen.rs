@@ -1,4 +1,4 @@
-//! Reopening after kill -9 in the middle of writing: how long until the first answer.
+//! The time from reopening to the first read, after kill -9 during writes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use super::child::{Part, Running, tell};
+use super::child::{ChildProcess, ChildTask, send_number};
 use super::data::Town;
 use super::ours::Ours;
 use crate::progress::Progress;
 use crate::report::{Better, Report};
 
 const REOPEN_S_MAX: f64 = 1.0;
-/// Deaths, at different fillings of the log; the slowest opening counts.
+/// Kills at different sizes of the log; the slowest reopening counts.
 const KILLS: u32 = 3;
 const WRITERS: usize = 16;
 
@@ -24,14 +24,17 @@ pub(super) fn run(root: &Path, items: u64, report: &mut Report) -> Result<()> {
     let mut from = 0;
     let mut slowest = Duration::ZERO;
     for kill in 0..KILLS {
-        let acknowledged = die_writing(dir.path(), items, from, Duration::from_millis(700))
-            .with_context(|| format!("death number {kill}"))?;
+        let acknowledged = kill_while_writing(dir.path(), items, from, Duration::from_millis(700))
+            .with_context(|| format!("kill number {kill}"))?;
         let started = Instant::now();
         let ours = Ours::open(dir.path())?;
         ensure!(ours.has(&town.address(0))?, "the first item is gone after kill -9");
         slowest = slowest.max(started.elapsed());
-        ensure!(ours.has(&town.address(acknowledged))?, "acknowledged {acknowledged} is gone");
-        // What was in flight may lie a little beyond the last acknowledgement heard of.
+        ensure!(
+            ours.has(&town.address(acknowledged))?,
+            "the acknowledged item {acknowledged} is gone"
+        );
+        // Writes in flight may lie a little beyond the last reported acknowledgement.
         from = acknowledged + 1;
     }
     let seconds = slowest.as_secs_f64();
@@ -40,9 +43,9 @@ pub(super) fn run(root: &Path, items: u64, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Starts a writer, kills it after it has written for `time`; returns a number it had acknowledged.
-fn die_writing(dir: &Path, items: u64, from: u64, time: Duration) -> Result<u64> {
-    let mut victim = Running::start(Part::Victim, dir, items, from)?;
+/// Starts a writer and kills it after it has written for `time`; returns an acknowledged number.
+fn kill_while_writing(dir: &Path, items: u64, from: u64, time: Duration) -> Result<u64> {
+    let mut victim = ChildProcess::start(ChildTask::Victim, dir, items, from)?;
     let mut acknowledged = None;
     let mut writing_since = None;
     while let Some((_, number)) = victim.next()? {
@@ -58,7 +61,7 @@ fn die_writing(dir: &Path, items: u64, from: u64, time: Duration) -> Result<u64>
         }
     }
     victim.kill()?;
-    acknowledged.context("the writer died before it wrote")
+    acknowledged.context("the writer ended before its first write")
 }
 
 pub(super) fn child(dir: &Path, items: u64, from: u64) -> Result<()> {
@@ -68,11 +71,11 @@ pub(super) fn child(dir: &Path, items: u64, from: u64) -> Result<()> {
         let progress = Arc::new(Progress::new("loading before the kill", items - from));
         ours.load(town, from..items, &progress)?;
     }
-    // Every thousandth will do: the parent wants to know one that must be there, not all.
+    // Every thousandth is enough: the parent needs only one that must exist.
     let count = Arc::new(AtomicU64::new(0));
-    ours.write_for_ever(town, from.max(items), WRITERS, move |number| {
+    ours.write_forever(town, from.max(items), WRITERS, move |number| {
         if count.fetch_add(1, Ordering::Relaxed).is_multiple_of(1000) {
-            tell("acknowledged", number);
+            send_number("acknowledged", number);
         }
     })
 }

@@ -26,12 +26,12 @@ const SCHEMA: &str = "
     );
 ";
 
-/// How writing threads reach the database.
+/// The connections of writing threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writers {
-    /// One connection, taken in turn.
+    /// One shared connection.
     Shared,
-    /// A connection each; SQLite makes them wait.
+    /// A connection per thread; SQLite serializes them.
     Own,
 }
 
@@ -45,7 +45,7 @@ impl Sqlite {
     fn connect(file: &Path) -> Result<Connection> {
         let connection = Connection::open(file).context("opening SQLite")?;
         connection.busy_timeout(Duration::from_mins(1))?;
-        // Generous to reads: the whole file mapped, and a cache besides.
+        // Favors reads: the whole file is mapped, with an additional cache.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
              PRAGMA cache_size = -65536; PRAGMA mmap_size = 68719476736;",
@@ -122,8 +122,8 @@ impl Peer for Sqlite {
 
     fn write(&self, writer: &mut Self::Writer, items: &[Item]) -> Result<()> {
         let connection = writer.lock();
-        // Prepared like the rest: the library's own transactions parse these each time. An error
-        // ends the run, so nothing needs rolling back.
+        // Prepared like the rest: the library's transactions would parse these each time. An error ends the run, so
+        // no rollback is needed.
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let mut put = connection
             .prepare_cached("INSERT OR REPLACE INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;

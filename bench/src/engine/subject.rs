@@ -1,4 +1,4 @@
-//! What is measured: something that holds items, and the loops that time it.
+//! The measured stores, and the loops that time them.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,21 +12,20 @@ use super::data::{Address, Town};
 use crate::progress::Progress;
 use crate::samples::{Samples, rate};
 
-/// How many items one transaction of a peer's first filling holds.
+/// Items per transaction when a peer is filled.
 const FILL_BATCH: u64 = 10_000;
 
-/// What callers wrote, each waiting for the acknowledgement of one write before the next.
+/// Writes of callers that each wait for one acknowledgement before the next write.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
-    /// Writes acknowledged.
+pub(crate) struct WriteStats {
     pub(crate) count: u64,
     /// From the first call to the last acknowledgement.
     pub(crate) elapsed: Duration,
-    /// How long each caller waited for each.
+    /// The wait for each acknowledgement.
     pub(crate) waits: Samples,
 }
 
-impl Written {
+impl WriteStats {
     pub(crate) fn per_second(&self) -> f64 {
         rate(self.count, self.elapsed)
     }
@@ -34,7 +33,7 @@ impl Written {
 
 /// One side of the comparison. Every write is on disk before it counts.
 pub(crate) trait Subject {
-    /// Writes the first activities of the town, in whatever batches suit it.
+    /// Writes the initial activities of the town, in batches of any size.
     fn fill(&mut self, town: Town) -> Result<Duration>;
 
     /// Times the read of each address by one caller.
@@ -43,12 +42,11 @@ pub(crate) trait Subject {
     /// Times the read of each partition's newest `limit` items by one caller.
     fn newest_each(&mut self, partitions: &[String], limit: usize) -> Result<Samples>;
 
-    /// Finds its best way to serve so many writing callers, with items nobody else will write;
-    /// says what it found.
+    /// Finds the fastest way to serve `callers` concurrent writers, using items of `pool`; returns a note about it.
     fn tune(&mut self, callers: usize, pool: &[Item]) -> Result<Option<String>>;
 
-    /// Lets `callers` write items of `pool` one by one until the window or the pool ends.
-    fn write_for(&mut self, callers: usize, window: Duration, pool: &[Item]) -> Result<Written>;
+    /// Writes items of `pool` one by one from `callers` callers until the window or the pool ends.
+    fn write_for(&mut self, callers: usize, window: Duration, pool: &[Item]) -> Result<WriteStats>;
 
     /// Writes all items, synced at least every `per_sync`.
     fn feed(&mut self, items: &[Item], per_sync: usize) -> Result<Duration>;
@@ -60,24 +58,24 @@ pub(crate) trait Subject {
         writers: usize,
         window: Duration,
         pool: &[Item],
-    ) -> Result<(Samples, Written)>;
+    ) -> Result<(Samples, WriteStats)>;
 }
 
-/// A library that blocks its caller: the loops are the same for all of them.
+/// A blocking library; all of them share the loops below.
 pub(crate) trait Peer: Sync {
-    /// What one reading thread holds.
+    /// The state of a reading thread.
     type Reader;
-    /// What one writing thread holds.
+    /// The state of a writing thread.
     type Writer: Send;
 
-    /// What the report calls it.
+    /// The name in the report.
     const NAME: &'static str;
 
     fn open(dir: &Path) -> Result<Self>
     where
         Self: Sized;
 
-    /// Finds its best way to serve so many writing threads.
+    /// Finds the fastest way to serve `callers` writing threads.
     fn tune(&mut self, _callers: usize, _pool: &[Item]) -> Result<Option<String>> {
         Ok(None)
     }
@@ -146,7 +144,7 @@ impl<P: Peer> Subject for P {
         Peer::tune(self, callers, pool)
     }
 
-    fn write_for(&mut self, callers: usize, window: Duration, pool: &[Item]) -> Result<Written> {
+    fn write_for(&mut self, callers: usize, window: Duration, pool: &[Item]) -> Result<WriteStats> {
         write_together(self, callers, window, pool)
     }
 
@@ -163,7 +161,7 @@ impl<P: Peer> Subject for P {
         writers: usize,
         window: Duration,
         pool: &[Item],
-    ) -> Result<(Samples, Written)> {
+    ) -> Result<(Samples, WriteStats)> {
         let peer = &*self;
         thread::scope(|scope| {
             let writing = scope.spawn(move || write_together(peer, writers, window, pool));
@@ -183,13 +181,13 @@ impl<P: Peer> Subject for P {
     }
 }
 
-/// Lets `callers` threads write items of `pool` until the window or the pool ends.
+/// Writes items of `pool` from `callers` threads until the window or the pool ends.
 pub(super) fn write_together<P: Peer>(
     peer: &P,
     callers: usize,
     window: Duration,
     pool: &[Item],
-) -> Result<Written> {
+) -> Result<WriteStats> {
     let next = AtomicUsize::new(0);
     let writers = (0..callers).map(|_| peer.writer()).collect::<Result<Vec<_>>>();
     let started = Instant::now();
@@ -197,9 +195,9 @@ pub(super) fn write_together<P: Peer>(
         let mut waits = Samples::default();
         while started.elapsed() < window {
             let Some(item) = pool.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-            let asked = Instant::now();
+            let started_write = Instant::now();
             peer.write(&mut writer, std::slice::from_ref(item))?;
-            waits.add_since(asked);
+            waits.add_since(started_write);
         }
         Ok(waits)
     };
@@ -212,7 +210,7 @@ pub(super) fn write_together<P: Peer>(
         }
         Ok::<_, anyhow::Error>(waits)
     })?;
-    Ok(Written { count: waits.len() as u64, elapsed: started.elapsed(), waits })
+    Ok(WriteStats { count: waits.len() as u64, elapsed: started.elapsed(), waits })
 }
 
 fn joined<T>(thread: thread::ScopedJoinHandle<'_, Result<T>>) -> Result<T> {

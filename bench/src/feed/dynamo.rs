@@ -1,15 +1,15 @@
-//! What a page costs on DynamoDB: requests and read units at 200 followees, of a process that has just
-//! begun and of one that has read this feed before.
+//! The cost of a page on DynamoDB: requests and read units at 200 followees, in a new process and in one that has
+//! read the feed before.
 
 mod server;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
-use roundtable_domain::{Caller, Chance, Feeds, Ground, PageInput, Parts, Settings};
-use roundtable_model::Ids;
-use roundtable_table::{Operation, Recorder, Store, SystemClock};
+use anyhow::{Context as _, Result};
+use roundtable_domain::{Caller, Context, ContextParts, Entropy, Feeds, PageInput, Settings};
+use roundtable_model::IdGenerator;
+use roundtable_table::{Recorder, Store, SystemClock, TableOperation};
 use tokio::runtime::Builder;
 
 use self::server::Server;
@@ -19,17 +19,16 @@ use crate::report::{Better, Report};
 use crate::samples::median;
 
 const FOLLOWEES: usize = 200;
-/// Batches of the town on their way at the same time: the server does one after the other.
+/// Concurrent batches; the server executes them one after the other.
 const BATCHES_AT_ONCE: usize = 4;
-/// Read units of a page that was read before, at the most.
+/// The most read units of a page that was read before.
 const WARM_UNITS_MAX: f64 = 60.0;
 
-/// What a page cost.
 #[derive(Clone, Debug)]
 struct Cost {
     requests: f64,
     units: f64,
-    /// The units of each question.
+    /// Read units by access pattern.
     spent: BTreeMap<&'static str, f64>,
 }
 
@@ -38,8 +37,8 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
     let pages = runtime.block_on(async {
         let server = Server::start().await?;
         let town = Town::of(&Scale::small(FOLLOWEES));
-        items::write(ground(&server).await?.core().table(), &town, BATCHES_AT_ONCE).await?;
-        let (_, readers) = town.readers.first().context("nobody reads")?;
+        items::write(context(&server).await?.core().table(), &town, BATCHES_AT_ONCE).await?;
+        let (_, readers) = town.readers.first().context("there are no readers")?;
         let mut pages = Vec::new();
         for reader in readers {
             let caller = Caller::user(town.person(*reader).id.clone());
@@ -61,35 +60,35 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
         report.figure(label, Better::Lower, figure);
     }
     if let Some([cold, warm, _]) = pages.first() {
-        report.note(format!("the first page's units: {}", cold.told()));
-        report.note(format!("those of the same again: {}", warm.told()));
+        report.note(format!("the first page's units: {}", cold.summary()));
+        report.note(format!("those of the second read: {}", warm.summary()));
     }
     let [warm] = of(|[_, warm, _]| warm.units);
     report.under("dynamo-warm", warm, WARM_UNITS_MAX, " units");
     Ok(())
 }
 
-/// The first page in a new process, the same again, and the page after it.
+/// Reads the first page in a new process, the same page again, and the next one.
 async fn cold_and_warm(server: &Server, reader: &Caller) -> Result<[Cost; 3]> {
     let recorder = Arc::new(Recorder::default());
-    let feeds = Feeds::new(ground(server).await?.observed(recorder.clone()));
+    let feeds = Feeds::new(context(server).await?.observed(recorder.clone()));
     let first = PageInput { limit: Some(PAGE), after: None };
-    let (mut costs, mut asked) = (Vec::new(), first.clone());
+    let (mut costs, mut requests) = (Vec::new(), first.clone());
     for nth in 0..3 {
         recorder.take();
         let before = server.requests();
-        let page = Box::pin(feeds.home(reader, &asked)).await?;
+        let page = Box::pin(feeds.home(reader, &requests)).await?;
         costs.push(Cost::of(server.requests() - before, &recorder.take()));
         if nth == 1 {
-            asked = PageInput { after: page.next, ..first.clone() };
+            requests = PageInput { after: page.next, ..first.clone() };
         }
     }
-    <[Cost; 3]>::try_from(costs).ok().context("three pages were read")
+    <[Cost; 3]>::try_from(costs).ok().context("expected three pages")
 }
 
 impl Cost {
     #[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
-    fn of(requests: u64, operations: &[Operation]) -> Self {
+    fn of(requests: u64, operations: &[TableOperation]) -> Self {
         let mut spent: BTreeMap<&'static str, f64> = BTreeMap::new();
         for operation in operations {
             let units = operation.capacity.read_halves as f64 / 2.0;
@@ -98,8 +97,8 @@ impl Cost {
         Self { requests: requests as f64, units: spent.values().sum(), spent }
     }
 
-    /// What was asked, the dearest first.
-    fn told(&self) -> String {
+    /// Lists access patterns, most expensive first.
+    fn summary(&self) -> String {
         let mut spent: Vec<_> = self.spent.iter().collect();
         spent.sort_by(|one, other| other.1.total_cmp(one.1));
         let each = spent.into_iter().map(|(question, units)| format!("{question} {units}"));
@@ -107,16 +106,16 @@ impl Cost {
     }
 }
 
-/// A process of its own, so to speak: the same tables, nothing remembered.
-async fn ground(server: &Server) -> Result<Ground> {
+/// Simulates a new process: the same tables with empty caches.
+async fn context(server: &Server) -> Result<Context> {
     let clock = Arc::new(SystemClock);
-    let parts = Parts {
+    let parts = ContextParts {
         store: Store::new(server.connect()),
         clock: clock.clone(),
-        ids: Ids::from_os(clock)?,
-        chance: Chance::from_os()?,
+        ids: IdGenerator::from_os(clock)?,
+        entropy: Entropy::from_os()?,
         settings: Settings::default(),
         fingerprint_key: [9; 32],
     };
-    Ok(Ground::open(parts).await?)
+    Ok(Context::open(parts).await?)
 }

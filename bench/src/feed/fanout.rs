@@ -1,5 +1,5 @@
-//! One post to all followers of somebody, durable: beside Postgres and Redis, and beside others who
-//! write at the same time.
+//! Durable fan-out of one post to all followers of a user, compared with Postgres and Redis, and during other
+//! writes.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,55 +8,54 @@ use anyhow::{Result, ensure};
 use roundtable_domain::Caller;
 use roundtable_model::{Time, UserStatus};
 
-use super::ours::{Others, Ours};
+use super::ours::{ConcurrentWriters, Ours};
 use super::postgres::Postgres;
 use super::redis::{self, Pipeline, Redis};
 use super::town::Town;
 use crate::machine;
-use crate::progress::say;
+use crate::progress::log_step;
 use crate::report::{Better, Report};
 use crate::samples::{median, rate};
 
-/// Rounds, after one to get going.
+/// Rounds after a first one for warming up.
 const ROUNDS: usize = 5;
-/// At least so many times Redis, and Postgres.
+/// The required ratios to Redis and to Postgres.
 const REDIS_MIN: f64 = 1.3;
 const POSTGRES_MIN: f64 = 0.5;
-/// Nobody's write waits longer than this, in milliseconds.
+/// The longest acceptable wait of another write.
 const WAIT_MS_MAX: f64 = 400.0;
-/// Posts that are fanned out while others write.
+/// Fan-outs during other writes.
 const BESIDE: usize = 3;
-/// How often each pipeline is tried with Redis.
+/// Trials of each Redis pipeline.
 const TRIALS: usize = 2;
 /// Reads of one feed in Redis.
 const READS: usize = 2_000;
 
-/// Who fans out.
-struct Subjects<'a> {
+struct FanOutSubjects<'a> {
     town: &'a Town,
     ours: &'a Ours,
     star: Caller,
     postgres: Option<&'a Postgres>,
     redis: Option<(Redis, Pipeline)>,
-    /// Activities so far; each is a new one.
+    /// The number of activities so far.
     next: usize,
 }
 
-/// How long each fan-out took, the first of which only got everybody going.
+/// The duration of each fan-out; the first is a warm-up.
 #[derive(Default)]
-struct Took {
+struct FanOutTimes {
     ours: Vec<Duration>,
-    /// All that a feed item holds, by one statement.
+    /// Complete feed items, by one statement.
     postgres: Vec<Duration>,
     /// One follower at a time, by several workers.
     redis: Vec<Duration>,
-    /// Ids alone, and in the way that is fastest.
+    /// Only ids, in the fastest way.
     postgres_ids: Vec<Duration>,
     redis_ids: Vec<Duration>,
 }
 
-impl Took {
-    fn tell(&self, followers: usize, report: &mut Report) {
+impl FanOutTimes {
+    fn add_to_report(&self, followers: usize, report: &mut Report) {
         let per_second = |took: &Vec<Duration>| {
             let rates = took.iter().skip(1).map(|took| rate(followers as u64, *took));
             (!took.is_empty()).then(|| median(rates))
@@ -75,7 +74,7 @@ impl Took {
     }
 }
 
-/// How long it takes a peer to copy something for all followers.
+/// Times a peer's fan-out.
 fn timed(root: &Path, followers: usize, copy: impl FnOnce() -> Result<u64>) -> Result<Duration> {
     machine::settle(root)?;
     let started = Instant::now();
@@ -92,10 +91,10 @@ pub(super) fn run(
     postgres: Option<&Postgres>,
     report: &mut Report,
 ) -> Result<()> {
-    say("processing what is left of the stream");
+    log_step("processing the rest of the stream");
     let processors = ours.start_processors()?;
     let star = Caller::user(town.person(town.star).id.clone());
-    let mut subjects = Subjects { town, ours, star, postgres, redis: None, next: 0 };
+    let mut subjects = FanOutSubjects { town, ours, star, postgres, redis: None, next: 0 };
     subjects.redis = match subjects.start_redis(root, report) {
         Ok(redis) => redis,
         Err(error) => {
@@ -108,8 +107,8 @@ pub(super) fn run(
     ours.stop_processors(processors)
 }
 
-impl Subjects<'_> {
-    /// A Redis, and how it is fastest, where it is installed.
+impl FanOutSubjects<'_> {
+    /// Starts a Redis, if it is installed, and finds its fastest pipeline.
     fn start_redis(
         &mut self,
         root: &Path,
@@ -119,7 +118,7 @@ impl Subjects<'_> {
             report.note(redis::HOW_TO_INSTALL);
             return Ok(None);
         };
-        say("fan-out: the best way for Redis");
+        log_step("fan-out: finding the best pipeline of Redis");
         let redis = Redis::start(&program, root)?;
         let mut best: Option<(Duration, Pipeline)> = None;
         for pipeline in (0..TRIALS).flat_map(|_| Pipeline::all()) {
@@ -145,17 +144,17 @@ impl Subjects<'_> {
         Ok(Some((redis, pipeline)))
     }
 
-    /// A number that no activity had before.
+    /// Returns a new activity number.
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next as u64
     }
 
-    /// Everybody in turn.
+    /// Measures all subjects in turn.
     fn rounds(&mut self, root: &Path, report: &mut Report) -> Result<()> {
-        say("fan-out");
+        log_step("fan-out");
         let followers = self.town.actors;
-        let mut took = Took::default();
+        let mut took = FanOutTimes::default();
         for round in 0..=ROUNDS {
             machine::settle(root)?;
             let (ours, at) = self.ours.fan_out(&self.star, round)?;
@@ -163,7 +162,7 @@ impl Subjects<'_> {
             took.ours.push(ours);
             if let Some(peer) = self.postgres {
                 let activity =
-                    (i64::try_from(at.ms())?, i64::try_from(self.town.told.len() + round)?);
+                    (i64::try_from(at.ms())?, i64::try_from(self.town.activities.len() + round)?);
                 let preview = Town::text(round);
                 let whole = || peer.fan_out(self.town.star, activity, &preview);
                 took.postgres.push(timed(root, followers, whole)?);
@@ -172,8 +171,8 @@ impl Subjects<'_> {
             }
             let numbers = [self.number(), self.number()];
             if let Some((peer, best)) = &self.redis {
-                let ways = [(Pipeline::JOBS, &mut took.redis), (*best, &mut took.redis_ids)];
-                for (number, (pipeline, took)) in numbers.into_iter().zip(ways) {
+                let pipelines = [(Pipeline::JOBS, &mut took.redis), (*best, &mut took.redis_ids)];
+                for (number, (pipeline, took)) in numbers.into_iter().zip(pipelines) {
                     machine::settle(root)?;
                     took.push(peer.fan_out(followers, number, pipeline)?);
                 }
@@ -182,11 +181,11 @@ impl Subjects<'_> {
         if let Some(peer) = self.postgres {
             peer.check_feeds(followers, ROUNDS + 1)?;
         }
-        took.tell(followers, report);
+        took.add_to_report(followers, report);
         Ok(())
     }
 
-    /// That some followers find the newest post in their feeds, where it was copied to.
+    /// Checks that some followers find a copy of the newest post in their feeds.
     fn check(&self, at: Time) -> Result<()> {
         for fan in [0, self.town.regulars.len(), self.town.actors - 1] {
             let fan = self.town.person(fan);
@@ -200,15 +199,15 @@ impl Subjects<'_> {
         Ok(())
     }
 
-    /// Ours while others write.
+    /// Measures ours during other writes.
     fn beside(&self, root: &Path, report: &mut Report) -> Result<()> {
-        say("fan-out beside others who write");
+        log_step("fan-out during other writes");
         let caller = |number: &usize| Caller::user(self.town.person(*number).id.clone());
-        // Nobody of these has blocked anybody.
+        // These users have blocked no one.
         let strangers = (self.town.regulars.len()..self.town.actors).rev();
         let strangers = strangers.map(|number| self.town.person(number));
         let strangers = strangers.filter(|person| person.status == UserStatus::Active);
-        let mut others = Others {
+        let mut others = ConcurrentWriters {
             people: self.town.regulars.iter().map(caller).collect(),
             strangers: strangers.map(|person| person.id.clone()).collect(),
             done: 0,

@@ -1,4 +1,4 @@
-//! The town as items of the model, agreeing with each other, written in batches.
+//! The town as consistent items of the model, written in batches.
 
 use std::collections::BTreeMap;
 
@@ -14,27 +14,27 @@ use roundtable_model::{
 use roundtable_table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_table::{BatchWrite, Item, Table};
 
-use super::town::{Edge, Told, Town, Verb};
+use super::town::{FollowEdge, SeedActivity, Town, Verb};
 use crate::progress::Progress;
 
-/// What every circle has been changed to, so that its version can be told from none.
+/// The version of every circle; zero would mean that it never changed.
 const CIRCLE_VERSION: u64 = 1;
 
-/// Writes all of the town, so many batches at a time; gives the number of its items.
+/// Writes the town with concurrent batches; returns the number of items.
 pub(super) async fn write(core: &Table, town: &Town, at_once: usize) -> Result<u64> {
-    let total = town.people.len() * 3 + town.edges.len() + town.posts.len() + town.told.len();
+    let total = town.people.len() * 3 + town.edges.len() + town.posts.len() + town.activities.len();
     let progress = Progress::new("writing the town", total as u64);
-    // What people did comes last: it is what the stream still holds, and leads to the least.
+    // Activities come last: the stream still holds them, and they cause the least processing.
     let people = (0..town.people.len()).flat_map(|number| town.profile(number));
     let edges = town.edges.iter().map(|edge| town.edge(edge).item());
     let blocks = town.blocks.iter().map(|(blocker, blocked)| town.block(*blocker, *blocked).item());
-    let acts = town.told.iter().flat_map(|told| town.act_items(told));
+    let activities = town.activities.iter().flat_map(|activity| town.activity_items(activity));
     let counts = town.counts().into_iter().map(|counter| counter.item());
-    let items = people.chain(edges).chain(blocks).chain(counts).chain(acts);
+    let items = people.chain(edges).chain(blocks).chain(counts).chain(activities);
     put_all(core, items, at_once, &progress).await
 }
 
-/// Writes these, so many batches at a time; gives their number.
+/// Writes items with concurrent batches; returns their number.
 pub(super) async fn put_all(
     core: &Table,
     items: impl Iterator<Item = Item>,
@@ -61,7 +61,6 @@ pub(super) async fn put_all(
 }
 
 impl Town {
-    /// Somebody.
     pub(super) fn user(&self, number: usize) -> User {
         let person = self.person(number);
         let name = Self::nickname(number);
@@ -79,7 +78,7 @@ impl Town {
         }
     }
 
-    /// Somebody, and the newest of what they did.
+    /// A user and the time of their newest activity.
     fn profile(&self, number: usize) -> Vec<Item> {
         let person = self.person(number);
         let mut items = vec![self.user(number).item()];
@@ -96,7 +95,7 @@ impl Town {
         items
     }
 
-    /// The star is promoted by hand: it has more followers than are promoted otherwise.
+    /// The star is promoted by hand, because it has too many followers for an automatic promotion.
     fn promotion(&self) -> Promotion {
         let star = &self.person(self.star).id;
         Promotion {
@@ -112,7 +111,7 @@ impl Town {
         }
     }
 
-    fn edge(&self, edge: &Edge) -> Follow {
+    fn edge(&self, edge: &FollowEdge) -> Follow {
         let begin = Time::from_ms(Self::begin_ms());
         let status = if edge.is_active { FollowStatus::Active } else { FollowStatus::Pending };
         Follow {
@@ -140,7 +139,7 @@ impl Town {
         }
     }
 
-    /// How many everybody follows, is followed by, and has written.
+    /// The numbers of followees, followers and posts of all users.
     fn counts(&self) -> Vec<UserCounter> {
         let mut counts: BTreeMap<(usize, UserCount), u64> = BTreeMap::new();
         let mut count = |number, counter| *counts.entry((number, counter)).or_default() += 1;
@@ -163,18 +162,18 @@ impl Town {
         counts.into_iter().map(counter).collect()
     }
 
-    /// An activity, with the post or the share that it tells of.
-    fn act_items(&self, told: &Told) -> Vec<Item> {
-        let Some(post) = self.posts.get(told.post) else { return Vec::new() };
-        let at = Time::from_ms(told.at_ms);
-        let verb = match told.verb {
+    /// An activity with its post or share.
+    fn activity_items(&self, seed: &SeedActivity) -> Vec<Item> {
+        let Some(post) = self.posts.get(seed.post) else { return Vec::new() };
+        let at = Time::from_ms(seed.at_ms);
+        let verb = match seed.verb {
             Verb::Wrote => ActivityVerb::Post,
             Verb::Shared | Verb::Unshared => ActivityVerb::Share,
         };
-        let text = Self::text(told.post);
+        let text = Self::text(seed.post);
         let activity = Activity {
-            activity_id: told.id.clone(),
-            actor_id: self.person(told.actor).id.clone(),
+            activity_id: seed.id.clone(),
+            actor_id: self.person(seed.actor).id.clone(),
             group_id: None,
             verb,
             object_type: ObjectType::Post,
@@ -182,12 +181,12 @@ impl Town {
             object_home: None,
             preview_text: Some(text.clone()),
             media: None,
-            tags: tags(told.post),
+            tags: tags(seed.post),
             fanout: false,
             created_at: at,
         };
-        let object = match told.verb {
-            Verb::Wrote => Some(self.post(told.post, text).item()),
+        let object = match seed.verb {
+            Verb::Wrote => Some(self.post(seed.post, text).item()),
             Verb::Shared => {
                 let share = Share {
                     post_id: post.id.clone(),

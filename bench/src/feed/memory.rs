@@ -1,4 +1,4 @@
-//! What home feeds keep in memory, measured in a process of its own.
+//! The memory of home feeds, measured in a child process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,48 +15,56 @@ use super::town::Town;
 use crate::machine;
 use crate::report::{Better, Report};
 
-/// Beside the town: a time a little after the oldest of the latest activities, then who reads, one id in
-/// a line. The first follows the most.
+/// The extension of a file next to the town: a time shortly after the oldest cached activity, then the ids of the
+/// readers, one per line. The first reader follows the most users.
 const READERS: &str = "readers";
-/// Pages that are read down at the most.
+/// The most pages to read of one feed.
 const PAGES_MAX: usize = 20_000;
-/// Entries of each: as many as a page may have.
+/// The maximum number of entries of a page.
 const STEP: usize = 100;
 
-/// Lets another process read feeds, and reports what memory it took.
+/// Reads feeds in a child process, and reports its memory.
 pub(super) fn run(dir: &Path, town: &Town, quick: bool, report: &mut Report) -> Result<()> {
-    let recent = ours::remembered(quick);
-    let recent = recent.saturating_sub(recent / 50).min(town.told.len());
-    let oldest = town.told.len().checked_sub(recent).and_then(|at| town.told.get(at));
-    let oldest = std::iter::once(format!("{}\n", oldest.map_or(0, |told| told.at_ms)));
+    let recent = ours::recent_max(quick);
+    let recent = recent.saturating_sub(recent / 50).min(town.activities.len());
+    let oldest = town.activities.len().checked_sub(recent).and_then(|at| town.activities.get(at));
+    let oldest = std::iter::once(format!("{}\n", oldest.map_or(0, |activity| activity.at_ms)));
     let most = town.readers.last().and_then(|(_, readers)| readers.first());
     let readers = most.into_iter().chain(&town.regulars);
     let lines = readers.map(|number| format!("{}\n", town.person(*number).id));
     std::fs::write(dir.with_extension(READERS), oldest.chain(lines).collect::<String>())?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["feed", "--look", "--dir"]).arg(dir).args(quick.then_some("--quick"));
-    // What was freed goes back at once: otherwise it would hide what comes after it.
+    // Returns freed memory at once; otherwise it would hide later growth.
     command.env("MIMALLOC_PURGE_DELAY", "0");
     let output = command.stderr(std::process::Stdio::inherit()).output();
-    let output = output.context("starting a process of our own")?;
-    ensure!(output.status.success(), "the process that looks failed: {}", output.status);
+    let output = output.context("starting a child process")?;
+    ensure!(output.status.success(), "the child process failed: {}", output.status);
     let text = String::from_utf8(output.stdout)?;
     let numbers = text.lines().map(|line| {
-        let (name, value) = line.split_once(' ').context("a line that is no number")?;
+        let (name, value) = line.split_once(' ').context("a line without a number")?;
         Ok((name, value.parse::<f64>().with_context(|| line.to_owned())?))
     });
     let numbers = numbers.collect::<Result<BTreeMap<&str, f64>>>()?;
-    let told = |name| numbers.get(name).copied().with_context(|| format!("no {name} was told"));
+    let value_of = |name| {
+        numbers
+            .get(name)
+            .copied()
+            .with_context(|| format!("the child process did not report {name}"))
+    };
     let lines = [
         (
             "memory: per million of the latest activities, MB",
-            told("recent_mb")? / told("recent")? * 1e6,
+            value_of("recent_mb")? / value_of("recent")? * 1e6,
         ),
-        ("memory: per thousand readers, MB", told("readers_mb")? / told("readers")? * 1e3),
-        ("memory: posts and people on pages, MB", told("pages_mb")?),
-        ("memory: per million actors, MB", told("actors_mb")? / told("actors")?.max(1.0) * 1e6),
-        ("first page of a new process, ms", told("first_page_ms")?),
-        ("  reading the latest activities, ms", told("warm_up_ms")?),
+        ("memory: per thousand readers, MB", value_of("readers_mb")? / value_of("readers")? * 1e3),
+        ("memory: posts and people on pages, MB", value_of("pages_mb")?),
+        (
+            "memory: per million actors, MB",
+            value_of("actors_mb")? / value_of("actors")?.max(1.0) * 1e6,
+        ),
+        ("first page of a new process, ms", value_of("first_page_ms")?),
+        ("  reading the latest activities, ms", value_of("warm_up_ms")?),
     ];
     for (label, figure) in lines {
         report.figure(label, Better::Lower, [figure]);
@@ -64,25 +72,25 @@ pub(super) fn run(dir: &Path, town: &Town, quick: bool, report: &mut Report) -> 
     report.note(format!(
         "memory was measured with the latest {} activities, {} readers who follow 200 each (with what \
          is on their pages), {} posts and {} people, and the {} newest activities of {} actors",
-        told("recent")?,
-        told("readers")?,
-        told("posts")?,
-        told("people")?,
-        told("actor_entries")?,
-        told("actors")?
+        value_of("recent")?,
+        value_of("readers")?,
+        value_of("posts")?,
+        value_of("people")?,
+        value_of("actor_entries")?,
+        value_of("actors")?
     ));
     Ok(())
 }
 
-/// Reads feeds, and tells what memory it took.
+/// Reads feeds and prints the memory they take.
 pub(super) fn child(dir: &Path, quick: bool) -> Result<()> {
     let text = std::fs::read_to_string(dir.with_extension(READERS))?;
-    let (oldest, readers) = text.split_once('\n').context("nobody reads")?;
+    let (oldest, readers) = text.split_once('\n').context("there are no readers")?;
     let readers = readers.lines().map(|line| Ok(Caller::user(line.parse::<UserId>()?)));
     let readers = readers.collect::<Result<Vec<Caller>>>()?;
-    let (most, others) = readers.split_first().context("nobody reads")?;
+    let (most, others) = readers.split_first().context("there are no readers")?;
     let ours = Ours::open(dir, quick)?;
-    let mut growth = Growth::since_now(dir)?;
+    let mut growth = MemoryGrowth::since_now(dir)?;
     let ms = |since: Instant| since.elapsed().as_secs_f64() * 1e3;
     let started = Instant::now();
     ours.warm_up()?;
@@ -98,13 +106,13 @@ pub(super) fn child(dir: &Path, quick: bool) -> Result<()> {
     println!("readers_mb {}", growth.next(dir)?);
     println!("readers {}", others.len());
     let oldest: u64 = oldest.parse()?;
-    let spot = read_down(&ours, most, None, |page| {
+    let position = read_down(&ours, most, None, |page| {
         page.items.last().is_some_and(|(last, _)| last.activity.created_at.ms() < oldest)
     })?;
     println!("pages_mb {}", growth.next(dir)?);
     let before = ours.figures().memory;
     println!("posts {}\npeople {}", before.posts, before.people);
-    read_down(&ours, most, spot, |_| ours.figures().memory.actors > before.actors + STEP)?;
+    read_down(&ours, most, position, |_| ours.figures().memory.actors > before.actors + STEP)?;
     println!("actors_mb {}", growth.next(dir)?);
     let after = ours.figures().memory;
     println!("actors {}", after.actors.saturating_sub(before.actors));
@@ -112,7 +120,7 @@ pub(super) fn child(dir: &Path, quick: bool) -> Result<()> {
     ours.close()
 }
 
-/// Reads a feed down until a page is the last one wanted; gives where that ended.
+/// Reads a feed until `is_last`, and returns the cursor after it.
 fn read_down(
     ours: &Ours,
     reader: &Caller,
@@ -130,16 +138,16 @@ fn read_down(
     Ok(after)
 }
 
-/// What this process' anonymous memory grows by.
-struct Growth(u64);
+/// The anonymous memory of this process at the last measurement.
+struct MemoryGrowth(u64);
 
-impl Growth {
+impl MemoryGrowth {
     fn since_now(dir: &Path) -> Result<Self> {
         machine::settle(dir)?;
         Ok(Self(machine::anonymous_bytes()?))
     }
 
-    /// In megabytes, since it was last asked.
+    /// Returns the growth since the last measurement, in megabytes.
     #[expect(clippy::cast_precision_loss, reason = "bytes of memory stay below 2^52")]
     fn next(&mut self, dir: &Path) -> Result<f64> {
         let now = Self::since_now(dir)?;

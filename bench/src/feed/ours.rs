@@ -1,18 +1,18 @@
-//! Our feeds on the embedded engine, in this process: all that this benchmark knows of the services.
+//! Our feeds on the embedded engine, in this process. No other module of this benchmark uses the services.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use futures::channel::oneshot;
 use roundtable_domain::{
-    Caller, Chance, FeedEntry, FeedFigures, Feeds, Follows, Ground, NewPost, Page, PageInput,
-    Parts, Posts, RateSettings, Settings,
+    Caller, Context, ContextParts, Entropy, FeedEntry, FeedStats, Feeds, Follows, NewPost, Page,
+    PageInput, Posts, RateSettings, Settings,
 };
 use roundtable_engine::{Engine, Options};
-use roundtable_model::{ActivityId, Cursor, Ids, Span, Time, UserId};
-use roundtable_streams::{Runner, Setup};
+use roundtable_model::{ActivityId, Cursor, IdGenerator, Span, Time, UserId};
+use roundtable_streams::{Runner, RunnerBuilder};
 use roundtable_table::{Item, Store, SystemClock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
@@ -21,55 +21,52 @@ use super::items;
 use super::town::Town;
 use crate::progress::Progress;
 
-/// In a town a twentieth as large, a twentieth is remembered.
+/// The quick town is a twentieth as large, and so is its cache.
 const QUICK_PART: usize = 20;
-/// Batches of a town on their way at the same time.
+/// Concurrent batches.
 const BATCHES_AT_ONCE: usize = 64;
-/// How long a fan-out may take.
 const FAN_OUT_MAX: Duration = Duration::from_mins(2);
 
-/// The services on a town that was written before.
 pub(super) struct Ours {
     engine: Engine,
     runtime: Runtime,
-    ground: Ground,
+    context: Context,
     feeds: Feeds,
 }
 
 impl Ours {
-    /// Writes a town into a new directory; gives the number of its items.
+    /// Writes a town into a new directory; returns the number of items.
     pub(super) fn write(dir: &Path, town: &Town) -> Result<u64> {
         std::fs::create_dir_all(dir)?;
-        // The stream is not kept: what follows from each change is written, too.
+        // No stream is needed, because derived items are written as well.
         let options = Options { retention: Duration::ZERO, ..Options::default() };
         let engine = Engine::open(dir, options)?;
         let runtime = Builder::new_multi_thread().enable_all().build()?;
         let written = runtime.block_on(async {
-            let ground = ground(&engine, true).await?;
-            items::write(ground.core().table(), town, BATCHES_AT_ONCE).await
+            let context = context(&engine, true).await?;
+            items::write(context.core().table(), town, BATCHES_AT_ONCE).await
         })?;
         drop(runtime);
         engine.close()?;
         Ok(written)
     }
 
-    /// Opens what was written, with defaults but for rates: a few people do here what many would.
+    /// Opens a town with default settings except rate limits: a few users act for many here.
     pub(super) fn open(dir: &Path, quick: bool) -> Result<Self> {
         let engine = Engine::open(dir, Options::default())?;
         let runtime = Builder::new_multi_thread().enable_all().build()?;
-        let ground = runtime.block_on(ground(&engine, quick))?;
-        let feeds = Feeds::new(ground.clone());
-        Ok(Self { engine, runtime, ground, feeds })
+        let context = runtime.block_on(context(&engine, quick))?;
+        let feeds = Feeds::new(context.clone());
+        Ok(Self { engine, runtime, context, feeds })
     }
 
-    /// Writes more items.
     pub(super) fn put(&self, items: impl Iterator<Item = Item>, what: &str) -> Result<()> {
-        let (table, progress) = (self.ground.core().table(), Progress::new(what, 0));
+        let (table, progress) = (self.context.core().table(), Progress::new(what, 0));
         self.runtime.block_on(items::put_all(table, items, BATCHES_AT_ONCE, &progress))?;
         Ok(())
     }
 
-    /// A page of somebody's home feed.
+    /// Reads a page of a home feed.
     pub(super) fn page(
         &self,
         reader: &Caller,
@@ -85,14 +82,13 @@ impl Ours {
         Ok(self.runtime.block_on(self.feeds.warm_up())?)
     }
 
-    /// How much is remembered.
-    pub(super) fn figures(&self) -> FeedFigures {
-        self.feeds.figures()
+    pub(super) fn figures(&self) -> FeedStats {
+        self.feeds.stats()
     }
 
-    /// Starts all processors, as a server does, once there is nothing left to process.
+    /// Processes the rest of the stream, then starts all processors like a server does.
     pub(super) fn start_processors(&self) -> Result<Processors> {
-        let runner = Setup::everything(&self.ground, [3; 32]).build();
+        let runner = RunnerBuilder::with_all_processors(&self.context, [3; 32]).build();
         self.runtime.block_on(runner.drain())?;
         let (stop, stopped) = oneshot::channel::<()>();
         let task = self.runtime.spawn({
@@ -107,82 +103,80 @@ impl Ours {
         Ok(Processors { runner, stop, task })
     }
 
-    /// Finishes what the processors are about, and stops them; nothing may have been parked.
+    /// Stops the processors after their current work; fails if a change was parked.
     pub(super) fn stop_processors(&self, processors: Processors) -> Result<()> {
         let Processors { runner, stop, task } = processors;
         let _ = stop.send(());
         self.runtime.block_on(task).context("the processors panicked")?;
-        let figures = runner.figures();
+        let figures = runner.metrics();
         let parked: u64 = figures.lanes.iter().map(|lane| lane.parked).sum();
         let jobs: u64 = figures.queues.iter().map(|queue| queue.parked).sum();
         ensure!(parked + jobs == 0, "{parked} changes and {jobs} jobs were parked");
         Ok(())
     }
 
-    /// Publishes a post of somebody who is promoted; gives how long it then took until it was in the
-    /// feeds of all their followers, and when it happened.
+    /// Publishes a post of a promoted user; returns the time until all followers had it in their feeds, and the
+    /// time of the post.
     pub(super) fn fan_out(&self, star: &Caller, number: usize) -> Result<(Duration, Time)> {
-        self.runtime.block_on(fan_out(&self.ground, star, number))
+        self.runtime.block_on(fan_out(&self.context, star, number))
     }
 
-    /// The same, while others follow and post. Gives the longest that one of them waited, and how many
-    /// there were.
+    /// Fans out a post during other follows and posts; returns their longest wait and their number.
     pub(super) fn fan_out_beside(
         &self,
         star: &Caller,
         number: usize,
-        others: &Others,
+        others: &ConcurrentWriters,
     ) -> Result<(Duration, usize)> {
         self.runtime.block_on(async {
             let (stop, stopped) = oneshot::channel::<()>();
-            let acts = tokio::spawn(acts(self.ground.clone(), others.clone(), stopped));
-            // They are under way before, and go on for a moment after.
-            tokio::time::sleep(Others::AROUND).await;
-            let done = fan_out(&self.ground, star, number).await;
-            tokio::time::sleep(Others::AROUND).await;
+            let activities =
+                tokio::spawn(activities(self.context.clone(), others.clone(), stopped));
+            // The other writes begin before the fan-out and end shortly after it.
+            tokio::time::sleep(ConcurrentWriters::AROUND).await;
+            let done = fan_out(&self.context, star, number).await;
+            tokio::time::sleep(ConcurrentWriters::AROUND).await;
             let _ = stop.send(());
-            let waits = acts.await??;
+            let waits = activities.await??;
             done?;
             let longest = waits.iter().max().copied().unwrap_or_default();
             Ok((longest, waits.len()))
         })
     }
 
-    /// When the newest entry of somebody's home feed happened, and that of the newest copy in it.
+    /// Returns the times of the newest entry of a home feed and of the newest copy in it.
     pub(super) fn newest(&self, reader: &Caller) -> Result<(Option<Time>, Option<Time>)> {
         let page = self.page(reader, 1, None)?;
         let shown = page.items.first().map(|(entry, _)| entry.activity.created_at);
-        let copies = self.ground.core().feed_items(&reader.user_id, Span::ALL).strong().limit(1);
+        let copies = self.context.core().feed_items(&reader.user_id, Span::ALL).strong().limit(1);
         let copies = self.runtime.block_on(copies.page())?;
         Ok((shown, copies.items.first().map(|copy| copy.created_at)))
     }
 
-    /// Closes the engine.
     pub(super) fn close(self) -> Result<()> {
-        let Self { engine, runtime, ground, feeds } = self;
-        drop((ground, feeds, runtime));
+        let Self { engine, runtime, context, feeds } = self;
+        drop((context, feeds, runtime));
         Ok(engine.close()?)
     }
 }
 
-/// Processors at work.
 pub(super) struct Processors {
     runner: Runner,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
-/// People who do something while a post is fanned out, and whom they do not follow yet.
+/// Users who write during a fan-out, and users they do not follow yet.
 #[derive(Clone, Debug)]
-pub(super) struct Others {
+pub(super) struct ConcurrentWriters {
     pub(super) people: Arc<[Caller]>,
     pub(super) strangers: Arc<[UserId]>,
-    /// What they did before: nothing is done twice.
+    /// The number of earlier writes: no write is repeated.
     pub(super) done: usize,
 }
 
-impl Others {
-    /// One of them does something so often.
+impl ConcurrentWriters {
+    /// The interval between two writes.
     const EVERY: Duration = Duration::from_millis(5);
     const AROUND: Duration = Duration::from_millis(100);
 }
@@ -200,33 +194,33 @@ fn settings(quick: bool) -> Settings {
     settings
 }
 
-/// How many of the latest activities of everybody are remembered.
-pub(super) fn remembered(quick: bool) -> usize {
+/// The capacity of the cache of latest activities.
+pub(super) fn recent_max(quick: bool) -> usize {
     settings(quick).feed.memory.recent
 }
 
-async fn ground(engine: &Engine, quick: bool) -> Result<Ground> {
+async fn context(engine: &Engine, quick: bool) -> Result<Context> {
     let clock = Arc::new(SystemClock);
-    let parts = Parts {
+    let parts = ContextParts {
         store: Store::new(engine.clone()),
         clock: clock.clone(),
-        ids: Ids::from_os(clock)?,
-        chance: Chance::from_os()?,
+        ids: IdGenerator::from_os(clock)?,
+        entropy: Entropy::from_os()?,
         settings: settings(quick),
         fingerprint_key: [9; 32],
     };
-    Ok(Ground::open(parts).await?)
+    Ok(Context::open(parts).await?)
 }
 
-async fn fan_out(ground: &Ground, star: &Caller, number: usize) -> Result<(Duration, Time)> {
+async fn fan_out(context: &Context, star: &Caller, number: usize) -> Result<(Duration, Time)> {
     const LOOK_EVERY: Duration = Duration::from_millis(1);
-    let posts = Posts::new(ground.clone());
+    let posts = Posts::new(context.clone());
     let post = posts.create(star, &NewPost::text(Town::text(number)), None).await?;
     let started = Instant::now();
-    let at = post.published_at.context("a post that is not out")?;
+    let at = post.published_at.context("the post is not published")?;
     let subject = (&star.user_id).into();
     while started.elapsed() < FAN_OUT_MAX {
-        let promotion = ground.core().promotion(&subject).strong().get().await?;
+        let promotion = context.core().promotion(&subject).strong().get().await?;
         if promotion.and_then(|promotion| promotion.watermark) >= Some(at) {
             return Ok((started.elapsed(), at));
         }
@@ -235,42 +229,46 @@ async fn fan_out(ground: &Ground, star: &Caller, number: usize) -> Result<(Durat
     bail!("a post was not in all feeds after {} s", FAN_OUT_MAX.as_secs())
 }
 
-/// Follows and posts, one after the other at a fixed pace whatever each takes, until the end.
-async fn acts(
-    ground: Ground,
-    others: Others,
+/// Follows and posts at a fixed rate until the end.
+async fn activities(
+    context: Context,
+    others: ConcurrentWriters,
     mut stopped: oneshot::Receiver<()>,
 ) -> Result<Vec<Duration>> {
-    let mut pace = tokio::time::interval(Others::EVERY);
+    let mut pace = tokio::time::interval(ConcurrentWriters::EVERY);
     let mut under_way = Vec::new();
     let mut number = others.done;
     while matches!(stopped.try_recv(), Ok(None)) {
         pace.tick().await;
-        under_way.push(tokio::spawn(act(ground.clone(), others.clone(), number)));
+        under_way.push(tokio::spawn(add_activities(context.clone(), others.clone(), number)));
         number += 1;
     }
     let mut waits = Vec::new();
-    for act in under_way {
-        waits.push(act.await??);
+    for add_activities in under_way {
+        waits.push(add_activities.await??);
     }
     Ok(waits)
 }
 
-async fn act(ground: Ground, others: Others, number: usize) -> Result<Duration> {
+async fn add_activities(
+    context: Context,
+    others: ConcurrentWriters,
+    number: usize,
+) -> Result<Duration> {
     let (turn, people) = (number / 2, others.people.len().max(1));
-    let me = others.people.get(turn % people).context("nobody is there")?;
+    let me = others.people.get(turn % people).context("there are no writers")?;
     let started = Instant::now();
     if number.is_multiple_of(2) {
         let post = NewPost::text(Town::text(number));
-        Posts::new(ground).create(me, &post, None).await?;
+        Posts::new(context).create(me, &post, None).await?;
     } else {
-        let stranger = others.strangers.get(turn / people).context("everybody is followed")?;
-        Follows::new(ground).follow(me, stranger, None).await?;
+        let stranger =
+            others.strangers.get(turn / people).context("all strangers are followed already")?;
+        Follows::new(context).follow(me, stranger, None).await?;
     }
     Ok(started.elapsed())
 }
 
-/// Which activities a page lists.
 pub(super) fn ids(page: &Page<FeedEntry>) -> Vec<(Time, ActivityId)> {
     let id = |entry: &FeedEntry| (entry.activity.created_at, entry.activity.activity_id.clone());
     page.items.iter().map(|(entry, _)| id(entry)).collect()

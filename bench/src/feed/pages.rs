@@ -1,7 +1,7 @@
-//! Pages of home feeds: that all subjects list the same activities, and how long each takes.
+//! Pages of home feeds: checks that all subjects list the same activities, and times them.
 
 mod check;
-mod turns;
+mod timing;
 
 use std::path::Path;
 
@@ -9,45 +9,43 @@ use anyhow::Result;
 use roundtable_domain::Caller;
 use roundtable_model::Cursor;
 
-use self::turns::Turns;
+use self::timing::PageTimer;
 use super::PAGE;
 use super::ours::{self, Ours};
-use super::postgres::{Place, Postgres};
+use super::postgres::{PagePosition, Postgres};
 use super::town::Town;
 use crate::machine;
-use crate::progress::say;
+use crate::progress::log_step;
 use crate::report::{Better, Report};
 
-/// Page 1 is so much faster than Postgres'.
+/// The required ratio of page 1 to Postgres.
 const PAGE_MIN: f64 = 3.0;
-/// Whatever the number of followees, a page takes no more than so many times the shortest.
+/// The maximum ratio between pages of any two numbers of followees.
 const FLAT_MAX: f64 = 4.0;
-/// Page 20 takes no more than so many times page 1.
+/// The maximum ratio of page 20 to page 1.
 const DEPTH_MAX: f64 = 2.0;
-/// The page that is far down.
+/// The number of the late page.
 const FAR: usize = 20;
-/// Readers whose feeds are read down to what memory does not hold.
+/// Readers whose feeds are read beyond the cached activities.
 const DEEP_READERS: usize = 3;
-/// Entries of a page on the way there: as many as a page may have.
+/// The maximum number of entries of a page.
 const DEEP_STEP: usize = 100;
 
-/// Somebody whose feed is read.
 #[derive(Debug)]
 pub(super) struct Reader {
     number: usize,
     caller: Caller,
-    /// Where the last page before number 20 ended, if that one is full.
-    far: Option<Spot>,
+    /// The position before page 20, if that page is full.
+    far: Option<FeedPosition>,
 }
 
-/// A place in a feed, as each subject knows it.
+/// A position in a feed, for each subject.
 #[derive(Clone, Debug)]
-pub(super) struct Spot {
+pub(super) struct FeedPosition {
     cursor: Cursor,
-    place: Place,
+    page_position: PagePosition,
 }
 
-/// Checks and measures all readers.
 pub(super) fn run(
     root: &Path,
     quick: bool,
@@ -57,32 +55,32 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<()> {
     let rounds = if quick { 5 } else { 20 };
-    let turns = Turns { ours, postgres, rounds };
+    let timer = PageTimer { ours, postgres, rounds };
     let mut firsts = Vec::new();
     for (followees, readers) in &town.readers {
-        say(&format!("pages of readers who follow {followees}"));
+        log_step(&format!("pages of readers who follow {followees}"));
         let readers = readers.iter().map(|number| check::reader(town, ours, postgres, *number));
         let readers = readers.collect::<Result<Vec<Reader>>>()?;
         machine::settle(root)?;
-        firsts.push((*followees, one_count(*followees, &readers, &turns, report)?));
+        firsts.push((*followees, one_count(*followees, &readers, &timer, report)?));
     }
     if let (Some((few, shortest)), Some((many, longest))) = (firsts.first(), firsts.last()) {
         report.under(format!("flat-{many}-to-{few}"), longest / shortest, FLAT_MAX, "x");
     }
-    deep(town, ours::remembered(quick), &turns, report)
+    deep(town, ours::recent_max(quick), &timer, report)
 }
 
-/// Pages 1 and 20 of readers who follow equally many; gives how long our page 1 takes.
+/// Measures pages 1 and 20 of readers with the same number of followees; returns the time of our page 1.
 fn one_count(
     followees: usize,
     readers: &[Reader],
-    turns: &Turns<'_>,
+    timer: &PageTimer<'_>,
     report: &mut Report,
 ) -> Result<f64> {
     let firsts: Vec<_> = readers.iter().map(|reader| (reader, None)).collect();
-    let first = turns.measure(&firsts)?;
+    let first = timer.measure(&firsts)?;
     report.figure(format!("page 1, {followees} followees, µs"), Better::Lower, first.figures());
-    report.note(first.told(&format!("page 1, {followees} followees")));
+    report.note(first.summary(&format!("page 1, {followees} followees")));
     if let Some(times) = first.times() {
         report.at_least(format!("page1-{followees}"), times, PAGE_MIN);
     }
@@ -94,46 +92,47 @@ fn one_count(
         report.note(format!("{followees} followees: {some} of {all} feeds have a page {FAR}"));
         return Ok(first.ours());
     }
-    let (far, near) = turns.measure_beside(&far, &same)?;
+    let (far, near) = timer.measure_beside(&far, &same)?;
     report.figure(format!("page {FAR}, {followees} followees, µs"), Better::Lower, far.figures());
-    report.note(far.told(&format!("page {FAR}, {followees} followees")));
-    // Page 1 of the same readers, in the same rounds.
+    report.note(far.summary(&format!("page {FAR}, {followees} followees")));
+    // Measures page 1 of the same readers in the same rounds.
     report.under(format!("page{FAR}-{followees}"), far.ours() / near, DEPTH_MAX, "x");
     Ok(first.ours())
 }
 
-/// What a page costs that is further down than the latest activities which are remembered.
-fn deep(town: &Town, remembered: usize, turns: &Turns<'_>, report: &mut Report) -> Result<()> {
-    let oldest = town.told.len().checked_sub(remembered + 1);
-    let Some(oldest) = oldest.and_then(|at| town.told.get(at)) else {
-        report.note("everything is remembered: there are no pages beyond that");
+/// Measures pages beyond the cached activities.
+fn deep(town: &Town, recent_max: usize, timer: &PageTimer<'_>, report: &mut Report) -> Result<()> {
+    let oldest = town.activities.len().checked_sub(recent_max + 1);
+    let Some(oldest) = oldest.and_then(|at| town.activities.get(at)) else {
+        report.note("all activities are cached: there are no pages beyond the cache");
         return Ok(());
     };
     for (followees, readers) in town.readers.iter().filter(|(followees, _)| *followees >= 100) {
-        say(&format!("deep pages of readers who follow {followees}"));
-        let mut spots = Vec::new();
+        log_step(&format!("deep pages of readers who follow {followees}"));
+        let mut positions = Vec::new();
         for number in readers.iter().take(DEEP_READERS) {
             let caller = Caller::user(town.person(*number).id.clone());
             let reader = Reader { number: *number, caller, far: None };
-            if let Some(spot) = below(town, turns.ours, &reader, oldest.at_ms)? {
-                check::same_page(town, turns, &reader, Some(&spot))?;
-                spots.push((reader, spot));
+            if let Some(position) = below(town, timer.ours, &reader, oldest.at_ms)? {
+                check::same_page(town, timer, &reader, Some(&position))?;
+                positions.push((reader, position));
             }
         }
-        if spots.is_empty() {
-            report.note(format!("{followees} followees: no feed reaches further than memory"));
+        if positions.is_empty() {
+            report.note(format!("{followees} followees: no feed reaches beyond the cache"));
             continue;
         }
-        let spots: Vec<_> = spots.iter().map(|(reader, spot)| (reader, Some(spot))).collect();
-        let measured = turns.measure(&spots)?;
+        let positions: Vec<_> =
+            positions.iter().map(|(reader, position)| (reader, Some(position))).collect();
+        let measured = timer.measure(&positions)?;
         let label = format!("page beyond memory, {followees} followees, µs");
         report.figure(label, Better::Lower, measured.figures());
     }
     Ok(())
 }
 
-/// The first place in a feed that is older than this, if a full page comes after it.
-fn below(town: &Town, ours: &Ours, reader: &Reader, at_ms: u64) -> Result<Option<Spot>> {
+/// Returns the first position in a feed that is older than this, if a full page follows.
+fn below(town: &Town, ours: &Ours, reader: &Reader, at_ms: u64) -> Result<Option<FeedPosition>> {
     let mut after = None;
     loop {
         let page = ours.page(&reader.caller, DEEP_STEP, after.as_ref())?;
@@ -141,9 +140,9 @@ fn below(town: &Town, ours: &Ours, reader: &Reader, at_ms: u64) -> Result<Option
         if let Some((at, id)) = ours::ids(&page).last()
             && at.ms() < at_ms
         {
-            let place = check::place(town, *at, id)?;
+            let page_position = check::page_position(town, *at, id)?;
             let full = ours.page(&reader.caller, PAGE, Some(&next))?.items.len() == PAGE;
-            return Ok(full.then_some(Spot { cursor: next, place }));
+            return Ok(full.then_some(FeedPosition { cursor: next, page_position }));
         }
         after = Some(next);
     }

@@ -1,4 +1,4 @@
-//! The same town in Postgres, and its home feeds by the best of three statements.
+//! The same town in Postgres, with its home feeds by the fastest of three statements.
 
 mod rows;
 mod sql;
@@ -10,14 +10,14 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
-pub(super) use self::sql::Way;
+pub(super) use self::sql::FeedQuery;
 
 use super::PAGE;
 use super::town::Town;
 use crate::postgres::{Programs, Server};
-use crate::progress::say;
+use crate::progress::log_step;
 
-/// What suits this load: everything fits into memory, plans are not made anew for each page.
+/// Settings for this load: all data fits into memory, and plans are reused.
 const SETTINGS: [&str; 8] = [
     "shared_buffers=3GB",
     "effective_cache_size=8GB",
@@ -29,13 +29,12 @@ const SETTINGS: [&str; 8] = [
     "plan_cache_mode=force_generic_plan",
 ];
 
-/// Where a page ended: the time and the number of its last activity.
-pub(super) type Place = (i64, i64);
+/// The time and number of the last activity of a page.
+pub(super) type PagePosition = (i64, i64);
 
-/// An entry of a page, as a program would hold it.
+/// An entry of a page.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// The number of the activity.
     pub(super) id: i64,
     pub(super) ts: i64,
     _actor: i64,
@@ -45,16 +44,16 @@ pub(super) struct Entry {
     _tags: Vec<String>,
 }
 
-/// A server of our own with the town in it.
+/// A Postgres server with the town.
 pub(super) struct Postgres {
-    ways: Vec<(Way, Prepared)>,
+    queries: Vec<(FeedQuery, Prepared)>,
     client: Client,
-    // The connection goes before the server does.
+    // Declared first: the connection must be dropped before the server.
     runtime: Runtime,
     _server: Server,
 }
 
-/// The statements of one way: for the first page, and for those after it.
+/// The statements of a query: for the first page, and for later pages.
 #[derive(Clone)]
 struct Prepared {
     first: Statement,
@@ -67,54 +66,65 @@ impl Postgres {
     /// Starts a server and copies the town into it.
     pub(super) fn fill(programs: &Programs, root: &Path, town: &Town) -> Result<Self> {
         let server = Server::start(programs, root, &SETTINGS)?;
-        // One thread: a page is asked for and waited for, and to wake another thread takes longer.
+        // One thread: waking another one for each page would take longer.
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let (client, ways) = runtime.block_on(async {
+        let (client, queries) = runtime.block_on(async {
             let client = connect(&server).await?;
-            client.batch_execute(sql::TABLES).await.context("making the tables")?;
+            client.batch_execute(sql::TABLES).await.context("creating the tables")?;
             rows::copy(&client, town).await?;
-            say("indexes of Postgres");
-            client.batch_execute(sql::INDEXES).await.context("making the indexes")?;
+            log_step("indexes of Postgres");
+            client.batch_execute(sql::INDEXES).await.context("creating the indexes")?;
             for tidy in ["VACUUM ANALYZE", "CHECKPOINT"] {
                 client.batch_execute(tidy).await?;
             }
-            let mut ways = Vec::new();
-            for way in Way::ALL {
-                client.batch_execute(way.settings()).await?;
-                let first = client.prepare(&way.first()).await.context(way.name())?;
-                let after = client.prepare(&way.after()).await.context(way.name())?;
+            let mut queries = Vec::new();
+            for query in FeedQuery::ALL {
+                client.batch_execute(query.settings()).await?;
+                let first = client.prepare(&query.first()).await.context(query.name())?;
+                let after = client.prepare(&query.after()).await.context(query.name())?;
                 let prepared = Prepared { first, after };
-                // Plans are made at first use, and kept.
+                // The first use creates the plan.
                 prepared.page(&client, 0, None).await?;
                 prepared.page(&client, 0, Some((0, 0))).await?;
-                ways.push((way, prepared));
+                queries.push((query, prepared));
             }
-            anyhow::Ok((client, ways))
+            anyhow::Ok((client, queries))
         })?;
-        Ok(Self { ways, client, runtime, _server: server })
+        Ok(Self { queries, client, runtime, _server: server })
     }
 
-    /// A page of somebody's home feed.
-    pub(super) fn page(&self, way: Way, reader: usize, after: Option<Place>) -> Result<Vec<Entry>> {
-        let prepared = self.ways.iter().find(|(each, _)| *each == way).context("no such way")?;
+    /// Reads a page of a home feed.
+    pub(super) fn page(
+        &self,
+        query: FeedQuery,
+        reader: usize,
+        after: Option<PagePosition>,
+    ) -> Result<Vec<Entry>> {
+        let prepared =
+            self.queries.iter().find(|(each, _)| *each == query).context("unknown query")?;
         let reader = i64::try_from(reader)?;
         self.runtime.block_on(prepared.1.page(&self.client, reader, after))
     }
 
-    /// Copies one activity of somebody into the feeds of all their followers, durably; gives how many.
-    pub(super) fn fan_out(&self, actor: usize, activity: Place, preview: &str) -> Result<u64> {
+    /// Copies an activity durably into the feeds of all followers; returns their number.
+    pub(super) fn fan_out(
+        &self,
+        actor: usize,
+        activity: PagePosition,
+        preview: &str,
+    ) -> Result<u64> {
         let (actor, (ts, id)) = (i64::try_from(actor)?, activity);
         let values: [&(dyn ToSql + Sync); 4] = [&actor, &ts, &id, &preview];
         Ok(self.runtime.block_on(self.client.execute(sql::FAN_OUT, &values))?)
     }
 
-    /// The same with its id alone: what it stands for has to be looked up by whoever reads.
-    pub(super) fn fan_out_ids(&self, actor: usize, activity: Place) -> Result<u64> {
+    /// Copies only the id of an activity: readers must look up the rest.
+    pub(super) fn fan_out_ids(&self, actor: usize, activity: PagePosition) -> Result<u64> {
         let (actor, (ts, id)) = (i64::try_from(actor)?, activity);
         Ok(self.runtime.block_on(self.client.execute(sql::FAN_OUT_IDS, &[&actor, &ts, &id]))?)
     }
 
-    /// Whether every follower has so many copies.
+    /// Checks that every follower has `copies` copies.
     pub(super) fn check_feeds(&self, followers: usize, copies: usize) -> Result<()> {
         for table in ["feed_items", "feed_ids"] {
             let count = format!("SELECT count(*), count(DISTINCT follower) FROM {table}");
@@ -128,8 +138,13 @@ impl Postgres {
 }
 
 impl Prepared {
-    /// Reads on until the page is full or history ends.
-    async fn page(&self, client: &Client, me: i64, after: Option<Place>) -> Result<Vec<Entry>> {
+    /// Reads until the page is full or the feed ends.
+    async fn page(
+        &self,
+        client: &Client,
+        me: i64,
+        after: Option<PagePosition>,
+    ) -> Result<Vec<Entry>> {
         let (mut page, mut after) = (Vec::with_capacity(PAGE), after);
         loop {
             let rows = match &after {
@@ -161,8 +176,8 @@ impl Entry {
         })
     }
 
-    /// What the next page comes after.
-    pub(super) const fn place(&self) -> Place {
+    /// The position after this page.
+    pub(super) const fn page_position(&self) -> PagePosition {
         (self.ts, self.id)
     }
 }
@@ -170,8 +185,8 @@ impl Entry {
 async fn connect(server: &Server) -> Result<Client> {
     let mut config = Config::new();
     config.host_path(server.socket()).user("bench").dbname("postgres");
-    let (client, connection) = config.connect(NoTls).await.context("reaching Postgres")?;
-    // It ends with the client.
+    let (client, connection) = config.connect(NoTls).await.context("connecting to Postgres")?;
+    // The task ends when the client is dropped.
     tokio::spawn(connection);
     Ok(client)
 }

@@ -1,4 +1,4 @@
-//! Home feeds in Redis, in Mastodon's way: a sorted set of activity ids for each follower, cut to 800.
+//! Home feeds in Redis as Mastodon keeps them: a sorted set of at most 800 activity ids per follower.
 
 mod resp;
 mod server;
@@ -16,11 +16,11 @@ pub(super) use self::server::{HOW_TO_INSTALL, find};
 use super::PAGE;
 use crate::samples::Samples;
 
-/// Entries that a feed is cut to.
+/// The maximum length of a feed.
 const FEED_MAX: u64 = 800;
 
-/// How a fan-out is sent: by so many workers at the same time, each sending so many followers at once
-/// before it waits for the answers.
+/// A fan-out by concurrent workers, each sending the commands for a number of followers before it waits for the
+/// replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pipeline {
     pub(super) workers: usize,
@@ -28,17 +28,16 @@ pub(super) struct Pipeline {
 }
 
 impl Pipeline {
-    /// As Mastodon's workers are set up: each job is one follower.
+    /// Mastodon's setup: one job per follower.
     pub(super) const JOBS: Self = Self { workers: 25, followers: 1 };
 
-    /// Those that are tried, to find the best.
+    /// The pipelines that are tried.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let of = |workers| [100, 1_000, 10_000].map(|followers| Self { workers, followers });
         [1, 2, 4, 8].into_iter().flat_map(of)
     }
 }
 
-/// A server of our own.
 pub(super) struct Redis {
     server: Server,
 }
@@ -50,7 +49,7 @@ impl Redis {
         Ok(Self { server: Server::start(program, dir)? })
     }
 
-    /// Adds an activity to the feeds of all followers, durably, and cuts each; gives how long it took.
+    /// Adds an activity durably to the feeds of all followers and trims them; returns the duration.
     pub(super) fn fan_out(
         &self,
         followers: usize,
@@ -73,7 +72,7 @@ impl Redis {
         Ok(started.elapsed())
     }
 
-    /// Whether so many feeds hold so many entries; of their number only the first and last are looked at.
+    /// Checks the number of feeds, and the lengths of the first and the last one.
     pub(super) fn check_feeds(&self, followers: usize, entries: u64) -> Result<()> {
         let mut connection = Connection::to(self.server.socket())?;
         let feeds = connection.number(&["DBSIZE"])?;
@@ -85,7 +84,7 @@ impl Redis {
         Ok(())
     }
 
-    /// How long it takes to read the newest ids of a full feed; what they stand for is not among it.
+    /// Times reads of the newest ids of a full feed, without the activities.
     pub(super) fn read_ids(&self, times: usize) -> Result<Samples> {
         let mut connection = Connection::to(self.server.socket())?;
         for id in 1..=FEED_MAX {
@@ -98,13 +97,13 @@ impl Redis {
             let started = Instant::now();
             let ids = connection.list(&["ZREVRANGE", "feed:home:reader", "0", &last])?;
             samples.add_since(started);
-            ensure!(ids == PAGE, "Redis answered with {ids} ids");
+            ensure!(ids == PAGE, "Redis returned {ids} ids");
         }
         Ok(samples)
     }
 }
 
-/// What one worker does: so many followers at a time.
+/// The work of one worker.
 fn push(
     connection: &mut Connection,
     followers: std::ops::Range<usize>,
@@ -122,7 +121,7 @@ fn push(
         }
         connection.send()?;
         for _ in next..end {
-            ensure!(connection.integer()? == 1, "Redis had this activity in a feed already");
+            ensure!(connection.integer()? == 1, "the activity was already in a feed in Redis");
             connection.integer()?;
         }
         next = end;
@@ -130,7 +129,7 @@ fn push(
     Ok(())
 }
 
-/// Ids there have 18 digits.
+/// Mastodon's ids have 18 digits.
 fn key(follower: usize) -> String {
     format!("feed:home:1{follower:017}")
 }

@@ -1,14 +1,13 @@
-//! Chance as it is among people: a few have most of it.
+//! Skewed random choices: a few ranks have most of the weight.
 
 use rand::Rng;
 use rand::rngs::SmallRng;
 
-/// Ranks, each weighing `1 / (rank + shift) ^ exponent`: a power law whose very first are not out of
-/// all proportion.
+/// Ranks with weight `1 / (rank + shift) ^ exponent`: a power law whose first ranks are not extreme.
 #[derive(Debug)]
 pub(super) struct Skew {
     weights: Vec<f64>,
-    /// What all ranks up to one weigh together.
+    /// Cumulative weights.
     sums: Vec<f64>,
 }
 
@@ -25,7 +24,7 @@ impl Skew {
         Self { weights, sums }
     }
 
-    /// A rank by chance, the heavy ones more often.
+    /// Draws a rank by weight.
     pub(super) fn draw(&self, random: &mut SmallRng) -> usize {
         let all = self.sums.last().copied().unwrap_or_default();
         let at = random.random::<f64>() * all;
@@ -37,9 +36,9 @@ impl Skew {
     }
 }
 
-/// So many different places of a list of weights, the heavy ones rather than the light ones.
-pub(super) fn different(weights: &[f64], count: usize, random: &mut SmallRng) -> Vec<usize> {
-    // Whoever waits shortest: a wait of chance, divided by the weight (Efraimidis and Spirakis).
+/// Draws `count` distinct indexes by weight.
+pub(super) fn choose_distinct(weights: &[f64], count: usize, random: &mut SmallRng) -> Vec<usize> {
+    // The smallest random keys divided by weight win (Efraimidis and Spirakis).
     let wait = |weight: &f64| -(1.0 - random.random::<f64>()).ln() / weight;
     let mut waits: Vec<(f64, usize)> =
         weights.iter().map(wait).enumerate().map(|(place, wait)| (wait, place)).collect();
@@ -52,7 +51,7 @@ pub(super) fn different(weights: &[f64], count: usize, random: &mut SmallRng) ->
     places
 }
 
-/// A number of the normal distribution.
+/// Draws from the standard normal distribution.
 pub(super) fn normal(random: &mut SmallRng) -> f64 {
     let (one, other): (f64, f64) = (1.0 - random.random::<f64>(), random.random());
     (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
@@ -78,10 +77,10 @@ mod tests {
     fn nobody_is_drawn_twice_and_the_heavy_come_first() {
         let mut random = SmallRng::seed_from_u64(1);
         let weights: Vec<f64> = (0..1000).map(|place| f64::from(place) + 0.1).collect();
-        let mut places = different(&weights, 300, &mut random);
+        let mut places = choose_distinct(&weights, 300, &mut random);
         let light = places.iter().filter(|place| **place < 500).count();
         places.dedup();
         assert!(places.len() == 300 && light < 100, "{light}");
-        assert_eq!(different(&weights, 2000, &mut random).len(), 1000);
+        assert_eq!(choose_distinct(&weights, 2000, &mut random).len(), 1000);
     }
 }

@@ -1,33 +1,31 @@
-//! Who there is and what they did, as numbers: the same for every subject, by chance from a seed.
+//! Users, activities and relations as numbers: random from a fixed seed, the same for every subject.
 
-mod acts;
-mod ties;
+mod activities;
+mod relations;
 
 use std::sync::Arc;
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use roundtable_model::{ActivityId, Ids, ModerationStatus, PostId, Time, UserId};
+use roundtable_model::{ActivityId, IdGenerator, ModerationStatus, PostId, Time, UserId};
 use roundtable_model::{UserStatus, Visibility};
 use roundtable_table::ManualClock;
 
 use super::skew::{Skew, normal};
 
-/// When the first activity happened, and how long they went on.
+/// The time of the first activity, and the period of all of them.
 const BEGIN_MS: u64 = 1_767_225_600_000;
 const SPAN_MS: u64 = 90 * 24 * 60 * 60 * 1000;
-/// What is left to chance is the same in every run.
 const SEED: u64 = 20_260_101;
 
-/// How much of everything.
 #[derive(Clone, Debug)]
 pub(super) struct Scale {
     pub(super) activities: usize,
-    /// People who do something, and follow the star.
+    /// Users who act, and who follow the star.
     pub(super) actors: usize,
-    /// How many people somebody follows, and how many readers do so.
+    /// Numbers of followees, each with the number of its readers.
     pub(super) readers: Vec<(usize, usize)>,
-    /// Readers of no particular interest, and how many people each of them follows.
+    /// The number of other readers, and of the followees of each.
     pub(super) regulars: (usize, usize),
 }
 
@@ -41,7 +39,7 @@ impl Scale {
         Self { activities: 1_000_000, actors: 100_000, readers, regulars: (1_000, 200) }
     }
 
-    /// One reader of `followees`, in a town just large enough.
+    /// A town just large enough for readers with this number of followees.
     #[cfg(feature = "dynamo")]
     pub(super) fn small(followees: usize) -> Self {
         let (activities, actors) = (followees * 15, followees * 3);
@@ -49,19 +47,18 @@ impl Scale {
     }
 }
 
-/// Somebody. Actors come first, then readers, then the star.
+/// A user. Actors come first, then readers, then the star.
 #[derive(Clone, Debug)]
 pub(super) struct Person {
     pub(super) id: UserId,
     pub(super) status: UserStatus,
     pub(super) is_private: bool,
-    /// When they last did something.
+    /// The time of the last activity.
     pub(super) last_ms: Option<u64>,
 }
 
-/// A post.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
+pub(super) struct SeedPost {
     pub(super) id: PostId,
     pub(super) author: usize,
     pub(super) at_ms: u64,
@@ -70,9 +67,9 @@ pub(super) struct Written {
     pub(super) is_deleted: bool,
 }
 
-/// An activity: somebody wrote a post, or passed one on.
+/// An activity: a new post, or a share.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct SeedActivity {
     pub(super) id: ActivityId,
     pub(super) at_ms: u64,
     pub(super) actor: usize,
@@ -80,55 +77,53 @@ pub(super) struct Told {
     pub(super) verb: Verb,
 }
 
-/// What was done with the post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Wrote,
     Shared,
-    /// They passed it on, and thought better of it.
+    /// Shared, and later removed.
     Unshared,
 }
 
-/// Somebody follows somebody, or has asked to.
+/// A follow or a pending request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
+pub(super) struct FollowEdge {
     pub(super) follower: usize,
     pub(super) followee: usize,
     pub(super) is_active: bool,
     pub(super) is_muted: bool,
 }
 
-/// All of it.
 #[derive(Debug)]
 pub(super) struct Town {
     pub(super) people: Vec<Person>,
-    pub(super) posts: Vec<Written>,
-    /// Rising in time, and within a millisecond by id.
-    pub(super) told: Vec<Told>,
-    pub(super) edges: Vec<Edge>,
-    /// Who blocks whom.
+    pub(super) posts: Vec<SeedPost>,
+    /// Sorted by time, then by id.
+    pub(super) activities: Vec<SeedActivity>,
+    pub(super) edges: Vec<FollowEdge>,
+    /// Blockers and blocked users.
     pub(super) blocks: Vec<(usize, usize)>,
-    /// The readers of each number of followees.
+    /// Readers by number of followees.
     pub(super) readers: Vec<(usize, Vec<usize>)>,
     pub(super) regulars: Vec<usize>,
-    /// Whom all actors follow.
+    /// The user that all actors follow.
     pub(super) star: usize,
     pub(super) actors: usize,
 }
 
 impl Town {
     pub(super) fn of(scale: &Scale) -> Self {
-        let ids = Ids::new(Arc::new(ManualClock::at_ms(BEGIN_MS)), [5; 32]);
+        let ids = IdGenerator::new(Arc::new(ManualClock::at_ms(BEGIN_MS)), [5; 32]);
         let mut random = SmallRng::seed_from_u64(SEED);
         let readers: usize = scale.readers.iter().map(|(_, readers)| readers).sum();
         let people = (0..=scale.actors + readers).map(|number| {
             let is_actor = number < scale.actors && number >= scale.regulars.0;
-            Person::arrived(&ids, number, is_actor, &mut random)
+            Person::new(&ids, number, is_actor, &mut random)
         });
         let mut town = Self {
             people: people.collect(),
             posts: Vec::new(),
-            told: Vec::with_capacity(scale.activities),
+            activities: Vec::with_capacity(scale.activities),
             edges: Vec::new(),
             blocks: Vec::new(),
             readers: Vec::new(),
@@ -138,28 +133,27 @@ impl Town {
         };
         let volume = Skew::new(scale.actors, 50.0, 1.3);
         let ranked = shuffled(scale.actors, &mut random);
-        town.act(scale, &ids, (&volume, &ranked), &mut random);
-        town.tie(scale, &popularity(&ranked, &mut random), &mut random);
+        town.add_activities(scale, &ids, (&volume, &ranked), &mut random);
+        town.add_relations(scale, &popularity(&ranked, &mut random), &mut random);
         town
     }
 
-    /// When the first activity happened; everybody was here before.
+    /// The time of the first activity; all users registered before.
     pub(super) const fn begin_ms() -> u64 {
         BEGIN_MS
     }
 
-    /// Whose number this is; the star's, if nobody's.
+    /// Returns the user with a number, or else the star.
     pub(super) fn person(&self, number: usize) -> &Person {
-        // There always is a star.
+        // There is always a star.
         self.people.get(number).or_else(|| self.people.last()).unwrap_or_else(|| unreachable!())
     }
 
-    /// The nickname of somebody.
     pub(super) fn nickname(number: usize) -> String {
         format!("person{number}")
     }
 
-    /// The text of a post: one to four sentences, always the same.
+    /// Returns the text of a post: one to four sentences, the same in every run.
     pub(super) fn text(number: usize) -> String {
         const SENTENCES: [&str; 6] = [
             "Ran ten kilometres along the river before the sun was up.",
@@ -181,7 +175,7 @@ impl Town {
 }
 
 impl Person {
-    fn arrived(ids: &Ids, number: usize, is_anybody: bool, random: &mut SmallRng) -> Self {
+    fn new(ids: &IdGenerator, number: usize, is_anybody: bool, random: &mut SmallRng) -> Self {
         let (fate, shy): (f64, f64) = (random.random(), random.random());
         let status = match fate {
             ..0.002 => UserStatus::Deleted,
@@ -197,7 +191,7 @@ impl Person {
     }
 }
 
-/// All numbers below, in an order of chance: what is next to each other there is not so elsewhere.
+/// Returns all numbers below `count` in random order.
 fn shuffled(count: usize, random: &mut SmallRng) -> Vec<usize> {
     use rand::seq::SliceRandom;
     let mut numbers: Vec<usize> = (0..count).collect();
@@ -205,7 +199,7 @@ fn shuffled(count: usize, random: &mut SmallRng) -> Vec<usize> {
     numbers
 }
 
-/// How popular everybody is, given who does how much: who does more is followed more, by and large.
+/// Returns the popularity of each actor: with some noise, more active users have more followers.
 #[expect(clippy::cast_precision_loss, reason = "ranks stay far below 2^52")]
 fn popularity(ranked: &[usize], random: &mut SmallRng) -> Vec<f64> {
     const NOISE: f64 = 1.5;
@@ -230,13 +224,15 @@ mod tests {
     #[test]
     fn a_town_is_the_same_every_time_and_in_order() {
         let [one, other] = [0; 2].map(|_| Town::of(&Scale::of(true)));
-        assert!(one.told.iter().zip(&other.told).all(|(one, other)| one.id == other.id));
+        assert!(
+            one.activities.iter().zip(&other.activities).all(|(one, other)| one.id == other.id)
+        );
         assert_eq!(one.edges.len(), other.edges.len());
-        assert!(one.told.is_sorted_by_key(|told| (told.at_ms, told.id.clone())));
+        assert!(one.activities.is_sorted_by_key(|activity| (activity.at_ms, activity.id.clone())));
         let mut last = vec![0; one.people.len()];
-        for told in &one.told {
-            assert!(told.at_ms > last[told.actor], "later than all others of its actor");
-            last[told.actor] = told.at_ms;
+        for activity in &one.activities {
+            assert!(activity.at_ms > last[activity.actor], "later than all others of its actor");
+            last[activity.actor] = activity.at_ms;
         }
     }
 
@@ -244,11 +240,11 @@ mod tests {
     fn half_do_almost_nothing_and_some_things_are_not_for_everybody() {
         let town = Town::of(&Scale::of(true));
         let mut counts = vec![0_u32; town.people.len()];
-        town.told.iter().for_each(|told| counts[told.actor] += 1);
+        town.activities.iter().for_each(|activity| counts[activity.actor] += 1);
         let few = counts.iter().filter(|count| **count <= 3).count();
         assert!(few * 2 > town.people.len(), "{few} of {}", town.people.len());
         assert!(town.posts.iter().any(|post| post.is_deleted));
-        assert!(town.told.iter().any(|told| told.verb == Verb::Unshared));
+        assert!(town.activities.iter().any(|activity| activity.verb == Verb::Unshared));
         assert!(town.edges.iter().any(|edge| edge.is_muted));
         assert!(town.edges.iter().any(|edge| !edge.is_active));
         let fans = town.edges.iter().filter(|edge| edge.followee == town.star).count();

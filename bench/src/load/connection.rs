@@ -1,5 +1,4 @@
-//! One connection that is kept open, and the least that reads answers from it: whatever this costs is
-//! taken from the server, which is on the same machine.
+//! A minimal HTTP client on one open connection: it must be cheap, because it shares the machine with the server.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -7,12 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// What an answer has room in at first, in bytes.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The initial size of the response buffer.
 const ROOM: usize = 256 << 10;
 
-/// A connection that is kept open.
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: TcpStream,
@@ -23,12 +20,12 @@ impl Connection {
     pub(super) fn open(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).context("connecting to the server")?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
         Ok(Self { stream, buffer: vec![0; ROOM] })
     }
 
-    /// Sends a request as it is; gives the body of the answer, which must be a good one.
-    pub(super) fn ask(&mut self, request: &[u8]) -> Result<&[u8]> {
+    /// Sends the bytes of a request and returns the body of a successful response.
+    pub(super) fn request(&mut self, request: &[u8]) -> Result<&[u8]> {
         self.stream.write_all(request)?;
         let (mut read, mut whole) = (0, None);
         let (body, end) = loop {
@@ -46,23 +43,23 @@ impl Connection {
                 _ => {}
             }
         };
-        ensure!(read == end, "the server said more than it was asked");
-        self.buffer.get(body..end).context("an answer without a body")
+        ensure!(read == end, "the server sent more than one response");
+        self.buffer.get(body..end).context("a response without a body")
     }
 }
 
-/// Where the body of an answer begins and ends, once its head is there.
-fn extent(answer: &[u8]) -> Result<Option<(usize, usize)>> {
+/// Returns the start and end of a response's body, once its head is complete.
+fn extent(response: &[u8]) -> Result<Option<(usize, usize)>> {
     const END: &[u8] = b"\r\n\r\n";
-    let Some(head) = answer.windows(END.len()).position(|four| four == END) else {
+    let Some(head) = response.windows(END.len()).position(|four| four == END) else {
         return Ok(None);
     };
-    let text = std::str::from_utf8(answer.get(..head).unwrap_or_default())?;
+    let text = std::str::from_utf8(response.get(..head).unwrap_or_default())?;
     if !text.starts_with("HTTP/1.1 200 ") {
         bail!("the server answered {:?}", text.lines().next().unwrap_or_default());
     }
     let length = text.lines().find_map(|line| line.strip_prefix("content-length: "));
-    let length: usize = length.context("an answer of no length")?.parse()?;
+    let length: usize = length.context("a response without content-length")?.parse()?;
     let body = head + END.len();
     Ok(Some((body, body + length)))
 }
@@ -72,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_ends_where_it_says() {
+    fn the_content_length_ends_a_response() {
         let head = "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n";
         let whole = Some((head.len(), head.len() + 3));
         assert_eq!(extent(format!("{head}ok\n").as_bytes()).unwrap(), whole);

@@ -1,4 +1,4 @@
-//! Callers who do one thing after the other, each waiting for its acknowledgement.
+//! Concurrent callers that each wait for one acknowledgement before the next call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,19 +9,17 @@ use futures::future::try_join_all;
 
 use crate::samples::{Samples, rate};
 
-/// People, and posts to like and comment on, are so many: a power of two, see [`pair`].
-pub(crate) const CAST: u64 = 4096;
+/// The number of users, and of posts to like and comment on: a power of two, see [`pair`].
+pub(crate) const USERS: u64 = 4096;
 
-/// What callers did in a window.
 #[derive(Debug)]
-pub(crate) struct Done {
+pub(crate) struct CallStats {
     /// From the first call to the last acknowledgement.
     elapsed: Duration,
-    /// How long each call took.
     waits: Samples,
 }
 
-impl Done {
+impl CallStats {
     pub(crate) fn per_second(&self) -> f64 {
         rate(self.waits.len() as u64, self.elapsed)
     }
@@ -31,13 +29,12 @@ impl Done {
     }
 }
 
-/// Lets each caller act until the window ends. What they do is numbered by `next`, so that nothing is
-/// done twice.
-pub(crate) async fn together<A, F>(
+/// Runs callers until the window ends. `next` numbers the actions, so that none is repeated.
+pub(crate) async fn run_callers<A, F>(
     callers: Vec<A>,
     next: &Arc<AtomicU64>,
     window: Duration,
-) -> Result<Done>
+) -> Result<CallStats>
 where
     A: Fn(u64) -> F + Send + Sync + 'static,
     F: Future<Output = Result<()>> + Send,
@@ -49,9 +46,9 @@ where
             let mut waits = Samples::default();
             while started.elapsed() < window {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                let asked = Instant::now();
+                let called_at = Instant::now();
                 act(number).await?;
-                waits.add_since(asked);
+                waits.add_since(called_at);
             }
             Ok::<_, anyhow::Error>(waits)
         })
@@ -60,23 +57,23 @@ where
     for samples in try_join_all(tasks).await? {
         waits.extend(&samples?);
     }
-    Ok(Done { elapsed: started.elapsed(), waits })
+    Ok(CallStats { elapsed: started.elapsed(), waits })
 }
 
-/// Two different members of the cast for every number below some 16 million, no pair twice. The first
-/// takes turns with all others; whom the second is looks like chance.
+/// Returns two different users for every number below 16 million; no pair repeats. The first cycles through all
+/// users, and the second looks random.
 pub(crate) fn pair(number: u64) -> (usize, usize) {
-    let (one, round) = (number % CAST, number / CAST);
-    // An odd factor and a shift of a full circle: different rounds stay different.
+    let (one, round) = (number % USERS, number / USERS);
+    // An odd factor is a bijection modulo a power of two, so pairs of different rounds differ.
     let shift = one.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-    let further = 1 + (round + shift) % (CAST - 1);
-    let one = one.wrapping_mul(0x5851_F42D) % CAST;
-    (place(one), place(one + further))
+    let further = 1 + (round + shift) % (USERS - 1);
+    let one = one.wrapping_mul(0x5851_F42D) % USERS;
+    (user_index(one), user_index(one + further))
 }
 
-/// The member of the cast that a number stands for, in turn.
-pub(crate) fn place(number: u64) -> usize {
-    usize::try_from(number % CAST).unwrap_or(0)
+/// Returns the index of the user for a number, in turn.
+pub(crate) fn user_index(number: u64) -> usize {
+    usize::try_from(number % USERS).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Follows in Postgres: one statement each, with the same indexes and counters.
+//! Follows in Postgres: one statement per follow, with the same indexes and counters.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -9,11 +9,11 @@ use roundtable_model::UserId;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
-use super::callers::{Done, pair, together};
+use super::callers::{CallStats, pair, run_callers};
 use crate::postgres::Server;
 
-/// The key is the index by follower. Counters are rows of their own, as ours are, in pages with room
-/// for updates that touch no index.
+/// The key is the index by follower. Counters are separate rows, like ours, in pages with space for updates that
+/// touch no index.
 const SCHEMA: &str = "
     CREATE TABLE follows (
         follower text COLLATE \"C\" NOT NULL, followee text COLLATE \"C\" NOT NULL,
@@ -45,16 +45,16 @@ const FOLLOW: &str = "
     UPDATE followers SET count = count + 1 FROM edge WHERE person = edge.followee
 ";
 
-/// Somebody as the statement knows them.
+/// A user as a parameter of the statement.
 #[derive(Debug)]
 struct Person {
     id: String,
     nickname: String,
 }
 
-/// The same people as ours, in a server of our own.
+/// A Postgres server with the same users as ours.
 pub(super) struct Postgres {
-    // Connections go before the server does.
+    // Declared first: connections must be dropped before the server.
     runtime: Runtime,
     people: Arc<[Person]>,
     done: Arc<AtomicU64>,
@@ -64,7 +64,7 @@ pub(super) struct Postgres {
 impl Postgres {
     pub(super) const NAME: &'static str = "Postgres";
 
-    /// Makes the tables, and a row of each counter for everybody.
+    /// Creates the tables, with all counter rows.
     pub(super) fn fill(server: Server, people: &[UserId]) -> Result<Self> {
         let person = |(number, id): (usize, &UserId)| {
             let (id, nickname) = (id.to_string(), format!("person{number}"));
@@ -76,7 +76,7 @@ impl Postgres {
         let postgres = Self { runtime, people, done, server };
         postgres.runtime.block_on(async {
             let client = postgres.connect().await?;
-            client.batch_execute(SCHEMA).await.context("making the tables")?;
+            client.batch_execute(SCHEMA).await.context("creating the tables")?;
             let ids: Vec<&str> = postgres.people.iter().map(|person| &*person.id).collect();
             for counter in ["following", "followers"] {
                 let insert = format!("INSERT INTO {counter} SELECT unnest($1::text[]), 0");
@@ -90,8 +90,8 @@ impl Postgres {
         Ok(postgres)
     }
 
-    /// Lets so many callers follow until the window ends, each on a connection of their own.
-    pub(super) fn follow_for(&self, callers: usize, window: Duration) -> Result<Done> {
+    /// Follows from concurrent callers until the window ends, each on its own connection.
+    pub(super) fn follow_for(&self, callers: usize, window: Duration) -> Result<CallStats> {
         self.runtime.block_on(async {
             let mut each = Vec::new();
             for _ in 0..callers {
@@ -106,11 +106,11 @@ impl Postgres {
                     }
                 });
             }
-            together(each, &self.done, window).await
+            run_callers(each, &self.done, window).await
         })
     }
 
-    /// Whether every follow was counted, on both sides.
+    /// Checks that every follow was counted on both sides.
     pub(super) fn check(&self) -> Result<()> {
         self.runtime.block_on(async {
             let client = self.connect().await?;
@@ -131,8 +131,8 @@ impl Postgres {
     async fn connect(&self) -> Result<Client> {
         let mut config = Config::new();
         config.host_path(self.server.socket()).user("bench").dbname("postgres");
-        let (client, connection) = config.connect(NoTls).await.context("reaching Postgres")?;
-        // It ends with the client.
+        let (client, connection) = config.connect(NoTls).await.context("connecting to Postgres")?;
+        // The task ends when the client is dropped.
         tokio::spawn(connection);
         Ok(client)
     }
@@ -145,8 +145,8 @@ async fn one_follow(
     number: u64,
 ) -> Result<()> {
     let (me, them) = pair(number);
-    let me = people.get(me).context("there is no such person")?;
-    let them = people.get(them).context("there is no such person")?;
+    let me = people.get(me).context("unknown user")?;
+    let them = people.get(them).context("unknown user")?;
     let now = SystemTime::now();
     let counted =
         client.execute(follow, &[&me.id, &them.id, &me.nickname, &them.nickname, &now]).await?;

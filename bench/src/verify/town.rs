@@ -1,5 +1,4 @@
-//! A town of any size in which everything adds up: people with their names, follows, groups, posts and
-//! what others did with them, and every counter.
+//! A consistent town of any size: users with their names, follows, groups, posts, comments, likes and all counters.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,39 +13,39 @@ use roundtable_model::entities::{
     UserCounter,
 };
 use roundtable_model::{
-    CommentId, Core, Entity, Expiry, FollowStatus, GroupId, Ids, LoginAttempts, MemberStatus, Ops,
-    PostId, Shard, Shards, Time, UserCount, UserId, samples,
+    CommentId, Core, Entity, Expiry, FollowStatus, GroupId, IdGenerator, LoginAttempts,
+    MemberStatus, Ops, PostId, Shard, Shards, Time, UserCount, UserId, samples,
 };
 use roundtable_table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_table::{BatchWrite, Item, ManualClock, Store, Table, Update};
 
 use crate::progress::Progress;
 
-/// Items that a person brings along, more or less.
+/// The approximate number of items per user.
 const ITEMS_EACH: u64 = 38;
-/// Batches on their way at the same time.
+/// Concurrent batches.
 const BATCHES_AT_ONCE: usize = 64;
-/// People of one group.
+/// Users of one group.
 const GROUP: u64 = 50;
-/// Whom everybody follows: those who come so many places later.
+/// Every user follows the users at these distances.
 const FOLLOWS: [u64; 10] = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
 const BEGIN_MS: u64 = 1_737_991_800_000;
 
-/// Everybody by number, and what is known of them.
-struct Cast {
+/// The users by number, with the ids of their items.
+struct TownUsers {
     users: Vec<UserId>,
     posts: Vec<PostId>,
     comments: Vec<[CommentId; 6]>,
     score: ScoreSettings,
 }
 
-/// Makes a town in a directory; gives the number of its items.
+/// Creates a town in a directory; returns the number of items.
 pub(super) fn make(dir: &Path, items: u64) -> Result<u64> {
     let engine = Engine::open(dir, Options::default())?;
     let store = Store::new(engine.clone());
     let people = (items / ITEMS_EACH).max(200);
-    let cast = Cast::of(people);
-    let progress = Progress::new("making a town", people);
+    let users = TownUsers::of(people);
+    let progress = Progress::new("creating a town", people);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let made = runtime.block_on(async {
         let core = store.create_table(Core::SHAPE.definition(Core::SHAPE.name)).await?;
@@ -55,7 +54,7 @@ pub(super) fn make(dir: &Path, items: u64) -> Result<u64> {
         }
         let items = (0..people).flat_map(|nth| {
             progress.add(1);
-            cast.person(nth)
+            users.person(nth)
         });
         write(&core, items).await
     })?;
@@ -64,12 +63,12 @@ pub(super) fn make(dir: &Path, items: u64) -> Result<u64> {
     Ok(made)
 }
 
-/// Makes one counter wrong by one.
+/// Changes one counter by one.
 pub(super) fn miscount(dir: &Path) -> Result<()> {
     let engine = Engine::open(dir, Options::default())?;
     let core = Store::new(engine.clone()).table_as(Core::SHAPE.definition(Core::SHAPE.name));
-    let somebody = Cast::of(200).users.into_iter().nth(77).unwrap_or_else(|| samples::user().id);
-    let counter = UserCounter::at(&somebody, &UserCount::Followers, &Shard::ZERO);
+    let user = TownUsers::of(200).users.into_iter().nth(77).unwrap_or_else(|| samples::user().id);
+    let counter = UserCounter::at(&user, &UserCount::Followers, &Shard::ZERO);
     let update = Update::new(counter).add("count", 1);
     tokio::runtime::Builder::new_current_thread().build()?.block_on(core.update(update))?;
     drop(core);
@@ -94,11 +93,11 @@ async fn write(core: &Table, items: impl Iterator<Item = Item>) -> Result<u64> {
     Ok(made)
 }
 
-impl Cast {
+impl TownUsers {
     fn of(people: u64) -> Self {
-        let ids = Ids::new(Arc::new(ManualClock::at_ms(BEGIN_MS)), [5; 32]);
+        let ids = IdGenerator::new(Arc::new(ManualClock::at_ms(BEGIN_MS)), [5; 32]);
         let begin = Time::from_ms(BEGIN_MS);
-        // Each list has a time of its own, so that people are the same in a town of any size.
+        // Each list has its own time, so that users are the same in a town of any size.
         let made = |list: u64, nth: u64| begin.plus_ms(list * 1_000_000_000 + nth);
         let users = (0..people).map(|nth| ids.next_at(made(0, nth))).collect();
         let posts = (0..people).map(|nth| ids.next_at(made(1, nth))).collect();
@@ -111,13 +110,13 @@ impl Cast {
         self.users.len() as u64
     }
 
-    /// Somebody so many places later.
+    /// The user at a distance.
     fn later(&self, nth: u64, places: u64) -> UserId {
         let at = usize::try_from((nth + places) % self.people()).unwrap_or(0);
         self.users.get(at).cloned().unwrap_or_else(|| samples::user().id)
     }
 
-    /// Everything that comes with one person.
+    /// All items of one user.
     fn person(&self, nth: u64) -> Vec<Item> {
         let mut items = self.profile(nth);
         items.extend(self.graph(nth));
@@ -223,7 +222,7 @@ impl Cast {
         items
     }
 
-    /// The first comment, the answers to it, and what people think of it.
+    /// The first comment with its replies and likes.
     fn comments(&self, nth: u64, post: &PostId, ids: &[CommentId; 6]) -> Vec<Item> {
         let count = usize::try_from(nth % 7).unwrap_or(0);
         let Some(first) = ids.first().filter(|_| count > 0) else { return Vec::new() };

@@ -1,168 +1,174 @@
-//! `roundtable admin …`: what whoever runs an installation can do to it without an account.
+//! `roundtable admin …`: administration of an installation without an account.
 
 use std::io::Write;
 
 use clap::{Args, Subcommand, ValueEnum};
-use roundtable_server::{Answer, Letter, Order};
+use roundtable_server::{AdminCommand, AdminReply, DeadLetterSummary};
 
-use crate::Outcome;
-use crate::failure::Failure;
-use crate::reach::Reach;
-use crate::settings::named;
+use crate::CommandOutcome;
+use crate::config_args::choice_name;
+use crate::error::CommandError;
+use crate::installation::InstallationArgs;
 
-/// What can be done.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Gives somebody a role: the first admin has no other way to become one
+pub(crate) enum AdminSubcommand {
+    /// Gives a user a role; the only way to make the first admin
     #[command(after_help = "\
-It takes effect at once; a token from before is good for the old roles until it is renewed.
+The role is stored at once; a user who is signed in gets it with the next access token.
 
 Examples:
   roundtable admin grant ana admin
   roundtable admin grant ana moderator --store dynamodb --config roundtable.toml")]
-    Grant(Grant),
-    /// Looks after dead letters: changes and jobs that failed too often
+    Grant(GrantArgs),
+    /// Lists, shows and retries dead letters: changes and jobs that failed too often
     #[command(subcommand)]
-    Dlq(Dlq),
-    /// Has somebody's activities copied into the feeds of their followers
+    Dlq(DlqSubcommand),
+    /// Turns fan-out on for a user or group: activities are copied into followers' feeds
     ///
-    /// What feeds show does not depend on it, only what it costs. It stays so until it is taken back.
+    /// Feeds show the same with or without it; only the cost differs. It stays on until `demote`.
     #[command(after_help = "Examples:\n  \
                             roundtable admin promote ana\n  \
                             roundtable admin promote ana --data /var/lib/roundtable")]
-    Promote(About),
-    /// Has somebody's activities copied no more: their followers look them up
+    Promote(PromoteArgs),
+    /// Turns fan-out off for a user or group: followers look activities up
     #[command(after_help = "Example:\n  roundtable admin demote ana")]
-    Demote(About),
+    Demote(PromoteArgs),
 }
 
-/// Who gets which role.
 #[derive(Args, Debug)]
-pub(crate) struct Grant {
-    /// What they are called
+pub(crate) struct GrantArgs {
+    /// The user's nickname
     nickname: String,
-    /// Which role
+    /// The role to add
     #[arg(value_enum)]
-    role: Role,
+    role: GrantedRole,
     #[command(flatten)]
-    reach: Reach,
+    installation: InstallationArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Role {
-    /// Decides about content
+enum GrantedRole {
+    /// Decides moderation cases
     Moderator,
-    /// May do everything
+    /// Has every permission
     Admin,
 }
 
-/// Whom it is about.
 #[derive(Args, Debug)]
-pub(crate) struct About {
-    /// The nickname or id of a person, or the id of a group
+pub(crate) struct PromoteArgs {
+    /// A user's nickname or id, or a group's id
     subject: String,
     #[command(flatten)]
-    reach: Reach,
+    installation: InstallationArgs,
 }
 
-/// What can be done about dead letters.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Dlq {
-    /// Lists them, the oldest of each queue first
+pub(crate) enum DlqSubcommand {
+    /// Lists dead letters, the oldest of each queue first
     #[command(after_help = "\
-Exit status: 0 there are none, 1 there are some, or it failed.
+Exit status: 0 no dead letters, 1 some dead letters, or an error.
 
 Example:
   roundtable admin dlq list")]
-    List(Reach),
-    /// Shows one, with what it is about
+    List(InstallationArgs),
+    /// Shows one dead letter with the change or job that failed
     #[command(after_help = "\
 Example, with a name from the list:
   roundtable admin dlq show fan-out/2026-01-31T12:00:00.000Z/01KG…")]
-    Show(Named),
-    /// Tries one of them again, or all
+    Show(DlqShowArgs),
+    /// Retries one dead letter, or all
     #[command(after_help = "\
-Exit status: 0 all are gone, 1 some failed again and are still there.
+Exit status: 0 all succeeded, 1 some failed again and remain.
 
 Examples:
   roundtable admin dlq redrive
   roundtable admin dlq redrive fan-out/2026-01-31T12:00:00.000Z/01KG…")]
-    Redrive(Redrive),
+    Redrive(DlqRedriveArgs),
 }
 
-/// Which letter.
 #[derive(Args, Debug)]
-pub(crate) struct Named {
-    /// Its name, as `list` has it
+pub(crate) struct DlqShowArgs {
+    /// The dead letter's name, as `list` prints it
     name: String,
     #[command(flatten)]
-    reach: Reach,
+    installation: InstallationArgs,
 }
 
-/// Which letters.
 #[derive(Args, Debug)]
-pub(crate) struct Redrive {
-    /// The name of one, as `list` has it [default: all]
+pub(crate) struct DlqRedriveArgs {
+    /// The dead letter's name, as `list` prints it [default: all]
     name: Option<String>,
-    /// Of all, at most so many
+    /// Retries at most N when no name is given
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     max: usize,
     #[command(flatten)]
-    reach: Reach,
+    installation: InstallationArgs,
 }
 
-/// Carries a command out; what it has to say goes to `out`.
-pub(crate) fn run(command: Command, out: &mut impl Write) -> Result<Outcome, Failure> {
-    let (reach, order) = match command {
-        Command::Grant(Grant { nickname, role, reach }) => {
-            (reach, Order::Grant { nickname, role: named(role) })
+pub(crate) fn run(
+    command: AdminSubcommand,
+    out: &mut impl Write,
+) -> Result<CommandOutcome, CommandError> {
+    let (installation, command) = match command {
+        AdminSubcommand::Grant(GrantArgs { nickname, role, installation }) => {
+            (installation, AdminCommand::Grant { nickname, role: choice_name(role) })
         }
-        Command::Promote(About { subject, reach }) => {
-            (reach, Order::Promote { subject, enabled: true })
+        AdminSubcommand::Promote(PromoteArgs { subject, installation }) => {
+            (installation, AdminCommand::Promote { subject, enabled: true })
         }
-        Command::Demote(About { subject, reach }) => {
-            (reach, Order::Promote { subject, enabled: false })
+        AdminSubcommand::Demote(PromoteArgs { subject, installation }) => {
+            (installation, AdminCommand::Promote { subject, enabled: false })
         }
-        Command::Dlq(Dlq::List(reach)) => (reach, Order::Letters),
-        Command::Dlq(Dlq::Show(Named { name, reach })) => (reach, Order::Letter { name }),
-        Command::Dlq(Dlq::Redrive(Redrive { name, max, reach })) => {
-            (reach, Order::Redrive { name, max })
+        AdminSubcommand::Dlq(DlqSubcommand::List(installation)) => {
+            (installation, AdminCommand::ListDeadLetters)
         }
+        AdminSubcommand::Dlq(DlqSubcommand::Show(DlqShowArgs { name, installation })) => {
+            (installation, AdminCommand::ShowDeadLetter { name })
+        }
+        AdminSubcommand::Dlq(DlqSubcommand::Redrive(DlqRedriveArgs {
+            name,
+            max,
+            installation,
+        })) => (installation, AdminCommand::Redrive { name, max }),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let carried_out = reach.installation()?.carry_out(order);
-    let answer = runtime.map_err(Failure::Start)?.block_on(carried_out)?;
-    tell(&answer, out)
+    let execution = installation.resolve()?.execute(command);
+    let reply = runtime.map_err(CommandError::Start)?.block_on(execution)?;
+    print(&reply, out)
 }
 
-fn tell(answer: &Answer, out: &mut impl Write) -> Result<Outcome, Failure> {
-    match answer {
-        Answer::Granted { roles } => writeln!(out, "roles: {}", roles.join(", "))?,
-        Answer::Letters { letters, total } => {
-            for Letter { name, error, attempts } in letters {
-                writeln!(out, "{name}\n    after {attempts} tries: {error}")?;
+fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
+    match reply {
+        AdminReply::Granted { roles } => writeln!(out, "roles: {}", roles.join(", "))?,
+        AdminReply::DeadLetters { dead_letters, total } => {
+            for DeadLetterSummary { name, error, attempts } in dead_letters {
+                writeln!(out, "{name}\n    after {attempts} attempts: {error}")?;
             }
-            match total - letters.len().min(*total) {
+            match total - dead_letters.len().min(*total) {
                 0 => writeln!(out, "{total} dead letters")?,
                 more => writeln!(out, "… and {more} more; {total} dead letters")?,
             }
             if *total > 0 {
-                return Ok(Outcome::Found);
+                return Ok(CommandOutcome::Findings);
             }
         }
-        Answer::Letter { letter, about } => {
-            let Letter { name, error, attempts } = letter;
-            writeln!(out, "{name}\nafter {attempts} tries: {error}\n\n{about}")?;
+        AdminReply::DeadLetter { dead_letter, about } => {
+            let DeadLetterSummary { name, error, attempts } = dead_letter;
+            writeln!(out, "{name}\nafter {attempts} attempts: {error}\n\n{about}")?;
         }
-        Answer::Redriven { done, failed } => {
-            writeln!(out, "{done} are gone, {failed} failed again")?;
+        AdminReply::Redriven { done, failed } => {
+            writeln!(out, "{done} succeeded, {failed} failed again")?;
             if *failed > 0 {
-                return Ok(Outcome::Found);
+                return Ok(CommandOutcome::Findings);
             }
         }
-        Answer::Promoted { subject, enabled: true } => writeln!(out, "{subject} is promoted")?,
-        Answer::Promoted { subject, enabled: false } => writeln!(out, "{subject} is demoted")?,
-        Answer::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
+        AdminReply::Promoted { subject, enabled: true } => {
+            writeln!(out, "{subject}: fan-out is on")?
+        }
+        AdminReply::Promoted { subject, enabled: false } => {
+            writeln!(out, "{subject}: fan-out is off")?
+        }
+        AdminReply::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
     }
-    Ok(Outcome::Well)
+    Ok(CommandOutcome::Success)
 }

@@ -1,9 +1,9 @@
-//! `roundtable demo`: serves a fresh sample town.
+//! `roundtable demo`: builds and serves a sample town.
 
-mod acts;
-mod hours;
+mod clock;
 mod names;
 mod people;
+mod steps;
 mod story;
 mod talk;
 mod topics;
@@ -20,57 +20,55 @@ use clap::Args;
 use roundtable_server::{Configuration, Server, StartError};
 
 use self::people::LOGINS;
-use crate::Outcome;
-use crate::failure::Failure;
-use crate::progress::Shown;
-use crate::serve::{log, to_the_end, told_to_stop};
+use crate::CommandOutcome;
+use crate::error::CommandError;
+use crate::progress::ProgressDisplay;
+use crate::serve::{run_to_end, start_logging, stop_requested};
 
-/// What every embedded store has in its directory.
-const LOCK: &str = "lock";
-/// The smallest town, and the largest that makes sense.
-const PEOPLE: std::ops::RangeInclusive<i64> = 10..=100_000;
+/// A file in the directory of every embedded store.
+const LOCK_FILE: &str = "lock";
+const PEOPLE_RANGE: std::ops::RangeInclusive<i64> = 10..=100_000;
 
-/// Which town.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The town is made through the services, as people would have made it, over three weeks that end now:
-names, posts, comments, groups, goals, quests and chats. It is the same town every time, and it is
-forgotten when the server stops, unless --data says where it shall stay.
+The town is built through the services, as users would have, over three weeks that end now: names,
+posts, comments, groups, goals, quests and chats. It is the same town every time, and it is deleted
+when the server stops, unless --data is given.
 
-Three logins are printed, with three queries to try. Nobody knows the password of anybody else.
+Three logins are printed, with three queries to try. All other passwords are random.
 
 Examples:
   roundtable demo
   roundtable demo --people 200 --listen 127.0.0.1:4001
   roundtable demo --data town && roundtable serve --data town")]
-pub(crate) struct Demo {
-    /// How many people live there
+pub(crate) struct DemoArgs {
+    /// The number of users
     #[arg(long, value_name = "N", default_value_t = 2_000)]
-    #[arg(value_parser = clap::value_parser!(u32).range(PEOPLE))]
+    #[arg(value_parser = clap::value_parser!(u32).range(PEOPLE_RANGE))]
     people: u32,
-    /// Where it shall stay: a directory that is empty, or is not there yet [default: a temporary one]
+    /// Keeps the town in this directory, empty or missing [default: a temporary one]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where to listen
+    /// The address to listen at
     #[arg(long, value_name = "ADDRESS:PORT")]
     #[arg(default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, 4000)))]
     listen: SocketAddr,
 }
 
-impl Demo {
-    pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
+impl DemoArgs {
+    pub(crate) fn run(self, out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
         let mut configuration = Configuration::default();
-        // Those who write at the same time try again, and say so.
+        // Concurrent writers retry, which is logged as warnings.
         configuration.process.log.level = String::from("warn,roundtable_streams=error");
         configuration.process.graphql.xray = true;
         configuration.process.http.listen = self.listen;
-        log(&configuration.process.log)?;
-        // Better now than after the town is built.
+        start_logging(&configuration.process.log)?;
+        // Fails now rather than after the town is built.
         let (address, free) = (self.listen, TcpListener::bind(self.listen));
         free.map_err(|error| StartError::Listen { address, error })?;
         let temporary = match &self.data {
             Some(data) => return self.serve(data, configuration, out),
-            None => tempfile::tempdir().map_err(Failure::Start)?,
+            None => tempfile::tempdir().map_err(CommandError::Start)?,
         };
         self.serve(temporary.path(), configuration, out)
     }
@@ -80,67 +78,72 @@ impl Demo {
         data: &Path,
         mut configuration: Configuration,
         out: &mut impl Write,
-    ) -> Result<Outcome, Failure> {
-        let was_there = vacant(data)?;
+    ) -> Result<CommandOutcome, CommandError> {
+        let existed = check_empty(data)?;
         data.clone_into(&mut configuration.process.store.data);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(Failure::Start)?;
-        let mut enough = pin!(told_to_stop()?);
-        let (started, progress) = (Instant::now(), Shown::new());
-        let built = runtime.block_on(async {
+        let runtime = runtime.map_err(CommandError::Start)?;
+        let mut stop = pin!(stop_requested()?);
+        let (started, progress) = (Instant::now(), ProgressDisplay::new());
+        let result = runtime.block_on(async {
             tokio::select! {
                 built = town::build(data, self.people as usize, &progress) => built,
-                () = &mut enough => Err(Failure::Stopped),
+                () = &mut stop => Err(CommandError::Interrupted),
             }
         });
         progress.finish();
-        if let Err(failure) = built {
-            // Whoever is still at work on it goes first.
+        if let Err(error) = result {
+            // Stops all tasks that still write to the directory.
             drop(runtime);
-            clear(data, was_there);
-            return Err(failure);
+            remove_unfinished(data, existed);
+            return Err(error);
         }
         let (people, seconds) = (self.people, started.elapsed().as_secs_f64());
-        to_the_end(runtime, async {
+        run_to_end(runtime, async {
             let server = Box::pin(Server::open(configuration)).await?;
             writeln!(out, "A town of {people} people, built in {seconds:.1} seconds.\n")?;
-            welcome(out, server.url())?;
+            print_welcome(out, server.url())?;
             out.flush()?;
-            server.run(enough).await;
-            Ok(Outcome::Well)
+            server.run(stop).await;
+            Ok(CommandOutcome::Success)
         })
     }
 }
 
-/// Whether the directory for a town is there; it must be empty then.
-fn vacant(data: &Path) -> Result<bool, Failure> {
+/// Returns whether the directory exists; it must be empty then.
+fn check_empty(data: &Path) -> Result<bool, CommandError> {
     let entries = match fs::read_dir(data) {
         Ok(entries) => entries.count(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(Failure::file(data)(error)),
+        Err(error) => return Err(CommandError::file(data)(error)),
     };
     if entries == 0 {
         return Ok(true);
     }
     let path = data.to_owned();
-    let is_store = data.join(LOCK).exists();
-    Err(if is_store { Failure::Inhabited { path } } else { Failure::NotEmpty { path } })
+    let is_store = data.join(LOCK_FILE).exists();
+    Err(if is_store { CommandError::StoreExists { path } } else { CommandError::NotEmpty { path } })
 }
 
-/// Of a town that was not finished nothing is left.
-fn clear(data: &Path, was_there: bool) {
-    let mut made: Vec<PathBuf> = vec![data.to_owned()];
-    if was_there {
-        made = fs::read_dir(data).into_iter().flatten().flatten().map(|made| made.path()).collect();
+/// Removes an unfinished town.
+fn remove_unfinished(data: &Path, existed: bool) {
+    let mut created: Vec<PathBuf> = vec![data.to_owned()];
+    if existed {
+        created = fs::read_dir(data)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|created| created.path())
+            .collect();
     }
-    for path in made {
-        // Whatever cannot be taken away is in the way of the next one, which says so.
+    for path in created {
+        // A file that cannot be removed makes the next run fail with its own message.
         let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
 }
 
-/// Where everything is, and what to try first.
-fn welcome(out: &mut impl Write, url: &str) -> Result<(), Failure> {
+/// Prints the addresses, logins and sample queries.
+fn print_welcome(out: &mut impl Write, url: &str) -> Result<(), CommandError> {
     writeln!(out, "  console  {url}/\n  GraphQL  {url}/graphql\n")?;
     writeln!(out, "Sign in as")?;
     for login in &LOGINS {
@@ -155,7 +158,6 @@ fn welcome(out: &mut impl Write, url: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What to try first.
 const QUERIES: [&str; 3] = [
     r#"mutation { login(email: "wren@example.com", password: "wren at the table") { accessToken } }"#,
     "{ listPopularPosts(limit: 5) { items { content author { nickname } likeCount commentCount } } }",

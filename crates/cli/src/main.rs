@@ -1,21 +1,21 @@
-//! `roundtable`: the only binary. It reads the command line, calls what does the work, and tells how it
-//! went: 0 when all is well, 1 when something was found, differs or failed, 2 when it was called wrongly.
+//! `roundtable`: the only binary. It parses the command line, calls the code that does the work, and
+//! exits with 0 for success, 1 for findings, differences or failures, 2 for a wrong command line.
 //!
-//! It does no work of its own and keeps no rules.
+//! It does no work of its own and holds no domain rules.
 
 mod admin;
 mod backup;
 mod completions;
+mod config_args;
 mod demo;
-mod failure;
-mod names;
-mod place;
+mod error;
+mod installation;
 mod progress;
-mod reach;
 mod schema;
 mod serve;
-mod settings;
+mod store_args;
 mod table;
+mod table_name_args;
 mod transfer;
 mod verify;
 mod xray;
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -34,16 +34,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Debug, Parser)]
 #[command(name = "roundtable", version, arg_required_else_help = true)]
 #[command(after_help = "\
-To look around first, with people, posts and logins that are made up:
+To try it with sample users, posts and logins:
   roundtable demo
 
-To begin in earnest, with everything in the directory `data`, and to make somebody who signed up an admin:
+To start for real, with everything in the directory `data`, and to make a registered user an admin:
   roundtable serve
   roundtable admin grant ana admin
 
-Every command tells more with --help.
+Every command explains more with --help.
 
-Exit status: 0 all is well, 1 something was found, differs or failed, 2 the command line is wrong.")]
+Exit status: 0 success, 1 something was found, differs or failed, 2 the command line is wrong.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -51,58 +51,56 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Runs the server, until it is told to stop
+    /// Runs the server until it is stopped
     ///
-    /// Without any flags: on this machine alone, with everything in the directory `data`.
-    Serve(serve::Serve),
-    /// Serves a fresh sample town, with people in it and logins to try
-    Demo(demo::Demo),
-    /// Prints what can be asked of the server, as a GraphQL schema
-    #[command(after_help = "For tools that make code of it:\n  \
+    /// Without flags it listens on this machine alone and stores everything in the directory `data`.
+    Serve(serve::ServeArgs),
+    /// Builds and serves a sample town, with users and logins to try
+    Demo(demo::DemoArgs),
+    /// Prints the GraphQL schema of the API
+    #[command(after_help = "For tools that generate code from it:\n  \
                             roundtable schema > schema.graphql")]
     Schema,
-    /// The tables: their design, its weak points, their cost, and how they are made
+    /// Shows, checks and creates the tables: design, weak points, cost, definitions
     #[command(subcommand)]
-    Table(table::Command),
-    /// Checks that the store holds what it must: counters, unique names, indexes, stream, checksums
+    Table(table::TableSubcommand),
+    /// Checks the store for consistency: counters, unique names, indexes, stream, checksums
     ///
-    /// The store must be quiet. An embedded one must not be open elsewhere: stop the server first. What a
-    /// server had not come to is done before the look, unless told otherwise.
-    Verify(verify::Verify),
-    /// Copies an embedded store, while it is in use
-    Backup(backup::Backup),
-    /// Makes a data directory out of a copy, as it was at any time that the copy covers
-    Restore(backup::RestoreTo),
-    /// Writes all tables down as lines of DynamoDB's JSON
-    Export(transfer::Export),
-    /// Reads all tables in again, from lines of DynamoDB's JSON
-    Import(transfer::Import),
-    /// Runs a query against a server, and tells what it cost: operations, units, price
-    Xray(xray::Xray),
-    /// Gives roles, looks after dead letters, promotes: without an account, by whoever runs this
+    /// No other process may write meanwhile. An embedded store must not be open elsewhere: stop the
+    /// server first. Pending changes are processed before the check, unless --no-drain is given.
+    Verify(verify::VerifyArgs),
+    /// Copies an embedded store while it is in use
+    Backup(backup::BackupArgs),
+    /// Creates a data directory from a backup, as of any time that the backup covers
+    Restore(backup::RestoreArgs),
+    /// Exports all tables as lines of DynamoDB JSON
+    Export(transfer::ExportArgs),
+    /// Imports all tables from lines of DynamoDB JSON
+    Import(transfer::ImportArgs),
+    /// Runs a query against a server and shows its cost: operations, units, price
+    Xray(xray::XrayArgs),
+    /// Administers an installation without an account: roles, dead letters, fan-out
     ///
-    /// A running server is reached through a socket in its data directory, which only its own user can
-    /// open. Otherwise, and on DynamoDB, it is done on the store itself.
+    /// A running server is reached through a socket in its data directory, which only the server's own
+    /// user can open. Without a server, and on DynamoDB, the command works on the store itself.
     #[command(subcommand)]
-    Admin(admin::Command),
-    /// Prints what a shell needs to complete these commands
-    Completions(completions::Completions),
+    Admin(admin::AdminSubcommand),
+    /// Prints a completion script for a shell
+    Completions(completions::CompletionsArgs),
 }
 
-/// How a command went, when it could be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    /// All is well.
-    Well,
-    /// It found something that somebody has to look at, and said so.
-    Found,
+enum CommandOutcome {
+    Success,
+    /// The command found problems, and has printed them.
+    Findings,
 }
 
 fn main() -> ExitCode {
     roundtable_server::keep_freed_memory();
     let cli = Cli::parse();
     let mut out = BufWriter::new(io::stdout().lock());
-    let done = match cli.command {
+    let result = match cli.command {
         Command::Serve(serve) => serve.run(),
         Command::Demo(demo) => demo.run(&mut out),
         Command::Schema => schema::run(&mut out),
@@ -116,23 +114,24 @@ fn main() -> ExitCode {
         Command::Admin(command) => admin::run(command, &mut out),
         Command::Completions(completions) => completions.run(&mut out),
     };
-    let done = done.and_then(|outcome| {
+    let result = result.and_then(|outcome| {
         out.flush()?;
         Ok(outcome)
     });
-    match done {
-        Ok(Outcome::Well) => ExitCode::SUCCESS,
-        Ok(Outcome::Found) => ExitCode::FAILURE,
-        // Whoever read has seen enough: `roundtable table doc | head`.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+    match result {
+        Ok(CommandOutcome::Success) => ExitCode::SUCCESS,
+        Ok(CommandOutcome::Findings) => ExitCode::FAILURE,
+        // The reader has closed the pipe, as in `roundtable table doc
+        //  head`.
+        Err(CommandError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
-        Err(Failure::Usage(error)) => error.exit(),
-        Err(failure) => {
-            // What was done before it comes first.
+        Err(CommandError::Usage(error)) => error.exit(),
+        Err(error) => {
+            // Earlier output comes before the error.
             let _ = out.flush();
-            // With nowhere to complain to, the status has to do.
-            let _ = writeln!(io::stderr(), "roundtable: {failure}");
+            // If standard error is closed too, the exit status has to do.
+            let _ = writeln!(io::stderr(), "roundtable: {error}");
             ExitCode::FAILURE
         }
     }

@@ -1,44 +1,39 @@
-//! How far long work has come: a bar on a terminal, and elsewhere a plain line now and then, so that
-//! quick work says nothing.
+//! Progress of long commands: a bar on a terminal, elsewhere a line every few seconds, so that quick
+//! commands print nothing.
 
 use std::io::{self, IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
-use roundtable_verify::Progress;
+use roundtable_verify::ProgressReporter;
 
-/// Between plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// Where the amount of work is known.
+/// For a known amount of work.
 const BAR: &str = "{msg:40} {wide_bar} {human_pos}/{human_len} {eta}";
-/// Where it is not.
+/// For an unknown amount of work.
 const SPINNER: &str = "{msg:40} {spinner} {human_pos} {per_sec}";
 
-/// Shows progress on standard error.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ProgressDisplay {
     bar: Option<ProgressBar>,
-    plain: Mutex<Plain>,
+    plain: Mutex<PlainProgress>,
 }
 
-/// What the plain lines tell.
 #[derive(Debug)]
-struct Plain {
+struct PlainProgress {
     what: String,
     done: u64,
     last_line: Instant,
 }
 
-impl Shown {
-    /// Nothing yet.
+impl ProgressDisplay {
     pub(crate) fn new() -> Self {
         let bar = io::stderr().is_terminal().then(ProgressBar::new_spinner);
-        let plain = Plain { what: String::new(), done: 0, last_line: Instant::now() };
+        let plain = PlainProgress { what: String::new(), done: 0, last_line: Instant::now() };
         Self { bar, plain: Mutex::new(plain) }
     }
 
-    /// Takes the bar away.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -46,7 +41,7 @@ impl Shown {
     }
 }
 
-impl Progress for Shown {
+impl ProgressReporter for ProgressDisplay {
     fn stage(&self, what: &str, total: Option<u64>) {
         if let Some(bar) = &self.bar {
             bar.reset();
@@ -72,7 +67,7 @@ impl Progress for Shown {
         plain.done += count;
         if plain.last_line.elapsed() >= LINE_EVERY {
             plain.last_line = Instant::now();
-            // Whoever closed it does not want to know.
+            // Standard error may be closed.
             let _ = writeln!(io::stderr(), "{}: {} so far", plain.what, plain.done);
         }
     }

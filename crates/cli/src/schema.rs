@@ -1,11 +1,11 @@
-//! `roundtable schema`: prints what can be asked, in the language of GraphQL.
+//! `roundtable schema`: prints the GraphQL schema.
 
 use std::io::Write;
 
-use crate::Outcome;
-use crate::failure::Failure;
+use crate::CommandOutcome;
+use crate::error::CommandError;
 
-pub(crate) fn run(out: &mut impl Write) -> Result<Outcome, Failure> {
+pub(crate) fn run(out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
     out.write_all(roundtable_server::sdl().as_bytes())?;
-    Ok(Outcome::Well)
+    Ok(CommandOutcome::Success)
 }

@@ -1,4 +1,4 @@
-//! `roundtable serve`: runs the server until it is told to stop.
+//! `roundtable serve`: runs the server until it is stopped.
 
 use std::io::{self, IsTerminal as _};
 use std::pin::pin;
@@ -11,99 +11,98 @@ use tokio::sync::oneshot;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::Outcome;
-use crate::failure::Failure;
-use crate::place::Place;
-use crate::settings::{Configured, named};
+use crate::CommandOutcome;
+use crate::config_args::{ConfigArgs, choice_name};
+use crate::error::CommandError;
+use crate::store_args::StoreArgs;
 
-/// How to serve.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Flags are over the environment, that over the file, that over the defaults. Every key of the file has a
-variable: ROUNDTABLE_ and the key, with __ for each dot and _ for each dash.
+Flags override environment variables, which override the file, which overrides the defaults. Every key
+of the file has a variable: ROUNDTABLE_ and the key, with __ for each dot and _ for each dash.
 
   http.listen           --listen, ROUNDTABLE_HTTP__LISTEN
   sign-in.secret        ROUNDTABLE_SIGN_IN__SECRET, or ROUNDTABLE_SIGN_IN__SECRET_FILE
 
-docs/roundtable.toml has all of them, with what they are for and their defaults.
+docs/roundtable.toml lists all keys with their meaning and default.
 
 Examples:
   roundtable serve
   roundtable serve --data /var/lib/roundtable --listen 0.0.0.0:4000
   roundtable serve --store dynamodb --endpoint http://127.0.0.1:8000 --config roundtable.toml
   roundtable serve --store dynamodb --role worker --config roundtable.toml")]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     #[command(flatten)]
-    place: Place,
-    /// Where to listen [default: 127.0.0.1:4000]
+    store: StoreArgs,
+    /// The address to listen at [default: 127.0.0.1:4000]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// What this process does; other than all needs --store dynamodb [default: all]
+    /// The role of this process; roles other than all need --store dynamodb [default: all]
     #[arg(long, value_enum)]
-    role: Option<Role>,
+    role: Option<RoleArg>,
     #[command(flatten)]
-    configured: Configured,
+    config: ConfigArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Role {
-    /// Everything
+enum RoleArg {
+    /// Answers requests and runs the stream processors
     All,
     /// Answers requests
     Api,
-    /// Works on what follows from changes
+    /// Runs the stream processors
     Worker,
 }
 
-impl Serve {
-    pub(crate) fn run(self) -> Result<Outcome, Failure> {
+impl ServeArgs {
+    pub(crate) fn run(self) -> Result<CommandOutcome, CommandError> {
         let configuration = self.configuration()?;
-        log(&configuration.process.log)?;
-        let enough = told_to_stop()?;
+        start_logging(&configuration.process.log)?;
+        let stop = stop_requested()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(Failure::Start)?;
-        to_the_end(runtime, async {
-            let mut enough = pin!(enough);
-            // A long log takes its time, and who wants to stop need not wait for its end.
+        let runtime = runtime.map_err(CommandError::Start)?;
+        run_to_end(runtime, async {
+            let mut stop = pin!(stop);
+            // Replaying a long log can be interrupted.
             let server = tokio::select! {
                 server = Server::open(configuration) => server?,
-                () = &mut enough => return Ok(Outcome::Well),
+                () = &mut stop => return Ok(CommandOutcome::Success),
             };
-            server.run(enough).await;
-            Ok(Outcome::Well)
+            server.run(stop).await;
+            Ok(CommandOutcome::Success)
         })
     }
 
-    fn configuration(self) -> Result<Configuration, Failure> {
-        let layers = self.place.over(self.configured.layers()?)?;
+    fn configuration(self) -> Result<Configuration, CommandError> {
+        let layers = self.store.apply_to(self.config.layers()?)?;
         let layers = layers.flag("--listen", "http.listen", self.listen)?.flag(
             "--role",
             "role",
-            self.role.map(named),
+            self.role.map(choice_name),
         )?;
         Ok(Configuration::read(layers)?)
     }
 }
 
-/// Runs to the end. Whatever goes on beyond it cannot be interrupted, such as a copy of the store, and has
-/// had its time: nobody waits for it.
-pub(crate) fn to_the_end<T>(runtime: Runtime, work: impl Future<Output = T>) -> T {
+/// Runs a future to its end. Blocking work that outlives it, such as a backup, cannot be interrupted
+/// and is abandoned.
+pub(crate) fn run_to_end<T>(runtime: Runtime, work: impl Future<Output = T>) -> T {
     let done = runtime.block_on(work);
     runtime.shutdown_background();
     done
 }
 
-/// Comes when the process is asked to stop. Asked once more, it stops at once: a thread of its own hears
-/// that, whatever the others are at.
-pub(crate) fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
+/// Completes when the process is asked to stop. A second signal exits at once: a thread of its own
+/// waits for it, even if all others are blocked.
+pub(crate) fn stop_requested() -> Result<impl Future<Output = ()>, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(Failure::Start)?;
-    let listening = runtime.enter();
-    let mut terminate = signal(SignalKind::terminate()).map_err(Failure::Start)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(Failure::Start)?;
-    drop(listening);
-    let (told, heard) = oneshot::channel();
-    let hear = async move {
+    let runtime = runtime.map_err(CommandError::Start)?;
+    let guard = runtime.enter();
+    let mut terminate = signal(SignalKind::terminate()).map_err(CommandError::Start)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(CommandError::Start)?;
+    drop(guard);
+    let (sender, receiver) = oneshot::channel();
+    let wait = async move {
         let mut next = async || {
             tokio::select! {
                 _ = terminate.recv() => {}
@@ -111,21 +110,21 @@ pub(crate) fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
             }
         };
         next().await;
-        let _ = told.send(());
+        let _ = sender.send(());
         next().await;
-        // Whatever is acknowledged is in the log.
+        // Every acknowledged write is in the log.
         std::process::exit(1);
     };
     let thread = std::thread::Builder::new().name(String::from("signals"));
-    thread.spawn(move || runtime.block_on(hear)).map_err(Failure::Start)?;
+    thread.spawn(move || runtime.block_on(wait)).map_err(CommandError::Start)?;
     Ok(async move {
-        // Nobody left to tell is a wish, too.
-        let _ = heard.await;
+        // A dropped sender also means stop.
+        let _ = receiver.await;
     })
 }
 
-/// Writes down what happens, on standard error.
-pub(crate) fn log(settings: &LogSettings) -> Result<(), Failure> {
+/// Starts logging to standard error.
+pub(crate) fn start_logging(settings: &LogSettings) -> Result<(), CommandError> {
     let filter = filter(&settings.level)?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match settings.format {
@@ -135,10 +134,10 @@ pub(crate) fn log(settings: &LogSettings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is written down, by level or by part of the program and level.
-fn filter(level: &str) -> Result<EnvFilter, Failure> {
-    let unknown = || Failure::LogLevel { level: level.to_owned() };
-    // A word that is no level would be taken for a part of the program, and everything else be silent.
+/// Parses a level, or levels by module.
+fn filter(level: &str) -> Result<EnvFilter, CommandError> {
+    let unknown = || CommandError::LogLevel { level: level.to_owned() };
+    // An unknown word would be taken for a module name, and silence everything else.
     let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
     if !level.split(',').map(str::trim).all(|word| word.contains('=') || is_level(word)) {
         return Err(unknown());
@@ -151,12 +150,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_interrupted_is_not_waited_for() {
+    fn blocking_work_is_not_waited_for() {
         let runtime = Runtime::new().unwrap();
-        let (go_on, waits) = std::sync::mpsc::channel::<()>();
-        to_the_end(runtime, async {
-            tokio::task::spawn_blocking(move || waits.recv());
+        let (sender, receiver) = std::sync::mpsc::channel::<()>();
+        run_to_end(runtime, async {
+            tokio::task::spawn_blocking(move || receiver.recv());
         });
-        drop(go_on);
+        drop(sender);
     }
 }

@@ -1,4 +1,4 @@
-//! `roundtable table …`: what can be derived from the schema, one subcommand in each file.
+//! `roundtable table …`: everything derived from the schema, one subcommand per file.
 
 mod capacity;
 pub(crate) mod create;
@@ -11,65 +11,66 @@ use clap::Subcommand;
 use roundtable_model::derived::{cloudformation, terraform, workbench};
 use roundtable_model::{SCHEMA, samples};
 
-use crate::Outcome;
-use crate::failure::Failure;
-use crate::names::Names;
+use crate::CommandOutcome;
+use crate::error::CommandError;
+use crate::table_name_args::TableNameArgs;
 
-/// What can be done about the tables.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum TableSubcommand {
     /// Prints the design: entities, keys, access patterns, indexes, and how to add an entity
     ///
-    /// It is Markdown. The committed copy is docs/TABLE.md, and CI checks that it is current.
-    Doc(doc::Doc),
-    /// Looks for weak points of the design, and tells the rates at which they matter
+    /// The output is Markdown. docs/TABLE.md is the committed copy, and CI checks that it is current.
+    Doc(doc::DocArgs),
+    /// Finds weak points of the design, and the rates at which they matter
     ///
-    /// What is as it should be is accepted in the schema, with a reason. Anything else is status 1, and so
-    /// is an acceptance of something that is not there.
-    Lint(lint::Lint),
-    /// Works out read and write units of questions and mutations, and the price of a month
+    /// Intended ones are accepted in the schema, with a reason. Any other finding exits with status 1,
+    /// and so does an acceptance without a finding.
+    Lint(lint::LintArgs),
+    /// Computes read and write units of queries and mutations, and the monthly price
     ///
-    /// Sizes are those of typical items, rounded as DynamoDB rounds. Storage is not in it.
-    Capacity(capacity::Capacity),
-    /// Makes the tables on any store, and shows them as the store describes them
+    /// Sizes are those of typical items, rounded as DynamoDB rounds. Storage is not included.
+    Capacity(capacity::CapacityArgs),
+    /// Creates the tables on any store, and describes them as the store does
     ///
-    /// A table that is there as it should be is left alone, so this can be run again. One that is there
-    /// and differs is an error, and is left alone, too.
+    /// Existing tables that match are left alone, so this can be run again. An existing table that
+    /// differs is an error, and is left alone, too.
     ///
-    /// On DynamoDB it does not switch on point-in-time recovery and deletion protection: the output of
+    /// On DynamoDB this does not enable point-in-time recovery and deletion protection: the output of
     /// `terraform` and `cloudformation` does.
-    Create(create::Create),
+    Create(create::CreateArgs),
     /// Prints the tables as Terraform resources
     #[command(after_help = "Put the output beside your provider's configuration:\n  \
                             roundtable table terraform > tables.tf")]
-    Terraform(Names),
+    Terraform(TableNameArgs),
     /// Prints the tables as a CloudFormation template
     #[command(after_help = "Then, for instance:\n  \
         roundtable table cloudformation > tables.yaml\n  \
         aws cloudformation deploy --stack-name roundtable --template-file tables.yaml")]
-    Cloudformation(Names),
+    Cloudformation(TableNameArgs),
     /// Prints the tables as a data model for NoSQL Workbench, with a sample of every entity
     #[command(after_help = "Import the output under \"Data modeler\":\n  \
                             roundtable table workbench > roundtable.json")]
     Workbench,
 }
 
-/// Carries out a command; what it has to say goes to `out`.
-pub(crate) fn run(command: Command, out: &mut impl Write) -> Result<Outcome, Failure> {
+pub(crate) fn run(
+    command: TableSubcommand,
+    out: &mut impl Write,
+) -> Result<CommandOutcome, CommandError> {
     match command {
-        Command::Doc(doc) => return doc.run(out),
-        Command::Lint(lint) => return lint.run(out),
-        Command::Capacity(capacity) => capacity.run(out)?,
-        Command::Create(create) => create.run(out)?,
-        Command::Terraform(names) => {
+        TableSubcommand::Doc(doc) => return doc.run(out),
+        TableSubcommand::Lint(lint) => return lint.run(out),
+        TableSubcommand::Capacity(capacity) => capacity.run(out)?,
+        TableSubcommand::Create(create) => create.run(out)?,
+        TableSubcommand::Terraform(names) => {
             write!(out, "{}", terraform::render(&names.definitions()))?;
         }
-        Command::Cloudformation(names) => {
+        TableSubcommand::Cloudformation(names) => {
             write!(out, "{}", cloudformation::render(&names.definitions()))?;
         }
-        Command::Workbench => {
+        TableSubcommand::Workbench => {
             write!(out, "{}", workbench::render(SCHEMA, &samples::typical()))?;
         }
     }
-    Ok(Outcome::Well)
+    Ok(CommandOutcome::Success)
 }

@@ -1,14 +1,14 @@
-//! `roundtable export` and `roundtable import`: everything in a store as lines of DynamoDB's JSON, as
-//! DynamoDB's own exports to S3 and imports from there have it.
+//! `roundtable export` and `roundtable import`: all items as lines of DynamoDB JSON, the format of
+//! DynamoDB's own exports to S3 and imports.
 
+mod dynamodb_json;
 mod export;
 mod import;
-mod lines;
-mod wire;
+mod line_reader;
 
-pub(crate) use self::export::Export;
-pub(crate) use self::import::Import;
+pub(crate) use self::export::ExportArgs;
+pub(crate) use self::import::ImportArgs;
 
-/// What a file of items ends in. Before it comes the table's name in the schema, whatever it is called
-/// in an installation.
-const ENDING: &str = ".jsonl";
+/// The extension of a file of items. Its stem is the table's name in the schema, regardless of
+/// prefixes.
+const EXTENSION: &str = ".jsonl";

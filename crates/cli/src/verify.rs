@@ -1,8 +1,7 @@
-//! `roundtable verify`: whether the store holds what it must, and with `--repair` rebuilding what is
-//! derived.
+//! `roundtable verify`: checks the store for consistency, and with `--repair` rebuilds derived items.
 
-mod catching;
-mod told;
+mod catch_up;
+mod report;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,56 +11,54 @@ use clap::Args;
 use roundtable_domain::TableNames;
 use roundtable_model::shape::TableShape;
 use roundtable_model::{Core, LoginAttempts, Ops};
-use roundtable_server::Opened;
+use roundtable_server::OpenStore;
 use roundtable_table::{Clock, ManualClock, Store, SystemClock, Table};
-use roundtable_verify::{Report, Tables};
+use roundtable_verify::{Tables, VerifyReport};
 
-use self::catching::{catch_up, ground};
-use self::told::{write_json, write_text};
-use crate::Outcome;
-use crate::failure::Failure;
-use crate::progress::Shown;
-use crate::reach::{Installation, Reach, briefly};
+use self::catch_up::{catch_up, context};
+use self::report::{write_json, write_text};
+use crate::CommandOutcome;
+use crate::error::CommandError;
+use crate::installation::{Installation, InstallationArgs, one_shot_options};
+use crate::progress::ProgressDisplay;
 use crate::table::create::describe::differences;
 
-/// What to check.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 What it checks:
   I1   every counter equals the number of facts it counts, and none is negative
-  I2   every e-mail, nickname and handle of a live profile has one lock, and no other has any
-  I3   every item is what its type says, and each index shows what follows from the items
-  I4   the stream is in order, its images chain, and they end in what is stored (embedded)
+  I2   every e-mail, nickname and handle of a live profile has one lock, and there are no others
+  I3   every item matches its type, and each index shows what follows from the items
+  I4   the stream is ordered, its images chain, and they end in what is stored (embedded)
   I5   base, indexes and stream hold the same transactions (embedded)
-  I6   what is derived is what follows from the facts
-  I10  nothing that has expired is seen
-  I15  messages are numbered in their order, and members are in their group's room
+  I6   derived items are what follows from the facts
+  I10  expired items are not visible
+  I15  messages are numbered in order, and members are in their group's room
   I16  nothing stored is damaged (embedded)
 
-First what has expired is taken away (embedded); then the processors read the stream to its end, and do
-the work that is due, as a server would have:
-counters, scores and the like follow from what people did, and a server that was stopped may not have
-come to all of it. Only where the store itself reports damage is nothing done.
+Before the check, expired items are removed (embedded), and the processors read the stream to its end
+and do due work, as a server would: counters, scores and other derived items lag behind when a server
+is stopped. If the store itself reports damage, nothing is written.
 
-The settings must be those of the server: what makes a post popular is among them.
+The settings must be those of the server: they define, for instance, which posts are popular.
 
-Exit status: 0 nothing was found, 1 something was found or failed, 2 the command line is wrong.
+Exit status: 0 no findings, 1 findings or an error, 2 the command line is wrong.
 
 Examples:
   roundtable verify --data data
   roundtable verify --data data --config roundtable.toml --no-drain
   roundtable verify --data data --repair
   roundtable verify --store dynamodb --endpoint http://127.0.0.1:8000 --json")]
-pub(crate) struct Verify {
+pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    reach: Reach,
-    /// Only looks, and writes nothing: what processors have not come to is found missing
+    installation: InstallationArgs,
+    /// Writes nothing; items that pending changes would create are reported as missing
     #[arg(long, conflicts_with = "repair")]
     no_drain: bool,
-    /// Rebuilds what follows from facts: counters, scores, locks, index keys
+    /// Rebuilds derived items: counters, scores, locks, index keys
     ///
-    /// Every write demands that what it follows from has not changed meanwhile. What does not follow
-    /// from anything is left, with the reason. The report is that of a check afterwards.
+    /// Every write is conditional on its sources being unchanged. Findings that cannot be derived are
+    /// left, with the reason. The report is that of a check afterwards.
     #[arg(long)]
     repair: bool,
     /// Prints the report as JSON
@@ -72,21 +69,21 @@ pub(crate) struct Verify {
     limit: usize,
 }
 
-/// What a run came to.
-struct Done {
-    report: Report,
-    repaired: Option<roundtable_verify::Repaired>,
+struct VerifyRun {
+    report: VerifyReport,
+    repaired: Option<roundtable_verify::RepairReport>,
     elapsed: Duration,
 }
 
-impl Verify {
-    pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
-        let installation = self.reach.installation()?;
+impl VerifyArgs {
+    pub(crate) fn run(self, out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
+        let installation = self.installation.resolve()?;
         installation.existing()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let json = self.json;
-        let done = runtime.map_err(Failure::Start)?.block_on(self.look(installation))?;
-        let outcome = if done.report.is_clean() { Outcome::Well } else { Outcome::Found };
+        let done = runtime.map_err(CommandError::Start)?.block_on(self.check(installation))?;
+        let outcome =
+            if done.report.is_clean() { CommandOutcome::Success } else { CommandOutcome::Findings };
         if json {
             write_json(out, &done)?;
         } else {
@@ -95,33 +92,33 @@ impl Verify {
         Ok(outcome)
     }
 
-    async fn look(self, installation: Installation) -> Result<Done, Failure> {
+    async fn check(self, installation: Installation) -> Result<VerifyRun, CommandError> {
         let started = Instant::now();
-        // A look should leave everything as it is: no sweeping, no trimming. And it is a look at one
-        // moment: nothing may expire between the sweep before it and its end.
-        let moment: Arc<dyn Clock> = Arc::new(ManualClock::at_ms(SystemClock.now_ms()));
-        let mut options = briefly();
+        // A check changes nothing: no expiry sweeps and no trimming. Its clock stands still, so that
+        // nothing expires between the sweep before it and its end.
+        let fixed_clock: Arc<dyn Clock> = Arc::new(ManualClock::at_ms(SystemClock.now_ms()));
+        let mut options = one_shot_options();
         if installation.directory().is_some() {
-            options.clock = Arc::clone(&moment);
+            options.clock = Arc::clone(&fixed_clock);
         }
-        let Opened { store, engine } = installation.open(options).await?;
+        let OpenStore { store, engine } = installation.open(options).await?;
         let settings = installation.settings;
-        let progress = Arc::new(Shown::new());
+        let progress = Arc::new(ProgressDisplay::new());
         let tables = tables(&store, &settings.tables).await?;
-        let mut verify = roundtable_verify::Verify::new(tables, settings.score.clone())
+        let mut verify = roundtable_verify::Verifier::new(tables, settings.score.clone())
             .findings_max(self.limit)
-            .progress(Arc::clone(&progress) as Arc<dyn roundtable_verify::Progress>);
+            .progress(Arc::clone(&progress) as Arc<dyn roundtable_verify::ProgressReporter>);
         if !self.no_drain {
-            let (ground, progress) = (ground(store, settings).await?, Arc::clone(&progress));
+            let (context, progress) = (context(store, settings).await?, Arc::clone(&progress));
             verify = verify
-                .drained_by(move || Box::pin(catch_up(ground.clone(), Arc::clone(&progress))));
+                .drain_with(move || Box::pin(catch_up(context.clone(), Arc::clone(&progress))));
         }
         if let Some(engine) = engine {
             let sweeper = engine.clone();
             verify = verify
-                .clock(moment)
-                .swept_by(move || sweeper.sweep().map(|_| ()))
-                .audited_by(move || engine.audit());
+                .clock(fixed_clock)
+                .sweep_with(move || sweeper.sweep().map(|_| ()))
+                .audit_with(move || engine.audit());
         }
         let done = if self.repair {
             verify
@@ -133,12 +130,12 @@ impl Verify {
         };
         progress.finish();
         let (report, repaired) = done?;
-        Ok(Done { report, repaired, elapsed: started.elapsed() })
+        Ok(VerifyRun { report, repaired, elapsed: started.elapsed() })
     }
 }
 
-/// The tables of a store, which must be those of the schema.
-async fn tables(store: &Store, names: &TableNames) -> Result<Tables, Failure> {
+/// The tables of a store, which must match the schema.
+async fn tables(store: &Store, names: &TableNames) -> Result<Tables, CommandError> {
     Ok(Tables {
         core: Core::on(table(store, Core::SHAPE, &names.core).await?),
         logins: LoginAttempts::on(table(store, LoginAttempts::SHAPE, &names.logins).await?),
@@ -146,11 +143,11 @@ async fn tables(store: &Store, names: &TableNames) -> Result<Tables, Failure> {
     })
 }
 
-async fn table(store: &Store, shape: &TableShape, name: &str) -> Result<Table, Failure> {
-    let (found, wanted) = (store.table(name).await?, shape.definition(name));
-    if **found.definition() != wanted {
-        let differences = differences(found.definition(), &wanted);
-        return Err(Failure::OtherTable { table: wanted.name, differences });
+async fn table(store: &Store, shape: &TableShape, name: &str) -> Result<Table, CommandError> {
+    let (found, expected) = (store.table(name).await?, shape.definition(name));
+    if **found.definition() != expected {
+        let differences = differences(found.definition(), &expected);
+        return Err(CommandError::TableMismatch { table: expected.name, differences });
     }
     Ok(found)
 }

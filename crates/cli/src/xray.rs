@@ -1,7 +1,7 @@
-//! `roundtable xray`: what a query costs, operation by operation, and what DynamoDB would ask for it.
+//! `roundtable xray`: the cost of a query, operation by operation, with DynamoDB's price for it.
 
-mod asking;
-mod sheet;
+mod cost_report;
+mod request;
 
 use std::fs;
 use std::io::Write;
@@ -11,39 +11,38 @@ use clap::Args;
 use roundtable_model::capacity::Prices;
 use serde_json::{Value, json};
 
-use self::sheet::Sheet;
-use crate::Outcome;
-use crate::failure::Failure;
+use self::cost_report::CostReport;
+use crate::CommandOutcome;
+use crate::error::CommandError;
 
-/// What to ask, and whom.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The query is run, with all its effects. The server must allow it: graphql.xray = true.
-Units are those that DynamoDB would count, on any store; prices are the published ones that this program
-carries, without storage and transfer.
+The query is executed, with all its effects. The server must permit it: graphql.xray = true.
+Units are those that DynamoDB would count, on any store; prices are the published ones built into this
+program, without storage and transfer.
 
-Exit status: 0 it was answered, 1 the answer has errors, or there was none.
+Exit status: 0 success, 1 the response has errors, or there was none.
 
 Examples:
   roundtable xray feed.graphql --token \"$TOKEN\"
   roundtable xray posts.graphql --variables '{\"tag\": \"gardening\"}' --server http://127.0.0.1:4001")]
-pub(crate) struct Xray {
-    /// A GraphQL document
+pub(crate) struct XrayArgs {
+    /// A file with a GraphQL document
     #[arg(value_name = "FILE.graphql")]
     file: PathBuf,
-    /// The server
+    /// The URL of the server
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:4000")]
     server: String,
-    /// An access token or a key for programs [default: the variable ROUNDTABLE_TOKEN, or nobody's]
+    /// An access token or API key [default: ROUNDTABLE_TOKEN, or anonymous]
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// The variables of the query
+    /// The variables of the query, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = object, default_value = "{}")]
     variables: Value,
-    /// Which of several operations of the document
+    /// The operation to run, if the document has several
     #[arg(long, value_name = "NAME")]
     operation: Option<String>,
-    /// Prints what the server told, as JSON
+    /// Prints the server's cost report as JSON
     #[arg(long)]
     json: bool,
 }
@@ -56,19 +55,19 @@ fn object(text: &str) -> Result<Value, String> {
     }
 }
 
-impl Xray {
-    pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
-        let document = fs::read_to_string(&self.file).map_err(Failure::file(&self.file))?;
+impl XrayArgs {
+    pub(crate) fn run(self, out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
+        let document = fs::read_to_string(&self.file).map_err(CommandError::file(&self.file))?;
         let mut body = json!({ "query": document, "variables": self.variables });
         if let (Some(operation), Some(members)) = (self.operation, body.as_object_mut()) {
             members.insert(String::from("operationName"), operation.into());
         }
         let token = self.token.or_else(|| std::env::var("ROUNDTABLE_TOKEN").ok());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let asked = asking::ask(&self.server, token.as_deref(), &body);
-        let answer = runtime.map_err(Failure::Start)?.block_on(asked)?;
+        let exchange = request::send(&self.server, token.as_deref(), &body);
+        let response = runtime.map_err(CommandError::Start)?.block_on(exchange)?;
         let errors =
-            answer.get("errors").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            response.get("errors").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for error in errors {
             let code = error.pointer("/extensions/code").and_then(Value::as_str).unwrap_or("ERROR");
             writeln!(
@@ -77,21 +76,22 @@ impl Xray {
                 error.get("message").and_then(Value::as_str).unwrap_or_default()
             )?;
         }
-        let outcome = if errors.is_empty() { Outcome::Well } else { Outcome::Found };
-        let told = answer.pointer("/extensions/xray").unwrap_or(&Value::Null);
+        let outcome =
+            if errors.is_empty() { CommandOutcome::Success } else { CommandOutcome::Findings };
+        let reported = response.pointer("/extensions/xray").unwrap_or(&Value::Null);
         if self.json {
-            writeln!(out, "{told:#}")?;
+            writeln!(out, "{reported:#}")?;
             return Ok(outcome);
         }
-        let prices = Prices::published().map_err(|error| Failure::Capacity {
+        let prices = Prices::published().map_err(|error| CommandError::Capacity {
             source_name: String::from("the published prices"),
             error: Box::new(error),
         })?;
-        match Sheet::read(told) {
-            Some(sheet) => write!(out, "{}", sheet.priced(&prices))?,
-            // Without it, an answer that is all errors has told enough.
-            None if outcome == Outcome::Found => {}
-            None => return Err(Failure::NoXray),
+        match CostReport::read(reported) {
+            Some(report) => write!(out, "{}", report.priced(&prices))?,
+            // A response of errors alone may have no cost report.
+            None if outcome == CommandOutcome::Findings => {}
+            None => return Err(CommandError::NoXray),
         }
         Ok(outcome)
     }

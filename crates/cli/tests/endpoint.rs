@@ -1,5 +1,5 @@
-//! What needs a server that speaks DynamoDB's API, which `ROUNDTABLE_DYNAMODB_ENDPOINT` names: `table create`,
-//! and the stories of people at an installation of several processes.
+//! Tests that need a server with DynamoDB's API, named by `ROUNDTABLE_DYNAMODB_ENDPOINT`: `table
+//! create`, and the stories on an installation of several processes.
 //!
 //! ```text
 //! scripts/dynamodb-local.sh cargo test -p roundtable --test endpoint
@@ -20,16 +20,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use binary::{Run, command, finish};
-use tales::house::House;
 use tales::interlude;
 use tales::scene::{Scene, Style};
+use tales::server_process::ServerProcess;
 
 const VARIABLE: &str = "ROUNDTABLE_DYNAMODB_ENDPOINT";
-/// How long anything may take that follows from something else: a worker that died is waited for, before
-/// another takes its place.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Time for derived work: includes the lease of a worker that died.
+const TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The server, if there is one.
 fn endpoint() -> Option<String> {
     let named = std::env::var(VARIABLE).ok();
     if named.is_none() {
@@ -38,7 +36,7 @@ fn endpoint() -> Option<String> {
     named
 }
 
-/// What goes before the names of tables: a server may outlive many tests, and no two of them should meet.
+/// A prefix of table names: a server may outlive many tests, and no two may share tables.
 fn prefix() -> String {
     static TESTS: AtomicUsize = AtomicUsize::new(0);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
@@ -57,22 +55,22 @@ fn the_server_and_the_embedded_store_describe_equal_tables() {
     assert_eq!((embedded.status, embedded.err.as_str()), (0, ""));
 
     let served = || {
-        let place = ["--store", "dynamodb", "--endpoint", &address];
-        finish(command(["table", "create", "--prefix", &prefix].into_iter().chain(place)))
+        let store_flags = ["--store", "dynamodb", "--endpoint", &address];
+        finish(command(["table", "create", "--prefix", &prefix].into_iter().chain(store_flags)))
     };
     let first = served();
     assert_eq!((first.status, first.err.as_str()), (0, ""));
     assert_eq!(first.out, embedded.out);
     let again = served();
     assert_eq!((again.status, again.err.as_str()), (0, ""));
-    assert_eq!(again.out, first.out.replace(": made\n", ": was there\n"));
+    assert_eq!(again.out, first.out.replace(": created\n", ": exists\n"));
 }
 
 /// Several processes on the same tables.
 struct Installation {
     endpoint: String,
     prefix: String,
-    /// Where files are that people send, for all processes.
+    /// The media directory of all processes.
     data: tempfile::TempDir,
 }
 
@@ -81,8 +79,8 @@ impl Installation {
         Self { endpoint, prefix: prefix(), data: tempfile::tempdir().unwrap() }
     }
 
-    /// Starts one more process; `workers` are those it hears.
-    fn serve(&self, role: &str, workers: &[&House]) -> House {
+    /// Starts one more process, connected to these workers.
+    fn serve(&self, role: &str, workers: &[&ServerProcess]) -> ServerProcess {
         let workers: Vec<&str> = workers.iter().map(|worker| worker.url.as_str()).collect();
         let table = |name: &str| format!("{}{name}", self.prefix);
         let (core, logins, ops) = (table("gg_core"), table("gg_login_attempts"), table("gg_ops"));
@@ -96,41 +94,45 @@ impl Installation {
         let data: &Path = self.data.path();
         let store = ["--store", "dynamodb", "--endpoint", &self.endpoint, "--role", role, "--data"];
         let arguments = store.iter().map(AsRef::as_ref).chain([data.as_os_str()]);
-        House::serve(arguments, &variables)
+        ServerProcess::serve(arguments, &variables)
     }
 
-    /// Runs a command about its tables.
     fn run(&self, arguments: &[&str]) -> Run {
-        let place = ["--store", "dynamodb", "--endpoint", &self.endpoint, "--prefix", &self.prefix];
-        finish(command(arguments.iter().chain(&place)))
+        let store_flags =
+            ["--store", "dynamodb", "--endpoint", &self.endpoint, "--prefix", &self.prefix];
+        finish(command(arguments.iter().chain(&store_flags)))
     }
 }
 
-/// What a process tells of itself.
-async fn figures(url: &str) -> String {
+async fn metrics(url: &str) -> String {
     reqwest::get(format!("{url}/metrics")).await.unwrap().text().await.unwrap()
 }
 
-/// Waits until a process hears of everything that happens: from then on its listeners miss nothing.
-async fn hears_everything(url: &str) {
+/// Waits until a process is connected to all workers: from then on its subscribers miss nothing.
+async fn wait_until_connected(url: &str) {
     let is_so = async {
-        while !figures(url).await.lines().any(|line| line == "roundtable_live_complete 1") {
+        while !metrics(url)
+            .await
+            .lines()
+            .any(|line| line == "roundtable_live_all_workers_connected 1")
+        {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, is_so).await.unwrap();
+    tokio::time::timeout(TIMEOUT, is_so).await.unwrap();
 }
 
-/// Whether a worker has worked on changes.
-async fn is_at_work(url: &str) -> bool {
-    let figures = figures(url).await;
-    let mut lines =
-        figures.lines().filter(|line| line.starts_with("roundtable_stream_processed_total{"));
+/// Returns whether a worker has processed changes.
+async fn has_processed_changes(url: &str) -> bool {
+    let metrics = metrics(url).await;
+    let mut lines = metrics
+        .lines()
+        .filter(|line| line.starts_with("roundtable_stream_processed_changes_total{"));
     lines.any(|line| !line.ends_with(" 0"))
 }
 
-/// Plays all stories at two processes that answer and two that work, of which one of each is killed
-/// half-way, while people talk; and looks through the tables.
+/// Plays all stories with two API processes and two workers, of which one each is killed half-way
+/// during a conversation, and verifies the tables.
 async fn play(style: Style) {
     let Some(endpoint) = endpoint() else { return };
     let installation = Arc::new(Installation::at(endpoint));
@@ -141,14 +143,14 @@ async fn play(style: Style) {
     };
     let workers = [(); 2].map(|()| installation.serve("worker", &[]));
     let apis = [(); 2].map(|()| installation.serve("api", &[&workers[0], &workers[1]]));
-    let doors = apis.iter().map(|api| Some(api.url.clone())).collect();
-    let scene = Scene::at(doors, style, PATIENCE, grant);
+    let servers = apis.iter().map(|api| Some(api.url.clone())).collect();
+    let scene = Scene::at(servers, style, TIMEOUT, grant);
     for api in &apis {
-        hears_everything(&api.url).await;
+        wait_until_connected(&api.url).await;
     }
     tales::first_half(&scene).await;
 
-    let is_second = !is_at_work(&workers[0].url).await;
+    let is_second = !has_processed_changes(&workers[0].url).await;
     let (api, worker) = interlude::a_talk_outlives_its_server(&scene, move || {
         let [dying, api] = apis;
         let [mut dead, mut worker] = workers;
@@ -162,8 +164,8 @@ async fn play(style: Style) {
     .await;
     tales::second_half(&scene).await;
     assert_eq!((api.stop(), worker.stop()), (Some(0), Some(0)));
-    let found = installation.run(&["verify"]);
-    assert_eq!(found.status, 0, "{}{}", found.out, found.err);
+    let run_result = installation.run(&["verify"]);
+    assert_eq!(run_result.status, 0, "{}{}", run_result.out, run_result.err);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -171,8 +173,8 @@ async fn every_story_can_be_played_while_processes_die() {
     play(Style::Plain).await;
 }
 
-/// R32: a mutation that is sent again under its request id, to another process, has the effect, and the
-/// answer, of one.
+/// R32: a mutation repeated under its request id at another process has one effect and the same
+/// response.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_story_can_be_played_while_processes_die_with_every_mutation_sent_twice() {
     play(Style::Twice).await;

@@ -1,4 +1,4 @@
-//! What a case works on: a store, a clock it may move, and tables of its own.
+//! The environment of a case: a store, its clock, and separate tables.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,32 +19,32 @@ use roundtable_table::{Clock, KeyDefinition, ManualClock, Store, Table, TableDef
 
 type Sweep = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// One case's workplace.
-pub struct Bench {
+/// The environment of one case.
+pub struct TestBench {
     /// The store under test.
     pub store: Store,
-    /// The clock that the store lives by.
+    /// The clock of the store.
     pub clock: Arc<ManualClock>,
     sweep: Option<Sweep>,
-    made: Mutex<Vec<String>>,
-    kept: Vec<Box<dyn Any + Send + Sync>>,
+    created: Mutex<Vec<String>>,
+    resources: Vec<Box<dyn Any + Send + Sync>>,
 }
 
-impl Bench {
-    /// A workplace on `store`, which must live by `clock`.
+impl TestBench {
+    /// Creates an environment on `store`, which must use `clock`.
     pub fn new(store: Store, clock: Arc<ManualClock>) -> Self {
-        Self { store, clock, sweep: None, made: Mutex::default(), kept: Vec::new() }
+        Self { store, clock, sweep: None, created: Mutex::default(), resources: Vec::new() }
     }
 
-    /// A clock for a store: standing, at the present second. Servers that remove expired items by
-    /// their own clock thus leave alone what expires in the future that a case moves on to.
+    /// A stopped clock at the current second. Servers that delete expired items by their own clock
+    /// thus keep items that expire only after a case has advanced this clock.
     pub fn clock() -> Arc<ManualClock> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         Arc::new(ManualClock::at_ms(since.as_secs() * 1000))
     }
 
-    /// With a way to remove all expired items at once.
-    pub fn sweeping(
+    /// Sets a function that deletes all expired items.
+    pub fn with_sweep(
         mut self,
         sweep: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static,
     ) -> Self {
@@ -52,24 +52,23 @@ impl Bench {
         self
     }
 
-    /// With something that must live as long as the workplace.
-    pub fn keeping(mut self, kept: impl Any + Send + Sync) -> Self {
-        self.kept.push(Box::new(kept));
+    /// Keeps a resource alive as long as the environment.
+    pub fn with_resource(mut self, resources: impl Any + Send + Sync) -> Self {
+        self.resources.push(Box::new(resources));
         self
     }
 
-    /// Removes all expired items.
     pub(crate) async fn sweep(&self) {
         let sweep = self.sweep.as_ref().expect("this backend cannot be told to sweep");
         sweep().await;
     }
 
-    /// A table name that nobody used before.
+    /// A new table name.
     pub(crate) fn name(&self) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("case-{}-{}-{number}", std::process::id(), self.clock.now_ms());
-        self.made.lock().push(name.clone());
+        self.created.lock().push(name.clone());
         name
     }
 
@@ -82,32 +81,30 @@ impl Bench {
             .with_stream()
     }
 
-    /// A fresh standard table.
     pub(crate) async fn table(&self) -> Table {
         self.table_of(self.standard()).await
     }
 
-    /// A fresh table with this key and nothing else.
+    /// Creates a table with this key and nothing else.
     pub(crate) async fn keyed(&self, key: KeyDefinition) -> Table {
         self.table_of(TableDefinition::new(self.name(), key)).await
     }
 
-    /// A table of this definition.
     pub(crate) async fn table_of(&self, definition: TableDefinition) -> Table {
         self.store.create_table(definition).await.unwrap()
     }
 
-    /// Takes the tables away again.
+    /// Deletes the tables.
     pub(crate) async fn clear(&self) {
-        let made = std::mem::take(&mut *self.made.lock());
-        for name in made {
-            // Some cases only took a name, or took the table away themselves.
+        let created = std::mem::take(&mut *self.created.lock());
+        for name in created {
+            // Some cases create no table, or delete it themselves.
             let _ = self.store.delete_table(&name).await;
         }
     }
 }
 
-impl fmt::Debug for Bench {
+impl fmt::Debug for TestBench {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bench").field("store", &self.store).finish_non_exhaustive()
     }

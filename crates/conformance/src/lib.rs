@@ -7,7 +7,7 @@ mod reference;
 mod run;
 mod suite;
 
-pub use bench::Bench;
+pub use bench::TestBench;
 pub use reference::Reference;
-pub use run::{Case, Departure, Setup, report, run};
+pub use run::{Case, KnownDeviation, Setup, report, run};
 pub use suite::CASES;

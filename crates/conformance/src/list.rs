@@ -1,6 +1,6 @@
-//! The list of all cases: what the compiler cannot find by itself.
+//! The list of all cases.
 
-/// Hands the cases, by topic, to the macro named first, behind its arguments.
+/// Passes the cases, by topic, to the macro `$then` after its arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_each_case {
@@ -500,8 +500,8 @@ macro_rules! for_each_case {
     };
 }
 
-/// Makes a test of each case: `suite!(Setup)`, where `Setup` is a unit struct in the same file that
-/// implements [`Setup`](crate::Setup).
+/// Creates a test of each case: `suite!(Setup)`, where `Setup` is a unit struct in the same file
+/// that implements [`Setup`](crate::Setup).
 #[macro_export]
 macro_rules! suite {
     ($setup:ident) => {

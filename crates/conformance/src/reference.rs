@@ -1,7 +1,8 @@
-//! The oracle: a table in memory, written to be obviously right rather than fast.
+//! The reference backend: tables in memory, written to be obviously correct rather than fast.
 //!
-//! Everything is behind one lock, indexes are computed from the base at every read, and the stream
-//! is a vector. It keeps nothing on disk and refuses only what the handles cannot see: what depends on the items.
+//! Everything is behind one lock, indexes are computed at every read, and the stream is a vector.
+//! It stores nothing on disk, and only rejects requests that depend on stored items; the table
+//! handles validate the rest.
 
 mod pages;
 mod tables;
@@ -13,23 +14,23 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_table::{
-    Backend, BatchGet, BatchWrite, CancelReason, Capabilities, Capacity, Clock, Delete, Error,
-    Found, FoundMany, Get, Invalid, Limit, Merge, Page, Put, Query, ReadMode, Result, Scan,
-    Sequence, Shard, StreamPage, StreamRead, StreamStart, TableDefinition, TableGet, TableWrite,
-    Transaction, Update, Write, Written, limits,
+    Backend, BatchGet, BatchWrite, CancelReason, Capabilities, Capacity, Clock, Delete, Error, Get,
+    GetManyOutput, GetOutput, Invalid, ItemPage, Limit, Merge, Put, Query, ReadMode, Result, Scan,
+    Sequence, ShardInfo, StreamPage, StreamRead, StreamStart, TableDefinition, TableGet,
+    TableWrite, Transaction, Update, Write, WriteOutput, limits,
 };
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use tables::{Effect, Refusal, TableState};
 
-/// The one shard of every stream.
+/// The only shard of every stream.
 const SHARD: &str = "all";
 
-/// A wait that no clock can count ends here, in thirty years.
+/// The longest wait, thirty years, to avoid overflow.
 const FAR_FUTURE: Duration = Duration::from_hours(30 * 365 * 24);
 
-/// A backend in memory, the oracle of model tests.
+/// A backend in memory, the oracle of model-based tests.
 #[derive(Debug)]
 pub struct Reference {
     clock: Arc<dyn Clock>,
@@ -40,31 +41,30 @@ pub struct Reference {
 #[derive(Clone, Debug, Default)]
 struct State {
     tables: BTreeMap<String, TableState>,
-    tokens: BTreeMap<String, Remembered>,
+    tokens: BTreeMap<String, DoneTransaction>,
     sequence: u64,
 }
 
-/// A transaction that was done under a token.
+/// A transaction done with a token.
 #[derive(Clone, Debug)]
-struct Remembered {
+struct DoneTransaction {
     writes: Vec<TableWrite>,
     at_ms: u64,
 }
 
 impl Reference {
-    /// An empty store living by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, state: Mutex::default(), written: Notify::new() }
     }
 
-    /// A store of its own that holds what this one does now, living by the same clock.
+    /// Returns an independent copy with the same clock.
     #[must_use]
     pub fn fork(&self) -> Self {
         let state = Mutex::new(self.state.lock().clone());
         Self { clock: Arc::clone(&self.clock), state, written: Notify::new() }
     }
 
-    /// Removes every expired item, each with one change; returns how many there were.
+    /// Deletes every expired item, each with one change; returns their number.
     pub fn sweep(&self) -> usize {
         let now_ms = self.clock.now_ms();
         let mut state = self.state.lock();
@@ -83,8 +83,8 @@ impl Reference {
         self.state.lock().table(table).map(read)
     }
 
-    /// Does one write, or refuses it with nothing changed.
-    fn write(&self, table: &str, write: &Write) -> Result<Written> {
+    /// Does one write, or fails without a change.
+    fn write(&self, table: &str, write: &Write) -> Result<WriteOutput> {
         let now_ms = self.clock.now_ms();
         let mut state = self.state.lock();
         let effect = match state.table(table)?.effect(write, now_ms / 1000) {
@@ -92,8 +92,10 @@ impl Reference {
             Err(Refusal::Condition(item)) => return Err(Error::ConditionFailed { item }),
             Err(Refusal::Invalid(invalid)) => return Err(invalid.into()),
         };
-        let written =
-            Written { item: effect.returned(write.returning()), capacity: effect.charge.alone() };
+        let written = WriteOutput {
+            item: effect.returned(write.returning()),
+            capacity: effect.charge.standalone(),
+        };
         state.commit(table, effect, now_ms);
         drop(state);
         self.written.notify_waiters();
@@ -103,7 +105,7 @@ impl Reference {
 
 impl State {
     fn table(&self, name: &str) -> Result<&TableState> {
-        self.tables.get(name).ok_or_else(|| Error::TableMissing { table: name.to_owned() })
+        self.tables.get(name).ok_or_else(|| Error::TableNotFound { table: name.to_owned() })
     }
 
     fn commit(&mut self, table: &str, effect: Effect, now_ms: u64) {
@@ -112,7 +114,7 @@ impl State {
         }
     }
 
-    /// Whether this very transaction was done under its token before.
+    /// Returns `true` if the same transaction was done with its token before.
     fn repeats(&mut self, transaction: &Transaction, now_ms: u64) -> Result<bool> {
         self.tokens.retain(|_, done| now_ms < done.at_ms + limits::TOKEN_LIFETIME_MS);
         match transaction.token.as_ref().and_then(|token| self.tokens.get(token)) {
@@ -126,7 +128,11 @@ impl State {
 #[async_trait]
 impl Backend for Reference {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { strong_index_reads: true, one_process: true, transaction_conflicts: false }
+        Capabilities {
+            strong_index_reads: true,
+            single_process: true,
+            transaction_conflicts: false,
+        }
     }
 
     async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
@@ -153,16 +159,16 @@ impl Backend for Reference {
     async fn delete_table(&self, name: &str) -> Result<()> {
         match self.state.lock().tables.remove(name) {
             Some(_) => Ok(()),
-            None => Err(Error::TableMissing { table: name.to_owned() }),
+            None => Err(Error::TableNotFound { table: name.to_owned() }),
         }
     }
 
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
+    async fn get(&self, table: &TableDefinition, get: Get) -> Result<GetOutput> {
         let now = self.now_seconds();
         self.read(&table.name, |table| table.get(&get, now, ReadMode::of(get.strong)))
     }
 
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
+    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<GetManyOutput> {
         let now = self.now_seconds();
         let BatchGet { keys, strong, projection } = batch;
         let gets = keys.into_iter().map(|key| Get { key, strong, projection: projection.clone() });
@@ -171,7 +177,7 @@ impl Backend for Reference {
         })
     }
 
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
+    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<GetManyOutput> {
         let now = self.now_seconds();
         let state = self.state.lock();
         let (mut all, mut actual) = (nothing(), 0);
@@ -189,15 +195,15 @@ impl Backend for Reference {
         Ok(all)
     }
 
-    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
+    async fn put(&self, table: &TableDefinition, put: Put) -> Result<WriteOutput> {
         self.write(&table.name, &Write::Put(put))
     }
 
-    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<WriteOutput> {
         self.write(&table.name, &Write::Update(update))
     }
 
-    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
+    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<WriteOutput> {
         self.write(&table.name, &Write::Delete(delete))
     }
 
@@ -254,36 +260,38 @@ impl Backend for Reference {
             state.commit(&table, effect, now_ms);
         }
         if let Some(token) = transaction.token {
-            state.tokens.insert(token, Remembered { writes: transaction.writes, at_ms: now_ms });
+            state
+                .tokens
+                .insert(token, DoneTransaction { writes: transaction.writes, at_ms: now_ms });
         }
         drop(state);
         self.written.notify_waiters();
         Ok(capacity)
     }
 
-    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<ItemPage> {
         let now = self.now_seconds();
         Ok(self.read(&table.name, |table| table.query(&query, now))??)
     }
 
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
+    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<ItemPage> {
         let now = self.now_seconds();
         Ok(self.read(&table.name, |table| table.scan(&scan, now))??)
     }
 
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
+    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage> {
         let now = self.now_seconds();
         Ok(self.read(&table.name, |table| table.merge(&merge, now))??)
     }
 
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
-        self.read(&table.name, |_| vec![Shard { id: SHARD.to_owned(), parent: None }])
+    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>> {
+        self.read(&table.name, |_| vec![ShardInfo { id: SHARD.to_owned(), parent: None }])
     }
 
     async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage> {
         if read.shard != SHARD {
             let detail = format!("the stream of {:?} has no shard {:?}", table.name, read.shard);
-            return Err(Invalid::Refused { detail }.into());
+            return Err(Invalid::Rejected { detail }.into());
         }
         let latest = self.state.lock().sequence;
         let after = match &read.start {
@@ -294,7 +302,7 @@ impl Backend for Reference {
         let now = Instant::now();
         let deadline = now.checked_add(read.wait).unwrap_or_else(|| now + FAR_FUTURE);
         loop {
-            // Listening before looking, so that nothing is written unheard in between.
+            // Registered before reading, so that no write in between is missed.
             let written = self.written.notified();
             let mut changes =
                 self.read(&table.name, |table| table.changes_after(&after, read.limit))?;
@@ -302,7 +310,7 @@ impl Backend for Reference {
             if is_over || tokio::time::timeout_at(deadline, written).await.is_err() {
                 let last = changes.last().map(|change| change.sequence.clone());
                 let evaluated = changes.len();
-                changes.retain(|change| read.wants(change.old.as_ref(), change.new.as_ref()));
+                changes.retain(|change| read.matches(change.old.as_ref(), change.new.as_ref()));
                 return Ok(StreamPage {
                     changes,
                     evaluated,
@@ -314,11 +322,11 @@ impl Backend for Reference {
     }
 }
 
-fn nothing() -> FoundMany {
-    FoundMany { items: Vec::new(), capacity: Capacity::ZERO }
+fn nothing() -> GetManyOutput {
+    GetManyOutput { items: Vec::new(), capacity: Capacity::ZERO }
 }
 
-fn also(mut all: FoundMany, found: Found) -> FoundMany {
+fn also(mut all: GetManyOutput, found: GetOutput) -> GetManyOutput {
     all.items.push(found.item);
     all.capacity += found.capacity;
     all

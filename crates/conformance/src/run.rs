@@ -18,19 +18,19 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use crate::bench::Bench;
+use crate::bench::TestBench;
 use crate::suite::CASES;
 
-/// How long a case may take; none waits for more than a few seconds of stream.
+/// The time limit of a case; none waits longer than a few seconds for the stream.
 const CASE_SECONDS_MAX: u64 = 120;
-/// How many cases run beside each other in a report.
+/// Threads that run cases for a report.
 const WORKERS: usize = 4;
 
-/// One promise of the contract.
+/// One requirement of the contract.
 pub struct Case {
-    /// Topic and sentence.
+    /// The topic and the requirement, as a sentence.
     pub name: &'static str,
-    pub(crate) run: fn(Arc<Bench>) -> BoxFuture<'static, ()>,
+    pub(crate) run: fn(Arc<TestBench>) -> BoxFuture<'static, ()>,
 }
 
 impl std::fmt::Debug for Case {
@@ -39,51 +39,51 @@ impl std::fmt::Debug for Case {
     }
 }
 
-/// A promise that a server itself is known not to keep. The run expects the case to fail, so that a
-/// server that learns better is noticed.
+/// A requirement that a server is known not to meet. The case is expected to fail, so that a fixed
+/// server is noticed.
 #[derive(Clone, Copy, Debug)]
-pub struct Departure {
-    /// The case.
+pub struct KnownDeviation {
     pub case: &'static str,
-    /// What the server does instead.
+    /// The actual behaviour of the server.
     pub reason: &'static str,
 }
 
-/// How to get a store to test.
+/// Creates the stores to test.
 #[async_trait]
 pub trait Setup: Send + Sync {
-    /// A workplace for one case.
-    async fn bench(&self) -> Bench;
+    /// Creates the environment of one case.
+    async fn bench(&self) -> TestBench;
 
-    /// The promises that the server is known not to keep.
-    fn departures(&self) -> &[Departure] {
+    fn known_deviations(&self) -> &[KnownDeviation] {
         &[]
     }
 }
 
-/// How a case ended.
-enum Outcome {
-    Kept,
-    Departed(&'static str),
-    /// It was to fail, and did not.
-    Surprising(&'static str),
-    Broken(Box<dyn Any + Send>),
+enum CaseOutcome {
+    Passed,
+    DeviatedAsKnown(&'static str),
+    /// Expected to fail, but passed.
+    PassedUnexpectedly(&'static str),
+    Failed(Box<dyn Any + Send>),
 }
 
-/// Runs the case called `name`; panics as it does.
+/// Runs the case `name`; panics if it fails.
 pub fn run(setup: &dyn Setup, name: &str) {
     let case = CASES.iter().find(|case| case.name == name).expect("a case of this name");
     match outcome(setup, case) {
-        Outcome::Kept => {}
-        Outcome::Departed(reason) => say(&format!("departure: {name}: {reason}")),
-        Outcome::Surprising(reason) => {
-            panic!("{name} passes; it is no departure any more ({reason})")
+        CaseOutcome::Passed => {}
+        CaseOutcome::DeviatedAsKnown(reason) => {
+            print_line(&format!("known deviation: {name}: {reason}"))
         }
-        Outcome::Broken(panic) => resume_unwind(panic),
+        CaseOutcome::PassedUnexpectedly(reason) => {
+            panic!("{name} passes: remove it from the known deviations ({reason})")
+        }
+        CaseOutcome::Failed(panic) => resume_unwind(panic),
     }
 }
 
-/// Runs all cases, with a line for each and one with the sums; returns whether none failed.
+/// Runs all cases and prints a line for each and one with the totals; returns `true` if none
+/// failed.
 pub fn report(setup: &dyn Setup) -> bool {
     let next = AtomicUsize::new(0);
     let counts = Mutex::new((0, 0, 0));
@@ -92,40 +92,47 @@ pub fn report(setup: &dyn Setup) -> bool {
             scope.spawn(|| {
                 while let Some(case) = CASES.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let outcome = catch_unwind(AssertUnwindSafe(|| outcome(setup, case)))
-                        .unwrap_or_else(Outcome::Broken);
+                        .unwrap_or_else(CaseOutcome::Failed);
                     let mut counts = counts.lock();
                     match outcome {
-                        Outcome::Kept => {
+                        CaseOutcome::Passed => {
                             counts.0 += 1;
-                            say(&format!("{} ... ok", case.name));
+                            print_line(&format!("{} ... ok", case.name));
                         }
-                        Outcome::Departed(reason) => {
+                        CaseOutcome::DeviatedAsKnown(reason) => {
                             counts.1 += 1;
-                            say(&format!("{} ... departure: {reason}", case.name));
+                            print_line(&format!("{} ... known deviation: {reason}", case.name));
                         }
-                        Outcome::Surprising(reason) => {
+                        CaseOutcome::PassedUnexpectedly(reason) => {
                             counts.2 += 1;
-                            say(&format!("{} ... FAILED: passes, though: {reason}", case.name));
+                            print_line(&format!(
+                                "{} ... FAILED: passes, despite the known deviation: {reason}",
+                                case.name
+                            ));
                         }
-                        Outcome::Broken(panic) => {
+                        CaseOutcome::Failed(panic) => {
                             counts.2 += 1;
-                            say(&format!("{} ... FAILED: {}", case.name, words(&*panic)));
+                            print_line(&format!(
+                                "{} ... FAILED: {}",
+                                case.name,
+                                panic_message(&*panic)
+                            ));
                         }
                     }
                 }
             });
         }
     });
-    let (passed, departures, failed) = *counts.lock();
-    say(&format!("{passed} passed, {departures} departures, {failed} failed"));
+    let (passed, deviated, failed) = *counts.lock();
+    print_line(&format!("{passed} passed, {deviated} known deviations, {failed} failed"));
     failed == 0
 }
 
-fn outcome(setup: &dyn Setup, case: &'static Case) -> Outcome {
-    for Departure { case, .. } in setup.departures() {
+fn outcome(setup: &dyn Setup, case: &'static Case) -> CaseOutcome {
+    for KnownDeviation { case, .. } in setup.known_deviations() {
         assert!(CASES.iter().any(|known| known.name == *case), "there is no case {case}");
     }
-    let departure = setup.departures().iter().find(|departure| departure.case == case.name);
+    let deviation = setup.known_deviations().iter().find(|deviation| deviation.case == case.name);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let ended = runtime.block_on(async {
@@ -134,27 +141,27 @@ fn outcome(setup: &dyn Setup, case: &'static Case) -> Outcome {
         let running = tokio::spawn(tokio::time::timeout(limit, (case.run)(Arc::clone(&bench))));
         let ended = match running.await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Box::new(format!("no end after {CASE_SECONDS_MAX} s")) as Box<_>),
+            Ok(Err(_)) => Err(Box::new(format!("timed out after {CASE_SECONDS_MAX} s")) as Box<_>),
             Err(error) => Err(error.into_panic()),
         };
         bench.clear().await;
         ended
     });
     runtime.shutdown_background();
-    match (ended, departure) {
-        (Ok(()), None) => Outcome::Kept,
-        (Ok(()), Some(departure)) => Outcome::Surprising(departure.reason),
-        (Err(_), Some(departure)) => Outcome::Departed(departure.reason),
-        (Err(panic), None) => Outcome::Broken(panic),
+    match (ended, deviation) {
+        (Ok(()), None) => CaseOutcome::Passed,
+        (Ok(()), Some(deviation)) => CaseOutcome::PassedUnexpectedly(deviation.reason),
+        (Err(_), Some(deviation)) => CaseOutcome::DeviatedAsKnown(deviation.reason),
+        (Err(panic), None) => CaseOutcome::Failed(panic),
     }
 }
 
-fn words(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
 }
 
-/// Says something that the test harness does not keep to itself.
-fn say(line: &str) {
+/// Prints a line that the test harness does not capture.
+fn print_line(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

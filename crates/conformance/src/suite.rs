@@ -1,7 +1,7 @@
-//! The cases, by topic; each is a sentence that holds on every backend.
+//! The cases, by topic; each name is a sentence that holds on every backend.
 //!
-//! A case is a function here and a name in [`for_each_case`](crate::for_each_case). One that is
-//! missing from the list is dead code, and the compiler says so.
+//! A case is a function here and a name in [`for_each_case`](crate::for_each_case). A function that
+//! is missing from the list is dead code, which the compiler reports.
 
 #![expect(
     clippy::unwrap_used,
@@ -37,7 +37,6 @@ use crate::run::Case;
 
 macro_rules! cases {
     (() $($topic:ident { $($case:ident)* })*) => {
-        /// All cases.
         pub static CASES: &[Case] = &[$($(
             Case {
                 name: concat!(stringify!($topic), "::", stringify!($case)),
@@ -56,7 +55,7 @@ mod tests {
     use super::CASES;
 
     #[test]
-    fn the_suite_keeps_its_size() {
+    fn the_suite_has_unique_names_and_does_not_shrink() {
         let names: BTreeSet<_> = CASES.iter().map(|case| case.name).collect();
         assert_eq!(names.len(), CASES.len(), "each case has a name of its own");
         assert!(CASES.len() >= 220, "{} cases", CASES.len());

@@ -1,25 +1,25 @@
-//! The suite on the embedded engine: as it comes, and with everything on its way to the tree.
+//! The suite on the embedded engine: with default options, and with frequent checkpoints.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its store has failed")]
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use roundtable_conformance::Bench;
+use roundtable_conformance::TestBench;
 use roundtable_engine::{Engine, Options};
 use roundtable_table::{SharedBackend, Store};
 
-/// Longer than any case moves its clock, so that streams keep everything.
+/// Longer than any case advances its clock, so that streams keep everything.
 const RETENTION: Duration = Duration::from_hours(24 * 365);
 
-fn bench(memtable_bytes: usize) -> Bench {
-    let clock = Bench::clock();
+fn bench(memtable_bytes: usize) -> TestBench {
+    let clock = TestBench::clock();
     let directory = tempfile::tempdir().unwrap();
     let options = Options {
         clock: clock.clone(),
         memtable_bytes,
         retention: RETENTION,
-        // Cases that are about the sweep ask for it.
+        // Cases that need a sweep start it.
         upkeep_interval: RETENTION,
         ..Options::default()
     };
@@ -29,18 +29,18 @@ fn bench(memtable_bytes: usize) -> Bench {
         engine.sweep().unwrap();
         Box::pin(std::future::ready(())) as _
     };
-    Bench::new(store, clock).sweeping(sweep).keeping(directory)
+    TestBench::new(store, clock).with_sweep(sweep).with_resource(directory)
 }
 
 mod in_memory {
     use async_trait::async_trait;
-    use roundtable_conformance::{Bench, Setup};
+    use roundtable_conformance::{Setup, TestBench};
 
     struct Embedded;
 
     #[async_trait]
     impl Setup for Embedded {
-        async fn bench(&self) -> Bench {
+        async fn bench(&self) -> TestBench {
             super::bench(64 << 20)
         }
     }
@@ -50,14 +50,14 @@ mod in_memory {
 
 mod in_the_tree {
     use async_trait::async_trait;
-    use roundtable_conformance::{Bench, Setup};
+    use roundtable_conformance::{Setup, TestBench};
 
-    /// So little memory that every few writes go to the tree.
+    /// So little memory that every few writes go to the B-tree.
     struct Checkpointed;
 
     #[async_trait]
     impl Setup for Checkpointed {
-        async fn bench(&self) -> Bench {
+        async fn bench(&self) -> TestBench {
             super::bench(1 << 10)
         }
     }

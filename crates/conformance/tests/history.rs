@@ -1,4 +1,4 @@
-//! Recorded histories: the engine and the reference are sound, and every planted fault is caught.
+//! Recorded histories: the engine and the reference are correct, and every planted fault is caught.
 
 #![expect(clippy::unwrap_used, reason = "a runtime that cannot start fails the test")]
 
@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use roundtable_conformance::Reference;
 use roundtable_conformance::history::{
-    Failure, Fault, Planted, Tally, check_items, check_paging, check_store, check_transactions,
+    CheckCounts, Fault, FaultyBackend, HistoryFailure, check_items, check_paging, check_store,
+    check_transactions,
 };
 use roundtable_engine::{Engine, Options};
 use roundtable_table::{Store, SystemClock};
@@ -24,15 +25,19 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn planted(fault: Fault) -> Store {
-    Store::new(Planted::new(Arc::new(Reference::new(Arc::new(SystemClock))), fault))
+    Store::new(FaultyBackend::new(Arc::new(Reference::new(Arc::new(SystemClock))), fault))
 }
 
-fn sound(checked: Result<Tally, Failure>) -> Tally {
+fn sound(checked: Result<CheckCounts, HistoryFailure>) -> CheckCounts {
     checked.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// Of the seeds 0 to 11, under how many `check` finds the fault; each finding is the same twice.
-fn caught(fault: Fault, check: &impl AsyncFn(&Store, u64) -> Result<Tally, Failure>) -> usize {
+/// Returns for how many of the seeds 0 to 11 `check` finds the fault; each failure must be
+/// reproducible.
+fn caught(
+    fault: Fault,
+    check: &impl AsyncFn(&Store, u64) -> Result<CheckCounts, HistoryFailure>,
+) -> usize {
     let find = |seed| in_turns(check(&planted(fault), seed)).err().map(|found| found.to_string());
     let found: Vec<Option<String>> = (0..12).map(find).collect();
     assert_eq!(found, (0..12).map(find).collect::<Vec<_>>(), "a seed has two outcomes");
@@ -41,29 +46,29 @@ fn caught(fault: Fault, check: &impl AsyncFn(&Store, u64) -> Result<Tally, Failu
 
 #[test]
 fn the_reference_is_sound_in_turns() {
-    let tally = sound(in_turns(check_store(async |_| planted(Fault::None), 0..40)));
-    assert!(tally.read > 40 * 40 && tally.written > 40 * 40 && tally.refused > 40 * 10);
-    assert!(tally.walks == 40 * 15 && tally.pages > 40 * 15 * 4);
-    assert_eq!((tally.failed, tally.unknown), (0, 0));
+    let counts = sound(in_turns(check_store(async |_| planted(Fault::None), 0..40)));
+    assert!(counts.read > 40 * 40 && counts.written > 40 * 40 && counts.refused > 40 * 10);
+    assert!(counts.walks == 40 * 15 && counts.pages > 40 * 15 * 4);
+    assert_eq!((counts.failed, counts.unknown), (0, 0));
 }
 
 #[test]
 fn the_reference_is_sound_at_once() {
     let store = planted(Fault::None);
-    let tally = sound(at_once(check_store(async |_| store.clone(), 100..200)));
-    assert!(tally.read > 0 && tally.written > 0 && tally.refused > 0 && tally.pages > 0);
+    let counts = sound(at_once(check_store(async |_| store.clone(), 100..200)));
+    assert!(counts.read > 0 && counts.written > 0 && counts.refused > 0 && counts.pages > 0);
 }
 
-/// Checks the engine while tasks race on four threads; gives how many checkpoints ran meanwhile.
+/// Checks the engine while tasks race on four threads; returns the number of checkpoints.
 fn checkpoints_of_sound_engine(options: Options, seeds: std::ops::Range<u64>) -> u64 {
     let directory = tempfile::tempdir().unwrap();
     let engine = Engine::open(directory.path(), options).unwrap();
     let store = Store::new(engine.clone());
     let checks = usize::try_from(seeds.end - seeds.start).unwrap();
-    let tally = sound(at_once(check_store(async |_| store.clone(), seeds)));
-    assert!(tally.read > checks * 40 && tally.written > checks * 40, "{tally:?}");
-    assert!(tally.refused > checks * 10 && tally.failed == 0, "{tally:?}");
-    assert!(tally.walks == checks * 15 && tally.pages > checks * 15 * 4, "{tally:?}");
+    let counts = sound(at_once(check_store(async |_| store.clone(), seeds)));
+    assert!(counts.read > checks * 40 && counts.written > checks * 40, "{counts:?}");
+    assert!(counts.refused > checks * 10 && counts.failed == 0, "{counts:?}");
+    assert!(counts.walks == checks * 15 && counts.pages > checks * 15 * 4, "{counts:?}");
     assert_eq!(engine.audit().unwrap(), Vec::<String>::new());
     engine.metrics().checkpoint_us.count
 }
@@ -85,16 +90,16 @@ fn the_engine_is_sound_at_once_while_checkpoints_run() {
 
 #[test]
 fn lost_answers_are_not_held_against_a_store() {
-    let tally = sound(in_turns(check_store(async |_| planted(Fault::LostAnswer), 0..40)));
-    assert!(tally.unknown > 40 * 5, "{tally:?}");
+    let counts = sound(in_turns(check_store(async |_| planted(Fault::LostAnswer), 0..40)));
+    assert!(counts.unknown > 40 * 5, "{counts:?}");
 }
 
 #[test]
 fn impatient_callers_are_not_held_against_a_store() {
-    let tally = sound(in_turns(check_store(async |_| planted(Fault::Slow), 0..40)));
-    assert!(tally.unknown > 40, "{tally:?}");
-    let tally = sound(at_once(check_store(async |_| planted(Fault::Slow), 100..120)));
-    assert!(tally.unknown > 20, "{tally:?}");
+    let counts = sound(in_turns(check_store(async |_| planted(Fault::Slow), 0..40)));
+    assert!(counts.unknown > 40, "{counts:?}");
+    let counts = sound(at_once(check_store(async |_| planted(Fault::Slow), 100..120)));
+    assert!(counts.unknown > 20, "{counts:?}");
 }
 
 #[test]

@@ -1,20 +1,20 @@
-//! The suite on the oracle itself.
+//! The suite on the reference backend itself.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_conformance::{Bench, Reference, Setup};
+use roundtable_conformance::{Reference, Setup, TestBench};
 use roundtable_table::{SharedBackend, Store};
 
 struct InMemory;
 
 #[async_trait]
 impl Setup for InMemory {
-    async fn bench(&self) -> Bench {
-        let clock = Bench::clock();
+    async fn bench(&self) -> TestBench {
+        let clock = TestBench::clock();
         let reference = Arc::new(Reference::new(clock.clone()));
         let store = Store::shared(Arc::clone(&reference) as SharedBackend);
-        Bench::new(store, clock).sweeping(move || {
+        TestBench::new(store, clock).with_sweep(move || {
             reference.sweep();
             Box::pin(std::future::ready(()))
         })

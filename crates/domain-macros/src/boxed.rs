@@ -1,4 +1,4 @@
-//! How an `async fn` becomes a function that answers with a box.
+//! Turns an `async fn` into a function that returns a boxed future.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -8,66 +8,65 @@ use syn::{
     TypeImplTrait, TypeReference, Visibility, parse_quote,
 };
 
-/// The same `impl`, with its public futures in boxes.
 pub(crate) fn boxed(mut service: ItemImpl) -> TokenStream {
     for item in &mut service.items {
         if let ImplItem::Fn(function) = item
-            && is_called_from_elsewhere(function)
+            && is_public_async(function)
             && !is_generic(&function.sig)
         {
-            put_into_box(function);
+            box_future(function);
         }
     }
     service.into_token_stream()
 }
 
-fn is_called_from_elsewhere(function: &ImplItemFn) -> bool {
+fn is_public_async(function: &ImplItemFn) -> bool {
     function.sig.asyncness.is_some() && matches!(function.vis, Visibility::Public(_))
 }
 
 fn is_generic(signature: &Signature) -> bool {
-    let mut looks = LooksForImpl { found: false };
-    looks.visit_signature_mut(&mut signature.clone());
-    looks.found || signature.generics.type_params().next().is_some()
+    let mut finder = ImplTraitFinder { found: false };
+    finder.visit_signature_mut(&mut signature.clone());
+    finder.found || signature.generics.type_params().next().is_some()
 }
 
-/// Whether anything is said to be `impl Something`.
-struct LooksForImpl {
+/// Looks for `impl Trait` types.
+struct ImplTraitFinder {
     found: bool,
 }
 
-impl VisitMut for LooksForImpl {
+impl VisitMut for ImplTraitFinder {
     fn visit_type_impl_trait_mut(&mut self, _: &mut TypeImplTrait) {
         self.found = true;
     }
 }
 
-fn put_into_box(function: &mut ImplItemFn) {
+fn box_future(function: &mut ImplItemFn) {
     let ImplItemFn { sig, block, .. } = function;
-    let life = Lifetime::new("'future", Span::call_site());
-    let mut names = NamesLifetimes { life: &life };
-    sig.inputs.iter_mut().for_each(|input| names.visit_fn_arg_mut(input));
-    names.visit_return_type_mut(&mut sig.output);
-    let longer = sig.generics.lifetimes().map(|named| named.lifetime.clone()).collect::<Vec<_>>();
-    sig.generics.params.insert(0, GenericParam::Lifetime(parse_quote!(#life)));
-    for named in longer {
-        sig.generics.make_where_clause().predicates.push(parse_quote!(#named: #life));
+    let lifetime = Lifetime::new("'future", Span::call_site());
+    let mut namer = LifetimeNamer { lifetime: &lifetime };
+    sig.inputs.iter_mut().for_each(|input| namer.visit_fn_arg_mut(input));
+    namer.visit_return_type_mut(&mut sig.output);
+    let outer = sig.generics.lifetimes().map(|named| named.lifetime.clone()).collect::<Vec<_>>();
+    sig.generics.params.insert(0, GenericParam::Lifetime(parse_quote!(#lifetime)));
+    for named in outer {
+        sig.generics.make_where_clause().predicates.push(parse_quote!(#named: #lifetime));
     }
-    let answer = match &sig.output {
+    let output = match &sig.output {
         ReturnType::Default => parse_quote!(()),
-        ReturnType::Type(_, answer) => answer.clone(),
+        ReturnType::Type(_, output) => output.clone(),
     };
     sig.asyncness = None;
     sig.output = parse_quote! {
         -> ::std::pin::Pin<
-            ::std::boxed::Box<dyn ::std::future::Future<Output = #answer> + ::std::marker::Send + #life>
+            ::std::boxed::Box<dyn ::std::future::Future<Output = #output> + ::std::marker::Send + #lifetime>
         >
     };
     let statements = &block.stmts;
     *block = parse_quote! {{
         ::std::boxed::Box::pin(async move {
-            // A block cannot say what it answers with, and `?` has to know.
-            if let ::std::option::Option::Some(never) = ::std::option::Option::None::<#answer> {
+            // An async block cannot name its output type, and `?` needs to know it.
+            if let ::std::option::Option::Some(never) = ::std::option::Option::None::<#output> {
                 return never;
             }
             #(#statements)*
@@ -75,27 +74,27 @@ fn put_into_box(function: &mut ImplItemFn) {
     }};
 }
 
-/// Gives one name to every lifetime that has none: the future lives as long as all it borrows.
-struct NamesLifetimes<'a> {
-    life: &'a Lifetime,
+/// Gives every elided lifetime the same name: the future lives as long as everything it borrows.
+struct LifetimeNamer<'a> {
+    lifetime: &'a Lifetime,
 }
 
-impl VisitMut for NamesLifetimes<'_> {
+impl VisitMut for LifetimeNamer<'_> {
     fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
-        reference.lifetime.get_or_insert_with(|| self.life.clone());
+        reference.lifetime.get_or_insert_with(|| self.lifetime.clone());
         visit_mut::visit_type_reference_mut(self, reference);
     }
 
     fn visit_receiver_kind_mut(&mut self, receiver: &mut ReceiverKind) {
-        if let ReceiverKind::Reference(_, life, _) = receiver {
-            life.get_or_insert_with(|| self.life.clone());
+        if let ReceiverKind::Reference(_, lifetime, _) = receiver {
+            lifetime.get_or_insert_with(|| self.lifetime.clone());
         }
         visit_mut::visit_receiver_kind_mut(self, receiver);
     }
 
     fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
         if lifetime.ident == "_" {
-            *lifetime = self.life.clone();
+            *lifetime = self.lifetime.clone();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What `#[boxed]` makes of an `impl`.
+//! The effect of `#[boxed]` on an `impl`.
 #![expect(unreachable_pub, reason = "what is public is what is boxed")]
 
 use std::num::ParseIntError;
@@ -12,7 +12,7 @@ struct Shelf {
 
 #[boxed]
 impl Shelf {
-    /// Ends early in both ways there are.
+    /// Returns early in both possible ways.
     pub async fn book(&self, place: &str) -> Result<Option<&str>, ParseIntError> {
         let room = [0_u8; 256];
         let place: usize = place.parse()?;
@@ -32,7 +32,6 @@ impl Shelf {
         if self.books.is_empty() || one.len() >= other.len() { one } else { other }
     }
 
-    /// Whatever can be written down: only a caller knows.
     pub async fn put_any(&mut self, book: impl Into<String>) {
         let room = [0_u8; 256];
         std::future::ready(()).await;
@@ -52,7 +51,7 @@ fn shelf() -> Shelf {
 }
 
 #[test]
-fn a_boxed_future_answers_as_it_is_written() {
+fn a_boxed_future_returns_the_same_result() {
     let mut shelf = shelf();
     assert_eq!(block_on(shelf.book("1")), Ok(Some("The Moor")));
     assert_eq!(block_on(shelf.book("1000")), Ok(None));
@@ -62,7 +61,7 @@ fn a_boxed_future_answers_as_it_is_written() {
     assert_eq!(block_on(shelf.count()), 3);
 }
 
-/// What is answered may outlive the service that was asked.
+/// A returned reference may outlive the service.
 #[test]
 fn named_lifetimes_stay_what_they_are() {
     let (one, other) = (String::from("one"), String::from("other"));
@@ -71,7 +70,7 @@ fn named_lifetimes_stay_what_they_are() {
 }
 
 #[test]
-fn only_what_others_can_call_and_is_not_generic_is_boxed() {
+fn only_public_functions_without_type_parameters_are_boxed() {
     const BOX: usize = size_of::<Box<dyn Future<Output = ()>>>();
     let mut shelf = shelf();
     assert_eq!(size_of_val(&shelf.book("0")), BOX);
@@ -81,7 +80,7 @@ fn only_what_others_can_call_and_is_not_generic_is_boxed() {
     assert_eq!(block_on(shelf.count()), 3);
 }
 
-/// A service is called from tasks that go from thread to thread.
+/// A service is called from tasks that move between threads.
 #[test]
 fn a_boxed_future_can_be_sent() {
     fn sent<T: Send>(_: &T) {}

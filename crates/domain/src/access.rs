@@ -1,48 +1,42 @@
-//! Who may do what: one table, deny by default.
+//! Authorization: one table of permissions, deny by default.
 //!
-//! A service works out how the caller stands to what they want to act on, and asks [`allows`]. That
-//! somebody must be able to see a thing before they may act on it is part of the table, so that a
-//! refusal never tells that the thing is there.
+//! A service works out the caller's relations to an object and asks [`allows`]. The table also says
+//! which permissions require that the caller can see the object, so a refusal never reveals that a
+//! hidden object exists.
 
 use std::ops::BitOr;
 
-/// How somebody stands to what they act on: all that is true of them.
+/// All relations of a caller to an object, as a set of flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing(u16);
+pub struct Relations(u16);
 
-impl Standing {
-    /// Nobody known.
+impl Relations {
     pub const ANONYMOUS: Self = Self(0);
-    /// Signed in, with an account that can be used.
+    /// Signed in with an active account.
     pub const SIGNED_IN: Self = Self(1);
-    /// It is theirs: their account, post, comment.
+    /// The object is the caller's own: their account, post, comment.
     pub const OWNER: Self = Self(1 << 1);
-    /// They are an active member of its group.
+    /// An active member of the object's group.
     pub const MEMBER: Self = Self(1 << 2);
-    /// They help to run the group.
     pub const GROUP_ADMIN: Self = Self(1 << 3);
-    /// The group is theirs.
     pub const GROUP_OWNER: Self = Self(1 << 4);
-    /// They decide about content.
     pub const MODERATOR: Self = Self(1 << 5);
-    /// They may do everything that is anybody's to do.
     pub const ADMIN: Self = Self(1 << 6);
-    /// They can see the thing.
-    pub const SEES: Self = Self(1 << 7);
+    pub const CAN_SEE: Self = Self(1 << 7);
 
-    /// Whether any of `others` is true, too.
-    pub const fn is_any(self, others: Self) -> bool {
+    /// Returns whether the two sets share a flag.
+    pub const fn intersects(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// This, and `other` if `condition` holds.
+    /// Adds `other` if `condition` holds.
     #[must_use]
-    pub const fn and_if(self, condition: bool, other: Self) -> Self {
+    pub const fn with_if(self, condition: bool, other: Self) -> Self {
         if condition { Self(self.0 | other.0) } else { self }
     }
 }
 
-impl BitOr for Standing {
+impl BitOr for Relations {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
@@ -50,9 +44,9 @@ impl BitOr for Standing {
     }
 }
 
-/// What somebody wants to do.
+/// An action that needs permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Act {
+pub enum Permission {
     UpdateProfile,
     DeleteAccount,
     ManageKeys,
@@ -110,104 +104,103 @@ pub enum Act {
     ManageWebhooks,
 }
 
-/// What an act needs.
+/// The relations that grant a permission.
 #[derive(Clone, Copy, Debug)]
-struct Rule {
-    /// One of these.
-    any: Standing,
-    /// And to see the thing.
-    sight: bool,
+struct PermissionRule {
+    /// At least one of these is required.
+    any: Relations,
+    /// The caller must also be able to see the object.
+    must_see: bool,
 }
 
-const fn any(any: Standing) -> Rule {
-    Rule { any, sight: false }
+const fn any(any: Relations) -> PermissionRule {
+    PermissionRule { any, must_see: false }
 }
 
-const fn seeing(any: Standing) -> Rule {
-    Rule { any, sight: true }
+const fn any_who_sees(any: Relations) -> PermissionRule {
+    PermissionRule { any, must_see: true }
 }
 
-/// Every act with what it needs. An act that is not here is nobody's.
-const POLICY: &[(Act, Rule)] = &{
-    use Standing as S;
-    const fn or(left: Standing, right: Standing) -> Standing {
-        Standing(left.0 | right.0)
+/// Every permission with its rule. A permission missing here is granted to no caller.
+const POLICY: &[(Permission, PermissionRule)] = &{
+    use Relations as S;
+    const fn or(left: Relations, right: Relations) -> Relations {
+        Relations(left.0 | right.0)
     }
     let staff = or(S::MODERATOR, S::ADMIN);
     let group_staff = or(S::GROUP_ADMIN, S::GROUP_OWNER);
     [
-        // People.
-        (Act::UpdateProfile, any(S::OWNER)),
-        (Act::DeleteAccount, any(S::OWNER)),
-        (Act::ManageKeys, any(S::OWNER)),
-        (Act::SuspendUser, any(staff)),
-        (Act::SetRoles, any(S::ADMIN)),
-        (Act::Invite, any(S::SIGNED_IN)),
-        (Act::SeeLoginAttempts, any(S::ADMIN)),
-        (Act::SeeAudit, any(staff)),
-        (Act::Follow, seeing(S::SIGNED_IN)),
-        (Act::AnswerFollower, any(S::OWNER)),
-        (Act::Block, any(S::SIGNED_IN)),
-        (Act::SeeFollows, seeing(or(S::ANONYMOUS, S::SEES))),
+        (Permission::UpdateProfile, any(S::OWNER)),
+        (Permission::DeleteAccount, any(S::OWNER)),
+        (Permission::ManageKeys, any(S::OWNER)),
+        (Permission::SuspendUser, any(staff)),
+        (Permission::SetRoles, any(S::ADMIN)),
+        (Permission::Invite, any(S::SIGNED_IN)),
+        (Permission::SeeLoginAttempts, any(S::ADMIN)),
+        (Permission::SeeAudit, any(staff)),
+        (Permission::Follow, any_who_sees(S::SIGNED_IN)),
+        (Permission::AnswerFollower, any(S::OWNER)),
+        (Permission::Block, any(S::SIGNED_IN)),
+        (Permission::SeeFollows, any_who_sees(or(S::ANONYMOUS, S::CAN_SEE))),
         // Groups.
-        (Act::CreateGroup, any(S::SIGNED_IN)),
-        (Act::UpdateGroup, any(or(group_staff, S::ADMIN))),
-        (Act::DeleteGroup, any(or(S::GROUP_OWNER, S::ADMIN))),
-        (Act::JoinGroup, any(S::SIGNED_IN)),
-        (Act::InviteToGroup, any(group_staff)),
-        (Act::ApproveMember, any(group_staff)),
-        (Act::RemoveMember, any(or(group_staff, S::ADMIN))),
-        (Act::SetGroupRole, any(S::GROUP_OWNER)),
-        (Act::SeeMembers, seeing(or(S::ANONYMOUS, S::SEES))),
-        (Act::PostIntoGroup, any(S::MEMBER)),
+        (Permission::CreateGroup, any(S::SIGNED_IN)),
+        (Permission::UpdateGroup, any(or(group_staff, S::ADMIN))),
+        (Permission::DeleteGroup, any(or(S::GROUP_OWNER, S::ADMIN))),
+        (Permission::JoinGroup, any(S::SIGNED_IN)),
+        (Permission::InviteToGroup, any(group_staff)),
+        (Permission::ApproveMember, any(group_staff)),
+        (Permission::RemoveMember, any(or(group_staff, S::ADMIN))),
+        (Permission::SetGroupRole, any(S::GROUP_OWNER)),
+        (Permission::SeeMembers, any_who_sees(or(S::ANONYMOUS, S::CAN_SEE))),
+        (Permission::PostIntoGroup, any(S::MEMBER)),
         // Content.
-        (Act::CreatePost, any(S::SIGNED_IN)),
-        (Act::PostActivity, any(S::SIGNED_IN)),
-        (Act::Upload, any(S::SIGNED_IN)),
-        (Act::UpdatePost, any(S::OWNER)),
-        (Act::DeletePost, any(or(S::OWNER, staff))),
-        (Act::Like, seeing(S::SIGNED_IN)),
-        (Act::Comment, seeing(S::SIGNED_IN)),
-        (Act::Share, seeing(S::SIGNED_IN)),
-        (Act::UpdateComment, seeing(S::OWNER)),
-        (Act::DeleteComment, any(or(S::OWNER, staff))),
-        (Act::Report, seeing(S::SIGNED_IN)),
-        (Act::Moderate, any(staff)),
-        (Act::SeeModerationQueue, any(staff)),
+        (Permission::CreatePost, any(S::SIGNED_IN)),
+        (Permission::PostActivity, any(S::SIGNED_IN)),
+        (Permission::Upload, any(S::SIGNED_IN)),
+        (Permission::UpdatePost, any(S::OWNER)),
+        (Permission::DeletePost, any(or(S::OWNER, staff))),
+        (Permission::Like, any_who_sees(S::SIGNED_IN)),
+        (Permission::Comment, any_who_sees(S::SIGNED_IN)),
+        (Permission::Share, any_who_sees(S::SIGNED_IN)),
+        (Permission::UpdateComment, any_who_sees(S::OWNER)),
+        (Permission::DeleteComment, any(or(S::OWNER, staff))),
+        (Permission::Report, any_who_sees(S::SIGNED_IN)),
+        (Permission::Moderate, any(staff)),
+        (Permission::SeeModerationQueue, any(staff)),
         // Goals, tasks and milestones.
-        (Act::KeepGoals, any(S::OWNER)),
-        (Act::SeeGoals, any(or(S::OWNER, S::ADMIN))),
-        (Act::SeeTasksDue, any(S::ADMIN)),
+        (Permission::KeepGoals, any(S::OWNER)),
+        (Permission::SeeGoals, any(or(S::OWNER, S::ADMIN))),
+        (Permission::SeeTasksDue, any(S::ADMIN)),
         // Rooms.
-        (Act::OpenRoom, seeing(S::SIGNED_IN)),
-        (Act::OpenGroupRoom, any(S::MEMBER)),
-        (Act::SeeRoom, any(S::MEMBER)),
-        (Act::SendMessage, any(S::MEMBER)),
-        // Help and offers: of a call for help, members are the helpers.
-        (Act::AskForHelp, any(S::SIGNED_IN)),
-        (Act::Assist, seeing(or(S::OWNER, S::MEMBER))),
-        (Act::CreateCompany, any(S::SIGNED_IN)),
-        (Act::CreateOffer, any(S::OWNER)),
-        (Act::CloseOffer, any(or(S::OWNER, staff))),
+        (Permission::OpenRoom, any_who_sees(S::SIGNED_IN)),
+        (Permission::OpenGroupRoom, any(S::MEMBER)),
+        (Permission::SeeRoom, any(S::MEMBER)),
+        (Permission::SendMessage, any(S::MEMBER)),
+        // Help and offers. In a call for help, members are the helpers.
+        (Permission::AskForHelp, any(S::SIGNED_IN)),
+        (Permission::Assist, any_who_sees(or(S::OWNER, S::MEMBER))),
+        (Permission::CreateCompany, any(S::SIGNED_IN)),
+        (Permission::CreateOffer, any(S::OWNER)),
+        (Permission::CloseOffer, any(or(S::OWNER, staff))),
         // Quests.
-        (Act::CreateQuest, any(S::SIGNED_IN)),
-        (Act::CancelQuest, any(S::OWNER)),
-        (Act::DeleteQuest, any(S::ADMIN)),
-        (Act::SeeQuests, any(or(S::OWNER, S::ADMIN))),
-        // Operation.
-        (Act::SeePromotion, any(S::ADMIN)),
-        (Act::SetPromotion, any(S::ADMIN)),
-        (Act::RedriveDeadLetters, any(S::ADMIN)),
-        (Act::ManageWebhooks, any(S::ADMIN)),
+        (Permission::CreateQuest, any(S::SIGNED_IN)),
+        (Permission::CancelQuest, any(S::OWNER)),
+        (Permission::DeleteQuest, any(S::ADMIN)),
+        (Permission::SeeQuests, any(or(S::OWNER, S::ADMIN))),
+        // Operations.
+        (Permission::SeePromotion, any(S::ADMIN)),
+        (Permission::SetPromotion, any(S::ADMIN)),
+        (Permission::RedriveDeadLetters, any(S::ADMIN)),
+        (Permission::ManageWebhooks, any(S::ADMIN)),
     ]
 };
 
-/// Whether somebody who stands so may do this.
-pub fn allows(act: Act, standing: Standing) -> bool {
-    POLICY.iter().any(|(known, rule)| {
-        *known == act
-            && standing.is_any(rule.any)
-            && (!rule.sight || standing.is_any(Standing::SEES))
+/// Returns whether these relations grant the permission.
+pub fn allows(permission: Permission, relations: Relations) -> bool {
+    POLICY.iter().any(|(listed, rule)| {
+        *listed == permission
+            && relations.intersects(rule.any)
+            && (!rule.must_see || relations.intersects(Relations::CAN_SEE))
     })
 }
 
@@ -216,16 +209,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_act_is_in_the_table_once() {
-        for (at, (act, _)) in POLICY.iter().enumerate() {
-            assert!(!POLICY.iter().skip(at + 1).any(|(other, _)| other == act), "{act:?} twice");
+    fn each_permission_is_in_the_table_once() {
+        for (at, (permission, _)) in POLICY.iter().enumerate() {
+            assert!(
+                !POLICY.iter().skip(at + 1).any(|(other, _)| other == permission),
+                "{permission:?} twice"
+            );
         }
     }
 
     #[test]
-    fn nobody_may_do_what_they_cannot_see() {
-        assert!(!allows(Act::Like, Standing::SIGNED_IN));
-        assert!(allows(Act::Like, Standing::SIGNED_IN | Standing::SEES));
-        assert!(!allows(Act::Like, Standing::SEES), "not signed in");
+    fn an_invisible_object_cannot_be_acted_on() {
+        assert!(!allows(Permission::Like, Relations::SIGNED_IN));
+        assert!(allows(Permission::Like, Relations::SIGNED_IN | Relations::CAN_SEE));
+        assert!(!allows(Permission::Like, Relations::CAN_SEE), "not signed in");
     }
 }

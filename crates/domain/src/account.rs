@@ -1,35 +1,38 @@
-//! The caller's own account: every mutation begins by asking whether it can still be used, and whether
-//! the caller has not done too much of late.
+//! Checks of the caller's own account. Every mutation starts by checking that the account is active
+//! and below its rate limit.
 
 use roundtable_model::entities::User;
 use roundtable_model::table::Check;
 use roundtable_model::{Shard, UserId, UserStatus};
 
-use crate::{Caller, Failure, Ground};
+use crate::{Caller, Context, ServiceError};
 
-impl Ground {
-    /// The caller's profile, for a mutation, which counts for the caller's rate; refused when the
-    /// account is suspended or gone.
-    pub(crate) async fn account(&self, caller: &Caller) -> Result<User, Failure> {
-        self.rates().write(&caller.user_id)?;
-        self.reader(caller).await
+impl Context {
+    /// Counts a write against the caller's rate limit and returns their profile. Fails if the
+    /// account is suspended or deleted.
+    pub(crate) async fn authorize_write(&self, caller: &Caller) -> Result<User, ServiceError> {
+        self.rate_limiter().write(&caller.user_id)?;
+        self.authorize_read(caller).await
     }
 
-    /// The caller's profile, for a read; refused when the account is suspended or gone.
-    pub(crate) async fn reader(&self, caller: &Caller) -> Result<User, Failure> {
+    /// Returns the caller's profile for a read. Fails if the account is suspended or deleted.
+    pub(crate) async fn authorize_read(&self, caller: &Caller) -> Result<User, ServiceError> {
         let profile = self.core().profile(&caller.user_id).strong().get().await?;
         match profile {
             Some(profile) if profile.status == UserStatus::Active => Ok(profile),
-            Some(profile) if profile.status == UserStatus::Suspended => Err(Failure::Suspended),
-            _ => Err(Failure::Unauthenticated),
+            Some(profile) if profile.status == UserStatus::Suspended => {
+                Err(ServiceError::Suspended)
+            }
+            _ => Err(ServiceError::Unauthenticated),
         }
     }
 }
 
-/// The account can be used when something is written: whoever is being deleted leaves nothing behind.
-pub(crate) fn live(user: &UserId) -> Check {
+/// A check that the account is active at the time of the write, so that an account being deleted
+/// leaves nothing behind.
+pub(crate) fn active_account_check(user: &UserId) -> Check {
     User::at(user).check(User::STATUS.is(&UserStatus::Active))
 }
 
-/// The shard of counters that have only one.
-pub(crate) const WHOLE: Shard = Shard::ZERO;
+/// The shard of counters that are not sharded.
+pub(crate) const SINGLE_SHARD: Shard = Shard::ZERO;

@@ -1,8 +1,8 @@
-//! Who has an account: signing up, signing in, profiles, keys, and leaving again. Passwords and tokens
-//! end here: what is stored of them are hashes, and no other service sees even those.
+//! Accounts: registration, sign-in, profiles, API keys and deletion. Passwords and tokens never
+//! leave this module: only their hashes are stored, and no other service sees even those.
 
 mod attempts;
-mod closing;
+mod deletion;
 mod invitations;
 mod keys;
 mod names;
@@ -20,59 +20,57 @@ use roundtable_model::entities::User;
 use roundtable_model::{Secret, SessionId, UserStatus};
 
 use self::tokens::RefreshToken;
-use crate::access::{Act, Standing, allows};
-use crate::{Caller, Failure, Ground, refusals};
+use crate::access::{Permission, Relations, allows};
+use crate::{Caller, Context, ServiceError, refusals};
 
-pub use self::keys::{KeyHolder, NewKey, STAFF_SCOPE};
-pub(crate) use self::passwords::Passwords;
+pub use self::keys::{ApiKeyCaller, NewApiKey, STAFF_SCOPE};
+pub(crate) use self::passwords::PasswordHasher;
 pub use self::profile::ProfileChange;
-pub use self::reads::Counts;
+pub use self::reads::UserCounts;
 pub use self::sign_up::SignUp;
 
 refusals! {
-    /// Why an account was not made, entered or changed.
     AccountError {
-        EmailTaken: Conflict = "there is an account with this e-mail address already",
-        NicknameTaken: Conflict = "somebody has this nickname already",
-        HandleTaken: Conflict = "somebody has this handle already",
-        RegistrationClosed: Forbidden = "nobody can sign up here at present",
-        InvitationNeeded: Forbidden = "signing up here needs an invitation",
-        InvitationOver: Forbidden = "this invitation is used up, over, or never was one",
-        // One sentence for both, or it would tell who has an account.
+        EmailTaken: Conflict = "an account with this e-mail address already exists",
+        NicknameTaken: Conflict = "this nickname is already taken",
+        HandleTaken: Conflict = "this handle is already taken",
+        RegistrationClosed: Forbidden = "registration is closed",
+        InvitationNeeded: Forbidden = "registration requires an invitation",
+        InvitationInvalid: Forbidden = "this invitation is invalid, expired or used up",
+        // One sentence for both cases, so that it does not reveal which addresses have an account.
         WrongCredentials: Unauthenticated = "the e-mail address or the password is wrong",
         WrongPassword: Unauthenticated = "the password is wrong",
-        SessionEnded: Unauthenticated = "this session is over; sign in again",
-        WrongKey: Unauthenticated = "this key is not valid",
-        NoSuchUser: NotFound = "there is no such person",
-        NoSuchKey: NotFound = "you have no such key",
-        TooManyKeys: Conflict = "you have as many keys as one person can have",
-        WithKey: Forbidden = "this cannot be done with a key; sign in for it",
-        NoSuchPicture: BadRequest = "this is no picture of yours, or one that is elsewhere already",
-        OtherNickname: BadRequest = "this is not your nickname",
-        Yourself: BadRequest = "nobody can do this to themselves",
+        SessionEnded: Unauthenticated = "this session has ended; sign in again",
+        InvalidApiKey: Unauthenticated = "this API key is not valid",
+        NoSuchUser: NotFound = "there is no such user",
+        NoSuchKey: NotFound = "you have no such API key",
+        TooManyKeys: Conflict = "you have reached the maximum number of API keys; revoke one first",
+        ApiKeyNotAllowed: Forbidden = "API keys cannot do this; sign in with your password",
+        NoSuchPicture: BadRequest = "this is not a picture of yours, or it is already in use",
+        NicknameMismatch: BadRequest = "this is not your nickname",
+        Yourself: BadRequest = "you cannot do this to yourself",
     }
 }
 
-/// The accounts of everybody.
 #[derive(Clone, Debug)]
 pub struct Accounts {
-    ground: Ground,
+    context: Context,
 }
 
-/// Somebody who has just proven who they are.
+/// An authenticated user with a fresh refresh token.
 #[derive(Clone, Debug)]
-pub struct SignedIn {
-    /// Their profile, as they see it themselves.
+pub struct SignedInUser {
+    /// The user's profile, as its owner sees it.
     pub user: User,
-    /// Who they are to the services, with their roles of now.
+    /// The caller for the services, with the roles stored now.
     pub caller: Caller,
-    /// Which device it is, the same from signing in to signing out.
+    /// Identifies the device; unchanged from sign-in to sign-out.
     pub session_id: SessionId,
-    /// What this device can be told by the next time, once.
+    /// The token for the next refresh; valid once.
     pub refresh_token: Secret,
 }
 
-impl SignedIn {
+impl SignedInUser {
     fn new(user: User, token: &RefreshToken) -> Self {
         Self {
             caller: Caller::with_roles(user.id.clone(), &user.roles),
@@ -84,26 +82,24 @@ impl SignedIn {
 }
 
 impl Accounts {
-    /// The accounts on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 }
 
-/// Whether people may do this to what is theirs.
-fn own(act: Act) -> Result<(), Failure> {
-    let standing = Standing::SIGNED_IN | Standing::OWNER;
-    if allows(act, standing) { Ok(()) } else { Err(Failure::Forbidden) }
+fn require_own(permission: Permission) -> Result<(), ServiceError> {
+    let relations = Relations::SIGNED_IN | Relations::OWNER;
+    if allows(permission, relations) { Ok(()) } else { Err(ServiceError::Forbidden) }
 }
 
-/// Refuses programs: what outlives their key, or cannot be undone, is for people themselves. Otherwise
-/// taking a key away would stop nobody.
-fn in_person(caller: &Caller) -> Result<(), AccountError> {
-    if caller.scopes.is_none() { Ok(()) } else { Err(AccountError::WithKey) }
+/// Refuses API keys for actions that outlive the key or cannot be undone. Otherwise revoking a key
+/// would not stop its holder.
+fn require_session(caller: &Caller) -> Result<(), AccountError> {
+    if caller.scopes.is_none() { Ok(()) } else { Err(AccountError::ApiKeyNotAllowed) }
 }
 
-/// A profile as `viewer` sees it: an e-mail address is for its owner and for admins.
-pub(crate) fn shown(viewer: Option<&Caller>, mut user: User) -> User {
+/// Returns the profile as `viewer` may see it: only the owner and admins see the e-mail address.
+pub(crate) fn profile_for_viewer(viewer: Option<&Caller>, mut user: User) -> User {
     let sees_email = viewer.is_some_and(|viewer| viewer.user_id == user.id || viewer.roles.admin);
     if !sees_email {
         user.email = None;
@@ -111,7 +107,6 @@ pub(crate) fn shown(viewer: Option<&Caller>, mut user: User) -> User {
     user
 }
 
-/// Whether there still is somebody behind a profile.
-fn is_there(user: &User) -> bool {
+fn is_not_deleted(user: &User) -> bool {
     user.status != UserStatus::Deleted
 }

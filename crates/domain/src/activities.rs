@@ -1,10 +1,10 @@
-//! What people did, told to those who follow them (R12): written once, beside what it tells of, and
-//! shown only while that is there and may be seen.
+//! Activities: what users did, shown to their followers (R12). An activity is written in the
+//! transaction of the event it describes and shown only while its object exists and is visible.
 
 mod head;
 mod objects;
 mod publish;
-mod seen;
+mod visible;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,62 +18,51 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::head::Head;
-use self::objects::Tellable;
-pub(crate) use self::objects::{Membership, membership};
-pub(crate) use self::publish::{News, publish};
-pub(crate) use self::seen::{Objects, seen};
+pub(crate) use self::head::StoredHead;
+use self::objects::ActivityTarget;
+pub(crate) use self::objects::{PostingAccess, posting_access};
+pub(crate) use self::publish::{ActivityDraft, prepare_activity};
+pub(crate) use self::visible::{ActivityObjects, visible_activities};
 
-use crate::access::{Act, Standing, allows};
+use crate::access::{Permission, Relations, allows};
 use crate::limits::{PREVIEW_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text};
 use crate::media::{claim, unclaimed};
-use crate::pages::fill;
-use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
+use crate::pages::fill_page;
+use crate::{Caller, Context, Page, PageInput, ServiceError, refusals};
 
 refusals! {
-    /// Why an activity was not written or shown.
     ActivityError {
-        NoSuchActor: NotFound = "there is no such person or group",
-        NoSuchObject: NotFound = "there is no such thing of yours",
+        NoSuchActor: NotFound = "there is no such user or group",
+        NoSuchObject: NotFound = "you have no such object",
         NoSuchGroup: NotFound = "there is no such group",
         NotAMember: Forbidden = "only members can post into this group",
-        SharesPosts: BadRequest = "posts are passed on with sharePost",
-        ShowsPosts: BadRequest = "what is told of a post shows the post's own files",
-        NoSuchMedia: BadRequest = "this is no file of yours, or one that is elsewhere already",
+        SharesPosts: BadRequest = "use sharePost to share a post",
+        ShowsPosts: BadRequest = "an activity about a post shows the post's own media",
+        NoSuchMedia: BadRequest = "this is not a file of yours, or it is already in use",
     }
 }
 
-/// The activities of everybody.
 #[derive(Clone, Debug)]
 pub struct Activities {
-    ground: Ground,
+    context: Context,
 }
 
 /// An activity to be written.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewActivity {
-    /// The group it was done in.
     pub group_id: Option<GroupId>,
-    /// What was done.
     pub verb: ActivityVerb,
-    /// To what kind of thing.
     pub object_type: ObjectType,
-    /// To which.
     pub object_id: SubjectId,
-    /// A few words about it.
     pub preview_text: Option<String>,
-    /// A picture of it.
     pub media: Option<NewMedia>,
-    /// What it is about, in a word each.
     pub tags: Vec<Tag>,
 }
 
-/// A picture or video, as whoever sends it says.
+/// An image or video, as described by the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewMedia {
-    /// Where its bytes are.
     pub s3_key: MediaKey,
-    /// What its bytes are, as a MIME type.
     pub content_type: String,
     /// In pixels.
     pub width: Option<u32>,
@@ -81,9 +70,9 @@ pub struct NewMedia {
     pub height: Option<u32>,
 }
 
-/// What a request led to.
+/// The recorded outcome of a request.
 #[derive(Debug, Serialize, Deserialize)]
-struct Outcome {
+struct ActivityOutcome {
     home: ActorId,
     at: Time,
     id: ActivityId,
@@ -91,12 +80,11 @@ struct Outcome {
 
 #[boxed]
 impl Activities {
-    /// The activities on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Tells of something the caller did: with a goal, task, quest, post or comment of theirs, with a
+    /// Posts an activity of the caller: about their own goal, task, quest, post or comment, about a
     /// group they are in, or about themselves.
     pub async fn post(
         &self,
@@ -104,9 +92,9 @@ impl Activities {
         input: &NewActivity,
         request: Option<&RequestId>,
     ) -> Result<Activity, ActivityError> {
-        let me = self.ground.account(caller).await?;
-        if !allows(Act::PostActivity, Standing::SIGNED_IN) {
-            return Err(Failure::Forbidden.into());
+        let me = self.context.authorize_write(caller).await?;
+        if !allows(Permission::PostActivity, Relations::SIGNED_IN) {
+            return Err(ServiceError::Forbidden.into());
         }
         check_text("previewText", input.preview_text.as_deref().unwrap_or(""), PREVIEW_CHARS_MAX)?;
         check_count("tags", input.tags.len(), TAGS_MAX)?;
@@ -116,41 +104,41 @@ impl Activities {
                 return Err(ActivityError::ShowsPosts);
             }
         }
-        // Such an activity is shown only while a share names it, and only sharing makes one.
+        // Only sharing creates such an activity, and it is shown only while a share refers to it.
         if (input.verb, input.object_type) == (ActivityVerb::Share, ObjectType::Post) {
             return Err(ActivityError::SharesPosts);
         }
-        let request = self.ground.request(&me.id, request, "postActivity", input)?;
-        let is_late = AtomicBool::new(false);
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me.id, request, "postActivity", input)?;
+        let is_retry = AtomicBool::new(false);
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: ActivityOutcome| self.replayed(caller, outcome).await,
                 async || {
-                    let Tellable { checks, home } = self.tellable(caller, input).await?;
+                    let ActivityTarget { checks, home } = self.check_target(caller, input).await?;
                     let files =
-                        unclaimed(&self.ground, &me.id, &input.media, MediaUse::Activity).await?;
+                        unclaimed(&self.context, &me.id, &input.media, MediaUse::Activity).await?;
                     let files = files.ok_or(ActivityError::NoSuchMedia)?;
-                    let news = input.news(caller, home, files.into_iter().next());
-                    let news = news.again(is_late.swap(true, Relaxed));
-                    let published = publish(&self.ground, news).await?;
-                    let activity = published.activity.clone();
-                    let outcome = Outcome::of(&activity);
+                    let draft = input.draft(caller, home, files.into_iter().next());
+                    let draft = draft.retried(is_retry.swap(true, Relaxed));
+                    let prepared = prepare_activity(&self.context, draft).await?;
+                    let activity = prepared.activity.clone();
+                    let outcome = ActivityOutcome::of(&activity);
                     let commit = checks
                         .into_iter()
-                        .fold(self.ground.commit(), |commit, check| commit.with("object", check));
+                        .fold(self.context.commit(), |commit, check| commit.with("object", check));
                     let holder = Holder::activity(&activity);
                     let file = activity.media.as_ref();
                     let claimed = file.map(|media| claim(&me.id, media, &holder));
-                    let commit = published.in_commit(commit).with_any("file", claimed);
-                    let commit = commit.remembering(request.as_ref(), &outcome)?;
-                    Ok::<_, ActivityError>(commit.done(activity).await?)
+                    let commit = prepared.add_to(commit).with_all("file", claimed);
+                    let commit = commit.recording(request.as_ref(), &outcome)?;
+                    Ok::<_, ActivityError>(commit.finish(activity).await?)
                 },
             )
             .await
     }
 
-    /// What a person or a group did, as far as the viewer may see it (R27).
+    /// Lists what a user or a group did, as far as the viewer may see it (R27).
     pub async fn of(
         &self,
         viewer: Option<&Caller>,
@@ -158,48 +146,61 @@ impl Activities {
         order: Order,
         page: &PageInput,
     ) -> Result<Page<Activity>, ActivityError> {
-        let sight = self.ground.sight(viewer, [&actor.recast()], [&actor.recast()]).await?;
-        if !sight.sees_inside(&actor.recast()) && !sight.sees_inside_group(&actor.recast()) {
+        let access =
+            self.context.viewer_access(viewer, [&actor.recast()], [&actor.recast()]).await?;
+        if !access.can_see_inside_user(&actor.recast())
+            && !access.can_see_inside_group(&actor.recast())
+        {
             return Err(ActivityError::NoSuchActor);
         }
-        fill(
+        fill_page(
             page,
             async |limit, after| {
                 let actors = std::slice::from_ref(actor);
-                let listing = self.ground.core().activities(actors, Span::ALL);
+                let listing = self.context.core().activities(actors, Span::ALL);
                 listing.order(order).limit(limit).after(after).page().await
             },
-            async |activities| Ok(seen(&self.ground, viewer, activities).await?),
+            async |activities| Ok(visible_activities(&self.context, viewer, activities).await?),
         )
         .await
     }
 
-    /// Activities by where and when they happened, each in its place; `None` where there is none for
-    /// the viewer.
+    /// Returns the activities at these positions, in the same order; `None` for those the viewer
+    /// may not see.
     pub async fn at(
         &self,
         viewer: Option<&Caller>,
         places: &[(ActorId, Time, ActivityId)],
     ) -> Result<Vec<Option<Activity>>, ActivityError> {
         let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id));
-        let found = self.ground.at("activity", at).await?;
-        let there = found.iter().flatten().cloned().collect();
-        let mut shown = seen(&self.ground, viewer, there).await?.into_iter();
+        let found = self.context.items_at("activity", at).await?;
+        let existing = found.iter().flatten().cloned().collect();
+        let mut shown = visible_activities(&self.context, viewer, existing).await?.into_iter();
         Ok(found.into_iter().map(|activity| activity.and_then(|_| shown.next()?)).collect())
     }
 
-    /// An activity as it is now, if the caller may still see it.
-    async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Activity, ActivityError> {
-        let Outcome { home, at, id } = outcome;
-        let activity = self.ground.core().activity(&home, &at, &id).get().await?;
-        let shown = seen(&self.ground, Some(caller), activity.into_iter().collect()).await?;
+    /// Returns the activity as it is now, if the caller may still see it.
+    async fn replayed(
+        &self,
+        caller: &Caller,
+        outcome: ActivityOutcome,
+    ) -> Result<Activity, ActivityError> {
+        let ActivityOutcome { home, at, id } = outcome;
+        let activity = self.context.core().activity(&home, &at, &id).get().await?;
+        let shown =
+            visible_activities(&self.context, Some(caller), activity.into_iter().collect()).await?;
         shown.into_iter().flatten().next().ok_or(ActivityError::NoSuchObject)
     }
 }
 
 impl NewActivity {
-    fn news(&self, caller: &Caller, home: Option<SubjectId>, media: Option<Media>) -> News {
-        News {
+    fn draft(
+        &self,
+        caller: &Caller,
+        home: Option<SubjectId>,
+        media: Option<Media>,
+    ) -> ActivityDraft {
+        ActivityDraft {
             actor: caller.user_id.clone(),
             group: self.group_id.clone(),
             verb: self.verb,
@@ -208,12 +209,12 @@ impl NewActivity {
             preview: self.preview_text.clone(),
             media,
             tags: self.tags.clone(),
-            is_late: false,
+            is_retry: false,
         }
     }
 }
 
-impl Outcome {
+impl ActivityOutcome {
     fn of(activity: &Activity) -> Self {
         Self {
             home: Activity::home(&activity.actor_id, &activity.group_id),
@@ -223,7 +224,7 @@ impl Outcome {
     }
 }
 
-/// The first words of a text.
+/// The beginning of a text.
 pub(crate) fn preview(text: &str) -> Option<String> {
     let first: String = text.trim().chars().take(PREVIEW_CHARS_MAX).collect();
     (!first.is_empty()).then_some(first)

@@ -1,12 +1,12 @@
-//! Calls for help: somebody asks a few others, and only they talk about it (R16).
+//! Assistance threads: a user asks a few helpers, and only they take part (R16).
 //!
-//! Staff have no say here, and see no more than anybody else: a thread is between one person and their
-//! helpers. A helper sees it while they and whoever asks can hear each other; whoever asks, always.
-//! Each helper has an item of their own beside the thread, by which they find it.
+//! Staff have no special access: a thread is between one user and their helpers. A helper sees it
+//! while they and its owner can see each other; the owner always does. Each helper has an item of
+//! their own beside the thread, by which they find it.
 //!
-//! There is no head as rooms have one. The thread itself knows when its newest message was sent, and
-//! every message's transaction raises that from what it has read: of two who speak at once one looks
-//! again, so the order of messages is that of their commits, also where clocks differ.
+//! Unlike rooms, threads have no head item. The thread stores the time of its newest message, and
+//! every message's transaction raises it on the condition that it is unchanged. Of two concurrent
+//! messages one retries, so message order is commit order even where clocks differ.
 
 mod reads;
 
@@ -20,85 +20,84 @@ use roundtable_model::table::Check;
 use roundtable_model::{Entity, MessageId, RequestId, ThreadId, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Act, Standing, allows};
-use crate::account::live;
+use crate::access::{Permission, Relations, allows};
+use crate::account::active_account_check;
+use crate::head_locks::lock_head;
+use crate::idempotency::AttemptOutcome;
 use crate::limits::{ASSIST_CHARS_MAX, HELPERS_MAX, check_count, check_filled};
-use crate::once::Tried;
-use crate::turns::turn_of;
-use crate::{Caller, Failure, Ground, Sight, refusals};
+use crate::{Caller, Context, ServiceError, ViewerAccess, refusals};
 
 refusals! {
-    /// Why nobody was asked for help, or nothing said about it.
     AssistError {
-        NoHelpers: BadRequest = "somebody must be asked for help",
-        Yourself: BadRequest = "nobody can ask themselves for help",
-        Twice: BadRequest = "everybody can be asked only once",
-        NoSuchUser: NotFound = "there is no such person",
-        NoSuchThread: NotFound = "there is no such call for help",
+        NoHelpers: BadRequest = "name at least one helper",
+        Yourself: BadRequest = "you cannot ask yourself for help",
+        DuplicateHelper: BadRequest = "each helper can be named only once",
+        NoSuchUser: NotFound = "there is no such user",
+        NoSuchThread: NotFound = "there is no such assistance thread",
         NoSuchMessage: NotFound = "there is no such message",
-        NobodyListens: Forbidden = "nobody who was asked can hear you any more",
+        NoReachableHelper: Forbidden = "none of the helpers can be reached any more",
     }
 }
 
-/// The calls for help of everybody.
 #[derive(Clone, Debug)]
 pub struct Assistance {
-    ground: Ground,
+    context: Context,
 }
 
-/// What a request led to.
 #[derive(Debug, Serialize, Deserialize)]
-struct Said {
+struct AssistMessageOutcome {
     thread: ThreadId,
     id: MessageId,
 }
 
 #[boxed]
 impl Assistance {
-    /// The calls for help on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Asks people for help whom the caller sees, and who see the caller.
+    /// Opens a thread with helpers; they and the caller must be able to see each other.
     pub async fn ask(
         &self,
         caller: &Caller,
         helpers: &[UserId],
         request: Option<&RequestId>,
     ) -> Result<AssistThread, AssistError> {
-        let me = self.ground.account(caller).await?;
-        if !allows(Act::AskForHelp, Standing::SIGNED_IN) {
-            return Err(Failure::Forbidden.into());
+        let me = self.context.authorize_write(caller).await?;
+        if !allows(Permission::AskForHelp, Relations::SIGNED_IN) {
+            return Err(ServiceError::Forbidden.into());
         }
         check(&me.id, helpers)?;
-        let request = self.ground.request(&me.id, request, "createAssistThread", &helpers)?;
-        self.ground
-            .once(
+        let request =
+            self.context.idempotent_request(&me.id, request, "createAssistThread", &helpers)?;
+        self.context
+            .run_once(
                 request.as_ref(),
                 async |id: ThreadId| self.thread(caller, &id).await,
                 async || {
-                    let sight = self.ground.sight_of(caller, &me, helpers, []).await?;
-                    if !helpers.iter().all(|helper| hears(&sight, helper)) {
+                    let access = self.context.viewer_access_of(caller, &me, helpers, []).await?;
+                    if !helpers.iter().all(|helper| can_reach(&access, helper)) {
                         return Err(AssistError::NoSuchUser);
                     }
                     let thread = self.new_thread(&me.id, helpers);
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("thread", thread.create())
-                        .with_any("edge", edges(&thread).map(|edge| edge.create()))
-                        .with("person", live(&me.id))
-                        .with_any("helper", helpers.iter().flat_map(|it| in_touch(&me.id, it)))
-                        .remembering(request.as_ref(), &thread.thread_id)?;
-                    self.unless_gone(caller, commit.done(thread).await?).await
+                        .with_all("edge", helper_items(&thread).map(|edge| edge.create()))
+                        .with("user", active_account_check(&me.id))
+                        .with_all(
+                            "helper",
+                            helpers.iter().flat_map(|it| contact_checks(&me.id, it)),
+                        )
+                        .recording(request.as_ref(), &thread.thread_id)?;
+                    self.recheck_caller(caller, commit.finish(thread).await?).await
                 },
             )
             .await
     }
 
-    /// Says something in a call for help: whoever asks, while somebody is left who hears it, or one of
-    /// the helpers.
+    /// Sends a message: the owner, while a helper can be reached, or one of the helpers.
     pub async fn send(
         &self,
         caller: &Caller,
@@ -106,19 +105,24 @@ impl Assistance {
         text: &str,
         request: Option<&RequestId>,
     ) -> Result<AssistMsg, AssistError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.context.authorize_write(caller).await?;
         check_filled("text", text, ASSIST_CHARS_MAX)?;
-        let request = self.ground.request(&me.id, request, "sendAssistMessage", &(thread, text))?;
-        let is_late = AtomicBool::new(false);
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(
+            &me.id,
+            request,
+            "sendAssistMessage",
+            &(thread, text),
+        )?;
+        let is_retry = AtomicBool::new(false);
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |said: Said| self.again(caller, said).await,
+                async |outcome: AssistMessageOutcome| self.replayed_message(caller, outcome).await,
                 async || {
-                    let is_late = is_late.swap(true, Relaxed);
-                    let _turn = if is_late { turn_of(&thread.to_string()).await } else { None };
-                    let (found, sight) = self.open(caller, &me, thread).await?;
-                    let listener = listener(&sight, &found, &me.id)?;
+                    let is_retry = is_retry.swap(true, Relaxed);
+                    let _lock = if is_retry { lock_head(&thread.to_string()).await } else { None };
+                    let (found, access) = self.open_thread(caller, &me, thread).await?;
+                    let recipient = recipient(&access, &found, &me.id)?;
                     let message = self.new_message(&found, &me.id, text);
                     let at = message.created_at;
                     let raised = found
@@ -126,61 +130,65 @@ impl Assistance {
                         .patch()
                         .set(AssistThread::LAST_TS, &at)
                         .when(AssistThread::LAST_TS.is(&found.last_ts));
-                    let said = Said { thread: thread.clone(), id: message.id.clone() };
+                    let outcome =
+                        AssistMessageOutcome { thread: thread.clone(), id: message.id.clone() };
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("message", message.create())
                         .with("thread", raised)
-                        .with("person", live(&me.id))
-                        .with_any("listener", in_touch(&me.id, listener))
-                        .remembering(request.as_ref(), &said)?;
-                    self.unless_gone(caller, commit.done(message).await?).await
+                        .with("user", active_account_check(&me.id))
+                        .with_all("recipient", contact_checks(&me.id, recipient))
+                        .recording(request.as_ref(), &outcome)?;
+                    self.recheck_caller(caller, commit.finish(message).await?).await
                 },
             )
             .await
     }
 
-    /// What was said, as the caller sees it now.
-    async fn again(&self, caller: &Caller, said: Said) -> Result<AssistMsg, AssistError> {
-        let said = self.said(caller, &[(said.thread, said.id)]).await?;
-        said.into_iter().flatten().next().ok_or(AssistError::NoSuchMessage)
+    /// The message as the caller sees it now.
+    async fn replayed_message(
+        &self,
+        caller: &Caller,
+        outcome: AssistMessageOutcome,
+    ) -> Result<AssistMsg, AssistError> {
+        let messages = self.messages_by_id(caller, &[(outcome.thread, outcome.id)]).await?;
+        messages.into_iter().flatten().next().ok_or(AssistError::NoSuchMessage)
     }
 
-    /// A thread the caller has a part in and may see, with what they may see of the others.
-    async fn open(
+    /// Returns a thread the caller takes part in and may see, with their access to the others.
+    async fn open_thread(
         &self,
         caller: &Caller,
         me: &User,
         id: &ThreadId,
-    ) -> Result<(AssistThread, Sight), AssistError> {
-        let thread = self.ground.core().assist_thread(id).get().await?;
+    ) -> Result<(AssistThread, ViewerAccess), AssistError> {
+        let thread = self.context.core().assist_thread(id).get().await?;
         let thread = thread.ok_or(AssistError::NoSuchThread)?;
         let people = thread.helper_ids.iter().chain([&thread.user_id]);
-        let sight = self.ground.sight_of(caller, me, people, []).await?;
-        if !may_assist(&sight, &me.id, &thread) {
+        let access = self.context.viewer_access_of(caller, me, people, []).await?;
+        if !may_assist(&access, &me.id, &thread) {
             return Err(AssistError::NoSuchThread);
         }
-        Ok((thread, sight))
+        Ok((thread, access))
     }
 
-    /// Before an attempt is made again, whether the caller still can: the account may be what has
-    /// changed.
-    async fn unless_gone<T>(
+    /// Before a retry, refuses a caller whose account has become unusable.
+    async fn recheck_caller<T>(
         &self,
         caller: &Caller,
-        tried: Tried<T>,
-    ) -> Result<Tried<T>, AssistError> {
-        if matches!(tried, Tried::Again) {
-            self.ground.reader(caller).await?;
+        attempt: AttemptOutcome<T>,
+    ) -> Result<AttemptOutcome<T>, AssistError> {
+        if matches!(attempt, AttemptOutcome::Retry) {
+            self.context.authorize_read(caller).await?;
         }
-        Ok(tried)
+        Ok(attempt)
     }
 
     fn new_thread(&self, me: &UserId, helpers: &[UserId]) -> AssistThread {
-        let now = self.ground.now();
+        let now = self.context.now();
         AssistThread {
-            thread_id: self.ground.ids().next_at(now),
+            thread_id: self.context.ids().next_at(now),
             user_id: me.clone(),
             helper_ids: helpers.to_vec(),
             last_ts: now,
@@ -188,12 +196,12 @@ impl Assistance {
         }
     }
 
-    /// What is said, later than everything that was said before.
+    /// A message later than every earlier one in the thread.
     fn new_message(&self, thread: &AssistThread, me: &UserId, text: &str) -> AssistMsg {
-        let at = self.ground.now().max(thread.last_ts.plus_ms(1));
+        let at = self.context.now().max(thread.last_ts.plus_ms(1));
         AssistMsg {
             thread_id: thread.thread_id.clone(),
-            id: self.ground.ids().next_at(at),
+            id: self.context.ids().next_at(at),
             user_id: me.clone(),
             text: text.to_owned(),
             created_at: at,
@@ -201,8 +209,8 @@ impl Assistance {
     }
 }
 
-/// What leads each helper to their thread.
-fn edges(thread: &AssistThread) -> impl Iterator<Item = AssistHelper> {
+/// The items by which helpers find their thread.
+fn helper_items(thread: &AssistThread) -> impl Iterator<Item = AssistHelper> {
     let AssistThread { thread_id, created_at, .. } = thread;
     thread.helper_ids.iter().map(|helper| AssistHelper {
         thread_id: thread_id.clone(),
@@ -211,7 +219,7 @@ fn edges(thread: &AssistThread) -> impl Iterator<Item = AssistHelper> {
     })
 }
 
-/// Refuses helpers who are none, too many, named twice, or the caller.
+/// Refuses an empty list, too many helpers, duplicates, and the caller.
 fn check(me: &UserId, helpers: &[UserId]) -> Result<(), AssistError> {
     check_count("helperIds", helpers.len(), HELPERS_MAX)?;
     if helpers.is_empty() {
@@ -222,48 +230,48 @@ fn check(me: &UserId, helpers: &[UserId]) -> Result<(), AssistError> {
     }
     let distinct: BTreeSet<&UserId> = helpers.iter().collect();
     if distinct.len() < helpers.len() {
-        return Err(AssistError::Twice);
+        return Err(AssistError::DuplicateHelper);
     }
     Ok(())
 }
 
-/// Whether somebody can be spoken to. Staff see who is suspended, or has blocked them, but can speak to
-/// neither.
-fn hears(sight: &Sight, user: &UserId) -> bool {
-    let active = sight.person(user).is_some_and(|person| person.status == UserStatus::Active);
-    active && !sight.is_blocked(user)
+/// Returns whether a user can be messaged. Staff also see users who are suspended or have blocked
+/// them, but cannot message them.
+fn can_reach(access: &ViewerAccess, user: &UserId) -> bool {
+    let active =
+        access.visible_user(user).is_some_and(|person| person.status == UserStatus::Active);
+    active && !access.is_blocked(user)
 }
 
-/// Whether somebody is shown in a thread, with what they say there: also to staff only who can hear
-/// them.
-fn is_shown(sight: &Sight, me: &UserId, user: &UserId) -> bool {
-    me == user || hears(sight, user)
+/// Returns whether a user and their messages are shown in a thread; staff get no exception.
+fn is_visible_to(access: &ViewerAccess, me: &UserId, user: &UserId) -> bool {
+    me == user || can_reach(access, user)
 }
 
-/// Whether `me` has a part in a thread, and may see it.
-fn may_assist(sight: &Sight, me: &UserId, thread: &AssistThread) -> bool {
-    let standing = Standing::SIGNED_IN
-        .and_if(thread.user_id == *me, Standing::OWNER)
-        .and_if(thread.helper_ids.contains(me), Standing::MEMBER)
-        .and_if(is_shown(sight, me, &thread.user_id), Standing::SEES);
-    allows(Act::Assist, standing)
+/// Returns whether `me` takes part in a thread and may see it.
+fn may_assist(access: &ViewerAccess, me: &UserId, thread: &AssistThread) -> bool {
+    let relations = Relations::SIGNED_IN
+        .with_if(thread.user_id == *me, Relations::OWNER)
+        .with_if(thread.helper_ids.contains(me), Relations::MEMBER)
+        .with_if(is_visible_to(access, me, &thread.user_id), Relations::CAN_SEE);
+    allows(Permission::Assist, relations)
 }
 
-/// Somebody who hears what `me` says in a thread: of a helper, whoever asks, without whom there is no
-/// thread for them.
-fn listener<'a>(
-    sight: &Sight,
+/// Returns a participant who receives what `me` sends: for the owner any reachable helper, for a
+/// helper the owner.
+fn recipient<'a>(
+    access: &ViewerAccess,
     thread: &'a AssistThread,
     me: &UserId,
 ) -> Result<&'a UserId, AssistError> {
     if thread.user_id == *me {
-        let listener = thread.helper_ids.iter().find(|helper| hears(sight, helper));
-        return listener.ok_or(AssistError::NobodyListens);
+        let recipient = thread.helper_ids.iter().find(|helper| can_reach(access, helper));
+        return recipient.ok_or(AssistError::NoReachableHelper);
     }
-    Some(&thread.user_id).filter(|owner| hears(sight, owner)).ok_or(AssistError::NoSuchThread)
+    Some(&thread.user_id).filter(|owner| can_reach(access, owner)).ok_or(AssistError::NoSuchThread)
 }
 
-/// The other one is there, and neither has blocked the other.
-fn in_touch(me: &UserId, other: &UserId) -> [Check; 3] {
-    [live(other), Block::at(me, other).absent(), Block::at(other, me).absent()]
+/// Checks that the other user is active and that neither has blocked the other.
+fn contact_checks(me: &UserId, other: &UserId) -> [Check; 3] {
+    [active_account_check(other), Block::at(me, other).absent(), Block::at(other, me).absent()]
 }

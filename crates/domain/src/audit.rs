@@ -1,21 +1,20 @@
-//! The trail of who decided what: written in the transaction of the decision itself.
+//! The audit log, written in the transaction of the audited decision.
 
 use roundtable_model::entities::Audit;
 use roundtable_model::table::Write;
 use roundtable_model::{AuditId, Entity, Json, Shard, SubjectId};
 
-use crate::{Caller, Ground};
+use crate::{Caller, Context};
 
-/// The entry that says who did what to whom or what, and why.
 pub(crate) fn entry(
-    ground: &Ground,
+    context: &Context,
     actor: Option<&Caller>,
     action: &'static str,
     subject: impl Into<SubjectId>,
     detail: Option<Json>,
 ) -> Write {
-    let (now, id) = (ground.now(), ground.ids().next::<AuditId>());
-    let shards = ground.settings().shards.audit.0;
+    let (now, id) = (context.now(), context.ids().next::<AuditId>());
+    let shards = context.settings().shards.audit.0;
     let audit = Audit {
         created_at: now,
         shard: Shard::of(&id.to_string(), shards),

@@ -1,4 +1,4 @@
-//! Who wants nothing to do with whom: blocking, which also ends both follows, and unblocking.
+//! Blocks: blocking, which also ends both follows, and unblocking.
 
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
@@ -6,136 +6,134 @@ use roundtable_model::entities::{Block, Follow, User};
 use roundtable_model::{Entity, RequestId, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Act, Standing, allows};
-use crate::accounts::shown;
-use crate::circle::circle;
-use crate::follows::{counted, severed};
-use crate::once::Kept;
-use crate::pages::fill;
-use crate::{Caller, Failure, Ground, Page, PageInput, refusals};
+use crate::access::{Permission, Relations, allows};
+use crate::accounts::profile_for_viewer;
+use crate::circle::raise_circle_version;
+use crate::follows::{follow_count, removal_without_circle};
+use crate::idempotency::RemovedEntity;
+use crate::pages::fill_page;
+use crate::{Caller, Context, Page, PageInput, ServiceError, refusals};
 
 refusals! {
-    /// Why a block was not changed.
     BlockError {
-        Yourself: BadRequest = "nobody can block themselves",
-        NoSuchUser: NotFound = "there is no such person",
-        NotBlocked: NotFound = "you have not blocked this person",
+        Yourself: BadRequest = "you cannot block yourself",
+        NoSuchUser: NotFound = "there is no such user",
+        NotBlocked: NotFound = "you have not blocked this user",
     }
 }
 
-/// The blocks of everybody. What a block hides is for [`crate::Sight`] to say, at every read.
+/// The block service. [`crate::ViewerAccess`] applies blocks at every read.
 #[derive(Clone, Debug)]
 pub struct Blocks {
-    ground: Ground,
+    context: Context,
 }
 
-/// What a request led to: a block of this person, or the block as it was when it was removed.
 #[derive(Debug, Serialize, Deserialize)]
-enum Outcome {
+enum BlockOutcome {
     Blocked(UserId),
-    Removed(Kept<Block>),
+    Removed(RemovedEntity<Block>),
 }
 
 #[boxed]
 impl Blocks {
-    /// The blocks on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Blocks somebody: both follows end, and neither sees the other any more. Blocking twice is
-    /// blocking once; whoever has blocked the caller can be blocked, too.
+    /// Blocks a user: both follows end, and neither sees the other any more. Repeating it has no
+    /// effect. Works on users who have blocked the caller, too.
     pub async fn block(
         &self,
         caller: &Caller,
         user: &UserId,
         request: Option<&RequestId>,
     ) -> Result<Block, BlockError> {
-        let me = self.ground.account(caller).await?.id;
+        let me = self.context.authorize_write(caller).await?.id;
         if me == *user {
             return Err(BlockError::Yourself);
         }
-        let request = self.ground.request(&me, request, "blockUser", user)?;
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me, request, "blockUser", user)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(&me, outcome).await,
+                async |outcome: BlockOutcome| self.replayed(&me, outcome).await,
                 async || {
-                    if let Some(block) = self.edge(&me, user).await? {
-                        let outcome = Outcome::Blocked(user.clone());
+                    if let Some(block) = self.find_block(&me, user).await? {
+                        let outcome = BlockOutcome::Blocked(user.clone());
                         let request = request.as_ref();
-                        return Ok(self.ground.nothing_to_do(request, &outcome, block).await?);
+                        return Ok(self.context.finish_unchanged(request, &outcome, block).await?);
                     }
-                    self.refuse_unknown(user).await?;
-                    let core = self.ground.core();
+                    self.check_exists(user).await?;
+                    let core = self.context.core();
                     let (mine, theirs) =
                         try_join(core.follows(&me, user).get(), core.follows(user, &me).get())
                             .await?;
-                    let off = |edge: &Option<Follow>| -edge.as_ref().map_or(0, counted);
-                    let now = self.ground.now();
+                    let off = |edge: &Option<Follow>| -edge.as_ref().map_or(0, follow_count);
+                    let now = self.context.now();
                     let block =
                         Block { blocker_id: me.clone(), blocked_id: user.clone(), created_at: now };
-                    let live = User::STATUS.is(&UserStatus::Active);
+                    let is_active = User::STATUS.is(&UserStatus::Active);
                     let mut commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("block", block.create())
-                        .with("person", User::at(user).check(live))
-                        .with("circle", circle(&me, off(&mine), now))
-                        .with("circle", circle(user, off(&theirs), now));
+                        .with("user", User::at(user).check(is_active))
+                        .with("circle", raise_circle_version(&me, off(&mine), now))
+                        .with("circle", raise_circle_version(user, off(&theirs), now));
                     let edges = [(mine, Follow::at(&me, user)), (theirs, Follow::at(user, &me))];
-                    for (edge, place) in edges {
+                    for (edge, item_key) in edges {
                         commit = match edge {
-                            Some(edge) => severed(&edge, now)
+                            Some(edge) => removal_without_circle(&edge, now)
                                 .into_iter()
                                 .fold(commit, |commit, (name, write)| commit.with(name, write)),
-                            // A follow made meanwhile must not outlive the block.
-                            None => commit.with("edge", place.absent()),
+                            // A follow created concurrently must not outlive the block.
+                            None => commit.with("edge", item_key.absent()),
                         };
                     }
-                    let outcome = Outcome::Blocked(user.clone());
-                    let commit = commit.remembering(request.as_ref(), &outcome)?;
-                    Ok(commit.done(block).await?)
+                    let outcome = BlockOutcome::Blocked(user.clone());
+                    let commit = commit.recording(request.as_ref(), &outcome)?;
+                    Ok(commit.finish(block).await?)
                 },
             )
             .await
     }
 
-    /// Blocks somebody no longer; the follows do not come back. Answers with the block as it was.
+    /// Unblocks a user and returns the removed block. The follows do not come back.
     pub async fn unblock(
         &self,
         caller: &Caller,
         user: &UserId,
         request: Option<&RequestId>,
     ) -> Result<Block, BlockError> {
-        let me = self.ground.account(caller).await?.id;
-        let request = self.ground.request(&me, request, "unblockUser", user)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?.id;
+        let request = self.context.idempotent_request(&me, request, "unblockUser", user)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(&me, outcome).await,
+                async |outcome: BlockOutcome| self.replayed(&me, outcome).await,
                 async || {
-                    let block = self.edge(&me, user).await?.ok_or(BlockError::NotBlocked)?;
-                    let (now, outcome) = (self.ground.now(), Outcome::Removed(Kept(block.clone())));
+                    let block = self.find_block(&me, user).await?.ok_or(BlockError::NotBlocked)?;
+                    let (now, outcome) =
+                        (self.context.now(), BlockOutcome::Removed(RemovedEntity(block.clone())));
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("block", block.key().delete())
-                        .with("circle", circle(&me, 0, now))
-                        .with("circle", circle(user, 0, now))
-                        .remembering(request.as_ref(), &outcome)?;
-                    Ok(commit.done(block).await?)
+                        .with("circle", raise_circle_version(&me, 0, now))
+                        .with("circle", raise_circle_version(user, 0, now))
+                        .recording(request.as_ref(), &outcome)?;
+                    Ok(commit.finish(block).await?)
                 },
             )
             .await
     }
 
-    /// Whom the caller has blocked: the one place that still shows them, so that they can be unblocked.
-    /// Of those who have blocked the caller, too, only the names.
+    /// Lists the users the caller has blocked: the only place that still shows them, so that they
+    /// can be unblocked. For those who have blocked the caller too, only the names.
     pub async fn list(&self, caller: &Caller, page: &PageInput) -> Result<Page<User>, BlockError> {
-        let me = self.ground.reader(caller).await?.id;
-        let core = self.ground.core();
-        fill(
+        let me = self.context.authorize_read(caller).await?.id;
+        let core = self.context.core();
+        fill_page(
             page,
             async |limit, after| core.blocks(&me).limit(limit).after(after).page().await,
             async |blocks: Vec<Block>| {
@@ -143,44 +141,50 @@ impl Blocks {
                 let (profiles, theirs) =
                     try_join(core.profiles(&ids).strong().get(), core.blocked_by(&ids, &me).get())
                         .await?;
-                let seen = profiles.into_iter().zip(theirs).map(|(profile, theirs)| {
+                let visible = profiles.into_iter().zip(theirs).map(|(profile, theirs)| {
                     let profile = profile.filter(|profile| profile.status == UserStatus::Active)?;
-                    let profile = shown(Some(caller), profile);
+                    let profile = profile_for_viewer(Some(caller), profile);
                     Some(if theirs.is_some() { names_only(profile) } else { profile })
                 });
-                Ok(seen.collect())
+                Ok(visible.collect())
             },
         )
         .await
     }
 
-    async fn edge(&self, blocker: &UserId, blocked: &UserId) -> Result<Option<Block>, Failure> {
-        let found = self.ground.core().blocked(blocker, std::slice::from_ref(blocked)).get();
+    async fn find_block(
+        &self,
+        blocker: &UserId,
+        blocked: &UserId,
+    ) -> Result<Option<Block>, ServiceError> {
+        let found = self.context.core().blocked(blocker, std::slice::from_ref(blocked)).get();
         Ok(found.await?.into_iter().flatten().next())
     }
 
-    /// Refuses people there are none of. Whether they have blocked the caller does not matter: they
-    /// must not be safe from being blocked by that.
-    async fn refuse_unknown(&self, user: &UserId) -> Result<(), BlockError> {
-        let profile = self.ground.core().profile(user).strong().get().await?;
-        let live = profile.is_some_and(|profile| profile.status == UserStatus::Active);
-        if live && allows(Act::Block, Standing::SIGNED_IN) {
+    /// Refuses users who do not exist. Users who have blocked the caller are accepted: their block
+    /// must not protect them from being blocked.
+    async fn check_exists(&self, user: &UserId) -> Result<(), BlockError> {
+        let profile = self.context.core().profile(user).strong().get().await?;
+        let is_active = profile.is_some_and(|profile| profile.status == UserStatus::Active);
+        if is_active && allows(Permission::Block, Relations::SIGNED_IN) {
             Ok(())
         } else {
             Err(BlockError::NoSuchUser)
         }
     }
 
-    /// A block as it is now; one that was removed, as it was.
-    async fn replayed(&self, me: &UserId, outcome: Outcome) -> Result<Block, BlockError> {
+    /// Returns the block as it is now; a removed one as it was.
+    async fn replayed(&self, me: &UserId, outcome: BlockOutcome) -> Result<Block, BlockError> {
         match outcome {
-            Outcome::Removed(Kept(block)) => Ok(block),
-            Outcome::Blocked(user) => self.edge(me, &user).await?.ok_or(BlockError::NotBlocked),
+            BlockOutcome::Removed(RemovedEntity(block)) => Ok(block),
+            BlockOutcome::Blocked(user) => {
+                self.find_block(me, &user).await?.ok_or(BlockError::NotBlocked)
+            }
         }
     }
 }
 
-/// A profile without what it says about the person.
+/// Keeps only the names of a profile.
 fn names_only(profile: User) -> User {
     User {
         email: None,

@@ -1,46 +1,41 @@
-//! Who is asking: somebody whose identity has been proven before a service sees them.
+//! The authenticated caller of a service. Authentication happens before a service is called.
 
 use roundtable_model::{Role, UserId};
 
-/// An authenticated person, or a program with one of their keys.
+/// An authenticated user, or a program with one of the user's API keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// Who it is.
     pub user_id: UserId,
-    /// What they may do beyond what everybody may.
+    /// Roles beyond those of an ordinary user.
     pub roles: Roles,
-    /// What the key may be used for that they came with; `None` when they came themselves.
+    /// Scopes of the API key; `None` if the user signed in.
     pub scopes: Option<Vec<String>>,
 }
 
 impl Caller {
-    /// Somebody without special roles.
     pub fn user(user_id: UserId) -> Self {
         Self { user_id, roles: Roles::default(), scopes: None }
     }
 
-    /// Somebody with the roles of their profile.
     pub fn with_roles(user_id: UserId, roles: &[Role]) -> Self {
         Self { user_id, roles: roles.iter().copied().collect(), scopes: None }
     }
 
-    /// Whether they can be here for this: people themselves are for everything.
+    /// Returns whether the caller has a scope. Users who signed in have all of them.
     pub fn has_scope(&self, scope: &str) -> bool {
-        self.scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|known| known == scope))
+        self.scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|granted| granted == scope))
     }
 
-    /// Whether they may moderate; admins may.
+    /// Returns whether the caller is a moderator or an admin.
     pub const fn moderates(&self) -> bool {
         self.roles.moderator || self.roles.admin
     }
 }
 
-/// The roles of a caller. Every caller is a user.
+/// Special roles of a caller. Every caller is a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Roles {
-    /// May decide about content.
     pub moderator: bool,
-    /// May do everything.
     pub admin: bool,
 }
 

@@ -1,13 +1,12 @@
-//! Writes to people's counters, the circle's version among them.
+//! Writes to users' counters, including the version of a user's circle.
 
 use roundtable_model::entities::UserCounter;
 use roundtable_model::table::Update;
 use roundtable_model::{Patch, Shard, Time, UserCount, UserId};
 
-use crate::account::WHOLE;
+use crate::account::SINGLE_SHARD;
 
-/// Changes how many of something a person has.
-pub(crate) fn count(
+pub(crate) fn change_count(
     user: &UserId,
     counter: UserCount,
     shard: Shard,
@@ -19,9 +18,9 @@ pub(crate) fn count(
         .set(UserCounter::UPDATED_AT, &now)
 }
 
-/// Raises the version of a person's circle, and changes by how many they follow: one strong read of
-/// the version then tells whether what is remembered of the circle is current.
-pub(crate) fn circle(user: &UserId, following: i64, now: Time) -> Update {
-    let counted = count(user, UserCount::Following, WHOLE, following, now);
+/// Raises the version of a user's circle and adds `following` to the number of users they follow.
+/// One strong read of the version then tells whether a cached circle is current.
+pub(crate) fn raise_circle_version(user: &UserId, following: i64, now: Time) -> Update {
+    let counted = change_count(user, UserCount::Following, SINGLE_SHARD, following, now);
     counted.add(UserCounter::VERSION, 1).into()
 }

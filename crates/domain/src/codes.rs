@@ -1,32 +1,28 @@
-//! How refusals are named: nine codes, as the API's contract has them.
+//! Stable error codes, the nine in the API's contract.
 
 use std::fmt;
 
-/// The stable name of a kind of refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// The request makes no sense as it is.
     BadRequest,
-    /// Nobody is signed in, or not as far as this needs.
+    /// The caller is not signed in, or not with sufficient credentials.
     Unauthenticated,
-    /// Signed in, and not allowed.
     Forbidden,
-    /// There is no such thing, as far as the caller may know.
+    /// The object does not exist, or the caller may not know that it does.
     NotFound,
-    /// Something else was there first, or changed meanwhile.
+    /// The object already exists, or changed concurrently.
     Conflict,
-    /// The request's id was used with other input.
+    /// The request's id was already used with other input.
     IdempotencyMismatch,
-    /// Too much in too short a time.
     RateLimited,
-    /// More than one request may ask for.
+    /// The request asks for more than one request may.
     TooComplex,
-    /// Our fault; nothing about it leaves the process.
+    /// An internal error. Its text is logged and never sent to a client.
     Internal,
 }
 
 impl Code {
-    /// As clients read it.
+    /// The code as sent to clients.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::BadRequest => "BAD_REQUEST",
@@ -48,21 +44,20 @@ impl fmt::Display for Code {
     }
 }
 
-/// An error of a service: its text is a sentence for people, except for [`Code::Internal`], whose text
-/// is for the log only.
+/// An error of a service. Its text is meant for users, except with [`Code::Internal`], where it is
+/// for the log only.
 pub trait Refusal: std::error::Error + Send + Sync + 'static {
-    /// Its code.
     fn code(&self) -> Code;
 }
 
-/// Defines the refusals of a service, each with its code and its sentence. Every service can also fail
-/// as any other does, with a [`crate::Failure`].
+/// Defines a service's errors, each with its code and its text. Every service can also fail with a
+/// [`crate::ServiceError`].
 ///
 /// ```text
 /// refusals! {
-///     /// Why a follow did not happen.
+///     /// Errors of follows.
 ///     FollowError {
-///         Yourself: BadRequest = "nobody can follow themselves",
+///         Yourself: BadRequest = "you cannot follow yourself",
 ///     }
 /// }
 /// ```
@@ -81,9 +76,9 @@ macro_rules! refusals {
                 #[error($sentence)]
                 $variant,
             )*
-            /// What can happen to every request.
+            /// A failure common to all services.
             #[error(transparent)]
-            Failed(#[from] $crate::Failure),
+            Failed(#[from] $crate::ServiceError),
         }
 
         impl $crate::Refusal for $name {

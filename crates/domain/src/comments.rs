@@ -1,4 +1,4 @@
-//! Comments: answers to posts and to each other, and who likes them (R19).
+//! Comments on posts, replies to comments, and comment likes (R19).
 
 mod likes;
 mod reads;
@@ -10,105 +10,105 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, ModerationCase, Post, User};
 use roundtable_model::table::{Check, Condition, Delete};
 use roundtable_model::{
-    CaseId, CommentId, Entity, ModerationStatus, PostId, RequestId, Result as Found, Time,
+    CaseId, CommentId, Entity, ModerationStatus, PostId, RequestId, Result as ModelResult, Time,
 };
 use serde::{Deserialize, Serialize};
 
-pub use self::reads::CommentMarks;
+pub use self::reads::CommentEngagement;
 
-use crate::access::{Act, Standing, allows};
+use crate::access::{Permission, Relations, allows};
+use crate::idempotency::RemovedEntity;
 use crate::limits::{COMMENT_CHARS_MAX, COMMENT_DEPTH_MAX, check_filled};
-use crate::once::Kept;
-use crate::posts::{open_to, unchanged};
-use crate::{Caller, Ground, audit, refusals};
+use crate::posts::{load_actionable, unchanged};
+use crate::{Caller, Context, audit, refusals};
 
 refusals! {
-    /// Why a comment was not written, changed or shown.
     CommentError {
         NoSuchPost: NotFound = "there is no such post",
         NoSuchComment: NotFound = "there is no such comment",
-        NoSuchUser: NotFound = "there is no such person",
-        NotYours: Forbidden = "only its author can do this to a comment",
-        TooDeep: BadRequest = "this conversation is nested too deeply; answer further up",
-        Permanent: Forbidden = "a like cannot be taken back here",
+        NoSuchUser: NotFound = "there is no such user",
+        NotAuthor: Forbidden = "only the author can change a comment",
+        TooDeep: BadRequest = "replies are nested too deeply; reply to a comment further up",
+        LikesPermanent: Forbidden = "likes cannot be removed on this server",
     }
 }
 
-/// Where indexes may be behind, a comment this young may not be in them yet.
+/// A comment younger than this may be missing from an eventually consistent index.
 const INDEX_LAG_MS: u64 = 5_000;
-/// How often such a comment is looked for again.
-const LOOKS_MAX: u32 = 4;
-/// How long the first of these waits, doubled each time.
-const FIRST_WAIT: Duration = Duration::from_millis(25);
+/// Lookups of such a comment.
+const LOOKUPS_MAX: u32 = 4;
+/// The first wait between lookups; doubles each time.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(25);
 
-/// The comments of everybody.
 #[derive(Clone, Debug)]
 pub struct Comments {
-    ground: Ground,
+    context: Context,
 }
 
-/// A comment to be written.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewComment {
-    /// The post.
     pub post_id: PostId,
-    /// Its text.
     pub content: String,
-    /// The comment it answers.
+    /// The comment it replies to.
     pub parent_comment_id: Option<CommentId>,
 }
 
-/// What a request led to: a comment, or what is left of one that was deleted.
 #[derive(Debug, Serialize, Deserialize)]
-enum Outcome {
+enum CommentOutcome {
     Comment { post: PostId, id: CommentId },
-    Removed(Kept<Comment>),
+    Removed(RemovedEntity<Comment>),
 }
 
 #[boxed]
 impl Comments {
-    /// The comments on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Answers a post, or another comment on it, that the caller sees.
+    /// Comments on a post that the caller sees, or replies to a comment on it.
     pub async fn add(
         &self,
         caller: &Caller,
         input: &NewComment,
         request: Option<&RequestId>,
     ) -> Result<Comment, CommentError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.context.authorize_write(caller).await?;
         check_filled("content", &input.content, COMMENT_CHARS_MAX)?;
-        let request = self.ground.request(&me.id, request, "addComment", input)?;
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me.id, request, "addComment", input)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: CommentOutcome| self.replayed(caller, outcome).await,
                 async || {
-                    let open = open_to(&self.ground, caller, &me, Act::Comment, &input.post_id);
-                    let open = open.await?.ok_or(CommentError::NoSuchPost)?;
+                    let actionable = load_actionable(
+                        &self.context,
+                        caller,
+                        &me,
+                        Permission::Comment,
+                        &input.post_id,
+                    );
+                    let actionable = actionable.await?.ok_or(CommentError::NoSuchPost)?;
                     let parent = match &input.parent_comment_id {
-                        Some(parent) => Some(self.parent(caller, &me, &open.post, parent).await?),
+                        Some(parent) => {
+                            Some(self.parent(caller, &me, &actionable.post, parent).await?)
+                        }
                         None => None,
                     };
-                    let comment = self.new_comment(caller, &open.post, input);
+                    let comment = self.new_comment(caller, &actionable.post, input);
                     let answered = parent.as_ref().map(|parent| &parent.user_id);
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("comment", comment.create())
-                        .with_any("post", open.checks(answered))
-                        .with_any("parent", parent.as_ref().map(still_there))
-                        .remembering(request.as_ref(), &Outcome::of(&comment))?;
-                    Ok(commit.done(comment).await?)
+                        .with_all("post", actionable.checks(answered))
+                        .with_all("parent", parent.as_ref().map(unchanged_check))
+                        .recording(request.as_ref(), &CommentOutcome::of(&comment))?;
+                    Ok(commit.finish(comment).await?)
                 },
             )
             .await
     }
 
-    /// Changes the text of a comment.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -116,21 +116,22 @@ impl Comments {
         content: &str,
         request: Option<&RequestId>,
     ) -> Result<Comment, CommentError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.context.authorize_write(caller).await?;
         check_filled("content", content, COMMENT_CHARS_MAX)?;
-        let request = self.ground.request(&me.id, request, "updateComment", &(id, content))?;
-        self.ground
-            .once(
+        let request =
+            self.context.idempotent_request(&me.id, request, "updateComment", &(id, content))?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: CommentOutcome| self.replayed(caller, outcome).await,
                 async || {
-                    let (comment, post, _) = self.found(caller, &me, id).await?;
-                    let standing = (Standing::SIGNED_IN | Standing::SEES)
-                        .and_if(comment.user_id == me.id, Standing::OWNER);
-                    if !allows(Act::UpdateComment, standing) {
-                        return Err(CommentError::NotYours);
+                    let (comment, post, _) = self.visible_with_access(caller, &me, id).await?;
+                    let relations = (Relations::SIGNED_IN | Relations::CAN_SEE)
+                        .with_if(comment.user_id == me.id, Relations::OWNER);
+                    if !allows(Permission::UpdateComment, relations) {
+                        return Err(CommentError::NotAuthor);
                     }
-                    let now = self.ground.now();
+                    let now = self.context.now();
                     let changed =
                         Comment { content: content.to_owned(), updated_at: now, ..comment };
                     let patch = changed
@@ -140,18 +141,18 @@ impl Comments {
                         .set(Comment::UPDATED_AT, &now)
                         .when(Comment::IS_DELETED.is(&false));
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("comment", patch)
                         .with("post", unchanged(&post))
-                        .remembering(request.as_ref(), &Outcome::of(&changed))?;
-                    Ok(commit.done(changed).await?)
+                        .recording(request.as_ref(), &CommentOutcome::of(&changed))?;
+                    Ok(commit.finish(changed).await?)
                 },
             )
             .await
     }
 
-    /// Deletes a comment, with the case about it; what answers it stays. Answers with it as it was,
+    /// Deletes a comment and its moderation case; replies stay. Returns the comment as it was,
     /// marked as deleted.
     pub async fn delete(
         &self,
@@ -159,29 +160,30 @@ impl Comments {
         id: &CommentId,
         request: Option<&RequestId>,
     ) -> Result<Comment, CommentError> {
-        let me = self.ground.account(caller).await?;
-        let request = self.ground.request(&me.id, request, "deleteComment", id)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        let request = self.context.idempotent_request(&me.id, request, "deleteComment", id)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: CommentOutcome| self.replayed(caller, outcome).await,
                 async || {
                     let comment = self.deletable(caller, &me, id).await?;
-                    let left = tombstone(&comment, self.ground.now());
-                    let gone = comment
+                    let tombstone = tombstone(&comment, self.context.now());
+                    let deletion = comment
                         .key()
                         .patch()
-                        .set(Comment::IS_DELETED, &left.is_deleted)
-                        .set(Comment::CONTENT, &left.content)
-                        .set(Comment::UPDATED_AT, &left.updated_at)
+                        .set(Comment::IS_DELETED, &tombstone.is_deleted)
+                        .set(Comment::CONTENT, &tombstone.content)
+                        .set(Comment::UPDATED_AT, &tombstone.updated_at)
                         .when(Comment::IS_DELETED.is(&false));
-                    // There is nothing left to decide; whether there ever was does not matter.
+                    // Nothing is left to decide; the case may not exist.
                     let case = Delete::new(ModerationCase::at(&CaseId::from(id)));
-                    let mut commit = self.ground.commit().with("comment", gone).with("case", case);
+                    let mut commit =
+                        self.context.commit().with("comment", deletion).with("case", case);
                     if comment.user_id != me.id {
                         let subject = &comment.id;
                         let entry = audit::entry(
-                            &self.ground,
+                            &self.context,
                             Some(caller),
                             "deleteComment",
                             subject,
@@ -190,17 +192,16 @@ impl Comments {
                         commit = commit.with("audit", entry);
                     }
                     let removed = Comment { is_deleted: true, ..comment };
-                    // Sent again, the request tells no more than that it is gone: the text is not kept.
-                    let outcome = Outcome::Removed(Kept(left));
-                    let commit = commit.remembering(request.as_ref(), &outcome)?;
-                    Ok(commit.done(removed).await?)
+                    // A replay returns only the tombstone: the text is not kept.
+                    let outcome = CommentOutcome::Removed(RemovedEntity(tombstone));
+                    let commit = commit.recording(request.as_ref(), &outcome)?;
+                    Ok(commit.finish(removed).await?)
                 },
             )
             .await
     }
 
-    /// The comment that another one answers: one that the caller sees, and that is not nested too
-    /// deeply itself.
+    /// Returns the comment to reply to: visible to the caller, and not nested too deeply.
     async fn parent(
         &self,
         caller: &Caller,
@@ -208,14 +209,14 @@ impl Comments {
         post: &Post,
         id: &CommentId,
     ) -> Result<Comment, CommentError> {
-        let core = self.ground.core();
+        let core = self.context.core();
         let parent = core.comment_on(&post.id, id).get().await?;
         let parent = parent.ok_or(CommentError::NoSuchComment)?;
-        let sight = self.ground.sight_of(caller, me, [&parent.user_id], []).await?;
-        if !sight.comment(&parent) || sight.is_blocked(&parent.user_id) {
+        let access = self.context.viewer_access_of(caller, me, [&parent.user_id], []).await?;
+        if !access.can_see_comment(&parent) || access.is_blocked(&parent.user_id) {
             return Err(CommentError::NoSuchComment);
         }
-        // The parent is the first level; what answers it is one deeper than it is.
+        // The parent is level one; a reply is one level deeper.
         let (mut depth, mut above) = (1, parent.parent_comment_id.clone());
         while let Some(id) = above {
             depth += 1;
@@ -228,10 +229,10 @@ impl Comments {
     }
 
     fn new_comment(&self, caller: &Caller, post: &Post, input: &NewComment) -> Comment {
-        let now = self.ground.now();
+        let now = self.context.now();
         Comment {
             post_id: post.id.clone(),
-            id: self.ground.ids().next(),
+            id: self.context.ids().next(),
             user_id: caller.user_id.clone(),
             content: input.content.clone(),
             parent_comment_id: input.parent_comment_id.clone(),
@@ -244,32 +245,37 @@ impl Comments {
         }
     }
 
-    /// A comment that the caller may delete: their own, whether they still see the post or not, or any
-    /// that a moderator sees.
+    /// Returns a comment the caller may delete: their own, whether or not they still see the post,
+    /// or any as a moderator.
     async fn deletable(
         &self,
         caller: &Caller,
         me: &User,
         id: &CommentId,
     ) -> Result<Comment, CommentError> {
-        let comment = find(&self.ground, id).await?.filter(|comment| !comment.is_deleted);
+        let comment = find(&self.context, id).await?.filter(|comment| !comment.is_deleted);
         let comment = comment.ok_or(CommentError::NoSuchComment)?;
-        let standing = Standing::SIGNED_IN
-            .and_if(comment.user_id == caller.user_id, Standing::OWNER)
-            .and_if(caller.moderates(), Standing::MODERATOR);
-        if allows(Act::DeleteComment, standing) {
+        let relations = Relations::SIGNED_IN
+            .with_if(comment.user_id == caller.user_id, Relations::OWNER)
+            .with_if(caller.moderates(), Relations::MODERATOR);
+        if allows(Permission::DeleteComment, relations) {
             return Ok(comment);
         }
-        self.found(caller, me, id).await?;
-        Err(CommentError::NotYours)
+        self.visible_with_access(caller, me, id).await?;
+        Err(CommentError::NotAuthor)
     }
 
-    /// A comment as it is now, if the caller may still see it; of one that was deleted, its tombstone.
-    async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Comment, CommentError> {
+    /// Returns the comment as it is now, if the caller may still see it; a deleted one as its
+    /// tombstone.
+    async fn replayed(
+        &self,
+        caller: &Caller,
+        outcome: CommentOutcome,
+    ) -> Result<Comment, CommentError> {
         match outcome {
-            Outcome::Removed(Kept(comment)) => Ok(comment),
-            Outcome::Comment { post, id } => {
-                let comment = self.ground.core().comment_on(&post, &id).get().await?;
+            CommentOutcome::Removed(RemovedEntity(comment)) => Ok(comment),
+            CommentOutcome::Comment { post, id } => {
+                let comment = self.context.core().comment_on(&post, &id).get().await?;
                 let comment = comment.ok_or(CommentError::NoSuchComment)?;
                 Ok(self.with_post(Some(caller), comment).await?.0)
             }
@@ -277,57 +283,56 @@ impl Comments {
     }
 }
 
-/// A comment by its id alone, as it is now: the index tells where it is. Where that may be behind, it
-/// is asked again about what was only just written.
-pub(crate) async fn find(ground: &Ground, id: &CommentId) -> Found<Option<Comment>> {
-    let found = ground.core().comment(id).get().await?;
-    if ground.store().capabilities().strong_index_reads {
+/// Finds a comment by id through the index. Where the index is eventually consistent, retries for
+/// recent ids and reads the comment itself.
+pub(crate) async fn find(context: &Context, id: &CommentId) -> ModelResult<Option<Comment>> {
+    let found = context.core().comment(id).get().await?;
+    if context.store().capabilities().strong_index_reads {
         return Ok(found);
     }
-    let (mut found, mut wait) = (found, FIRST_WAIT);
-    let is_young = id.time().is_some_and(|time| time.plus_ms(INDEX_LAG_MS) > ground.now());
-    for _ in 0..if is_young { LOOKS_MAX } else { 0 } {
+    let (mut found, mut wait) = (found, INITIAL_BACKOFF);
+    let is_young = id.time().is_some_and(|time| time.plus_ms(INDEX_LAG_MS) > context.now());
+    for _ in 0..if is_young { LOOKUPS_MAX } else { 0 } {
         if found.is_some() {
             break;
         }
         tokio::time::sleep(wait).await;
-        found = ground.core().comment(id).get().await?;
+        found = context.core().comment(id).get().await?;
         wait *= 2;
     }
     match found {
-        Some(found) => ground.core().comment_on(&found.post_id, id).get().await,
+        Some(found) => context.core().comment_on(&found.post_id, id).get().await,
         None => Ok(None),
     }
 }
 
-/// Comments on many posts, as they are now, each in its place.
+/// Reads comments by post and id, in the order given.
 pub(crate) fn comments<'a>(
-    ground: &Ground,
-    places: impl IntoIterator<Item = (&'a PostId, &'a CommentId)>,
-) -> BoxFuture<'static, Found<Vec<Option<Comment>>>> {
-    let places = places.into_iter().map(|(post, id)| Comment::at(post, id));
-    ground.at("comment_on", places)
+    context: &Context,
+    item_keys: impl IntoIterator<Item = (&'a PostId, &'a CommentId)>,
+) -> BoxFuture<'static, ModelResult<Vec<Option<Comment>>>> {
+    let item_keys = item_keys.into_iter().map(|(post, id)| Comment::at(post, id));
+    context.items_at("comment_on", item_keys)
 }
 
-/// What stays of a comment.
 fn tombstone(comment: &Comment, now: Time) -> Comment {
     Comment { is_deleted: true, content: String::new(), updated_at: now, ..comment.clone() }
 }
 
-/// The comment is still there, and as moderators left it.
-fn still_there(comment: &Comment) -> Check {
-    let live: Condition = Comment::IS_DELETED.is(&false);
-    let same = live.and(Comment::MODERATION_STATUS.is(&comment.moderation_status));
+/// Checks that the comment exists and its moderation status is unchanged.
+fn unchanged_check(comment: &Comment) -> Check {
+    let not_deleted: Condition = Comment::IS_DELETED.is(&false);
+    let same = not_deleted.and(Comment::MODERATION_STATUS.is(&comment.moderation_status));
     comment.key().check(same)
 }
 
-/// The sort key of a post, which what people do with it carries along (R37).
+/// The post's sort key, which likes and comments store, too (R37).
 pub(crate) fn sort_key(post: &Post) -> String {
     let sort = post.key().into_key().sort;
     sort.and_then(|sort| sort.as_text().map(str::to_owned)).unwrap_or_default()
 }
 
-impl Outcome {
+impl CommentOutcome {
     fn of(comment: &Comment) -> Self {
         Self::Comment { post: comment.post_id.clone(), id: comment.id.clone() }
     }

@@ -1,80 +1,73 @@
-//! The one way a service writes: everything of a mutation in one transaction, each write with a name
-//! by which its refusal is told.
+//! Transactions: a service writes everything of a mutation at once, and names each write so that it
+//! can tell which condition failed.
 
 use std::time::Duration;
 
 use roundtable_model::table::{CancelReason, Error, Table, Transaction, Write};
 
-use crate::once::{Request, Tried};
-use crate::{Failure, Ground};
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::{Context, ServiceError};
 
-/// How often a transaction that met another one is tried again before the service hears of it.
-const TRIES_MAX: u32 = 6;
-/// How long the first of these waits, doubled each time.
+/// Attempts at a transaction that only conflicts with others, before the service sees an error.
+const ATTEMPTS_MAX: u32 = 6;
+/// The wait before the first retry; it doubles each time.
 const FIRST_WAIT: Duration = Duration::from_millis(10);
 
-/// The name of the write that remembers a request.
+/// The name of the write that records a request.
 const REQUEST: &str = "request";
 
-/// A mutation's writes.
+/// The writes of one mutation.
 #[derive(Debug)]
 pub struct Commit<'a> {
-    ground: &'a Ground,
+    context: &'a Context,
     transaction: Transaction,
     names: Vec<&'static str>,
 }
 
-/// Why nothing was written.
+/// The reason why nothing was written.
 #[derive(Debug)]
-pub enum Rejected {
-    /// The conditions of these writes did not hold.
-    Refused(Refused),
-    /// The store failed.
-    Failed(Failure),
+pub enum CommitError {
+    ConditionsFailed(FailedConditions),
+    Failed(ServiceError),
 }
 
-/// The writes whose conditions did not hold.
+/// The names of writes whose conditions did not hold.
 #[derive(Debug, Default)]
-pub struct Refused(Vec<&'static str>);
+pub struct FailedConditions(Vec<&'static str>);
 
-impl Refused {
-    /// Whether the write called `name` is among them.
-    pub fn has(&self, name: &str) -> bool {
+impl FailedConditions {
+    pub fn contains(&self, name: &str) -> bool {
         self.0.contains(&name)
     }
 }
 
-impl Ground {
-    /// Begins a mutation's writes.
+impl Context {
     pub fn commit(&self) -> Commit<'_> {
-        Commit { ground: self, transaction: Transaction::new(), names: Vec::new() }
+        Commit { context: self, transaction: Transaction::new(), names: Vec::new() }
     }
-}
 
-impl Ground {
-    /// Everything is as it was asked to be. The request is remembered all the same: sent again when it
-    /// is otherwise, it must not change that.
-    pub(crate) async fn nothing_to_do<O: serde::Serialize, T>(
+    /// Ends a mutation that has nothing to change. It still records the request: a repetition must
+    /// have no effect even if the state has changed by then.
+    pub(crate) async fn finish_unchanged<O: serde::Serialize, T>(
         &self,
-        request: Option<&Request>,
+        request: Option<&IdempotentRequest>,
         outcome: &O,
         answer: T,
-    ) -> Result<Tried<T>, Failure> {
-        self.commit().remembering(request, outcome)?.done(answer).await
+    ) -> Result<AttemptOutcome<T>, ServiceError> {
+        self.commit().recording(request, outcome)?.finish(answer).await
     }
 }
 
 impl Commit<'_> {
-    /// Adds a write to the core table.
     #[must_use]
     pub fn with(self, name: &'static str, write: impl Into<Write>) -> Self {
-        let table = self.ground.core().table().clone();
+        let table = self.context.core().table().clone();
         self.to(&table, name, write)
     }
 
-    /// Adds a write to the core table, if there is one.
+    /// Adds any number of writes to the core table under one name.
     #[must_use]
-    pub fn with_any(
+    pub fn with_all(
         self,
         name: &'static str,
         writes: impl IntoIterator<Item = impl Into<Write>>,
@@ -82,7 +75,6 @@ impl Commit<'_> {
         writes.into_iter().fold(self, |commit, write| commit.with(name, write))
     }
 
-    /// Adds a write to another table.
     #[must_use]
     pub fn to(mut self, table: &Table, name: &'static str, write: impl Into<Write>) -> Self {
         self.transaction = self.transaction.with(table, write);
@@ -90,76 +82,82 @@ impl Commit<'_> {
         self
     }
 
-    /// Remembers the request with its outcome, so that its repetition has no further effect.
-    pub(crate) fn remembering<O: serde::Serialize>(
+    /// Records the request with its outcome, so that repeating the request has no further effect.
+    pub(crate) fn recording<O: serde::Serialize>(
         self,
-        request: Option<&Request>,
+        request: Option<&IdempotentRequest>,
         outcome: &O,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ServiceError> {
         match request {
             Some(request) => {
-                let write = request.remember(self.ground, outcome)?;
+                let write = request.record_write(self.context, outcome)?;
                 Ok(self.with(REQUEST, write))
             }
             None => Ok(self),
         }
     }
 
-    /// Writes everything; where a condition did not hold, the mutation looks again.
-    pub(crate) async fn done<T>(self, outcome: T) -> Result<Tried<T>, Failure> {
+    /// Runs the transaction; the mutation retries if a condition did not hold.
+    pub(crate) async fn finish<T>(self, outcome: T) -> Result<AttemptOutcome<T>, ServiceError> {
         match self.run().await {
-            Ok(()) => Ok(Tried::Done(outcome)),
-            Err(Rejected::Refused(_)) => Ok(Tried::Again),
-            Err(Rejected::Failed(failure)) => Err(failure),
+            Ok(()) => Ok(AttemptOutcome::Done(outcome)),
+            Err(CommitError::ConditionsFailed(_)) => Ok(AttemptOutcome::Retry),
+            Err(CommitError::Failed(failure)) => Err(failure),
         }
     }
 
-    /// Writes everything, or nothing. A transaction that only met another one is tried again.
-    pub async fn run(self) -> Result<(), Rejected> {
+    /// Writes everything or nothing. Retries a transaction that only conflicts with another one.
+    pub async fn run(self) -> Result<(), CommitError> {
         if self.transaction.writes.is_empty() {
-            // Everything is as it was asked to be, and nobody asked to remember it.
+            // Nothing changes and there is no request to record.
             return Ok(());
         }
         let mut wait = FIRST_WAIT;
-        for tries in 1.. {
-            match self.ground.store().transact(self.transaction.clone()).await {
+        for attempts in 1.. {
+            match self.context.store().transact(self.transaction.clone()).await {
                 Ok(_) => return Ok(()),
                 Err(Error::Cancelled { reasons }) => {
-                    let refused = self.refused(reasons)?;
-                    if !refused.0.is_empty() {
-                        return Err(Rejected::Refused(refused));
+                    let failed = self.failed_conditions(reasons)?;
+                    if !failed.0.is_empty() {
+                        return Err(CommitError::ConditionsFailed(failed));
                     }
-                    if tries == TRIES_MAX {
-                        return Err(Rejected::Failed(Failure::Busy));
+                    if attempts == ATTEMPTS_MAX {
+                        return Err(CommitError::Failed(ServiceError::Busy));
                     }
                     tokio::time::sleep(wait).await;
                     wait *= 2;
                 }
-                Err(error) => return Err(Rejected::Failed(error.into())),
+                Err(error) => return Err(CommitError::Failed(error.into())),
             }
         }
-        Err(Rejected::Failed(Failure::Busy))
+        Err(CommitError::Failed(ServiceError::Busy))
     }
 
-    /// The refused writes by name; none when the transaction only met another one.
-    fn refused(&self, reasons: Vec<Option<CancelReason>>) -> Result<Refused, Rejected> {
-        let mut refused = Refused::default();
+    /// Names the writes whose conditions failed; empty if the transaction only conflicted with
+    /// another one.
+    fn failed_conditions(
+        &self,
+        reasons: Vec<Option<CancelReason>>,
+    ) -> Result<FailedConditions, CommitError> {
+        let mut failed = FailedConditions::default();
         for (name, reason) in self.names.iter().zip(reasons) {
             match reason {
                 None | Some(CancelReason::Conflict | CancelReason::Throttled) => {}
-                Some(CancelReason::ConditionFailed { .. }) => refused.0.push(name),
+                Some(CancelReason::ConditionFailed { .. }) => failed.0.push(name),
                 Some(CancelReason::Invalid(invalid)) => {
-                    return Err(Rejected::Failed(Error::from(invalid).into()));
+                    return Err(CommitError::Failed(Error::from(invalid).into()));
                 }
-                Some(other) => return Err(Rejected::Failed(Failure::Internal(other.to_string()))),
+                Some(other) => {
+                    return Err(CommitError::Failed(ServiceError::Internal(other.to_string())));
+                }
             }
         }
-        Ok(refused)
+        Ok(failed)
     }
 }
 
-impl From<Failure> for Rejected {
-    fn from(failure: Failure) -> Self {
+impl From<ServiceError> for CommitError {
+    fn from(failure: ServiceError) -> Self {
         Self::Failed(failure)
     }
 }

@@ -1,21 +1,20 @@
-//! What an update says about one field: the three things that a client can mean.
+//! An edit of one optional field, as clients express it: omitted, null, or a value.
 
 use serde::Serialize;
 
-/// What is to become of a field.
+/// An edit of one field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum Edit<T> {
-    /// It stays as it is: the client did not mention it.
+    /// The client omitted the field.
     #[default]
     Keep,
-    /// It is cleared: the client said null.
+    /// The client sent null.
     Clear,
-    /// It becomes this.
     Set(T),
 }
 
 impl<T> Edit<T> {
-    /// The field after the edit.
+    /// Applies the edit to the current value.
     pub fn over(self, before: Option<T>) -> Option<T> {
         match self {
             Self::Keep => before,
@@ -24,7 +23,6 @@ impl<T> Edit<T> {
         }
     }
 
-    /// The value it sets, if it sets one.
     pub const fn value(&self) -> Option<&T> {
         match self {
             Self::Set(value) => Some(value),

@@ -1,24 +1,25 @@
-//! Home feeds: everything readers may see from the people they follow, the groups they are in and
+//! Home feeds: everything readers may see from users they follow, groups they are in, and
 //! themselves, newest first, at any depth (R25).
 //!
-//! Where an entry comes from never changes what is shown. Candidates come from [memory](Memory) as far
-//! as it reaches, below it from the table: an actor's activities, or the copies of them in the reader's
-//! own feed where [those are complete](coverage). Every candidate is then checked against the present.
+//! The source of an entry never changes what is shown. Candidates come from [memory](FeedMemory) as
+//! far as it reaches and from the table below that: an actor's activities, or their copies in the
+//! reader's own feed where [those are complete](coverage). Every candidate is then checked against
+//! the current state.
 
+mod bounded_cache;
+mod cached_activity;
 mod circles;
+mod clock_cache;
 mod coverage;
-mod entry;
 mod home;
-mod known;
 mod live;
-mod loads;
 mod log;
 mod memory;
 mod merge;
-mod place;
+mod pending_loads;
+mod position;
 mod ring;
-mod shelf;
-mod stored;
+mod stored_feed;
 mod tails;
 
 use std::sync::Arc;
@@ -29,124 +30,116 @@ use roundtable_model::table::Change;
 
 pub(crate) use self::circles::Circle;
 pub use self::live::LiveFeed;
-pub use self::memory::MemoryFigures;
+pub use self::memory::FeedMemoryStats;
 
-use self::circles::Circles;
-use self::entry::Entry;
-use self::memory::Memory;
-use self::place::Place;
-use crate::follower::Hears;
-use crate::rounds::until_stopped;
-use crate::{Ground, refusals};
+use self::cached_activity::CachedActivity;
+use self::circles::CircleCache;
+use self::memory::FeedMemory;
+use self::position::FeedPosition;
+use crate::catch_up::repeat_until_stopped;
+use crate::stream_reader::ChangeSink;
+use crate::{Context, refusals};
 
-/// Entries of a page, unless asked otherwise.
 pub const FEED_ITEMS: usize = 50;
 
 refusals! {
-    /// Why a feed was not shown.
     FeedError {}
 }
 
-/// The home feeds of everybody.
 #[derive(Clone, Debug)]
 pub struct Feeds {
-    ground: Ground,
-    memory: Arc<Memory>,
-    circles: Arc<Circles>,
+    context: Context,
+    memory: Arc<FeedMemory>,
+    circles: Arc<CircleCache>,
 }
 
-/// Something in a feed.
+/// An entry of a feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeedEntry {
-    /// What happened, with its text as it is now.
+    /// The activity, with its current text.
     pub activity: Activity,
-    /// The post it is about, if it is about one, or about a comment on it.
+    /// The post that the activity is about, directly or through a comment.
     pub post: Option<Arc<Post>>,
-    /// How this page found it.
     pub source: FeedSource,
 }
 
-/// How a page found an entry; never changes what is shown.
+/// The source of an entry. It never changes what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedSource {
-    /// Among what its actor did.
+    /// The actor's own activities.
     FanIn,
-    /// Among the copies in the reader's own feed.
+    /// The copies in the reader's feed.
     FanOut,
 }
 
 /// Candidates for a page, newest first.
 #[derive(Debug, Default)]
-struct Found {
-    entries: Vec<(Arc<Entry>, FeedSource)>,
-    /// Everything at this place and above it is among them; `None`: everything there is.
-    down_to: Option<Place>,
+struct Candidates {
+    entries: Vec<(Arc<CachedActivity>, FeedSource)>,
+    /// The candidates are complete down to and including this position; `None` if there is nothing below.
+    down_to: Option<FeedPosition>,
 }
 
-/// How much is remembered.
 #[derive(Clone, Debug)]
-pub struct FeedFigures {
-    /// Of activities, and what they are about.
-    pub memory: MemoryFigures,
-    /// Readers whose circles are known.
+pub struct FeedStats {
+    pub memory: FeedMemoryStats,
+    /// Readers with a cached circle.
     pub circles: usize,
-    /// Whom they are tied to, altogether.
+    /// Follows, memberships and blocks in all cached circles.
     pub ties: usize,
 }
 
 #[boxed]
 impl Feeds {
-    /// The feeds on this ground. There is one of these in a process: what it remembers is worth sharing.
-    pub fn new(ground: Ground) -> Self {
-        let settings = &ground.settings().feed.memory;
-        let memory = Memory::new(settings, ground.store().capabilities().one_process);
-        let circles = Circles::new(settings.ties);
-        Self { ground, memory: Arc::new(memory), circles: Arc::new(circles) }
+    /// Creates the service. A process has one instance, so that its caches are shared.
+    pub fn new(context: Context) -> Self {
+        let settings = &context.settings().feed.memory;
+        let memory = FeedMemory::new(settings, context.store().capabilities().single_process);
+        let circles = CircleCache::new(settings.ties);
+        Self { context, memory: Arc::new(memory), circles: Arc::new(circles) }
     }
 
-    /// The same feeds, read through this ground: for one request's cost.
+    /// Returns the same service with another context, to measure one request's cost.
     #[must_use]
-    pub fn on(&self, ground: Ground) -> Self {
-        Self { ground, ..self.clone() }
+    pub fn with_context(&self, context: Context) -> Self {
+        Self { context, ..self.clone() }
     }
 
-    /// Reads the latest activities of everybody into memory: until then pages are as right, and some
-    /// cost more.
+    /// Loads the latest activities of all actors. Pages are correct without it, but some cost more.
     pub async fn warm_up(&self) -> Result<(), FeedError> {
-        Ok(self.memory.fill_ring(&self.ground).await?)
+        Ok(self.memory.fill_ring(&self.context).await?)
     }
 
-    /// Reads the latest activities of everybody into memory and keeps up with what happens, until it is
-    /// told to stop, so that readers find it done and those who listen are told. Where other processes
-    /// write as well, [`Feeds::apply`] takes its place.
+    /// Loads the latest activities of all actors and follows the stream until `stop` resolves, so
+    /// that readers need not catch up and subscriptions are woken. Where other processes write as
+    /// well, [`Feeds::apply`] takes its place.
     pub async fn follow(&self, stop: impl Future<Output = ()>) {
-        if !self.ground.store().capabilities().one_process {
+        if !self.context.store().capabilities().single_process {
             return stop.await;
         }
-        // While it fails, readers read the stream themselves, and are told what is wrong with it.
-        until_stopped(stop, "feeds", || async {
-            self.memory.catch_up(&self.ground).await?;
-            self.memory.fill_ring(&self.ground).await?;
-            self.memory.follower().wait(&self.ground).await
+        // While this fails, readers read the stream themselves and get its errors.
+        repeat_until_stopped(stop, "feeds", || async {
+            self.memory.catch_up(&self.context).await?;
+            self.memory.fill_ring(&self.context).await?;
+            self.memory.stream_reader().wait(&self.context).await
         })
         .await;
     }
 
-    /// Hears of changes of the core table, in the order of each item's: for those who read the stream
-    /// elsewhere.
+    /// Applies changes of the core table that another task has read; each item's changes must
+    /// arrive in order.
     pub fn apply(&self, changes: &[Change]) {
         self.memory.apply(changes);
     }
 
-    /// Whether [`Feeds::apply`] hears of everything that happens. As long as it does not, nothing is
-    /// remembered: pages are read from the table. Of no account where all writes go through this process.
-    pub fn hears(&self, everything: bool) {
-        self.memory.hears(everything);
+    /// Sets whether [`Feeds::apply`] receives all changes. While it does not, nothing is cached and
+    /// pages are read from the table. Has no effect where all writes go through this process.
+    pub fn set_complete(&self, everything: bool) {
+        self.memory.set_complete(everything);
     }
 
-    /// How much is remembered.
-    pub fn figures(&self) -> FeedFigures {
-        let (circles, ties) = self.circles.figures();
-        FeedFigures { memory: self.memory.figures(), circles, ties }
+    pub fn stats(&self) -> FeedStats {
+        let (circles, ties) = self.circles.stats();
+        FeedStats { memory: self.memory.stats(), circles, ties }
     }
 }

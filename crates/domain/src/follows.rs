@@ -1,4 +1,4 @@
-//! Who follows whom: asking, accepting, muting, and leaving again.
+//! Follows: requesting, accepting, muting and unfollowing.
 
 mod edge;
 mod reads;
@@ -9,80 +9,76 @@ use roundtable_model::table::Write;
 use roundtable_model::{Entity, FollowStatus, RequestId, Shards, UserId, UserStatus, rekey};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Act, Standing, allows};
-use crate::circle::circle;
-use crate::commit::Rejected;
-use crate::once::{Kept, Request, Tried};
-use crate::{Caller, Failure, Ground, Sight, refusals};
+use crate::access::{Permission, Relations, allows};
+use crate::circle::raise_circle_version;
+use crate::commit::CommitError;
+use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
+use crate::{Caller, Context, ServiceError, ViewerAccess, refusals};
 
-use edge::{active_from_now, followers, new_edge};
-pub(crate) use edge::{active_since, counted, removal, severed};
+use edge::{activate, change_follower_count, new_edge};
+pub(crate) use edge::{active_since, follow_count, removal_without_circle, removal_writes};
 
 refusals! {
-    /// Why a follow was not changed.
     FollowError {
-        Yourself: BadRequest = "nobody can follow themselves",
-        NoSuchUser: NotFound = "there is no such person",
-        NotFollowing: NotFound = "you do not follow this person",
-        NoSuchRequest: NotFound = "this person neither follows you nor has asked to",
+        Yourself: BadRequest = "you cannot follow yourself",
+        NoSuchUser: NotFound = "there is no such user",
+        NotFollowing: NotFound = "you do not follow this user",
+        NoSuchRequest: NotFound = "this user neither follows you nor has requested to",
     }
 }
 
-/// The follows of everybody.
 #[derive(Clone, Debug)]
 pub struct Follows {
-    ground: Ground,
+    context: Context,
 }
 
-/// What a request led to: the edge, by its ends, or as it was when it was removed.
 #[derive(Debug, Serialize, Deserialize)]
-enum Outcome {
+enum FollowOutcome {
     Edge { follower: UserId, followee: UserId },
-    Removed(Kept<Follow>),
+    Removed(RemovedEntity<Follow>),
 }
 
 #[boxed]
 impl Follows {
-    /// The follows on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Follows somebody, or asks to if their account is private. Following twice is following once;
-    /// whoever has asked, and asks again when the account is no longer private, follows.
+    /// Follows a user, or requests to if their account is private. Repeating it has no effect,
+    /// except that a pending request becomes a follow once the account is no longer private.
     pub async fn follow(
         &self,
         caller: &Caller,
         followee: &UserId,
         request: Option<&RequestId>,
     ) -> Result<Follow, FollowError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.context.authorize_write(caller).await?;
         if me.id == *followee {
             return Err(FollowError::Yourself);
         }
-        let request = self.ground.request(&me.id, request, "followUser", followee)?;
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me.id, request, "followUser", followee)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(outcome).await,
+                async |outcome: FollowOutcome| self.replayed(outcome).await,
                 async || {
-                    let sight = self.ground.sight_of(caller, &me, [followee], []).await?;
-                    let them = may_follow(&sight, followee)?;
-                    match sight.edge(followee) {
+                    let access = self.context.viewer_access_of(caller, &me, [followee], []).await?;
+                    let them = may_follow(&access, followee)?;
+                    match access.follow_of(followee) {
                         None => {
-                            let edge = new_edge(&self.ground, &me, them).await?;
+                            let edge = new_edge(&self.context, &me, them).await?;
                             let write = edge.create().into();
-                            self.join(edge, write, them, request.as_ref()).await
+                            self.write_follow(edge, write, them, request.as_ref()).await
                         }
-                        Some(asked) if !them.is_private && counted(asked) == 0 => {
-                            let edge = active_from_now(&self.ground, asked).await?;
-                            let write = rekey(asked, &edge)?.into();
-                            self.join(edge, write, them, request.as_ref()).await
+                        Some(requested) if !them.is_private && follow_count(requested) == 0 => {
+                            let edge = activate(&self.context, requested).await?;
+                            let write = rekey(requested, &edge)?.into();
+                            self.write_follow(edge, write, them, request.as_ref()).await
                         }
                         Some(edge) => {
-                            let (outcome, edge) = (Outcome::of(edge), edge.clone());
+                            let (outcome, edge) = (FollowOutcome::of(edge), edge.clone());
                             let request = request.as_ref();
-                            Ok(self.ground.nothing_to_do(request, &outcome, edge).await?)
+                            Ok(self.context.finish_unchanged(request, &outcome, edge).await?)
                         }
                     }
                 },
@@ -90,47 +86,47 @@ impl Follows {
             .await
     }
 
-    /// Writes an edge, with what it counts for, to somebody who is still there, and as private as when
-    /// that was decided on.
-    async fn join(
+    /// Writes a follow with its counters, on the condition that the followee is active and as
+    /// private as when the decision was made.
+    async fn write_follow(
         &self,
         edge: Follow,
         write: Write,
         them: &User,
-        request: Option<&Request>,
-    ) -> Result<Tried<Follow>, FollowError> {
-        let (now, me) = (self.ground.now(), &edge.follower_id);
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Follow>, FollowError> {
+        let (now, me) = (self.context.now(), &edge.follower_id);
         let same = User::STATUS.is(&UserStatus::Active).and(User::IS_PRIVATE.is(&them.is_private));
-        // Not the version of the circle, which everything one does raises: of a hundred follows at
-        // once only one would pass.
+        // The circle's version is not checked: every action of the follower raises it, and of a
+        // hundred concurrent follows only one would succeed.
         let mut commit = self
-            .ground
+            .context
             .commit()
             .with("edge", write)
-            .with("person", them.key().check(same))
+            .with("user", them.key().check(same))
             .with("block", Block::at(me, &them.id).absent())
             .with("block", Block::at(&them.id, me).absent());
-        if counted(&edge) != 0 {
+        if follow_count(&edge) != 0 {
             commit = commit
-                .with("circle", circle(me, counted(&edge), now))
-                .with("followers", followers(&edge, counted(&edge), now));
+                .with("circle", raise_circle_version(me, follow_count(&edge), now))
+                .with("followers", change_follower_count(&edge, follow_count(&edge), now));
         }
-        Ok(commit.remembering(request, &Outcome::of(&edge))?.done(edge).await?)
+        Ok(commit.recording(request, &FollowOutcome::of(&edge))?.finish(edge).await?)
     }
 
-    /// Follows somebody no longer, or asks no longer; answers with the edge as it was.
+    /// Removes a follow or a request for one, and returns it.
     pub async fn unfollow(
         &self,
         caller: &Caller,
         followee: &UserId,
         request: Option<&RequestId>,
     ) -> Result<Follow, FollowError> {
-        let me = self.ground.account(caller).await?;
-        let request = self.ground.request(&me.id, request, "unfollowUser", followee)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        let request = self.context.idempotent_request(&me.id, request, "unfollowUser", followee)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(outcome).await,
+                async |outcome: FollowOutcome| self.replayed(outcome).await,
                 async || {
                     let edge = self.edge(&me.id, followee).await?;
                     let edge = edge.ok_or(FollowError::NotFollowing)?;
@@ -140,56 +136,58 @@ impl Follows {
             .await
     }
 
-    /// Lets somebody who asked follow.
+    /// Accepts a follow request.
     pub async fn accept(
         &self,
         caller: &Caller,
         follower: &UserId,
         request: Option<&RequestId>,
     ) -> Result<Follow, FollowError> {
-        let me = self.ground.account(caller).await?;
-        let request = self.ground.request(&me.id, request, "acceptFollower", follower)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        let request =
+            self.context.idempotent_request(&me.id, request, "acceptFollower", follower)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(outcome).await,
+                async |outcome: FollowOutcome| self.replayed(outcome).await,
                 async || {
                     let edge = self.edge(follower, &me.id).await?;
                     let edge = edge.ok_or(FollowError::NoSuchRequest)?;
                     if edge.status == FollowStatus::Active {
-                        let outcome = Outcome::of(&edge);
+                        let outcome = FollowOutcome::of(&edge);
                         let request = request.as_ref();
-                        return Ok(self.ground.nothing_to_do(request, &outcome, edge).await?);
+                        return Ok(self.context.finish_unchanged(request, &outcome, edge).await?);
                     }
-                    let now = self.ground.now();
-                    let accepted = active_from_now(&self.ground, &edge).await?;
+                    let now = self.context.now();
+                    let accepted = activate(&self.context, &edge).await?;
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("edge", rekey(&edge, &accepted)?)
-                        .with("circle", circle(follower, 1, now))
-                        .with("followers", followers(&accepted, 1, now))
-                        .remembering(request.as_ref(), &Outcome::of(&accepted))?;
-                    Ok(commit.done(accepted).await?)
+                        .with("circle", raise_circle_version(follower, 1, now))
+                        .with("followers", change_follower_count(&accepted, 1, now))
+                        .recording(request.as_ref(), &FollowOutcome::of(&accepted))?;
+                    Ok(commit.finish(accepted).await?)
                 },
             )
             .await
-            .map(|edge| reads::shown(Some(caller), edge))
+            .map(|edge| reads::redacted(Some(caller), edge))
     }
 
-    /// Turns somebody away who asked, or who follows.
+    /// Rejects a follow request or removes a follower.
     pub async fn reject(
         &self,
         caller: &Caller,
         follower: &UserId,
         request: Option<&RequestId>,
     ) -> Result<Follow, FollowError> {
-        let me = self.ground.account(caller).await?;
-        let request = self.ground.request(&me.id, request, "rejectFollower", follower)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        let request =
+            self.context.idempotent_request(&me.id, request, "rejectFollower", follower)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(outcome).await,
+                async |outcome: FollowOutcome| self.replayed(outcome).await,
                 async || {
                     let edge = self.edge(follower, &me.id).await?;
                     let edge = edge.ok_or(FollowError::NoSuchRequest)?;
@@ -197,10 +195,10 @@ impl Follows {
                 },
             )
             .await
-            .map(|edge| reads::shown(Some(caller), edge))
+            .map(|edge| reads::redacted(Some(caller), edge))
     }
 
-    /// Mutes somebody one follows, or switches their notifications; what is `None` stays.
+    /// Mutes a followee or switches their notifications; `None` leaves a setting as it is.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -209,23 +207,24 @@ impl Follows {
         notification_enabled: Option<bool>,
         request: Option<&RequestId>,
     ) -> Result<Follow, FollowError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.context.authorize_write(caller).await?;
         let input = (followee, muted, notification_enabled);
-        let request = self.ground.request(&me.id, request, "updateFollow", &input)?;
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me.id, request, "updateFollow", &input)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(outcome).await,
+                async |outcome: FollowOutcome| self.replayed(outcome).await,
                 async || {
                     let edge = self.edge(&me.id, followee).await?;
                     let mut changed = edge.ok_or(FollowError::NotFollowing)?;
-                    // Only what was given: another device may be changing the other one.
+                    // Writes only what was given: another device may be changing the other setting.
                     let mut patch = changed.key().patch();
-                    let mut commit = self.ground.commit();
+                    let mut commit = self.context.commit();
                     if let Some(muted) = muted {
                         changed.muted = muted;
                         patch = patch.set(Follow::MUTED, &muted);
-                        commit = commit.with("circle", circle(&me.id, 0, self.ground.now()));
+                        commit = commit
+                            .with("circle", raise_circle_version(&me.id, 0, self.context.now()));
                     }
                     if let Some(enabled) = notification_enabled {
                         changed.notification_enabled = enabled;
@@ -234,66 +233,71 @@ impl Follows {
                     if muted.is_some() || notification_enabled.is_some() {
                         commit = commit.with("edge", patch);
                     }
-                    let commit = commit.remembering(request.as_ref(), &Outcome::of(&changed))?;
-                    Ok(commit.done(changed).await?)
+                    let commit =
+                        commit.recording(request.as_ref(), &FollowOutcome::of(&changed))?;
+                    Ok(commit.finish(changed).await?)
                 },
             )
             .await
     }
 
-    /// Spreads the followers of a large account over more partitions, while it is in use. Follows made
-    /// before stay where they are: every one knows its shard.
+    /// Spreads the followers of a large account over more partitions, while it is in use. Existing
+    /// follows stay where they are: each stores its shard.
     pub async fn grow_shards(&self, user: &UserId, shards: Shards) -> Result<(), FollowError> {
         let fewer = User::FOLLOWER_SHARDS.at_most(&shards);
         let patch = User::at(user).patch().set(User::FOLLOWER_SHARDS, &shards).when(fewer);
-        match self.ground.commit().with("user", patch).run().await {
-            // Somebody else has grown them further, or the account is gone.
-            Ok(()) | Err(Rejected::Refused(_)) => Ok(()),
-            Err(Rejected::Failed(failure)) => Err(failure.into()),
+        match self.context.commit().with("user", patch).run().await {
+            // They have been grown further concurrently, or the account is gone.
+            Ok(()) | Err(CommitError::ConditionsFailed(_)) => Ok(()),
+            Err(CommitError::Failed(failure)) => Err(failure.into()),
         }
     }
 
-    async fn edge(&self, follower: &UserId, followee: &UserId) -> Result<Option<Follow>, Failure> {
-        Ok(self.ground.core().follows(follower, followee).get().await?)
+    async fn edge(
+        &self,
+        follower: &UserId,
+        followee: &UserId,
+    ) -> Result<Option<Follow>, ServiceError> {
+        Ok(self.context.core().follows(follower, followee).get().await?)
     }
 
-    /// Takes an edge away, with what it counts for.
+    /// Removes a follow with its counters.
     async fn remove(
         &self,
         edge: Follow,
-        request: Option<&Request>,
-    ) -> Result<Tried<Follow>, FollowError> {
-        let outcome = Outcome::Removed(Kept(edge.clone()));
-        let mut commit = self.ground.commit();
-        for (name, write) in removal(&edge, self.ground.now()) {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Follow>, FollowError> {
+        let outcome = FollowOutcome::Removed(RemovedEntity(edge.clone()));
+        let mut commit = self.context.commit();
+        for (name, write) in removal_writes(&edge, self.context.now()) {
             commit = commit.with(name, write);
         }
-        Ok(commit.remembering(request, &outcome)?.done(edge).await?)
+        Ok(commit.recording(request, &outcome)?.finish(edge).await?)
     }
 
-    /// An edge as it is now; one that was removed, as it was.
-    async fn replayed(&self, outcome: Outcome) -> Result<Follow, FollowError> {
+    /// Returns the follow as it is now; a removed one as it was.
+    async fn replayed(&self, outcome: FollowOutcome) -> Result<Follow, FollowError> {
         match outcome {
-            Outcome::Removed(Kept(edge)) => Ok(edge),
-            Outcome::Edge { follower, followee } => {
+            FollowOutcome::Removed(RemovedEntity(edge)) => Ok(edge),
+            FollowOutcome::Edge { follower, followee } => {
                 self.edge(&follower, &followee).await?.ok_or(FollowError::NotFollowing)
             }
         }
     }
 }
 
-impl Outcome {
+impl FollowOutcome {
     fn of(edge: &Follow) -> Self {
         Self::Edge { follower: edge.follower_id.clone(), followee: edge.followee_id.clone() }
     }
 }
 
-/// The profile of somebody the caller may follow. Staff see who is suspended, or has blocked them, but
-/// can follow neither.
-fn may_follow<'a>(sight: &'a Sight, user: &UserId) -> Result<&'a User, FollowError> {
-    let person = sight
-        .person(user)
-        .filter(|person| person.status == UserStatus::Active && !sight.is_blocked(user));
-    let standing = Standing::SIGNED_IN.and_if(person.is_some(), Standing::SEES);
-    person.filter(|_| allows(Act::Follow, standing)).ok_or(FollowError::NoSuchUser)
+/// Returns the profile of a user the caller may follow. Staff also see users who are suspended or
+/// have blocked them, but cannot follow them.
+fn may_follow<'a>(access: &'a ViewerAccess, user: &UserId) -> Result<&'a User, FollowError> {
+    let person = access
+        .visible_user(user)
+        .filter(|person| person.status == UserStatus::Active && !access.is_blocked(user));
+    let relations = Relations::SIGNED_IN.with_if(person.is_some(), Relations::CAN_SEE);
+    person.filter(|_| allows(Permission::Follow, relations)).ok_or(FollowError::NoSuchUser)
 }

@@ -1,8 +1,8 @@
-//! What people want to reach (R10): set, changed, completed and given up. Steps towards a goal are
-//! `tasks`, parts of the way `milestones`.
+//! Goals: created, updated, completed and deleted (R10). Steps towards a goal are `tasks`, parts of
+//! it `milestones`.
 //!
-//! A goal is for its owner and for admins; others see only the activity that tells of its completion.
-//! For everybody else one that is there looks like one that is not.
+//! A goal is visible to its owner and to admins; others see only the activity about its completion.
+//! To everyone else a goal looks as if it did not exist.
 
 mod input;
 mod owned;
@@ -18,73 +18,71 @@ use roundtable_model::table::{Condition, Write};
 use roundtable_model::{ActivityVerb, Entity, GoalId, GoalStatus, ObjectType, RequestId, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Act, Standing, allows};
-use crate::account::live;
-use crate::activities::{News, preview, publish};
-use crate::once::{Kept, Request, Tried};
-use crate::{Caller, Failure, Ground, refusals};
+use crate::access::{Permission, Relations, allows};
+use crate::account::active_account_check;
+use crate::activities::{ActivityDraft, prepare_activity, preview};
+use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
+use crate::{Caller, Context, ServiceError, refusals};
 
 pub use input::{GoalChange, NewGoal};
-pub(crate) use owned::{all_found, found, is_admin, may_see, present};
+pub(crate) use owned::{existing_goals, is_admin, may_see, visible_goal, visible_goals};
 
 refusals! {
-    /// Why a goal was not changed or shown.
     GoalError {
         NoSuchGoal: NotFound = "there is no such goal",
     }
 }
 
-/// The goals of everybody.
 #[derive(Clone, Debug)]
 pub struct Goals {
-    ground: Ground,
+    context: Context,
 }
 
-/// What a request led to: a goal, or what is left of one that was deleted.
 #[derive(Debug, Serialize, Deserialize)]
-enum Outcome {
+enum GoalOutcome {
     Goal(GoalId),
-    Deleted(Kept<Goal>),
+    Deleted(RemovedEntity<Goal>),
 }
 
 #[boxed]
 impl Goals {
-    /// The goals on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Sets a goal.
     pub async fn create(
         &self,
         caller: &Caller,
         goal: NewGoal,
         request: Option<&RequestId>,
     ) -> Result<Goal, GoalError> {
-        let me = self.ground.account(caller).await?.id;
+        let me = self.context.authorize_write(caller).await?.id;
         let new = goal.checked()?;
-        let request = self.ground.request(&me, request, "createGoal", &new)?;
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me, request, "createGoal", &new)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(&me, outcome).await,
+                async |outcome: GoalOutcome| self.replayed(&me, outcome).await,
                 async || {
-                    let goal = new.goal(&me, self.ground.ids().next(), self.ground.now());
+                    let goal = new.goal(&me, self.context.ids().next(), self.context.now());
                     let commit = self
-                        .ground
+                        .context
                         .commit()
-                        .with("person", live(&me))
+                        .with("user", active_account_check(&me))
                         .with("goal", goal.create())
-                        .with_any("tag", tags::in_step(&self.ground, None, Some(&goal)).await?)
-                        .remembering(request.as_ref(), &Outcome::Goal(goal.id.clone()))?;
-                    Ok(unless_gone(&self.ground, caller, commit.done(goal).await?).await?)
+                        .with_all(
+                            "tag",
+                            tags::reference_writes(&self.context, None, Some(&goal)).await?,
+                        )
+                        .recording(request.as_ref(), &GoalOutcome::Goal(goal.id.clone()))?;
+                    Ok(recheck_caller(&self.context, caller, commit.finish(goal).await?).await?)
                 },
             )
             .await
     }
 
-    /// Changes a goal. Completing it tells those who follow its owner, in the same transaction; taking
-    /// it up again forgets when it was completed, and putting it away does not.
+    /// Updates a goal. Completing it publishes an activity in the same transaction; reopening it
+    /// clears the completion time, and archiving it does not.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -92,24 +90,28 @@ impl Goals {
         change: GoalChange,
         request: Option<&RequestId>,
     ) -> Result<Goal, GoalError> {
-        let me = self.ground.account(caller).await?.id;
+        let me = self.context.authorize_write(caller).await?.id;
         let change = change.checked()?;
-        let request = self.ground.request(&me, request, "updateGoal", &(id, &change))?;
-        let is_late = AtomicBool::new(false);
-        self.ground
-            .once(
+        let request =
+            self.context.idempotent_request(&me, request, "updateGoal", &(id, &change))?;
+        let is_retry = AtomicBool::new(false);
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(&me, outcome).await,
+                async |outcome: GoalOutcome| self.replayed(&me, outcome).await,
                 async || {
-                    let before = self.mine(&me, id).await?;
-                    let after = change.applied_to(&before, self.ground.now());
-                    let outcome = Outcome::Goal(id.clone());
+                    let before = self.own_goal(&me, id).await?;
+                    let after = change.applied_to(&before, self.context.now());
+                    let outcome = GoalOutcome::Goal(id.clone());
                     if (Goal { updated_at: before.updated_at, ..after.clone() }) == before {
                         let request = request.as_ref();
-                        return Ok(self.ground.nothing_to_do(request, &outcome, before).await?);
+                        return Ok(self
+                            .context
+                            .finish_unchanged(request, &outcome, before)
+                            .await?);
                     }
-                    let is_late = is_late.swap(true, Relaxed);
-                    self.try_update(&before, after, is_late, request.as_ref()).await
+                    let is_retry = is_retry.swap(true, Relaxed);
+                    self.try_update(&before, after, is_retry, request.as_ref()).await
                 },
             )
             .await
@@ -119,83 +121,90 @@ impl Goals {
         &self,
         before: &Goal,
         mut after: Goal,
-        is_late: bool,
-        request: Option<&Request>,
-    ) -> Result<Tried<Goal>, GoalError> {
-        let outcome = Outcome::Goal(before.id.clone());
-        let tags = tags::in_step(&self.ground, Some(before), Some(&after)).await?;
+        is_retry: bool,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Goal>, GoalError> {
+        let outcome = GoalOutcome::Goal(before.id.clone());
+        let tags = tags::reference_writes(&self.context, Some(before), Some(&after)).await?;
         if after.status != GoalStatus::Completed || after.completed_at.is_some() {
-            let commit = self.ground.commit().with("goal", changed(before, &after));
-            let commit = commit.with_any("tag", tags).remembering(request, &outcome)?;
-            return Ok(commit.done(after).await?);
+            let commit = self.context.commit().with("goal", update_write(before, &after));
+            let commit = commit.with_all("tag", tags).recording(request, &outcome)?;
+            return Ok(commit.finish(after).await?);
         }
         let text = preview(&after.title);
-        let published = publish(&self.ground, news(&after, text).again(is_late)).await?;
+        let published =
+            prepare_activity(&self.context, goal_activity(&after, text).retried(is_retry)).await?;
         let at = published.activity.created_at;
         (after.completed_at, after.updated_at) = (Some(at), at);
-        let commit = self.ground.commit().with("goal", changed(before, &after));
-        let commit = published.in_commit(commit).with_any("tag", tags);
-        Ok(commit.remembering(request, &outcome)?.done(after).await?)
+        let commit = self.context.commit().with("goal", update_write(before, &after));
+        let commit = published.add_to(commit).with_all("tag", tags);
+        Ok(commit.recording(request, &outcome)?.finish(after).await?)
     }
 
-    /// Gives a goal up; answers with it as it was. Its tasks and milestones are taken away in the
-    /// background; until then they are of a goal that is not there, and show nowhere.
+    /// Deletes a goal and returns it as it was. Its tasks and milestones are purged in the
+    /// background; until then they are hidden, because their goal does not exist.
     pub async fn delete(
         &self,
         caller: &Caller,
         id: &GoalId,
         request: Option<&RequestId>,
     ) -> Result<Goal, GoalError> {
-        let me = self.ground.account(caller).await?.id;
-        let request = self.ground.request(&me, request, "deleteGoal", id)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?.id;
+        let request = self.context.idempotent_request(&me, request, "deleteGoal", id)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(&me, outcome).await,
+                async |outcome: GoalOutcome| self.replayed(&me, outcome).await,
                 async || {
-                    let goal = self.mine(&me, id).await?;
-                    // Sent again, the request tells which it was, and no longer what it was about.
+                    let goal = self.own_goal(&me, id).await?;
+                    // A replay returns which goal it was, without its content.
                     let (description, tags) = (None, Vec::new());
-                    let outcome =
-                        Outcome::Deleted(Kept(Goal { description, tags, ..goal.clone() }));
+                    let outcome = GoalOutcome::Deleted(RemovedEntity(Goal {
+                        description,
+                        tags,
+                        ..goal.clone()
+                    }));
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("goal", goal.key().delete().when(unchanged(&goal)))
-                        .with_any("tag", tags::in_step(&self.ground, Some(&goal), None).await?)
-                        .remembering(request.as_ref(), &outcome)?;
-                    Ok(commit.done(goal).await?)
+                        .with_all(
+                            "tag",
+                            tags::reference_writes(&self.context, Some(&goal), None).await?,
+                        )
+                        .recording(request.as_ref(), &outcome)?;
+                    Ok(commit.finish(goal).await?)
                 },
             )
             .await
     }
 
-    async fn mine(&self, me: &UserId, id: &GoalId) -> Result<Goal, GoalError> {
-        kept(&self.ground, me, id).await?.ok_or(GoalError::NoSuchGoal)
+    async fn own_goal(&self, me: &UserId, id: &GoalId) -> Result<Goal, GoalError> {
+        owned_goal(&self.context, me, id).await?.ok_or(GoalError::NoSuchGoal)
     }
 
-    /// A goal as it is now; one that was deleted, as it was.
-    async fn replayed(&self, me: &UserId, outcome: Outcome) -> Result<Goal, GoalError> {
+    /// Returns the goal as it is now; a deleted one as it was.
+    async fn replayed(&self, me: &UserId, outcome: GoalOutcome) -> Result<Goal, GoalError> {
         match outcome {
-            Outcome::Deleted(Kept(goal)) => Ok(goal),
-            Outcome::Goal(id) => self.mine(me, &id).await,
+            GoalOutcome::Deleted(RemovedEntity(goal)) => Ok(goal),
+            GoalOutcome::Goal(id) => self.own_goal(me, &id).await,
         }
     }
 }
 
-/// A goal that this person may change: they are asked for by their owner, so it is theirs.
-pub(crate) async fn kept(
-    ground: &Ground,
+/// Returns a goal of this user's own: goals are stored under their owner.
+pub(crate) async fn owned_goal(
+    context: &Context,
     me: &UserId,
     id: &GoalId,
-) -> Result<Option<Goal>, Failure> {
-    let goal = ground.core().goal(me, id).get().await?;
-    Ok(goal.filter(|_| allows(Act::KeepGoals, Standing::SIGNED_IN | Standing::OWNER)))
+) -> Result<Option<Goal>, ServiceError> {
+    let goal = context.core().goal(me, id).get().await?;
+    Ok(goal.filter(|_| allows(Permission::KeepGoals, Relations::SIGNED_IN | Relations::OWNER)))
 }
 
-/// That something has been reached with a goal. Tags stay with the goal, which is for its owner.
-pub(crate) fn news(goal: &Goal, preview: Option<String>) -> News {
-    News {
+/// The activity about progress with a goal. Tags stay with the goal, which is private.
+pub(crate) fn goal_activity(goal: &Goal, preview: Option<String>) -> ActivityDraft {
+    ActivityDraft {
         actor: goal.user_id.clone(),
         group: None,
         verb: ActivityVerb::GoalUpdate,
@@ -204,24 +213,24 @@ pub(crate) fn news(goal: &Goal, preview: Option<String>) -> News {
         preview,
         media: None,
         tags: Vec::new(),
-        is_late: false,
+        is_retry: false,
     }
 }
 
-/// Before an attempt is made again, whether the caller still can: the account may be what has changed.
-async fn unless_gone<T>(
-    ground: &Ground,
+/// Before a retry, refuses a caller whose account has become unusable.
+async fn recheck_caller<T>(
+    context: &Context,
     caller: &Caller,
-    tried: Tried<T>,
-) -> Result<Tried<T>, Failure> {
-    if matches!(tried, Tried::Again) {
-        ground.reader(caller).await?;
+    attempt: AttemptOutcome<T>,
+) -> Result<AttemptOutcome<T>, ServiceError> {
+    if matches!(attempt, AttemptOutcome::Retry) {
+        context.authorize_read(caller).await?;
     }
-    Ok(tried)
+    Ok(attempt)
 }
 
-/// Title and tags are as they were read, since the references of the tags depend on them, and so is the
-/// status, on which it depends what is told.
+/// The condition that title and tags are unchanged, because tag references depend on them, and the
+/// status, because the activity depends on it.
 fn unchanged(goal: &Goal) -> Condition {
     Goal::TITLE
         .is(&goal.title)
@@ -230,7 +239,7 @@ fn unchanged(goal: &Goal) -> Condition {
         .and(Goal::COMPLETED_AT.is(&goal.completed_at))
 }
 
-fn changed(before: &Goal, after: &Goal) -> Write {
+fn update_write(before: &Goal, after: &Goal) -> Write {
     let mut patch = before
         .key()
         .patch()
@@ -240,7 +249,7 @@ fn changed(before: &Goal, after: &Goal) -> Write {
         .set(Goal::COMPLETED_AT, &after.completed_at)
         .set(Goal::UPDATED_AT, &after.updated_at)
         .when(unchanged(before));
-    // Only what was given: another device may be changing it.
+    // Written only if given: another device may be changing it.
     if after.description != before.description {
         patch = patch.set(Goal::DESCRIPTION, &after.description);
     }

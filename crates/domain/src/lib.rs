@@ -1,11 +1,11 @@
-//! What people may do: one service for each noun, behind every API.
+//! Business rules: one service per noun, shared by every API.
 //!
-//! A service takes an authenticated [caller](Caller) and plain values. Its methods read the same: refuse,
-//! load, write the fact, in one transaction. What is derived from facts (counters, feeds,
-//! notifications) is written by the processors of `streams`, never here.
+//! A service takes an authenticated [caller](Caller) and plain values. Each method authorizes,
+//! loads, and writes the fact in one transaction. The processors of `streams` write everything
+//! derived from facts (counters, feeds, notifications); services never do.
 //!
-//! It knows no HTTP, no GraphQL and no backend. Who may do what is one table, [`access`]; how refusals
-//! are named is [`codes`]; how much of anything is allowed, [`limits`] and [`Settings`].
+//! This crate knows no HTTP, no GraphQL and no storage backend. Permissions are one table,
+//! [`access`]; error codes are in [`codes`]; limits are in [`limits`] and [`Settings`].
 
 pub mod access;
 mod account;
@@ -15,21 +15,21 @@ mod assistance;
 mod audit;
 mod blocks;
 mod caller;
-mod census;
-mod chance;
+mod catch_up;
 mod circle;
 pub mod codes;
 mod comments;
 mod commit;
 mod companies;
+mod context;
 mod edit;
-mod failure;
+mod entropy;
 mod feeds;
-mod follower;
 mod follows;
 mod goals;
-mod ground;
 mod groups;
+mod head_locks;
+mod idempotency;
 mod likes;
 pub mod limits;
 mod live;
@@ -39,77 +39,81 @@ mod milestones;
 mod moderation;
 mod notifications;
 mod offers;
-mod once;
 mod pages;
 mod posts;
 mod promotions;
 mod quests;
-mod rates;
+mod rate_limiter;
 mod rooms;
-mod rounds;
+mod service_error;
 mod settings;
 mod shares;
-mod sight;
+mod statistics;
+mod stream_reader;
 mod tags;
 mod tasks;
 mod timelines;
-mod turns;
+mod viewer_access;
 mod webhooks;
 
 pub use accounts::{
-    AccountError, Accounts, Counts, KeyHolder, NewKey, ProfileChange, STAFF_SCOPE, SignUp, SignedIn,
+    AccountError, Accounts, ApiKeyCaller, NewApiKey, ProfileChange, STAFF_SCOPE, SignUp,
+    SignedInUser, UserCounts,
 };
 pub use activities::{Activities, ActivityError, NewActivity, NewMedia};
 pub use assistance::{AssistError, Assistance};
 pub use blocks::{BlockError, Blocks};
 pub use caller::{Caller, Roles};
-pub use census::{Census, CensusError, Totals};
-pub use chance::Chance;
 pub use codes::{Code, Refusal};
-pub use comments::{CommentError, CommentMarks, Comments, NewComment};
+pub use comments::{CommentEngagement, CommentError, Comments, NewComment};
 pub use companies::{Companies, CompanyError};
+pub use context::{Context, ContextParts};
 pub use edit::Edit;
-pub use failure::Failure;
+pub use entropy::Entropy;
 pub use feeds::{
-    FEED_ITEMS, FeedEntry, FeedError, FeedFigures, FeedSource, Feeds, LiveFeed, MemoryFigures,
+    FEED_ITEMS, FeedEntry, FeedError, FeedMemoryStats, FeedSource, FeedStats, Feeds, LiveFeed,
 };
 pub use follows::{FollowError, Follows};
 pub use goals::{GoalChange, GoalError, Goals, NewGoal};
-pub use ground::{Ground, Parts};
 pub use groups::{GroupChange, GroupError, GroupView, Groups, NewGroup};
-pub use likes::{LikeError, Liked, Likes};
-pub use live::{Event, Listener, Live, LiveError, Matter};
+pub use likes::{LikeError, LikeState, Likes};
+pub use live::{LiveError, LiveEvent, LiveUpdates, Topic, TopicSubscription};
 pub use media::{
-    Declared, MEDIA_TYPES, MediaError, MediaFiles, MediaStore, MediaStoreError, MediaUrl,
-    NewUpload, SignedUpload, UploadTicket,
+    DeclaredFile, MEDIA_TYPES, MediaError, MediaFiles, MediaStore, MediaStoreError, MediaUrl,
+    NewUpload, SignedUpload, UploadInstructions,
 };
 pub use messages::{LiveRoom, MESSAGE_ITEMS, Messages, NewMessage};
 pub use milestones::{MilestoneChange, MilestoneError, Milestones, NewMilestone};
 pub use moderation::{
-    Content, Judge, JudgeError, Judgement, Moderation, ModerationError, Subject, Verdict,
+    AutoModerationOutcome, AutoModerator, AutoModeratorError, ModeratedContent, Moderation,
+    ModerationError, ModerationSubject, Verdict,
 };
 pub use notifications::{
-    About, CROWD_MS, Cause, Latest, LiveNotifications, Notice, NotificationError, Notifications,
-    adds_up, hour_of,
+    COLLAPSE_MS, Cause, CauseObject, LatestActor, LiveNotifications, NotificationError,
+    NotificationView, Notifications, collapse_hour, collapses,
 };
 pub use offers::{NewOffer, OfferError, Offers};
 pub use pages::{PAGE_ITEMS, PAGE_ITEMS_MAX, Page, PageInput};
-pub use posts::{NewPost, POPULAR_RUN_MAX, PostChange, PostError, PostMarks, Posts, Stats};
+pub use posts::{
+    NewPost, POPULAR_RUN_MAX, PostChange, PostError, PostSummaryStats, PostViewerState, Posts,
+};
 pub use promotions::{NewPromotion, PromotionError, Promotions};
 pub use quests::{NewQuest, QuestError, QuestFilter, QuestSubject, Quests};
 pub use rooms::{NewRoom, RoomError, RoomView, Rooms, room_of_two};
+pub use service_error::ServiceError;
 pub use settings::{
-    FeedMemory, FeedPolicy, FeedSettings, HookSettings, LikeMode, LoginSettings, MediaSettings,
-    ModerationMode, NotificationSettings, PromotionSettings, QuestSettings, RateSettings,
-    Registration, S3Settings, ScoreSettings, Settings, ShardCount, ShardSettings, TableNames,
-    WebhookSettings,
+    FeedMemorySettings, FeedPolicy, FeedSettings, HookSettings, LikeMode, LoginSettings,
+    MediaSettings, ModerationMode, NotificationSettings, PromotionSettings, QuestSettings,
+    RateSettings, Registration, S3Settings, ScoreSettings, Settings, ShardCount, ShardSettings,
+    TableNames, WebhookSettings,
 };
-pub use shares::{ShareError, Shared, Shares};
-pub use sight::Sight;
-pub use tags::{TagError, Tagged, Tags};
+pub use shares::{ShareError, ShareState, Shares};
+pub use statistics::{Statistics, StatisticsError, Totals};
+pub use tags::{TagError, TaggedItem, Tags};
 pub use tasks::{NewTask, TaskChange, TaskError, Tasks};
 pub use timelines::{TimelineError, Timelines};
+pub use viewer_access::ViewerAccess;
 pub use webhooks::{
-    ALL_EVENTS, Deliver, EVENTS, Errand, EventType, Happening, NewWebhook, Outgoing, Undelivered,
-    WebhookError, Webhooks, is_public,
+    ALL_EVENTS, DeliveryError, DomainEvent, EVENTS, EventType, NewWebhook, WebhookError,
+    WebhookJob, WebhookMessage, WebhookSender, Webhooks, is_public,
 };

@@ -1,13 +1,13 @@
-//! What happens, told to those who listen while it does: posts, likes, comments, follows, memberships,
-//! quests, decisions of moderators. There is one of these in a process.
+//! Live updates about posts, likes, comments, follows, memberships, quests and moderation
+//! decisions. A process has one instance.
 //!
-//! Whoever listens has a buffer of their own length: one who takes it out too slowly is told so, and
-//! listens no longer; nobody else notices. An event says only that something happened to a thing. The
-//! thing is read for each listener when it is told, so what they may not see by then they never get.
+//! Each subscription has a bounded buffer. A subscriber that falls behind gets an error and is
+//! disconnected; others are not affected. An event says only that an object changed. The object is
+//! read for each subscription on delivery, so a subscriber never receives what they may no longer see.
 
-mod heard;
-mod hub;
-mod listener;
+mod bus;
+mod subscription;
+mod topic_events;
 
 use std::sync::Arc;
 
@@ -16,113 +16,105 @@ use roundtable_model::entities::{Activity, Comment, Follow, GroupMember, Post, Q
 use roundtable_model::table::Change;
 use roundtable_model::{ActorId, FeedName, GroupId, PostId, UserId};
 
-use self::hub::Hub;
-pub use self::listener::Listener;
-use crate::follower::Follower;
-use crate::{Ground, refusals};
+use self::bus::Bus;
+pub use self::subscription::TopicSubscription;
+use crate::stream_reader::StreamReader;
+use crate::{Context, refusals};
 
 refusals! {
-    /// Why nobody listens, or no longer.
     LiveError {
-        TooSlow: RateLimited = "more happened than you took out in time; look what you missed and subscribe again",
-        Missed: Conflict = "some events were missed here; look what you missed and subscribe again",
-        NoSuchUser: NotFound = "there is no such person",
+        TooSlow: RateLimited = "you fell too far behind: refetch, then resubscribe",
+        Missed: Conflict = "the server missed some events: refetch, then resubscribe",
+        NoSuchUser: NotFound = "there is no such user",
         NoSuchPost: NotFound = "there is no such post",
         NoSuchGroup: NotFound = "there is no such group",
     }
 }
 
-/// What can be listened to.
+/// A topic that callers can subscribe to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Matter {
-    /// What a person or a group does; everybody, if nobody is named.
+pub enum Topic {
+    /// Activities of a user or a group; of all actors if `None`.
     Activities(Option<ActorId>),
-    /// Posts that come out, in one feed or in any.
+    /// Published posts, in one feed or in all.
     NewPosts(Option<FeedName>),
     /// Changes of a post.
     Post(PostId),
-    /// Who likes a post, or no longer does.
+    /// Likes and unlikes of a post.
     Likes(PostId),
-    /// Comments on a post that come out.
+    /// New comments on a post.
     Comments(PostId),
-    /// Who follows somebody, or asks to.
+    /// New followers of a user, and requests to follow.
     Followers(UserId),
-    /// Who comes to a group, leaves it, or gets another role.
+    /// Members who join or leave a group, or change their role.
     Members(GroupId),
-    /// The quests of somebody: everybody listens to their own.
+    /// Quests of a user, who alone may subscribe.
     Quests(UserId),
-    /// What moderators decide, about one post or, for moderators, about any.
+    /// Moderation decisions about one post or, for moderators, about all.
     Decisions(Option<PostId>),
 }
 
-/// What a listener is told, as it is by then.
+/// A live update, with its object as it is on delivery.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// Somebody did something.
+pub enum LiveEvent {
     Activity(Box<Activity>),
-    /// A post came out, changed, or was decided about.
+    /// A post was published, changed or moderated.
     Post(Box<Post>),
-    /// Somebody likes a post, or no longer does.
     Like {
-        /// The post.
         post_id: PostId,
-        /// Whether they like it now.
+        /// False if the like was undone.
         liked: bool,
     },
-    /// A comment came out.
     Comment(Box<Comment>),
-    /// Somebody follows, or asks to.
     Follow(Box<Follow>),
-    /// Somebody came to a group or got another role; who left, as it was.
+    /// A changed membership, or the last state of one that ended.
     Membership(Box<GroupMember>),
-    /// A quest was set, came further, or is over.
     Quest(Box<Quest>),
 }
 
-/// Everybody who listens in this process.
+/// The live update service, with all subscriptions of this process.
 #[derive(Clone, Debug)]
-pub struct Live {
-    ground: Ground,
-    hub: Arc<Hub>,
+pub struct LiveUpdates {
+    context: Context,
+    bus: Arc<Bus>,
 }
 
 #[boxed]
-impl Live {
-    /// Nobody listens yet.
-    pub fn new(ground: Ground) -> Self {
-        Self { ground, hub: Arc::default() }
+impl LiveUpdates {
+    pub fn new(context: Context) -> Self {
+        Self { context, bus: Arc::default() }
     }
 
-    /// The same listeners, who read through this ground: for one request's cost.
+    /// Returns the same subscriptions with another context, to measure one request's cost.
     #[must_use]
-    pub fn on(&self, ground: Ground) -> Self {
-        Self { ground, ..self.clone() }
+    pub fn with_context(&self, context: Context) -> Self {
+        Self { context, ..self.clone() }
     }
 
-    /// Keeps up with what happens until it is told to stop, so that those who listen are told. Where
-    /// other processes write as well, [`Live::apply`] takes its place.
+    /// Publishes changes from the stream until `stop` resolves. Where other processes write as
+    /// well, [`LiveUpdates::apply`] takes its place.
     pub async fn follow(&self, stop: impl Future<Output = ()>) {
-        Follower::keep_up(&self.hub, &self.ground, stop, "live updates").await;
+        StreamReader::keep_up(&self.bus, &self.context, stop, "live updates").await;
     }
 
-    /// Hears of everything that happened before this call. [`Live::follow`] does it all the time.
+    /// Publishes everything that happened before this call, as [`LiveUpdates::follow`] does continuously.
     pub async fn catch_up(&self) -> Result<(), LiveError> {
-        Ok(Follower::catch_up(&self.hub, &self.ground).await?)
+        Ok(StreamReader::catch_up(&self.bus, &self.context).await?)
     }
 
-    /// Hears of changes of the core table, in the order of each item's: for those who read the stream
-    /// elsewhere.
+    /// Publishes changes of the core table that another task has read; each item's changes must
+    /// arrive in order.
     pub fn apply(&self, changes: &[Change]) {
-        self.hub.tell(changes);
+        self.bus.publish(changes);
     }
 
-    /// Some changes were not heard of: all who listen learn that they missed something.
-    pub fn missed(&self) {
-        self.hub.hang_up();
+    /// Disconnects all subscriptions, because some changes were missed.
+    pub fn report_gap(&self) {
+        self.bus.disconnect_all();
     }
 
-    /// How many matters are listened to.
-    pub fn matters(&self) -> usize {
-        self.hub.matters()
+    /// The number of topics with a subscription.
+    pub fn topics(&self) -> usize {
+        self.bus.topics()
     }
 }

@@ -1,9 +1,9 @@
-//! What is said in rooms (R15, R28, R31): sent in the order of commits, read in either order, and heard
-//! by those who listen (I15).
+//! Messages in rooms (R15, R28, R31): sent in commit order, listed in either order, and delivered
+//! live to subscribers (I15).
 
-mod bells;
 mod live;
-mod places;
+mod lookup;
+mod signals;
 
 use std::sync::Arc;
 
@@ -11,53 +11,51 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Block, Message, RoomHead, RoomMember};
 use roundtable_model::table::{Change, Order};
 use roundtable_model::{
-    Answer, Entity, Expiry, MessageId, Misfit, RequestId, RoomId, RoomScope, Span, TYPE, Time,
-    UserId,
+    Entity, Expiry, FromItem, InvalidValue, MessageId, RequestId, RoomId, RoomScope, Span, TYPE,
+    Time, UserId,
 };
 use serde::{Deserialize, Serialize};
 
-use self::bells::Bells;
-use crate::access::{Act, Standing, allows};
+use self::signals::RoomSignals;
+use crate::access::{Permission, Relations, allows};
 use crate::commit::Commit;
+use crate::head_locks::lock_head;
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{MESSAGE_CHARS_MAX, check_filled};
-use crate::once::{Request, Tried};
-use crate::pages::fill;
-use crate::rooms::{Seat, head_of, may_talk, message_of, other_of, seen, takes};
-use crate::turns::turn_of;
-use crate::{Caller, Failure, Ground, Page, PageInput, RoomError};
+use crate::pages::fill_page;
+use crate::rooms::{
+    RoomMembership, add_membership, check_may_talk, find_message, other_member, room_head,
+    visible_messages,
+};
+use crate::{Caller, Context, Page, PageInput, RoomError, ServiceError};
 
 pub use live::LiveRoom;
 
-/// Messages of a page, unless asked otherwise.
 pub const MESSAGE_ITEMS: usize = 50;
 
-/// The messages of everybody.
 #[derive(Clone, Debug)]
 pub struct Messages {
-    ground: Ground,
-    bells: Arc<Bells>,
+    context: Context,
+    signals: Arc<RoomSignals>,
 }
 
 /// A message to be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewMessage {
-    /// To whom.
     pub room_id: RoomId,
-    /// What is said.
     pub text: String,
-    /// When it goes, if it does.
     pub expires_at: Option<Time>,
 }
 
-/// What a request led to.
+/// The recorded outcome of a request.
 #[derive(Debug, Serialize, Deserialize)]
-struct Outcome {
+struct MessageOutcome {
     room: RoomId,
     id: MessageId,
 }
 
 impl NewMessage {
-    /// A text that stays.
+    /// A message that does not expire.
     pub fn text(room: RoomId, text: impl Into<String>) -> Self {
         Self { room_id: room, text: text.into(), expires_at: None }
     }
@@ -65,84 +63,88 @@ impl NewMessage {
 
 #[boxed]
 impl Messages {
-    /// The messages on this ground. There is one of these in a process: those who send tell those who
-    /// listen.
-    pub fn new(ground: Ground) -> Self {
-        Self { ground, bells: Arc::default() }
+    /// Creates the service. A process has one instance, so that senders wake the subscribers.
+    pub fn new(context: Context) -> Self {
+        Self { context, signals: Arc::default() }
     }
 
-    /// The same messages, read and written through this ground: for one request's cost.
+    /// Returns the same service with another context, to measure one request's cost.
     #[must_use]
-    pub fn on(&self, ground: Ground) -> Self {
-        Self { ground, bells: Arc::clone(&self.bells) }
+    pub fn with_context(&self, context: Context) -> Self {
+        Self { context, signals: Arc::clone(&self.signals) }
     }
 
-    /// Says something in a room the caller is in, who has thereby read all before it. In a room of two,
-    /// not while one has blocked the other.
+    /// Sends a message to a room the caller is in, and marks everything before it as read. In a
+    /// direct room, fails while either user blocks the other.
     pub async fn send(
         &self,
         caller: &Caller,
         message: &NewMessage,
         request: Option<&RequestId>,
     ) -> Result<Message, RoomError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.context.authorize_write(caller).await?;
         check_filled("text", &message.text, MESSAGE_CHARS_MAX)?;
-        let request = self.ground.request(&me.id, request, "sendMessage", message)?;
+        let request = self.context.idempotent_request(&me.id, request, "sendMessage", message)?;
         let sent = self
-            .ground
-            .once(
+            .context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: MessageOutcome| self.replayed(caller, outcome).await,
                 async || {
-                    // Before it is looked at: a repetition must find its message even when it is gone.
-                    if message.expires_at.is_some_and(|at| at <= self.ground.now()) {
-                        let misfit = Misfit::new("a time to come", "one that has passed");
-                        return Err(Failure::bad("expiresAt", misfit).into());
+                    // Checked inside the attempt: a repeated request must find its message even
+                    // after it has expired.
+                    if message.expires_at.is_some_and(|at| at <= self.context.now()) {
+                        let invalid =
+                            InvalidValue::new("a time in the future", "a time in the past");
+                        return Err(ServiceError::bad_input("expiresAt", invalid).into());
                     }
-                    let seat = Seat::of(&self.ground, &me.id, &message.room_id).await?;
-                    if !allows(Act::SendMessage, Standing::SIGNED_IN | Standing::MEMBER) {
-                        return Err(Failure::Forbidden.into());
+                    let membership =
+                        RoomMembership::of(&self.context, &me.id, &message.room_id).await?;
+                    if !allows(Permission::SendMessage, Relations::SIGNED_IN | Relations::MEMBER) {
+                        return Err(ServiceError::Forbidden.into());
                     }
-                    let commit = self.ground.commit();
-                    let commit = if seat.room.scope == RoomScope::Dm {
-                        let them = other_of(&self.ground, &seat.room.id, &me.id).await?;
+                    let commit = self.context.commit();
+                    let commit = if membership.room.scope == RoomScope::Dm {
+                        let them = other_member(&self.context, &membership.room.id, &me.id).await?;
                         let them = them.ok_or(RoomError::NoSuchUser)?;
-                        let sight = self.ground.sight_of(caller, &me, [&them], []).await?;
-                        may_talk(&sight, &them)?;
+                        let access =
+                            self.context.viewer_access_of(caller, &me, [&them], []).await?;
+                        check_may_talk(&access, &them)?;
                         unblocked(commit, &me.id, &them)
                     } else {
                         commit
                     };
-                    self.say(commit, &seat, &me.id, message, request.as_ref()).await
+                    self.write_message(commit, &membership, &me.id, message, request.as_ref()).await
                 },
             )
             .await?;
-        self.bells.ring(&sent.room_id);
+        self.signals.notify(&sent.room_id);
         Ok(sent)
     }
 
-    /// Writes a message as the newest of its room, unless another one comes first.
-    async fn say(
+    /// Writes the room's newest message, unless another one commits first.
+    async fn write_message(
         &self,
         commit: Commit<'_>,
-        seat: &Seat,
+        membership: &RoomMembership,
         me: &UserId,
         message: &NewMessage,
-        request: Option<&Request>,
-    ) -> Result<Tried<Message>, RoomError> {
-        let room = &seat.room.id;
-        // From here to the end: all who send to this room write its head.
-        let _turn = turn_of(&room.to_string()).await;
-        let head = head_of(&self.ground, room).await?.ok_or(RoomError::NoSuchRoom)?;
-        let now = self.ground.now();
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Message>, RoomError> {
+        let room = &membership.room.id;
+        // Held until the transaction ends: all senders to this room write its head.
+        let _lock = lock_head(&room.to_string()).await;
+        let head = room_head(&self.context, room).await?.ok_or(RoomError::NoSuchRoom)?;
+        let now = self.context.now();
         let ts = now.max(head.last_ts.plus_ms(1));
         let message = Message {
             room_id: room.clone(),
-            id: self.ground.ids().next_at(ts),
+            id: self.context.ids().next_at(ts),
             user_id: me.clone(),
             seq: head.seq + 1,
             text: message.text.clone(),
-            // Always: by this the purge of an account finds them all, also in rooms it has left.
+            // Always set: the purge of an account finds all its messages by it, also in rooms it
+            // has left.
             listed: true,
             created_at: ts,
             ttl: message.expires_at.map(Expiry::at),
@@ -154,18 +156,18 @@ impl Messages {
             .set(RoomHead::SEQ, &message.seq)
             .when(RoomHead::SEQ.is(&head.seq));
         let commit = commit.with("message", message.create()).with("head", raised);
-        let commit = match &seat.mine {
+        let commit = match &membership.mine {
             Some(mine) => {
                 let read = mine.key().patch().set(RoomMember::READ_SEQ, &message.seq);
                 commit.with("member", read)
             }
-            None => takes(commit, seat, me, message.seq, now),
+            None => add_membership(commit, membership, me, message.seq, now),
         };
-        let outcome = Outcome { room: room.clone(), id: message.id.clone() };
-        Ok(commit.remembering(request, &outcome)?.done(message).await?)
+        let outcome = MessageOutcome { room: room.clone(), id: message.id.clone() };
+        Ok(commit.recording(request, &outcome)?.finish(message).await?)
     }
 
-    /// What has been said in a room the caller is in (R28).
+    /// Lists the messages of a room the caller is in (R28).
     pub async fn list(
         &self,
         caller: &Caller,
@@ -173,41 +175,45 @@ impl Messages {
         order: Order,
         page: &PageInput,
     ) -> Result<Page<Message>, RoomError> {
-        let me = self.ground.reader(caller).await?.id;
-        Seat::of(&self.ground, &me, room).await?;
+        let me = self.context.authorize_read(caller).await?.id;
+        RoomMembership::of(&self.context, &me, room).await?;
         let limit = Some(page.size_or(MESSAGE_ITEMS)?);
-        fill(
+        fill_page(
             &PageInput { limit, after: page.after.clone() },
             async |limit, after| {
-                let listing = self.ground.core().messages(room, Span::ALL).order(order);
+                let listing = self.context.core().messages(room, Span::ALL).order(order);
                 listing.limit(limit).after(after).page().await
             },
-            async |messages| Ok(seen(&self.ground, caller, messages).await?),
+            async |messages| Ok(visible_messages(&self.context, caller, messages).await?),
         )
         .await
     }
 
-    /// Hears of changes of the core table: for those who read the stream where other processes write as
-    /// well, so that whoever listens here is told at once.
+    /// Applies changes of the core table that another task has read, to wake local subscribers
+    /// where other processes write as well.
     pub fn apply(&self, changes: &[Change]) {
         let new = changes.iter().filter_map(|change| change.new.as_ref());
         let messages = new.filter(|item| item.text(TYPE) == Some(Message::SHAPE.name));
         for item in messages {
             if let Ok(message) = Message::from_item(item) {
-                self.bells.ring(&message.room_id);
+                self.signals.notify(&message.room_id);
             }
         }
     }
 
-    /// A message as it is now, if the caller is still in the room.
-    async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Message, RoomError> {
-        Seat::of(&self.ground, &caller.user_id, &outcome.room).await?;
-        let message = message_of(&self.ground, &outcome.room, &outcome.id).await?;
+    /// Returns the message as it is now, if the caller is still in the room.
+    async fn replayed(
+        &self,
+        caller: &Caller,
+        outcome: MessageOutcome,
+    ) -> Result<Message, RoomError> {
+        RoomMembership::of(&self.context, &caller.user_id, &outcome.room).await?;
+        let message = find_message(&self.context, &outcome.room, &outcome.id).await?;
         message.ok_or(RoomError::NoSuchMessage)
     }
 }
 
-/// Demands that neither has blocked the other.
+/// Adds the conditions that neither user blocks the other.
 fn unblocked<'a>(commit: Commit<'a>, one: &UserId, other: &UserId) -> Commit<'a> {
     commit
         .with("block", Block::at(one, other).absent())

@@ -1,9 +1,9 @@
-//! Parts of the way to goals (R10): set, changed, achieved, and taken away.
+//! Milestones of goals: created, updated, achieved and deleted (R10).
 //!
-//! A milestone is achieved by hand, or by the processors once the share of its goal's done tasks reaches
-//! its percentage. Either way that is told to those who follow its owner, once, in the transaction that
-//! achieves it. An achieved milestone stays achieved, whatever becomes of the tasks: others have been
-//! told. Whoever wants to reach it again takes it away and sets another one.
+//! A milestone is achieved by hand, or by the processors once the share of the goal's completed
+//! tasks reaches its percentage. Either way an activity is published once, in the transaction that
+//! achieves it. An achieved milestone stays achieved even if tasks are reopened, because followers
+//! have been notified. To reach it again, delete it and create another one.
 
 mod input;
 mod progress;
@@ -21,75 +21,71 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::activities::{News, preview, publish};
-use crate::goals::{kept, news};
-use crate::once::{Kept, Request, Tried};
-use crate::{Caller, Failure, Ground, refusals};
+use crate::activities::{ActivityDraft, prepare_activity, preview};
+use crate::goals::{goal_activity, owned_goal};
+use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
+use crate::{Caller, Context, ServiceError, refusals};
 
 pub use input::{MilestoneChange, NewMilestone};
-pub(crate) use reads::shown;
+pub(crate) use reads::with_existing_goals;
 
 refusals! {
-    /// Why a milestone was not changed or shown.
     MilestoneError {
         NoSuchGoal: NotFound = "there is no such goal",
         NoSuchMilestone: NotFound = "there is no such milestone",
-        StaysAchieved: Conflict = "an achieved milestone stays achieved, since others have been told",
+        AlreadyAchieved: Conflict = "a milestone stays achieved: followers have been notified",
     }
 }
 
-/// The milestones of everybody.
 #[derive(Clone, Debug)]
 pub struct Milestones {
-    ground: Ground,
+    context: Context,
 }
 
-/// What a request led to: a milestone, or what is left of one that was taken away.
 #[derive(Debug, Serialize, Deserialize)]
-enum Outcome {
+enum MilestoneOutcome {
     Milestone(GoalId, MilestoneId),
-    Deleted(Kept<Milestone>),
+    Deleted(RemovedEntity<Milestone>),
 }
 
 #[boxed]
 impl Milestones {
-    /// The milestones on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Sets a milestone on the way to a goal of the caller's. If the tasks have come so far already, the
-    /// processors find that out.
+    /// Creates a milestone of the caller's goal. If the tasks have already reached it, the
+    /// processors detect that.
     pub async fn create(
         &self,
         caller: &Caller,
         milestone: NewMilestone,
         request: Option<&RequestId>,
     ) -> Result<Milestone, MilestoneError> {
-        let me = self.ground.account(caller).await?.id;
+        let me = self.context.authorize_write(caller).await?.id;
         let new = milestone.checked()?;
-        let request = self.ground.request(&me, request, "createMilestone", &new)?;
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me, request, "createMilestone", &new)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(&me, outcome).await,
+                async |outcome: MilestoneOutcome| self.replayed(&me, outcome).await,
                 async || {
-                    let goal = kept(&self.ground, &me, &new.goal_id).await?;
+                    let goal = owned_goal(&self.context, &me, &new.goal_id).await?;
                     goal.ok_or(MilestoneError::NoSuchGoal)?;
-                    let made = new.milestone(&me, self.ground.ids().next(), self.ground.now());
+                    let made = new.milestone(&me, self.context.ids().next(), self.context.now());
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("goal", Goal::at(&me, &made.goal_id).exists())
                         .with("milestone", made.create())
-                        .remembering(request.as_ref(), &Outcome::of(&made))?;
-                    Ok(commit.done(made).await?)
+                        .recording(request.as_ref(), &MilestoneOutcome::of(&made))?;
+                    Ok(commit.finish(made).await?)
                 },
             )
             .await
     }
 
-    /// Changes a milestone, or achieves it by hand.
+    /// Updates a milestone, or achieves it by hand.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -98,27 +94,35 @@ impl Milestones {
         change: MilestoneChange,
         request: Option<&RequestId>,
     ) -> Result<Milestone, MilestoneError> {
-        let me = self.ground.account(caller).await?.id;
+        let me = self.context.authorize_write(caller).await?.id;
         let change = change.checked()?;
-        let request = self.ground.request(&me, request, "updateMilestone", &(goal, id, &change))?;
-        let is_late = AtomicBool::new(false);
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(
+            &me,
+            request,
+            "updateMilestone",
+            &(goal, id, &change),
+        )?;
+        let is_retry = AtomicBool::new(false);
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(&me, outcome).await,
+                async |outcome: MilestoneOutcome| self.replayed(&me, outcome).await,
                 async || {
-                    let (goal, before) = self.mine(&me, goal, id).await?;
+                    let (goal, before) = self.own_milestone(&me, goal, id).await?;
                     if before.achieved && change.achieved == Some(false) {
-                        return Err(MilestoneError::StaysAchieved);
+                        return Err(MilestoneError::AlreadyAchieved);
                     }
-                    let after = change.applied_to(&before, self.ground.now());
-                    let outcome = Outcome::of(&before);
+                    let after = change.applied_to(&before, self.context.now());
+                    let outcome = MilestoneOutcome::of(&before);
                     if (Milestone { updated_at: before.updated_at, ..after.clone() }) == before {
                         let request = request.as_ref();
-                        return Ok(self.ground.nothing_to_do(request, &outcome, before).await?);
+                        return Ok(self
+                            .context
+                            .finish_unchanged(request, &outcome, before)
+                            .await?);
                     }
-                    let is_late = is_late.swap(true, Relaxed);
-                    self.try_update(&goal, &before, after, is_late, request.as_ref()).await
+                    let is_retry = is_retry.swap(true, Relaxed);
+                    self.try_update(&goal, &before, after, is_retry, request.as_ref()).await
                 },
             )
             .await
@@ -129,27 +133,29 @@ impl Milestones {
         goal: &Goal,
         before: &Milestone,
         mut after: Milestone,
-        is_late: bool,
-        request: Option<&Request>,
-    ) -> Result<Tried<Milestone>, MilestoneError> {
-        let there = goal.key().exists();
-        let mut commit = self.ground.commit().with("goal", there);
-        // Kept until the transaction is done: it may hold its actor's turn.
+        is_retry: bool,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Milestone>, MilestoneError> {
+        let exists = goal.key().exists();
+        let mut commit = self.context.commit().with("goal", exists);
+        // Lives until the transaction is done: it may hold the actor's head lock.
         let mut published = None;
         if after.achieved && !before.achieved {
-            let news = achievement(goal, &after).again(is_late);
-            let told = published.insert(publish(&self.ground, news).await?);
-            let at = told.activity.created_at;
+            let draft = achievement(goal, &after).retried(is_retry);
+            let published_activity =
+                published.insert(prepare_activity(&self.context, draft).await?);
+            let at = published_activity.activity.created_at;
             (after.achieved_at, after.updated_at) = (Some(at), at);
-            commit = told.in_commit(commit);
+            commit = published_activity.add_to(commit);
         }
-        let commit = commit.with("milestone", changed(before, &after));
-        let tried = commit.remembering(request, &Outcome::of(&after))?.done(after).await?;
+        let commit = commit.with("milestone", update_write(before, &after));
+        let attempt =
+            commit.recording(request, &MilestoneOutcome::of(&after))?.finish(after).await?;
         drop(published);
-        Ok(tried)
+        Ok(attempt)
     }
 
-    /// Takes a milestone away, with what was told of it; answers with it as it was.
+    /// Deletes a milestone with its activity, and returns it as it was.
     pub async fn delete(
         &self,
         caller: &Caller,
@@ -157,78 +163,97 @@ impl Milestones {
         id: &MilestoneId,
         request: Option<&RequestId>,
     ) -> Result<Milestone, MilestoneError> {
-        let me = self.ground.account(caller).await?.id;
-        let request = self.ground.request(&me, request, "deleteMilestone", &(goal, id))?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?.id;
+        let request =
+            self.context.idempotent_request(&me, request, "deleteMilestone", &(goal, id))?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(&me, outcome).await,
+                async |outcome: MilestoneOutcome| self.replayed(&me, outcome).await,
                 async || {
-                    let (_, milestone) = self.mine(&me, goal, id).await?;
-                    // Sent again, the request tells which it was, and no longer what it was about.
-                    let left = Milestone { description: None, ..milestone.clone() };
+                    let (_, milestone) = self.own_milestone(&me, goal, id).await?;
+                    // A replay returns which milestone it was, without its content.
+                    let stripped = Milestone { description: None, ..milestone.clone() };
                     let as_read = Milestone::ACHIEVED.is(&milestone.achieved);
-                    let told = self.told(&milestone).await?;
+                    let published_activity = self.achievement_activity(&milestone).await?;
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("goal", Goal::at(&me, goal).exists())
                         .with("milestone", milestone.key().delete().when(as_read))
-                        .with_any("activity", told.map(|activity| activity.key().delete()))
-                        .remembering(request.as_ref(), &Outcome::Deleted(Kept(left)))?;
-                    Ok(commit.done(milestone).await?)
+                        .with_all(
+                            "activity",
+                            published_activity.map(|activity| activity.key().delete()),
+                        )
+                        .recording(
+                            request.as_ref(),
+                            &MilestoneOutcome::Deleted(RemovedEntity(stripped)),
+                        )?;
+                    Ok(commit.finish(milestone).await?)
                 },
             )
             .await
     }
 
-    /// The activity that told of a milestone: it happened when that was achieved, and no two activities
-    /// of one actor happen at the same time.
-    async fn told(&self, milestone: &Milestone) -> Result<Option<Activity>, Failure> {
+    /// The activity about a milestone. It has the time of the achievement, and no two activities of
+    /// one actor have the same time.
+    async fn achievement_activity(
+        &self,
+        milestone: &Milestone,
+    ) -> Result<Option<Activity>, ServiceError> {
         let Some(at) = milestone.achieved_at else { return Ok(None) };
         let (actor, then) = ((&milestone.user_id).into(), Span::between(at, at.plus_ms(1)));
-        let listing = self.ground.core().activities_of(&actor, then).strong().limit(1);
-        let told = listing.page().await?.items.into_iter().next();
+        let listing = self.context.core().activities_of(&actor, then).strong().limit(1);
+        let published_activity = listing.page().await?.items.into_iter().next();
         let goal = SubjectId::from(&milestone.goal_id);
-        Ok(told.filter(|told| told.object_type == ObjectType::Goal && told.object_id == goal))
+        Ok(published_activity.filter(|published_activity| {
+            published_activity.object_type == ObjectType::Goal
+                && published_activity.object_id == goal
+        }))
     }
 
-    /// A milestone of a goal that is the caller's, with the goal.
-    async fn mine(
+    /// Returns the caller's own goal and milestone.
+    async fn own_milestone(
         &self,
         me: &UserId,
         goal: &GoalId,
         id: &MilestoneId,
     ) -> Result<(Goal, Milestone), MilestoneError> {
-        let found = kept(&self.ground, me, goal).await?;
+        let found = owned_goal(&self.context, me, goal).await?;
         let found = found.ok_or(MilestoneError::NoSuchMilestone)?;
-        let milestone = self.ground.core().milestone(me, goal, id).get().await?;
+        let milestone = self.context.core().milestone(me, goal, id).get().await?;
         Ok((found, milestone.ok_or(MilestoneError::NoSuchMilestone)?))
     }
 
-    /// A milestone as it is now; one that was taken away, as it was.
-    async fn replayed(&self, me: &UserId, outcome: Outcome) -> Result<Milestone, MilestoneError> {
+    /// Returns the milestone as it is now; a deleted one as it was.
+    async fn replayed(
+        &self,
+        me: &UserId,
+        outcome: MilestoneOutcome,
+    ) -> Result<Milestone, MilestoneError> {
         match outcome {
-            Outcome::Deleted(Kept(milestone)) => Ok(milestone),
-            Outcome::Milestone(goal, id) => Ok(self.mine(me, &goal, &id).await?.1),
+            MilestoneOutcome::Deleted(RemovedEntity(milestone)) => Ok(milestone),
+            MilestoneOutcome::Milestone(goal, id) => {
+                Ok(self.own_milestone(me, &goal, &id).await?.1)
+            }
         }
     }
 }
 
-impl Outcome {
+impl MilestoneOutcome {
     fn of(milestone: &Milestone) -> Self {
         Self::Milestone(milestone.goal_id.clone(), milestone.id.clone())
     }
 }
 
-/// That a milestone has been achieved: told as news of its goal, which it is a part of.
-fn achievement(goal: &Goal, milestone: &Milestone) -> News {
-    news(goal, preview(&format!("{}: {}", goal.title, milestone.name)))
+/// The activity about an achieved milestone, published as progress of its goal.
+fn achievement(goal: &Goal, milestone: &Milestone) -> ActivityDraft {
+    goal_activity(goal, preview(&format!("{}: {}", goal.title, milestone.name)))
 }
 
-/// Writes what has become of a milestone; refused when it has been achieved, or asks for another share,
-/// meanwhile. Only what differs is written: another device may be changing the rest.
-fn changed(before: &Milestone, after: &Milestone) -> Write {
+/// Writes the changed fields; fails when the milestone has been achieved, or its percentage
+/// changed, concurrently. Only changed fields are written: another device may be changing the rest.
+fn update_write(before: &Milestone, after: &Milestone) -> Write {
     let as_read = Milestone::ACHIEVED.is(&before.achieved);
     let as_read = as_read.and(Milestone::PERCENTAGE.is(&before.percentage));
     let mut patch = before.key().patch().set(Milestone::UPDATED_AT, &after.updated_at);

@@ -1,14 +1,14 @@
-//! What should perhaps not be there: reports, the cases they open, and what is decided about them.
+//! Moderation: reports, the cases they open, and decisions about them.
 //!
-//! A case has the id of the post or comment it is about, so there is one for each, and it is opened
-//! again rather than twice. Reports leave content where it is; decisions show or hide it. What is
-//! hidden can be found through its case: as long as a post or comment is not APPROVED, its case has
-//! the same status.
+//! A case has the id of the post or comment it is about, so there is one per item; it is reopened
+//! rather than duplicated. Reports leave content where it is; decisions show or hide it. Hidden
+//! content can be found through its case: while a post or comment is not APPROVED, its case has the
+//! same status.
 //!
-//! It sends nothing anywhere: whoever decides automatically is asked through [`Judge`].
+//! This module sends nothing: automatic moderation is delegated to an [`AutoModerator`].
 
+mod auto_moderation;
 mod decisions;
-mod judge;
 mod queue;
 mod reports;
 
@@ -19,112 +19,109 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use self::judge::{Judge, JudgeError, Judgement, Verdict};
+pub use self::auto_moderation::{
+    AutoModerationOutcome, AutoModerator, AutoModeratorError, Verdict,
+};
 
-use crate::access::{Act, Standing, allows};
-use crate::once::{Request, Tried};
-use crate::{Caller, Failure, Ground, audit, comments, posts, refusals};
+use crate::access::{Permission, Relations, allows};
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::{Caller, Context, ServiceError, audit, comments, posts, refusals};
 
 refusals! {
-    /// Why nothing was reported, decided or shown.
     ModerationError {
         NoSuchPost: NotFound = "there is no such post",
         NoSuchComment: NotFound = "there is no such comment",
-        NoSuchCase: NotFound = "there is no case about this",
-        YourOwn: BadRequest = "nobody can report what they wrote themselves",
-        Hidden: Conflict = "this is hidden already",
-        NotADecision: BadRequest = "a decision is APPROVED, FLAGGED or REJECTED",
-        DecidedMeanwhile: Conflict = "somebody else has decided about this in the meantime",
-        ChangedMeanwhile: Conflict = "its author has changed this in the meantime; look at it again",
+        NoSuchCase: NotFound = "there is no moderation case for this",
+        OwnContent: BadRequest = "you cannot report your own content",
+        AlreadyHidden: Conflict = "this is already hidden",
+        InvalidDecision: BadRequest = "the decision must be APPROVED, FLAGGED or REJECTED",
+        ConcurrentDecision: Conflict = "another moderator has just decided this; look at it again",
+        ContentChanged: Conflict = "the author has just changed this; look at it again",
     }
 }
 
-/// The reports, cases and decisions of everybody.
 #[derive(Clone, Debug)]
 pub struct Moderation {
-    ground: Ground,
+    context: Context,
 }
 
-/// What can be reported and decided about: a post, or a comment with its post.
+/// Content that can be reported and moderated: a post, or a comment with its post.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
-    /// The post, or the post of the comment.
+pub struct ModeratedContent {
+    /// The post, or the comment's post.
     pub post: Post,
-    /// The comment, if it is about one.
     pub comment: Option<Comment>,
 }
 
-/// A case, with what it is about.
+/// A case with its content as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
-    /// The case.
+pub struct ModerationSubject {
     pub case: ModerationCase,
-    /// What it is about, as it is now.
-    pub content: Content,
+    pub content: ModeratedContent,
 }
 
-/// What a mutation names, and what its outcome is found by.
+/// The target of a mutation, stored as its outcome.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Target {
+enum ModerationTarget {
     Post(PostId),
     Comment(CommentId),
 }
 
 impl Moderation {
-    /// The moderation on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// What is named, as long as it is there.
-    async fn content(&self, target: &Target) -> Result<Content, ModerationError> {
-        let core = self.ground.core();
+    /// Reads the target; fails if it has been deleted.
+    async fn content(
+        &self,
+        target: &ModerationTarget,
+    ) -> Result<ModeratedContent, ModerationError> {
+        let core = self.context.core();
         let content = match target {
-            Target::Post(id) => core.post(id).get().await?.map(Content::from),
-            Target::Comment(id) => match comments::find(&self.ground, id).await? {
+            ModerationTarget::Post(id) => core.post(id).get().await?.map(ModeratedContent::from),
+            ModerationTarget::Comment(id) => match comments::find(&self.context, id).await? {
                 Some(comment) => {
                     let post = core.post(&comment.post_id).get().await?;
-                    post.map(|post| Content { post, comment: Some(comment) })
+                    post.map(|post| ModeratedContent { post, comment: Some(comment) })
                 }
                 None => None,
             },
         };
-        content.filter(|content| !content.is_deleted()).ok_or_else(|| target.absent())
+        content.filter(|content| !content.is_deleted()).ok_or_else(|| target.not_found())
     }
 
-    /// It is so already. The request is remembered all the same: sent again when it is otherwise, it
-    /// must not change that.
-    async fn nothing_to_do<T>(
+    /// Records the request without a change, so that a repetition after a later change has no
+    /// effect.
+    async fn finish_unchanged<T>(
         &self,
-        target: &Target,
+        target: &ModerationTarget,
         outcome: T,
-        request: Option<&Request>,
-    ) -> Result<Tried<T>, Failure> {
-        self.ground.nothing_to_do(request, target, outcome).await
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<T>, ServiceError> {
+        self.context.finish_unchanged(request, target, outcome).await
     }
 
-    /// The entry that tells of a change.
-    fn trail(
+    fn audit_entry(
         &self,
         actor: Option<&Caller>,
         action: &'static str,
-        content: &Content,
-        change: &Change<'_>,
-    ) -> Result<Write, Failure> {
-        let detail = Json::of(change).map_err(|misfit| Failure::Internal(misfit.to_string()))?;
-        Ok(audit::entry(&self.ground, actor, action, content.case_id(), Some(detail)))
+        content: &ModeratedContent,
+        change: &StatusChange<'_>,
+    ) -> Result<Write, ServiceError> {
+        let detail =
+            Json::encode(change).map_err(|invalid| ServiceError::Internal(invalid.to_string()))?;
+        Ok(audit::entry(&self.context, actor, action, content.case_id(), Some(detail)))
     }
 
-    /// The case about something, if there is one.
-    async fn case_about(&self, id: &CaseId) -> Result<Option<ModerationCase>, Failure> {
-        Ok(self.ground.core().moderation_case(id).get().await?)
+    async fn find_case(&self, id: &CaseId) -> Result<Option<ModerationCase>, ServiceError> {
+        Ok(self.context.core().moderation_case(id).get().await?)
     }
 
-    /// A case that waits to be decided.
-    fn new_case(&self, content: &Content, now: Time) -> ModerationCase {
+    fn new_case(&self, content: &ModeratedContent, now: Time) -> ModerationCase {
         let id = content.case_id();
         ModerationCase {
-            shard: Shard::of(&id.to_string(), self.ground.settings().shards.cases.0),
+            shard: Shard::of(&id.to_string(), self.context.settings().shards.cases.0),
             id,
             post_id: content.post.id.clone(),
             comment_id: content.comment.as_ref().map(|comment| comment.id.clone()),
@@ -139,45 +136,42 @@ impl Moderation {
     }
 }
 
-impl Content {
-    /// The id of its case, whether there is one or not.
+impl ModeratedContent {
+    /// The id of its case, which may not exist.
     pub fn case_id(&self) -> CaseId {
         self.target().case_id()
     }
 
-    /// Who wrote it.
     pub fn author_id(&self) -> &UserId {
         self.comment.as_ref().map_or(&self.post.author_id, |comment| &comment.user_id)
     }
 
-    /// What moderation says of it.
     pub fn status(&self) -> ModerationStatus {
         let comment = self.comment.as_ref().map(|comment| comment.moderation_status);
         comment.unwrap_or(self.post.moderation_status)
     }
 
-    /// Whether it, or the post it is about, is only a tombstone.
+    /// Returns whether the comment or its post is a tombstone.
     pub fn is_deleted(&self) -> bool {
         self.post.is_deleted || self.comment.as_ref().is_some_and(|comment| comment.is_deleted)
     }
 
-    /// Whether its text and pictures are those of the other: what was decided about one holds for both.
-    fn says_the_same(&self, other: &Self) -> bool {
-        let said = |content: &Self| content.comment.as_ref().map(|it| it.content.clone());
+    /// Returns whether text and media are equal, so that a decision about one holds for both.
+    fn has_same_text(&self, other: &Self) -> bool {
+        let comment_text = |content: &Self| content.comment.as_ref().map(|it| it.content.clone());
         self.post.content == other.post.content
             && self.post.media == other.post.media
-            && said(self) == said(other)
+            && comment_text(self) == comment_text(other)
     }
 
-    /// What a mutation would name it by.
-    fn target(&self) -> Target {
+    fn target(&self) -> ModerationTarget {
         match &self.comment {
-            Some(comment) => Target::Comment(comment.id.clone()),
-            None => Target::Post(self.post.id.clone()),
+            Some(comment) => ModerationTarget::Comment(comment.id.clone()),
+            None => ModerationTarget::Post(self.post.id.clone()),
         }
     }
 
-    /// Demands that it is still there, and shown to the same people as when it was read.
+    /// Requires that it still exists with the same visibility.
     fn unchanged(&self) -> impl Iterator<Item = Check> {
         let comment = self.comment.as_ref().map(|comment| {
             let status = Comment::MODERATION_STATUS.is(&comment.moderation_status);
@@ -187,14 +181,13 @@ impl Content {
     }
 }
 
-impl From<Post> for Content {
+impl From<Post> for ModeratedContent {
     fn from(post: Post) -> Self {
         Self { post, comment: None }
     }
 }
 
-impl Target {
-    /// The id of the case about it.
+impl ModerationTarget {
     fn case_id(&self) -> CaseId {
         match self {
             Self::Post(id) => id.into(),
@@ -202,24 +195,23 @@ impl Target {
         }
     }
 
-    /// The mutation that reports it.
-    const fn reporting(&self) -> &'static str {
+    /// The name of the mutation that reports it.
+    const fn report_operation(&self) -> &'static str {
         match self {
             Self::Post(_) => "reportPost",
             Self::Comment(_) => "reportComment",
         }
     }
 
-    /// The mutation that decides about it.
-    const fn moderating(&self) -> &'static str {
+    /// The name of the mutation that moderates it.
+    const fn moderate_operation(&self) -> &'static str {
         match self {
             Self::Post(_) => "moderatePost",
             Self::Comment(_) => "moderateComment",
         }
     }
 
-    /// There is no such thing.
-    const fn absent(&self) -> ModerationError {
+    const fn not_found(&self) -> ModerationError {
         match self {
             Self::Post(_) => ModerationError::NoSuchPost,
             Self::Comment(_) => ModerationError::NoSuchComment,
@@ -227,22 +219,21 @@ impl Target {
     }
 }
 
-/// Refuses whoever may not do this: moderators' work does not depend on what it is done to.
-fn check_staff(caller: &Caller, act: Act) -> Result<(), Failure> {
-    let standing = Standing::SIGNED_IN
-        .and_if(caller.roles.moderator, Standing::MODERATOR)
-        .and_if(caller.roles.admin, Standing::ADMIN);
-    if allows(act, standing) { Ok(()) } else { Err(Failure::Forbidden) }
+/// Refuses callers without the required staff role; the target does not matter.
+fn check_staff(caller: &Caller, permission: Permission) -> Result<(), ServiceError> {
+    let relations = Relations::SIGNED_IN
+        .with_if(caller.roles.moderator, Relations::MODERATOR)
+        .with_if(caller.roles.admin, Relations::ADMIN);
+    if allows(permission, relations) { Ok(()) } else { Err(ServiceError::Forbidden) }
 }
 
-/// Whether a case waits for nobody.
 fn is_decided(case: &ModerationCase) -> bool {
     case.status != ModerationStatus::Pending
 }
 
-/// What the audit says beside who, what and when.
+/// The detail of an audit entry.
 #[derive(Debug, Serialize)]
-struct Change<'a> {
+struct StatusChange<'a> {
     from: ModerationStatus,
     to: ModerationStatus,
     #[serde(skip_serializing_if = "Option::is_none")]

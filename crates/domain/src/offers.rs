@@ -1,8 +1,7 @@
-//! What companies offer: made by their owners, found by company and by tag, and closed again (R17,
-//! R29).
+//! Offers of companies: created by the owner, found by company and tag, and closed (R17, R29).
 //!
-//! An offer is hidden with its company's owner. The references by which it is found under its tags are
-//! written with it, and go when it is closed.
+//! An offer is hidden with its company's owner. Its tag references are written with it and removed
+//! when it is closed.
 
 mod reads;
 
@@ -13,100 +12,95 @@ use roundtable_model::{
 };
 use serde::Serialize;
 
-pub(crate) use self::reads::{offers, seen};
+pub(crate) use self::reads::{filter_visible, offers};
 
-use crate::access::{Act, Standing, allows};
-use crate::account::live;
-use crate::accounts::staff::Official;
-use crate::companies::visible;
+use crate::access::{Permission, Relations, allows};
+use crate::account::active_account_check;
+use crate::accounts::staff::StaffMember;
+use crate::companies::visible_companies;
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{TITLE_CHARS_MAX, check_filled};
-use crate::once::{Request, Tried};
 use crate::tags::distinct;
-use crate::{Caller, Failure, Ground, audit, refusals};
+use crate::{Caller, Context, ServiceError, audit, refusals};
 
 refusals! {
-    /// Why an offer was not made, closed or shown.
     OfferError {
         NoSuchCompany: NotFound = "there is no such company",
         NoSuchOffer: NotFound = "there is no such offer",
-        NotYours: Forbidden = "only whoever speaks for the company can do this",
+        NotOwner: Forbidden = "only the owner of the company can do this",
     }
 }
 
-/// The offers of all companies.
 #[derive(Clone, Debug)]
 pub struct Offers {
-    ground: Ground,
+    context: Context,
 }
 
-/// An offer to be made.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewOffer {
-    /// The company.
     pub company_id: CompanyId,
-    /// What is offered.
     pub title: String,
-    /// What it is about, in a word each.
     pub tags: Vec<Tag>,
 }
 
 #[boxed]
 impl Offers {
-    /// The offers on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Offers something, for the caller's own company.
+    /// Creates an offer of the caller's own company.
     pub async fn create(
         &self,
         caller: &Caller,
         input: NewOffer,
         request: Option<&RequestId>,
     ) -> Result<Offer, OfferError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.context.authorize_write(caller).await?;
         let new = checked(input)?;
-        let request = self.ground.request(&me.id, request, "createOffer", &new)?;
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me.id, request, "createOffer", &new)?;
+        self.context
+            .run_once(
                 request.as_ref(),
                 async |id: OfferId| self.offer(Some(caller), &id).await,
                 async || {
                     let company = self.company(caller, &new.company_id).await?;
                     let company = company.ok_or(OfferError::NoSuchCompany)?;
                     let owns = company.owner_id == me.id;
-                    if !allows(Act::CreateOffer, Standing::SIGNED_IN.and_if(owns, Standing::OWNER))
-                    {
-                        return Err(OfferError::NotYours);
+                    if !allows(
+                        Permission::CreateOffer,
+                        Relations::SIGNED_IN.with_if(owns, Relations::OWNER),
+                    ) {
+                        return Err(OfferError::NotOwner);
                     }
                     let offer = self.new_offer(&new);
                     let references = offer.tags.iter().map(|tag| self.reference(&offer, tag));
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("offer", offer.create())
                         .with("company", company.key().check(Company::OWNER_ID.is(&me.id)))
-                        .with("person", live(&me.id))
-                        .with_any("tag", references.map(|reference| reference.create()))
-                        .remembering(request.as_ref(), &offer.id)?;
-                    self.unless_gone(caller, commit.done(offer).await?).await
+                        .with("user", active_account_check(&me.id))
+                        .with_all("tag", references.map(|reference| reference.create()))
+                        .recording(request.as_ref(), &offer.id)?;
+                    self.recheck_caller(caller, commit.finish(offer).await?).await
                 },
             )
             .await
     }
 
-    /// Closes an offer: it can still be seen, but is no longer found by its tags. For whoever speaks
-    /// for the company, and for staff. Closing twice is closing once.
+    /// Closes an offer: it stays visible, but is no longer found by tag. For the company's owner
+    /// and for staff. Repeating it has no effect.
     pub async fn close(
         &self,
         caller: &Caller,
         id: &OfferId,
         request: Option<&RequestId>,
     ) -> Result<Offer, OfferError> {
-        let me = self.ground.account(caller).await?;
-        let request = self.ground.request(&me.id, request, "closeOffer", id)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        let request = self.context.idempotent_request(&me.id, request, "closeOffer", id)?;
+        self.context
+            .run_once(
                 request.as_ref(),
                 async |id: OfferId| self.offer(Some(caller), &id).await,
                 async || self.try_close(caller, id, request.as_ref()).await,
@@ -118,21 +112,22 @@ impl Offers {
         &self,
         caller: &Caller,
         id: &OfferId,
-        request: Option<&Request>,
-    ) -> Result<Tried<Offer>, OfferError> {
-        let me = self.ground.reader(caller).await?;
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Offer>, OfferError> {
+        let me = self.context.authorize_read(caller).await?;
         let offer = self.offer(Some(caller), id).await?;
         let company = self.company(caller, &offer.company_id).await?;
         let company = company.ok_or(OfferError::NoSuchOffer)?;
         let owns = company.owner_id == me.id;
         let my_id = me.id.clone();
-        let official = Official::new(caller, me);
-        let owner = Standing::SIGNED_IN.and_if(owns, Standing::OWNER);
-        if !allows(Act::CloseOffer, owner) && official.may(Act::CloseOffer).is_err() {
-            return Err(OfferError::NotYours);
+        let staff = StaffMember::new(caller, me);
+        let owner = Relations::SIGNED_IN.with_if(owns, Relations::OWNER);
+        if !allows(Permission::CloseOffer, owner) && staff.require(Permission::CloseOffer).is_err()
+        {
+            return Err(OfferError::NotOwner);
         }
         if offer.status == OfferStatus::Closed {
-            return Ok(self.ground.nothing_to_do(request, id, offer).await?);
+            return Ok(self.context.finish_unchanged(request, id, offer).await?);
         }
         let references = self.references(&offer).await?;
         let closed = Offer { status: OfferStatus::Closed, ..offer };
@@ -142,42 +137,46 @@ impl Offers {
             .set(Offer::STATUS, &closed.status)
             .when(Offer::STATUS.is(&OfferStatus::Open));
         let mut commit = self
-            .ground
+            .context
             .commit()
             .with("offer", patch)
             .with("company", company.key().exists())
-            .with_any("tag", references.iter().map(|reference| reference.key().delete()));
+            .with_all("tag", references.iter().map(|reference| reference.key().delete()));
         commit = if owns {
-            commit.with("person", live(&my_id))
+            commit.with("user", active_account_check(&my_id))
         } else {
-            let entry = audit::entry(&self.ground, Some(caller), "closeOffer", id, None);
-            commit.with("person", official.check_office()).with("audit", entry)
+            let entry = audit::entry(&self.context, Some(caller), "closeOffer", id, None);
+            commit.with("user", staff.role_check()).with("audit", entry)
         };
-        Ok(commit.remembering(request, id)?.done(closed).await?)
+        Ok(commit.recording(request, id)?.finish(closed).await?)
     }
 
-    /// A company that the caller may see.
-    async fn company(&self, caller: &Caller, id: &CompanyId) -> Result<Option<Company>, Failure> {
-        Ok(visible(&self.ground, Some(caller), std::slice::from_ref(id)).await?.remove(id))
-    }
-
-    /// Before an attempt is made again, whether the caller still can: the account may be what has
-    /// changed.
-    async fn unless_gone<T>(
+    async fn company(
         &self,
         caller: &Caller,
-        tried: Tried<T>,
-    ) -> Result<Tried<T>, OfferError> {
-        if matches!(tried, Tried::Again) {
-            self.ground.reader(caller).await?;
+        id: &CompanyId,
+    ) -> Result<Option<Company>, ServiceError> {
+        Ok(visible_companies(&self.context, Some(caller), std::slice::from_ref(id))
+            .await?
+            .remove(id))
+    }
+
+    /// Before a retry, refuses a caller whose account has become unusable.
+    async fn recheck_caller<T>(
+        &self,
+        caller: &Caller,
+        attempt: AttemptOutcome<T>,
+    ) -> Result<AttemptOutcome<T>, OfferError> {
+        if matches!(attempt, AttemptOutcome::Retry) {
+            self.context.authorize_read(caller).await?;
         }
-        Ok(tried)
+        Ok(attempt)
     }
 
     fn new_offer(&self, new: &NewOffer) -> Offer {
-        let now = self.ground.now();
+        let now = self.context.now();
         Offer {
-            id: self.ground.ids().next_at(now),
+            id: self.context.ids().next_at(now),
             company_id: new.company_id.clone(),
             title: new.title.clone(),
             tags: new.tags.clone(),
@@ -189,7 +188,7 @@ impl Offers {
     fn reference(&self, offer: &Offer, tag: &Tag) -> TagRef {
         TagRef {
             tag: tag.clone(),
-            shard: Shard::of(&offer.id.to_string(), self.ground.settings().shards.tags.0),
+            shard: Shard::of(&offer.id.to_string(), self.context.settings().shards.tags.0),
             entity: EntityKind::Offer,
             id: (&offer.id).into(),
             user_id: None,
@@ -198,17 +197,18 @@ impl Offers {
         }
     }
 
-    /// The references there are, in whichever shard each was written: there may have been fewer.
-    async fn references(&self, offer: &Offer) -> Result<Vec<TagRef>, Failure> {
-        let (id, shards) = (SubjectId::from(&offer.id), self.ground.settings().shards.tags.0);
-        let core = self.ground.core();
+    /// The existing references, in whichever shard each was written: the number of shards may have
+    /// grown.
+    async fn references(&self, offer: &Offer) -> Result<Vec<TagRef>, ServiceError> {
+        let (id, shards) = (SubjectId::from(&offer.id), self.context.settings().shards.tags.0);
+        let core = self.context.core();
         let found = core.tag_refs(&offer.tags, shards, &EntityKind::Offer, &id).get().await?;
         Ok(found.into_iter().flatten().collect())
     }
 }
 
-/// The same with each tag once, if its texts are of a length.
-fn checked(mut new: NewOffer) -> Result<NewOffer, Failure> {
+/// Checks the title and removes duplicate tags.
+fn checked(mut new: NewOffer) -> Result<NewOffer, ServiceError> {
     check_filled("title", &new.title, TITLE_CHARS_MAX)?;
     new.title = new.title.trim().to_owned();
     new.tags = distinct(new.tags)?;

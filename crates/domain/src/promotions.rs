@@ -1,9 +1,9 @@
-//! Whose activities are copied into the feeds of their readers, before anybody asks for them: by an
-//! admin's word, or by a rule. What feeds show does not depend on it (R14, R36).
+//! Promotions: actors whose activities are copied into their readers' feeds ahead of reads, set by
+//! an admin or by a rule. Feeds show the same either way (R14, R36).
 //!
-//! A promotion and its subject's head change together, so that every activity finds in the head whether
-//! it is to be copied. The activity itself opens and closes the interval; how far copying has come is
-//! the fan-out's to write, beside what is written here.
+//! A promotion and the actor's head change together, so that every activity finds in the head
+//! whether it is to be copied. The activity itself opens and closes the interval; the fan-out
+//! writes its own progress into the promotion.
 
 mod rule;
 
@@ -12,148 +12,139 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, Promotion, User};
 use roundtable_model::table::{Check, Write};
 use roundtable_model::{
-    ActorId, Entity, GroupId, Json, Misfit, PromotionReason, RequestId, UserCount, UserStatus,
+    ActorId, Entity, GroupId, InvalidValue, Json, PromotionReason, RequestId, UserCount, UserStatus,
 };
 use serde::{Deserialize, Serialize};
 
-use self::rule::{Seen, ruled};
-use crate::access::Act;
-use crate::accounts::staff::Official;
-use crate::activities::Head;
+use self::rule::{ActorStats, apply_rule};
+use crate::access::Permission;
+use crate::accounts::staff::StaffMember;
+use crate::activities::StoredHead;
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::check_text;
-use crate::once::{Request, Tried};
-use crate::{Caller, Failure, Ground, audit, refusals};
+use crate::{Caller, Context, ServiceError, audit, refusals};
 
-/// Characters of thresholds: a few numbers.
 const THRESHOLDS_CHARS_MAX: usize = 1_000;
 
 refusals! {
-    /// Why nobody was promoted or demoted.
     PromotionError {
-        NoSuchSubject: NotFound = "there is no such person or group",
+        NoSuchSubject: NotFound = "there is no such user or group",
     }
 }
 
-/// The promotions of everybody.
 #[derive(Clone, Debug)]
 pub struct Promotions {
-    ground: Ground,
+    context: Context,
 }
 
-/// What an admin wants to be true of somebody.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewPromotion {
-    /// Of whom: a person, or a group.
+    /// A user or a group.
     pub subject_id: ActorId,
-    /// Whether their activities are copied from now on.
     pub fanout_enabled: bool,
-    /// Why. What is so by hand stays so; for any other reason, the rule may decide otherwise later.
+    /// A manual promotion is final; with any other reason, the rule may change it later.
     pub reason: PromotionReason,
-    /// What had to be exceeded, for the record.
+    /// For the record only.
     pub thresholds: Option<Json>,
 }
 
-/// Whose promotion a request changed.
 #[derive(Debug, Serialize, Deserialize)]
-struct Outcome {
+struct PromotionOutcome {
     subject: ActorId,
 }
 
-/// What the audit says of it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Detail {
+struct PromotionAuditDetail {
     fanout_enabled: bool,
     reason: PromotionReason,
     #[serde(skip_serializing_if = "Option::is_none")]
     thresholds: Option<serde_json::Value>,
 }
 
-/// What had to be exceeded, by the rule.
+/// The thresholds of the rule, stored with its decisions.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Thresholds {
+struct PromotionThresholds {
     followers: u64,
     followers_max: u64,
     activities_per_day: u64,
 }
 
-/// Whom a promotion is about.
-enum Subject {
-    Person(Box<User>),
+enum PromotionSubject {
+    User(Box<User>),
     Group(GroupId),
 }
 
-impl Subject {
-    /// Demands that they are still there: nothing may be left behind for somebody who is not.
+impl PromotionSubject {
+    /// Requires that the subject still exists: nothing may be left behind for a deleted one.
     fn check(&self) -> Check {
         match self {
-            Self::Person(user) => user.key().check(User::STATUS.is_not(&UserStatus::Deleted)),
+            Self::User(user) => user.key().check(User::STATUS.is_not(&UserStatus::Deleted)),
             Self::Group(id) => Group::at(id).exists(),
         }
     }
 
-    /// Whether this is the caller, whose profile is looked at anyway.
-    fn is(&self, caller: &Caller) -> bool {
-        matches!(self, Self::Person(user) if user.id == caller.user_id)
+    /// Returns whether this is the caller, whose profile is checked anyway.
+    fn is_caller(&self, caller: &Caller) -> bool {
+        matches!(self, Self::User(user) if user.id == caller.user_id)
     }
 }
 
 #[boxed]
 impl Promotions {
-    /// The promotions on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// The promotions of people and groups, each in its place, if there ever was one; for admins.
+    /// Returns promotions in the order of `subjects`. For admins.
     pub async fn promotions(
         &self,
         caller: &Caller,
         subjects: &[ActorId],
     ) -> Result<Vec<Option<Promotion>>, PromotionError> {
-        let me = self.ground.reader(caller).await?;
-        Official::new(caller, me).may(Act::SeePromotion)?;
-        Ok(self.ground.core().promotions(subjects).strong().get().await?)
+        let me = self.context.authorize_read(caller).await?;
+        StaffMember::new(caller, me).require(Permission::SeePromotion)?;
+        Ok(self.context.core().promotions(subjects).strong().get().await?)
     }
 
-    /// Promotes or demotes somebody.
     pub async fn set(
         &self,
         caller: &Caller,
         input: &NewPromotion,
         request: Option<&RequestId>,
     ) -> Result<Promotion, PromotionError> {
-        let me = self.ground.account(caller).await?;
-        let official = Official::new(caller, me);
-        official.may(Act::SetPromotion)?;
+        let me = self.context.authorize_write(caller).await?;
+        let staff = StaffMember::new(caller, me);
+        staff.require(Permission::SetPromotion)?;
         let thresholds = input.thresholds.as_ref().map(Json::as_str).unwrap_or_default();
         check_text("thresholds", thresholds, THRESHOLDS_CHARS_MAX)?;
-        let request = self.ground.request(&caller.user_id, request, "setPromotion", input)?;
-        self.ground
-            .once(
+        let request =
+            self.context.idempotent_request(&caller.user_id, request, "setPromotion", input)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| {
+                async |outcome: PromotionOutcome| {
                     let promotion = self.promotion(&outcome.subject).await?;
                     promotion.ok_or(PromotionError::NoSuchSubject)
                 },
-                async || self.try_set(Some((caller, &official)), input, request.as_ref()).await,
+                async || self.try_set(Some((caller, &staff)), input, request.as_ref()).await,
             )
             .await
     }
 
-    /// Promotes or demotes somebody by hand, as whoever runs this.
-    pub async fn order(
+    /// Promotes or demotes a subject manually, on behalf of the operator.
+    pub async fn set_as_operator(
         &self,
         subject: &ActorId,
         fanout_enabled: bool,
     ) -> Result<Promotion, PromotionError> {
         let (subject_id, reason) = (subject.clone(), PromotionReason::Manual);
         let input = NewPromotion { subject_id, fanout_enabled, reason, thresholds: None };
-        self.ground
-            .once(
+        self.context
+            .run_once(
                 None,
-                async |outcome: Outcome| {
+                async |outcome: PromotionOutcome| {
                     let promotion = self.promotion(&outcome.subject).await?;
                     promotion.ok_or(PromotionError::NoSuchSubject)
                 },
@@ -162,135 +153,144 @@ impl Promotions {
             .await
     }
 
-    /// The writes that promote or demote somebody as the rule has it, from how many follow them now and
-    /// what they do in a day: none, when everything stays as it is. They hold only together, and are
-    /// refused when it has been decided otherwise meanwhile. `ended_day` is how much they did in the day
-    /// before the present one, when that has just begun.
-    pub async fn decide(
+    /// Returns the writes that apply the rule to a subject, from its current followers and daily
+    /// activities; empty when nothing changes. They must be written together, and fail when a
+    /// concurrent decision was made. `ended_day` is the number of activities of the previous day,
+    /// if that has just ended.
+    pub async fn rule_writes(
         &self,
         subject: &ActorId,
         ended_day: Option<u64>,
     ) -> Result<Vec<Write>, PromotionError> {
-        let Some(found) = self.subject(subject).await? else { return Ok(Vec::new()) };
+        let Some(found) = self.load_subject(subject).await? else { return Ok(Vec::new()) };
         let (head, before, followers) = try_join3(
-            Head::of(&self.ground, subject),
+            StoredHead::of(&self.context, subject),
             self.promotion(subject),
-            self.followers(&found),
+            self.reader_count(&found),
         )
         .await?;
-        let seen = Seen { followers, today: head.promoted(false).window_count, ended_day };
-        let settings = &self.ground.settings().feed.promotion;
-        let was = before.as_ref().map(|before| (before.fanout_enabled, before.reason));
-        let Some((fanout_enabled, reason)) = ruled(settings, was, seen) else {
+        let stats = ActorStats { followers, today: head.promoted(false).window_count, ended_day };
+        let settings = &self.context.settings().feed.promotion;
+        let current = before.as_ref().map(|before| (before.fanout_enabled, before.reason));
+        let Some((fanout_enabled, reason)) = apply_rule(settings, current, stats) else {
             return Ok(Vec::new());
         };
-        let thresholds = Json::of(&Thresholds {
+        let thresholds = Json::encode(&PromotionThresholds {
             followers: settings.followers_min,
             followers_max: settings.followers_max,
             activities_per_day: settings.per_day_min,
         });
-        let thresholds = thresholds.map_err(|misfit| Failure::Internal(misfit.to_string()))?;
-        let wanted = NewPromotion {
+        let thresholds =
+            thresholds.map_err(|invalid| ServiceError::Internal(invalid.to_string()))?;
+        let input = NewPromotion {
             subject_id: subject.clone(),
             fanout_enabled,
             reason,
             thresholds: Some(thresholds),
         };
-        let after = self.after(&found, &wanted, before.as_ref());
-        let mut writes = turn(&head, before.as_ref(), &after);
+        let after = self.new_promotion(&found, &input, before.as_ref());
+        let mut writes = promotion_writes(&head, before.as_ref(), &after);
         writes.push(found.check().into());
         Ok(writes)
     }
 
-    /// By an official, or else by whoever runs this.
+    /// By a staff member, or by the operator if `None`.
     async fn try_set(
         &self,
-        official: Option<(&Caller, &Official<'_>)>,
+        staff: Option<(&Caller, &StaffMember<'_>)>,
         input: &NewPromotion,
-        request: Option<&Request>,
-    ) -> Result<Tried<Promotion>, PromotionError> {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Promotion>, PromotionError> {
         let subject = &input.subject_id;
-        let found = self.subject(subject).await?.ok_or(PromotionError::NoSuchSubject)?;
+        let found = self.load_subject(subject).await?.ok_or(PromotionError::NoSuchSubject)?;
         let (head, before) =
-            try_join(Head::of(&self.ground, subject), self.promotion(subject)).await?;
-        let outcome = Outcome { subject: subject.clone() };
+            try_join(StoredHead::of(&self.context, subject), self.promotion(subject)).await?;
+        let outcome = PromotionOutcome { subject: subject.clone() };
         if let Some(before) = &before
             && (before.fanout_enabled, before.reason, &before.thresholds)
                 == (input.fanout_enabled, input.reason, &input.thresholds)
         {
-            return Ok(self.ground.nothing_to_do(request, &outcome, before.clone()).await?);
+            return Ok(self.context.finish_unchanged(request, &outcome, before.clone()).await?);
         }
-        let caller = official.map(|(caller, _)| caller);
-        let entry = self.entry(caller, input)?;
-        let after = self.after(&found, input, before.as_ref());
-        let commit = turn(&head, before.as_ref(), &after)
+        let caller = staff.map(|(caller, _)| caller);
+        let entry = self.audit_entry(caller, input)?;
+        let after = self.new_promotion(&found, input, before.as_ref());
+        let commit = promotion_writes(&head, before.as_ref(), &after)
             .into_iter()
-            .fold(self.ground.commit(), |commit, write| commit.with("promotion", write))
-            .with_any("official", official.map(|(_, official)| official.check_office()))
-            .with_any("subject", caller.is_none_or(|it| !found.is(it)).then(|| found.check()))
+            .fold(self.context.commit(), |commit, write| commit.with("promotion", write))
+            .with_all("staff", staff.map(|(_, staff)| staff.role_check()))
+            .with_all(
+                "subject",
+                caller.is_none_or(|it| !found.is_caller(it)).then(|| found.check()),
+            )
             .with("audit", entry)
-            .remembering(request, &outcome)?;
-        Ok(commit.done(after).await?)
+            .recording(request, &outcome)?;
+        Ok(commit.finish(after).await?)
     }
 
-    /// What the audit says of a decision.
-    fn entry(&self, caller: Option<&Caller>, input: &NewPromotion) -> Result<Write, Failure> {
-        let broken = |misfit: Misfit| Failure::Internal(misfit.to_string());
-        let thresholds = input.thresholds.as_ref().map(Json::to).transpose().map_err(broken)?;
+    fn audit_entry(
+        &self,
+        caller: Option<&Caller>,
+        input: &NewPromotion,
+    ) -> Result<Write, ServiceError> {
+        let internal = |invalid: InvalidValue| ServiceError::Internal(invalid.to_string());
+        let thresholds =
+            input.thresholds.as_ref().map(Json::decode).transpose().map_err(internal)?;
         let NewPromotion { subject_id, fanout_enabled, reason, .. } = input;
         let (fanout_enabled, reason) = (*fanout_enabled, *reason);
-        let detail = Json::of(&Detail { fanout_enabled, reason, thresholds }).map_err(broken)?;
-        Ok(audit::entry(&self.ground, caller, "setPromotion", subject_id, Some(detail)))
+        let detail = Json::encode(&PromotionAuditDetail { fanout_enabled, reason, thresholds })
+            .map_err(internal)?;
+        Ok(audit::entry(&self.context, caller, "setPromotion", subject_id, Some(detail)))
     }
 
-    /// The promotion as it is to be, with what the fan-out has written.
-    fn after(
+    /// The new promotion, with the progress of the fan-out.
+    fn new_promotion(
         &self,
-        subject: &Subject,
-        wanted: &NewPromotion,
+        subject: &PromotionSubject,
+        input: &NewPromotion,
         before: Option<&Promotion>,
     ) -> Promotion {
         let (user_id, group_id) = match subject {
-            Subject::Person(user) => (Some(user.id.clone()), None),
-            Subject::Group(id) => (None, Some(id.clone())),
+            PromotionSubject::User(user) => (Some(user.id.clone()), None),
+            PromotionSubject::Group(id) => (None, Some(id.clone())),
         };
         Promotion {
-            subject_id: wanted.subject_id.clone(),
+            subject_id: input.subject_id.clone(),
             user_id,
             group_id,
-            fanout_enabled: wanted.fanout_enabled,
-            reason: wanted.reason,
-            thresholds: wanted.thresholds.clone(),
+            fanout_enabled: input.fanout_enabled,
+            reason: input.reason,
+            thresholds: input.thresholds.clone(),
             watermark: before.and_then(|before| before.watermark),
             watermark_since: before.and_then(|before| before.watermark_since),
-            updated_at: self.ground.now(),
+            updated_at: self.context.now(),
         }
     }
 
-    async fn promotion(&self, subject: &ActorId) -> Result<Option<Promotion>, Failure> {
-        Ok(self.ground.core().promotion(subject).strong().get().await?)
+    async fn promotion(&self, subject: &ActorId) -> Result<Option<Promotion>, ServiceError> {
+        Ok(self.context.core().promotion(subject).strong().get().await?)
     }
 
-    /// A person whose account is not gone, or a group.
-    async fn subject(&self, id: &ActorId) -> Result<Option<Subject>, Failure> {
-        let core = self.ground.core();
+    /// Returns a user that is not deleted, or a group.
+    async fn load_subject(&self, id: &ActorId) -> Result<Option<PromotionSubject>, ServiceError> {
+        let core = self.context.core();
         if let Some(user) = core.profile(&id.recast()).strong().get().await? {
-            let there = user.status != UserStatus::Deleted;
-            return Ok(there.then(|| Subject::Person(Box::new(user))));
+            let not_deleted = user.status != UserStatus::Deleted;
+            return Ok(not_deleted.then(|| PromotionSubject::User(Box::new(user))));
         }
         let group = core.group(&id.recast()).get().await?;
-        Ok(group.map(|group| Subject::Group(group.id)))
+        Ok(group.map(|group| PromotionSubject::Group(group.id)))
     }
 
-    /// How many would be copied to.
-    async fn followers(&self, subject: &Subject) -> Result<u64, Failure> {
-        let core = self.ground.core();
+    /// The number of readers that would receive copies.
+    async fn reader_count(&self, subject: &PromotionSubject) -> Result<u64, ServiceError> {
+        let core = self.context.core();
         Ok(match subject {
-            Subject::Person(user) => {
+            PromotionSubject::User(user) => {
                 let counts = core.counts(&user.id, &[UserCount::Followers], user.follower_shards);
                 counts.strong().get().await?.iter().flatten().map(|counter| counter.count).sum()
             }
-            Subject::Group(id) => {
+            PromotionSubject::Group(id) => {
                 let counts = core.group_counts(std::slice::from_ref(id)).strong().get().await?;
                 counts.iter().flatten().map(|counter| counter.count).sum()
             }
@@ -298,9 +298,13 @@ impl Promotions {
     }
 }
 
-/// The writes that turn a promotion, and the head with it where activities notice. Only what is decided
-/// here is written: the watermark may move at the same time.
-fn turn(head: &Head, before: Option<&Promotion>, after: &Promotion) -> Vec<Write> {
+/// The writes that change a promotion, and the head if copying starts or stops. The watermark is
+/// not written: it may move concurrently.
+fn promotion_writes(
+    head: &StoredHead,
+    before: Option<&Promotion>,
+    after: &Promotion,
+) -> Vec<Write> {
     let promotion: Write = match before {
         None => after.create().into(),
         Some(before) => {

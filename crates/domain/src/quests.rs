@@ -1,125 +1,121 @@
-//! Challenges with a reward (R11): setting them, giving them up, and, for admins, taking them away. What
-//! counts for them, and when they are completed or expire, is `quests/progress`; after its creation only
-//! a quest's status and progress change.
+//! Quests: challenges with a reward (R11), created, cancelled and, by admins, deleted. Progress,
+//! completion and expiry are in `quests/progress`; after its creation only a quest's status and
+//! progress change.
 
 mod counting;
-mod found;
 mod input;
 mod links;
 mod progress;
 mod reads;
+mod scan;
+mod subjects;
 mod tags;
-mod walk;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Quest, User};
 use roundtable_model::{
-    Entity, Misfit, QuestId, QuestStatus, RequestId, Tag, Time, UserId, UserStatus,
+    Entity, InvalidValue, QuestId, QuestStatus, RequestId, Tag, Time, UserId, UserStatus,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Act, Standing, allows};
-use crate::accounts::staff::Official;
+use crate::access::{Permission, Relations, allows};
+use crate::accounts::staff::StaffMember;
+use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
 use crate::limits::QUESTS_ACTIVE_MAX;
-use crate::once::{Kept, Request, Tried};
-use crate::{Caller, Failure, Ground, audit, refusals};
+use crate::{Caller, Context, ServiceError, audit, refusals};
 
 pub use counting::QuestSubject;
 pub use input::NewQuest;
 pub use reads::QuestFilter;
 
 refusals! {
-    /// Why a quest was not made, changed or shown.
     QuestError {
         NoSuchQuest: NotFound = "there is no such quest",
         NoSuchLink: NotFound = "there is no such goal or task of yours",
-        IsCompleted: Conflict = "a completed quest cannot be cancelled",
-        TooMany: Conflict = "too many quests are under way; complete or cancel one first",
+        AlreadyCompleted: Conflict = "a completed quest cannot be cancelled",
+        TooMany: Conflict = "too many quests are active; complete or cancel one first",
     }
 }
 
-/// The quests of everybody.
 #[derive(Clone, Debug)]
 pub struct Quests {
-    ground: Ground,
+    context: Context,
 }
 
-/// What a request led to: a quest, or what is left of one that was deleted.
 #[derive(Debug, Serialize, Deserialize)]
-enum Outcome {
+enum QuestOutcome {
     Quest { user: UserId, id: QuestId },
-    Deleted(Box<Kept<Quest>>),
+    Deleted(Box<RemovedEntity<Quest>>),
 }
 
 #[boxed]
 impl Quests {
-    /// The quests on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Sets a quest. Every goal and task it names must be the caller's when it comes to be.
+    /// Creates a quest. Every linked goal and task must be the caller's.
     pub async fn create(
         &self,
         caller: &Caller,
         input: &NewQuest,
         request: Option<&RequestId>,
     ) -> Result<Quest, QuestError> {
-        let me = self.ground.account(caller).await?.id;
-        if !allows(Act::CreateQuest, Standing::SIGNED_IN) {
-            return Err(Failure::Forbidden.into());
+        let me = self.context.authorize_write(caller).await?.id;
+        if !allows(Permission::CreateQuest, Relations::SIGNED_IN) {
+            return Err(ServiceError::Forbidden.into());
         }
-        let new = input.checked(&self.ground.settings().quests)?;
-        let request = self.ground.request(&me, request, "createQuest", input)?;
-        self.ground
-            .once(
+        let new = input.checked(&self.context.settings().quests)?;
+        let request = self.context.idempotent_request(&me, request, "createQuest", input)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(outcome).await,
+                async |outcome: QuestOutcome| self.replayed(outcome).await,
                 async || {
-                    let now = self.ground.now();
-                    is_ahead(new.deadline, now)?;
-                    // Several at the same time may pass here; a few more do no harm.
+                    let now = self.context.now();
+                    check_deadline(new.deadline, now)?;
+                    // Concurrent requests may exceed the limit slightly, which is harmless.
                     if self.active(&me).await?.len() >= QUESTS_ACTIVE_MAX {
                         return Err(QuestError::TooMany);
                     }
-                    let links = self.links(&me, &new).await?;
-                    let quest = new.quest(&me, self.ground.ids().next(), now);
-                    let live = User::at(&me).check(User::STATUS.is(&UserStatus::Active));
+                    let links = self.link_checks(&me, &new).await?;
+                    let quest = new.quest(&me, self.context.ids().next(), now);
+                    let is_active = User::at(&me).check(User::STATUS.is(&UserStatus::Active));
                     let commit = self
-                        .ground
+                        .context
                         .commit()
-                        .with("person", live)
-                        .with_any("link", links)
+                        .with("user", is_active)
+                        .with_all("link", links)
                         .with("quest", quest.create())
-                        .with_any("tag", tags::of(&self.ground, &quest))
-                        .remembering(request.as_ref(), &Outcome::of(&quest))?;
-                    let tried = commit.done(quest).await?;
-                    if matches!(tried, Tried::Again) {
-                        // The account may be what has changed.
-                        self.ground.reader(caller).await?;
+                        .with_all("tag", tags::of(&self.context, &quest))
+                        .recording(request.as_ref(), &QuestOutcome::of(&quest))?;
+                    let attempt = commit.finish(quest).await?;
+                    if matches!(attempt, AttemptOutcome::Retry) {
+                        // The account may be what changed.
+                        self.context.authorize_read(caller).await?;
                     }
-                    Ok(tried)
+                    Ok(attempt)
                 },
             )
             .await
     }
 
-    /// Gives a quest of one's own up. What has counted stays as it is, and brings nothing any more.
+    /// Cancels the caller's own quest. Its progress stays as it is.
     pub async fn cancel(
         &self,
         caller: &Caller,
         quest: &QuestId,
         request: Option<&RequestId>,
     ) -> Result<Quest, QuestError> {
-        let me = self.ground.account(caller).await?.id;
-        if !allows(Act::CancelQuest, Standing::SIGNED_IN | Standing::OWNER) {
-            return Err(Failure::Forbidden.into());
+        let me = self.context.authorize_write(caller).await?.id;
+        if !allows(Permission::CancelQuest, Relations::SIGNED_IN | Relations::OWNER) {
+            return Err(ServiceError::Forbidden.into());
         }
-        let request = self.ground.request(&me, request, "cancelQuest", quest)?;
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me, request, "cancelQuest", quest)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(outcome).await,
+                async |outcome: QuestOutcome| self.replayed(outcome).await,
                 async || self.try_cancel(&me, quest, request.as_ref()).await,
             )
             .await
@@ -129,20 +125,20 @@ impl Quests {
         &self,
         me: &UserId,
         id: &QuestId,
-        request: Option<&Request>,
-    ) -> Result<Tried<Quest>, QuestError> {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Quest>, QuestError> {
         let quest = self.quest(me, id).await?.ok_or(QuestError::NoSuchQuest)?;
-        let outcome = Outcome::of(&quest);
+        let outcome = QuestOutcome::of(&quest);
         match quest.status {
-            QuestStatus::Completed => return Err(QuestError::IsCompleted),
+            QuestStatus::Completed => return Err(QuestError::AlreadyCompleted),
             QuestStatus::Cancelled => {
-                return Ok(self.ground.nothing_to_do(request, &outcome, quest).await?);
+                return Ok(self.context.finish_unchanged(request, &outcome, quest).await?);
             }
             QuestStatus::Active => {}
         }
         let cancelled =
-            Quest { status: QuestStatus::Cancelled, updated_at: self.ground.now(), ..quest };
-        // Nobody counts between this and what is answered.
+            Quest { status: QuestStatus::Cancelled, updated_at: self.context.now(), ..quest };
+        // No progress may be made between the read and this write.
         let as_read = Quest::STATUS.is(&QuestStatus::Active);
         let as_read = as_read.and(Quest::PROGRESS_COUNT.is(&cancelled.progress_count));
         let patch = cancelled.key().patch();
@@ -150,12 +146,12 @@ impl Quests {
             .set(Quest::STATUS, &cancelled.status)
             .set(Quest::UPDATED_AT, &cancelled.updated_at)
             .when(as_read);
-        let commit = self.ground.commit().with("quest", patch).remembering(request, &outcome)?;
-        Ok(commit.done(cancelled).await?)
+        let commit = self.context.commit().with("quest", patch).recording(request, &outcome)?;
+        Ok(commit.finish(cancelled).await?)
     }
 
-    /// Takes a quest away, whosever it is; answers with it as it was. For admins. What it has earned
-    /// stays earned; what counted for it is taken away in the background.
+    /// Deletes any user's quest and returns it as it was. For admins. The reward stays; the steps
+    /// are removed in the background.
     pub async fn delete(
         &self,
         caller: &Caller,
@@ -163,64 +159,65 @@ impl Quests {
         quest: &QuestId,
         request: Option<&RequestId>,
     ) -> Result<Quest, QuestError> {
-        let me = self.ground.account(caller).await?;
-        let official = Official::new(caller, me);
-        official.may(Act::DeleteQuest)?;
+        let me = self.context.authorize_write(caller).await?;
+        let staff = StaffMember::new(caller, me);
+        staff.require(Permission::DeleteQuest)?;
         let input = (owner, quest);
-        let request = self.ground.request(&caller.user_id, request, "deleteQuest", &input)?;
-        self.ground
-            .once(
+        let request =
+            self.context.idempotent_request(&caller.user_id, request, "deleteQuest", &input)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(outcome).await,
+                async |outcome: QuestOutcome| self.replayed(outcome).await,
                 async || {
                     let found = self.quest(owner, quest).await?;
                     let found = found.ok_or(QuestError::NoSuchQuest)?;
-                    // Sent again, the request tells which it was, and no longer what it was about.
+                    // A replay returns which quest it was, without its content.
                     let (description, tags) = (None, Vec::<Tag>::new());
-                    let kept = Kept(Quest { description, tags, ..found.clone() });
+                    let removed = RemovedEntity(Quest { description, tags, ..found.clone() });
                     let entry =
-                        audit::entry(&self.ground, Some(caller), "deleteQuest", quest, None);
+                        audit::entry(&self.context, Some(caller), "deleteQuest", quest, None);
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("quest", found.key().delete())
-                        .with("official", official.check_office())
+                        .with("staff", staff.role_check())
                         .with("audit", entry)
-                        .remembering(request.as_ref(), &Outcome::Deleted(Box::new(kept)))?;
-                    Ok(commit.done(found).await?)
+                        .recording(request.as_ref(), &QuestOutcome::Deleted(Box::new(removed)))?;
+                    Ok(commit.finish(found).await?)
                 },
             )
             .await
     }
 
-    /// A quest as it is now; one that was deleted, as it was.
-    async fn replayed(&self, outcome: Outcome) -> Result<Quest, QuestError> {
+    /// Returns the quest as it is now; a deleted one as it was.
+    async fn replayed(&self, outcome: QuestOutcome) -> Result<Quest, QuestError> {
         match outcome {
-            Outcome::Deleted(kept) => Ok(kept.0),
-            Outcome::Quest { user, id } => {
+            QuestOutcome::Deleted(removed) => Ok(removed.0),
+            QuestOutcome::Quest { user, id } => {
                 self.quest(&user, &id).await?.ok_or(QuestError::NoSuchQuest)
             }
         }
     }
 
-    async fn quest(&self, user: &UserId, id: &QuestId) -> Result<Option<Quest>, Failure> {
-        Ok(self.ground.core().quest(user, id).get().await?)
+    async fn quest(&self, user: &UserId, id: &QuestId) -> Result<Option<Quest>, ServiceError> {
+        Ok(self.context.core().quest(user, id).get().await?)
     }
 }
 
-impl Outcome {
+impl QuestOutcome {
     fn of(quest: &Quest) -> Self {
         Self::Quest { user: quest.user_id.clone(), id: quest.id.clone() }
     }
 }
 
-/// Refuses a deadline that has passed. Asked when a quest is made, and not when its request is sent
-/// again: what was made in time is there.
-fn is_ahead(deadline: Option<Time>, now: Time) -> Result<(), Failure> {
+/// Refuses a deadline that has passed. Not checked for a replay: a quest created in time exists.
+fn check_deadline(deadline: Option<Time>, now: Time) -> Result<(), ServiceError> {
     match deadline {
-        Some(deadline) if deadline <= now => {
-            Err(Failure::bad("deadline", Misfit::new("a time to come", deadline)))
-        }
+        Some(deadline) if deadline <= now => Err(ServiceError::bad_input(
+            "deadline",
+            InvalidValue::new("a time in the future", deadline),
+        )),
         _ => Ok(()),
     }
 }

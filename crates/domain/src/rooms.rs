@@ -1,12 +1,11 @@
-//! Conversations: opening them, who is in them, and how far each has read (R15, R28). What is said in
-//! them is `messages`.
+//! Rooms: opening them, their members, and read positions (R15, R28). Messages are in `messages`.
 //!
-//! A room of two people is theirs for good: its id follows from who they are. A group's room is for its
-//! active members, who come and go with the group's transactions.
+//! A direct room belongs to two users for good: its id derives from theirs. A group's room is for
+//! its active members, who join and leave it in the group's transactions.
 
 mod input;
+mod membership;
 mod reads;
-mod seat;
 mod unread;
 mod writes;
 
@@ -17,78 +16,79 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Act, Standing, allows};
-use crate::once::{Request, Tried};
-use crate::{Caller, Ground, Sight, refusals};
+use crate::access::{Permission, Relations, allows};
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::{Caller, Context, ViewerAccess, refusals};
 
 pub use input::{NewRoom, room_of_two};
+pub(crate) use membership::{
+    RoomMembership, add_membership, find_message, other_member, room_head, visible_messages,
+};
 pub use reads::RoomView;
-pub(crate) use seat::{Seat, head_of, message_of, other_of, seen, takes};
-pub(crate) use writes::{joined, left, opened, room_of};
+pub(crate) use writes::{group_room, join_write, leave_write, new_room_writes};
 
-use input::Wanted;
+use input::RoomTarget;
 
 refusals! {
-    /// Why a room was not opened, shown or spoken in.
     RoomError {
         NoSuchRoom: NotFound = "there is no such room",
-        NoSuchUser: NotFound = "there is no such person",
+        NoSuchUser: NotFound = "there is no such user",
         NoSuchGroup: NotFound = "there is no such group",
         NoSuchMessage: NotFound = "there is no such message",
         NotAMember: Forbidden = "only members can be in this group's room",
-        Yourself: BadRequest = "nobody can open a room with themselves",
+        Yourself: BadRequest = "you cannot open a room with yourself",
     }
 }
 
-/// The rooms of everybody.
 #[derive(Clone, Debug)]
 pub struct Rooms {
-    ground: Ground,
+    context: Context,
 }
 
-/// What a request led to.
+/// The recorded outcome of a request.
 #[derive(Debug, Serialize, Deserialize)]
-struct Outcome {
+struct RoomOutcome {
     room: RoomId,
 }
 
 #[boxed]
 impl Rooms {
-    /// The rooms on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Opens the room of the caller and somebody else, or goes to that of a group the caller is in. One
-    /// that is there already is the answer.
+    /// Opens the direct room of the caller and another user, or a group's room. Returns the
+    /// existing room if there is one.
     pub async fn create(
         &self,
         caller: &Caller,
         room: &NewRoom,
         request: Option<&RequestId>,
     ) -> Result<RoomView, RoomError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.context.authorize_write(caller).await?;
         let wanted = room.checked(&me.id)?;
-        let request = self.ground.request(&me.id, request, "createRoom", room)?;
+        let request = self.context.idempotent_request(&me.id, request, "createRoom", room)?;
         let opened = self
-            .ground
-            .once(
+            .context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| Ok(outcome.room),
+                async |outcome: RoomOutcome| Ok(outcome.room),
                 async || match &wanted {
-                    Wanted::With(them) => {
-                        let sight = self.ground.sight_of(caller, &me, [them], []).await?;
-                        may_talk(&sight, them)?;
+                    RoomTarget::User(them) => {
+                        let access = self.context.viewer_access_of(caller, &me, [them], []).await?;
+                        check_may_talk(&access, them)?;
                         self.open_dm(&me.id, them, request.as_ref()).await
                     }
-                    Wanted::Of(group) => self.open_group(&me.id, group, request.as_ref()).await,
+                    RoomTarget::Group(group) => {
+                        self.open_group(&me.id, group, request.as_ref()).await
+                    }
                 },
             )
             .await?;
         self.room(caller, &opened).await
     }
 
-    /// Notes that the caller has read a room up to a message. It never goes back.
+    /// Marks a room as read up to a message. The position never moves back.
     pub async fn mark_read(
         &self,
         caller: &Caller,
@@ -96,71 +96,79 @@ impl Rooms {
         up_to: &MessageId,
         request: Option<&RequestId>,
     ) -> Result<RoomView, RoomError> {
-        let me = self.ground.account(caller).await?;
-        let request = self.ground.request(&me.id, request, "markRoomRead", &(room, up_to))?;
-        let outcome = Outcome { room: room.clone() };
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        let request =
+            self.context.idempotent_request(&me.id, request, "markRoomRead", &(room, up_to))?;
+        let outcome = RoomOutcome { room: room.clone() };
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |_: Outcome| Ok(()),
+                async |_: RoomOutcome| Ok(()),
                 async || {
-                    let seat = Seat::of(&self.ground, &me.id, room).await?;
-                    let message = message_of(&self.ground, room, up_to).await?;
-                    let message = seen(&self.ground, caller, message.into_iter().collect()).await?;
+                    let membership = RoomMembership::of(&self.context, &me.id, room).await?;
+                    let message = find_message(&self.context, room, up_to).await?;
+                    let message =
+                        visible_messages(&self.context, caller, message.into_iter().collect())
+                            .await?;
                     let message = message.into_iter().flatten().next();
                     let seq = message.ok_or(RoomError::NoSuchMessage)?.seq;
-                    let commit = self.ground.commit();
-                    let commit = match &seat.mine {
+                    let commit = self.context.commit();
+                    let commit = match &membership.mine {
                         Some(mine) if mine.read_seq >= seq => commit,
                         Some(mine) => commit.with("member", writes::read_up_to(mine, seq)),
-                        None => takes(commit, &seat, &me.id, seq, self.ground.now()),
+                        None => {
+                            add_membership(commit, &membership, &me.id, seq, self.context.now())
+                        }
                     };
-                    let commit = commit.remembering(request.as_ref(), &outcome)?;
-                    Ok::<_, RoomError>(commit.done(()).await?)
+                    let commit = commit.recording(request.as_ref(), &outcome)?;
+                    Ok::<_, RoomError>(commit.finish(()).await?)
                 },
             )
             .await?;
         self.room(caller, room).await
     }
 
-    /// Opens the room of two people, once.
+    /// Opens the direct room of two users, if it does not exist.
     async fn open_dm(
         &self,
         me: &UserId,
         them: &UserId,
-        request: Option<&Request>,
-    ) -> Result<Tried<RoomId>, RoomError> {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<RoomId>, RoomError> {
         let id = room_of_two(me, them)?;
-        let outcome = Outcome { room: id.clone() };
-        if self.ground.core().room(&id).get().await?.is_some() {
-            return Ok(self.ground.nothing_to_do(request, &outcome, id).await?);
+        let outcome = RoomOutcome { room: id.clone() };
+        if self.context.core().room(&id).get().await?.is_some() {
+            return Ok(self.context.finish_unchanged(request, &outcome, id).await?);
         }
-        let now = self.ground.now();
+        let now = self.context.now();
         let room = Room { id, scope: RoomScope::Dm, group_id: None, created_at: now };
         let mut commit = self
-            .ground
+            .context
             .commit()
-            .with("person", writes::live(me))
-            .with("person", writes::live(them))
+            .with("person", writes::active_user_check(me))
+            .with("person", writes::active_user_check(them))
             .with("block", Block::at(me, them).absent())
             .with("block", Block::at(them, me).absent());
-        for (name, write) in opened(&room, [me, them]) {
+        for (name, write) in new_room_writes(&room, [me, them]) {
             commit = commit.with(name, write);
         }
-        Ok(commit.remembering(request, &outcome)?.done(room.id).await?)
+        Ok(commit.recording(request, &outcome)?.finish(room.id).await?)
     }
 
-    /// Goes to a group's room, which is made where the group is older than rooms are.
+    /// Opens a group's room, creating it if the group is older than group rooms.
     async fn open_group(
         &self,
         me: &UserId,
         group: &GroupId,
-        request: Option<&Request>,
-    ) -> Result<Tried<RoomId>, RoomError> {
-        let core = self.ground.core();
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<RoomId>, RoomError> {
+        let core = self.context.core();
         let group = core.group(group).get().await?.ok_or(RoomError::NoSuchGroup)?;
-        let is_member = seat::is_active(&self.ground, &group.id, me).await?;
-        if !allows(Act::OpenGroupRoom, Standing::SIGNED_IN.and_if(is_member, Standing::MEMBER)) {
+        let is_member = membership::is_active(&self.context, &group.id, me).await?;
+        if !allows(
+            Permission::OpenGroupRoom,
+            Relations::SIGNED_IN.with_if(is_member, Relations::MEMBER),
+        ) {
             return Err(RoomError::NotAMember);
         }
         let (room, mine) = futures::future::try_join(
@@ -168,34 +176,34 @@ impl Rooms {
             core.room_member(&group.room_id, me).get(),
         )
         .await?;
-        let (id, now) = (group.room_id.clone(), self.ground.now());
-        let outcome = Outcome { room: id.clone() };
-        let mut commit = self.ground.commit();
+        let (id, now) = (group.room_id.clone(), self.context.now());
+        let outcome = RoomOutcome { room: id.clone() };
+        let mut commit = self.context.commit();
         if room.is_none() {
-            let made = room_of(&group, now);
+            let made = group_room(&group, now);
             commit = commit.with("group", Group::at(&group.id).exists());
-            for (name, write) in opened(&made, []) {
+            for (name, write) in new_room_writes(&made, []) {
                 commit = commit.with(name, write);
             }
         }
         if mine.is_none() {
-            let read_seq = head_of(&self.ground, &id).await?.map_or(0, |head| head.seq);
+            let read_seq = room_head(&self.context, &id).await?.map_or(0, |head| head.seq);
             let mine =
                 RoomMember { room_id: id.clone(), user_id: me.clone(), read_seq, joined_at: now };
             commit = commit
-                .with("membership", writes::active(&group.id, me))
+                .with("membership", writes::active_member_check(&group.id, me))
                 .with("member", mine.create());
         }
-        Ok(commit.remembering(request, &outcome)?.done(id).await?)
+        Ok(commit.recording(request, &outcome)?.finish(id).await?)
     }
 }
 
-/// Refuses to talk to somebody whom the caller cannot see, or where one has blocked the other. Staff see
-/// who is suspended, or has blocked them, but can talk to neither.
-pub(crate) fn may_talk(sight: &Sight, user: &UserId) -> Result<(), RoomError> {
-    let person = sight
-        .person(user)
-        .filter(|person| person.status == UserStatus::Active && !sight.is_blocked(user));
-    let standing = Standing::SIGNED_IN.and_if(person.is_some(), Standing::SEES);
-    if allows(Act::OpenRoom, standing) { Ok(()) } else { Err(RoomError::NoSuchUser) }
+/// Fails if the caller cannot see the user, or either blocks the other. Staff can see suspended
+/// users and users who block them, but cannot talk to them.
+pub(crate) fn check_may_talk(access: &ViewerAccess, user: &UserId) -> Result<(), RoomError> {
+    let person = access
+        .visible_user(user)
+        .filter(|person| person.status == UserStatus::Active && !access.is_blocked(user));
+    let relations = Relations::SIGNED_IN.with_if(person.is_some(), Relations::CAN_SEE);
+    if allows(Permission::OpenRoom, relations) { Ok(()) } else { Err(RoomError::NoSuchUser) }
 }

@@ -1,310 +1,256 @@
-//! How an installation is configured. Everything has a default; a file may change any of it.
+//! Settings of an installation. Everything has a default; a file may override any of it.
 
 use roundtable_model::{Core, LoginAttempts, Ops, QuestDifficulty, Secret, Shards};
 use serde::{Deserialize, Deserializer};
 
-/// All of it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Settings {
-    /// The names of the tables.
     pub tables: TableNames,
-    /// Who may sign up.
     pub registration: Registration,
-    /// Whether a like can be taken back.
     pub likes: LikeMode,
-    /// When moderators see posts.
     pub moderation: ModerationMode,
-    /// Who decides about cases before moderators do.
     pub hook: HookSettings,
-    /// How failed sign-ins are answered.
     pub login: LoginSettings,
-    /// What makes a post popular.
     pub score: ScoreSettings,
-    /// Over how many partitions busy keys are spread.
     pub shards: ShardSettings,
-    /// How home feeds are kept.
     pub feed: FeedSettings,
-    /// How much quests may earn.
     pub quests: QuestSettings,
-    /// What people are told, and when.
     pub notifications: NotificationSettings,
-    /// How much one person may do in a while.
     pub rates: RateSettings,
-    /// Files that people send.
     pub media: MediaSettings,
-    /// Where events may be sent.
     pub webhooks: WebhookSettings,
-    /// How long a device stays signed in without being used.
+    /// Days a session stays valid without being used.
     pub session_days: u64,
-    /// How many days back the posts of everybody can be read; older ones are found by author and tag.
+    /// Days the global list of posts reaches back; older posts are found by author and tag.
     pub timeline_days: u32,
 }
 
-/// The names of the tables.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableNames {
-    /// Everything people make and do.
     pub core: String,
-    /// Failed sign-ins.
     pub logins: String,
-    /// Bookkeeping.
     pub ops: String,
 }
 
-/// Who may sign up.
+/// The users who may sign up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Registration {
-    /// Everybody.
     #[default]
     Open,
-    /// Whoever has an invitation.
+    /// Users with an invitation.
     Invitation,
-    /// Nobody.
     Closed,
 }
 
-/// Whether a like can be taken back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LikeMode {
-    /// It can.
     #[default]
     Toggle,
-    /// It cannot; an undo from another server is honoured nevertheless.
+    /// Likes cannot be undone, except by an undo from another server.
     Permanent,
 }
 
-/// When moderators see posts.
+/// The time at which moderators review posts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModerationMode {
-    /// When somebody reports them.
+    /// Only after a user reports them.
     #[default]
     Off,
-    /// Before anybody else does.
+    /// Before they are published.
     Before,
     /// As soon as they are published.
     After,
 }
 
-/// Who decides about cases before moderators do: a service of the installation's own, if any.
+/// A service of the installation that decides moderation cases before moderators do.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HookSettings {
-    /// Where cases are sent to; without it moderators decide alone.
+    /// The URL that receives cases; without it, moderators decide alone.
     pub url: Option<String>,
-    /// How long an answer may take, in milliseconds; then the case waits for a moderator.
+    /// The timeout of a call in milliseconds; after it the case waits for a moderator.
     pub timeout_ms: u64,
-    /// What requests are signed with, so that the service knows whom they come from.
+    /// Signs requests, so that the service can authenticate them.
     #[serde(deserialize_with = "secret")]
     pub secret: Option<Secret>,
 }
 
-/// Where events may be sent.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WebhookSettings {
-    /// Also to this machine and its network, and there without encryption: for trying things out.
+    /// Permits unencrypted webhooks to this machine and its network, for development.
     pub local: bool,
 }
 
-/// Reads what must not be shown again.
 fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Secret>, D::Error> {
     Ok(Option::<String>::deserialize(from)?.map(Secret::new))
 }
 
-/// How failed sign-ins are answered.
+/// Limits on failed sign-ins, and the cost of password hashes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LoginSettings {
-    /// The stretch of time in which failures add up, in seconds.
+    /// The window in which failures are counted.
     pub window_seconds: u64,
-    /// Failures of one account in it, before it is locked.
+    /// Failures of one account in a window before it is locked.
     pub account_failures_max: u64,
-    /// Failures from one address in it, before it is locked.
+    /// Failures from one address in a window before it is locked.
     pub address_failures_max: u64,
-    /// How long a lock lasts, in seconds.
     pub lock_seconds: u64,
-    /// Password hashes computed at the same time; the others wait.
+    /// Password hashes computed concurrently; further ones wait.
     pub hashes_at_once: usize,
-    /// Memory of one hash, in KiB.
     pub hash_memory_kib: u32,
-    /// Passes of one hash over its memory.
     pub hash_passes: u32,
 }
 
-/// What makes a post popular.
+/// The weights and threshold of a post's popularity score.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScoreSettings {
-    /// What a like counts.
+    /// The weight of a like.
     pub like: u64,
-    /// What a comment counts.
+    /// The weight of a comment.
     pub comment: u64,
-    /// What a share counts.
+    /// The weight of a share.
     pub share: u64,
-    /// From which score on a post is listed as popular.
+    /// The lowest score at which a post is listed as popular.
     pub popular_min: u64,
-    /// In which steps the list notices a change.
+    /// The step by which the score must change for the list to be updated.
     pub bucket: u64,
 }
 
-/// Over how many partitions busy keys are spread. They can be added to, never taken away.
+/// The number of shards of busy partitions. It can be raised, never lowered.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ShardSettings {
-    /// Posts of a day, popular posts.
+    /// Posts of a day, and popular posts.
     pub posts: ShardCount,
-    /// Follows of a day.
     pub follows: ShardCount,
-    /// Moderation cases of a day.
     pub cases: ShardCount,
-    /// Tasks due on a day.
     pub tasks: ShardCount,
-    /// Things with one tag.
+    /// Objects with one tag.
     pub tags: ShardCount,
-    /// Audit entries of a day.
     pub audit: ShardCount,
-    /// Followers of one person for each shard of theirs.
+    /// Followers of one user per shard.
     pub followers_per_shard: u64,
 }
 
-/// How home feeds are kept. None of it changes what they show.
+/// Settings of home feeds. None of them changes what feeds show.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FeedSettings {
-    /// Whose activities are copied into their followers' feeds.
     pub policy: FeedPolicy,
-    /// Who is promoted by themselves.
     pub promotion: PromotionSettings,
-    /// Copies held in one feed.
+    /// Copies stored in one feed.
     pub cap: usize,
-    /// One copy in so many has the length of its feed checked.
+    /// One in this many copies triggers a check of the feed's length.
     pub trim_one_in: u64,
-    /// For how many days copies are held.
     pub ttl_days: u32,
-    /// How long after a follow copies can be relied on, in milliseconds: by then every index, clock
-    /// and commit under way has caught up.
+    /// Milliseconds after a follow from which copies can be relied on: by then indexes, clocks and
+    /// commits in progress have caught up.
     pub margin_ms: u64,
-    /// How much of it is kept in memory.
-    pub memory: FeedMemory,
+    pub memory: FeedMemorySettings,
 }
 
-/// Whose activities are copied into their followers' feeds.
+/// The actors whose activities are copied into their followers' feeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedPolicy {
-    /// Those of the promoted.
+    /// Copies activities of promoted actors.
     #[default]
     Documents,
-    /// Nobody's.
     Pull,
-    /// Everybody's.
     Push,
 }
 
-/// Who is promoted without a moderator's word.
+/// The thresholds of automatic promotion.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PromotionSettings {
-    /// Whoever has so many followers, or members.
+    /// The fewest followers, or members of a group, that promote an actor.
     pub followers_min: u64,
-    /// Nobody who has more: to copy costs more than to look.
+    /// The most followers of a promoted actor: above it, copying costs more than reading.
     pub followers_max: u64,
-    /// Whoever does so much in a day.
+    /// The fewest activities a day that promote an actor.
     pub per_day_min: u64,
 }
 
-/// How much of recent activities, and of what they are about, is kept in memory.
+/// Sizes of the feed cache.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct FeedMemory {
-    /// The latest activities of everybody.
+pub struct FeedMemorySettings {
+    /// The latest activities of all actors.
     pub recent: usize,
     /// The latest activities of one actor.
     pub each: usize,
-    /// Activities of single actors, altogether.
+    /// Activities of single actors, in total.
     pub actors: usize,
-    /// Posts.
     pub posts: usize,
-    /// Profiles.
     pub people: usize,
-    /// Groups.
     pub groups: usize,
-    /// Whom readers follow and block, altogether.
+    /// Follows and blocks of all readers, in total.
     pub ties: usize,
 }
 
-/// What people are told, and when.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct NotificationSettings {
-    /// For how many days notifications are held.
     pub ttl_days: u32,
-    /// How long before a task is due its owner is reminded, in minutes.
+    /// Minutes before a task is due at which its owner is reminded.
     pub reminder_lead_minutes: u32,
 }
 
-/// A number of shards in a file.
+/// A number of shards, as configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u16")]
 pub struct ShardCount(pub Shards);
 
 impl TryFrom<u16> for ShardCount {
-    type Error = roundtable_model::Misfit;
+    type Error = roundtable_model::InvalidValue;
 
     fn try_from(count: u16) -> Result<Self, Self::Error> {
         Shards::new(count).map(Self)
     }
 }
 
-/// How much one person, or one address, may do in a while: so many at once, and so many a minute in
-/// the long run.
+/// Rate limits per user and per address: a burst, and a sustained rate.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RateSettings {
-    /// Writes of one person at once.
     pub writes_burst: u32,
-    /// Writes of one person a minute.
     pub writes_per_minute: u32,
-    /// Sign-ups from one address at once.
     pub sign_ups_burst: u32,
-    /// Sign-ups from one address an hour.
     pub sign_ups_per_hour: u32,
 }
 
-/// Files that people send.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MediaSettings {
-    /// For how long a file can be sent once it was announced, in seconds.
+    /// Seconds an upload URL is valid.
     pub upload_seconds: u64,
-    /// For how long an address shows a file, in seconds.
+    /// Seconds a download URL is valid.
     pub download_seconds: u64,
-    /// Bytes of a picture.
     pub image_bytes_max: u64,
-    /// Bytes of a video.
     pub video_bytes_max: u64,
-    /// Where files are, if not in a directory of their own.
+    /// Stores files in S3 instead of a local directory.
     pub s3: Option<S3Settings>,
 }
 
-/// A store of files that speaks S3's API.
+/// An S3-compatible store.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct S3Settings {
-    /// Which bucket.
     pub bucket: String,
-    /// Which region.
     pub region: String,
-    /// Where it is, if not at Amazon's; clients must reach it, too.
+    /// The endpoint, if not Amazon's. Clients must reach it, too.
     pub endpoint: Option<String>,
-    /// Whom it knows us as; without it, whatever this machine is known as.
+    /// Without it, the machine's own credentials are used.
     pub access_key_id: Option<String>,
-    /// How it knows us.
     #[serde(deserialize_with = "secret")]
     pub secret_access_key: Option<Secret>,
 }
@@ -402,7 +348,7 @@ impl Default for FeedSettings {
             trim_one_in: 200,
             ttl_days: 45,
             margin_ms: 60_000,
-            memory: FeedMemory::default(),
+            memory: FeedMemorySettings::default(),
         }
     }
 }
@@ -413,7 +359,7 @@ impl Default for PromotionSettings {
     }
 }
 
-impl Default for FeedMemory {
+impl Default for FeedMemorySettings {
     fn default() -> Self {
         Self {
             recent: 250_000,
@@ -444,16 +390,13 @@ impl Default for RateSettings {
     }
 }
 
-/// The most experience a quest may earn, by its difficulty: otherwise everybody could award themselves
-/// anything.
+/// The most experience a quest may earn, by difficulty: users set their own quests and could
+/// otherwise award themselves any amount.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct QuestSettings {
-    /// Of an easy one.
     pub easy_xp_max: u64,
-    /// Of one in between.
     pub medium_xp_max: u64,
-    /// Of a hard one.
     pub hard_xp_max: u64,
 }
 
@@ -464,7 +407,6 @@ impl Default for QuestSettings {
 }
 
 impl QuestSettings {
-    /// The most that a quest of this difficulty may earn.
     pub const fn reward_max(&self, difficulty: QuestDifficulty) -> u64 {
         match difficulty {
             QuestDifficulty::Easy => self.easy_xp_max,
@@ -475,7 +417,6 @@ impl QuestSettings {
 }
 
 impl ScoreSettings {
-    /// What a post has scored.
     pub const fn of(&self, likes: u64, comments: u64, shares: u64) -> u64 {
         likes
             .saturating_mul(self.like)
@@ -483,7 +424,7 @@ impl ScoreSettings {
             .saturating_add(shares.saturating_mul(self.share))
     }
 
-    /// The step a score is listed under; `None` when it is not.
+    /// Rounds a score down to the step it is listed under; `None` below the threshold.
     pub fn listed(&self, score: u64) -> Option<roundtable_model::Score> {
         let bucket = self.bucket.max(1);
         (score >= self.popular_min).then(|| roundtable_model::Score::new(score / bucket * bucket))

@@ -1,4 +1,4 @@
-//! Who passed which post on to those who follow them (R18).
+//! Shares: users republish posts to their followers (R18).
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,117 +9,116 @@ use roundtable_model::table::Check;
 use roundtable_model::{ActivityVerb, Entity, PostId, RequestId, UserStatus};
 use serde::{Deserialize, Serialize};
 
-use crate::access::Act;
-use crate::activities::{News, publish};
-use crate::once::{Request, Tried};
-use crate::posts::{Open, open_to, visible};
-use crate::{Caller, Ground, refusals};
+use crate::access::Permission;
+use crate::activities::{ActivityDraft, prepare_activity};
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::posts::{ActionablePost, load_actionable, visible};
+use crate::{Caller, Context, refusals};
 
 refusals! {
-    /// Why a post was not passed on.
     ShareError {
         NoSuchPost: NotFound = "there is no such post",
-        NotForEverybody: Forbidden = "only posts for everybody can be shared",
+        NotPublic: Forbidden = "only public posts can be shared",
     }
 }
 
-/// The shares of everybody.
 #[derive(Clone, Debug)]
 pub struct Shares {
-    ground: Ground,
+    context: Context,
 }
 
-/// How the caller stands to a post, after what they did.
+/// The caller's share of a post, after an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shared {
-    /// The post.
+pub struct ShareState {
     pub post_id: PostId,
-    /// Their share; `None` when they have not passed it on.
+    /// `None` when the caller has not shared the post.
     pub share: Option<Share>,
 }
 
-/// What a request did with a post; how that stands is asked again.
+/// The post of a request; a replay reads the share again.
 #[derive(Debug, Serialize, Deserialize)]
-enum Outcome {
+enum ShareOutcome {
     Shared(PostId),
     Unshared(PostId),
 }
 
 #[boxed]
 impl Shares {
-    /// The shares on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// Passes a post on, if it is for everybody. Sharing twice is sharing once.
+    /// Shares a public post. Repeating it has no effect.
     pub async fn share(
         &self,
         caller: &Caller,
         post: &PostId,
         request: Option<&RequestId>,
-    ) -> Result<Shared, ShareError> {
-        let me = self.ground.account(caller).await?;
-        let request = self.ground.request(&me.id, request, "sharePost", post)?;
-        let is_late = AtomicBool::new(false);
-        self.ground
-            .once(
+    ) -> Result<ShareState, ShareError> {
+        let me = self.context.authorize_write(caller).await?;
+        let request = self.context.idempotent_request(&me.id, request, "sharePost", post)?;
+        let is_retry = AtomicBool::new(false);
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: ShareOutcome| self.replayed(caller, outcome).await,
                 async || {
-                    let open = open_to(&self.ground, caller, &me, Act::Share, post).await?;
-                    let open = open.ok_or(ShareError::NoSuchPost)?;
-                    let post_id = open.post.id.clone();
+                    let actionable =
+                        load_actionable(&self.context, caller, &me, Permission::Share, post)
+                            .await?;
+                    let actionable = actionable.ok_or(ShareError::NoSuchPost)?;
+                    let post_id = actionable.post.id.clone();
                     if let Some(share) = self.share_of(caller, &post_id).await? {
-                        let shared = Shared { post_id: post_id.clone(), share: Some(share) };
-                        let outcome = Outcome::Shared(post_id);
-                        return self.nothing_to_do(shared, &outcome, request.as_ref()).await;
+                        let shared = ShareState { post_id: post_id.clone(), share: Some(share) };
+                        let outcome = ShareOutcome::Shared(post_id);
+                        return self.finish_unchanged(shared, &outcome, request.as_ref()).await;
                     }
-                    if !is_shareable(&open) {
-                        return Err(ShareError::NotForEverybody);
+                    if !is_shareable(&actionable) {
+                        return Err(ShareError::NotPublic);
                     }
-                    let news = News::of_post(&me.id, None, ActivityVerb::Share, &open.post);
-                    let news = news.again(is_late.swap(true, Relaxed));
-                    self.add(&open, news, request.as_ref()).await
+                    let draft =
+                        ActivityDraft::of_post(&me.id, None, ActivityVerb::Share, &actionable.post);
+                    let draft = draft.retried(is_retry.swap(true, Relaxed));
+                    self.add(&actionable, draft, request.as_ref()).await
                 },
             )
             .await
     }
 
-    /// Takes back that the caller has passed a post on. They may even if they no longer see the post,
-    /// as long as it is there: others see who shared it.
+    /// Removes the caller's share. Possible even if they no longer see the post, as long as it
+    /// exists, because others still see the share.
     pub async fn unshare(
         &self,
         caller: &Caller,
         post: &PostId,
         request: Option<&RequestId>,
-    ) -> Result<Shared, ShareError> {
-        let me = self.ground.account(caller).await?;
-        let request = self.ground.request(&me.id, request, "unsharePost", post)?;
-        self.ground
-            .once(
+    ) -> Result<ShareState, ShareError> {
+        let me = self.context.authorize_write(caller).await?;
+        let request = self.context.idempotent_request(&me.id, request, "unsharePost", post)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: ShareOutcome| self.replayed(caller, outcome).await,
                 async || {
-                    let outcome = Outcome::Unshared(post.clone());
-                    let unshared = Shared { post_id: post.clone(), share: None };
+                    let outcome = ShareOutcome::Unshared(post.clone());
+                    let unshared = ShareState { post_id: post.clone(), share: None };
                     let Some(share) = self.share_of(caller, post).await? else {
-                        let seen = visible(&self.ground, Some(caller), post).await?;
-                        seen.ok_or(ShareError::NoSuchPost)?;
-                        return self.nothing_to_do(unshared, &outcome, request.as_ref()).await;
+                        let visible = visible(&self.context, Some(caller), post).await?;
+                        visible.ok_or(ShareError::NoSuchPost)?;
+                        return self.finish_unchanged(unshared, &outcome, request.as_ref()).await;
                     };
-                    let live = self.ground.core().post(post).get().await?;
-                    let live = live.filter(|post| !post.is_deleted);
-                    live.ok_or(ShareError::NoSuchPost)?;
-                    // Shared anew meanwhile, it would be another share.
+                    let not_deleted = self.context.core().post(post).get().await?;
+                    let not_deleted = not_deleted.filter(|post| !post.is_deleted);
+                    not_deleted.ok_or(ShareError::NoSuchPost)?;
+                    // A share made concurrently is another one.
                     let same = Share::ACTIVITY_ID.is(&share.activity_id);
                     let commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("share", share.key().delete().when(same))
                         .with("post", Post::at(post).check(Post::IS_DELETED.is(&false)))
-                        .remembering(request.as_ref(), &outcome)?;
-                    Ok(commit.done(unshared).await?)
+                        .recording(request.as_ref(), &outcome)?;
+                    Ok(commit.finish(unshared).await?)
                 },
             )
             .await
@@ -127,12 +126,12 @@ impl Shares {
 
     async fn add(
         &self,
-        open: &Open,
-        news: News,
-        request: Option<&Request>,
-    ) -> Result<Tried<Shared>, ShareError> {
-        let post = &open.post;
-        let published = publish(&self.ground, news).await?;
+        actionable: &ActionablePost,
+        draft: ActivityDraft,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<ShareState>, ShareError> {
+        let post = &actionable.post;
+        let published = prepare_activity(&self.context, draft).await?;
         let share = Share {
             post_id: post.id.clone(),
             user_id: published.activity.actor_id.clone(),
@@ -141,55 +140,58 @@ impl Shares {
             created_at: published.activity.created_at,
         };
         let commit = published
-            .in_commit(self.ground.commit())
+            .add_to(self.context.commit())
             .with("share", share.create())
-            .with_any("post", open.checks([]))
+            .with_all("post", actionable.checks([]))
             .with("author", still_public(post))
-            .remembering(request, &Outcome::Shared(post.id.clone()))?;
-        Ok(commit.done(Shared { post_id: post.id.clone(), share: Some(share) }).await?)
+            .recording(request, &ShareOutcome::Shared(post.id.clone()))?;
+        Ok(commit.finish(ShareState { post_id: post.id.clone(), share: Some(share) }).await?)
     }
 
     async fn share_of(&self, caller: &Caller, post: &PostId) -> Result<Option<Share>, ShareError> {
         let ids = std::slice::from_ref(post);
-        let shares = self.ground.core().shared(ids, &caller.user_id).get().await?;
+        let shares = self.context.core().shared(ids, &caller.user_id).get().await?;
         Ok(shares.into_iter().flatten().next())
     }
 
-    /// It is so already. The request is remembered all the same: sent again when it is otherwise, it
-    /// must not change that.
-    async fn nothing_to_do(
+    /// Records the request without a change, so that a repetition after a later change has no
+    /// effect.
+    async fn finish_unchanged(
         &self,
-        shared: Shared,
-        outcome: &Outcome,
-        request: Option<&Request>,
-    ) -> Result<Tried<Shared>, ShareError> {
-        Ok(self.ground.nothing_to_do(request, outcome, shared).await?)
+        shared: ShareState,
+        outcome: &ShareOutcome,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<ShareState>, ShareError> {
+        Ok(self.context.finish_unchanged(request, outcome, shared).await?)
     }
 
-    /// How the caller stands to the post now.
-    async fn replayed(&self, caller: &Caller, outcome: Outcome) -> Result<Shared, ShareError> {
+    async fn replayed(
+        &self,
+        caller: &Caller,
+        outcome: ShareOutcome,
+    ) -> Result<ShareState, ShareError> {
         let post_id = match outcome {
-            Outcome::Shared(post) => {
-                let post = visible(&self.ground, Some(caller), &post).await?;
+            ShareOutcome::Shared(post) => {
+                let post = visible(&self.context, Some(caller), &post).await?;
                 post.ok_or(ShareError::NoSuchPost)?.id
             }
-            Outcome::Unshared(post) => post,
+            ShareOutcome::Unshared(post) => post,
         };
         let share = self.share_of(caller, &post_id).await?;
-        Ok(Shared { post_id, share })
+        Ok(ShareState { post_id, share })
     }
 }
 
-/// Whether a post is for everybody: its author's account is asked, which the post may not have heard of
-/// yet.
-fn is_shareable(open: &Open) -> bool {
-    let Post { visibility, moderation_status, is_deleted, group_id, .. } = &open.post;
-    let is_private = &open.is_author_private;
-    Post::for_everybody(visibility, moderation_status, is_deleted, group_id, is_private)
+/// Returns whether a post is public, by the current privacy of the author's account: the post's
+/// copy of it may be stale.
+fn is_shareable(actionable: &ActionablePost) -> bool {
+    let Post { visibility, moderation_status, is_deleted, group_id, .. } = &actionable.post;
+    let is_private = &actionable.is_author_private;
+    Post::publicly_listed(visibility, moderation_status, is_deleted, group_id, is_private)
 }
 
-/// The author is there, and has not turned private.
+/// Requires that the author's account exists and is public.
 fn still_public(post: &Post) -> Check {
-    let there = User::STATUS.is_not(&UserStatus::Deleted);
-    User::at(&post.author_id).check(there.and(User::IS_PRIVATE.is(&false)))
+    let not_deleted = User::STATUS.is_not(&UserStatus::Deleted);
+    User::at(&post.author_id).check(not_deleted.and(User::IS_PRIVATE.is(&false)))
 }

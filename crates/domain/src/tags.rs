@@ -1,5 +1,5 @@
-//! Everything that carries a tag: people, groups, goals, quests, posts and offers, found by references
-//! that are written with each of them, and shown as far as the viewer may see it now (R4).
+//! Search by tag: users, groups, goals, quests, posts and offers, found by references written with
+//! each of them, and shown as far as the viewer may see them now (R4).
 
 use std::collections::HashMap;
 
@@ -11,27 +11,26 @@ use roundtable_model::{
     UserId, UserStatus,
 };
 
-use crate::accounts::shown;
+use crate::accounts::profile_for_viewer;
 use crate::limits::{TAGS_MAX, check_count};
-use crate::pages::fill;
-use crate::{Caller, Failure, Ground, Page, PageInput, Sight, offers, posts, refusals};
+use crate::pages::fill_page;
+use crate::{
+    Caller, Context, Page, PageInput, ServiceError, ViewerAccess, offers, posts, refusals,
+};
 
 refusals! {
-    /// Why nothing was found by a tag.
     TagError {
-        NeverTagged: BadRequest = "nothing of this kind carries tags",
+        NotTaggable: BadRequest = "entities of this kind have no tags",
     }
 }
 
-/// The tags of everything.
 #[derive(Clone, Debug)]
 pub struct Tags {
-    ground: Ground,
+    context: Context,
 }
 
-/// Something that carries a tag.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tagged {
+pub enum TaggedItem {
     User(Box<User>),
     Group(Box<Group>),
     Goal(Box<Goal>),
@@ -40,30 +39,28 @@ pub enum Tagged {
     Offer(Box<Offer>),
 }
 
-/// What was found, by its kind and id.
-type Found = HashMap<(EntityKind, SubjectId), Tagged>;
+type TaggedByKey = HashMap<(EntityKind, SubjectId), TaggedItem>;
 
 #[boxed]
 impl Tags {
-    /// The tags on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// What carries a tag, of one kind or of all, as far as the viewer may see it; by kind, then by id,
-    /// which is by time.
+    /// Returns the items with a tag, of one kind or of all, that the viewer may see; by kind, then
+    /// by id, which is by time.
     pub async fn search(
         &self,
         viewer: Option<&Caller>,
         tag: &Tag,
         entity: Option<EntityKind>,
         page: &PageInput,
-    ) -> Result<Page<Tagged>, TagError> {
+    ) -> Result<Page<TaggedItem>, TagError> {
         if entity.is_some_and(|entity| !is_tagged(entity)) {
-            return Err(TagError::NeverTagged);
+            return Err(TagError::NotTaggable);
         }
-        let (core, shards) = (self.ground.core(), self.ground.settings().shards.tags.0);
-        fill(
+        let (core, shards) = (self.context.core(), self.context.settings().shards.tags.0);
+        fill_page(
             page,
             async |limit, after| {
                 let listing = match &entity {
@@ -73,11 +70,12 @@ impl Tags {
                 listing.limit(limit).after(after).page().await
             },
             async |references: Vec<TagRef>| {
-                let mut found = self.seen(viewer, &references).await?;
-                // A reference may be about to follow what it names.
-                let carried = |one: &Tagged| one.tags().iter().any(|other| other.same_as(tag));
+                let mut found = self.load_visible(viewer, &references).await?;
+                // A reference may be stale for a moment.
+                let still_tagged =
+                    |one: &TaggedItem| one.tags().iter().any(|other| other.same_as(tag));
                 let each = references.into_iter().map(|reference| {
-                    found.remove(&(reference.entity, reference.id)).filter(carried)
+                    found.remove(&(reference.entity, reference.id)).filter(still_tagged)
                 });
                 Ok(each.collect())
             },
@@ -85,78 +83,81 @@ impl Tags {
         .await
     }
 
-    /// What references name, each kind in as few reads as it takes.
-    async fn seen(&self, viewer: Option<&Caller>, named: &[TagRef]) -> Result<Found, Failure> {
-        let ground = &self.ground;
+    /// Reads the items that references name, each kind in as few reads as possible.
+    async fn load_visible(
+        &self,
+        viewer: Option<&Caller>,
+        named: &[TagRef],
+    ) -> Result<TaggedByKey, ServiceError> {
+        let context = &self.context;
         let users: Vec<UserId> = ids(named, EntityKind::User);
         let groups: Vec<GroupId> = ids(named, EntityKind::Group);
         let owners = named.iter().filter_map(|reference| reference.user_id.as_ref());
-        let sight = ground.sight(viewer, users.iter().chain(owners), &groups).await?;
+        let access = context.viewer_access(viewer, users.iter().chain(owners), &groups).await?;
         let (posts, offers, goals, quests) = try_join4(
             self.posts(viewer, named),
             self.offers(viewer, named),
-            self.goals(viewer, &sight, named),
-            self.quests(viewer, &sight, named),
+            self.goals(viewer, &access, named),
+            self.quests(viewer, &access, named),
         )
         .await?;
-        let users = users.iter().filter_map(|id| sight.person(id).cloned());
-        let users = users.map(|user| Tagged::User(Box::new(shown(viewer, user))));
-        let groups = groups.iter().filter_map(|id| sight.group(id).cloned());
-        let groups = groups.map(|group| Tagged::Group(Box::new(group)));
+        let users = users.iter().filter_map(|id| access.visible_user(id).cloned());
+        let users = users.map(|user| TaggedItem::User(Box::new(profile_for_viewer(viewer, user))));
+        let groups = groups.iter().filter_map(|id| access.visible_group(id).cloned());
+        let groups = groups.map(|group| TaggedItem::Group(Box::new(group)));
         let all = users.chain(groups).chain(posts).chain(offers).chain(goals).chain(quests);
-        Ok(all.map(|one| (one.place(), one)).collect())
+        Ok(all.map(|one| (one.key(), one)).collect())
     }
 
     async fn posts(
         &self,
         viewer: Option<&Caller>,
         named: &[TagRef],
-    ) -> Result<Vec<Tagged>, Failure> {
+    ) -> Result<Vec<TaggedItem>, ServiceError> {
         let ids: Vec<PostId> = ids(named, EntityKind::Post);
-        let found = posts::posts(&self.ground, &ids).await?;
-        let seen = posts::seen(&self.ground, viewer, found).await?;
-        Ok(seen.into_iter().flatten().map(|post| Tagged::Post(Box::new(post))).collect())
+        let found = posts::posts(&self.context, &ids).await?;
+        let visible = posts::filter_visible(&self.context, viewer, found).await?;
+        Ok(visible.into_iter().flatten().map(|post| TaggedItem::Post(Box::new(post))).collect())
     }
 
     async fn offers(
         &self,
         viewer: Option<&Caller>,
         named: &[TagRef],
-    ) -> Result<Vec<Tagged>, Failure> {
+    ) -> Result<Vec<TaggedItem>, ServiceError> {
         let ids: Vec<OfferId> = ids(named, EntityKind::Offer);
-        let found = offers::offers(&self.ground, &ids).await?;
-        let seen = offers::seen(&self.ground, viewer, found).await?;
-        let open = seen.into_iter().flatten().filter(|offer| offer.status == OfferStatus::Open);
-        Ok(open.map(|offer| Tagged::Offer(Box::new(offer))).collect())
+        let found = offers::offers(&self.context, &ids).await?;
+        let visible = offers::filter_visible(&self.context, viewer, found).await?;
+        let open = visible.into_iter().flatten().filter(|offer| offer.status == OfferStatus::Open);
+        Ok(open.map(|offer| TaggedItem::Offer(Box::new(offer))).collect())
     }
 
     async fn goals(
         &self,
         viewer: Option<&Caller>,
-        sight: &Sight,
+        access: &ViewerAccess,
         named: &[TagRef],
-    ) -> Result<Vec<Tagged>, Failure> {
-        let own = own(viewer, sight, named, EntityKind::Goal).into_iter();
+    ) -> Result<Vec<TaggedItem>, ServiceError> {
+        let own = visible_owned(viewer, access, named, EntityKind::Goal).into_iter();
         let own = own.map(|(user, id)| Goal::at(user, &id.recast::<GoalId>()));
-        let found = self.ground.at("goals_among", own).await?.into_iter().flatten();
-        Ok(found.map(|goal| Tagged::Goal(Box::new(goal))).collect())
+        let found = self.context.items_at("goals_among", own).await?.into_iter().flatten();
+        Ok(found.map(|goal| TaggedItem::Goal(Box::new(goal))).collect())
     }
 
     async fn quests(
         &self,
         viewer: Option<&Caller>,
-        sight: &Sight,
+        access: &ViewerAccess,
         named: &[TagRef],
-    ) -> Result<Vec<Tagged>, Failure> {
-        let own = own(viewer, sight, named, EntityKind::Quest).into_iter();
+    ) -> Result<Vec<TaggedItem>, ServiceError> {
+        let own = visible_owned(viewer, access, named, EntityKind::Quest).into_iter();
         let own = own.map(|(user, id)| Quest::at(user, &id.recast::<QuestId>()));
-        let found = self.ground.at("quests_among", own).await?.into_iter().flatten();
-        Ok(found.map(|quest| Tagged::Quest(Box::new(quest))).collect())
+        let found = self.context.items_at("quests_among", own).await?.into_iter().flatten();
+        Ok(found.map(|quest| TaggedItem::Quest(Box::new(quest))).collect())
     }
 }
 
-impl Tagged {
-    /// What it is about, in a word each.
+impl TaggedItem {
     pub fn tags(&self) -> &[Tag] {
         match self {
             Self::User(user) => &user.tags,
@@ -168,7 +169,7 @@ impl Tagged {
         }
     }
 
-    fn place(&self) -> (EntityKind, SubjectId) {
+    fn key(&self) -> (EntityKind, SubjectId) {
         match self {
             Self::User(user) => (EntityKind::User, (&user.id).into()),
             Self::Group(group) => (EntityKind::Group, (&group.id).into()),
@@ -185,21 +186,21 @@ const fn is_tagged(entity: EntityKind) -> bool {
     matches!(entity, User | Group | Goal | Quest | Post | Offer)
 }
 
-/// The ids of one kind among what references name.
 fn ids<T: From<roundtable_model::Id>>(named: &[TagRef], kind: EntityKind) -> Vec<T> {
     let of_kind = named.iter().filter(|reference| reference.entity == kind);
     of_kind.map(|reference| reference.id.recast()).collect()
 }
 
-/// Goals or quests that the viewer may see, with whose they are: their own, and for admins everybody's
-/// who is there. A suspended account shows them to nobody but admins, as their services do.
-fn own<'a>(
+/// Returns the goals or quests that the viewer may see: their own and, for admins, those of all
+/// existing users. Suspended viewers see none.
+fn visible_owned<'a>(
     viewer: Option<&Caller>,
-    sight: &Sight,
+    access: &ViewerAccess,
     named: &'a [TagRef],
     kind: EntityKind,
 ) -> Vec<(&'a UserId, &'a SubjectId)> {
-    let Some((viewer, me)) = viewer.and_then(|it| Some((it, sight.person(&it.user_id)?))) else {
+    let Some((viewer, me)) = viewer.and_then(|it| Some((it, access.visible_user(&it.user_id)?)))
+    else {
         return Vec::new();
     };
     if me.status != UserStatus::Active {
@@ -208,17 +209,17 @@ fn own<'a>(
     let is_admin = viewer.roles.admin && me.roles.contains(&Role::Admin);
     let of_kind = named.iter().filter(|reference| reference.entity == kind);
     let owned = of_kind.filter_map(|it| Some((it.user_id.as_ref()?, &it.id)));
-    let is_seen = |user: &UserId| *user == me.id || (is_admin && sight.person(user).is_some());
-    owned.filter(|(user, _)| is_seen(user)).collect()
+    let is_visible =
+        |user: &UserId| *user == me.id || (is_admin && access.visible_user(user).is_some());
+    owned.filter(|(user, _)| is_visible(user)).collect()
 }
 
-/// Tags that people would take for the same have one reference, so they are one tag; refused when they
-/// are too many.
-pub(crate) fn distinct(tags: Vec<Tag>) -> Result<Vec<Tag>, Failure> {
+/// Removes equivalent spellings, which share a tag reference; refuses too many tags.
+pub(crate) fn distinct(tags: Vec<Tag>) -> Result<Vec<Tag>, ServiceError> {
     check_count("tags", tags.len(), TAGS_MAX)?;
     let mut distinct: Vec<Tag> = Vec::with_capacity(tags.len());
     for tag in tags {
-        if !distinct.iter().any(|known| known.same_as(&tag)) {
+        if !distinct.iter().any(|existing| existing.same_as(&tag)) {
             distinct.push(tag);
         }
     }

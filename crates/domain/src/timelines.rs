@@ -1,28 +1,27 @@
-//! What a person did and made, of all kinds, by time (R24): merged from one list for each kind.
+//! User timelines: everything a user did and created, by time (R24), merged from one list per kind.
 //!
-//! Every kind keeps its own rule about who sees it: goals, tasks, milestones and quests are for their
-//! owner and for admins, messages for whoever wrote them and is still in the room, and the rest for
-//! whoever may see the profile and the thing itself.
+//! Each kind has its own visibility. Goals, tasks, milestones and quests are for their owner and
+//! for admins; messages for their author, while still in the room; everything else for viewers who
+//! may see the profile and the object itself.
 
-mod seen;
+mod visible;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::User;
 use roundtable_model::table::Order;
 use roundtable_model::{EntityKind, Role, TimelineEntry, UserId};
 
-use self::seen::Looks;
+use self::visible::TimelineViewer;
 use crate::goals::may_see;
-use crate::{Caller, Failure, Ground, Page, PageInput, Roles, refusals};
+use crate::{Caller, Context, Page, PageInput, Roles, ServiceError, refusals};
 
-/// Entries looked at for one page, so that somebody who may see almost nothing does not read a whole
-/// life: then the page ends where it is, full or not.
-const LOOKED_ENTRIES_MAX: usize = 2_000;
-/// Entries read in one go at the most.
+/// Entries read for one page. A viewer who may see almost nothing must not read a whole timeline:
+/// at this limit the page ends, full or not.
+const SCANNED_ENTRIES_MAX: usize = 2_000;
 const READ_ENTRIES_MAX: usize = 100;
 
-/// The kinds that are for everybody who may see the profile.
-const SHOWN: [EntityKind; 6] = [
+/// The kinds visible to viewers who may see the profile.
+const PUBLIC_KINDS: [EntityKind; 6] = [
     EntityKind::User,
     EntityKind::Follow,
     EntityKind::Group,
@@ -30,32 +29,29 @@ const SHOWN: [EntityKind; 6] = [
     EntityKind::Comment,
     EntityKind::Like,
 ];
-/// Those that are for their owner and for admins.
-const OWNED: [EntityKind; 4] =
+/// The kinds visible to their owner and to admins.
+const OWNER_KINDS: [EntityKind; 4] =
     [EntityKind::Goal, EntityKind::Task, EntityKind::Milestone, EntityKind::Quest];
 
 refusals! {
-    /// Why a timeline was not shown.
     TimelineError {
-        NoSuchUser: NotFound = "there is no such person",
+        NoSuchUser: NotFound = "there is no such user",
     }
 }
 
-/// The timelines of everybody.
 #[derive(Clone, Debug)]
 pub struct Timelines {
-    ground: Ground,
+    context: Context,
 }
 
 #[boxed]
 impl Timelines {
-    /// The timelines on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// What a person did and made, as far as the viewer may see it: of all kinds, or of one. Tasks stand
-    /// at the time they are due.
+    /// Lists what a user did and created, of all kinds or of one, as far as the viewer may see it.
+    /// Tasks are listed at their due time.
     pub async fn of(
         &self,
         viewer: Option<&Caller>,
@@ -65,59 +61,61 @@ impl Timelines {
         page: &PageInput,
     ) -> Result<Page<TimelineEntry>, TimelineError> {
         let me = self.account_of(viewer).await?;
-        let viewer = viewer.map(|caller| in_office(caller, me.as_ref()));
+        let viewer = viewer.map(|caller| with_current_roles(caller, me.as_ref()));
         let viewer = viewer.as_ref();
-        let sight = self.ground.sight(viewer, [user], []).await?;
-        if !sight.sees_inside(user) {
+        let access = self.context.viewer_access(viewer, [user], []).await?;
+        if !access.can_see_inside_user(user) {
             return Err(TimelineError::NoSuchUser);
         }
         let mut kinds = self.kinds(viewer.zip(me.as_ref()), user).await?;
-        kinds.retain(|known| kind.is_none_or(|kind| kind == *known));
-        let looks = Looks { ground: &self.ground, viewer, user };
+        kinds.retain(|one| kind.is_none_or(|kind| kind == *one));
+        let timeline_viewer = TimelineViewer { context: &self.context, viewer, user };
         let wanted = page.size()?;
         let (mut items, mut after) = (Vec::with_capacity(wanted), page.after.clone());
-        // One more than a page, to know whether another one follows.
-        let (mut at_once, mut looked) = ((wanted + 1).min(READ_ENTRIES_MAX), 0);
+        // One more than a page, to know whether another page follows.
+        let (mut read_limit, mut scanned) = ((wanted + 1).min(READ_ENTRIES_MAX), 0);
         loop {
-            let timeline = self.ground.core().entity_timeline(user, &kinds).order(order);
-            let found = timeline.limit(at_once).after(after.take()).page().await?;
-            looked += found.entries.len();
+            let timeline = self.context.core().entity_timeline(user, &kinds).order(order);
+            let found = timeline.limit(read_limit).after(after.take()).page().await?;
+            scanned += found.entries.len();
             let (entries, cursors): (Vec<_>, Vec<_>) = found.entries.into_iter().unzip();
-            for (seen, cursor) in looks.seen(entries).await?.into_iter().zip(cursors) {
-                items.extend(seen.map(|entry| (entry, cursor)));
+            for (visible, cursor) in
+                timeline_viewer.visible(entries).await?.into_iter().zip(cursors)
+            {
+                items.extend(visible.map(|entry| (entry, cursor)));
             }
             if items.len() > wanted {
                 items.truncate(wanted);
                 let next = items.last().map(|(_, cursor)| cursor.clone());
                 return Ok(Page { items, next });
             }
-            if found.next.is_none() || looked >= LOOKED_ENTRIES_MAX {
+            if found.next.is_none() || scanned >= SCANNED_ENTRIES_MAX {
                 return Ok(Page { items, next: found.next });
             }
-            (after, at_once) = (found.next, READ_ENTRIES_MAX);
+            (after, read_limit) = (found.next, READ_ENTRIES_MAX);
         }
     }
 
-    /// The account of whoever looks, if it can be used: otherwise they see what everybody may.
-    async fn account_of(&self, viewer: Option<&Caller>) -> Result<Option<User>, Failure> {
+    /// Returns the viewer's account if it is active; otherwise the viewer counts as anonymous.
+    async fn account_of(&self, viewer: Option<&Caller>) -> Result<Option<User>, ServiceError> {
         let Some(caller) = viewer else { return Ok(None) };
-        match self.ground.reader(caller).await {
+        match self.context.authorize_read(caller).await {
             Ok(me) => Ok(Some(me)),
-            Err(Failure::Suspended | Failure::Unauthenticated) => Ok(None),
+            Err(ServiceError::Suspended | ServiceError::Unauthenticated) => Ok(None),
             Err(failure) => Err(failure),
         }
     }
 
-    /// The kinds that this viewer may see any of.
+    /// The kinds of which this viewer may see entries.
     async fn kinds(
         &self,
         viewer: Option<(&Caller, &User)>,
         user: &UserId,
-    ) -> Result<Vec<EntityKind>, Failure> {
-        let mut kinds = SHOWN.to_vec();
+    ) -> Result<Vec<EntityKind>, ServiceError> {
+        let mut kinds = PUBLIC_KINDS.to_vec();
         let Some((caller, me)) = viewer else { return Ok(kinds) };
-        if may_see(&self.ground, caller, me, user).await? {
-            kinds.extend(OWNED);
+        if may_see(&self.context, caller, me, user).await? {
+            kinds.extend(OWNER_KINDS);
         }
         if me.id == *user {
             kinds.push(EntityKind::Message);
@@ -126,8 +124,8 @@ impl Timelines {
     }
 }
 
-/// The caller with those roles only that the profile still has, whatever their token says.
-fn in_office(caller: &Caller, me: Option<&User>) -> Caller {
+/// Returns the caller with only those roles that the profile still has; a token may claim others.
+fn with_current_roles(caller: &Caller, me: Option<&User>) -> Caller {
     let has = |role, claimed| claimed && me.is_some_and(|me| me.roles.contains(&role));
     let roles = Roles {
         moderator: has(Role::Moderator, caller.roles.moderator),

@@ -1,4 +1,4 @@
-//! Batches: what DynamoDB leaves unprocessed is sent again, with growing pauses.
+//! Batches. Items that DynamoDB leaves unprocessed are sent again, with backoff.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use aws_sdk_dynamodb::types::{
     DeleteRequest, KeysAndAttributes, PutRequest, ReturnConsumedCapacity, WriteRequest,
 };
 use roundtable_table::{
-    BatchGet, BatchWrite, Capacity, Error, FoundMany, Item, Key, Result, TableDefinition,
+    BatchGet, BatchWrite, Capacity, Error, GetManyOutput, Item, Key, Result, TableDefinition,
 };
 
-use crate::errors::{refusal, unbuilt};
+use crate::errors::{build_error, to_error};
+use crate::read_projection::ReadProjection;
 use crate::reads::projected;
-use crate::retry::{is_passing, once};
+use crate::retry::{is_transient, send_once};
 use crate::values::{from_wire, key_to_wire, to_wire};
-use crate::view::View;
 use crate::{Dynamo, cost};
 
 impl Dynamo {
@@ -21,9 +21,9 @@ impl Dynamo {
         &self,
         table: &TableDefinition,
         batch: BatchGet,
-    ) -> Result<FoundMany> {
-        let view = View::new(table, None, &batch.projection, true);
-        let (projection, names) = projected(&view);
+    ) -> Result<GetManyOutput> {
+        let read_projection = ReadProjection::new(table, None, &batch.projection, true);
+        let (projection, names) = projected(&read_projection);
         let mut left = Some(
             KeysAndAttributes::builder()
                 .set_keys(Some(batch.keys.iter().map(|key| key_to_wire(&table.key, key)).collect()))
@@ -31,7 +31,7 @@ impl Dynamo {
                 .set_projection_expression(projection)
                 .set_expression_attribute_names(names)
                 .build()
-                .map_err(unbuilt)?,
+                .map_err(build_error)?,
         );
         let mut found: HashMap<Key, Item> = HashMap::new();
         let mut capacity = Capacity::ZERO;
@@ -42,17 +42,17 @@ impl Dynamo {
                 .batch_get_item()
                 .request_items(&table.name, keys)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            let answer = backoff.send(is_passing, || once!(request)).await;
-            let answer = answer.map_err(|error| refusal(&error, &table.name))?;
-            capacity += cost::read(answer.consumed_capacity.iter().flatten());
-            let mut responses = answer.responses.unwrap_or_default();
+            let response = backoff.send(is_transient, || send_once!(request)).await;
+            let response = response.map_err(|error| to_error(&error, &table.name))?;
+            capacity += cost::read(response.consumed_capacity.iter().flatten());
+            let mut responses = response.responses.unwrap_or_default();
             for wire in responses.remove(&table.name).unwrap_or_default() {
                 let item = from_wire(wire)?;
                 if let Some(key) = table.key.read(&item) {
                     found.insert(key, item);
                 }
             }
-            left = answer.unprocessed_keys.and_then(|mut tables| tables.remove(&table.name));
+            left = response.unprocessed_keys.and_then(|mut tables| tables.remove(&table.name));
             if left.is_some() && !backoff.pause().await {
                 return Err(unprocessed("reads"));
             }
@@ -60,9 +60,9 @@ impl Dynamo {
         let now = self.now_seconds();
         let items = batch.keys.iter().map(|key| {
             let item = found.remove(key).filter(|item| !table.is_expired(item, now))?;
-            Some(view.show(item))
+            Some(read_projection.apply(item))
         });
-        Ok(FoundMany { items: items.collect(), capacity })
+        Ok(GetManyOutput { items: items.collect(), capacity })
     }
 
     pub(crate) async fn write_batch(
@@ -80,10 +80,10 @@ impl Dynamo {
                 .batch_write_item()
                 .request_items(&table.name, requests)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            let answer = backoff.send(is_passing, || once!(request)).await;
-            let answer = answer.map_err(|error| refusal(&error, &table.name))?;
-            capacity += cost::write(answer.consumed_capacity.iter().flatten());
-            left = answer.unprocessed_items.and_then(|mut tables| tables.remove(&table.name));
+            let response = backoff.send(is_transient, || send_once!(request)).await;
+            let response = response.map_err(|error| to_error(&error, &table.name))?;
+            capacity += cost::write(response.consumed_capacity.iter().flatten());
+            left = response.unprocessed_items.and_then(|mut tables| tables.remove(&table.name));
             left = left.filter(|requests| !requests.is_empty());
             if left.is_some() && !backoff.pause().await {
                 return Err(unprocessed("writes"));
@@ -102,11 +102,11 @@ fn to_request(table: &TableDefinition, write: &BatchWrite) -> Result<WriteReques
     Ok(match write {
         BatchWrite::Put(item) => {
             let put = PutRequest::builder().set_item(Some(to_wire(item)));
-            request.put_request(put.build().map_err(unbuilt)?)
+            request.put_request(put.build().map_err(build_error)?)
         }
         BatchWrite::Delete(key) => {
             let delete = DeleteRequest::builder().set_key(Some(key_to_wire(&table.key, key)));
-            request.delete_request(delete.build().map_err(unbuilt)?)
+            request.delete_request(delete.build().map_err(build_error)?)
         }
     }
     .build())

@@ -1,4 +1,4 @@
-//! How to reach DynamoDB: region, endpoint, credentials, patience and time. Reads no files of ours.
+//! The configuration of a DynamoDB connection: region, endpoint, credentials, retries and clock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,85 +10,78 @@ use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::config::{Credentials as FixedCredentials, SharedCredentialsProvider};
 use roundtable_table::{Clock, SystemClock};
 
-/// How to reach DynamoDB.
+/// The configuration of a DynamoDB connection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// The AWS region; `None` leaves it to the environment.
+    /// The AWS region; `None` takes it from the environment.
     pub region: Option<String>,
-    /// The address of a server other than Amazon's, for instance DynamoDB Local.
+    /// URL of a server other than Amazon's, for instance DynamoDB Local.
     pub endpoint: Option<String>,
-    /// Who asks.
     pub credentials: Credentials,
-    /// How patient to be.
-    pub retries: Retries,
-    /// What time it is, for expiry.
+    pub retries: RetryPolicy,
+    /// Decides which items are expired.
     pub clock: Arc<dyn Clock>,
-    /// How long a table may take to be made or taken away.
-    pub table_wait: Duration,
-    /// How long to pause between two looks at a shard that has nothing new. DynamoDB serves five
-    /// looks a second at one shard, to all its readers together.
-    pub stream_poll: Duration,
+    /// Longest wait for a table to be created or deleted.
+    pub table_timeout: Duration,
+    /// Pause between two reads of a shard without new changes. DynamoDB allows five reads per second
+    /// of one shard, for all its readers together.
+    pub stream_poll_interval: Duration,
 }
 
-/// Who asks.
 #[derive(Clone)]
 pub enum Credentials {
-    /// Whoever the environment says: variables, profiles, single sign-on, web identity, containers
-    /// or the instance, as the AWS tools look for it.
+    /// From the environment, as the AWS tools find them: variables, profiles, single sign-on, web
+    /// identity, containers or the instance.
     Environment(Box<Environment>),
-    /// The holder of these keys.
     Fixed {
-        /// The access key's id.
         access_key: String,
-        /// The access key's secret.
         secret_key: String,
-        /// The token of a session, for temporary keys.
+        /// Session token, for temporary keys.
         session_token: Option<String>,
     },
 }
 
-/// What the environment says about AWS; made by [`Config::from_env`].
+/// The AWS settings of the environment, loaded by [`Config::from_env`].
 #[derive(Clone)]
 pub struct Environment(SdkConfig);
 
-/// How patient to be with throttling, failures and conflicts.
+/// The retry policy for throttling, failures and conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retries {
-    /// How often to send one request in all.
+pub struct RetryPolicy {
+    /// Total number of attempts.
     pub attempts_max: u32,
-    /// The longest first pause; each further one may be twice as long.
+    /// Upper bound of the first pause; it doubles with each attempt.
     pub delay_first: Duration,
-    /// The longest pause.
+    /// Upper bound of all pauses.
     pub delay_max: Duration,
-    /// How long one try may take.
-    pub attempt_wait: Duration,
+    pub attempt_timeout: Duration,
 }
 
-impl Default for Retries {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             attempts_max: 8,
             delay_first: Duration::from_millis(50),
             delay_max: Duration::from_secs(5),
-            attempt_wait: Duration::from_secs(10),
+            attempt_timeout: Duration::from_secs(10),
         }
     }
 }
 
-/// The SDK's defaults as of this date, so that an upgrade changes none of them silently.
+/// Pins the SDK's defaults, so that an upgrade does not change them silently.
 fn behavior() -> BehaviorVersion {
     BehaviorVersion::v2026_01_12()
 }
 
 impl Config {
-    /// What the environment says: region, endpoint and credentials as the AWS tools find them.
+    /// Loads region, endpoint and credentials from the environment, as the AWS tools do.
     pub async fn from_env() -> Self {
         let found = aws_config::defaults(behavior()).load().await;
         Self::with(Credentials::Environment(Box::new(Environment(found))))
     }
 
-    /// A server on this machine, such as DynamoDB Local, that takes any credentials.
+    /// A server on this machine that accepts any credentials, such as DynamoDB Local.
     pub fn local(endpoint: impl Into<String>) -> Self {
         let credentials = Credentials::Fixed {
             access_key: String::from("local"),
@@ -98,7 +91,7 @@ impl Config {
         Self {
             region: Some(String::from("us-east-1")),
             endpoint: Some(endpoint.into()),
-            stream_poll: Duration::from_millis(20),
+            stream_poll_interval: Duration::from_millis(20),
             ..Self::with(credentials)
         }
     }
@@ -109,33 +102,29 @@ impl Config {
             region: None,
             endpoint: None,
             credentials,
-            retries: Retries::default(),
+            retries: RetryPolicy::default(),
             clock: Arc::new(SystemClock),
-            table_wait: Duration::from_mins(5),
-            stream_poll: Duration::from_millis(250),
+            table_timeout: Duration::from_mins(5),
+            stream_poll_interval: Duration::from_millis(250),
         }
     }
 
-    /// This configuration in another region.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.region = Some(region.into());
         self
     }
 
-    /// This configuration with another server.
     pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
         self.endpoint = Some(endpoint.into());
         self
     }
 
-    /// This configuration with another clock.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// This configuration with other patience.
-    pub const fn retries(mut self, retries: Retries) -> Self {
+    pub const fn retries(mut self, retries: RetryPolicy) -> Self {
         self.retries = retries;
         self
     }
@@ -160,8 +149,9 @@ impl Config {
             .with_max_attempts(self.retries.attempts_max.max(1))
             .with_initial_backoff(self.retries.delay_first)
             .with_max_backoff(self.retries.delay_max);
-        let timeouts =
-            TimeoutConfig::builder().operation_attempt_timeout(self.retries.attempt_wait).build();
+        let timeouts = TimeoutConfig::builder()
+            .operation_attempt_timeout(self.retries.attempt_timeout)
+            .build();
         let mut sdk = base.retry_config(retries).timeout_config(timeouts);
         if let Some(region) = &self.region {
             sdk.set_region(Region::new(region.clone()));
@@ -173,7 +163,7 @@ impl Config {
     }
 }
 
-// Keys are secrets, and the SDK's own structures say more than a log needs.
+// Keys are secrets, and the SDK's own output is too long for a log.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

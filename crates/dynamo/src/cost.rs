@@ -1,9 +1,9 @@
-//! What DynamoDB says an operation consumed, in the contract's units.
+//! Converts DynamoDB's consumed capacity to the contract's units.
 
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 use roundtable_table::Capacity;
 
-/// What a read consumed; nothing where the server does not say.
+/// Returns the capacity of a read; zero if the server does not report it.
 pub(crate) fn read<'a>(consumed: impl IntoIterator<Item = &'a ConsumedCapacity>) -> Capacity {
     sum(consumed, |consumed| Capacity {
         read_halves: whole(consumed.capacity_units.unwrap_or(0.0) * 2.0),
@@ -11,7 +11,7 @@ pub(crate) fn read<'a>(consumed: impl IntoIterator<Item = &'a ConsumedCapacity>)
     })
 }
 
-/// What a write consumed; a repeated transaction is answered at the price of a read.
+/// Returns the capacity of a write; a repeated transaction costs a read.
 pub(crate) fn write<'a>(consumed: impl IntoIterator<Item = &'a ConsumedCapacity>) -> Capacity {
     sum(consumed, |consumed| match (consumed.read_capacity_units, consumed.write_capacity_units) {
         (None, None) => {
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_units_of_reads_and_whole_units_of_writes() {
+    fn reads_count_in_half_units_and_writes_in_whole_ones() {
         let consumed = |units| ConsumedCapacity::builder().capacity_units(units).build();
         assert_eq!(read(&[consumed(0.5), consumed(2.0)]).read_halves, 5);
         assert_eq!(write(&[consumed(3.0)]), Capacity { read_halves: 0, write_units: 3 });

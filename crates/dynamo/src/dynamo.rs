@@ -1,4 +1,4 @@
-//! The backend itself: two clients, a clock, and what is remembered between calls.
+//! The backend: two clients, its configuration, and the caches kept between calls.
 
 use std::fmt;
 
@@ -6,35 +6,35 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodbstreams::Client as StreamClient;
 use roundtable_table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Found, FoundMany, Get, Merge,
-    Page, Put, Query, Result, Scan, Shard, StreamPage, StreamRead, TableDefinition, TableGet,
-    Transaction, Update, Written,
+    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, GetManyOutput, GetOutput,
+    ItemPage, Merge, Put, Query, Result, Scan, ShardInfo, StreamPage, StreamRead, TableDefinition,
+    TableGet, Transaction, Update, WriteOutput,
 };
 
 use crate::Config;
-use crate::retry::Backoff;
-use crate::streams::StreamMemory;
-use crate::transactions::TokenMemory;
+use crate::retry::RequestBackoff;
+use crate::streams::StreamCache;
+use crate::transactions::TokenCache;
 
-/// The table contract over DynamoDB's API.
+/// A [`Backend`] over DynamoDB's API.
 pub struct Dynamo {
     pub(crate) client: Client,
     pub(crate) stream_client: StreamClient,
     pub(crate) config: Config,
-    pub(crate) streams: StreamMemory,
-    pub(crate) tokens: TokenMemory,
+    pub(crate) streams: StreamCache,
+    pub(crate) tokens: TokenCache,
 }
 
 impl Dynamo {
-    /// A backend over the server that `config` names; the first request connects.
+    /// A backend on the server that `config` names; the first request connects.
     pub fn connect(config: Config) -> Self {
         let sdk = config.sdk();
         Self {
             client: Client::new(&sdk),
             stream_client: StreamClient::new(&sdk),
             config,
-            streams: StreamMemory::default(),
-            tokens: TokenMemory::default(),
+            streams: StreamCache::default(),
+            tokens: TokenCache::default(),
         }
     }
 
@@ -42,8 +42,8 @@ impl Dynamo {
         self.config.clock.now_seconds()
     }
 
-    pub(crate) const fn backoff(&self) -> Backoff {
-        Backoff::new(self.config.retries)
+    pub(crate) const fn backoff(&self) -> RequestBackoff {
+        RequestBackoff::new(self.config.retries)
     }
 }
 
@@ -56,7 +56,11 @@ impl fmt::Debug for Dynamo {
 #[async_trait]
 impl Backend for Dynamo {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { strong_index_reads: false, one_process: false, transaction_conflicts: true }
+        Capabilities {
+            strong_index_reads: false,
+            single_process: false,
+            transaction_conflicts: true,
+        }
     }
 
     async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
@@ -75,27 +79,27 @@ impl Backend for Dynamo {
         self.drop_table(name).await
     }
 
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
+    async fn get(&self, table: &TableDefinition, get: Get) -> Result<GetOutput> {
         self.read_one(table, get).await
     }
 
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
+    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<GetManyOutput> {
         self.read_batch(table, batch).await
     }
 
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        self.read_together(gets).await
+    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<GetManyOutput> {
+        self.read_transaction(gets).await
     }
 
-    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
+    async fn put(&self, table: &TableDefinition, put: Put) -> Result<WriteOutput> {
         self.write_put(table, &put).await
     }
 
-    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<WriteOutput> {
         self.write_update(table, &update).await
     }
 
-    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
+    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<WriteOutput> {
         self.write_delete(table, delete).await
     }
 
@@ -108,22 +112,22 @@ impl Backend for Dynamo {
     }
 
     async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
-        self.write_together(transaction).await
+        self.write_transaction(transaction).await
     }
 
-    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<ItemPage> {
         self.query_page(table, &query).await
     }
 
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
+    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<ItemPage> {
         self.scan_page(table, &scan).await
     }
 
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
+    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage> {
         self.merge_page(table, &merge).await
     }
 
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
+    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>> {
         self.shards_of(table).await
     }
 

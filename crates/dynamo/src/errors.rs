@@ -1,4 +1,4 @@
-//! The SDK's errors in the contract's words, told apart by code and never by English text.
+//! Maps the SDK's errors to the contract's, by code and never by English text.
 
 use std::error::Error as StdError;
 use std::fmt::Debug;
@@ -10,7 +10,6 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
 use roundtable_table::{Error, Invalid};
 
-/// The codes this backend acts on.
 pub(crate) mod code {
     pub(crate) const TABLE_MISSING: &str = "ResourceNotFoundException";
     pub(crate) const TABLE_IN_USE: &str = "ResourceInUseException";
@@ -25,22 +24,21 @@ pub(crate) mod code {
     pub(crate) const TRIMMED: &str = "TrimmedDataAccessException";
 }
 
-/// The code of a service error.
 pub(crate) fn code_of<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> Option<&str> {
     error.as_service_error().and_then(ProvideErrorMetadata::code)
 }
 
-/// The contract's error for one that needs no closer look.
-pub(crate) fn refusal<E, R>(error: &SdkError<E, R>, table: &str) -> Error
+/// Maps an error that needs no special handling.
+pub(crate) fn to_error<E, R>(error: &SdkError<E, R>, table: &str) -> Error
 where
     E: ProvideErrorMetadata + StdError + 'static,
     R: Debug,
 {
     let detail = || DisplayErrorContext(error).to_string();
     match code_of(error) {
-        Some(code::TABLE_MISSING) => Error::TableMissing { table: table.to_owned() },
+        Some(code::TABLE_MISSING) => Error::TableNotFound { table: table.to_owned() },
         Some(code::TOKEN_MISMATCH) => Error::TokenReused,
-        Some(code::VALIDATION) => Invalid::Refused { detail: message(error) }.into(),
+        Some(code::VALIDATION) => Invalid::Rejected { detail: message(error) }.into(),
         Some(code) => Error::Unavailable { detail: format!("{code}: {}", message(error)) },
         None => match error {
             SdkError::ConstructionFailure(_) => Error::Unexpected { detail: detail() },
@@ -54,17 +52,16 @@ fn message<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> String {
     message.unwrap_or("no reason given").to_owned()
 }
 
-/// A request that lacks a part the SDK demands: a fault of this crate.
+/// Maps the error for a request that lacks a required part, which is a bug in this crate.
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-pub(crate) fn unbuilt(error: BuildError) -> Error {
+pub(crate) fn build_error(error: BuildError) -> Error {
     Error::Unexpected { detail: error.to_string() }
 }
 
-/// The errors of single writes.
 pub(crate) trait WriteError:
     ProvideErrorMetadata + StdError + Send + Sync + 'static
 {
-    /// What is known when the condition did not hold: the item there was, if it was asked for.
+    /// Returns the failed condition check, with the existing item if it was requested.
     fn condition_failed(&self) -> Option<&ConditionalCheckFailedException>;
 }
 

@@ -1,17 +1,17 @@
-//! Expired items, hidden before DynamoDB sweeps them: it may take days, and the contract says that
-//! they are gone from the second of their ttl on.
+//! Hides expired items before DynamoDB sweeps them, which may take days. In the contract they are gone
+//! from the second of their ttl on.
 
 use roundtable_table::{Condition, Item, TableDefinition, attribute};
 
-/// Past its time at `now`; `None` for tables whose items never are. A ttl that is no number, or
-/// negative, never comes; one with a fraction comes at the next whole second.
+/// Returns the condition that an item is expired; `None` for tables without a ttl. An item whose ttl is
+/// negative or not a number never expires; one with a fraction expires at the next whole second.
 pub(crate) fn expired(table: &TableDefinition, now_seconds: u64) -> Option<Condition> {
     let ttl = table.ttl.as_deref()?;
     Some(attribute(ttl).between(0, now_seconds))
 }
 
-/// `condition` as DynamoDB must see it, so that an expired item counts as absent.
-pub(crate) fn guarded(
+/// Extends `condition` so that an expired item counts as absent.
+pub(crate) fn hide_expired(
     table: &TableDefinition,
     condition: Option<&Condition>,
     now_seconds: u64,
@@ -24,9 +24,9 @@ pub(crate) fn guarded(
     })
 }
 
-/// The same for a put or update, which must find no expired item, whatever its condition: it begins
-/// anew where there was one, and the old one goes first.
-pub(crate) fn guarded_anew(
+/// Extends the condition of a put or update so that it fails on an expired item, which must be deleted
+/// first.
+pub(crate) fn require_unexpired(
     table: &TableDefinition,
     condition: Option<&Condition>,
     now_seconds: u64,
@@ -38,7 +38,6 @@ pub(crate) fn guarded_anew(
     }
 }
 
-/// The item, unless it has expired.
 pub(crate) fn live(table: &TableDefinition, item: Item, now_seconds: u64) -> Option<Item> {
     (!table.is_expired(&item, now_seconds)).then_some(item)
 }
@@ -48,9 +47,9 @@ mod tests {
     use super::*;
     use roundtable_table::{KeyDefinition, Number, exists, item, not_exists};
 
-    /// A guarded condition must say of every item what the bare one says of what can be seen.
+    /// The extended condition must hold for an item exactly if the original one holds for its visible part.
     #[test]
-    fn a_guarded_condition_takes_an_expired_item_for_absent() {
+    fn an_extended_condition_treats_an_expired_item_as_absent() {
         let table = TableDefinition::new("t", KeyDefinition::partition("p")).with_ttl("ttl");
         let now = 100;
         let items = [
@@ -73,21 +72,21 @@ mod tests {
             exists("p").negate(),
         ];
         for condition in &conditions {
-            let seen = guarded(&table, Some(condition), now).unwrap();
-            assert_eq!(seen.holds(None), condition.holds(None), "{condition:?} of nothing");
+            let extended = hide_expired(&table, Some(condition), now).unwrap();
+            assert_eq!(extended.holds(None), condition.holds(None), "{condition:?} of nothing");
             for item in &items {
                 let visible = live(&table, item.clone(), now);
                 let expected = condition.holds(visible.as_ref());
-                assert_eq!(seen.holds(Some(item)), expected, "{condition:?} of {item:?}");
+                assert_eq!(extended.holds(Some(item)), expected, "{condition:?} of {item:?}");
             }
         }
     }
 
     #[test]
-    fn tables_without_expiry_need_no_guard() {
+    fn conditions_of_tables_without_expiry_are_unchanged() {
         let table = TableDefinition::new("t", KeyDefinition::partition("p"));
-        assert_eq!(guarded(&table, Some(&exists("a")), 1), Some(exists("a")));
-        assert_eq!(guarded_anew(&table, None, 1), None);
-        assert_eq!(guarded(&table.with_ttl("t"), None, 1), None);
+        assert_eq!(hide_expired(&table, Some(&exists("a")), 1), Some(exists("a")));
+        assert_eq!(require_unexpired(&table, None, 1), None);
+        assert_eq!(hide_expired(&table.with_ttl("t"), None, 1), None);
     }
 }

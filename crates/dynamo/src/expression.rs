@@ -1,18 +1,18 @@
-//! Renders the trees of the contract as DynamoDB's expressions, with every name and value behind a
-//! placeholder, each once. Sends nothing.
+//! Renders conditions, updates and projections as DynamoDB expressions. Every name and value becomes a
+//! placeholder, shared by its occurrences.
 
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use roundtable_table::{
-    Action, Comparison, Condition, KeyDefinition, Operand, Path, Scalar, SortRange, Step, Term,
-    Value,
+    Comparison, Condition, KeyDefinition, Operand, Path, PathStep, Scalar, SortRange, Term,
+    UpdateAction, Value,
 };
 
 use crate::values::{scalar_to_value, value_to_wire};
 
-/// An attribute no item of ours has, for expressions that must name one.
-const NOTHING: &str = "roundtable:nothing";
+/// An attribute that no item has, for expressions that must name one.
+const ABSENT: &str = "roundtable:nothing";
 
 /// The names and values of one request's expressions.
 #[derive(Debug, Default)]
@@ -21,14 +21,12 @@ pub(crate) struct Expressions {
     values: Vec<Value>,
 }
 
-/// A condition rendered, and how loosely its outermost operator binds.
+/// A rendered condition, by the precedence of its outermost operator.
 #[derive(Debug, PartialEq, Eq)]
 enum Rendered {
-    /// One comparison, function or negation.
+    /// A comparison, function or negation.
     Tight(String),
-    /// Joined by AND.
     And(String),
-    /// Joined by OR.
     Or(String),
 }
 
@@ -41,37 +39,39 @@ impl Rendered {
 }
 
 impl Expressions {
-    /// A condition; `None` when it always holds.
+    /// Renders a condition; `None` if it always holds.
     pub(crate) fn condition(&mut self, condition: &Condition) -> Option<String> {
-        match decided(condition) {
+        match constant_result(condition) {
             None => Some(self.render(condition).text()),
             Some(true) => None,
             Some(false) => {
-                let nothing = self.name(NOTHING);
-                Some(format!("attribute_exists({nothing}) AND attribute_not_exists({nothing})"))
+                let absent = self.name(ABSENT);
+                Some(format!("attribute_exists({absent}) AND attribute_not_exists({absent})"))
             }
         }
     }
 
-    /// A condition that is needed even when it always holds.
-    pub(crate) fn demanded(&mut self, condition: &Condition) -> String {
+    /// Renders a condition, even one that always holds.
+    pub(crate) fn required_condition(&mut self, condition: &Condition) -> String {
         self.condition(condition).unwrap_or_else(|| {
-            let nothing = self.name(NOTHING);
-            format!("attribute_not_exists({nothing})")
+            let absent = self.name(ABSENT);
+            format!("attribute_not_exists({absent})")
         })
     }
 
-    /// The actions of an update; without any, one that does nothing, as a transaction needs it.
-    pub(crate) fn update(&mut self, actions: &[Action]) -> String {
+    /// Renders the actions of an update; without any, one without effect, which a transaction needs.
+    pub(crate) fn update(&mut self, actions: &[UpdateAction]) -> String {
         let mut clauses: [(&str, Vec<String>); 4] =
             [("SET", vec![]), ("REMOVE", vec![]), ("ADD", vec![]), ("DELETE", vec![])];
         for action in actions {
             let path = self.path(action.path());
             let (clause, text) = match action {
-                Action::Set(_, term) => ("SET", format!("{path} = {}", self.term(term))),
-                Action::Remove(_) => ("REMOVE", path),
-                Action::Add(_, value) => ("ADD", format!("{path} {}", self.value(value.clone()))),
-                Action::Subtract(_, value) => {
+                UpdateAction::Set(_, term) => ("SET", format!("{path} = {}", self.term(term))),
+                UpdateAction::Remove(_) => ("REMOVE", path),
+                UpdateAction::Add(_, value) => {
+                    ("ADD", format!("{path} {}", self.value(value.clone())))
+                }
+                UpdateAction::Subtract(_, value) => {
                     ("DELETE", format!("{path} {}", self.value(value.clone())))
                 }
             };
@@ -85,18 +85,18 @@ impl Expressions {
             .map(|(clause, texts)| format!("{clause} {}", texts.join(", ")))
             .collect();
         if written.is_empty() {
-            return format!("REMOVE {}", self.name(NOTHING));
+            return format!("REMOVE {}", self.name(ABSENT));
         }
         written.join(" ")
     }
 
-    /// The parts of an item to return; `None` for all.
+    /// Renders the paths to return; `None` for whole items.
     pub(crate) fn projection(&mut self, paths: &[Path]) -> Option<String> {
         let rendered: Vec<String> = paths.iter().map(|path| self.path(path)).collect();
         (!rendered.is_empty()).then(|| rendered.join(", "))
     }
 
-    /// Which partition, and which of its sort keys.
+    /// Renders the key condition of a query.
     pub(crate) fn key_condition(
         &mut self,
         key: &KeyDefinition,
@@ -127,14 +127,13 @@ impl Expressions {
         format!("{equal} AND {within}")
     }
 
-    /// The names behind the placeholders; DynamoDB wants none rather than an empty map.
+    /// Returns the names of the placeholders; `None` if empty, because DynamoDB rejects an empty map.
     pub(crate) fn names(&self) -> Option<HashMap<String, String>> {
         let names = self.names.iter().enumerate();
         (!self.names.is_empty())
             .then(|| names.map(|(at, name)| (format!("#{at}"), name.clone())).collect())
     }
 
-    /// The values behind the placeholders.
     pub(crate) fn values(&self) -> Option<HashMap<String, AttributeValue>> {
         let values = self.values.iter().enumerate();
         (!self.values.is_empty())
@@ -142,7 +141,7 @@ impl Expressions {
     }
 
     fn name(&mut self, name: &str) -> String {
-        let at = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+        let at = self.names.iter().position(|existing| existing == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
             self.names.len() - 1
         });
@@ -150,7 +149,7 @@ impl Expressions {
     }
 
     fn value(&mut self, value: Value) -> String {
-        let at = self.values.iter().position(|known| *known == value).unwrap_or_else(|| {
+        let at = self.values.iter().position(|existing| *existing == value).unwrap_or_else(|| {
             self.values.push(value);
             self.values.len() - 1
         });
@@ -164,8 +163,8 @@ impl Expressions {
     fn path(&mut self, path: &Path) -> String {
         let start = self.name(path.name());
         path.steps().iter().fold(start, |text, step| match step {
-            Step::Field(name) => format!("{text}.{}", self.name(name)),
-            Step::Index(index) => format!("{text}[{index}]"),
+            PathStep::Field(name) => format!("{text}.{}", self.name(name)),
+            PathStep::Index(index) => format!("{text}[{index}]"),
         })
     }
 
@@ -226,9 +225,9 @@ impl Expressions {
         })
     }
 
-    /// Joins by AND or OR. Parentheses stand only where they are needed: DynamoDB refuses others.
+    /// Joins by AND or OR. Adds parentheses only where needed: DynamoDB rejects redundant ones.
     fn join(&mut self, conditions: &[Condition], all: bool) -> Rendered {
-        let open = conditions.iter().filter(|condition| decided(condition).is_none());
+        let open = conditions.iter().filter(|condition| constant_result(condition).is_none());
         let parts: Vec<Rendered> = open.map(|condition| self.render(condition)).collect();
         let parts = match <[Rendered; 1]>::try_from(parts) {
             Ok([only]) => return only,
@@ -256,35 +255,35 @@ const fn sign(comparison: Comparison) -> &'static str {
     }
 }
 
-/// What a condition comes to whatever the item is. Asked before anything is rendered: DynamoDB
-/// refuses names and values that no expression uses, and comparisons of constants only.
-fn decided(condition: &Condition) -> Option<bool> {
+/// Returns the result of a condition that is the same for every item. Evaluated before rendering:
+/// DynamoDB rejects unused names and values, and comparisons of constants only.
+fn constant_result(condition: &Condition) -> Option<bool> {
     let constant = |operand: &Operand| matches!(operand, Operand::Value(_));
     let constants = match condition {
         Condition::Compare(left, _, right) => constant(left) && constant(right),
         Condition::Between(operand, low, high) => [operand, low, high].into_iter().all(constant),
         Condition::In(operand, others) => constant(operand) && others.iter().all(constant),
-        Condition::Not(inner) => return decided(inner).map(|known| !known),
-        Condition::All(inner) => return decided_together(inner, true),
-        Condition::Any(inner) => return decided_together(inner, false),
+        Condition::Not(inner) => return constant_result(inner).map(|result| !result),
+        Condition::All(inner) => return joined_constant_result(inner, true),
+        Condition::Any(inner) => return joined_constant_result(inner, false),
         _ => false,
     };
     constants.then(|| condition.holds(None))
 }
 
-/// The same of conditions joined: one that is not `neutral` decides all of them.
-fn decided_together(conditions: &[Condition], neutral: bool) -> Option<bool> {
-    let known: Vec<Option<bool>> = conditions.iter().map(decided).collect();
-    if known.contains(&Some(!neutral)) {
+/// Same as [`constant_result`] for joined conditions: one that is not `neutral` decides all of them.
+fn joined_constant_result(conditions: &[Condition], neutral: bool) -> Option<bool> {
+    let results: Vec<Option<bool>> = conditions.iter().map(constant_result).collect();
+    if results.contains(&Some(!neutral)) {
         return Some(!neutral);
     }
-    known.iter().all(|known| *known == Some(neutral)).then_some(neutral)
+    results.iter().all(|result| *result == Some(neutral)).then_some(neutral)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roundtable_table::{Kind, Update, attribute, exists, not_exists, size_of};
+    use roundtable_table::{Update, ValueKind, attribute, exists, not_exists, size_of};
 
     fn rendered(condition: &Condition) -> (Option<String>, Expressions) {
         let mut expressions = Expressions::default();
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_values_stand_behind_placeholders_once() {
+    fn equal_names_and_values_share_a_placeholder() {
         let condition = attribute("a").eq(1).and(attribute("b").ne(1)).and(exists("a"));
         let (text, expressions) = rendered(&condition);
         assert_eq!(text.unwrap(), "#0 = :0 AND #1 <> :0 AND attribute_exists(#0)");
@@ -308,13 +307,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_named_means_no_maps() {
+    fn expressions_without_placeholders_have_no_maps() {
         let expressions = Expressions::default();
         assert!(expressions.names().is_none() && expressions.values().is_none());
     }
 
     #[test]
-    fn parentheses_stand_only_where_needed() {
+    fn parentheses_are_added_only_where_needed() {
         let either = attribute("a").eq(1).or(attribute("b").eq(2));
         let both = either.clone().and(exists("c"));
         // `and` on an Any makes a pair; a condition of one part is that part.
@@ -328,13 +327,13 @@ mod tests {
     }
 
     #[test]
-    fn paths_functions_and_ranges() {
+    fn paths_functions_and_ranges_are_rendered() {
         let path = Path::new("a.b").field("c").index(3);
         assert_eq!(text(&not_exists(path.clone())), "attribute_not_exists(#0.#1[3])");
         assert_eq!(text(&size_of("a").gt(3)), "size(#0) > :0");
         assert_eq!(text(&attribute("a").between(1, 2)), "#0 BETWEEN :0 AND :1");
         assert_eq!(text(&attribute("a").one_of([1, 2])), "#0 IN (:0, :1)");
-        let is_a = Condition::IsA("a".into(), Kind::Ns);
+        let is_a = Condition::IsA("a".into(), ValueKind::Ns);
         assert_eq!(text(&is_a), "attribute_type(#0, :0)");
         let begins = Condition::BeginsWith("a".into(), "x".into());
         assert_eq!(text(&begins), "begins_with(#0, :0)");
@@ -343,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_item_can_change_is_decided_here() {
+    fn conditions_that_do_not_depend_on_the_item_are_evaluated_here() {
         let always = [
             Condition::All(vec![]),
             Condition::Any(vec![]).negate(),
@@ -366,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_gather_their_clauses() {
+    fn actions_are_grouped_into_clauses() {
         let update = Update::new(("p", "s"))
             .set("a", Term::if_not_exists("a", 0).plus(1))
             .add("n", 5)
@@ -383,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn key_conditions_and_projections() {
+    fn key_conditions_and_projections_are_rendered() {
         let key = KeyDefinition::texts("PK", "SK");
         let render = |range| Expressions::default().key_condition(&key, &"p".into(), &range);
         assert_eq!(render(SortRange::All), "#0 = :0");

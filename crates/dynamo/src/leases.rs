@@ -1,13 +1,13 @@
-//! Leases: which worker reads which shard of a stream, and how far it has come. One item per shard
-//! and consumer, changed by conditional writes only; knows nothing of what the changes are for.
+//! Leases: which worker reads which shard of a stream, and its checkpoint. One item per shard and
+//! consumer, changed by conditional writes only; independent of what the changes are used for.
 //!
 //! ```text
 //! LEASES#consumer#stream   SHARD#id       owner  expires (ms)  term  checkpoint (40 digits)  ended
 //! LEASES#consumer#stream   WORKER#owner          expires (ms)
 //! ```
-//! Every taking of a lease raises its term, and every later write demands the term it was taken
-//! with: whoever lost a lease can no longer move its checkpoint, however late the write arrives.
-//! Workers announce themselves, so that each can work out its share without asking the others.
+//! Taking a lease increments its term, and every later write is conditional on the term it was taken
+//! with: a worker that lost a lease cannot move its checkpoint, however late its write arrives.
+//! Workers announce themselves, so that each can compute its share without asking the others.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use roundtable_table::{
     Clock, Delete, Error, Item, Key, KeyDefinition, Number, Query, Result, Returning, Sequence,
-    Shard, Table, Update, ValueRef, attribute, not_exists,
+    ShardInfo, Table, Update, ValueRef, attribute, not_exists,
 };
 
 const OWNER: &str = "owner";
@@ -26,17 +26,17 @@ const ENDED: &str = "ended";
 const SHARD: &str = "SHARD#";
 const WORKER: &str = "WORKER#";
 
-/// Who keeps leases on what.
+/// The identity of a worker: its stream, consumer and owner.
 #[derive(Clone, Debug)]
-pub struct Keeper {
-    /// The stream, by the name of its table.
+pub struct LeaseConfig {
+    /// Name of the stream's table.
     pub stream: String,
-    /// What the changes are read for; each consumer has leases and checkpoints of its own.
+    /// Purpose of the reads; each consumer has its own leases and checkpoints.
     pub consumer: String,
-    /// This worker, by a name no other one has.
+    /// Unique name of this worker.
     pub owner: String,
-    /// How long a lease holds without being renewed. Renew at a third of it or so; clocks of
-    /// workers must agree to much less.
+    /// Validity of a lease without renewal. Renew at about a third of it. The clocks of workers must
+    /// agree to much less than this.
     pub duration: Duration,
 }
 
@@ -45,98 +45,95 @@ pub struct Keeper {
 pub struct Leases {
     table: Table,
     clock: Arc<dyn Clock>,
-    keeper: Keeper,
+    config: LeaseConfig,
 }
 
-/// A shard that is this worker's to read, until `expires_ms`.
+/// This worker's right to read a shard, until `expires_ms`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The shard.
     pub shard: String,
-    /// Up to where its changes have been dealt with; `None` at its beginning.
+    /// The last processed change; `None` at the beginning of the shard.
     pub checkpoint: Option<Sequence>,
-    /// Until when it holds, in milliseconds since the epoch, unless renewed.
+    /// Expiry in milliseconds since the epoch, unless renewed.
     pub expires_ms: u64,
     term: u64,
 }
 
-/// A shard's item as another worker may have left it.
-struct Entry {
+/// A shard's item, possibly written by another worker.
+struct LeaseEntry {
     owner: Option<String>,
     expires_ms: u64,
     ended: bool,
 }
 
-/// All items of one consumer on one stream.
 #[derive(Default)]
-struct Listing {
-    shards: BTreeMap<String, Entry>,
+struct LeaseListing {
+    shards: BTreeMap<String, LeaseEntry>,
     workers: BTreeMap<String, u64>,
 }
 
 impl Leases {
-    /// Leases kept in `table`, which has two text keys.
-    pub const fn new(table: Table, clock: Arc<dyn Clock>, keeper: Keeper) -> Self {
-        Self { table, clock, keeper }
+    /// Leases stored in `table`, which must have two text keys.
+    pub const fn new(table: Table, clock: Arc<dyn Clock>, config: LeaseConfig) -> Self {
+        Self { table, clock, config }
     }
 
-    /// How long a lease holds without being renewed.
     pub const fn duration(&self) -> Duration {
-        self.keeper.duration
+        self.config.duration
     }
 
-    /// One round of sharing: announces this worker, renews what it holds up to its share of the
-    /// shards that can be read now, releases what is beyond, and takes what is free. Gives the
-    /// leases held after it; those missing from `held` were lost or released.
+    /// Performs one round of balancing: announces this worker, renews its leases up to its share of
+    /// the readable shards, releases the rest, and takes free ones. Returns the leases held
+    /// afterwards; those of `held` that are missing were lost or released.
     ///
-    /// A shard can be read once its parent has ended for this consumer, or is no longer listed.
-    pub async fn balance(&self, shards: &[Shard], held: Vec<Lease>) -> Result<Vec<Lease>> {
+    /// A shard is readable once its parent has ended for this consumer, or is no longer listed.
+    pub async fn balance(&self, shards: &[ShardInfo], held: Vec<Lease>) -> Result<Vec<Lease>> {
         self.announce().await?;
         let listing = self.list().await?;
-        let open = listing.open(shards);
+        let open = listing.readable_shards(shards);
         let now = self.clock.now_ms();
-        let workers = listing.at_work(now).count().max(1);
+        let workers = listing.active_workers(now).count().max(1);
         let share = open.len().div_ceil(workers);
-        let mut kept = Vec::with_capacity(share);
+        let mut leases = Vec::with_capacity(share);
         for mut lease in held {
             if !open.contains(&lease.shard.as_str()) {
                 continue;
             }
-            if kept.len() >= share {
+            if leases.len() >= share {
                 self.release(lease).await?;
             } else if self.renew(&mut lease).await? {
-                kept.push(lease);
+                leases.push(lease);
             }
         }
         for shard in &open {
-            if kept.len() >= share {
+            if leases.len() >= share {
                 break;
             }
-            let free = listing.shards.get(*shard).is_none_or(|entry| self.may_take(entry, now));
-            if free && !kept.iter().any(|lease| lease.shard == *shard) {
-                kept.extend(self.take(shard).await?);
+            let free = listing.shards.get(*shard).is_none_or(|entry| self.is_available(entry, now));
+            if free && !leases.iter().any(|lease| lease.shard == *shard) {
+                leases.extend(self.take(shard).await?);
             }
         }
-        self.tidy(&listing, shards).await?;
-        Ok(kept)
+        self.remove_stale(&listing, shards).await?;
+        Ok(leases)
     }
 
-    /// The workers that have announced themselves lately, whoever asks.
+    /// Returns the workers whose announcement has not expired.
     pub async fn workers(&self) -> Result<Vec<String>> {
         let listing = self.list().await?;
-        Ok(listing.at_work(self.clock.now_ms()).map(str::to_owned).collect())
+        Ok(listing.active_workers(self.clock.now_ms()).map(str::to_owned).collect())
     }
 
-    /// Takes the lease of `shard` if it is free, expired, or this worker's already; `None` if it is
-    /// another's, or the shard has ended.
+    /// Takes the lease of `shard` if it is free, expired, or already held by this worker; `None` if
+    /// another worker holds it, or the shard has ended.
     pub async fn take(&self, shard: &str) -> Result<Option<Lease>> {
         let now = self.clock.now_ms();
         let free = not_exists(OWNER)
             .or(attribute(EXPIRES).le(now))
-            .or(attribute(OWNER).eq(self.keeper.owner.as_str()));
+            .or(attribute(OWNER).eq(self.config.owner.as_str()));
         let update = Update::new(self.key(SHARD, shard))
-            .set(OWNER, self.keeper.owner.as_str())
-            .set(EXPIRES, self.expiry())
+            .set(OWNER, self.config.owner.as_str())
+            .set(EXPIRES, self.new_expiry_ms())
             .add(TERM, 1)
             .when(free)
             .when(not_exists(ENDED))
@@ -148,29 +145,29 @@ impl Leases {
         }
     }
 
-    /// Whether the lease still holds by this worker's clock. A reader that finds it does not must
-    /// stop: another may have taken it.
+    /// Returns whether the lease is still valid by this worker's clock. If not, the reader must stop,
+    /// because another worker may have taken it.
     pub fn holds(&self, lease: &Lease) -> bool {
         self.clock.now_ms() < lease.expires_ms
     }
 
-    /// Lengthens a lease; `false` if it was lost.
+    /// Renews a lease; `false` if it was lost.
     pub async fn renew(&self, lease: &mut Lease) -> Result<bool> {
-        let expires_ms = self.expiry();
-        let renewed = self.held(lease).set(EXPIRES, expires_ms);
-        let held = self.succeeds(renewed).await?;
+        let expires_ms = self.new_expiry_ms();
+        let renewed = self.update_if_held(lease).set(EXPIRES, expires_ms);
+        let held = self.try_update(renewed).await?;
         if held {
             lease.expires_ms = expires_ms;
         }
         Ok(held)
     }
 
-    /// Moves the checkpoint to `sequence`, and lengthens the lease; `false` if it was lost, and
-    /// then nothing has changed.
+    /// Moves the checkpoint to `sequence` and renews the lease; `false`, without any change, if it
+    /// was lost.
     pub async fn checkpoint(&self, lease: &mut Lease, sequence: &Sequence) -> Result<bool> {
-        let expires_ms = self.expiry();
-        let moved = self.checkpointing(lease, sequence).set(EXPIRES, expires_ms);
-        let held = self.succeeds(moved).await?;
+        let expires_ms = self.new_expiry_ms();
+        let moved = self.checkpoint_update(lease, sequence).set(EXPIRES, expires_ms);
+        let held = self.try_update(moved).await?;
         if held {
             lease.checkpoint = Some(sequence.clone());
             lease.expires_ms = expires_ms;
@@ -178,37 +175,38 @@ impl Leases {
         Ok(held)
     }
 
-    /// The write that moves the checkpoint, for a transaction with what was done up to there.
-    pub fn checkpointing(&self, lease: &Lease, sequence: &Sequence) -> Update {
+    /// Returns the write that moves the checkpoint, for a transaction with the effects up to there.
+    pub fn checkpoint_update(&self, lease: &Lease, sequence: &Sequence) -> Update {
         let onward = not_exists(CHECKPOINT).or(attribute(CHECKPOINT).le(sequence.as_str()));
-        self.held(lease).set(CHECKPOINT, sequence.as_str()).when(onward)
+        self.update_if_held(lease).set(CHECKPOINT, sequence.as_str()).when(onward)
     }
 
-    /// Notes that the shard was read to its end, so that its children can be read; `false` if the
+    /// Records that the shard was read to its end, so that its children can be read; `false` if the
     /// lease was lost.
     pub async fn end(&self, lease: Lease) -> Result<bool> {
-        let ended = self.held(&lease).set(ENDED, true).remove(OWNER).set(EXPIRES, 0);
-        self.succeeds(ended).await
+        let ended = self.update_if_held(&lease).set(ENDED, true).remove(OWNER).set(EXPIRES, 0);
+        self.try_update(ended).await
     }
 
-    /// Gives a lease back for others to take at once; `false` if it was lost before.
+    /// Releases a lease, so that others can take it at once; `false` if it was lost before.
     pub async fn release(&self, lease: Lease) -> Result<bool> {
-        self.succeeds(self.held(&lease).remove(OWNER).set(EXPIRES, 0)).await
+        self.try_update(self.update_if_held(&lease).remove(OWNER).set(EXPIRES, 0)).await
     }
 
-    /// Takes this worker's announcement back, so that the others need not wait for it to expire.
+    /// Withdraws this worker's announcement, so that the others need not wait for it to expire.
     pub async fn leave(&self) -> Result<()> {
-        let delete = Delete::new(self.key(WORKER, &self.keeper.owner));
+        let delete = Delete::new(self.key(WORKER, &self.config.owner));
         self.table.delete(delete).await.map(|_| ())
     }
 
     async fn announce(&self) -> Result<()> {
-        let update = Update::new(self.key(WORKER, &self.keeper.owner)).set(EXPIRES, self.expiry());
+        let update =
+            Update::new(self.key(WORKER, &self.config.owner)).set(EXPIRES, self.new_expiry_ms());
         self.table.update(update).await.map(|_| ())
     }
 
-    async fn list(&self) -> Result<Listing> {
-        let mut listing = Listing::default();
+    async fn list(&self) -> Result<LeaseListing> {
+        let mut listing = LeaseListing::default();
         let mut next = None;
         loop {
             let query = Query::new(self.partition()).strong().after(next);
@@ -221,11 +219,11 @@ impl Leases {
         }
     }
 
-    /// Forgets ended shards that the stream no longer lists, and workers long silent.
-    async fn tidy(&self, listing: &Listing, shards: &[Shard]) -> Result<()> {
+    /// Deletes idle shards that the stream no longer lists, and expired workers.
+    async fn remove_stale(&self, listing: &LeaseListing, shards: &[ShardInfo]) -> Result<()> {
         let now = self.clock.now_ms();
         let listed: HashSet<&str> = shards.iter().map(|shard| shard.id.as_str()).collect();
-        let gone = listing
+        let unlisted = listing
             .shards
             .iter()
             .filter(|(shard, entry)| {
@@ -233,15 +231,15 @@ impl Leases {
                 idle && !listed.contains(shard.as_str())
             })
             .map(|(shard, _)| self.key(SHARD, shard));
-        let silent = listing
+        let expired = listing
             .workers
             .iter()
             .filter(|(_, expires)| **expires <= now)
             .map(|(owner, _)| self.key(WORKER, owner));
-        for key in gone.chain(silent) {
+        for key in unlisted.chain(expired) {
             let delete = Delete::new(key).when(attribute(EXPIRES).le(now));
             match self.table.delete(delete).await {
-                // Someone has come back to it in between.
+                // A failed condition means that a worker has renewed it meanwhile.
                 Ok(_) | Err(Error::ConditionFailed { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -249,17 +247,17 @@ impl Leases {
         Ok(())
     }
 
-    fn may_take(&self, entry: &Entry, now_ms: u64) -> bool {
-        let own = entry.owner.as_ref() == Some(&self.keeper.owner);
+    fn is_available(&self, entry: &LeaseEntry, now_ms: u64) -> bool {
+        let own = entry.owner.as_ref() == Some(&self.config.owner);
         entry.owner.is_none() || own || entry.expires_ms <= now_ms
     }
 
-    /// A write that only the holder of this lease can do.
-    fn held(&self, lease: &Lease) -> Update {
+    /// Returns an update that succeeds only while this lease is held.
+    fn update_if_held(&self, lease: &Lease) -> Update {
         Update::new(self.key(SHARD, &lease.shard)).when(attribute(TERM).eq(lease.term))
     }
 
-    async fn succeeds(&self, update: Update) -> Result<bool> {
+    async fn try_update(&self, update: Update) -> Result<bool> {
         match self.table.update(update).await {
             Ok(_) => Ok(true),
             Err(Error::ConditionFailed { .. }) => Ok(false),
@@ -267,13 +265,13 @@ impl Leases {
         }
     }
 
-    fn expiry(&self) -> u64 {
-        let duration = u64::try_from(self.keeper.duration.as_millis()).unwrap_or(u64::MAX);
+    fn new_expiry_ms(&self) -> u64 {
+        let duration = u64::try_from(self.config.duration.as_millis()).unwrap_or(u64::MAX);
         self.clock.now_ms().saturating_add(duration)
     }
 
     fn partition(&self) -> String {
-        format!("LEASES#{}#{}", self.keeper.consumer, self.keeper.stream)
+        format!("LEASES#{}#{}", self.config.consumer, self.config.stream)
     }
 
     fn key(&self, kind: &str, name: &str) -> Key {
@@ -281,20 +279,20 @@ impl Leases {
     }
 }
 
-impl Listing {
+impl LeaseListing {
     fn add(&mut self, key: &KeyDefinition, item: &Item) {
         let Some(sort) = key.sort.as_ref().and_then(|sort| item.text(&sort.name)) else { return };
         let expires_ms = item.number(EXPIRES).and_then(Number::to_u64).unwrap_or(0);
         if let Some(shard) = sort.strip_prefix(SHARD) {
             let owner = item.text(OWNER).map(str::to_owned);
             let ended = matches!(item.get(ENDED), Some(ValueRef::Bool(true)));
-            self.shards.insert(shard.to_owned(), Entry { owner, expires_ms, ended });
+            self.shards.insert(shard.to_owned(), LeaseEntry { owner, expires_ms, ended });
         } else if let Some(worker) = sort.strip_prefix(WORKER) {
             self.workers.insert(worker.to_owned(), expires_ms);
         }
     }
 
-    fn at_work(&self, now_ms: u64) -> impl Iterator<Item = &str> {
+    fn active_workers(&self, now_ms: u64) -> impl Iterator<Item = &str> {
         let workers = self.workers.iter().filter(move |(_, expires_ms)| **expires_ms > now_ms);
         workers.map(|(owner, _)| owner.as_str())
     }
@@ -303,8 +301,7 @@ impl Listing {
         self.shards.get(shard).is_some_and(|entry| entry.ended)
     }
 
-    /// The shards that can be read now.
-    fn open<'a>(&self, shards: &'a [Shard]) -> Vec<&'a str> {
+    fn readable_shards<'a>(&self, shards: &'a [ShardInfo]) -> Vec<&'a str> {
         let listed: HashSet<&str> = shards.iter().map(|shard| shard.id.as_str()).collect();
         shards
             .iter()

@@ -1,13 +1,13 @@
 //! The table contract over the AWS SDK: Amazon DynamoDB, or any server that speaks its API.
 //!
-//! [`Dynamo`] is a [`Backend`](roundtable_table::Backend): the trees of the contract become
-//! expressions, answers become items, and what DynamoDB leaves to its users is done here: expired
-//! items are hidden before they are swept, unprocessed parts of batches and transactions that met
-//! others are repeated with backoff, and a merge over partitions is a set of concurrent queries.
-//! [`Leases`] let several [workers](Worker) share the shards of a stream.
+//! [`Dynamo`] is a [`Backend`](roundtable_table::Backend): it turns requests into expressions and
+//! responses into items. It also does what DynamoDB leaves to its users: expired items are hidden
+//! before DynamoDB sweeps them, unprocessed parts of batches and conflicting transactions are retried
+//! with backoff, and a merge over partitions is a set of concurrent queries. [`Leases`] let several
+//! [workers](ShardWorker) share the shards of a stream.
 //!
-//! It is not a cache and keeps no items. What it remembers (stream addresses and iterators, the
-//! clock reading a caller's token was first sent with) can be lost without harm to data.
+//! It is not a cache and keeps no items. The state it keeps (stream ARNs and iterators, the time a
+//! caller's token was first sent with) can be lost without harm to data.
 //!
 //! ```no_run
 //! # async fn example() -> roundtable_table::Result<()> {
@@ -31,6 +31,7 @@ mod leases;
 mod merge;
 mod pages;
 mod range;
+mod read_projection;
 mod reads;
 mod retry;
 mod shards;
@@ -38,11 +39,10 @@ mod streams;
 mod tables;
 mod transactions;
 mod values;
-mod view;
 mod worker;
 mod writes;
 
-pub use config::{Config, Credentials, Environment, Retries};
+pub use config::{Config, Credentials, Environment, RetryPolicy};
 pub use dynamo::Dynamo;
-pub use leases::{Keeper, Lease, Leases};
-pub use worker::Worker;
+pub use leases::{Lease, LeaseConfig, Leases};
+pub use worker::ShardWorker;

@@ -1,11 +1,11 @@
-//! Sort ranges cut to what follows a place in the order, for merges that go on.
+//! Narrows sort ranges to what follows a position, for the next page of a merge.
 
 use roundtable_table::{Order, Scalar, SortRange};
 
-/// The part of `range` from `at` on, `at` included, in `order`; `None` when nothing can be there.
-/// May reach further than `range` at its far end, where DynamoDB has no words for both: whoever
-/// reads it stops at the first key outside of `range`.
-pub(crate) fn from(range: &SortRange, order: Order, at: &Scalar) -> Option<SortRange> {
+/// Returns the part of `range` from `at` on, `at` included, in `order`; `None` if it is empty. May
+/// extend beyond the far end of `range` if DynamoDB cannot express both bounds: callers must stop at
+/// the first key outside of `range`.
+pub(crate) fn starting_at(range: &SortRange, order: Order, at: &Scalar) -> Option<SortRange> {
     match order {
         Order::Ascending => upward(range, at),
         Order::Descending => downward(range, at),
@@ -84,10 +84,10 @@ mod tests {
     }
 
     proptest! {
-        /// Read in order up to the first key outside the range, a cut range gives just what the
-        /// range gives from there on.
+        /// Read in order up to the first key outside the range, the narrowed range has exactly the
+        /// keys of the range from there on.
         #[test]
-        fn a_cut_range_gives_what_follows(
+        fn a_narrowed_range_has_the_keys_that_follow(
             range in any_range(),
             at in "[ab]{1,3}",
             mut keys in prop::collection::btree_set("[ab]{1,4}", 0..30)
@@ -102,7 +102,7 @@ mod tests {
             let after = |key: &Scalar| if falling { *key <= at } else { *key >= at };
             let expected: Vec<&Scalar> =
                 keys.iter().filter(|key| range.contains(key) && after(key)).collect();
-            let cut = from(&range, order, &at);
+            let cut = starting_at(&range, order, &at);
             if let Some(SortRange::Between(low, high)) = &cut {
                 prop_assert!(low <= high, "DynamoDB refuses an empty range");
             }

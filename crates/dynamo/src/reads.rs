@@ -1,4 +1,4 @@
-//! Reads of single items, and of several at one moment.
+//! Reads of single items, and of several at one point in time.
 
 use std::collections::HashMap;
 
@@ -10,30 +10,32 @@ use aws_sdk_dynamodb::types::{
     CancellationReason, Get as WireGet, ReturnConsumedCapacity, TransactGetItem,
 };
 use roundtable_table::{
-    CancelReason, Error, Found, FoundMany, Get, Invalid, Item, Limit, Result, TableDefinition,
-    TableGet, limits,
+    CancelReason, Error, Get, GetManyOutput, GetOutput, Invalid, Item, Limit, Result,
+    TableDefinition, TableGet, limits,
 };
 
-use crate::errors::{code, code_of, refusal, unbuilt};
+use crate::errors::{build_error, code, code_of, to_error};
 use crate::expiry::live;
 use crate::expression::Expressions;
-use crate::retry::{is_passing, once};
-use crate::values::{Wire, from_wire, key_to_wire};
-use crate::view::View;
+use crate::read_projection::ReadProjection;
+use crate::retry::{is_transient, send_once};
+use crate::values::{WireItem, from_wire, key_to_wire};
 use crate::{Dynamo, cost};
 
-/// A view's projection as an expression with its names.
-pub(crate) fn projected(view: &View) -> (Option<String>, Option<HashMap<String, String>>) {
+/// Renders a projection as an expression with its names.
+pub(crate) fn projected(
+    read_projection: &ReadProjection,
+) -> (Option<String>, Option<HashMap<String, String>>) {
     let mut expressions = Expressions::default();
-    let text = expressions.projection(&view.asked);
+    let text = expressions.projection(&read_projection.requested);
     (text, expressions.names())
 }
 
 impl Dynamo {
-    pub(crate) async fn read_one(&self, table: &TableDefinition, get: Get) -> Result<Found> {
-        let view = View::new(table, None, &get.projection, false);
-        let (projection, names) = projected(&view);
-        let answer = self
+    pub(crate) async fn read_one(&self, table: &TableDefinition, get: Get) -> Result<GetOutput> {
+        let read_projection = ReadProjection::new(table, None, &get.projection, false);
+        let (projection, names) = projected(&read_projection);
+        let response = self
             .client
             .get_item()
             .table_name(&table.name)
@@ -44,57 +46,58 @@ impl Dynamo {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await
-            .map_err(|error| refusal(&error, &table.name))?;
-        let item = self.visible(table, &view, answer.item)?;
-        Ok(Found { item, capacity: cost::read(&answer.consumed_capacity) })
+            .map_err(|error| to_error(&error, &table.name))?;
+        let item = self.visible(table, &read_projection, response.item)?;
+        Ok(GetOutput { item, capacity: cost::read(&response.consumed_capacity) })
     }
 
-    /// What the caller may see of an item fetched.
+    /// Returns the requested parts of a fetched item; `None` if it is expired.
     pub(crate) fn visible(
         &self,
         table: &TableDefinition,
-        view: &View,
-        wire: Option<Wire>,
+        read_projection: &ReadProjection,
+        wire: Option<WireItem>,
     ) -> Result<Option<Item>> {
         let Some(wire) = wire else { return Ok(None) };
-        Ok(live(table, from_wire(wire)?, self.now_seconds()).map(|item| view.show(item)))
+        Ok(live(table, from_wire(wire)?, self.now_seconds())
+            .map(|item| read_projection.apply(item)))
     }
 
-    pub(crate) async fn read_together(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        let views: Vec<View> = gets
+    pub(crate) async fn read_transaction(&self, gets: Vec<TableGet>) -> Result<GetManyOutput> {
+        let read_projections: Vec<ReadProjection> = gets
             .iter()
-            .map(|get| View::new(&get.table, None, &get.get.projection, false))
+            .map(|get| ReadProjection::new(&get.table, None, &get.get.projection, false))
             .collect();
-        let answer = self.send_together(&gets, &views).await?;
-        let mut found = answer.responses.unwrap_or_default().into_iter();
+        let response = self.send_transaction(&gets, &read_projections).await?;
+        let mut found = response.responses.unwrap_or_default().into_iter();
         let items = gets
             .iter()
-            .zip(&views)
-            .map(|(get, view)| {
+            .zip(&read_projections)
+            .map(|(get, read_projection)| {
                 let wire = found.next().and_then(|response| response.item);
-                self.visible(&get.table, view, wire)
+                self.visible(&get.table, read_projection, wire)
             })
             .collect::<Result<Vec<_>>>()?;
-        // Servers other than Amazon's may not look at it.
-        fit_together(items.iter().flatten().map(Item::size).sum())?;
-        let capacity = cost::read(answer.consumed_capacity.iter().flatten());
-        Ok(FoundMany { items, capacity })
+        // Servers other than Amazon's may not check the limit.
+        check_transaction_bytes(items.iter().flatten().map(Item::size).sum())?;
+        let capacity = cost::read(response.consumed_capacity.iter().flatten());
+        Ok(GetManyOutput { items, capacity })
     }
 
-    async fn send_together(
+    async fn send_transaction(
         &self,
         gets: &[TableGet],
-        views: &[View],
+        read_projections: &[ReadProjection],
     ) -> Result<TransactGetItemsOutput> {
-        let wire = gets.iter().zip(views).map(|(get, view)| {
-            let (projection, names) = projected(view);
+        let wire = gets.iter().zip(read_projections).map(|(get, read_projection)| {
+            let (projection, names) = projected(read_projection);
             let get = WireGet::builder()
                 .table_name(&get.table.name)
                 .set_key(Some(key_to_wire(&get.table.key, &get.get.key)))
                 .set_projection_expression(projection)
                 .set_expression_attribute_names(names)
                 .build()
-                .map_err(unbuilt)?;
+                .map_err(build_error)?;
             Ok(TransactGetItem::builder().get(get).build())
         });
         let wire = wire.collect::<Result<Vec<_>>>()?;
@@ -103,9 +106,9 @@ impl Dynamo {
             .transact_get_items()
             .set_transact_items(Some(wire))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let again = |error: &_| is_passing(error) || conflicts(error, gets.len()).is_some();
-        let error = match self.backoff().send(again, || once!(request)).await {
-            Ok(answer) => return Ok(answer),
+        let again = |error: &_| is_transient(error) || conflicts(error, gets.len()).is_some();
+        let error = match self.backoff().send(again, || send_once!(request)).await {
+            Ok(response) => return Ok(response),
             Err(error) => error,
         };
         if let Some(conflicts) = conflicts(&error, gets.len()) {
@@ -114,23 +117,23 @@ impl Dynamo {
         if is_invalid(&error) {
             self.check_size(gets).await?;
         }
-        Err(refusal(&error, gets.first().map_or("", |get| &get.table.name)))
+        Err(to_error(&error, gets.first().map_or("", |get| &get.table.name)))
     }
 
-    /// Whether it is their size that DynamoDB refused to read items together for: found by reading
-    /// them one by one, as its English may change.
+    /// Fails if the items are too large to be read together, which may be why DynamoDB rejected the
+    /// request. Reads them one by one, because the text of its error may change.
     async fn check_size(&self, gets: &[TableGet]) -> Result<()> {
         let mut bytes = 0;
         for get in gets {
             let alone = Get::new(get.get.key.clone()).strong();
             bytes += self.read_one(&get.table, alone).await?.item.as_ref().map_or(0, Item::size);
         }
-        Ok(fit_together(bytes)?)
+        Ok(check_transaction_bytes(bytes)?)
     }
 }
 
-/// Refuses to show more together than a transaction may be about.
-fn fit_together(actual: usize) -> Result<(), Invalid> {
+/// Fails if the items exceed the size limit of a transaction.
+fn check_transaction_bytes(actual: usize) -> Result<(), Invalid> {
     let max = limits::TRANSACTION_BYTES_MAX;
     if actual <= max {
         return Ok(());
@@ -139,7 +142,7 @@ fn fit_together(actual: usize) -> Result<(), Invalid> {
     Err(Invalid::OverLimit { limit, actual, max, subject })
 }
 
-/// Whether there is something wrong with the request itself.
+/// Returns whether the request itself was invalid.
 fn is_invalid<R>(error: &SdkError<TransactGetItemsError, R>) -> bool {
     match error.as_service_error() {
         Some(TransactGetItemsError::TransactionCanceledException(cancelled)) => {
@@ -150,7 +153,7 @@ fn is_invalid<R>(error: &SdkError<TransactGetItemsError, R>) -> bool {
     }
 }
 
-/// The reads that met a transaction under way, if that is what happened.
+/// Returns the reads that conflicted with a concurrent transaction, if that was the error.
 fn conflicts<R>(error: &SdkError<TransactGetItemsError, R>, reads: usize) -> Option<Error> {
     let Some(TransactGetItemsError::TransactionCanceledException(cancelled)) =
         error.as_service_error()

@@ -1,6 +1,6 @@
-//! Pauses between tries, and random numbers for them. The SDK retries plain reads. Whatever may be
-//! repeated for a reason of ours, too, is sent by the SDK just once and repeated here, so that its
-//! tries do not multiply with ours: writes, batches, and transactions that met others.
+//! Retries with backoff and jitter. The SDK retries plain reads. Requests with retry rules of our own
+//! (writes, batches, transactions) are sent by the SDK just once and retried here, so that its attempts
+//! do not multiply with ours.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
@@ -9,26 +9,26 @@ use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 
-use crate::Retries;
+use crate::RetryPolicy;
 use crate::errors::{code, code_of};
 
-/// A wait that no clock can count ends here, in thirty years.
+/// Replaces a deadline that would overflow: thirty years.
 const FAR_FUTURE: Duration = Duration::from_hours(30 * 365 * 24);
 
 /// Sends a copy of a request, without the SDK's retries.
-macro_rules! once {
+macro_rules! send_once {
     ($request:expr) => {
         $request.clone().customize().config_override($crate::retry::no_retries()).send()
     };
 }
-pub(crate) use once;
+pub(crate) use send_once;
 
 pub(crate) fn no_retries() -> aws_sdk_dynamodb::config::Builder {
     aws_sdk_dynamodb::Config::builder().retry_config(RetryConfig::disabled())
 }
 
-/// Whether a request was refused for the moment, before anything was done.
-pub(crate) fn is_undone<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> bool {
+/// Returns whether a request was rejected temporarily, before anything was done.
+pub(crate) fn is_rejected<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> bool {
     let code = code_of(error);
     matches!(
         code,
@@ -36,49 +36,48 @@ pub(crate) fn is_undone<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> b
     )
 }
 
-/// Whether a request may go well the next time; what it asks for may have been done.
-pub(crate) fn is_passing<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool {
-    is_undone(error)
+/// Returns whether a request may succeed when retried; it may have been executed already.
+pub(crate) fn is_transient<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool {
+    is_rejected(error)
         || match error {
             SdkError::TimeoutError(_) | SdkError::ResponseError(_) => true,
             SdkError::DispatchFailure(failure) => failure.is_io() || failure.is_timeout(),
-            SdkError::ServiceError(refused) => refused.raw().status().is_server_error(),
+            SdkError::ServiceError(rejected) => rejected.raw().status().is_server_error(),
             _ => false,
         }
 }
 
-/// The moment when `wait` is over.
 pub(crate) fn deadline(wait: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(wait).unwrap_or_else(|| now + FAR_FUTURE)
 }
 
-/// Pauses that grow, up to a number of tries.
+/// Exponential backoff with a maximum number of attempts.
 #[derive(Debug)]
-pub(crate) struct Backoff {
-    retries: Retries,
-    tried: u32,
+pub(crate) struct RequestBackoff {
+    retries: RetryPolicy,
+    attempts: u32,
 }
 
-impl Backoff {
-    pub(crate) const fn new(retries: Retries) -> Self {
-        Self { retries, tried: 1 }
+impl RequestBackoff {
+    pub(crate) const fn new(retries: RetryPolicy) -> Self {
+        Self { retries, attempts: 1 }
     }
 
-    /// Pauses before the next try; `false`, at once, when there should be none.
+    /// Pauses before the next attempt; returns `false` at once if none is left.
     pub(crate) async fn pause(&mut self) -> bool {
-        if self.tried >= self.retries.attempts_max {
+        if self.attempts >= self.retries.attempts_max {
             return false;
         }
-        tokio::time::sleep(jittered(self.longest())).await;
-        self.tried += 1;
+        tokio::time::sleep(jittered(self.delay_limit())).await;
+        self.attempts += 1;
         true
     }
 
-    /// Sends until the answer is not one to try `again` after, or the tries are used up.
+    /// Sends until the result is final or `should_retry` is false, or no attempt is left.
     pub(crate) async fn send<T, E, F>(
         &mut self,
-        again: impl Fn(&SdkError<E, HttpResponse>) -> bool + Send,
+        should_retry: impl Fn(&SdkError<E, HttpResponse>) -> bool + Send,
         send: impl Fn() -> F + Send,
     ) -> Result<T, SdkError<E, HttpResponse>>
     where
@@ -88,19 +87,19 @@ impl Backoff {
     {
         loop {
             match send().await {
-                Err(error) if again(&error) && self.pause().await => {}
-                answer => return answer,
+                Err(error) if should_retry(&error) && self.pause().await => {}
+                response => return response,
             }
         }
     }
 
-    fn longest(&self) -> Duration {
-        let doublings = (self.tried - 1).min(16);
+    fn delay_limit(&self) -> Duration {
+        let doublings = (self.attempts - 1).min(16);
         self.retries.delay_first.saturating_mul(1 << doublings).min(self.retries.delay_max)
     }
 }
 
-/// Anything up to `longest`, so that those who collided once do not collide again.
+/// Returns a random duration up to `longest`, so that clients that collided do not collide again.
 fn jittered(longest: Duration) -> Duration {
     const STEPS: u32 = 1 << 16;
     #[expect(clippy::cast_possible_truncation, reason = "any 16 bits will do")]
@@ -108,12 +107,11 @@ fn jittered(longest: Duration) -> Duration {
     longest.mul_f64(f64::from(step) / f64::from(STEPS))
 }
 
-/// Each hasher of the standard library has new keys, seeded by the operating system.
+/// A random number: each hasher of the standard library has new keys, seeded by the system.
 fn random() -> u64 {
     RandomState::new().hash_one(())
 }
 
-/// A token no other transaction has.
 pub(crate) fn fresh_token() -> String {
     format!("{:016x}{:016x}", random(), random())
 }
@@ -123,36 +121,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_a_longest_one() {
-        let retries = Retries {
+    fn pauses_double_up_to_the_limit() {
+        let retries = RetryPolicy {
             attempts_max: 100,
             delay_first: Duration::from_millis(10),
             delay_max: Duration::from_millis(50),
-            attempt_wait: Duration::from_secs(1),
+            attempt_timeout: Duration::from_secs(1),
         };
-        let longest = |tried| Backoff { retries, tried }.longest().as_millis();
+        let longest = |tried| RequestBackoff { retries, attempts: tried }.delay_limit().as_millis();
         assert_eq!([1, 2, 3, 4, 90].map(longest), [10, 20, 40, 50, 50]);
         assert!(jittered(Duration::from_millis(10)) < Duration::from_millis(10));
     }
 
     #[tokio::test]
-    async fn tries_come_to_an_end() {
-        let retries =
-            Retries { attempts_max: 3, delay_first: Duration::from_nanos(1), ..Retries::default() };
-        let mut backoff = Backoff::new(retries);
+    async fn the_number_of_attempts_is_limited() {
+        let retries = RetryPolicy {
+            attempts_max: 3,
+            delay_first: Duration::from_nanos(1),
+            ..RetryPolicy::default()
+        };
+        let mut backoff = RequestBackoff::new(retries);
         assert!(backoff.pause().await);
         assert!(backoff.pause().await);
         assert!(!backoff.pause().await);
     }
 
     #[test]
-    fn the_longest_wait_has_a_deadline() {
+    fn the_longest_wait_does_not_overflow() {
         assert!(deadline(Duration::MAX) > Instant::now() + Duration::from_hours(24));
         assert!(deadline(Duration::ZERO) <= Instant::now());
     }
 
     #[test]
-    fn tokens_differ_and_fit() {
+    fn tokens_differ_and_are_short_enough() {
         let (one, other) = (fresh_token(), fresh_token());
         assert_ne!(one, other);
         assert_eq!(one.len(), 32);

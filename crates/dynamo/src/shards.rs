@@ -3,26 +3,26 @@
 use std::collections::HashSet;
 
 use aws_sdk_dynamodbstreams::types::Shard as WireShard;
-use roundtable_table::Shard;
+use roundtable_table::ShardInfo;
 
-/// Shards as DynamoDB lists them, parents first. A parent that is no longer listed was trimmed, and
-/// is no parent any more.
-pub(crate) fn in_order(listed: Vec<WireShard>) -> Vec<Shard> {
-    let known: HashSet<String> = listed.iter().filter_map(|shard| shard.shard_id.clone()).collect();
-    let mut waiting: Vec<Shard> = listed
+/// Sorts listed shards, parents first. A parent that is no longer listed was trimmed, and is dropped.
+pub(crate) fn in_order(listed: Vec<WireShard>) -> Vec<ShardInfo> {
+    let listed_ids: HashSet<String> =
+        listed.iter().filter_map(|shard| shard.shard_id.clone()).collect();
+    let mut waiting: Vec<ShardInfo> = listed
         .into_iter()
         .filter_map(|shard| {
-            let parent = shard.parent_shard_id.filter(|parent| known.contains(parent));
-            Some(Shard { id: shard.shard_id?, parent })
+            let parent = shard.parent_shard_id.filter(|parent| listed_ids.contains(parent));
+            Some(ShardInfo { id: shard.shard_id?, parent })
         })
         .collect();
     let mut placed: HashSet<String> = HashSet::new();
     let mut ordered = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
-        let ready = |shard: &Shard| shard.parent.as_ref().is_none_or(|id| placed.contains(id));
-        let (ready, rest): (Vec<Shard>, Vec<Shard>) = waiting.into_iter().partition(ready);
+        let ready = |shard: &ShardInfo| shard.parent.as_ref().is_none_or(|id| placed.contains(id));
+        let (ready, rest): (Vec<ShardInfo>, Vec<ShardInfo>) = waiting.into_iter().partition(ready);
         if ready.is_empty() {
-            // Parents in a circle, which DynamoDB never lists: better read than lost.
+            // A cycle of parents, which DynamoDB never lists: reading is better than losing them.
             ordered.extend(rest);
             break;
         }
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_come_first_and_trimmed_ones_are_no_parents() {
+    fn parents_come_first_and_trimmed_parents_are_dropped() {
         let listed = vec![
             shard("grandchild", Some("child")),
             shard("child", Some("old")),
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_ends() {
+    fn a_cycle_of_parents_terminates() {
         let listed = vec![shard("a", Some("b")), shard("b", Some("a"))];
         assert_eq!(in_order(listed).len(), 2);
     }

@@ -1,6 +1,5 @@
-//! Reading a table's stream. DynamoDB reads by iterators that go stale; the contract reads by
-//! sequence. Iterators are remembered under the place they stand for, so that reading on is one
-//! request.
+//! Reads a table's stream. DynamoDB reads by iterators that expire; the contract reads by sequence.
+//! Iterators are cached by their position, so that the next read takes one request.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -10,40 +9,41 @@ use aws_sdk_dynamodbstreams::operation::get_records::{GetRecordsError, GetRecord
 use aws_sdk_dynamodbstreams::types::{Record, ShardIteratorType};
 use parking_lot::Mutex;
 use roundtable_table::{
-    Change, Error, Result, Sequence, Shard, StreamPage, StreamRead, StreamStart, TableDefinition,
+    Change, Error, Result, Sequence, ShardInfo, StreamPage, StreamRead, StreamStart,
+    TableDefinition,
 };
 
 use crate::Dynamo;
-use crate::errors::{code, code_of, refusal};
+use crate::errors::{code, code_of, to_error};
 use crate::retry::deadline;
 use crate::shards::in_order;
 use crate::values::from_stream;
 
-/// Who removes items whose time is over.
+/// The principal that removes expired items.
 const SWEEPER: &str = "dynamodb.amazonaws.com";
-/// DynamoDB takes no shorter sequence numbers, and DynamoDB Local pads its own.
+/// DynamoDB accepts no shorter sequence numbers, and DynamoDB Local pads its own.
 const SEQUENCE_DIGITS_MIN: usize = 21;
-/// Empty answers are normal also where changes follow: so many are passed over at a new place.
+/// Empty responses to skip at a new position: they are normal even if changes follow.
 const EMPTY_MAX: usize = 4;
 
-/// A place in a shard.
+/// A position in a shard, as a cache key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Place {
+struct IteratorPosition {
     arn: String,
     shard: String,
-    start: Start,
+    start: IteratorStart,
 }
 
-/// Where in the shard: [`StreamStart`], as a key of a map.
+/// [`StreamStart`] as part of a cache key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Start {
+enum IteratorStart {
     Oldest,
     Latest,
     After(Sequence),
 }
 
-impl Start {
-    /// The sequence it stands after, if it does.
+impl IteratorStart {
+    /// Returns the sequence after which to start, if there is one.
     fn sequence(&self) -> Option<Sequence> {
         match self {
             Self::After(sequence) => Some(sequence.clone()),
@@ -52,61 +52,62 @@ impl Start {
     }
 }
 
-/// What is remembered of streams: their names, and iterators.
+/// Caches stream ARNs by table, and iterators by position.
 #[derive(Debug, Default)]
-pub(crate) struct StreamMemory {
+pub(crate) struct StreamCache {
     arns: Mutex<HashMap<String, String>>,
-    iterators: Mutex<HashMap<Place, (String, Instant)>>,
+    iterators: Mutex<HashMap<IteratorPosition, (String, Instant)>>,
 }
 
-impl StreamMemory {
-    /// DynamoDB forgets an iterator after fifteen minutes.
+impl StreamCache {
+    /// DynamoDB's iterators expire after fifteen minutes.
     const ITERATOR_LIFETIME: Duration = Duration::from_mins(14);
-    /// "Latest" moves on: a later reader must not get what came long before it asked.
+    /// "Latest" moves on: a later reader must not get changes from long before its request.
     const LATEST_LIFETIME: Duration = Duration::from_mins(1);
-    /// Above this many, those out of date are dropped.
-    const MANY: usize = 1_000;
+    /// Above this many entries, expired iterators are removed.
+    const PRUNE_ABOVE: usize = 1_000;
 
-    /// Forgets a table's stream: one made again under the same name has another.
+    /// Removes a table's stream: a new table of the same name has another.
     pub(crate) fn forget(&self, table: &str) {
         if let Some(arn) = self.arns.lock().remove(table) {
-            self.iterators.lock().retain(|place, _| place.arn != arn);
+            self.iterators.lock().retain(|position, _| position.arn != arn);
         }
     }
 
-    fn iterator(&self, place: &Place) -> Option<String> {
+    fn iterator(&self, position: &IteratorPosition) -> Option<String> {
         let iterators = self.iterators.lock();
-        let (iterator, kept) = iterators.get(place)?;
-        (kept.elapsed() < Self::lifetime(place)).then(|| iterator.clone())
+        let (iterator, cached_at) = iterators.get(position)?;
+        (cached_at.elapsed() < Self::lifetime(position)).then(|| iterator.clone())
     }
 
-    fn keep(&self, place: Place, iterator: String) {
+    fn insert(&self, position: IteratorPosition, iterator: String) {
         let mut iterators = self.iterators.lock();
-        if iterators.len() >= Self::MANY {
-            iterators.retain(|place, (_, kept)| kept.elapsed() < Self::lifetime(place));
+        if iterators.len() >= Self::PRUNE_ABOVE {
+            iterators
+                .retain(|position, (_, cached_at)| cached_at.elapsed() < Self::lifetime(position));
         }
-        iterators.insert(place, (iterator, Instant::now()));
+        iterators.insert(position, (iterator, Instant::now()));
     }
 
-    fn drop_iterator(&self, place: &Place) {
-        self.iterators.lock().remove(place);
+    fn drop_iterator(&self, position: &IteratorPosition) {
+        self.iterators.lock().remove(position);
     }
 
-    const fn lifetime(place: &Place) -> Duration {
-        match place.start {
-            Start::Latest => Self::LATEST_LIFETIME,
+    const fn lifetime(position: &IteratorPosition) -> Duration {
+        match position.start {
+            IteratorStart::Latest => Self::LATEST_LIFETIME,
             _ => Self::ITERATOR_LIFETIME,
         }
     }
 }
 
 impl Dynamo {
-    pub(crate) async fn shards_of(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
-        // A stream outlives its table by a day. Whoever lists shards wants those of the table that
-        // is there now, which another process may have made again.
-        let known = self.streams.arns.lock().get(&table.name).cloned();
+    pub(crate) async fn shards_of(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>> {
+        // A stream outlives its table by a day. The shards must be those of the current table,
+        // which another process may have created again.
+        let cached = self.streams.arns.lock().get(&table.name).cloned();
         let arn = self.find_stream(table).await?;
-        if known.is_some_and(|known| known != arn) {
+        if cached.is_some_and(|cached| cached != arn) {
             self.streams.forget(&table.name);
         }
         self.streams.arns.lock().insert(table.name.clone(), arn.clone());
@@ -114,9 +115,9 @@ impl Dynamo {
         let mut after = None;
         loop {
             let request = self.stream_client.describe_stream().stream_arn(&arn);
-            let answer = request.set_exclusive_start_shard_id(after).send().await;
-            let answer = answer.map_err(|error| refusal(&error, &table.name))?;
-            let Some(stream) = answer.stream_description else { break };
+            let response = request.set_exclusive_start_shard_id(after).send().await;
+            let response = response.map_err(|error| to_error(&error, &table.name))?;
+            let Some(stream) = response.stream_description else { break };
             listed.extend(stream.shards.unwrap_or_default());
             after = stream.last_evaluated_shard_id;
             if after.is_none() {
@@ -147,36 +148,36 @@ impl Dynamo {
         table: &TableDefinition,
         read: &StreamRead,
     ) -> Result<StreamPage> {
-        let place = Place {
+        let position = IteratorPosition {
             arn: self.stream_arn(table).await?,
             shard: read.shard.clone(),
             start: match &read.start {
-                StreamStart::Oldest => Start::Oldest,
-                StreamStart::Latest => Start::Latest,
-                StreamStart::After(sequence) => Start::After(sequence.clone()),
+                StreamStart::Oldest => IteratorStart::Oldest,
+                StreamStart::Latest => IteratorStart::Latest,
+                StreamStart::After(sequence) => IteratorStart::After(sequence.clone()),
             },
         };
         let deadline = deadline(read.wait);
-        let known = self.streams.iterator(&place);
-        let mut may_refresh = known.is_some();
-        let mut empty_left = if known.is_some() { 1 } else { EMPTY_MAX };
-        let mut iterator = match known {
+        let cached = self.streams.iterator(&position);
+        let mut may_refresh = cached.is_some();
+        let mut empty_left = if cached.is_some() { 1 } else { EMPTY_MAX };
+        let mut iterator = match cached {
             Some(iterator) => iterator,
-            None => self.new_iterator(table, &place).await?,
+            None => self.new_iterator(table, &position).await?,
         };
         loop {
-            let answer = match self.records(&iterator, read.limit).await {
-                Ok(answer) => answer,
-                Err(error) if may_refresh && outdated(&error) => {
+            let response = match self.records(&iterator, read.limit).await {
+                Ok(response) => response,
+                Err(error) if may_refresh && is_outdated(&error) => {
                     may_refresh = false;
-                    iterator = self.new_iterator(table, &place).await?;
+                    iterator = self.new_iterator(table, &position).await?;
                     continue;
                 }
-                Err(error) => return Err(self.refused(&error, table, &place)),
+                Err(error) => return Err(self.to_stream_error(&error, table, &position)),
             };
-            let next = match (&answer.next_shard_iterator, answer.records()) {
+            let next = match (&response.next_shard_iterator, response.records()) {
                 (Some(next), []) => next.clone(),
-                _ => return self.stream_page(table, read, place, iterator, answer),
+                _ => return self.stream_page(table, read, position, iterator, response),
             };
             iterator = next;
             empty_left = empty_left.saturating_sub(1);
@@ -185,11 +186,11 @@ impl Dynamo {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let next = place.start.sequence();
-                self.streams.keep(place, iterator);
+                let next = position.start.sequence();
+                self.streams.insert(position, iterator);
                 return Ok(StreamPage { next, ..StreamPage::default() });
             }
-            tokio::time::sleep(left.min(self.config.stream_poll)).await;
+            tokio::time::sleep(left.min(self.config.stream_poll_interval)).await;
         }
     }
 
@@ -202,87 +203,104 @@ impl Dynamo {
         self.stream_client.get_records().shard_iterator(iterator).limit(limit).send().await
     }
 
-    async fn new_iterator(&self, table: &TableDefinition, place: &Place) -> Result<String> {
-        let request =
-            self.stream_client.get_shard_iterator().stream_arn(&place.arn).shard_id(&place.shard);
-        let request = match &place.start {
-            Start::Oldest => request.shard_iterator_type(ShardIteratorType::TrimHorizon),
-            Start::Latest => request.shard_iterator_type(ShardIteratorType::Latest),
-            Start::After(sequence) => request
+    async fn new_iterator(
+        &self,
+        table: &TableDefinition,
+        position: &IteratorPosition,
+    ) -> Result<String> {
+        let request = self
+            .stream_client
+            .get_shard_iterator()
+            .stream_arn(&position.arn)
+            .shard_id(&position.shard);
+        let request = match &position.start {
+            IteratorStart::Oldest => request.shard_iterator_type(ShardIteratorType::TrimHorizon),
+            IteratorStart::Latest => request.shard_iterator_type(ShardIteratorType::Latest),
+            IteratorStart::After(sequence) => request
                 .shard_iterator_type(ShardIteratorType::AfterSequenceNumber)
                 .sequence_number(format!("{:0>SEQUENCE_DIGITS_MIN$}", sequence.trimmed())),
         };
-        let answer = request.send().await.map_err(|error| self.refused(&error, table, place))?;
-        answer.shard_iterator.ok_or_else(|| Error::Unexpected {
-            detail: format!("no iterator for shard {:?}", place.shard),
+        let response =
+            request.send().await.map_err(|error| self.to_stream_error(&error, table, position))?;
+        response.shard_iterator.ok_or_else(|| Error::Unexpected {
+            detail: format!("no iterator for shard {:?}", position.shard),
         })
     }
 
-    /// An answer that has changes, or ends its shard, as a page.
+    /// Converts a response that has changes, or ends its shard.
     fn stream_page(
         &self,
         table: &TableDefinition,
         read: &StreamRead,
-        place: Place,
+        position: IteratorPosition,
         used: String,
-        answer: GetRecordsOutput,
+        response: GetRecordsOutput,
     ) -> Result<StreamPage> {
         let mut page = StreamPage {
-            next: place.start.sequence(),
-            ended: answer.next_shard_iterator.is_none(),
+            next: position.start.sequence(),
+            ended: response.next_shard_iterator.is_none(),
             ..StreamPage::default()
         };
-        for record in answer.records.unwrap_or_default() {
+        for record in response.records.unwrap_or_default() {
             let change = to_change(table, record)?;
             page.next = Some(change.sequence.clone());
-            // Servers other than Amazon's may tell of writes that changed nothing.
+            // Servers other than Amazon's may report writes that changed nothing.
             if change.old == change.new {
                 continue;
             }
             page.evaluated += 1;
-            if read.wants(change.old.as_ref(), change.new.as_ref()) {
+            if read.matches(change.old.as_ref(), change.new.as_ref()) {
                 page.changes.push(change);
             }
         }
-        if let (Some(iterator), Some(last)) = (answer.next_shard_iterator, &page.next) {
-            self.streams
-                .keep(Place { start: Start::After(last.clone()), ..place.clone() }, iterator);
+        if let (Some(iterator), Some(last)) = (response.next_shard_iterator, &page.next) {
+            self.streams.insert(
+                IteratorPosition { start: IteratorStart::After(last.clone()), ..position.clone() },
+                iterator,
+            );
         }
-        if place.start == Start::Latest {
+        if position.start == IteratorStart::Latest {
             // Another reader of the latest changes may not have seen these yet.
-            self.streams.keep(place, used);
-        } else if place.start.sequence() != page.next {
-            self.streams.drop_iterator(&place);
+            self.streams.insert(position, used);
+        } else if position.start.sequence() != page.next {
+            self.streams.drop_iterator(&position);
         }
         Ok(page)
     }
 
-    fn refused<E, R>(&self, error: &SdkError<E, R>, table: &TableDefinition, place: &Place) -> Error
+    fn to_stream_error<E, R>(
+        &self,
+        error: &SdkError<E, R>,
+        table: &TableDefinition,
+        position: &IteratorPosition,
+    ) -> Error
     where
         E: ProvideErrorMetadata + std::error::Error + 'static,
         R: std::fmt::Debug,
     {
-        let after = match &place.start {
-            Start::After(sequence) => sequence.to_string(),
-            Start::Oldest | Start::Latest => format!("the beginning of shard {:?}", place.shard),
+        let after = match &position.start {
+            IteratorStart::After(sequence) => sequence.to_string(),
+            IteratorStart::Oldest | IteratorStart::Latest => {
+                format!("the beginning of shard {:?}", position.shard)
+            }
         };
         match code_of(error) {
             Some(code::TRIMMED) => Error::StreamTrimmed { table: table.name.clone(), after },
-            // "Invalid SequenceNumber for the shard": it never held it.
-            Some(code::VALIDATION) if matches!(place.start, Start::After(_)) => {
+            // "Invalid SequenceNumber for the shard": the shard never held it.
+            Some(code::VALIDATION) if matches!(position.start, IteratorStart::After(_)) => {
                 Error::StreamTrimmed { table: table.name.clone(), after }
             }
             Some(code::TABLE_MISSING) => {
-                // The shard is gone, or the table was made again and has another stream.
+                // The shard is gone, or the table was created again and has another stream.
                 self.streams.forget(&table.name);
                 Error::StreamTrimmed { table: table.name.clone(), after }
             }
-            _ => refusal(error, &table.name),
+            _ => to_error(error, &table.name),
         }
     }
 }
 
-fn outdated<R>(error: &SdkError<GetRecordsError, R>) -> bool {
+fn is_outdated<R>(error: &SdkError<GetRecordsError, R>) -> bool {
     matches!(code_of(error), Some(code::ITERATOR_EXPIRED | code::TRIMMED))
 }
 
@@ -290,8 +308,8 @@ fn to_change(table: &TableDefinition, record: Record) -> Result<Change> {
     let unexpected = |what: &str| Error::Unexpected {
         detail: format!("a change of {:?} without {what}", table.name),
     };
-    let who = record.user_identity.as_ref().and_then(|who| who.principal_id.as_deref());
-    let swept = who == Some(SWEEPER);
+    let principal = record.user_identity.as_ref().and_then(|user| user.principal_id.as_deref());
+    let swept = principal == Some(SWEEPER);
     let record = record.dynamodb.ok_or_else(|| unexpected("content"))?;
     let sequence = record.sequence_number.ok_or_else(|| unexpected("a sequence number"))?;
     let at_ms = record.approximate_creation_date_time.and_then(|at| at.to_millis().ok());
@@ -301,13 +319,13 @@ fn to_change(table: &TableDefinition, record: Record) -> Result<Change> {
     };
     let at_ms = at_ms.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(0);
     let (old, new) = (image(record.old_image)?, image(record.new_image)?);
-    // Writes that begin anew take an expired item away before DynamoDB does.
-    let over = old.as_ref().is_some_and(|old| table.is_expired(old, at_ms / 1000));
+    // Puts and updates delete an expired item before DynamoDB does.
+    let was_expired = old.as_ref().is_some_and(|old| table.is_expired(old, at_ms / 1000));
     Ok(Change {
         sequence: Sequence::parse(&sequence)?,
         at_ms,
         key: table.key.read(&keys).ok_or_else(|| unexpected("its key"))?,
-        expired: new.is_none() && (swept || over),
+        expired: new.is_none() && (swept || was_expired),
         old,
         new,
     })

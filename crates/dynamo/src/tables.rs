@@ -1,4 +1,4 @@
-//! Making, describing and taking away tables. Waits by polling, up to the configured time.
+//! Creates, describes and deletes tables. Waits by polling, up to the configured timeout.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use roundtable_table::{
 };
 
 use crate::Dynamo;
-use crate::errors::{code, code_of, refusal, unbuilt};
+use crate::errors::{build_error, code, code_of, to_error};
 use crate::retry::deadline;
 
 const POLL_FIRST: Duration = Duration::from_millis(20);
@@ -22,18 +22,18 @@ const POLL_MAX: Duration = Duration::from_secs(2);
 
 impl Dynamo {
     pub(crate) async fn make_table(&self, definition: &TableDefinition) -> Result<()> {
-        let wanted = normal(definition.clone());
+        let wanted = normalized(definition.clone());
         match self.request_table(definition).await {
             Ok(()) => self.await_active(&definition.name).await?,
-            Err(Taken::Other(error)) => return Err(error),
-            Err(Taken::Exists) => {
+            Err(CreateTableError::Other(error)) => return Err(error),
+            Err(CreateTableError::Exists) => {
                 self.await_active(&definition.name).await?;
                 let mut found = self.definition_of(&definition.name).await?;
                 if found.ttl.is_none() {
-                    // Whoever made it may have stopped before it turned expiry on.
+                    // The process that created the table may have stopped before it enabled expiry.
                     found.ttl.clone_from(&wanted.ttl);
                 }
-                if normal(found) != wanted {
+                if normalized(found) != wanted {
                     return Err(Error::TableExists { table: definition.name.clone() });
                 }
             }
@@ -44,15 +44,15 @@ impl Dynamo {
         }
     }
 
-    async fn request_table(&self, definition: &TableDefinition) -> Result<(), Taken> {
+    async fn request_table(&self, definition: &TableDefinition) -> Result<(), CreateTableError> {
         let stream = StreamSpecification::builder()
             .stream_enabled(true)
             .stream_view_type(StreamViewType::NewAndOldImages)
             .build()
-            .map_err(unbuilt)?;
+            .map_err(build_error)?;
         let indexes = definition.indexes.iter().map(|index| to_index(definition, index));
         let indexes = indexes.collect::<Result<Vec<_>>>()?;
-        let answer = self
+        let response = self
             .client
             .create_table()
             .table_name(&definition.name)
@@ -63,10 +63,12 @@ impl Dynamo {
             .set_stream_specification(definition.stream.then_some(stream))
             .send()
             .await;
-        match answer {
+        match response {
             Ok(_) => Ok(()),
-            Err(error) if code_of(&error) == Some(code::TABLE_IN_USE) => Err(Taken::Exists),
-            Err(error) => Err(Taken::Other(refusal(&error, &definition.name))),
+            Err(error) if code_of(&error) == Some(code::TABLE_IN_USE) => {
+                Err(CreateTableError::Exists)
+            }
+            Err(error) => Err(CreateTableError::Other(to_error(&error, &definition.name))),
         }
     }
 
@@ -78,17 +80,17 @@ impl Dynamo {
             .enabled(true)
             .attribute_name(attribute)
             .build()
-            .map_err(unbuilt)?;
+            .map_err(build_error)?;
         let request = self
             .client
             .update_time_to_live()
             .table_name(table)
             .time_to_live_specification(specification);
         let Err(error) = request.send().await else { return Ok(()) };
-        // Another process may have done it in the meantime, and DynamoDB takes it only once.
+        // Another process may have done it meanwhile, and DynamoDB accepts it only once.
         match self.ttl_of(table).await {
             Ok(Some(found)) if found == attribute => Ok(()),
-            _ => Err(refusal(&error, table)),
+            _ => Err(to_error(&error, table)),
         }
     }
 
@@ -99,15 +101,15 @@ impl Dynamo {
     }
 
     pub(crate) async fn description(&self, name: &str) -> Result<TableDescription> {
-        let answer = self.client.describe_table().table_name(name).send().await;
-        let answer = answer.map_err(|error| refusal(&error, name))?;
-        answer.table.ok_or_else(|| unexpected(name, "is described by nothing"))
+        let response = self.client.describe_table().table_name(name).send().await;
+        let response = response.map_err(|error| to_error(&error, name))?;
+        response.table.ok_or_else(|| unexpected(name, "has no description"))
     }
 
     async fn ttl_of(&self, name: &str) -> Result<Option<String>> {
-        let answer = self.client.describe_time_to_live().table_name(name).send().await;
-        let answer = answer.map_err(|error| refusal(&error, name))?;
-        let ttl = answer.time_to_live_description.filter(|ttl| {
+        let response = self.client.describe_time_to_live().table_name(name).send().await;
+        let response = response.map_err(|error| to_error(&error, name))?;
+        let ttl = response.time_to_live_description.filter(|ttl| {
             matches!(
                 ttl.time_to_live_status,
                 Some(TimeToLiveStatus::Enabled | TimeToLiveStatus::Enabling)
@@ -121,7 +123,7 @@ impl Dynamo {
         let mut after = None;
         loop {
             let request = self.client.list_tables().set_exclusive_start_table_name(after);
-            let page = request.send().await.map_err(|error| refusal(&error, "all"))?;
+            let page = request.send().await.map_err(|error| to_error(&error, "all"))?;
             names.extend(page.table_names.unwrap_or_default());
             after = page.last_evaluated_table_name;
             if after.is_none() {
@@ -132,13 +134,13 @@ impl Dynamo {
     }
 
     pub(crate) async fn drop_table(&self, name: &str) -> Result<()> {
-        let answer = self.client.delete_table().table_name(name).send().await;
-        answer.map_err(|error| refusal(&error, name))?;
+        let response = self.client.delete_table().table_name(name).send().await;
+        response.map_err(|error| to_error(&error, name))?;
         self.streams.forget(name);
-        let mut poll = Poll::new(self.config.table_wait);
+        let mut poll = TablePoll::new(self.config.table_timeout);
         loop {
             match self.description(name).await {
-                Err(Error::TableMissing { .. }) => return Ok(()),
+                Err(Error::TableNotFound { .. }) => return Ok(()),
                 Err(error) => return Err(error),
                 Ok(_) => poll.pause(name).await?,
             }
@@ -146,12 +148,12 @@ impl Dynamo {
     }
 
     async fn await_active(&self, name: &str) -> Result<()> {
-        let mut poll = Poll::new(self.config.table_wait);
+        let mut poll = TablePoll::new(self.config.table_timeout);
         loop {
             match self.description(name).await {
                 Ok(table) if is_ready(&table) => return Ok(()),
-                // A table just made may not be known everywhere yet.
-                Ok(_) | Err(Error::TableMissing { .. }) => poll.pause(name).await?,
+                // A new table may not be visible on all servers yet.
+                Ok(_) | Err(Error::TableNotFound { .. }) => poll.pause(name).await?,
                 Err(error) => return Err(error),
             }
         }
@@ -166,32 +168,30 @@ fn is_ready(table: &TableDescription) -> bool {
         && table.global_secondary_indexes().iter().all(ready)
 }
 
-/// Why a table could not be made.
-enum Taken {
+enum CreateTableError {
     Exists,
     Other(Error),
 }
 
-impl From<Error> for Taken {
+impl From<Error> for CreateTableError {
     fn from(error: Error) -> Self {
         Self::Other(error)
     }
 }
 
-/// Growing pauses up to a deadline.
-struct Poll {
+struct TablePoll {
     deadline: Instant,
     next: Duration,
 }
 
-impl Poll {
+impl TablePoll {
     fn new(wait: Duration) -> Self {
         Self { deadline: deadline(wait), next: POLL_FIRST }
     }
 
     async fn pause(&mut self, table: &str) -> Result<()> {
         if Instant::now() >= self.deadline {
-            let detail = format!("table {table:?} is still being made or taken away");
+            let detail = format!("timed out waiting for table {table:?} to be created or deleted");
             return Err(Error::Unavailable { detail });
         }
         tokio::time::sleep(self.next).await;
@@ -200,8 +200,8 @@ impl Poll {
     }
 }
 
-/// A definition as DynamoDB keeps it: it knows no order of indexes, nor of what they include.
-fn normal(mut definition: TableDefinition) -> TableDefinition {
+/// Normalizes a definition: DynamoDB does not keep the order of indexes and included attributes.
+fn normalized(mut definition: TableDefinition) -> TableDefinition {
     definition.indexes.sort_by(|a, b| a.name.cmp(&b.name));
     for index in &mut definition.indexes {
         index.projection = match std::mem::take(&mut index.projection) {
@@ -212,8 +212,8 @@ fn normal(mut definition: TableDefinition) -> TableDefinition {
     definition
 }
 
-/// Every index carries the ttl, or its items could not be told from expired ones; that it does is
-/// no part of the definition.
+/// Removes the ttl from the included attributes. Every index includes it, so that expired items can be
+/// recognized, but it is not part of the definition.
 fn without_ttl(mut names: Vec<String>, ttl: Option<&str>) -> IndexProjection {
     names.retain(|name| ttl != Some(name));
     names.sort_unstable();
@@ -225,7 +225,7 @@ fn to_schema(key: &KeyDefinition) -> Result<Vec<KeySchemaElement>> {
     let kinds = [KeyType::Hash, KeyType::Range];
     let elements = key.attributes().zip(kinds).map(|(attribute, kind)| {
         let element = KeySchemaElement::builder().attribute_name(&attribute.name).key_type(kind);
-        element.build().map_err(unbuilt)
+        element.build().map_err(build_error)
     });
     elements.collect()
 }
@@ -244,13 +244,13 @@ fn to_attributes(definition: &TableDefinition) -> Result<Vec<AttributeDefinition
                 KeyKind::B => ScalarAttributeType::B,
             })
             .build()
-            .map_err(unbuilt)
+            .map_err(build_error)
     });
     attributes.collect()
 }
 
 fn to_index(table: &TableDefinition, index: &IndexDefinition) -> Result<GlobalSecondaryIndex> {
-    let keyed = |name: &str| table.key.names(name) || index.key.names(name);
+    let keyed = |name: &str| table.key.contains(name) || index.key.contains(name);
     let included: &[String] = match &index.projection {
         IndexProjection::Include(names) => names,
         IndexProjection::All | IndexProjection::KeysOnly => &[],
@@ -271,7 +271,7 @@ fn to_index(table: &TableDefinition, index: &IndexDefinition) -> Result<GlobalSe
         .set_key_schema(Some(to_schema(&index.key)?))
         .projection(projection.build())
         .build()
-        .map_err(unbuilt)
+        .map_err(build_error)
 }
 
 fn from_description(table: &TableDescription, ttl: Option<String>) -> Result<TableDefinition> {
@@ -295,7 +295,7 @@ fn from_description(table: &TableDescription, ttl: Option<String>) -> Result<Tab
     let stream = table.stream_specification().is_some_and(|stream| {
         stream.stream_enabled && stream.stream_view_type == Some(StreamViewType::NewAndOldImages)
     });
-    Ok(normal(TableDefinition { name: name.to_owned(), key, indexes, ttl, stream }))
+    Ok(normalized(TableDefinition { name: name.to_owned(), key, indexes, ttl, stream }))
 }
 
 fn from_schema(

@@ -1,5 +1,5 @@
-//! Transactions: writes that happen together. A token is fresh for each built transaction and
-//! reused only by its own retries; a caller's own token is passed on as it is.
+//! Write transactions. Each request gets a fresh token that only its retries reuse; a caller's token
+//! is passed on unchanged.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -17,63 +17,69 @@ use roundtable_table::{
     Transaction, Write, limits,
 };
 
-use crate::errors::{code, code_of, refusal, unbuilt};
-use crate::expiry::{guarded, guarded_anew};
+use crate::errors::{build_error, code, code_of, to_error};
+use crate::expiry::{hide_expired, require_unexpired};
 use crate::expression::Expressions;
-use crate::retry::{fresh_token, is_passing, once};
+use crate::retry::{fresh_token, is_transient, send_once};
 use crate::values::{from_wire, key_to_wire, to_wire};
-use crate::writes::{EXPIRED_ROUNDS_MAX, hidden_from, on_failure, on_failure_anew};
+use crate::writes::{
+    EXPIRED_RETRIES_MAX, expired_items_reappeared, is_blocked_by_expired, on_failure,
+    on_failure_or_expiry,
+};
 use crate::{Dynamo, cost};
 
-/// What one write had to do with a cancellation.
-enum Verdict {
-    Innocent,
-    /// Only an expired item was in its way.
+/// The part of one write in a cancelled transaction.
+enum WriteVerdict {
+    Unaffected,
+    /// It failed only because of an expired item.
     Expired,
-    Guilty(CancelReason),
+    Failed(CancelReason),
 }
 
-/// Why a try at a transaction failed.
-enum Failure {
-    /// Judged write by write.
-    Cancelled(Vec<Verdict>),
+enum TransactionFailure {
+    Cancelled(Vec<WriteVerdict>),
     Final(Error),
 }
 
 impl Dynamo {
-    pub(crate) async fn write_together(&self, transaction: Transaction) -> Result<Capacity> {
+    pub(crate) async fn write_transaction(&self, transaction: Transaction) -> Result<Capacity> {
         let mut swept = Capacity::ZERO;
-        for _ in 0..EXPIRED_ROUNDS_MAX {
-            // The same token must come with the same request, and that names the time.
+        for _ in 0..EXPIRED_RETRIES_MAX {
+            // The same token must be sent with the same request, which contains the time.
             let now = match &transaction.token {
                 Some(token) => {
-                    let known = self.tokens.first_sent(token, Instant::now());
-                    known.unwrap_or_else(|| self.now_seconds())
+                    let first_sent = self.tokens.first_sent(token, Instant::now());
+                    first_sent.unwrap_or_else(|| self.now_seconds())
                 }
                 None => self.now_seconds(),
             };
-            let verdicts = match self.try_together(&transaction, now).await {
+            let verdicts = match self.try_transaction(&transaction, now).await {
                 Ok(capacity) => return Ok(capacity + swept),
-                Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Cancelled(verdicts)) => verdicts,
+                Err(TransactionFailure::Final(error)) => return Err(error),
+                Err(TransactionFailure::Cancelled(verdicts)) => verdicts,
             };
-            if verdicts.iter().any(|verdict| matches!(verdict, Verdict::Guilty(_))) {
+            if verdicts.iter().any(|verdict| matches!(verdict, WriteVerdict::Failed(_))) {
                 let reasons = verdicts.into_iter().map(|verdict| match verdict {
-                    Verdict::Guilty(reason) => Some(reason),
-                    Verdict::Innocent | Verdict::Expired => None,
+                    WriteVerdict::Failed(reason) => Some(reason),
+                    WriteVerdict::Unaffected | WriteVerdict::Expired => None,
                 });
                 return Err(Error::Cancelled { reasons: reasons.collect() });
             }
             for (write, verdict) in transaction.writes.iter().zip(verdicts) {
-                if let (Verdict::Expired, Some(key)) = (verdict, write.write.key(&write.table)) {
+                if let (WriteVerdict::Expired, Some(key)) = (verdict, write.write.key(&write.table))
+                {
                     swept += self.sweep(&write.table, &key).await?;
                 }
             }
         }
-        Err(Error::Unavailable { detail: String::from("expired items kept coming back") })
+        Err(expired_items_reappeared())
     }
 
-    async fn try_together(&self, transaction: &Transaction, now: u64) -> Result<Capacity, Failure> {
+    async fn try_transaction(
+        &self,
+        transaction: &Transaction,
+        now: u64,
+    ) -> Result<Capacity, TransactionFailure> {
         let wire = transaction.writes.iter().map(|write| to_wire_write(write, now));
         let token = transaction.token.clone().unwrap_or_else(fresh_token);
         let request = self
@@ -83,105 +89,110 @@ impl Dynamo {
             .client_request_token(&token)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let table = transaction.writes.first().map_or("", |write| &write.table.name);
-        let error = match self.backoff().send(again, || once!(request)).await {
-            Ok(answer) => {
-                self.tokens.sent(transaction.token.as_ref(), now, Instant::now());
-                return Ok(cost::write(answer.consumed_capacity.iter().flatten()));
+        let error = match self.backoff().send(should_retry, || send_once!(request)).await {
+            Ok(response) => {
+                self.tokens.record(transaction.token.as_ref(), now, Instant::now());
+                return Ok(cost::write(response.consumed_capacity.iter().flatten()));
             }
             Err(error) => error,
         };
         if let Some(reasons) = cancelled(&error) {
-            return Err(Failure::Cancelled(self.judge(transaction, reasons, now).await?));
+            return Err(TransactionFailure::Cancelled(
+                self.classify(transaction, reasons, now).await?,
+            ));
         }
         if code_of(&error) == Some(code::VALIDATION)
-            && let Some(verdicts) = self.accuse(transaction).await
+            && let Some(verdicts) = self.find_invalid_updates(transaction).await
         {
-            return Err(Failure::Cancelled(verdicts));
+            return Err(TransactionFailure::Cancelled(verdicts));
         }
-        let error = refusal(&error, table);
+        let error = to_error(&error, table);
         if matches!(error, Error::Unavailable { .. }) {
-            // It may have happened, and must be asked about in the same words.
-            self.tokens.sent(transaction.token.as_ref(), now, Instant::now());
+            // It may have happened, so a repetition must send the identical request.
+            self.tokens.record(transaction.token.as_ref(), now, Instant::now());
         }
-        Err(Failure::Final(error))
+        Err(TransactionFailure::Final(error))
     }
 
-    /// The updates that cannot be done, where a server refuses the whole instead of naming them
-    /// (DynamoDB Local); `None` when it must have meant something else.
-    async fn accuse(&self, transaction: &Transaction) -> Option<Vec<Verdict>> {
+    /// Finds the invalid updates of a transaction that a server rejected as a whole instead of naming
+    /// them (DynamoDB Local); `None` if the rejection must have another cause.
+    async fn find_invalid_updates(&self, transaction: &Transaction) -> Option<Vec<WriteVerdict>> {
         let mut verdicts = Vec::with_capacity(transaction.writes.len());
         for write in &transaction.writes {
             let fault = match &write.write {
-                Write::Update(update) => self.fault(&write.table, update).await,
+                Write::Update(update) => self.find_fault(&write.table, update).await,
                 _ => None,
             };
-            verdicts.push(
-                fault.map_or(Verdict::Innocent, |fault| {
-                    Verdict::Guilty(CancelReason::Invalid(fault))
-                }),
-            );
+            verdicts.push(fault.map_or(WriteVerdict::Unaffected, |fault| {
+                WriteVerdict::Failed(CancelReason::Invalid(fault))
+            }));
         }
-        let found = verdicts.iter().any(|verdict| matches!(verdict, Verdict::Guilty(_)));
+        let found = verdicts.iter().any(|verdict| matches!(verdict, WriteVerdict::Failed(_)));
         found.then_some(verdicts)
     }
 
-    async fn judge(
+    async fn classify(
         &self,
         transaction: &Transaction,
         reasons: &[CancellationReason],
         now: u64,
-    ) -> Result<Vec<Verdict>> {
+    ) -> Result<Vec<WriteVerdict>> {
         let mut verdicts = Vec::with_capacity(transaction.writes.len());
         for (at, write) in transaction.writes.iter().enumerate() {
             verdicts.push(match reasons.get(at) {
-                Some(reason) => self.judge_write(write, reason, now).await?,
-                None => Verdict::Innocent,
+                Some(reason) => self.classify_write(write, reason, now).await?,
+                None => WriteVerdict::Unaffected,
             });
         }
         Ok(verdicts)
     }
 
-    async fn judge_write(
+    async fn classify_write(
         &self,
         write: &TableWrite,
         reason: &CancellationReason,
         now: u64,
-    ) -> Result<Verdict> {
+    ) -> Result<WriteVerdict> {
         let table = &*write.table;
         let detail = || reason.message().unwrap_or("no reason given").to_owned();
         Ok(match reason.code() {
-            None | Some("None") => Verdict::Innocent,
+            None | Some("None") => WriteVerdict::Unaffected,
             Some("ConditionalCheckFailed") => {
                 let item = reason.item().cloned().filter(|wire| !wire.is_empty());
-                judge_item(table, &write.write, item.map(from_wire).transpose()?, now)
+                classify_condition_failure(
+                    table,
+                    &write.write,
+                    item.map(from_wire).transpose()?,
+                    now,
+                )
             }
-            Some("TransactionConflict") => Verdict::Guilty(CancelReason::Conflict),
+            Some("TransactionConflict") => WriteVerdict::Failed(CancelReason::Conflict),
             Some("ThrottlingError" | "ProvisionedThroughputExceeded") => {
-                Verdict::Guilty(CancelReason::Throttled)
+                WriteVerdict::Failed(CancelReason::Throttled)
             }
             Some("ValidationError") => {
                 let fault = match &write.write {
-                    Write::Update(update) => self.fault(table, update).await,
+                    Write::Update(update) => self.find_fault(table, update).await,
                     _ => None,
                 };
-                let refused = || Invalid::Refused { detail: detail() };
-                Verdict::Guilty(CancelReason::Invalid(fault.unwrap_or_else(refused)))
+                let rejected = || Invalid::Rejected { detail: detail() };
+                WriteVerdict::Failed(CancelReason::Invalid(fault.unwrap_or_else(rejected)))
             }
             Some(code) => {
                 let detail = format!("{code}: {}", detail());
-                Verdict::Guilty(CancelReason::Invalid(Invalid::Refused { detail }))
+                WriteVerdict::Failed(CancelReason::Invalid(Invalid::Rejected { detail }))
             }
         })
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for TransactionFailure {
     fn from(error: Error) -> Self {
         Self::Final(error)
     }
 }
 
-/// The reasons for a cancellation, if that is what happened.
+/// Returns the cancellation reasons, if the transaction was cancelled.
 fn cancelled<R>(error: &SdkError<TransactWriteItemsError, R>) -> Option<&[CancellationReason]> {
     match error.as_service_error()? {
         TransactWriteItemsError::TransactionCanceledException(cancelled) => {
@@ -191,16 +202,16 @@ fn cancelled<R>(error: &SdkError<TransactWriteItemsError, R>) -> Option<&[Cancel
     }
 }
 
-/// When to send a transaction again: its token keeps it from happening twice.
-fn again(error: &SdkError<TransactWriteItemsError, HttpResponse>) -> bool {
+/// Returns whether to retry a transaction; its token keeps it from happening twice.
+fn should_retry(error: &SdkError<TransactWriteItemsError, HttpResponse>) -> bool {
     match cancelled(error) {
-        Some(reasons) => passing(reasons),
-        None => is_passing(error) || code_of(error) == Some(code::IN_PROGRESS),
+        Some(reasons) => are_transient(reasons),
+        None => is_transient(error) || code_of(error) == Some(code::IN_PROGRESS),
     }
 }
 
-/// Whether all that went wrong may go well the next time.
-fn passing(reasons: &[CancellationReason]) -> bool {
+/// Returns whether all failures are transient.
+fn are_transient(reasons: &[CancellationReason]) -> bool {
     let mut faults = reasons.iter().filter_map(CancellationReason::code).peekable();
     faults.peek().is_some()
         && faults.all(|fault| {
@@ -214,40 +225,48 @@ fn passing(reasons: &[CancellationReason]) -> bool {
         })
 }
 
-fn judge_item(table: &TableDefinition, write: &Write, item: Option<Item>, now: u64) -> Verdict {
+fn classify_condition_failure(
+    table: &TableDefinition,
+    write: &Write,
+    item: Option<Item>,
+    now: u64,
+) -> WriteVerdict {
     if let (Write::Put(_) | Write::Update(_), Some(item)) = (write, &item)
-        && hidden_from(table, write.condition(), item, now)
+        && is_blocked_by_expired(table, write.condition(), item, now)
     {
-        return Verdict::Expired;
+        return WriteVerdict::Expired;
     }
-    let seen =
+    let visible =
         item.filter(|item| write.returning() == Returning::Old && !table.is_expired(item, now));
-    Verdict::Guilty(CancelReason::ConditionFailed { item: seen.map(Box::new) })
+    WriteVerdict::Failed(CancelReason::ConditionFailed { item: visible.map(Box::new) })
 }
 
 fn to_wire_write(write: &TableWrite, now: u64) -> Result<TransactWriteItem> {
     let table = &*write.table;
     let item = TransactWriteItem::builder();
     let mut expressions = Expressions::default();
-    // Puts and updates begin anew where an item has expired; the others just do not see it.
-    let seen = match &write.write {
-        Write::Put(_) | Write::Update(_) => guarded_anew(table, write.write.condition(), now),
-        Write::Delete(_) | Write::Check(_) => guarded(table, write.write.condition(), now),
+    // Puts and updates must not find an expired item; the others just do not see it.
+    let extended = match &write.write {
+        Write::Put(_) | Write::Update(_) => require_unexpired(table, write.write.condition(), now),
+        Write::Delete(_) | Write::Check(_) => hide_expired(table, write.write.condition(), now),
     };
     Ok(match &write.write {
         Write::Put(put) => {
-            let condition = seen.and_then(|seen| expressions.condition(&seen));
+            let condition = extended.and_then(|extended| expressions.condition(&extended));
             let put = WirePut::builder()
                 .table_name(&table.name)
                 .set_item(Some(to_wire(&put.item)))
                 .set_condition_expression(condition)
                 .set_expression_attribute_names(expressions.names())
                 .set_expression_attribute_values(expressions.values())
-                .return_values_on_condition_check_failure(on_failure_anew(table, put.returning));
-            item.put(put.build().map_err(unbuilt)?)
+                .return_values_on_condition_check_failure(on_failure_or_expiry(
+                    table,
+                    put.returning,
+                ));
+            item.put(put.build().map_err(build_error)?)
         }
         Write::Delete(delete) => {
-            let condition = seen.and_then(|seen| expressions.condition(&seen));
+            let condition = extended.and_then(|extended| expressions.condition(&extended));
             let delete = WireDelete::builder()
                 .table_name(&table.name)
                 .set_key(Some(key_to_wire(&table.key, &delete.key)))
@@ -255,10 +274,11 @@ fn to_wire_write(write: &TableWrite, now: u64) -> Result<TransactWriteItem> {
                 .set_expression_attribute_names(expressions.names())
                 .set_expression_attribute_values(expressions.values())
                 .return_values_on_condition_check_failure(on_failure(delete.returning));
-            item.delete(delete.build().map_err(unbuilt)?)
+            item.delete(delete.build().map_err(build_error)?)
         }
         Write::Check(check) => {
-            let condition = expressions.demanded(seen.as_ref().unwrap_or(&check.condition));
+            let condition =
+                expressions.required_condition(extended.as_ref().unwrap_or(&check.condition));
             let check = ConditionCheck::builder()
                 .table_name(&table.name)
                 .set_key(Some(key_to_wire(&table.key, &check.key)))
@@ -266,12 +286,12 @@ fn to_wire_write(write: &TableWrite, now: u64) -> Result<TransactWriteItem> {
                 .set_expression_attribute_names(expressions.names())
                 .set_expression_attribute_values(expressions.values())
                 .return_values_on_condition_check_failure(on_failure(check.returning));
-            item.condition_check(check.build().map_err(unbuilt)?)
+            item.condition_check(check.build().map_err(build_error)?)
         }
         Write::Update(update) => {
             let actions = expressions.update(&update.actions);
-            let condition = seen.and_then(|seen| expressions.condition(&seen));
-            let on_failure = on_failure_anew(table, update.returning);
+            let condition = extended.and_then(|extended| expressions.condition(&extended));
+            let on_failure = on_failure_or_expiry(table, update.returning);
             let update = WireUpdate::builder()
                 .table_name(&table.name)
                 .set_key(Some(key_to_wire(&table.key, &update.key)))
@@ -280,43 +300,43 @@ fn to_wire_write(write: &TableWrite, now: u64) -> Result<TransactWriteItem> {
                 .set_expression_attribute_names(expressions.names())
                 .set_expression_attribute_values(expressions.values())
                 .return_values_on_condition_check_failure(on_failure);
-            item.update(update.build().map_err(unbuilt)?)
+            item.update(update.build().map_err(build_error)?)
         }
     }
     .build())
 }
 
-/// The time each of the callers' tokens was first sent with. A repetition after a restart, or from
-/// another process, of a transaction whose request names the time is answered as a reused token.
+/// The time that each caller's token was first sent with. Without it (after a restart, or from another
+/// process), repeating a transaction whose request contains the time fails as a reused token.
 #[derive(Debug, Default)]
-pub(crate) struct TokenMemory(Mutex<HashMap<String, (u64, Instant)>>);
+pub(crate) struct TokenCache(Mutex<HashMap<String, (u64, Instant)>>);
 
-impl TokenMemory {
+impl TokenCache {
     const LIFETIME: Duration = Duration::from_millis(limits::TOKEN_LIFETIME_MS);
-    /// Above this many, those that DynamoDB has forgotten are forgotten here.
-    const MANY: usize = 10_000;
+    /// Above this many entries, tokens that DynamoDB no longer remembers are removed.
+    const PRUNE_ABOVE: usize = 10_000;
 
-    /// The time that goes with a token at the moment `at`.
+    /// Returns the time to send with a token, if it is still valid at `at`.
     fn first_sent(&self, token: &str, at: Instant) -> Option<u64> {
         let tokens = self.0.lock();
         let (now, sent) = tokens.get(token)?;
-        Self::lasts(*sent, at).then_some(*now)
+        Self::is_valid(*sent, at).then_some(*now)
     }
 
-    /// Notes that a token was sent at the moment `at` with the time `now`, unless it is known.
-    fn sent(&self, token: Option<&String>, now: u64, at: Instant) {
+    /// Records that a token was sent at `at` with the time `now`, unless it is still valid.
+    fn record(&self, token: Option<&String>, now: u64, at: Instant) {
         let Some(token) = token else { return };
         let mut tokens = self.0.lock();
-        if tokens.len() >= Self::MANY {
-            tokens.retain(|_, (_, sent)| Self::lasts(*sent, at));
+        if tokens.len() >= Self::PRUNE_ABOVE {
+            tokens.retain(|_, (_, sent)| Self::is_valid(*sent, at));
         }
-        let known = tokens.entry(token.clone()).or_insert((now, at));
-        if !Self::lasts(known.1, at) {
-            *known = (now, at);
+        let entry = tokens.entry(token.clone()).or_insert((now, at));
+        if !Self::is_valid(entry.1, at) {
+            *entry = (now, at);
         }
     }
 
-    fn lasts(sent: Instant, at: Instant) -> bool {
+    fn is_valid(sent: Instant, at: Instant) -> bool {
         at.saturating_duration_since(sent) < Self::LIFETIME
     }
 }
@@ -327,14 +347,14 @@ mod tests {
 
     #[test]
     fn a_token_is_remembered_with_its_first_time_until_dynamodb_forgets_it() {
-        let (memory, token, start) = (TokenMemory::default(), String::from("t"), Instant::now());
-        let last = start + TokenMemory::LIFETIME / 2;
-        memory.sent(Some(&token), 7, start);
-        memory.sent(Some(&token), 8, last);
-        assert_eq!(memory.first_sent("t", last), Some(7));
-        let later = start + TokenMemory::LIFETIME;
-        assert_eq!(memory.first_sent("t", later), None);
-        memory.sent(Some(&token), 9, later);
-        assert_eq!(memory.first_sent("t", later), Some(9), "remembered anew");
+        let (cache, token, start) = (TokenCache::default(), String::from("t"), Instant::now());
+        let last = start + TokenCache::LIFETIME / 2;
+        cache.record(Some(&token), 7, start);
+        cache.record(Some(&token), 8, last);
+        assert_eq!(cache.first_sent("t", last), Some(7));
+        let later = start + TokenCache::LIFETIME;
+        assert_eq!(cache.first_sent("t", later), None);
+        cache.record(Some(&token), 9, later);
+        assert_eq!(cache.first_sent("t", later), Some(9), "remembered anew");
     }
 }

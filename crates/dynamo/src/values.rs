@@ -1,4 +1,4 @@
-//! Items and values in the SDK's types, and back. The two clients each have a type of their own.
+//! Converts items and values to and from the SDK's types. The two clients have different types.
 
 use std::collections::HashMap;
 
@@ -10,25 +10,22 @@ use roundtable_table::{
     ValueRef,
 };
 
-/// An item in the SDK's form.
-pub(crate) type Wire = HashMap<String, AttributeValue>;
+/// An item in the SDK's types.
+pub(crate) type WireItem = HashMap<String, AttributeValue>;
 
-/// The attributes of an item.
-pub(crate) fn to_wire(item: &Item) -> Wire {
+pub(crate) fn to_wire(item: &Item) -> WireItem {
     item.iter().map(|(name, value)| (name.to_owned(), stored_to_wire(value))).collect()
 }
 
-/// The key attributes of a key.
-pub(crate) fn key_to_wire(definition: &KeyDefinition, key: &Key) -> Wire {
+pub(crate) fn key_to_wire(definition: &KeyDefinition, key: &Key) -> WireItem {
     to_wire(&definition.item(key))
 }
 
-/// The exclusive start of a page.
 pub(crate) fn position_to_wire(
     table: &TableDefinition,
     index: Option<&str>,
     position: &Position,
-) -> Result<Wire> {
+) -> Result<WireItem> {
     let mut wire = key_to_wire(&table.key, &position.base);
     if let Some(key) = &position.index {
         wire.extend(key_to_wire(table.key_of(index)?, key));
@@ -36,15 +33,14 @@ pub(crate) fn position_to_wire(
     Ok(wire)
 }
 
-/// The last key of a page.
 pub(crate) fn position_from_wire(
     table: &TableDefinition,
     index: Option<&str>,
-    wire: Wire,
+    wire: WireItem,
 ) -> Result<Position> {
     let item = from_wire(wire)?;
     Position::of(table, index, &item)
-        .ok_or_else(|| unexpected(format!("a page ended at {item:?}, which is no key")))
+        .ok_or_else(|| unexpected(format!("a page ended at {item:?}, which is not a key")))
 }
 
 fn stored_to_wire(value: ValueRef<'_>) -> AttributeValue {
@@ -64,7 +60,6 @@ fn stored_to_wire(value: ValueRef<'_>) -> AttributeValue {
     }
 }
 
-/// A constant of an expression.
 pub(crate) fn value_to_wire(value: &Value) -> AttributeValue {
     match value {
         Value::S(text) => AttributeValue::S(text.clone()),
@@ -84,7 +79,6 @@ pub(crate) fn value_to_wire(value: &Value) -> AttributeValue {
     }
 }
 
-/// A key part as a constant of an expression.
 pub(crate) fn scalar_to_value(scalar: &Scalar) -> Value {
     Value::from(scalar.clone())
 }
@@ -99,7 +93,6 @@ fn number(text: &str) -> Result<roundtable_table::Number> {
 
 macro_rules! reading {
     ($item:ident, $value:ident, $wire:ident) => {
-        /// An item out of the SDK's form.
         pub(crate) fn $item(wire: HashMap<String, $wire>) -> Result<Item> {
             let attributes = wire.into_iter().map(|(name, wire)| Ok((name, $value(wire)?)));
             Ok(Item::from(attributes.collect::<Result<Attributes>>()?))
@@ -168,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn items_survive_the_wire(
+        fn items_survive_a_round_trip(
             attributes in prop::collection::btree_map(".{1,9}", any_value(), 0..6)
         ) {
             let item = Item::from(&attributes);
@@ -176,15 +169,15 @@ mod tests {
         }
 
         #[test]
-        fn constants_and_stored_values_look_alike(value in any_value()) {
+        fn constants_and_stored_values_convert_alike(value in any_value()) {
             let item = item! { "a" => value.clone() };
             prop_assert_eq!(to_wire(&item).remove("a"), Some(value_to_wire(&value)));
         }
     }
 
     #[test]
-    fn a_number_that_is_none_is_refused() {
-        let wire = Wire::from([(String::from("a"), AttributeValue::N(String::from("twelve")))]);
+    fn an_invalid_number_is_rejected() {
+        let wire = WireItem::from([(String::from("a"), AttributeValue::N(String::from("twelve")))]);
         assert!(matches!(from_wire(wire), Err(Error::Unexpected { .. })));
     }
 }

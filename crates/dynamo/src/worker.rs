@@ -1,35 +1,34 @@
-//! A worker and the leases it holds at the moment: which shards of a stream are its own to read.
+//! A worker and the leases it currently holds on the shards of a stream.
 
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use roundtable_table::{Result, Shard};
+use roundtable_table::{Result, ShardInfo};
 
 use crate::{Lease, Leases};
 
-/// Rounds of sharing in the time that a lease holds: one may fail, and one may be late.
-const ROUNDS: u32 = 3;
+/// Renewals within the duration of a lease: one may fail, and one may be late.
+const RENEWALS_PER_LEASE: u32 = 3;
 
-/// One of the workers that share the shards of a stream.
 #[derive(Debug)]
-pub struct Worker {
+pub struct ShardWorker {
     leases: Leases,
     held: Mutex<Vec<Lease>>,
 }
 
-impl Worker {
-    /// A worker that holds nothing yet.
+impl ShardWorker {
+    /// A worker without leases.
     pub const fn new(leases: Leases) -> Self {
         Self { leases, held: Mutex::new(Vec::new()) }
     }
 
-    /// How often [`Worker::share`] must be asked, so that no lease runs out.
+    /// Returns the interval at which [`Self::balance`] must be called, so that no lease expires.
     pub fn interval(&self) -> Duration {
-        self.leases.duration() / ROUNDS
+        self.leases.duration() / RENEWALS_PER_LEASE
     }
 
-    /// One round of [sharing](Leases::balance); the shards to read now.
-    pub async fn share(&self, shards: &[Shard]) -> Result<Vec<String>> {
+    /// Performs one round of [balancing](Leases::balance) and returns the shards to read.
+    pub async fn balance(&self, shards: &[ShardInfo]) -> Result<Vec<String>> {
         let held = self.held.lock().clone();
         let held = self.leases.balance(shards, held).await?;
         let names = held.iter().map(|lease| lease.shard.clone()).collect();
@@ -37,14 +36,14 @@ impl Worker {
         Ok(names)
     }
 
-    /// Whether a shard is still this worker's by its own clock, as of the last round.
+    /// Returns whether this worker's lease on a shard is still valid by its own clock.
     pub fn holds(&self, shard: &str) -> bool {
         let held = self.held.lock();
         held.iter().any(|lease| lease.shard == shard && self.leases.holds(lease))
     }
 
-    /// Notes that a shard was read to its end, so that its children can be read. Whoever has it now, if
-    /// it was lost, will find its end, too.
+    /// Records that a shard was read to its end, so that its children can be read. If the lease was
+    /// lost, its new owner will do so.
     pub async fn end(&self, shard: &str) -> Result<()> {
         let lease = self.held.lock().iter().find(|lease| lease.shard == shard).cloned();
         if let Some(lease) = lease {
@@ -53,7 +52,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Gives everything back, so that the others need not wait for it to expire.
+    /// Releases all leases, so that the other workers need not wait for them to expire.
     pub async fn leave(&self) -> Result<()> {
         let held = std::mem::take(&mut *self.held.lock());
         for lease in held {

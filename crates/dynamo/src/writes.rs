@@ -1,9 +1,9 @@
-//! Single writes. A delete takes an expired item as it is. A put or update takes it away first: an
-//! update must not build on it, and the stream should tell of one item's end and another's start.
+//! Single writes. A delete treats an expired item like any other. A put or update deletes it first: an
+//! update must not build on it, and the stream should show a removal and an insert.
 //!
-//! A failure that leaves open whether the write happened is retried only where doing it twice is
-//! doing it once. Otherwise a counter would count twice, or a condition fail on the write's own
-//! first try; such a failure is [`Error::Unavailable`] at once. Transactions have tokens for that.
+//! After a failure that leaves open whether the write happened, only idempotent writes are retried.
+//! Otherwise a counter could count twice, or a condition fail because of the write's own first attempt;
+//! such a failure is [`Error::Unavailable`] at once. Transactions have tokens instead.
 
 use std::fmt::Debug;
 
@@ -13,48 +13,51 @@ use aws_sdk_dynamodb::types::{
     ReturnConsumedCapacity, ReturnValue, ReturnValuesOnConditionCheckFailure,
 };
 use roundtable_table::{
-    Action, Capacity, Condition, Delete, Error, Get, Invalid, Item, Key, Path, Put, Result,
-    Returning, Step, TableDefinition, Term, Update, Value, Written, update,
+    Capacity, Condition, Delete, Error, Get, Invalid, Item, Key, Path, PathStep, Put, Result,
+    Returning, TableDefinition, Term, Update, UpdateAction, Value, WriteOutput, update,
 };
 
-use crate::errors::{WriteError, code, code_of, refusal};
-use crate::expiry::{expired, guarded, guarded_anew, live};
+use crate::errors::{WriteError, code, code_of, to_error};
+use crate::expiry::{expired, hide_expired, live, require_unexpired};
 use crate::expression::Expressions;
-use crate::retry::{is_passing, is_undone, once};
-use crate::values::{Wire, from_wire, key_to_wire, to_wire};
+use crate::retry::{is_rejected, is_transient, send_once};
+use crate::values::{WireItem, from_wire, key_to_wire, to_wire};
 use crate::{Dynamo, cost};
 
-/// How often an update may find yet another expired item in its way.
-pub(crate) const EXPIRED_ROUNDS_MAX: usize = 4;
+/// Most attempts of a write that finds expired items.
+pub(crate) const EXPIRED_RETRIES_MAX: usize = 4;
 
-/// What became of one try.
-enum Attempt {
-    Done(Written),
-    /// An expired item was in the way, and nothing else.
+enum WriteAttempt {
+    Done(WriteOutput),
+    /// It failed only because of an expired item.
     Expired,
 }
 
 impl Dynamo {
-    pub(crate) async fn write_put(&self, table: &TableDefinition, put: &Put) -> Result<Written> {
+    pub(crate) async fn write_put(
+        &self,
+        table: &TableDefinition,
+        put: &Put,
+    ) -> Result<WriteOutput> {
         let mut swept = Capacity::ZERO;
-        for _ in 0..EXPIRED_ROUNDS_MAX {
+        for _ in 0..EXPIRED_RETRIES_MAX {
             match self.try_put(table, put).await? {
-                Attempt::Done(written) => {
-                    return Ok(Written { capacity: written.capacity + swept, ..written });
+                WriteAttempt::Done(written) => {
+                    return Ok(WriteOutput { capacity: written.capacity + swept, ..written });
                 }
-                Attempt::Expired => {
-                    let key = table.key.read(&put.item).ok_or_else(keyless)?;
+                WriteAttempt::Expired => {
+                    let key = table.key.read(&put.item).ok_or_else(missing_key)?;
                     swept += self.sweep(table, &key).await?;
                 }
             }
         }
-        Err(kept_coming())
+        Err(expired_items_reappeared())
     }
 
-    async fn try_put(&self, table: &TableDefinition, put: &Put) -> Result<Attempt> {
+    async fn try_put(&self, table: &TableDefinition, put: &Put) -> Result<WriteAttempt> {
         let now = self.now_seconds();
         let mut expressions = Expressions::default();
-        let condition = guarded_anew(table, put.condition.as_ref(), now)
+        let condition = require_unexpired(table, put.condition.as_ref(), now)
             .and_then(|condition| expressions.condition(&condition));
         let request = self
             .client
@@ -65,19 +68,21 @@ impl Dynamo {
             .set_expression_attribute_names(expressions.names())
             .set_expression_attribute_values(expressions.values())
             .set_return_values((put.returning == Returning::Old).then_some(ReturnValue::AllOld))
-            .return_values_on_condition_check_failure(on_failure_anew(table, put.returning))
+            .return_values_on_condition_check_failure(on_failure_or_expiry(table, put.returning))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let repeatable = put.condition.is_none() && put.returning != Returning::Old;
-        match self.backoff().send(again(repeatable), || once!(request)).await {
-            Ok(answer) => {
+        match self.backoff().send(should_retry(repeatable), || send_once!(request)).await {
+            Ok(response) => {
                 let item = match put.returning {
                     Returning::New => Some(put.item.clone()),
-                    _ => seen(table, answer.attributes, now)?,
+                    _ => visible_item(table, response.attributes, now)?,
                 };
-                let capacity = cost::write(&answer.consumed_capacity);
-                Ok(Attempt::Done(Written { item, capacity }))
+                let capacity = cost::write(&response.consumed_capacity);
+                Ok(WriteAttempt::Done(WriteOutput { item, capacity }))
             }
-            Err(error) => hindered(&error, table, put.condition.as_ref(), put.returning, now),
+            Err(error) => {
+                classify_failure(&error, table, put.condition.as_ref(), put.returning, now)
+            }
         }
     }
 
@@ -85,10 +90,10 @@ impl Dynamo {
         &self,
         table: &TableDefinition,
         delete: Delete,
-    ) -> Result<Written> {
+    ) -> Result<WriteOutput> {
         let now = self.now_seconds();
         let mut expressions = Expressions::default();
-        let condition = guarded(table, delete.condition.as_ref(), now)
+        let condition = hide_expired(table, delete.condition.as_ref(), now)
             .and_then(|condition| expressions.condition(&condition));
         let request = self
             .client
@@ -102,34 +107,35 @@ impl Dynamo {
             .return_values_on_condition_check_failure(on_failure(delete.returning))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let repeatable = delete.condition.is_none() && delete.returning != Returning::Old;
-        let answer = self.backoff().send(again(repeatable), || once!(request)).await;
-        let answer = answer.map_err(|error| failed(&error, table, delete.returning, now))?;
-        let item = seen(table, answer.attributes, now)?;
-        Ok(Written { item, capacity: cost::write(&answer.consumed_capacity) })
+        let response = self.backoff().send(should_retry(repeatable), || send_once!(request)).await;
+        let response =
+            response.map_err(|error| write_error(&error, table, delete.returning, now))?;
+        let item = visible_item(table, response.attributes, now)?;
+        Ok(WriteOutput { item, capacity: cost::write(&response.consumed_capacity) })
     }
 
     pub(crate) async fn write_update(
         &self,
         table: &TableDefinition,
         update: &Update,
-    ) -> Result<Written> {
+    ) -> Result<WriteOutput> {
         let mut swept = Capacity::ZERO;
-        for _ in 0..EXPIRED_ROUNDS_MAX {
+        for _ in 0..EXPIRED_RETRIES_MAX {
             match self.try_update(table, update).await? {
-                Attempt::Done(written) => {
-                    return Ok(Written { capacity: written.capacity + swept, ..written });
+                WriteAttempt::Done(written) => {
+                    return Ok(WriteOutput { capacity: written.capacity + swept, ..written });
                 }
-                Attempt::Expired => swept += self.sweep(table, &update.key).await?,
+                WriteAttempt::Expired => swept += self.sweep(table, &update.key).await?,
             }
         }
-        Err(kept_coming())
+        Err(expired_items_reappeared())
     }
 
-    async fn try_update(&self, table: &TableDefinition, update: &Update) -> Result<Attempt> {
+    async fn try_update(&self, table: &TableDefinition, update: &Update) -> Result<WriteAttempt> {
         let now = self.now_seconds();
         let mut expressions = Expressions::default();
         let actions = expressions.update(&update.actions);
-        let condition = guarded_anew(table, update.condition.as_ref(), now)
+        let condition = require_unexpired(table, update.condition.as_ref(), now)
             .and_then(|condition| expressions.condition(&condition));
         let request = self
             .client
@@ -145,31 +151,34 @@ impl Dynamo {
                 Returning::Old => ReturnValue::AllOld,
                 Returning::New => ReturnValue::AllNew,
             })
-            .return_values_on_condition_check_failure(on_failure_anew(table, update.returning))
+            .return_values_on_condition_check_failure(on_failure_or_expiry(table, update.returning))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        match self.backoff().send(again(is_repeatable(update)), || once!(request)).await {
-            Ok(answer) => {
+        match self.backoff().send(should_retry(is_idempotent(update)), || send_once!(request)).await
+        {
+            Ok(response) => {
                 let item = match update.returning {
-                    Returning::New => answer.attributes.map(from_wire).transpose()?,
-                    _ => seen(table, answer.attributes, now)?,
+                    Returning::New => response.attributes.map(from_wire).transpose()?,
+                    _ => visible_item(table, response.attributes, now)?,
                 };
-                let capacity = cost::write(&answer.consumed_capacity);
-                Ok(Attempt::Done(Written { item, capacity }))
+                let capacity = cost::write(&response.consumed_capacity);
+                Ok(WriteAttempt::Done(WriteOutput { item, capacity }))
             }
             Err(error) if code_of(&error) == Some(code::VALIDATION) => {
-                let fault = self.fault(table, update).await;
-                Err(fault.map_or_else(|| refusal(&error, &table.name), Error::from))
+                let fault = self.find_fault(table, update).await;
+                Err(fault.map_or_else(|| to_error(&error, &table.name), Error::from))
             }
-            Err(error) => hindered(&error, table, update.condition.as_ref(), update.returning, now),
+            Err(error) => {
+                classify_failure(&error, table, update.condition.as_ref(), update.returning, now)
+            }
         }
     }
 
-    /// Takes the item at `key` away if it has expired, as DynamoDB will do sooner or later.
+    /// Deletes the item at `key` if it has expired, before DynamoDB does.
     pub(crate) async fn sweep(&self, table: &TableDefinition, key: &Key) -> Result<Capacity> {
         let mut expressions = Expressions::default();
         let condition = expired(table, self.now_seconds())
             .and_then(|condition| expressions.condition(&condition));
-        let answer = self
+        let response = self
             .client
             .delete_item()
             .table_name(&table.name)
@@ -180,19 +189,23 @@ impl Dynamo {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        match answer {
-            Ok(answer) => Ok(cost::write(&answer.consumed_capacity)),
+        match response {
+            Ok(response) => Ok(cost::write(&response.consumed_capacity)),
             Err(error) => match error.as_service_error().and_then(WriteError::condition_failed) {
-                // Someone wrote a live item there, or took it away: all the better.
+                // Another client replaced or deleted it, which is fine.
                 Some(_) => Ok(Capacity::ZERO),
-                None => Err(refusal(&error, &table.name)),
+                None => Err(to_error(&error, &table.name)),
             },
         }
     }
 
-    /// What is wrong with an update that DynamoDB refused: found by doing it here, rather than by
-    /// reading the English of the refusal. `None` when it could be done.
-    pub(crate) async fn fault(&self, table: &TableDefinition, update: &Update) -> Option<Invalid> {
+    /// Finds the fault of an update that DynamoDB rejected by applying it here, instead of parsing the
+    /// English error. `None` if the update is valid.
+    pub(crate) async fn find_fault(
+        &self,
+        table: &TableDefinition,
+        update: &Update,
+    ) -> Option<Invalid> {
         let found = self.read_one(table, Get::new(update.key.clone()).strong()).await.ok()?;
         let before = found.item.unwrap_or_else(|| table.key.item(&update.key));
         let after = update::apply(&update.actions, &before, &update.key);
@@ -200,27 +213,28 @@ impl Dynamo {
     }
 }
 
-/// Whether doing an update twice is doing it once.
-fn is_repeatable(update: &Update) -> bool {
-    // Beyond the end of a list, an element is appended; below it, others move up.
-    let lasting = |path: &Path| path.steps().iter().all(|step| matches!(step, Step::Field(_)));
-    let repeatable = |action: &Action| match action {
-        Action::Set(path, Term::Value(_)) | Action::Remove(path) => lasting(path),
-        Action::Set(..) | Action::Add(_, Value::N(_)) => false,
-        Action::Add(..) | Action::Subtract(..) => true,
+/// Returns whether applying an update twice has the same result as once.
+fn is_idempotent(update: &Update) -> bool {
+    // Setting past the end of a list appends; removing an element moves others up.
+    let is_stable =
+        |path: &Path| path.steps().iter().all(|step| matches!(step, PathStep::Field(_)));
+    let repeatable = |action: &UpdateAction| match action {
+        UpdateAction::Set(path, Term::Value(_)) | UpdateAction::Remove(path) => is_stable(path),
+        UpdateAction::Set(..) | UpdateAction::Add(_, Value::N(_)) => false,
+        UpdateAction::Add(..) | UpdateAction::Subtract(..) => true,
     };
     update.condition.is_none()
         && update.returning != Returning::Old
         && update.actions.iter().all(repeatable)
 }
 
-/// When to send a write again: if it surely did not happen, or may happen twice.
-fn again<E: WriteError>(repeatable: bool) -> impl Fn(&SdkError<E, HttpResponse>) -> bool {
-    move |error| is_undone(error) || (repeatable && is_passing(error))
+/// Returns whether to retry a write: if it certainly did not happen, or may happen twice.
+fn should_retry<E: WriteError>(repeatable: bool) -> impl Fn(&SdkError<E, HttpResponse>) -> bool {
+    move |error| is_rejected(error) || (repeatable && is_transient(error))
 }
 
-/// Whether a write failed only because `item`, which it cannot see, was in its way.
-pub(crate) fn hidden_from(
+/// Returns whether a write failed only because `item` is expired and still stored.
+pub(crate) fn is_blocked_by_expired(
     table: &TableDefinition,
     condition: Option<&Condition>,
     item: &Item,
@@ -229,32 +243,32 @@ pub(crate) fn hidden_from(
     table.is_expired(item, now_seconds) && condition.is_none_or(|condition| condition.holds(None))
 }
 
-/// What it means that a write that makes an item anew failed.
-fn hindered<E: WriteError, R: Debug>(
+/// Classifies the failure of a put or update.
+fn classify_failure<E: WriteError, R: Debug>(
     error: &SdkError<E, R>,
     table: &TableDefinition,
     condition: Option<&Condition>,
     returning: Returning,
     now_seconds: u64,
-) -> Result<Attempt> {
+) -> Result<WriteAttempt> {
     let check = error.as_service_error().and_then(WriteError::condition_failed);
     let item = check.and_then(|check| check.item.clone()).map(from_wire).transpose()?;
-    if item.is_some_and(|item| hidden_from(table, condition, &item, now_seconds)) {
-        return Ok(Attempt::Expired);
+    if item.is_some_and(|item| is_blocked_by_expired(table, condition, &item, now_seconds)) {
+        return Ok(WriteAttempt::Expired);
     }
-    Err(failed(error, table, returning, now_seconds))
+    Err(write_error(error, table, returning, now_seconds))
 }
 
-fn kept_coming() -> Error {
-    Error::Unavailable { detail: String::from("expired items kept coming back") }
+pub(crate) fn expired_items_reappeared() -> Error {
+    Error::Unavailable { detail: String::from("expired items kept reappearing; try again") }
 }
 
-fn keyless() -> Error {
+fn missing_key() -> Error {
     Error::Unexpected { detail: String::from("an item without a key") }
 }
 
-/// What a put or update needs to know when it fails: whether an expired item was in its way.
-pub(crate) const fn on_failure_anew(
+/// Requests the existing item on failure, to detect an expired one.
+pub(crate) const fn on_failure_or_expiry(
     table: &TableDefinition,
     returning: Returning,
 ) -> ReturnValuesOnConditionCheckFailure {
@@ -271,23 +285,27 @@ pub(crate) const fn on_failure(returning: Returning) -> ReturnValuesOnConditionC
     }
 }
 
-/// An image returned, if it can be seen.
-fn seen(table: &TableDefinition, wire: Option<Wire>, now_seconds: u64) -> Result<Option<Item>> {
+/// Decodes a returned image; `None` if it is expired.
+fn visible_item(
+    table: &TableDefinition,
+    wire: Option<WireItem>,
+    now_seconds: u64,
+) -> Result<Option<Item>> {
     let item = wire.filter(|wire| !wire.is_empty()).map(from_wire).transpose()?;
     Ok(item.and_then(|item| live(table, item, now_seconds)))
 }
 
-fn failed<E: WriteError, R: Debug>(
+fn write_error<E: WriteError, R: Debug>(
     error: &SdkError<E, R>,
     table: &TableDefinition,
     returning: Returning,
     now_seconds: u64,
 ) -> Error {
     let Some(failed) = error.as_service_error().and_then(WriteError::condition_failed) else {
-        return refusal(error, &table.name);
+        return to_error(error, &table.name);
     };
     let item = failed.item.clone().filter(|_| returning == Returning::Old);
-    match seen(table, item, now_seconds) {
+    match visible_item(table, item, now_seconds) {
         Ok(item) => Error::ConditionFailed { item: item.map(Box::new) },
         Err(error) => error,
     }

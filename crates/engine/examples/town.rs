@@ -1,5 +1,5 @@
-//! A durable table in `./town-data`: writes a small town, leaves as a crash would, and reopens it.
-#![expect(clippy::print_stdout, reason = "an example talks")]
+//! A durable table in `./town-data`: writes a few items, ends as a crash would, and reopens it.
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use roundtable_engine::{Engine, Options};
 use roundtable_table::{
@@ -17,7 +17,7 @@ async fn main() -> Result<()> {
         .with_stream();
     let town = store.create_table(definition).await?;
 
-    // A follow and its counter, together or not at all; the second time it is refused.
+    // A follow and its counter in one transaction; a second run is rejected.
     let edge = item! {
         "PK" => "USER#ana", "SK" => "FOLLOWING#bo", "GSI1PK" => "USER#bo", "GSI1SK" => "FOLLOWER#ana",
     };
@@ -41,7 +41,7 @@ async fn main() -> Result<()> {
     let visits = town.update(visit.when(attribute("closed").ne(true))).await?;
     println!("visits: {:?}", visits.item);
 
-    // Everything acknowledged is on disk: leave without tidying up, and look again.
+    // Everything acknowledged is on disk: end without a clean shutdown, and reopen.
     drop((town, store));
     engine.abandon();
     let engine = Engine::open("town-data", Options::default())?;

@@ -1,4 +1,4 @@
-//! Checks a data directory from the inside: checksums, indexes against items, stream against both.
+//! Checks an open data directory: checksums, indexes against items, stream against both.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,20 +6,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 use roundtable_table::{Item, Order, Result};
 
-use crate::catalog::Entry;
+use crate::catalog::TableEntry;
 use crate::evaluate;
 use crate::keys::{self, KeyRange};
 use crate::record::ItemChange;
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::view::Snapshot;
 
-/// Findings beyond this many say nothing new.
 const FINDINGS_MAX: usize = 100;
 
-pub(crate) fn audit(shared: &Shared) -> Result<Vec<String>> {
+pub(crate) fn audit(shared: &SharedState) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    let tables: Vec<Arc<Entry>> = shared.catalog.read().tables().cloned().collect();
-    // What is checked against the log must still be in it at the end.
+    let tables: Vec<Arc<TableEntry>> = shared.catalog.read().tables().cloned().collect();
+    // The checked part of the log must not be trimmed meanwhile.
     let (_pin, _) = shared.log.pin();
     let snapshot = shared.view.snapshot()?;
     for entry in &tables {
@@ -31,8 +30,12 @@ pub(crate) fn audit(shared: &Shared) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-/// Every item must have exactly the index entries that follow from it.
-fn check_items(snapshot: &Snapshot<'_>, entry: &Entry, findings: &mut Vec<String>) -> Result<()> {
+/// Checks that every item has the index entries derived from it.
+fn check_items(
+    snapshot: &Snapshot<'_>,
+    entry: &TableEntry,
+    findings: &mut Vec<String>,
+) -> Result<()> {
     let range = KeyRange::of_prefix(keys::prefix(entry.number, keys::ITEMS));
     let mut cursor = snapshot.walk(&range, Order::Ascending, usize::MAX)?;
     while let Some(found) = cursor.step()? {
@@ -49,54 +52,58 @@ fn check_items(snapshot: &Snapshot<'_>, entry: &Entry, findings: &mut Vec<String
             if write.key == key {
                 continue;
             }
-            let leads_back =
+            let has_entry =
                 stored.and_then(|value| keys::item_key_of_entry(&write.key, &value)) == write.value;
-            if !leads_back {
+            if !has_entry {
                 findings.push(format!("item {key:?} lacks its index entry {:?}", write.key));
             }
         }
         if evaluate_key(entry, &change) != Some(key.clone()) {
-            findings.push(format!("item {key:?} stands under a key that is not its own"));
+            findings.push(format!("item {key:?} is stored under a key that is not its own"));
         }
     }
     Ok(())
 }
 
-fn evaluate_key(entry: &Entry, change: &ItemChange) -> Option<Bytes> {
+fn evaluate_key(entry: &TableEntry, change: &ItemChange) -> Option<Bytes> {
     keys::item_key_of(entry.number, &entry.definition.key, change.new.as_ref()?)
 }
 
-/// Every index entry must follow from its item.
-fn check_entries(snapshot: &Snapshot<'_>, entry: &Entry, findings: &mut Vec<String>) -> Result<()> {
-    let [_, range] = keys::everything_of(entry.number);
+/// Checks that every index entry is derived from its item.
+fn check_entries(
+    snapshot: &Snapshot<'_>,
+    entry: &TableEntry,
+    findings: &mut Vec<String>,
+) -> Result<()> {
+    let [_, range] = keys::table_ranges(entry.number);
     let mut cursor = snapshot.walk(&range, Order::Ascending, usize::MAX)?;
     while let Some(found) = cursor.step()? {
         let key = Bytes::copy_from_slice(found.key());
         let item_key = keys::item_key_of_entry(found.key(), found.value());
         let item = item_key.map(|key| snapshot.get(&key)).transpose()?.flatten();
         let Some(item) = item.and_then(Item::from_stored) else {
-            findings.push(format!("index entry {key:?} leads to no item"));
+            findings.push(format!("index entry {key:?} has no item"));
             continue;
         };
         let change = ItemChange { table: entry.number, old: None, new: Some(item), expired: false };
         let mut derived = Vec::new();
         evaluate::derive(entry, &change, 0, &mut derived);
         if !derived.iter().any(|write| write.key == key) {
-            findings.push(format!("index entry {key:?} does not follow from its item"));
+            findings.push(format!("index entry {key:?} does not match its item"));
         }
     }
     Ok(())
 }
 
-/// The stream must be gapless, its images must chain, and the last image of each key must be what
-/// the table holds.
+/// Checks that the stream has no gaps, that its images chain, and that the last image of each key is
+/// the stored item.
 fn check_stream(
-    shared: &Shared,
+    shared: &SharedState,
     snapshot: &Snapshot<'_>,
     findings: &mut Vec<String>,
 ) -> Result<()> {
     let catalog = Arc::clone(&shared.catalog.read());
-    // Hashes, since the log may hold far more than memory.
+    // Hashes, since the log may be far larger than memory.
     let mut latest: BTreeMap<Bytes, Option<blake3::Hash>> = BTreeMap::new();
     let mut expected = None;
     shared.log.read_after(shared.log.oldest().saturating_sub(1), &mut |record| {
@@ -121,7 +128,9 @@ fn check_stream(
             }
             if latest.get(&key).is_some_and(|previous| *previous != change.old.as_ref().map(digest))
             {
-                findings.push(format!("change {sequence} of {key:?} does not follow its image"));
+                findings.push(format!(
+                    "the old image of change {sequence} of {key:?} is not the image before it"
+                ));
             }
             latest.insert(key, change.new.as_ref().map(digest));
         }
@@ -130,7 +139,7 @@ fn check_stream(
     for (key, image) in latest {
         let stored = snapshot.get(&key)?.and_then(Item::from_stored);
         if stored.as_ref().map(digest) != image {
-            findings.push(format!("{key:?} is not what the stream says it is"));
+            findings.push(format!("item {key:?} differs from its last image in the stream"));
         }
     }
     Ok(())

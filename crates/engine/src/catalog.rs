@@ -1,4 +1,4 @@
-//! The tables of a data directory, and how their definitions are kept.
+//! The tables of a data directory, and the rows that store their definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,39 +9,38 @@ use roundtable_table::{
     KeyKind, Result, TableDefinition, Value,
 };
 
-use crate::record::Row;
+use crate::record::EngineRow;
 
-/// Rows of the engine itself stand under table number 0, told apart by the third byte.
+/// Engine rows are stored under table number 0; the third byte is their kind.
 const ROW_TABLE: u8 = 1;
 const ROW_TOKEN: u8 = 2;
 const ROW_HOLD: u8 = 3;
-/// The value of a table's row once it is gone with everything it held.
+/// The value of a table's row once the table and all its data are deleted.
 const RECLAIMED: &[u8] = &[1];
 static EMPTY: Bytes = Bytes::new();
 
-/// A table and its number. Numbers are never used again.
+/// A table and its number. Numbers are never reused.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct TableEntry {
     pub(crate) number: u16,
     pub(crate) definition: TableDefinition,
 }
 
-/// All tables, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
-    tables: BTreeMap<String, Arc<Entry>>,
-    numbers: BTreeMap<u16, Arc<Entry>>,
+    tables: BTreeMap<String, Arc<TableEntry>>,
+    numbers: BTreeMap<u16, Arc<TableEntry>>,
     last_number: u16,
-    /// Tables that are gone, but not yet everything they held.
+    /// Deleted tables whose data is not yet fully removed.
     unreclaimed: BTreeSet<u16>,
 }
 
 impl Catalog {
-    pub(crate) fn get(&self, name: &str) -> Result<&Arc<Entry>> {
-        self.tables.get(name).ok_or_else(|| Error::TableMissing { table: name.to_owned() })
+    pub(crate) fn get(&self, name: &str) -> Result<&Arc<TableEntry>> {
+        self.tables.get(name).ok_or_else(|| Error::TableNotFound { table: name.to_owned() })
     }
 
-    pub(crate) fn by_number(&self, number: u16) -> Option<&Arc<Entry>> {
+    pub(crate) fn by_number(&self, number: u16) -> Option<&Arc<TableEntry>> {
         self.numbers.get(&number)
     }
 
@@ -49,31 +48,30 @@ impl Catalog {
         self.tables.keys().cloned().collect()
     }
 
-    pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Entry>> {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<TableEntry>> {
         self.tables.values()
     }
 
-    /// The numbers of tables that are gone and left something.
+    /// Returns the numbers of deleted tables whose data is not yet fully removed.
     pub(crate) fn unreclaimed(&self) -> impl Iterator<Item = u16> {
         self.unreclaimed.iter().copied()
     }
 
-    /// The number the next table gets.
     pub(crate) fn next_number(&self) -> Result<u16> {
         self.last_number.checked_add(1).ok_or_else(|| Error::Unexpected {
-            detail: String::from("65,535 tables were made in this directory; export to a new one"),
+            detail: String::from("this directory has had 65,535 tables; export to a new one"),
         })
     }
 
-    /// Takes up a row of the engine, if it is about a table.
-    pub(crate) fn absorb(&mut self, (key, value): &Row) -> Result<()> {
+    /// Applies an engine row, if it describes a table.
+    pub(crate) fn apply_row(&mut self, (key, value): &EngineRow) -> Result<()> {
         let Some(number) = number_of(key) else { return Ok(()) };
         self.last_number = self.last_number.max(number);
-        if let Some(gone) = self.numbers.remove(&number) {
-            self.tables.remove(&gone.definition.name);
+        if let Some(replaced) = self.numbers.remove(&number) {
+            self.tables.remove(&replaced.definition.name);
         }
         self.unreclaimed.remove(&number);
-        // The row of a table that is gone stays, so that its number is not given again.
+        // The row of a deleted table stays, so that its number is not reused.
         let value = match value.as_deref() {
             None | Some(RECLAIMED) => return Ok(()),
             Some([]) => {
@@ -83,17 +81,17 @@ impl Catalog {
             Some(_) => value.as_ref().unwrap_or(&EMPTY),
         };
         let definition = decode(value).ok_or_else(|| Error::Damaged {
-            place: format!("the definition of table {number}"),
+            location: format!("the definition of table {number}"),
             detail: String::from("it cannot be read"),
         })?;
-        let entry = Arc::new(Entry { number, definition });
+        let entry = Arc::new(TableEntry { number, definition });
         self.tables.insert(entry.definition.name.clone(), Arc::clone(&entry));
         self.numbers.insert(number, entry);
         Ok(())
     }
 }
 
-/// The start of all rows of the engine.
+/// Returns the key prefix of all engine rows.
 pub(crate) fn all_rows() -> Vec<u8> {
     vec![0, 0]
 }
@@ -109,40 +107,40 @@ fn number_of(key: &[u8]) -> Option<u16> {
     }
 }
 
-/// The row that keeps a table's definition, or marks it gone.
-pub(crate) fn table_row(number: u16, definition: Option<&TableDefinition>) -> Row {
+/// Returns the row that stores a table's definition, or marks the table as deleted.
+pub(crate) fn table_row(number: u16, definition: Option<&TableDefinition>) -> EngineRow {
     let value = definition.map_or_else(Bytes::new, encode);
     (row_key(ROW_TABLE, &number.to_be_bytes()), Some(value))
 }
 
-/// The row of a table that is gone with everything it held.
-pub(crate) fn reclaimed_row(number: u16) -> Row {
+/// Returns the row of a deleted table whose data is fully removed.
+pub(crate) fn reclaimed_row(number: u16) -> EngineRow {
     (row_key(ROW_TABLE, &number.to_be_bytes()), Some(Bytes::from_static(RECLAIMED)))
 }
 
-/// The key of the row that remembers a transaction's token.
+/// Returns the key of a transaction token's row.
 pub(crate) fn token_key(token: &str) -> Bytes {
     row_key(ROW_TOKEN, token.as_bytes())
 }
 
-/// The start of the rows that remember tokens.
+/// Returns the key prefix of all token rows.
 pub(crate) fn all_tokens() -> Vec<u8> {
     vec![0, 0, ROW_TOKEN]
 }
 
-/// The key of the row that holds the log for a consumer of the stream.
+/// Returns the key of the row that holds the log for a consumer of the stream.
 pub(crate) fn hold_key(consumer: &str) -> Bytes {
     row_key(ROW_HOLD, consumer.as_bytes())
 }
 
-/// The consumer and sequence of a hold's row, if it is one.
-pub(crate) fn hold_of((key, value): &Row) -> Option<(String, Option<u64>)> {
+/// Reads the consumer and sequence of a hold's row; `None` for other rows.
+pub(crate) fn hold_of((key, value): &EngineRow) -> Option<(String, Option<u64>)> {
     let consumer = key.strip_prefix(&[0, 0, ROW_HOLD])?;
     let sequence = value.as_ref().and_then(|value| value.first_chunk()).copied();
     Some((String::from_utf8_lossy(consumer).into_owned(), sequence.map(u64::from_le_bytes)))
 }
 
-/// A definition as an item, so that it has the same self-describing form as everything else.
+/// Encodes a definition as an item, which is self-describing.
 fn encode(definition: &TableDefinition) -> Bytes {
     let indexes = definition.indexes.iter().map(|index| {
         let include = match &index.projection {

@@ -1,4 +1,4 @@
-//! The checkpointer: brings frozen runs into the tree, bit by bit.
+//! The checkpointer: applies frozen runs to the tree, in chunks.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use roundtable_table::Result;
 
 use crate::disk::Disk;
-use crate::shared::Shared;
-use crate::view::{Frozen, View};
+use crate::shared::SharedState;
+use crate::view::{FrozenRun, View};
 
-/// Entries of one transaction of the tree. Larger ones save syncs; smaller ones hold up the syncs of
-/// the log, on the same disk, for less long.
+/// Entries per transaction of the tree. Larger transactions save syncs; smaller ones delay the log's
+/// syncs on the same disk less.
 const CHUNK_ENTRIES: usize = 2_500;
 
-/// Runs until the engine closes and nothing is left to do.
-pub(crate) fn run(shared: &Shared) {
+/// Runs until the engine closes and all runs are applied.
+pub(crate) fn run(shared: &SharedState) {
     let idle = || shared.view.frozen() == 0 && !shared.is_closing() && shared.stopped().is_none();
     loop {
         while !shared.work.wait_while(idle, Duration::from_hours(1)) {}
@@ -38,10 +38,10 @@ pub(crate) fn run(shared: &Shared) {
     }
 }
 
-/// Brings a frozen run into the tree, in several transactions; after each, `progressed` is called.
+/// Applies a frozen run to the tree in several transactions, and calls `progressed` after each.
 pub(crate) fn apply(
     view: &View,
-    frozen: &Frozen,
+    frozen: &FrozenRun,
     disk: &dyn Disk,
     sync: bool,
     progressed: impl Fn(),
@@ -49,7 +49,7 @@ pub(crate) fn apply(
     let mut after = None;
     loop {
         let chunk = frozen.run.newest_after(after.as_ref(), CHUNK_ENTRIES);
-        // Replaying is idempotent, so only the last transaction says that the run is in the tree.
+        // Replaying is idempotent, so only the last transaction marks the run as applied.
         let is_last = chunk.len() < CHUNK_ENTRIES;
         let before_commit = || disk.before_tree_commit();
         view.tree.apply(&chunk, frozen.through, is_last, before_commit)?;
@@ -60,7 +60,7 @@ pub(crate) fn apply(
         progressed();
         after = chunk.last().map(|(key, _)| key.clone());
     }
-    // The log behind this point may be trimmed now, so the tree's root must be on disk as well.
+    // The log up to here may be trimmed now, so the tree's root must be on disk as well.
     if sync {
         view.tree.sync()?;
     }

@@ -1,5 +1,5 @@
-//! Walks a range of keys through all runs and the tree at once, in either order, newest version
-//! first, deletions honoured.
+//! Iterates over a range of keys, merging all runs and the tree, in either order. The newest version of
+//! a key wins, and deleted keys are skipped.
 
 use std::cmp::Ordering;
 
@@ -7,22 +7,20 @@ use bytes::Bytes;
 use roundtable_table::{Order, Result};
 
 use crate::keys::KeyRange;
-use crate::memtable::{Run, Stored};
-use crate::tree::{Walk, verify};
+use crate::memtable::{Run, StoredValue};
+use crate::tree::{TreeIterator, verify};
 
-/// How many entries of a run are copied under its lock at once, at most.
+/// Most entries of a run that are copied under its lock at once.
 const CHUNK_MAX: usize = 128;
 
-/// A live entry of the range.
 #[derive(Debug)]
-pub(crate) enum Entry<'s> {
-    /// From a run.
+pub(crate) enum CursorEntry<'s> {
     Memory(Bytes, Bytes),
-    /// From the tree, checksum verified.
+    /// From the tree, with a verified checksum.
     Tree(&'s [u8], &'s [u8]),
 }
 
-impl Entry<'_> {
+impl CursorEntry<'_> {
     pub(crate) fn key(&self) -> &[u8] {
         match self {
             Self::Memory(key, _) => key,
@@ -45,26 +43,24 @@ impl Entry<'_> {
     }
 }
 
-/// The part of a range that lies in one run, copied bit by bit.
+/// Iterates over the part of a range that lies in one run, copying it in chunks.
 #[derive(Debug)]
-struct RunWalk<'s> {
+struct RunIterator<'s> {
     run: &'s Run,
-    /// What is left to copy.
     rest: KeyRange,
-    /// Copied and not yet taken; the next one last.
-    buffer: Vec<(Bytes, Stored)>,
+    /// Copied but not returned yet; the next entry is the last one.
+    buffer: Vec<(Bytes, StoredValue)>,
     chunk: usize,
     exhausted: bool,
 }
 
-impl RunWalk<'_> {
-    /// The next entry.
-    fn head(&self) -> Option<&(Bytes, Stored)> {
+impl RunIterator<'_> {
+    fn head(&self) -> Option<&(Bytes, StoredValue)> {
         self.buffer.last()
     }
 
-    /// Takes the next entry, and copies more when it was the last one copied.
-    fn take(&mut self, order: Order, sequence: u64) -> Stored {
+    /// Takes the next entry, and copies more if it was the last one copied.
+    fn take(&mut self, order: Order, sequence: u64) -> StoredValue {
         let taken = self.buffer.pop();
         self.fill(order, sequence);
         taken.and_then(|(_, value)| value)
@@ -88,19 +84,18 @@ impl RunWalk<'_> {
     }
 }
 
-/// A walk through a range.
-pub(crate) struct Cursor<'s> {
-    /// Newest first; only those that hold anything of the range.
-    runs: Vec<RunWalk<'s>>,
-    tree: Walk<'s>,
+pub(crate) struct RangeCursor<'s> {
+    /// Newest first; only those that contain part of the range.
+    runs: Vec<RunIterator<'s>>,
+    tree: TreeIterator<'s>,
     tree_head: Option<(&'s [u8], &'s [u8])>,
     order: Order,
     sequence: u64,
 }
 
-impl<'s> Cursor<'s> {
+impl<'s> RangeCursor<'s> {
     pub(crate) fn new(
-        mut tree: Walk<'s>,
+        mut tree: TreeIterator<'s>,
         runs: impl Iterator<Item = &'s Run>,
         range: &KeyRange,
         order: Order,
@@ -109,8 +104,13 @@ impl<'s> Cursor<'s> {
     ) -> Result<Self> {
         let chunk = hint.clamp(1, CHUNK_MAX);
         let walks = runs.filter_map(|run| {
-            let mut walk =
-                RunWalk { run, rest: range.clone(), buffer: Vec::new(), chunk, exhausted: false };
+            let mut walk = RunIterator {
+                run,
+                rest: range.clone(),
+                buffer: Vec::new(),
+                chunk,
+                exhausted: false,
+            };
             walk.fill(order, sequence);
             walk.head().is_some().then_some(walk)
         });
@@ -119,36 +119,35 @@ impl<'s> Cursor<'s> {
         Ok(Self { runs, tree, tree_head, order, sequence })
     }
 
-    /// The next live entry.
-    pub(crate) fn step(&mut self) -> Result<Option<Entry<'s>>> {
+    /// Returns the next live entry.
+    pub(crate) fn step(&mut self) -> Result<Option<CursorEntry<'s>>> {
         loop {
             let Some(nearest) = self.nearest_in_runs() else { return self.step_tree() };
             match self.tree_head.map(|(key, _)| self.compare(key, nearest)) {
                 Some(Ordering::Less) => return self.step_tree(),
                 in_tree => {
                     let nearest = nearest.clone();
-                    // What the runs say about the key is newer.
+                    // The value in the runs is newer.
                     if in_tree == Some(Ordering::Equal) {
                         self.tree_head = self.tree.step()?;
                     }
                     if let Some(value) = self.take_from_runs(&nearest) {
-                        return Ok(Some(Entry::Memory(nearest, value)));
+                        return Ok(Some(CursorEntry::Memory(nearest, value)));
                     }
                 }
             }
         }
     }
 
-    fn step_tree(&mut self) -> Result<Option<Entry<'s>>> {
+    fn step_tree(&mut self) -> Result<Option<CursorEntry<'s>>> {
         let Some((key, stored)) = self.tree_head else { return Ok(None) };
         self.tree_head = self.tree.step()?;
-        Ok(Some(Entry::Tree(key, verify(key, stored)?)))
+        Ok(Some(CursorEntry::Tree(key, verify(key, stored)?)))
     }
 
-    /// Takes `key` out of every run that has it next; gives the newest value, unless that is a
-    /// deletion.
-    fn take_from_runs(&mut self, key: &Bytes) -> Stored {
-        let mut newest: Option<Stored> = None;
+    /// Takes `key` from every run that has it next; returns the newest value, `None` for a deletion.
+    fn take_from_runs(&mut self, key: &Bytes) -> StoredValue {
+        let mut newest: Option<StoredValue> = None;
         for run in &mut self.runs {
             if run.head().is_some_and(|(head, _)| head == key) {
                 let value = run.take(self.order, self.sequence);
@@ -158,16 +157,14 @@ impl<'s> Cursor<'s> {
         newest.flatten()
     }
 
-    /// The nearest key in any run.
     fn nearest_in_runs(&self) -> Option<&Bytes> {
-        let keys = self.runs.iter().filter_map(RunWalk::head).map(|(key, _)| key);
+        let keys = self.runs.iter().filter_map(RunIterator::head).map(|(key, _)| key);
         match self.order {
             Order::Ascending => keys.min(),
             Order::Descending => keys.max(),
         }
     }
 
-    /// How two keys stand to each other in the order of the walk.
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
         match self.order {
             Order::Ascending => left.cmp(right),

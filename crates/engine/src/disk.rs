@@ -8,23 +8,21 @@ use std::sync::Arc;
 
 /// A directory of log files.
 pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
-    /// The names of all files.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// Makes a new file of `len` zeros, on stable storage with its name.
+    /// Creates a file of `len` zeros; it and its name are on stable storage afterwards.
     fn create(&self, name: &str, len: u64) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Opens a file that exists.
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Gives a file another name, on stable storage.
+    /// Renames a file; the new name is on stable storage afterwards.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Takes a file away, on stable storage: of files removed one after the other, no earlier one
-    /// comes back without the later ones.
+    /// Removes a file, on stable storage: of files removed one after the other, no earlier one
+    /// reappears after a power loss without the later ones.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Called before each commit of the tree, which does its own I/O: a place to fail.
+    /// Called before each commit of the tree, which does its own I/O, so that tests can inject a failure.
     fn before_tree_commit(&self) -> io::Result<()> {
         Ok(())
     }
@@ -44,35 +42,33 @@ pub trait DiskFile: Send + Sync + std::fmt::Debug {
     /// Cuts the file to `len` bytes, on stable storage.
     fn truncate(&self, len: u64) -> io::Result<()>;
 
-    /// How long the file is.
+    /// Returns the length in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Whether the file is empty.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 }
 
-/// A directory of the file system.
+/// A [`Disk`] on a directory of the file system.
 #[derive(Debug)]
-pub struct Directory {
+pub struct DirectoryDisk {
     path: PathBuf,
 }
 
-impl Directory {
-    /// Opens `path`, making it if needed.
+impl DirectoryDisk {
+    /// Opens `path`, creating it if needed.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
         if !path.is_dir() {
             create_private(&path)?;
             sync_parent(&path)?;
         }
-        // A process killed before may have left names that are not on the disk yet.
+        // A killed process may have left names that are not on stable storage yet.
         sync_directory(&path)?;
         Ok(Self { path })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -82,7 +78,7 @@ impl Directory {
     }
 }
 
-/// Makes a directory that only its owner can look into: everybody's items are in its files.
+/// Creates a directory that only its owner can read, because its files hold the data of all users.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
@@ -98,7 +94,7 @@ pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
     sync_directory(parent.unwrap_or(Path::new(".")))
 }
 
-impl Disk for Directory {
+impl Disk for DirectoryDisk {
     fn list(&self) -> io::Result<Vec<String>> {
         let names = std::fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name()));
         let names: io::Result<Vec<_>> = names.collect();
@@ -109,7 +105,7 @@ impl Disk for Directory {
         let path = self.path.join(name);
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
-        // Written, not merely reserved: syncing into a hole or an unwritten extent would have to
+        // Written, not merely reserved: a sync into a hole or an unwritten extent would have to
         // sync metadata each time.
         let zeros = vec![0; 1 << 20];
         let mut at = 0;
@@ -117,7 +113,7 @@ impl Disk for Directory {
             let chunk = zeros.len().min(usize::try_from(len - at).unwrap_or(usize::MAX));
             file.write_all_at(zeros.get(..chunk).unwrap_or_default(), at)?;
             at += chunk as u64;
-            // Bit by bit, or one large flush would hold up the syncs that callers wait for.
+            // In chunks, because one large flush would delay the syncs that callers wait for.
             file.sync_data()?;
         }
         file.sync_all()?;

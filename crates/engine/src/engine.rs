@@ -10,47 +10,46 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use roundtable_table::{Error, Invalid, Item, Result, TableDefinition, Write, Written};
+use roundtable_table::{Error, Invalid, Item, Result, TableDefinition, Write, WriteOutput};
 use tokio::sync::oneshot;
 
-use self::open::{Lock, Replay, lock, open_log_directory, sync_names};
-use crate::catalog::{self, Entry};
-use crate::group::{Reply, Request, Target};
+use self::open::{DirectoryLock, Replay, lock, open_log_directory, sync_names};
+use crate::catalog::{self, TableEntry};
+use crate::group::{PendingWrite, ReplySender, WriterRequest};
 use crate::keys;
-use crate::log::{Log, Opened};
+use crate::log::{OpenedLog, WriteAheadLog};
 use crate::metrics::Metrics;
 use crate::options::Options;
-use crate::record::Row;
-use crate::shared::{Parts, Shared};
+use crate::record::EngineRow;
+use crate::shared::{SharedState, SharedStateParts};
 use crate::signal::Signal;
 use crate::tree::Tree;
 use crate::writer::Writer;
 use crate::{backup, checkpoint, evaluate, upkeep};
 
-/// Where the log's files are, inside a data directory.
+/// The directory of the log's files, inside a data directory.
 pub(crate) const LOG_DIRECTORY: &str = "log";
-/// The longest name of a consumer of the stream.
 const CONSUMER_BYTES_MAX: usize = 255;
 
-/// An embedded store of tables in one directory. Clones share it; the last one closes it.
+/// An embedded store of tables in one directory. Clones share it; dropping the last one closes it.
 #[derive(Clone, Debug)]
-pub struct Engine(Arc<Inner>);
+pub struct Engine(Arc<EngineInner>);
 
 #[derive(Debug)]
-struct Inner {
-    shared: Arc<Shared>,
+struct EngineInner {
+    shared: Arc<SharedState>,
     /// `None` once closing.
-    requests: Option<Arc<Sender<Request>>>,
+    requests: Option<Arc<Sender<WriterRequest>>>,
     threads: Vec<JoinHandle<()>>,
-    /// Whether closing leaves the log unapplied, as a crash would.
+    /// Closing leaves the log unapplied, as a crash would.
     abandoned: std::sync::atomic::AtomicBool,
-    /// Held until everything else is gone.
-    _lock: Lock,
+    /// The last field, so that it is released after everything else.
+    _lock: DirectoryLock,
 }
 
 impl Engine {
-    /// Opens the data directory `path`, making it if needed: replays what the log holds beyond the
-    /// tree, cuts a torn tail, refuses damage.
+    /// Opens the data directory `path`, creating it if needed. Replays the part of the log that is not
+    /// in the tree, cuts off a torn tail, and fails on damaged data.
     pub fn open(path: impl AsRef<Path>, mut options: Options) -> Result<Self> {
         let path = path.as_ref();
         let lock = lock(path)?;
@@ -62,8 +61,8 @@ impl Engine {
             Some(disk) => disk,
             None => open_log_directory(path)?,
         };
-        // Killed between a commit and its sync, a process leaves a root that only the page cache
-        // has; the log may be trimmed up to it only once it is on the disk.
+        // A process killed between a commit and its sync leaves a root that is only in the page
+        // cache; the log may be trimmed up to it only once it is on the disk.
         if options.sync_tree {
             tree.sync()?;
         }
@@ -72,20 +71,23 @@ impl Engine {
         let mut replay = Replay::new(tree, sequence, Arc::clone(&disk), &options);
         replay.load_rows()?;
         let wake = Arc::new(Signal::default());
-        let opened = Log::open(
+        let opened = WriteAheadLog::open(
             Arc::clone(&disk),
             options.segment_bytes,
             applied,
             Arc::clone(&wake),
-            &mut |record, position| replay.take(&record, position),
+            &mut |record, position| replay.apply(&record, position),
         )?;
-        let Opened { log, appender, cut_bytes } = opened;
+        let OpenedLog { log, appender, cut_bytes } = opened;
         if cut_bytes > 0 {
-            tracing::warn!(cut_bytes, "cut a torn tail off the log: it was never acknowledged");
+            tracing::warn!(
+                cut_bytes,
+                "cut a torn tail off the log; its writes were never acknowledged"
+            );
         }
         tracing::info!(records = replay.records, "replayed the log");
         replay.view.freeze(appender.position());
-        let shared = Arc::new(Shared::new(Parts {
+        let shared = Arc::new(SharedState::new(SharedStateParts {
             options,
             disk,
             view: replay.view,
@@ -106,7 +108,7 @@ impl Engine {
         };
         let threads = start_threads(&shared, writer, &requests)?;
         let abandoned = std::sync::atomic::AtomicBool::new(false);
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(EngineInner {
             shared,
             requests: Some(requests),
             threads,
@@ -115,54 +117,53 @@ impl Engine {
         })))
     }
 
-    /// Brings everything written so far into the tree and waits for it. Blocks.
+    /// Applies everything written so far to the tree and waits for it. Blocks.
     pub fn checkpoint(&self) -> Result<()> {
         self.0.checkpoint()
     }
 
     /// Closes the engine after a checkpoint, so that the next start has nothing to replay. Other
-    /// clones must be gone, or they keep it open.
+    /// clones keep it open.
     pub fn close(self) -> Result<()> {
         self.checkpoint()
     }
 
-    /// Ends the engine without bringing the log into the tree, as a crash would: the next start
-    /// replays it. For tests of recovery.
+    /// Ends the engine without a checkpoint, as a crash would: the next start replays the log. For
+    /// tests of recovery.
     pub fn abandon(self) {
         self.0.abandoned.store(true, Ordering::SeqCst);
     }
 
-    /// Removes every item whose time is over, now; gives their number. Blocks.
+    /// Removes all expired items now and returns their number. Blocks.
     pub fn sweep(&self) -> Result<usize> {
         upkeep::sweep(&self.0.shared, &self.0.weak_requests(), usize::MAX)
     }
 
-    /// Writes a copy of everything acknowledged so far into a new directory, while writes go on;
-    /// gives the last sequence in it. The copy can be opened as it is. Blocks.
+    /// Copies everything acknowledged so far into a new directory, while writes continue, and returns
+    /// the last sequence in it. The copy is itself a data directory. Blocks.
     pub fn backup(&self, into: impl AsRef<Path>) -> Result<u64> {
         backup::backup(&self.0.shared, into.as_ref())
     }
 
-    /// Keeps the log after `sequence` for a consumer of the stream; `None` lets it go.
+    /// Keeps the log after `sequence` for a consumer of the stream; `None` releases it.
     pub async fn hold(&self, consumer: &str, sequence: Option<u64>) -> Result<()> {
         if consumer.is_empty() || consumer.len() > CONSUMER_BYTES_MAX {
             let detail = format!(
-                "a consumer's name has 1 to {CONSUMER_BYTES_MAX} bytes, not {}",
+                "a consumer's name must have 1 to {CONSUMER_BYTES_MAX} bytes, not {}",
                 consumer.len()
             );
-            return Err(Invalid::Refused { detail }.into());
+            return Err(Invalid::Rejected { detail }.into());
         }
         let value = sequence.map(|sequence| sequence.to_le_bytes().to_vec().into());
-        let row: Row = (catalog::hold_key(consumer), value);
-        self.ask(|reply| Request::Rows(vec![row], reply)).await
+        let row: EngineRow = (catalog::hold_key(consumer), value);
+        self.send_request(|reply| WriterRequest::Rows(vec![row], reply)).await
     }
 
-    /// Checks every checksum and that base, indexes and stream agree; gives what it found wrong.
+    /// Checks all checksums, and that items, indexes and stream agree; returns a list of faults.
     pub fn audit(&self) -> Result<Vec<String>> {
         crate::audit::audit(&self.0.shared)
     }
 
-    /// The engine's figures.
     pub fn metrics(&self) -> Metrics {
         let shared = &self.0.shared;
         let sequence = shared.view.visible();
@@ -178,7 +179,7 @@ impl Engine {
         }
     }
 
-    fn entry(&self, name: &str) -> Result<Arc<Entry>> {
+    fn entry(&self, name: &str) -> Result<Arc<TableEntry>> {
         self.0.shared.catalog.read().get(name).cloned()
     }
 
@@ -186,8 +187,11 @@ impl Engine {
         self.0.shared.clock.now_seconds()
     }
 
-    /// Hands a request to the writer and waits for its answer.
-    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T> {
+    /// Sends a request to the writer thread and waits for its reply.
+    async fn send_request<T>(
+        &self,
+        request: impl FnOnce(ReplySender<T>) -> WriterRequest,
+    ) -> Result<T> {
         let closed = || Error::Unavailable { detail: String::from("the engine is closed") };
         let (reply, answer) = oneshot::channel();
         let requests = self.0.requests.as_ref().ok_or_else(closed)?;
@@ -195,26 +199,30 @@ impl Engine {
         answer.await.map_err(|_| closed())?
     }
 
-    async fn write(&self, table: &TableDefinition, write: Write) -> Result<Written> {
-        let target = Box::new(self.target(table, write)?);
-        self.ask(|reply| Request::One(target, reply)).await
+    async fn write(&self, table: &TableDefinition, write: Write) -> Result<WriteOutput> {
+        let pending_write = Box::new(self.pending_write(table, write)?);
+        self.send_request(|reply| WriterRequest::Single(pending_write, reply)).await
     }
 
-    fn target(&self, table: &TableDefinition, write: Write) -> Result<Target> {
+    fn pending_write(&self, table: &TableDefinition, write: Write) -> Result<PendingWrite> {
         let entry = self.entry(&table.name)?;
-        // The write was checked against the definition that the caller's handle has, which may be
-        // an old one.
+        // The write was checked against the definition in the caller's handle, which may be
+        // outdated.
         if entry.definition != *table {
             entry.definition.check_write(&write)?;
         }
         let key = evaluate::key_of(&entry.definition, &write)?;
         let key = keys::item_key(entry.number, &key);
-        let early = self.0.shared.view.get_early(&key)?;
-        Ok(Target { entry, key, write, early })
+        let read_ahead = self.0.shared.view.read_ahead(&key)?;
+        Ok(PendingWrite { entry, key, write, read_ahead })
     }
 
-    /// The same of many writes to one table, which are looked up together.
-    fn targets(&self, table: &TableDefinition, writes: Vec<Write>) -> Result<Vec<Target>> {
+    /// Same as [`Self::pending_write`] for many writes to one table, read together.
+    fn pending_writes(
+        &self,
+        table: &TableDefinition,
+        writes: Vec<Write>,
+    ) -> Result<Vec<PendingWrite>> {
         let entry = self.entry(&table.name)?;
         let is_as_checked = entry.definition == *table;
         let mut keys = Vec::with_capacity(writes.len());
@@ -225,28 +233,32 @@ impl Engine {
             let key = evaluate::key_of(&entry.definition, write)?;
             keys.push(keys::item_key(entry.number, &key));
         }
-        let early = self.0.shared.view.get_early_many(&keys)?;
-        let found = keys.into_iter().zip(writes).zip(early);
-        let target =
-            |((key, write), early)| Target { entry: Arc::clone(&entry), key, write, early };
-        Ok(found.map(target).collect())
+        let read_ahead = self.0.shared.view.read_ahead_many(&keys)?;
+        let found = keys.into_iter().zip(writes).zip(read_ahead);
+        let pending_write = |((key, write), read_ahead)| PendingWrite {
+            entry: Arc::clone(&entry),
+            key,
+            write,
+            read_ahead,
+        };
+        Ok(found.map(pending_write).collect())
     }
 
-    /// An item as readers see it: expired ones are gone.
-    fn live(&self, entry: &Entry, stored: Option<bytes::Bytes>) -> Option<Item> {
+    /// Decodes a stored item; `None` if it is expired.
+    fn live(&self, entry: &TableEntry, stored: Option<bytes::Bytes>) -> Option<Item> {
         let item = stored.and_then(Item::from_stored)?;
         let expires_at = entry.definition.expires_at(&item);
         expires_at.is_none_or(|at| at > self.now_seconds()).then_some(item)
     }
 }
 
-impl Inner {
-    fn weak_requests(&self) -> Weak<Sender<Request>> {
+impl EngineInner {
+    fn weak_requests(&self) -> Weak<Sender<WriterRequest>> {
         self.requests.as_ref().map_or_else(Weak::new, Arc::downgrade)
     }
 
     fn checkpoint(&self) -> Result<()> {
-        upkeep::ask(&self.weak_requests(), Request::Freeze)?;
+        upkeep::send_request(&self.weak_requests(), WriterRequest::Freeze)?;
         let shared = &self.shared;
         let target = shared.view.visible();
         let behind = || shared.view.frozen() > 0 && shared.applied.load(Ordering::SeqCst) < target;
@@ -256,7 +268,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for EngineInner {
     fn drop(&mut self) {
         let abandoned = self.abandoned.load(Ordering::SeqCst);
         if abandoned {
@@ -272,16 +284,16 @@ impl Drop for Inner {
         self.shared.upkeep.notify();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a thread of the engine panicked");
+                tracing::error!("an engine thread panicked");
             }
         }
     }
 }
 
 fn start_threads(
-    shared: &Arc<Shared>,
+    shared: &Arc<SharedState>,
     writer: Writer,
-    requests: &Arc<Sender<Request>>,
+    requests: &Arc<Sender<WriterRequest>>,
 ) -> Result<Vec<JoinHandle<()>>> {
     let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
         let thread = std::thread::Builder::new().name(format!("roundtable-{name}"));

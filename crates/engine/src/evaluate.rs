@@ -1,62 +1,61 @@
-//! What a write does to an item: pure, so that the writer thread, replay and tests agree.
+//! Evaluates writes as pure functions, so that the writer thread, replay and tests agree.
 
 use bytes::Bytes;
-use roundtable_table::{Charge, Invalid, Item, Key, Returning, TableDefinition, Write, update};
+use roundtable_table::{Invalid, Item, Key, Returning, TableDefinition, Write, WriteCost, update};
 
-use crate::catalog::Entry;
+use crate::catalog::TableEntry;
 use crate::keys;
 use crate::memtable::RunWrite;
 use crate::record::ItemChange;
 
-/// What a write did, or would do.
+/// The effect of a write.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct WriteEffect {
     /// At most two: the removal of an expired item, and the change itself.
     pub(crate) changes: Vec<ItemChange>,
-    /// The item after it.
     pub(crate) after: Option<Item>,
-    /// The image asked for.
     pub(crate) returned: Option<Item>,
-    pub(crate) charge: Charge,
+    pub(crate) cost: WriteCost,
 }
 
-/// Why a write was refused.
 #[derive(Debug)]
-pub(crate) enum Refusal {
-    /// Its condition did not hold; with the item, if that was asked for.
+pub(crate) enum WriteRejection {
+    /// The condition did not hold; with the item, if the write returns it.
     Condition(Option<Item>),
-    /// It would leave an item that may not be.
+    /// The resulting item would be invalid.
     Invalid(Invalid),
 }
 
-impl From<Invalid> for Refusal {
+impl From<Invalid> for WriteRejection {
     fn from(invalid: Invalid) -> Self {
         Self::Invalid(invalid)
     }
 }
 
-/// Works out what `write` does to the item `stored` under its key.
+/// Evaluates `write` against the item `stored` under its key.
 pub(crate) fn evaluate(
-    entry: &Entry,
+    entry: &TableEntry,
     stored: Option<Item>,
     write: &Write,
     now_seconds: u64,
-) -> Result<Outcome, Refusal> {
+) -> Result<WriteEffect, WriteRejection> {
     let definition = &entry.definition;
     let (expired, live) = match stored {
         Some(item) if definition.is_expired(&item, now_seconds) => (Some(item), None),
         other => (None, other),
     };
     if write.condition().is_some_and(|condition| !condition.holds(live.as_ref())) {
-        return Err(Refusal::Condition(live.filter(|_| write.returning() == Returning::Old)));
+        return Err(WriteRejection::Condition(
+            live.filter(|_| write.returning() == Returning::Old),
+        ));
     }
     let after = match write {
         Write::Put(put) => Some(put.item.clone()),
         Write::Delete(_) => None,
         Write::Check(_) => {
             let stored = live.as_ref().or(expired.as_ref());
-            let charge = Charge::check(stored.map_or(0, Item::size));
-            return Ok(Outcome { changes: Vec::new(), after: live, returned: None, charge });
+            let cost = WriteCost::check(stored.map_or(0, Item::size));
+            return Ok(WriteEffect { changes: Vec::new(), after: live, returned: None, cost });
         }
         Write::Update(update) => {
             let before = live.clone().unwrap_or_else(|| definition.key.item(&update.key));
@@ -65,9 +64,9 @@ pub(crate) fn evaluate(
             Some(after)
         }
     };
-    // On DynamoDB an expired item is there, and paid for, until it is removed.
+    // On DynamoDB an expired item exists, and costs, until it is removed.
     let stored = live.as_ref().or(expired.as_ref());
-    let charge = Charge::change(definition, stored, after.as_ref())?;
+    let cost = WriteCost::change(definition, stored, after.as_ref())?;
     let returned = match write.returning() {
         Returning::Nothing => None,
         Returning::Old => live.clone(),
@@ -82,15 +81,15 @@ pub(crate) fn evaluate(
         expired: false,
     });
     let changes = removal.into_iter().chain(change).collect();
-    Ok(Outcome { changes, after, returned, charge })
+    Ok(WriteEffect { changes, after, returned, cost })
 }
 
-/// The removal of an item whose time is over.
+/// Returns the removal of an expired item.
 pub(crate) fn expiry(table: u16, item: Item) -> ItemChange {
     ItemChange { table, old: Some(item), new: None, expired: true }
 }
 
-/// The key a write goes to; checked requests always have one.
+/// Returns the key of a write; checked requests always have one.
 pub(crate) fn key_of(definition: &TableDefinition, write: &Write) -> Result<Key, Invalid> {
     write.key(definition).ok_or_else(|| Invalid::KeyMissing {
         attribute: definition.key.partition.name.clone(),
@@ -98,10 +97,15 @@ pub(crate) fn key_of(definition: &TableDefinition, write: &Write) -> Result<Key,
     })
 }
 
-/// Appends what a change writes to the runs: the item, and the index entries that appear, move or
-/// go. An overwrite that leaves an index key as it was touches no index.
-pub(crate) fn derive(entry: &Entry, change: &ItemChange, sequence: u64, out: &mut Vec<RunWrite>) {
-    let Entry { number, definition } = entry;
+/// Appends the run writes of a change: the item, and the index entries that are added, moved or
+/// removed. An overwrite that does not change an index key does not touch that index.
+pub(crate) fn derive(
+    entry: &TableEntry,
+    change: &ItemChange,
+    sequence: u64,
+    out: &mut Vec<RunWrite>,
+) {
+    let TableEntry { number, definition } = entry;
     let image = change.new.as_ref().or(change.old.as_ref());
     let Some(key) = image.and_then(|item| keys::item_key_of(*number, &definition.key, item)) else {
         return;

@@ -1,5 +1,5 @@
-//! A group: the requests that are evaluated in order, logged together, synced once and published at
-//! once.
+//! A commit group: requests that are evaluated in order, logged together, synced once and published
+//! atomically.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,72 +7,70 @@ use std::sync::Arc;
 use bytes::Bytes;
 use roundtable_table::{
     CancelReason, Capacity, Error, Invalid, Item, ReadMode, Result, TableDefinition, Write,
-    Written, limits,
+    WriteOutput, limits,
 };
 use tokio::sync::oneshot;
 
-use crate::catalog::{self, Catalog, Entry};
-use crate::evaluate::{self, Outcome, Refusal};
+use crate::catalog::{self, Catalog, TableEntry};
+use crate::evaluate::{self, WriteEffect, WriteRejection};
 use crate::keys;
-use crate::memtable::{RunWrite, Stored};
-use crate::record::{ItemChange, Record, Row};
-use crate::view::{Early, View};
+use crate::memtable::{RunWrite, StoredValue};
+use crate::record::{EngineRow, ItemChange, Record};
+use crate::view::{ReadAhead, View};
 
-/// How much one request of the sweep removes, at most.
+/// Most bytes that one request of the sweep removes.
 const EXPIRY_BYTES_MAX: usize = 4 << 20;
 
-/// Where an answer goes.
-pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
+pub(crate) type ReplySender<T> = oneshot::Sender<Result<T>>;
 
-/// A write on its way.
+/// A write on its way to the writer thread.
 #[derive(Debug)]
-pub(crate) struct Target {
-    pub(crate) entry: Arc<Entry>,
+pub(crate) struct PendingWrite {
+    pub(crate) entry: Arc<TableEntry>,
     pub(crate) key: Bytes,
     pub(crate) write: Write,
-    /// What the caller found under the key.
-    pub(crate) early: Early,
+    /// The value that the caller's thread read for the key.
+    pub(crate) read_ahead: ReadAhead,
 }
 
-/// A transaction's token and what it stands for.
+/// A transaction's idempotency token and the fingerprint of its writes.
 #[derive(Debug)]
-pub(crate) struct Token {
+pub(crate) struct TransactionToken {
     pub(crate) key: Bytes,
     pub(crate) fingerprint: [u8; 32],
 }
 
-/// A request to the writer.
+/// A request to the writer thread.
 #[derive(Debug)]
-pub(crate) enum Request {
-    One(Box<Target>, Reply<Written>),
-    Batch(Vec<Target>, Reply<Capacity>),
-    Transaction(Vec<Target>, Option<Token>, Reply<Capacity>),
-    CreateTable(TableDefinition, Reply<()>),
-    DeleteTable(String, Reply<()>),
-    /// Rows of the engine itself.
-    Rows(Vec<Row>, Reply<()>),
-    /// Removes those of these items that are expired; answers how many were.
-    Expire(Arc<Entry>, Vec<Bytes>, Reply<usize>),
-    /// Forgets those of these tokens whose time is over.
-    ForgetTokens(Vec<Bytes>, Reply<()>),
-    /// Hands the active run to the checkpointer.
-    Freeze(Reply<()>),
+pub(crate) enum WriterRequest {
+    Single(Box<PendingWrite>, ReplySender<WriteOutput>),
+    Batch(Vec<PendingWrite>, ReplySender<Capacity>),
+    Transaction(Vec<PendingWrite>, Option<TransactionToken>, ReplySender<Capacity>),
+    CreateTable(TableDefinition, ReplySender<()>),
+    DeleteTable(String, ReplySender<()>),
+    Rows(Vec<EngineRow>, ReplySender<()>),
+    /// Removes the items that are expired; replies with their number.
+    Expire(Arc<TableEntry>, Vec<Bytes>, ReplySender<usize>),
+    /// Deletes the tokens that have expired.
+    ForgetTokens(Vec<Bytes>, ReplySender<()>),
+    /// Freezes the active run for the checkpointer.
+    Freeze(ReplySender<()>),
 }
 
-/// An answer that waits for the sync.
+/// A reply that is held back until the group is synced.
 #[derive(Debug)]
-enum Answer {
-    One(Reply<Written>, Result<Written>),
-    Capacity(Reply<Capacity>, Result<Capacity>),
-    Done(Reply<()>, Result<()>),
-    Count(Reply<usize>, Result<usize>),
+enum PendingReply {
+    Single(ReplySender<WriteOutput>, Result<WriteOutput>),
+    Capacity(ReplySender<Capacity>, Result<Capacity>),
+    Done(ReplySender<()>, Result<()>),
+    Count(ReplySender<usize>, Result<usize>),
 }
 
-impl Answer {
-    /// A caller that went away does not need its answer.
+impl PendingReply {
+    /// Sends the reply; a caller that went away does not need it.
     fn send(self) {
         match self {
-            Self::One(reply, result) => drop(reply.send(result)),
+            Self::Single(reply, result) => drop(reply.send(result)),
             Self::Capacity(reply, result) => drop(reply.send(result)),
             Self::Done(reply, result) => drop(reply.send(result)),
             Self::Count(reply, result) => drop(reply.send(result)),
@@ -81,7 +79,7 @@ impl Answer {
 
     fn fail(self, error: &Error) {
         match self {
-            Self::One(reply, _) => drop(reply.send(Err(error.clone()))),
+            Self::Single(reply, _) => drop(reply.send(Err(error.clone()))),
             Self::Capacity(reply, _) => drop(reply.send(Err(error.clone()))),
             Self::Done(reply, _) => drop(reply.send(Err(error.clone()))),
             Self::Count(reply, _) => drop(reply.send(Err(error.clone()))),
@@ -89,25 +87,25 @@ impl Answer {
     }
 }
 
-/// A group being put together.
+/// A group under construction.
 #[derive(Debug)]
-pub(crate) struct Group<'v> {
+pub(crate) struct CommitGroup<'v> {
     view: &'v View,
     pub(crate) catalog: Arc<Catalog>,
     number: u64,
     next: u64,
     at_ms: u64,
-    /// What the group itself wrote, by key.
-    overlay: HashMap<Bytes, Stored, ahash::RandomState>,
+    /// Values written by this group, by key.
+    overlay: HashMap<Bytes, StoredValue, ahash::RandomState>,
     records: Vec<Record>,
     pub(crate) writes: Vec<RunWrite>,
-    pub(crate) rows: Vec<Row>,
-    answers: Vec<Answer>,
+    pub(crate) rows: Vec<EngineRow>,
+    replies: Vec<PendingReply>,
     pub(crate) freeze: bool,
     bytes: usize,
 }
 
-impl<'v> Group<'v> {
+impl<'v> CommitGroup<'v> {
     pub(crate) fn new(
         view: &'v View,
         catalog: Arc<Catalog>,
@@ -126,28 +124,28 @@ impl<'v> Group<'v> {
             records: Vec::new(),
             writes: Vec::new(),
             rows: Vec::new(),
-            answers: Vec::new(),
+            replies: Vec::new(),
             freeze: false,
             bytes: 0,
         }
     }
 
-    /// Roughly how many bytes its records take.
+    /// Returns roughly the bytes of its records.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// How many requests it holds.
+    /// Returns the number of requests.
     pub(crate) fn len(&self) -> usize {
-        self.answers.len()
+        self.replies.len()
     }
 
-    /// The last sequence it takes; the one before it while it has no records.
+    /// Returns the last sequence it takes; the sequence before it while it has no records.
     pub(crate) const fn last(&self) -> u64 {
         self.next - 1
     }
 
-    /// Writes the records' bytes into `out`.
+    /// Replaces `out` with the encoded records.
     pub(crate) fn encode(&mut self, out: &mut Vec<u8>) {
         out.clear();
         if let Some(last) = self.records.last_mut() {
@@ -156,60 +154,68 @@ impl<'v> Group<'v> {
         self.records.iter().for_each(|record| record.encode(out));
     }
 
-    /// Its records, once they are in the log.
+    /// Removes and returns the records, once they are in the log.
     pub(crate) fn take_records(&mut self) -> Vec<Record> {
         std::mem::take(&mut self.records)
     }
 
-    /// The first sequence of its records.
     pub(crate) fn first(&self) -> Option<u64> {
         self.records.first().map(|record| record.first)
     }
 
-    /// Sends all answers.
-    pub(crate) fn answer(self) {
-        self.answers.into_iter().for_each(Answer::send);
+    pub(crate) fn send_replies(self) {
+        self.replies.into_iter().for_each(PendingReply::send);
     }
 
-    /// Tells everybody that nothing of it happened.
+    /// Fails all requests: nothing of the group happened.
     pub(crate) fn fail(self, error: &Error) {
-        self.answers.into_iter().for_each(|answer| answer.fail(error));
+        self.replies.into_iter().for_each(|reply| reply.fail(error));
     }
 
-    /// When its last request was taken up.
+    /// Returns the time of its last request.
     pub(crate) const fn at_ms(&self) -> u64 {
         self.at_ms
     }
 
-    /// Evaluates one request, taken up at `now_ms`: at the time of the group's first one, an item
-    /// that the caller already saw expire could come back.
-    pub(crate) fn add(&mut self, request: Request, now_ms: u64) {
+    /// Evaluates one request at `now_ms`. With the time of the group's first request instead, an item
+    /// that the caller already saw expire could reappear.
+    pub(crate) fn add(&mut self, request: WriterRequest, now_ms: u64) {
         self.at_ms = self.at_ms.max(now_ms);
-        let answer = match request {
-            Request::One(target, reply) => Answer::One(reply, self.one(&target)),
-            Request::Batch(targets, reply) => Answer::Capacity(reply, self.batch(&targets)),
-            Request::Transaction(targets, token, reply) => {
-                Answer::Capacity(reply, self.transaction(&targets, token))
+        let reply = match request {
+            WriterRequest::Single(target, reply) => {
+                PendingReply::Single(reply, self.single(&target))
             }
-            Request::CreateTable(definition, reply) => {
-                Answer::Done(reply, self.create_table(&definition))
+            WriterRequest::Batch(targets, reply) => {
+                PendingReply::Capacity(reply, self.batch(&targets))
             }
-            Request::DeleteTable(name, reply) => Answer::Done(reply, self.delete_table(&name)),
-            Request::Rows(rows, reply) => {
+            WriterRequest::Transaction(targets, token, reply) => {
+                PendingReply::Capacity(reply, self.transaction(&targets, token))
+            }
+            WriterRequest::CreateTable(definition, reply) => {
+                PendingReply::Done(reply, self.create_table(&definition))
+            }
+            WriterRequest::DeleteTable(name, reply) => {
+                PendingReply::Done(reply, self.delete_table(&name))
+            }
+            WriterRequest::Rows(rows, reply) => {
                 self.record(Vec::new(), rows);
-                Answer::Done(reply, Ok(()))
+                PendingReply::Done(reply, Ok(()))
             }
-            Request::Expire(entry, keys, reply) => Answer::Count(reply, self.expire(&entry, &keys)),
-            Request::ForgetTokens(keys, reply) => Answer::Done(reply, self.forget_tokens(keys)),
-            Request::Freeze(reply) => {
+            WriterRequest::Expire(entry, keys, reply) => {
+                PendingReply::Count(reply, self.expire(&entry, &keys))
+            }
+            WriterRequest::ForgetTokens(keys, reply) => {
+                PendingReply::Done(reply, self.forget_tokens(keys))
+            }
+            WriterRequest::Freeze(reply) => {
                 self.freeze = true;
-                Answer::Done(reply, Ok(()))
+                PendingReply::Done(reply, Ok(()))
             }
         };
-        self.answers.push(answer);
+        self.replies.push(reply);
     }
 
-    fn stored(&self, key: &Bytes) -> Result<Stored> {
+    fn stored(&self, key: &Bytes) -> Result<StoredValue> {
         match self.overlay.get(key) {
             Some(stored) => Ok(stored.clone()),
             None => self.view.get(key),
@@ -220,22 +226,22 @@ impl<'v> Group<'v> {
         Ok(self.stored(key)?.and_then(Item::from_stored))
     }
 
-    fn evaluate(&self, target: &Target) -> Result<Result<Outcome, Refusal>> {
-        // The table may have gone since the caller looked it up.
+    fn evaluate(&self, target: &PendingWrite) -> Result<Result<WriteEffect, WriteRejection>> {
+        // The table may have been deleted since the caller looked it up.
         if self.catalog.by_number(target.entry.number).is_none() {
             let table = target.entry.definition.name.clone();
-            return Err(Error::TableMissing { table });
+            return Err(Error::TableNotFound { table });
         }
         let stored = match self.overlay.get(&target.key) {
             Some(stored) => stored.clone(),
-            None => self.view.get_late(&target.key, &target.early)?,
+            None => self.view.get_with_read_ahead(&target.key, &target.read_ahead)?,
         };
         let stored = stored.and_then(Item::from_stored);
         Ok(evaluate::evaluate(&target.entry, stored, &target.write, self.at_ms / 1000))
     }
 
-    /// Takes up changes and rows as one record.
-    fn record(&mut self, changes: Vec<ItemChange>, rows: Vec<Row>) {
+    /// Adds changes and rows as one record.
+    fn record(&mut self, changes: Vec<ItemChange>, rows: Vec<EngineRow>) {
         let record = Record {
             group: self.number,
             first: self.next,
@@ -265,31 +271,31 @@ impl<'v> Group<'v> {
         self.records.push(record);
     }
 
-    fn one(&mut self, target: &Target) -> Result<Written> {
-        let outcome = match self.evaluate(target)? {
-            Ok(outcome) => outcome,
-            Err(Refusal::Condition(item)) => {
+    fn single(&mut self, target: &PendingWrite) -> Result<WriteOutput> {
+        let effect = match self.evaluate(target)? {
+            Ok(effect) => effect,
+            Err(WriteRejection::Condition(item)) => {
                 return Err(Error::ConditionFailed { item: item.map(Box::new) });
             }
-            Err(Refusal::Invalid(invalid)) => return Err(invalid.into()),
+            Err(WriteRejection::Invalid(invalid)) => return Err(invalid.into()),
         };
-        if !outcome.changes.is_empty() {
-            self.record(outcome.changes, Vec::new());
+        if !effect.changes.is_empty() {
+            self.record(effect.changes, Vec::new());
         }
-        Ok(Written { item: outcome.returned, capacity: outcome.charge.alone() })
+        Ok(WriteOutput { item: effect.returned, capacity: effect.cost.standalone() })
     }
 
-    fn batch(&mut self, targets: &[Target]) -> Result<Capacity> {
+    fn batch(&mut self, targets: &[PendingWrite]) -> Result<Capacity> {
         let mut changes = Vec::with_capacity(targets.len());
         let mut capacity = Capacity::ZERO;
         for target in targets {
             match self.evaluate(target)? {
-                Ok(outcome) => {
-                    changes.extend(outcome.changes);
-                    capacity += outcome.charge.alone();
+                Ok(effect) => {
+                    changes.extend(effect.changes);
+                    capacity += effect.cost.standalone();
                 }
-                Err(Refusal::Invalid(invalid)) => return Err(invalid.into()),
-                Err(Refusal::Condition(_)) => {
+                Err(WriteRejection::Invalid(invalid)) => return Err(invalid.into()),
+                Err(WriteRejection::Condition(_)) => {
                     return Err(Error::Unexpected { detail: String::from("a conditional batch") });
                 }
             }
@@ -300,14 +306,18 @@ impl<'v> Group<'v> {
         Ok(capacity)
     }
 
-    fn transaction(&mut self, targets: &[Target], token: Option<Token>) -> Result<Capacity> {
+    fn transaction(
+        &mut self,
+        targets: &[PendingWrite],
+        token: Option<TransactionToken>,
+    ) -> Result<Capacity> {
         if let Some(token) = &token
             && let Some(stored) = self.stored(&token.key)?
         {
             let (expires_ms, fingerprint) = read_token(&stored);
             if expires_ms > self.at_ms {
                 let same = fingerprint == token.fingerprint;
-                return if same { self.repetition(targets) } else { Err(Error::TokenReused) };
+                return if same { self.repetition_cost(targets) } else { Err(Error::TokenReused) };
             }
         }
         let mut changes = Vec::with_capacity(targets.len());
@@ -316,16 +326,16 @@ impl<'v> Group<'v> {
         let mut bytes = 0;
         for target in targets {
             reasons.push(match self.evaluate(target)? {
-                Ok(outcome) => {
-                    bytes += outcome.after.as_ref().map_or(0, Item::size);
-                    changes.extend(outcome.changes);
-                    capacity += outcome.charge.in_transaction();
+                Ok(effect) => {
+                    bytes += effect.after.as_ref().map_or(0, Item::size);
+                    changes.extend(effect.changes);
+                    capacity += effect.cost.in_transaction();
                     None
                 }
-                Err(Refusal::Condition(item)) => {
+                Err(WriteRejection::Condition(item)) => {
                     Some(CancelReason::ConditionFailed { item: item.map(Box::new) })
                 }
-                Err(Refusal::Invalid(invalid)) => Some(CancelReason::Invalid(invalid)),
+                Err(WriteRejection::Invalid(invalid)) => Some(CancelReason::Invalid(invalid)),
             });
         }
         if reasons.iter().any(Option::is_some) {
@@ -339,9 +349,9 @@ impl<'v> Group<'v> {
         Ok(capacity)
     }
 
-    /// What doing a transaction again costs: only a look at its items.
-    fn repetition(&self, targets: &[Target]) -> Result<Capacity> {
-        let look = |target: &Target| {
+    /// Returns the cost of a repeated transaction, which only reads its items.
+    fn repetition_cost(&self, targets: &[PendingWrite]) -> Result<Capacity> {
+        let look = |target: &PendingWrite| {
             let definition = &target.entry.definition;
             let live = self.item(&target.key)?;
             let live = live.filter(|item| !definition.is_expired(item, self.at_ms / 1000));
@@ -350,7 +360,7 @@ impl<'v> Group<'v> {
         targets.iter().map(look).sum()
     }
 
-    fn token_row(&self, token: Token) -> Row {
+    fn token_row(&self, token: TransactionToken) -> EngineRow {
         let expires_ms = self.at_ms + limits::TOKEN_LIFETIME_MS;
         let value = [&expires_ms.to_le_bytes()[..], &token.fingerprint].concat();
         (token.key, Some(value.into()))
@@ -372,14 +382,14 @@ impl<'v> Group<'v> {
         self.change_catalog(catalog::table_row(number, None))
     }
 
-    fn change_catalog(&mut self, row: Row) -> Result<()> {
-        Arc::make_mut(&mut self.catalog).absorb(&row)?;
+    fn change_catalog(&mut self, row: EngineRow) -> Result<()> {
+        Arc::make_mut(&mut self.catalog).apply_row(&row)?;
         self.record(Vec::new(), vec![row]);
         Ok(())
     }
 
-    fn expire(&mut self, entry: &Entry, keys: &[Bytes]) -> Result<usize> {
-        // The table may have gone since the sweep looked.
+    fn expire(&mut self, entry: &TableEntry, keys: &[Bytes]) -> Result<usize> {
+        // The table may have been deleted since the sweep read it.
         if self.catalog.by_number(entry.number).is_none() {
             return Ok(0);
         }
@@ -388,7 +398,7 @@ impl<'v> Group<'v> {
         for key in keys {
             debug_assert_eq!(keys::table_of(key), entry.number);
             if bytes > EXPIRY_BYTES_MAX {
-                // The sweep comes back for the rest.
+                // The next sweep removes the rest.
                 break;
             }
             if let Some(item) = self.item(key)?
@@ -405,9 +415,9 @@ impl<'v> Group<'v> {
         Ok(count)
     }
 
-    /// Forgets those of these tokens whose time is over, also now: one may be in use again.
+    /// Deletes the tokens that are still expired: one may be in use again since the sweep read it.
     fn forget_tokens(&mut self, keys: Vec<Bytes>) -> Result<()> {
-        let mut rows: Vec<Row> = Vec::with_capacity(keys.len());
+        let mut rows: Vec<EngineRow> = Vec::with_capacity(keys.len());
         for key in keys {
             let stored = self.stored(&key)?;
             if stored.is_some_and(|stored| read_token(&stored).0 <= self.at_ms) {
@@ -430,7 +440,7 @@ fn check_transaction_bytes(actual: usize) -> Result<()> {
     Err(Invalid::OverLimit { limit, actual, max, subject }.into())
 }
 
-/// When a token's row expires, and what it stands for.
+/// Reads a token's row: expiry in milliseconds, and fingerprint.
 pub(crate) fn read_token(stored: &[u8]) -> (u64, &[u8]) {
     stored
         .split_first_chunk()

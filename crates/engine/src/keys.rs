@@ -1,28 +1,25 @@
-//! How keys become bytes whose order is the table's order, short enough for the tree.
+//! Encodes keys as bytes that sort in the table's order and are short enough for the tree.
 //!
 //! ```text
 //! item   := table:u16be 0x00 partition sort           sort raw: it comes last
 //! entry  := table:u16be n    partition sort' base     n: 1-based index; sort' escaped, terminated
-//! expiry := table:u16be 0xff seconds:u64be base       what the sweep walks
+//! expiry := table:u16be 0xff seconds:u64be base       read by the sweep
 //! partition := len:u8 bytes | 0xff blake3             longer ones by hash: only equality matters
 //! base   := partition sort of the item | blake3 of both when the entry would grow too long
 //! ```
 //! DynamoDB allows keys of 2,048 and 1,024 bytes and an index entry holds two of each, while the
-//! tree takes 1,982 bytes in all. What must be ordered (the sort key) is never shortened; the rest
-//! only has to be told apart, and the item itself holds the full key.
+//! tree takes 1,982 bytes in total. The sort key must be ordered and is never shortened; the other
+//! parts only have to be distinct, and the item itself holds the full key.
 
 use crate::filter::Fingerprint;
 use crate::memtable::Run;
 use bytes::Bytes;
 use roundtable_table::{IndexDefinition, Item, Key, KeyDefinition, Scalar, SortRange, ValueRef};
 
-/// The longest key the tree takes.
 pub(crate) const TREE_KEY_BYTES_MAX: usize = 1982;
-/// The space byte of items.
 pub(crate) const ITEMS: u8 = 0;
-/// The space byte of the expiry index.
 pub(crate) const EXPIRY: u8 = 0xff;
-/// Table and space.
+/// Bytes of table number and space.
 pub(crate) const PREFIX_BYTES: usize = 3;
 
 const HASH_BYTES: usize = 32;
@@ -33,23 +30,23 @@ const LONG_PARTITION: u8 = 0xff;
 pub(crate) struct KeyRange {
     pub(crate) low: Vec<u8>,
     pub(crate) high: Vec<u8>,
-    /// The one partition it lies in, if it lies in one.
+    /// The partition of the range, if it lies in a single one.
     partition: Option<Fingerprint>,
 }
 
 impl KeyRange {
-    /// Everything that begins with `prefix`.
+    /// The range of all keys that begin with `prefix`.
     pub(crate) fn of_prefix(prefix: Vec<u8>) -> Self {
         Self { high: successor(&prefix), low: prefix, partition: None }
     }
 
-    /// Whether `run` may hold anything of it.
-    pub(crate) fn is_likely_in(&self, run: &Run) -> bool {
-        self.partition.is_none_or(|partition| run.may_hold(partition))
+    /// Returns whether `run` may contain keys of the range.
+    pub(crate) fn may_overlap(&self, run: &Run) -> bool {
+        self.partition.is_none_or(|partition| run.may_contain(partition))
     }
 }
 
-/// The space byte of the index at `position` in its table's definition.
+/// Returns the space byte of the index at `position` in its table's definition.
 #[expect(clippy::cast_possible_truncation, reason = "a table has at most 20 indexes")]
 pub(crate) const fn index_space(position: usize) -> u8 {
     position as u8 + 1
@@ -62,8 +59,8 @@ pub(crate) fn prefix(table: u16, space: u8) -> Vec<u8> {
     out
 }
 
-/// Everything a table holds: its items, and its index entries.
-pub(crate) fn everything_of(table: u16) -> [KeyRange; 2] {
+/// Returns the ranges of a table's items and of its index entries.
+pub(crate) fn table_ranges(table: u16) -> [KeyRange; 2] {
     let items = KeyRange::of_prefix(prefix(table, ITEMS));
     let mut high = prefix(table, EXPIRY);
     high.push(0xff);
@@ -71,17 +68,15 @@ pub(crate) fn everything_of(table: u16) -> [KeyRange; 2] {
     [items, KeyRange { low: prefix(table, index_space(0)), high, partition: None }]
 }
 
-/// The table a key belongs to.
 pub(crate) fn table_of(key: &[u8]) -> u16 {
     key.first_chunk().map_or(0, |table| u16::from_be_bytes(*table))
 }
 
-/// The space a key belongs to.
 pub(crate) fn space_of(key: &[u8]) -> u8 {
     key.get(2).copied().unwrap_or(ITEMS)
 }
 
-/// The smallest key above everything that begins with `prefix`.
+/// Returns the smallest key above all keys that begin with `prefix`.
 fn successor(prefix: &[u8]) -> Vec<u8> {
     let mut out = prefix.to_vec();
     while let Some(last) = out.pop() {
@@ -94,7 +89,7 @@ fn successor(prefix: &[u8]) -> Vec<u8> {
     vec![0xff; PREFIX_BYTES + 1]
 }
 
-/// The bytes of a key part: text and bytes as they are, numbers in their ordered form.
+/// Passes on the bytes of a key part: text and bytes as they are, numbers in their ordered encoding.
 fn part_bytes<R>(value: ValueRef<'_>, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
     match value {
         ValueRef::S(text) => use_bytes(text.as_bytes()),
@@ -128,7 +123,7 @@ fn push_partition(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// The encoded partition in an item's or an index entry's key.
+/// Returns the encoded partition in the key of an item or an index entry.
 pub(crate) fn partition_of(key: &[u8]) -> &[u8] {
     let rest = key.get(PREFIX_BYTES..).unwrap_or_default();
     let len = match rest.first() {
@@ -139,10 +134,10 @@ pub(crate) fn partition_of(key: &[u8]) -> &[u8] {
     rest.get(..=len).unwrap_or(rest)
 }
 
-/// Appends bytes so that their order is kept and no result is the beginning of another. A run of
-/// zeros becomes `00` and a code: falling with the run's length when something follows (a longer run
-/// sorts lower), rising when the text ends there (a longer run sorts higher). So even keys full of
-/// zeros grow by at most half.
+/// Appends bytes so that their order is kept and no result is a prefix of another. A run of zeros
+/// becomes `00` and a code: decreasing with the run's length if more bytes follow (a longer run sorts
+/// lower), increasing if the text ends there (a longer run sorts higher). So even keys full of zeros
+/// grow by at most half.
 #[expect(clippy::cast_possible_truncation, reason = "runs are cut to RUN_MAX")]
 fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     const RUN_MAX: usize = 126;
@@ -168,7 +163,6 @@ fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&[0, 0]);
 }
 
-/// An item's key.
 pub(crate) fn item_key(table: u16, key: &Key) -> Bytes {
     let mut out = prefix(table, ITEMS);
     part_bytes(borrow(&key.partition), |bytes| push_partition(&mut out, bytes));
@@ -178,7 +172,7 @@ pub(crate) fn item_key(table: u16, key: &Key) -> Bytes {
     out.into()
 }
 
-/// The key of a stored item; `None` when it lacks a key attribute.
+/// Encodes the key of a stored item; `None` if it lacks a key attribute.
 pub(crate) fn item_key_of(table: u16, definition: &KeyDefinition, item: &Item) -> Option<Bytes> {
     let mut out = prefix(table, ITEMS);
     let partition = item.get(&definition.partition.name)?;
@@ -189,7 +183,7 @@ pub(crate) fn item_key_of(table: u16, definition: &KeyDefinition, item: &Item) -
     Some(out.into())
 }
 
-/// The key of an item's entry in an index; `None` when the item does not stand in it.
+/// Encodes the key of an item's entry in an index; `None` if the item is not in it.
 pub(crate) fn entry_key_of(
     table: u16,
     space: u8,
@@ -230,7 +224,7 @@ fn push_base(out: &mut Vec<u8>, item_key: &[u8]) {
     }
 }
 
-/// The key of an item's place in the expiry index.
+/// Encodes the key of an item's entry in the expiry index.
 pub(crate) fn expiry_key(table: u16, seconds: u64, item_key: &[u8]) -> Bytes {
     let mut out = prefix(table, EXPIRY);
     out.extend_from_slice(&seconds.to_be_bytes());
@@ -238,15 +232,15 @@ pub(crate) fn expiry_key(table: u16, seconds: u64, item_key: &[u8]) -> Bytes {
     out.into()
 }
 
-/// Everything in a table's expiry index up to and including `seconds`.
+/// The range of a table's expiry index up to and including `seconds`.
 pub(crate) fn expired_range(table: u16, seconds: u64) -> KeyRange {
     let mut high = prefix(table, EXPIRY);
     high.extend_from_slice(&seconds.saturating_add(1).to_be_bytes());
     KeyRange { low: prefix(table, EXPIRY), high, partition: None }
 }
 
-/// The value stored under an entry: where in the entry's key the item's key starts, or all of it
-/// when the entry holds only its hash.
+/// Returns the value stored under an entry: the offset of the item's key in the entry's key, or the
+/// whole item key if the entry holds only its hash.
 pub(crate) fn entry_value(entry_key: &[u8], item_key: &[u8]) -> Vec<u8> {
     let base = item_key.get(PREFIX_BYTES..).unwrap_or_default();
     match u16::try_from(entry_key.len() - base.len().min(entry_key.len())) {
@@ -255,7 +249,7 @@ pub(crate) fn entry_value(entry_key: &[u8], item_key: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The key of the item that an entry stands for.
+/// Returns the item key of an entry.
 pub(crate) fn item_key_of_entry(entry_key: &[u8], value: &[u8]) -> Option<Bytes> {
     let Ok(offset) = <[u8; 2]>::try_from(value) else {
         return (value.len() > PREFIX_BYTES).then(|| Bytes::copy_from_slice(value));
@@ -278,7 +272,7 @@ impl Partition {
         Self { prefix: out, is_index: space != ITEMS }
     }
 
-    /// The range of the keys whose sort value lies in `range`.
+    /// Returns the range of the keys whose sort value lies in `range`.
     pub(crate) fn range(&self, range: &SortRange) -> KeyRange {
         let low = || self.prefix.clone();
         let high = || successor(&self.prefix);
@@ -290,12 +284,12 @@ impl Partition {
             SortRange::Greater(value) => (self.after(value), high()),
             SortRange::GreaterOrEqual(value) => (self.at(value), high()),
             SortRange::Between(from, to) => (self.at(from), self.after(to)),
-            SortRange::BeginsWith(start) => (self.at(start), self.beyond(start)),
+            SortRange::BeginsWith(start) => (self.at(start), self.after_prefix(start)),
         };
         KeyRange { low, high, partition: Some(Fingerprint::of_partition(&self.prefix)) }
     }
 
-    /// Where keys with this sort value begin.
+    /// Returns the lower bound of keys with this sort value.
     fn at(&self, sort: &Scalar) -> Vec<u8> {
         part_bytes(borrow(sort), |bytes| self.at_bytes(bytes))
     }
@@ -310,7 +304,7 @@ impl Partition {
         out
     }
 
-    /// Where keys with a greater sort value begin.
+    /// Returns the lower bound of keys with a greater sort value.
     fn after(&self, sort: &Scalar) -> Vec<u8> {
         let mut out = self.at(sort);
         if self.is_index {
@@ -320,8 +314,8 @@ impl Partition {
         out
     }
 
-    /// Where keys begin that are above everything starting with `start`.
-    fn beyond(&self, start: &Scalar) -> Vec<u8> {
+    /// Returns the lower bound of keys above all sort values that begin with `start`.
+    fn after_prefix(&self, start: &Scalar) -> Vec<u8> {
         part_bytes(borrow(start), |bytes| {
             let end = bytes.iter().rposition(|byte| *byte < 0xff);
             let Some(end) = end else { return successor(&self.prefix) };
@@ -334,7 +328,7 @@ impl Partition {
     }
 }
 
-/// The encoded key at which a page ended, in the items or in an index.
+/// Encodes the key at which a page ended, in the items or in an index.
 pub(crate) fn position_key(table: u16, space: u8, base: &Key, index: Option<&Key>) -> Bytes {
     let item_key = item_key(table, base);
     index.map_or_else(

@@ -1,11 +1,10 @@
 //! The embedded backend: a durable table in one directory, in this process.
 //!
 //! The stream is the log. One writer thread evaluates requests in order, appends them to the log,
-//! syncs once per group and publishes them to an ordered map in memory, which a checkpoint brings
-//! into an LMDB tree in the background. See `docs/ENGINE.md` for the files byte by byte and
-//! [`Engine`] for how to open one.
+//! syncs once per group and publishes them to an ordered map in memory. A checkpoint moves that map
+//! into an LMDB tree in the background. `docs/ENGINE.md` describes the files byte by byte.
 //!
-//! It is not a cluster: one process owns a directory. It is not a cache: what was acknowledged is on
+//! It is not a cluster: one process owns a directory. It is not a cache: acknowledged writes are on
 //! disk.
 
 mod audit;
@@ -39,9 +38,9 @@ mod view;
 mod writer;
 
 pub use backup::{Restore, RestorePoint, restore};
-pub use disk::{Directory, Disk, DiskFile};
+pub use disk::{DirectoryDisk, Disk, DiskFile};
 pub use engine::Engine;
 pub use metrics::{Distribution, Metrics};
 pub use options::Options;
 #[cfg(feature = "testing")]
-pub use simulated::{Fault, IoStep, SimulatedDisk};
+pub use simulated::{DiskFault, IoStep, SimulatedDisk};

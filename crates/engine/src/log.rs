@@ -1,4 +1,4 @@
-//! The log: write-ahead log, change stream and archive in one. Owns the segments; knows nothing of
+//! The log: write-ahead log, change stream and archive in one. Owns the segments; is independent of
 //! tables.
 
 use std::io;
@@ -12,17 +12,19 @@ use roundtable_table::{Error, Result};
 use crate::disk::{Disk, DiskFile};
 use crate::record::Record;
 use crate::recovery::Recovery;
-use crate::segment::{self, Placed, SEGMENT_HEADER_BYTES, Segment, Step, io_error};
+use crate::segment::{
+    self, LogSegment, PositionedRecord, RecordStep, SEGMENT_HEADER_BYTES, io_error,
+};
 use crate::signal::Signal;
 
-/// What the names of files begin with that are to become segments.
+/// Name prefix of spare files, which are to become segments.
 const SPARE: &str = "spare";
-/// A log this short needs no file of zeros: most directories that are ever opened are small.
+/// A shorter log needs no spare file: most data directories are small.
 const SPARE_FROM_BYTES: u64 = 256 << 10;
-/// How long a trim waits for readers of the log; it comes back later.
-const PIN_PATIENCE: Duration = Duration::from_millis(100);
+/// Longest wait of a trim for readers of the log; the next one tries again.
+const PIN_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// A place in the log: everything up to `sequence` lies before it.
+/// A position in the log: everything up to `sequence` lies before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogPosition {
     pub(crate) segment: u64,
@@ -51,47 +53,46 @@ impl LogPosition {
 }
 
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct WriteAheadLog {
     disk: Arc<dyn Disk>,
     segment_bytes: u64,
-    /// Rising; the last one is written to.
-    segments: RwLock<Vec<Arc<Segment>>>,
+    /// Ascending; the last one is written to.
+    segments: RwLock<Vec<Arc<LogSegment>>>,
     /// A file of zeros, ready to become the next segment.
-    spare: Mutex<Option<Spare>>,
-    /// How many spares were made. Each has a name of its own: making one under a name that is still
-    /// in use would empty a file that is just becoming a segment.
+    spare: Mutex<Option<SpareSegment>>,
+    /// Number of spares made. Each has its own name: reusing one could truncate a file that is just
+    /// becoming a segment.
     spares_made: AtomicU64,
-    /// Held while somebody reads or copies segments: none is removed meanwhile.
+    /// Read-locked while segments are read or copied: none is removed meanwhile.
     pins: RwLock<()>,
-    /// Told when a spare is wanted.
+    /// Notified when a spare is needed.
     upkeep: Arc<Signal>,
 }
 
 /// A file that is to become a segment, and its name until then.
 #[derive(Debug)]
-struct Spare {
+struct SpareSegment {
     name: String,
     file: Arc<dyn DiskFile>,
 }
 
-/// What opening the log found.
 #[derive(Debug)]
-pub(crate) struct Opened {
-    pub(crate) log: Arc<Log>,
+pub(crate) struct OpenedLog {
+    pub(crate) log: Arc<WriteAheadLog>,
     pub(crate) appender: Appender,
     /// Bytes of a torn, unacknowledged tail that were cut off.
     pub(crate) cut_bytes: u64,
 }
 
-impl Log {
-    /// Opens the log and hands every record after `from` to `replay`.
+impl WriteAheadLog {
+    /// Opens the log and passes every record after `from` to `replay`.
     pub(crate) fn open(
         disk: Arc<dyn Disk>,
         segment_bytes: u64,
         from: Option<LogPosition>,
         upkeep: Arc<Signal>,
         replay: &mut dyn FnMut(Record, LogPosition) -> Result<()>,
-    ) -> Result<Opened> {
+    ) -> Result<OpenedLog> {
         let segments = open_segments(&disk)?;
         let log = Self {
             disk,
@@ -110,15 +111,15 @@ impl Log {
         let cut_bytes = recovery.run(&log.segments.read(), from.is_some(), replay)?;
         let log = Arc::new(log);
         let appender = Appender { position: recovery.position, log: Arc::clone(&log) };
-        Ok(Opened { log, appender, cut_bytes })
+        Ok(OpenedLog { log, appender, cut_bytes })
     }
 
-    /// Where the log begins that nothing of is in the tree.
+    /// Returns the start of a log of which nothing is in the tree.
     fn beginning(&self) -> Result<LogPosition> {
         match self.segments.read().first() {
             Some(first) if first.first > 1 => Err(Error::Damaged {
-                place: first.name(),
-                detail: String::from("the log begins here, and the tree has nothing before it"),
+                location: first.name(),
+                detail: String::from("the log begins here, but the tree has nothing before it"),
             }),
             _ => {
                 Ok(LogPosition { segment: 1, offset: SEGMENT_HEADER_BYTES, sequence: 0, group: 0 })
@@ -126,17 +127,17 @@ impl Log {
         }
     }
 
-    /// The oldest sequence still held.
+    /// Returns the oldest sequence in the log.
     pub(crate) fn oldest(&self) -> u64 {
         self.segments.read().first().map_or(1, |segment| segment.first)
     }
 
-    /// How many bytes of records it holds.
+    /// Returns the size of the log in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.segments.read().iter().map(|segment| segment.end()).sum()
     }
 
-    /// Hands the records that end after `after`, in order, to `visit` until it says enough.
+    /// Passes the records that end after `after`, in order, to `visit` until it returns false.
     pub(crate) fn read_after(
         &self,
         after: u64,
@@ -150,7 +151,7 @@ impl Log {
             let mut records = records.map_err(|e| io_error("open", &segment.name(), &e))?;
             loop {
                 match records.step()? {
-                    Step::Record(Placed { record, offset, .. }) => {
+                    RecordStep::Record(PositionedRecord { record, offset, .. }) => {
                         if expected.is_some_and(|expected| expected != record.first) {
                             return Err(gap(segment, offset, record.first));
                         }
@@ -160,44 +161,44 @@ impl Log {
                             return Ok(());
                         }
                     }
-                    Step::End => break,
-                    Step::Bad => return Err(damaged(segment, records.offset(), "a record")),
+                    RecordStep::End => break,
+                    RecordStep::Bad => return Err(damaged(segment, records.offset(), "a record")),
                 }
             }
         }
         Ok(())
     }
 
-    /// Whether a spare file should be made now, so that starting the next segment is quick.
-    pub(crate) fn wants_spare(&self) -> bool {
+    /// Returns whether a spare file should be made now, so that starting the next segment is fast.
+    pub(crate) fn needs_spare(&self) -> bool {
         let Some(active) = self.segments.read().last().cloned() else { return false };
         let from = if active.is_allocated { self.segment_bytes / 2 } else { SPARE_FROM_BYTES };
         active.end() >= from.min(self.segment_bytes / 2) && self.spare.lock().is_none()
     }
 
-    /// Makes the spare file. Only the upkeep thread may.
+    /// Makes the spare file. Only the upkeep thread may call it.
     pub(crate) fn prepare_spare(&self) -> io::Result<()> {
         let spare = self.make_spare(self.segment_bytes)?;
         *self.spare.lock() = Some(spare);
         Ok(())
     }
 
-    fn make_spare(&self, len: u64) -> io::Result<Spare> {
+    fn make_spare(&self, len: u64) -> io::Result<SpareSegment> {
         let name = format!("{SPARE}-{}", self.spares_made.fetch_add(1, Ordering::Relaxed));
         match self.disk.create(&name, len) {
-            Ok(file) => Ok(Spare { name, file }),
+            Ok(file) => Ok(SpareSegment { name, file }),
             Err(error) => {
-                // On a full disk, half a spare would only be in the way.
+                // On a full disk, a partial spare would only take space.
                 let _ = self.disk.remove(&name);
                 Err(error)
             }
         }
     }
 
-    /// Removes whole segments from the front that end at or before `through` and were last written
-    /// before `cutoff_ms`; gives their number.
+    /// Removes the oldest segments that end at or before `through` and were last written before
+    /// `cutoff_ms`; returns their number.
     pub(crate) fn trim(&self, through: u64, cutoff_ms: u64) -> io::Result<usize> {
-        let Some(_unpinned) = self.pins.try_write_for(PIN_PATIENCE) else { return Ok(0) };
+        let Some(_unpinned) = self.pins.try_write_for(PIN_TIMEOUT) else { return Ok(0) };
         let mut removed = 0;
         loop {
             let first = match self.segments.read().as_slice() {
@@ -206,8 +207,7 @@ impl Log {
                 }
                 _ => break,
             };
-            // The file first: were it left behind and the next one removed, the log would have a
-            // gap.
+            // The file first: if it stayed and the next one were removed, the log would have a gap.
             self.disk.remove(&first.name())?;
             self.segments.write().remove(0);
             removed += 1;
@@ -215,40 +215,40 @@ impl Log {
         Ok(removed)
     }
 
-    /// The segments as they are now. None is removed while the pin is held.
-    pub(crate) fn pin(&self) -> (Pin<'_>, Vec<Arc<Segment>>) {
+    /// Returns the current segments. None is removed while the pin is held.
+    pub(crate) fn pin(&self) -> (SegmentPin<'_>, Vec<Arc<LogSegment>>) {
         self.pin_from(0)
     }
 
-    /// Those of them from the one on that holds `sequence`: of the log of a day, most readers want the
-    /// last one.
-    fn pin_from(&self, sequence: u64) -> (Pin<'_>, Vec<Arc<Segment>>) {
-        // Whoever holds a pin may take another, also while the trim waits for both.
-        let pin = Pin { _held: self.pins.read_recursive() };
+    /// Same as [`Self::pin`], from the segment that holds `sequence` on: most readers need only the last
+    /// one.
+    fn pin_from(&self, sequence: u64) -> (SegmentPin<'_>, Vec<Arc<LogSegment>>) {
+        // Recursive, so that a thread with a pin can take another one while a trim waits.
+        let pin = SegmentPin { _held: self.pins.read_recursive() };
         let segments = self.segments.read();
         let start = segments.partition_point(|segment| segment.first <= sequence).saturating_sub(1);
         (pin, segments.get(start..).unwrap_or_default().to_vec())
     }
 
-    fn start_segment(&self, first: u64) -> io::Result<Arc<Segment>> {
+    fn start_segment(&self, first: u64) -> io::Result<Arc<LogSegment>> {
         let spare = self.spare.lock().take();
         let is_allocated = spare.is_some();
-        // Without a spare the segment starts unallocated: slower to sync, but nobody waits for
-        // megabytes of zeros.
-        let Spare { name, file } = match spare {
+        // Without a spare the segment starts unallocated: slower to sync, but the writer need not
+        // wait for megabytes of zeros.
+        let SpareSegment { name, file } = match spare {
             Some(spare) => spare,
             None => self.make_spare(0)?,
         };
         file.write_at(&segment::header(first), 0)?;
         file.sync()?;
         self.disk.rename(&name, &segment::name(first))?;
-        let mut segment = Segment::new(first, Arc::clone(&self.disk), SEGMENT_HEADER_BYTES);
+        let mut segment = LogSegment::new(first, Arc::clone(&self.disk), SEGMENT_HEADER_BYTES);
         segment.is_allocated = is_allocated;
         segment.keep_open(file);
         let segment = Arc::new(segment);
         let mut segments = self.segments.write();
         if let Some(complete) = segments.last() {
-            complete.let_go();
+            complete.close_file();
         }
         segments.push(Arc::clone(&segment));
         drop(segments);
@@ -257,16 +257,16 @@ impl Log {
     }
 }
 
-/// Keeps segments from being removed while it is held.
+/// Keeps segments from being removed.
 #[derive(Debug)]
-pub(crate) struct Pin<'a> {
+pub(crate) struct SegmentPin<'a> {
     _held: parking_lot::RwLockReadGuard<'a, ()>,
 }
 
-/// Opens the segment files, oldest first, and clears away what an interrupted start left.
-fn open_segments(disk: &Arc<dyn Disk>) -> Result<Vec<Arc<Segment>>> {
+/// Opens the segment files, oldest first, and removes leftover spare files.
+fn open_segments(disk: &Arc<dyn Disk>) -> Result<Vec<Arc<LogSegment>>> {
     let names = disk.list().map_err(|e| io_error("list", "the log", &e))?;
-    let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::first_of(name)).collect();
+    let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::parse_name(name)).collect();
     firsts.sort_unstable();
     for leftover in names.iter().filter(|name| name.starts_with(SPARE)) {
         disk.remove(leftover).map_err(|e| io_error("remove", leftover, &e))?;
@@ -276,9 +276,9 @@ fn open_segments(disk: &Arc<dyn Disk>) -> Result<Vec<Arc<Segment>>> {
         let name = segment::name(*first);
         let file = disk.open(&name).map_err(|e| io_error("open", &name, &e))?;
         let end = file.len().map_err(|e| io_error("read", &name, &e))?;
-        segments.push(Arc::new(Segment::new(*first, Arc::clone(disk), end)));
+        segments.push(Arc::new(LogSegment::new(*first, Arc::clone(disk), end)));
     }
-    // Segments before the checkpoint are not replayed; the next one's start tells their end.
+    // Segments before the checkpoint are not replayed; their end is known from the next one's start.
     for (segment, next) in segments.iter().zip(segments.iter().skip(1)) {
         let ended_ms = started_ms(next)?.or(started_ms(segment)?).unwrap_or(0);
         segment.extend(segment.end(), next.first - 1, ended_ms);
@@ -286,30 +286,29 @@ fn open_segments(disk: &Arc<dyn Disk>) -> Result<Vec<Arc<Segment>>> {
     Ok(segments)
 }
 
-/// When the first record of a segment was written.
-fn started_ms(segment: &Segment) -> Result<Option<u64>> {
+/// Returns the time of a segment's first record.
+fn started_ms(segment: &LogSegment) -> Result<Option<u64>> {
     match all_records(segment)?.step()? {
-        Step::Record(placed) => Ok(Some(placed.record.at_ms)),
-        Step::End | Step::Bad => Ok(None),
+        RecordStep::Record(placed) => Ok(Some(placed.record.at_ms)),
+        RecordStep::End | RecordStep::Bad => Ok(None),
     }
 }
 
-/// Every record of a segment.
-pub(crate) fn all_records(segment: &Segment) -> Result<segment::Records<'_>> {
+pub(crate) fn all_records(segment: &LogSegment) -> Result<segment::RecordReader<'_>> {
     let records = segment.records(SEGMENT_HEADER_BYTES, segment.end());
     records.map_err(|e| io_error("open", &segment.name(), &e))
 }
 
-pub(crate) fn gap(segment: &Segment, offset: u64, found: u64) -> Error {
+pub(crate) fn gap(segment: &LogSegment, offset: u64, found: u64) -> Error {
     Error::Damaged {
-        place: format!("log segment {} at byte {offset}", segment.name()),
-        detail: format!("what comes before sequence {found} is missing"),
+        location: format!("log segment {} at byte {offset}", segment.name()),
+        detail: format!("the records before sequence {found} are missing"),
     }
 }
 
-pub(crate) fn damaged(segment: &Segment, offset: u64, what: &str) -> Error {
+pub(crate) fn damaged(segment: &LogSegment, offset: u64, what: &str) -> Error {
     Error::Damaged {
-        place: format!("log segment {} at byte {offset}", segment.name()),
+        location: format!("log segment {} at byte {offset}", segment.name()),
         detail: format!("{what} does not match its checksum"),
     }
 }
@@ -317,17 +316,17 @@ pub(crate) fn damaged(segment: &Segment, offset: u64, what: &str) -> Error {
 /// The end of the log, where the writer thread appends.
 #[derive(Debug)]
 pub(crate) struct Appender {
-    log: Arc<Log>,
+    log: Arc<WriteAheadLog>,
     position: LogPosition,
 }
 
 impl Appender {
-    /// The end of everything appended.
+    /// Returns the end of the log.
     pub(crate) const fn position(&self) -> LogPosition {
         self.position
     }
 
-    /// Appends the records of one group and syncs. After an error the log must not be written to.
+    /// Appends the records of one group and syncs. After an error the log must not be written again.
     pub(crate) fn append(&mut self, group: &EncodedGroup<'_>) -> io::Result<()> {
         let segment = self.segment_for(group)?;
         let file = segment.file()?;
@@ -341,15 +340,15 @@ impl Appender {
             group: group.number,
         };
         segment.extend(self.position.offset, group.last, group.at_ms);
-        if self.log.wants_spare() {
+        if self.log.needs_spare() {
             self.log.upkeep.notify();
         }
         Ok(())
     }
 
-    fn segment_for(&mut self, group: &EncodedGroup<'_>) -> io::Result<Arc<Segment>> {
+    fn segment_for(&mut self, group: &EncodedGroup<'_>) -> io::Result<Arc<LogSegment>> {
         let current = self.log.segments.read().last().cloned();
-        let fits = |segment: &Arc<Segment>| {
+        let fits = |segment: &Arc<LogSegment>| {
             let end = segment.end();
             let spare_waits = !segment.is_allocated && self.log.spare.lock().is_some();
             let room = if spare_waits { end } else { self.log.segment_bytes };
@@ -358,8 +357,8 @@ impl Appender {
         };
         match current {
             Some(segment) if fits(&segment) => return Ok(segment),
-            // Nothing of it was replayed at the start, so that nobody knows when it ended. It ended
-            // no later than this, and until then it must not look old enough to be trimmed.
+            // No record of it was replayed at the start, so the time of its end is unknown. It ended
+            // no later than now, and must not look old enough to be trimmed before.
             Some(full) if full.last_at_ms() == 0 => {
                 full.extend(full.end(), full.last(), group.at_ms);
             }
@@ -372,7 +371,7 @@ impl Appender {
     }
 }
 
-/// The records of one group, ready to write.
+/// The encoded records of one group.
 #[derive(Debug)]
 pub(crate) struct EncodedGroup<'a> {
     pub(crate) number: u64,

@@ -1,9 +1,9 @@
-//! Runs: what was written since the last checkpoint, in memory and in order.
+//! Runs: ordered maps in memory of the writes since the last checkpoint.
 //!
-//! A key keeps the versions that somebody may still read, so that a group becomes visible at once,
-//! by raising the visible sequence, though it is inserted bit by bit; and so that a page can be read
-//! bit by bit at one sequence. A plain ordered map behind a lock: a skip list was no faster to write
-//! and slower to read.
+//! A key keeps every version that a reader may still need. So a group that is inserted in slices
+//! becomes visible atomically, by raising the visible sequence, and a page can be read in chunks at
+//! one sequence. A plain ordered map behind a lock: a skip list was no faster to write and slower to
+//! read.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -14,24 +14,24 @@ use bytes::Bytes;
 use parking_lot::RwLock;
 use roundtable_table::Order;
 
-use crate::filter::{Filter, Fingerprint};
+use crate::filter::{BloomFilter, Fingerprint};
 use crate::keys::KeyRange;
 
-/// What a key holds: bytes, or a mark that it was deleted.
-pub(crate) type Stored = Option<Bytes>;
+/// The value of a key; `None` marks a deletion.
+pub(crate) type StoredValue = Option<Bytes>;
 
-/// Roughly what an entry costs besides its bytes.
+/// Rough memory overhead of an entry.
 const ENTRY_OVERHEAD_BYTES: usize = 128;
 
 #[derive(Debug)]
 struct Version {
     sequence: u64,
-    value: Stored,
+    value: StoredValue,
     older: Option<Box<Version>>,
 }
 
 impl Version {
-    fn at(&self, sequence: u64) -> Option<&Stored> {
+    fn at(&self, sequence: u64) -> Option<&StoredValue> {
         let mut version = self;
         while version.sequence > sequence {
             version = version.older.as_deref()?;
@@ -43,8 +43,8 @@ impl Version {
         self.value.as_ref().map_or(0, Bytes::len) + ENTRY_OVERHEAD_BYTES
     }
 
-    /// Forgets what is older than the newest version at or below `visible`; gives the bytes saved.
-    fn forget_below(&mut self, visible: u64) -> usize {
+    /// Drops versions older than the newest one at or below `visible`; returns the bytes freed.
+    fn drop_below(&mut self, visible: u64) -> usize {
         let mut version = self;
         while version.sequence > visible {
             match version.older.as_deref_mut() {
@@ -53,56 +53,54 @@ impl Version {
             }
         }
         let mut saved = 0;
-        let mut gone = version.older.take();
-        while let Some(mut old) = gone {
+        let mut next = version.older.take();
+        while let Some(mut old) = next {
             saved += old.bytes();
-            gone = old.older.take();
+            next = old.older.take();
         }
         saved
     }
 }
 
-/// One after the other: a chain may be long, and dropping it recursively would exhaust the stack.
+/// Drops iteratively: a chain may be long, and recursion would exhaust the stack.
 impl Drop for Version {
     fn drop(&mut self) {
-        let mut gone = self.older.take();
-        while let Some(mut version) = gone {
-            gone = version.older.take();
+        let mut next = self.older.take();
+        while let Some(mut version) = next {
+            next = version.older.take();
         }
     }
 }
 
-/// An ordered map of versions.
 #[derive(Debug)]
 pub(crate) struct Run {
     map: RwLock<BTreeMap<Bytes, Version>>,
-    filter: Filter,
+    filter: BloomFilter,
     bytes: AtomicUsize,
 }
 
-/// One write to a run.
 #[derive(Clone, Debug)]
 pub(crate) struct RunWrite {
     pub(crate) key: Bytes,
-    pub(crate) value: Stored,
+    pub(crate) value: StoredValue,
     pub(crate) sequence: u64,
 }
 
 impl Run {
     /// An empty run that is to be frozen at `limit_bytes`.
     pub(crate) fn new(limit_bytes: usize) -> Self {
-        let filter = Filter::for_run_of(limit_bytes);
+        let filter = BloomFilter::for_run_of(limit_bytes);
         Self { map: RwLock::default(), filter, bytes: AtomicUsize::new(0) }
     }
 
-    /// Inserts `writes`. Versions that nobody can read any more are forgotten, unless `keep_all`.
+    /// Inserts `writes`. Drops versions that no reader can see any more, unless `keep_all`.
     pub(crate) fn insert(&self, writes: &[RunWrite], visible: u64, keep_all: impl Fn() -> bool) {
         for write in writes {
             self.filter.insert(Fingerprint::of_key(&write.key));
             self.filter.insert(Fingerprint::of_partition(&write.key));
         }
         let mut map = self.map.write();
-        // Asked under the lock: a reader that comes later sees at least `visible`.
+        // Evaluated under the lock: a later reader sees at least `visible`.
         let keep_all = keep_all();
         let (mut more, mut less) = (0, 0);
         for write in writes {
@@ -115,7 +113,7 @@ impl Run {
                     let older = std::mem::replace(newest, version);
                     newest.older = Some(Box::new(older));
                     if !keep_all {
-                        less += newest.forget_below(visible);
+                        less += newest.drop_below(visible);
                     }
                 }
                 Entry::Vacant(slot) => {
@@ -128,19 +126,19 @@ impl Run {
         self.bytes.fetch_sub(less, Ordering::Relaxed);
     }
 
-    /// Whether it may hold anything of this fingerprint. What was visible before the question is
-    /// never missed.
-    pub(crate) fn may_hold(&self, fingerprint: Fingerprint) -> bool {
-        self.filter.may_hold(fingerprint)
+    /// Returns whether the run may contain this fingerprint. Never misses what was visible before
+    /// the call.
+    pub(crate) fn may_contain(&self, fingerprint: Fingerprint) -> bool {
+        self.filter.may_contain(fingerprint)
     }
 
-    /// What `key` held at the sequence that `sequence` gives once the run is locked.
-    pub(crate) fn get(&self, key: &[u8], sequence: impl Fn() -> u64) -> Option<Stored> {
+    /// Returns the value of `key` at the sequence that `sequence` returns once the run is locked.
+    pub(crate) fn get(&self, key: &[u8], sequence: impl Fn() -> u64) -> Option<StoredValue> {
         let map = self.map.read();
         map.get(key)?.at(sequence()).cloned()
     }
 
-    /// Roughly how much memory it takes.
+    /// Returns roughly the memory it takes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -153,14 +151,14 @@ impl Run {
         self.map.read().is_empty()
     }
 
-    /// Up to `limit` entries of `range`, as they were at `sequence`, from its near end on.
+    /// Appends up to `limit` entries of `range` at `sequence` to `out`, in `order`.
     pub(crate) fn chunk(
         &self,
         range: &KeyRange,
         order: Order,
         sequence: u64,
         limit: usize,
-        out: &mut Vec<(Bytes, Stored)>,
+        out: &mut Vec<(Bytes, StoredValue)>,
     ) {
         if range.low >= range.high {
             return;
@@ -178,8 +176,12 @@ impl Run {
         }
     }
 
-    /// Up to `limit` newest versions of keys after `after`, rising: what a checkpoint applies.
-    pub(crate) fn newest_after(&self, after: Option<&Bytes>, limit: usize) -> Vec<(Bytes, Stored)> {
+    /// Returns up to `limit` newest versions of keys after `after`, ascending, for a checkpoint to apply.
+    pub(crate) fn newest_after(
+        &self,
+        after: Option<&Bytes>,
+        limit: usize,
+    ) -> Vec<(Bytes, StoredValue)> {
         let map = self.map.read();
         let start = after.map_or(Bound::Unbounded, |key| Bound::Excluded(key.as_ref()));
         let entries = map.range::<[u8], _>((start, Bound::Unbounded));
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_of_versions_goes_without_exhausting_the_stack() {
+    fn dropping_a_long_chain_of_versions_does_not_exhaust_the_stack() {
         let small = std::thread::Builder::new().stack_size(64 << 10);
         let thread = small.spawn(|| {
             let run = Run::new(1 << 20);
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_nobody_can_read_are_forgotten_and_their_bytes_returned() {
+    fn versions_no_reader_can_see_are_dropped_and_their_bytes_freed() {
         let run = Run::new(1 << 20);
         run.insert(&[write("a", Some("1"), 1)], 0, || false);
         let once = run.bytes();

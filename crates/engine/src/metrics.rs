@@ -1,11 +1,11 @@
-//! What the engine tells about itself.
+//! The engine's metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const BUCKETS: usize = 32;
 
-/// A histogram by powers of two.
+/// A histogram with buckets by powers of two.
 #[derive(Debug, Default)]
 pub(crate) struct Histogram {
     buckets: [AtomicU64; BUCKETS],
@@ -23,7 +23,7 @@ impl Histogram {
         self.max.fetch_max(value, Ordering::Relaxed);
     }
 
-    /// Records a time, in microseconds.
+    /// Records a duration, in microseconds.
     pub(crate) fn record(&self, time: Duration) {
         self.add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
     }
@@ -40,22 +40,18 @@ impl Histogram {
     }
 }
 
-/// How values were spread: bucket `n` counts those below 2^n and not in a bucket before.
+/// A distribution of values: bucket `n` counts those below 2^n that are not in an earlier bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distribution {
-    /// How many values.
     pub count: u64,
-    /// Their sum.
     pub sum: u64,
-    /// The largest.
     pub max: u64,
-    /// Counts by powers of two.
     pub buckets: Vec<u64>,
 }
 
 /// The counters behind [`Metrics`].
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct EngineCounters {
     group_requests: Histogram,
     group_bytes: Histogram,
     pub(crate) sync: Histogram,
@@ -65,7 +61,7 @@ pub(crate) struct Counters {
     pub(crate) cut_bytes: AtomicU64,
 }
 
-impl Counters {
+impl EngineCounters {
     pub(crate) fn group(&self, requests: usize, bytes: usize) {
         self.group_requests.add(requests as u64);
         self.group_bytes.add(bytes as u64);
@@ -85,33 +81,29 @@ impl Counters {
     }
 }
 
-/// The engine's figures since it was opened, and its state now.
+/// Metrics since the engine was opened, and its current state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// Requests per group.
     pub group_requests: Distribution,
-    /// Log bytes per group.
     pub group_bytes: Distribution,
     /// Time to write and sync a group, in microseconds.
     pub sync_us: Distribution,
-    /// Time to bring a run into the tree, in microseconds.
+    /// Time to apply a run to the tree, in microseconds.
     pub checkpoint_us: Distribution,
     /// Pauses of the writer while the tree was behind, in microseconds.
     pub stall_us: Distribution,
-    /// Items removed because their time was over.
+    /// Expired items removed by sweeps.
     pub expired: u64,
-    /// Bytes of a torn, unacknowledged end that opening cut off the log.
+    /// Bytes of a torn, unacknowledged tail that were cut off the log on opening.
     pub cut_bytes: u64,
-    /// Bytes in runs not yet in the tree.
+    /// Bytes of runs that are not in the tree yet.
     pub memtable_bytes: u64,
-    /// Runs waiting for the tree.
+    /// Runs that are not in the tree yet.
     pub frozen_runs: u64,
-    /// Bytes of records in the log.
     pub log_bytes: u64,
-    /// Bytes of the tree's file.
     pub tree_bytes: u64,
-    /// The last sequence readers see.
+    /// Last sequence that readers see.
     pub sequence: u64,
-    /// How many sequences the slowest held consumer is behind.
+    /// Number of sequences by which the slowest consumer with a hold is behind.
     pub stream_lag: u64,
 }

@@ -1,4 +1,4 @@
-//! How an engine is opened.
+//! Options for opening an engine.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,28 +8,27 @@ use roundtable_table::{Clock, SystemClock};
 
 use crate::disk::Disk;
 
-/// How an engine is opened. The defaults suit a server.
+/// Options for opening an engine. The defaults suit a server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What time it is.
     pub clock: Arc<dyn Clock>,
-    /// How much is written before it goes to the tree. Up to five times as much may be in memory:
-    /// four that wait, and one that is on its way.
+    /// Bytes of writes after which a run is moved to the tree. Up to five times as much may be in
+    /// memory: four waiting, and one being written.
     pub memtable_bytes: usize,
-    /// How long a file of the log is.
+    /// Size of a log file.
     pub segment_bytes: u64,
-    /// How long changes stay readable in the stream, at least.
+    /// Minimum time for which changes stay readable in the stream.
     pub retention: Duration,
-    /// Where complete files of the log are copied to, for restores to a point in time.
+    /// Directory to which complete log files are copied, for restores to a point in time.
     pub archive: Option<PathBuf>,
-    /// How often expired items are swept and the log is trimmed.
+    /// Interval at which expired items are swept and the log is trimmed.
     pub upkeep_interval: Duration,
-    /// Whether that happens at all. Whoever only looks leaves everything as it is; `Engine::sweep` sweeps
-    /// all the same.
-    pub tidies: bool,
-    /// Whether the tree waits for the disk. Only tests that simulate crashes of the log say no.
+    /// Sweeps and trims in the background. Read-only tools turn this off; `Engine::sweep` works
+    /// regardless.
+    pub cleans_up: bool,
+    /// Syncs the tree to disk. Only tests that simulate crashes of the log turn this off.
     pub sync_tree: bool,
-    /// The log's files, where they are not a directory beside the tree: for tests of faults.
+    /// Replaces the log directory beside the tree, for tests that inject faults.
     pub disk: Option<Arc<dyn Disk>>,
 }
 
@@ -42,7 +41,7 @@ impl Default for Options {
             retention: Duration::from_hours(24),
             archive: None,
             upkeep_interval: Duration::from_secs(1),
-            tidies: true,
+            cleans_up: true,
             sync_tree: true,
             disk: None,
         }

@@ -5,28 +5,28 @@ use std::collections::BinaryHeap;
 
 use bytes::Bytes;
 use roundtable_table::{
-    Capacity, Condition, Error, IndexDefinition, Item, Merge, Order, Page, Path, Position, Query,
-    ReadMode, Result, Scalar, Scan, SortRange, limits, project_index,
+    Capacity, Condition, Error, IndexDefinition, Item, ItemPage, Merge, Order, Path, Position,
+    Query, ReadMode, Result, Scalar, Scan, SortRange, limits, project_index,
 };
 
-use crate::catalog::Entry;
-use crate::cursor::{self, Cursor};
+use crate::catalog::TableEntry;
+use crate::cursor::{self, RangeCursor};
 use crate::keys::{self, KeyRange, Partition};
 use crate::view::Snapshot;
 
-/// How far a walk looks ahead when nobody said how much is wanted.
+/// Number of entries to prefetch when the request has no limit.
 const LOOK_AHEAD: usize = 128;
 
-/// A table, or one of its indexes, as a page is read from it.
-struct Source<'a> {
-    entry: &'a Entry,
+/// The table or index that a page is read from.
+struct ReadSource<'a> {
+    entry: &'a TableEntry,
     index: Option<&'a IndexDefinition>,
     space: u8,
     now_seconds: u64,
 }
 
-impl<'a> Source<'a> {
-    fn new(entry: &'a Entry, index: Option<&str>, now_seconds: u64) -> Result<Self> {
+impl<'a> ReadSource<'a> {
+    fn new(entry: &'a TableEntry, index: Option<&str>, now_seconds: u64) -> Result<Self> {
         let indexes = &entry.definition.indexes;
         let (index, space) = match index {
             None => (None, keys::ITEMS),
@@ -39,21 +39,25 @@ impl<'a> Source<'a> {
         Ok(Self { entry, index, space, now_seconds })
     }
 
-    /// The item an entry stands for, as this source carries it; `None` when it is expired.
-    fn item(&self, snapshot: &Snapshot<'_>, entry: cursor::Entry<'_>) -> Result<Option<Item>> {
+    /// Returns the item of an entry, projected as in this source; `None` if it is expired.
+    fn item(
+        &self,
+        snapshot: &Snapshot<'_>,
+        entry: cursor::CursorEntry<'_>,
+    ) -> Result<Option<Item>> {
         let stored = if self.index.is_none() {
             entry.into_value()
         } else {
             let key = keys::item_key_of_entry(entry.key(), entry.value());
             let item = key.map(|key| snapshot.get(&key)).transpose()?.flatten();
             item.ok_or_else(|| Error::Damaged {
-                place: format!("the index entry {:?}", Bytes::copy_from_slice(entry.key())),
-                detail: String::from("its item is not there"),
+                location: format!("the index entry {:?}", Bytes::copy_from_slice(entry.key())),
+                detail: String::from("its item is missing"),
             })?
         };
         let item = Item::from_stored(stored).ok_or_else(|| Error::Damaged {
-            place: format!("an item of {:?}", self.entry.definition.name),
-            detail: String::from("it is too short"),
+            location: format!("an item of {:?}", self.entry.definition.name),
+            detail: String::from("it is too short to be an item"),
         })?;
         if self.entry.definition.is_expired(&item, self.now_seconds) {
             return Ok(None);
@@ -64,12 +68,12 @@ impl<'a> Source<'a> {
         }))
     }
 
-    /// Where a page that ended with `item` goes on.
+    /// Returns the position of a page that ended with `item`.
     fn position(&self, item: &Item) -> Option<Position> {
         Position::of(&self.entry.definition, self.index.map(|index| index.name.as_str()), item)
     }
 
-    /// Cuts `range` so that it starts after `start`.
+    /// Narrows `range` to what follows `start`.
     fn start_after(&self, range: &mut KeyRange, order: Order, start: Option<&Position>) {
         let Some(start) = start else { return };
         let key =
@@ -82,8 +86,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What a page is cut and filtered by.
-struct Limits<'a> {
+/// The limit, filter and projection of a page.
+struct PageLimits<'a> {
     limit: Option<usize>,
     filter: Option<&'a Condition>,
     projection: &'a [Path],
@@ -92,16 +96,16 @@ struct Limits<'a> {
 
 /// Fills a page from `cursor`.
 fn fill(
-    source: &Source<'_>,
+    source: &ReadSource<'_>,
     snapshot: &Snapshot<'_>,
-    cursor: &mut Cursor<'_>,
-    wanted: &Limits<'_>,
+    cursor: &mut RangeCursor<'_>,
+    wanted: &PageLimits<'_>,
     skip: impl Fn(&[u8]) -> bool,
-) -> Result<Page> {
+) -> Result<ItemPage> {
     let limit = wanted.limit.unwrap_or(usize::MAX);
     let mut items = Vec::with_capacity(limit.min(LOOK_AHEAD));
     let (mut evaluated, mut bytes) = (0, 0);
-    // The last item looked at, where that is not simply the last one returned.
+    // The last item read, if it is not simply the last one returned.
     let mut last = None;
     let mut next = None;
     while let Some(entry) = cursor.step()? {
@@ -110,7 +114,7 @@ fn fill(
         }
         let Some(item) = source.item(snapshot, entry)? else { continue };
         if evaluated == limit || bytes >= limits::PAGE_BYTES_MAX {
-            // There is more: the page goes on after the last item looked at.
+            // There is more: the next page starts after the last item read.
             next = last.as_ref().or(items.last()).and_then(|item| source.position(item));
             break;
         }
@@ -128,26 +132,26 @@ fn fill(
         last = Some(item);
     }
     let capacity = Capacity::read(bytes, ReadMode::of(wanted.strong));
-    Ok(Page { items, next, evaluated, capacity })
+    Ok(ItemPage { items, next, evaluated, capacity })
 }
 
-/// The parts of an item that were asked for.
+/// Projects an item; empty `paths` keep all of it.
 pub(crate) fn project(item: Item, paths: &[Path]) -> Item {
     if paths.is_empty() { item } else { item.project(paths) }
 }
 
 pub(crate) fn query(
-    entry: &Entry,
+    entry: &TableEntry,
     snapshot: &Snapshot<'_>,
     query: &Query,
     now_seconds: u64,
-) -> Result<Page> {
-    let source = Source::new(entry, query.index.as_deref(), now_seconds)?;
+) -> Result<ItemPage> {
+    let source = ReadSource::new(entry, query.index.as_deref(), now_seconds)?;
     let mut range = Partition::new(entry.number, source.space, &query.partition).range(&query.sort);
     source.start_after(&mut range, query.order, query.start.as_ref());
     let hint = query.limit.map_or(LOOK_AHEAD, |limit| limit.saturating_add(1));
     let mut cursor = snapshot.walk(&range, query.order, hint)?;
-    let wanted = Limits {
+    let wanted = PageLimits {
         limit: query.limit,
         filter: query.filter.as_ref(),
         projection: &query.projection,
@@ -157,48 +161,48 @@ pub(crate) fn query(
 }
 
 pub(crate) fn scan(
-    entry: &Entry,
+    entry: &TableEntry,
     snapshot: &Snapshot<'_>,
     scan: &Scan,
     now_seconds: u64,
-) -> Result<Page> {
-    let source = Source::new(entry, scan.index.as_deref(), now_seconds)?;
+) -> Result<ItemPage> {
+    let source = ReadSource::new(entry, scan.index.as_deref(), now_seconds)?;
     let mut range = KeyRange::of_prefix(keys::prefix(entry.number, source.space));
     source.start_after(&mut range, Order::Ascending, scan.start.as_ref());
     let hint = scan.limit.map_or(LOOK_AHEAD, |limit| limit.saturating_add(1));
     let mut cursor = snapshot.walk(&range, Order::Ascending, hint)?;
-    let wanted = Limits {
+    let wanted = PageLimits {
         limit: scan.limit,
         filter: scan.filter.as_ref(),
         projection: &scan.projection,
         strong: scan.strong,
     };
-    // Whole partitions go to one segment, by hash, so that segments stay what they are while
-    // others write.
-    let elsewhere = |key: &[u8]| {
+    // Whole partitions go to one segment, by hash, so that segments stay stable under concurrent
+    // writes.
+    let in_other_segment = |key: &[u8]| {
         scan.segment.is_some_and(|(segment, total)| {
             crc32fast::hash(keys::partition_of(key)) % total.max(1) != segment
         })
     };
-    fill(&source, snapshot, &mut cursor, &wanted, elsewhere)
+    fill(&source, snapshot, &mut cursor, &wanted, in_other_segment)
 }
 
-/// One partition of a merge, by its next item.
-struct Head<'s> {
+/// One partition of a merge: its next item, and a cursor for the rest.
+struct MergeHead<'s> {
     item: Item,
-    cursor: Cursor<'s>,
+    cursor: RangeCursor<'s>,
 }
 
-/// Where a head stands among the others: by sort key, then partition, then item.
-type Rank = (Option<Scalar>, Scalar, Option<roundtable_table::Key>);
+/// The order of heads: by sort key, then partition, then item.
+type MergeRank = (Option<Scalar>, Scalar, Option<roundtable_table::Key>);
 
 pub(crate) fn merge(
-    entry: &Entry,
+    entry: &TableEntry,
     snapshot: &Snapshot<'_>,
     merge: &Merge,
     now_seconds: u64,
-) -> Result<Page> {
-    let source = Source::new(entry, merge.index.as_deref(), now_seconds)?;
+) -> Result<ItemPage> {
+    let source = ReadSource::new(entry, merge.index.as_deref(), now_seconds)?;
     let mut heads = Vec::with_capacity(merge.partitions.len());
     let mut bytes = 0;
     for partition in &merge.partitions {
@@ -217,23 +221,23 @@ pub(crate) fn merge(
     let next = items.last().filter(|_| more).and_then(|item| source.position(item));
     let evaluated = items.len();
     let items = items.into_iter().map(|item| project(item, &merge.projection)).collect();
-    // On DynamoDB each partition is a query of its own, and costs at least half a unit.
+    // On DynamoDB each partition is a separate query and costs at least half a unit.
     let least = Capacity { read_halves: merge.partitions.len() as u64, write_units: 0 };
     let read = Capacity::read(bytes, ReadMode::Eventual);
     let capacity = if read.read_halves > least.read_halves { read } else { least };
-    Ok(Page { items, next, evaluated, capacity })
+    Ok(ItemPage { items, next, evaluated, capacity })
 }
 
-/// Takes items from the heads in order until there are enough; tells whether more remain.
+/// Takes items from the heads in order up to the limit; also returns whether more remain.
 fn drain<'s, O: Ord>(
-    source: &Source<'_>,
+    source: &ReadSource<'_>,
     snapshot: &'s Snapshot<'_>,
     merge: &Merge,
-    heads: Vec<Head<'s>>,
+    heads: Vec<MergeHead<'s>>,
     bytes: &mut usize,
-    ordered: impl Fn(Rank) -> O,
+    ordered: impl Fn(MergeRank) -> O,
 ) -> Result<(Vec<Item>, bool)> {
-    let mut slots: Vec<Option<Head<'s>>> = Vec::with_capacity(heads.len());
+    let mut slots: Vec<Option<MergeHead<'s>>> = Vec::with_capacity(heads.len());
     let mut heap = BinaryHeap::with_capacity(heads.len());
     for head in heads {
         heap.push((ordered(rank(source, &head.item)), slots.len()));
@@ -256,7 +260,7 @@ fn drain<'s, O: Ord>(
     Ok((items, false))
 }
 
-fn rank(source: &Source<'_>, item: &Item) -> Rank {
+fn rank(source: &ReadSource<'_>, item: &Item) -> MergeRank {
     let definition = &source.entry.definition;
     let base = definition.key.read(item);
     let key = match source.index {
@@ -269,23 +273,23 @@ fn rank(source: &Source<'_>, item: &Item) -> Rank {
 }
 
 fn advance<'s>(
-    source: &Source<'_>,
+    source: &ReadSource<'_>,
     snapshot: &'s Snapshot<'_>,
-    mut cursor: Cursor<'s>,
+    mut cursor: RangeCursor<'s>,
     bytes: &mut usize,
-) -> Result<Option<Head<'s>>> {
+) -> Result<Option<MergeHead<'s>>> {
     while let Some(entry) = cursor.step()? {
         if let Some(item) = source.item(snapshot, entry)? {
             *bytes += item.size();
-            return Ok(Some(Head { item, cursor }));
+            return Ok(Some(MergeHead { item, cursor }));
         }
     }
     Ok(None)
 }
 
-/// Cuts one partition's range to what follows `start` in the order of the whole merge.
+/// Narrows one partition's range to what follows `start` in the order of the whole merge.
 fn start_partition_after(
-    source: &Source<'_>,
+    source: &ReadSource<'_>,
     range: &mut KeyRange,
     order: Order,
     partition: &Scalar,
@@ -298,7 +302,7 @@ fn start_partition_after(
     // At the same sort key, partitions follow each other in the merge's order.
     let follows = (*partition > key.partition) == (order == Order::Ascending);
     let Some(sort) = &key.sort else {
-        // Without sort keys that order is all there is: a partition before the start is done.
+        // Without sort keys, only partitions are ordered: one before the start is complete.
         if !follows {
             range.high.clone_from(&range.low);
         }

@@ -1,5 +1,5 @@
-//! The newest records, as the writer made them: whoever reads the stream at its end needs neither the
-//! log's file nor its encoding.
+//! A cache of the newest records, so that readers at the end of the stream need not read and decode the
+//! log.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,47 +8,47 @@ use parking_lot::Mutex;
 
 use crate::record::{ItemChange, Record};
 
-/// About how many bytes are kept. Runs hold most of them anyway.
+/// Approximate size of the cache. Runs share most of these bytes.
 const BYTES_MAX: usize = 8 << 20;
 
 /// The newest records, without gaps.
 #[derive(Debug, Default)]
-pub(crate) struct Recent(Mutex<Kept>);
+pub(crate) struct RecentRecords(Mutex<RecordBuffer>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct RecordBuffer {
     /// Oldest first.
     records: VecDeque<Arc<Record>>,
     bytes: usize,
 }
 
-impl Recent {
-    /// Keeps records that follow all those before them, and forgets as many as there are too many.
+impl RecentRecords {
+    /// Adds the records that follow the newest one, and evicts the oldest beyond the size limit.
     pub(crate) fn add(&self, records: Vec<Record>) {
-        let mut forgotten = Vec::new();
-        let mut kept = self.0.lock();
+        let mut evicted = Vec::new();
+        let mut buffer = self.0.lock();
         for mut record in records {
-            // The engine's own bookkeeping is not in the stream.
+            // The engine's metadata is not in the stream.
             record.rows = Vec::new();
-            kept.bytes += weight(&record);
-            kept.records.push_back(Arc::new(record));
+            buffer.bytes += memory_bytes(&record);
+            buffer.records.push_back(Arc::new(record));
         }
-        while kept.bytes > BYTES_MAX
-            && let Some(record) = kept.records.pop_front()
+        while buffer.bytes > BYTES_MAX
+            && let Some(record) = buffer.records.pop_front()
         {
-            kept.bytes -= weight(&record);
-            forgotten.push(record);
+            buffer.bytes -= memory_bytes(&record);
+            evicted.push(record);
         }
-        // What is freed is freed without the lock.
-        drop(kept);
+        // Evicted records are freed after the lock is released.
+        drop(buffer);
     }
 
-    /// Records that end after `after`, until they hold `changes` of that table after it; `None` when the
-    /// first of them is not kept.
+    /// Returns the records that end after `after`, until they contain `changes` changes of the table;
+    /// `None` if the first of them is no longer cached.
     pub(crate) fn after(&self, after: u64, table: u16, changes: usize) -> Option<Vec<Arc<Record>>> {
-        let kept = self.0.lock();
-        kept.records.front().filter(|oldest| oldest.first <= after + 1)?;
-        let from = kept.records.partition_point(|record| record.last() <= after);
+        let buffer = self.0.lock();
+        buffer.records.front().filter(|oldest| oldest.first <= after + 1)?;
+        let from = buffer.records.partition_point(|record| record.last() <= after);
         let mut found = 0;
         let is_wanted = |record: &&Arc<Record>| {
             let is_wanted = found < changes;
@@ -57,12 +57,12 @@ impl Recent {
             found += of_table.count();
             is_wanted
         };
-        Some(kept.records.range(from..).take_while(is_wanted).cloned().collect())
+        Some(buffer.records.range(from..).take_while(is_wanted).cloned().collect())
     }
 }
 
-/// About how much memory a record takes.
-fn weight(record: &Record) -> usize {
+/// Returns the approximate memory of a record.
+fn memory_bytes(record: &Record) -> usize {
     let images = record.changes.iter().flat_map(|change| change.old.iter().chain(&change.new));
     let images: usize = images.map(|image| image.as_stored().len()).sum();
     size_of::<Record>() + record.changes.len() * size_of::<ItemChange>() + images
@@ -80,14 +80,14 @@ mod tests {
         Record { first, changes: vec![change; changes], ..Record::default() }
     }
 
-    fn firsts(recent: &Recent, after: u64, changes: usize) -> Option<Vec<u64>> {
+    fn firsts(recent: &RecentRecords, after: u64, changes: usize) -> Option<Vec<u64>> {
         let records = recent.after(after, 1, changes)?;
         Some(records.iter().map(|record| record.first).collect())
     }
 
     #[test]
-    fn records_are_found_by_what_was_seen_before_them() {
-        let recent = Recent::default();
+    fn records_are_found_by_the_last_sequence_read() {
+        let recent = RecentRecords::default();
         assert_eq!(firsts(&recent, 0, 10), None);
         recent.add(vec![record(5, 3, "x"), record(8, 0, "x"), record(9, 2, "x")]);
         assert_eq!(firsts(&recent, 3, 10), None, "4 is missing");
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(
             firsts(&recent, 5, 3),
             Some(vec![5, 8, 9]),
-            "two of the first are enough for none"
+            "two changes of the first record are not enough"
         );
         assert_eq!(
             recent.after(4, 2, 1).map(|records| records.len()),
@@ -109,8 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_are_forgotten_when_there_are_too_many() {
-        let recent = Recent::default();
+    fn the_oldest_records_are_evicted_beyond_the_size_limit() {
+        let recent = RecentRecords::default();
         let long = "x".repeat(BYTES_MAX / 4);
         for first in 1..=6 {
             recent.add(vec![record(first, 1, &long)]);
@@ -123,8 +123,8 @@ mod tests {
             let rows = vec![("key".into(), None)];
             recent.add(vec![Record { rows, ..record(first, 0, "") }]);
         }
-        assert!(recent.after(8, 1, 1).is_none(), "what changes nothing takes memory, too");
-        let kept = recent.0.lock();
-        assert!(kept.records.iter().all(|record| record.rows.is_empty()));
+        assert!(recent.after(8, 1, 1).is_none(), "records without changes take memory, too");
+        let buffer = recent.0.lock();
+        assert!(buffer.records.iter().all(|record| record.rows.is_empty()));
     }
 }

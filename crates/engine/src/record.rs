@@ -1,30 +1,30 @@
-//! The one record format: what the log keeps, the stream serves and recovery replays.
+//! The record format of the log, which the stream serves and recovery replays.
 //!
 //! ```text
 //! record  := len:u32le crc:u32le payload               len counts the payload
 //! payload := group:u64le first:u64le at_ms:u64le flags:u8 changes:u32le rows:u32le change* row*
 //! change  := table:u16le flags:u8 [old] [new]          image := len:u32le stored item
-//! new     := image, or where it differs from the new image of the change before it
+//! new     := image, or a delta against the new image of the previous change
 //! row     := key value                                 blob := len:u32le bytes; u32::MAX: absent
 //! ```
 //! The n-th change has sequence `first + n`; a record without changes still takes one sequence. Rows
-//! are the engine's own bookkeeping (table definitions, transaction tokens, stream holds): durable
-//! with the record, invisible in the stream. The checksum covers the length, too.
+//! are the engine's metadata (table definitions, transaction tokens, stream holds): durable with the
+//! record, invisible in the stream. The checksum covers the length, too.
 
-mod alike;
+mod image_delta;
 
 use bytes::Bytes;
 use roundtable_table::{Item, limits};
 
-use self::alike::Alike;
+use self::image_delta::ImageDelta;
 
-/// Length and checksum.
+/// Bytes of the length and the checksum.
 pub(crate) const HEADER_BYTES: usize = 8;
-/// No record is longer: a transaction's images, old and new, with room to spare.
+/// No record is longer: a transaction's old and new images, with room to spare.
 pub(crate) const RECORD_BYTES_MAX: usize = 1 << 30;
 
-/// An item's stored form is at most this many times what DynamoDB counts (a list of one-letter sets
-/// counts two bytes for eleven stored).
+/// An item's stored form is at most this many times the size DynamoDB counts (a list of one-letter
+/// sets counts two bytes for eleven stored).
 const STORED_FACTOR_MAX: usize = 6;
 const _: () = assert!(
     limits::TRANSACTION_ITEMS_MAX * 2 * STORED_FACTOR_MAX * limits::ITEM_BYTES_MAX
@@ -32,17 +32,16 @@ const _: () = assert!(
 );
 
 const PAYLOAD_BYTES_MIN: usize = 8 + 8 + 8 + 1 + 4 + 4;
-/// Where a payload's flags are: behind group, first sequence and time.
+/// Offset of a payload's flags: after group, first sequence and time.
 const RECORD_FLAGS_AT: usize = 8 + 8 + 8;
 const ENDS_GROUP: u8 = 1;
 const HAS_OLD: u8 = 1;
 const HAS_NEW: u8 = 2;
 const EXPIRED: u8 = 4;
-const IS_ALIKE: u8 = 8;
-const FLAGS_KNOWN: u8 = HAS_OLD | HAS_NEW | EXPIRED | IS_ALIKE;
+const NEW_IS_DELTA: u8 = 8;
+const FLAGS_KNOWN: u8 = HAS_OLD | HAS_NEW | EXPIRED | NEW_IS_DELTA;
 const ABSENT: u32 = u32::MAX;
 
-/// A change of one item, by table number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ItemChange {
     pub(crate) table: u16,
@@ -51,10 +50,10 @@ pub(crate) struct ItemChange {
     pub(crate) expired: bool,
 }
 
-/// A row of the engine's own bookkeeping.
-pub(crate) type Row = (Bytes, Option<Bytes>);
+/// A row of the engine's metadata; a value of `None` deletes it.
+pub(crate) type EngineRow = (Bytes, Option<Bytes>);
 
-/// What one request did.
+/// The changes and rows of one request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) group: u64,
@@ -62,16 +61,15 @@ pub(crate) struct Record {
     pub(crate) at_ms: u64,
     pub(crate) ends_group: bool,
     pub(crate) changes: Vec<ItemChange>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<EngineRow>,
 }
 
 impl Record {
-    /// The last sequence it takes.
+    /// Returns the last sequence it takes.
     pub(crate) fn last(&self) -> u64 {
         self.first + (self.changes.len() as u64).max(1) - 1
     }
 
-    /// Appends the record's bytes.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&[0; HEADER_BYTES]);
@@ -81,10 +79,10 @@ impl Record {
         out.push(if self.ends_group { ENDS_GROUP } else { 0 });
         out.extend_from_slice(&length(self.changes.len()).to_le_bytes());
         out.extend_from_slice(&length(self.rows.len()).to_le_bytes());
-        let mut before: Option<&Item> = None;
+        let mut previous: Option<&Item> = None;
         for change in &self.changes {
-            push_change(out, change, before);
-            before = change.new.as_ref();
+            push_change(out, change, previous);
+            previous = change.new.as_ref();
         }
         for (key, value) in &self.rows {
             push_blob(out, key);
@@ -100,9 +98,9 @@ impl Record {
         }
     }
 
-    /// Reads a payload; images share its memory.
+    /// Decodes a payload; images share its memory.
     pub(crate) fn decode(payload: &Bytes) -> Option<Self> {
-        let mut reader = Reader { payload, at: 0 };
+        let mut reader = PayloadReader { payload, at: 0 };
         let group = reader.u64()?;
         let first = reader.u64()?;
         let at_ms = reader.u64()?;
@@ -123,7 +121,6 @@ impl Record {
     }
 }
 
-/// Writes the header of a payload.
 fn seal(header: &mut [u8], payload: &[u8]) {
     let len = length(payload.len()).to_le_bytes();
     let (len_slot, crc_slot) = header.split_at_mut(len.len());
@@ -141,22 +138,23 @@ fn push_blob(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-fn push_change(out: &mut Vec<u8>, change: &ItemChange, before: Option<&Item>) {
+fn push_change(out: &mut Vec<u8>, change: &ItemChange, previous: Option<&Item>) {
     let flag = |is: bool, flag: u8| if is { flag } else { 0 };
-    let alike = before.zip(change.new.as_ref());
-    let alike = alike.and_then(|(before, new)| Alike::between(before.as_stored(), new.as_stored()));
+    let delta = previous.zip(change.new.as_ref());
+    let delta = delta
+        .and_then(|(previous, new)| ImageDelta::between(previous.as_stored(), new.as_stored()));
     out.extend_from_slice(&change.table.to_le_bytes());
     out.push(
         flag(change.old.is_some(), HAS_OLD)
             | flag(change.new.is_some(), HAS_NEW)
             | flag(change.expired, EXPIRED)
-            | flag(alike.is_some(), IS_ALIKE),
+            | flag(delta.is_some(), NEW_IS_DELTA),
     );
     if let Some(old) = &change.old {
         push_blob(out, old.as_stored());
     }
-    match (alike, &change.new) {
-        (Some(alike), _) => alike.push(out),
+    match (delta, &change.new) {
+        (Some(delta), _) => delta.encode(out),
         (None, Some(new)) => push_blob(out, new.as_stored()),
         (None, None) => {}
     }
@@ -169,20 +167,20 @@ fn checksum(len: [u8; 4], payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// What stands at the start of some bytes of the log.
+/// The content at the start of some bytes of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     /// A record whose payload has this length.
     Record(usize),
-    /// A record may be here, but it needs this many bytes to tell.
+    /// Possibly a record, but this many bytes are needed to tell.
     Short(usize),
-    /// Zeros where a length should be: nothing was written here.
+    /// Zeros instead of a length: unwritten space.
     Blank,
-    /// Neither: torn or damaged.
+    /// Torn or damaged bytes.
     Bad,
 }
 
-/// Looks at the start of `bytes`.
+/// Classifies the start of `bytes`.
 pub(crate) fn frame(bytes: &[u8]) -> Frame {
     let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
         return Frame::Short(HEADER_BYTES);
@@ -203,8 +201,8 @@ pub(crate) fn frame(bytes: &[u8]) -> Frame {
     }
 }
 
-/// The records of a group that has lost its end, with the last of them marked as that: in place, since
-/// an older program may have written them otherwise than this one would.
+/// Marks the last record of a group that has lost its end as the group's end. Works in place, since an
+/// older program may have encoded the records differently.
 pub(crate) fn end_group(mut bytes: Vec<u8>) -> Vec<u8> {
     let (mut start, mut end) = (0, 0);
     while let Frame::Record(len) = frame(bytes.get(end..).unwrap_or_default()) {
@@ -223,12 +221,12 @@ pub(crate) fn end_group(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-struct Reader<'a> {
+struct PayloadReader<'a> {
     payload: &'a Bytes,
     at: usize,
 }
 
-impl Reader<'_> {
+impl PayloadReader<'_> {
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let array = *self.payload.get(self.at..)?.first_chunk()?;
         self.at += N;
@@ -255,8 +253,8 @@ impl Reader<'_> {
         Some(bytes)
     }
 
-    /// A blob that may be absent; nothing at all when the payload ends too soon.
-    #[expect(clippy::option_option, reason = "absent and unreadable are two things here")]
+    /// Reads a blob that may be absent; the outer `None` means that the payload ends too soon.
+    #[expect(clippy::option_option, reason = "distinguishes absent from unreadable")]
     fn optional_blob(&mut self) -> Option<Option<Bytes>> {
         let absent = self.payload.get(self.at..)?.starts_with(&ABSENT.to_le_bytes());
         if absent {
@@ -269,23 +267,23 @@ impl Reader<'_> {
     fn changes(&mut self, count: u32) -> Option<Vec<ItemChange>> {
         let mut changes: Vec<ItemChange> = Vec::new();
         for _ in 0..count {
-            let before = changes.last().and_then(|change| change.new.as_ref());
-            let change = self.change(before.map(Item::as_stored))?;
+            let previous = changes.last().and_then(|change| change.new.as_ref());
+            let change = self.change(previous.map(Item::as_stored))?;
             changes.push(change);
         }
         Some(changes)
     }
 
-    fn change(&mut self, before: Option<&Bytes>) -> Option<ItemChange> {
+    fn change(&mut self, previous: Option<&Bytes>) -> Option<ItemChange> {
         let table = self.array().map(u16::from_le_bytes)?;
         let flags = self.u8()?;
         let has = |flag: u8| flags & flag != 0;
-        if flags & !FLAGS_KNOWN != 0 || has(IS_ALIKE) && !has(HAS_NEW) {
+        if flags & !FLAGS_KNOWN != 0 || has(NEW_IS_DELTA) && !has(HAS_NEW) {
             return None;
         }
         let old = if has(HAS_OLD) { Some(Item::from_stored(self.blob()?)?) } else { None };
-        let new = match (has(HAS_NEW), has(IS_ALIKE)) {
-            (true, true) => Some(self.alike(before?)?),
+        let new = match (has(HAS_NEW), has(NEW_IS_DELTA)) {
+            (true, true) => Some(self.delta(previous?)?),
             (true, false) => Some(self.blob()?),
             (false, _) => None,
         };
@@ -296,8 +294,8 @@ impl Reader<'_> {
         Some(ItemChange { table, old, new, expired: has(EXPIRED) })
     }
 
-    fn alike(&mut self, before: &[u8]) -> Option<Bytes> {
-        let (image, len) = alike::read(before, self.payload.get(self.at..)?)?;
+    fn delta(&mut self, previous: &[u8]) -> Option<Bytes> {
+        let (image, len) = image_delta::decode(previous, self.payload.get(self.at..)?)?;
         self.at += len;
         Some(image)
     }
@@ -334,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_lost_its_end_gets_another_one_in_place() {
+    fn a_group_that_lost_its_end_is_ended_in_place() {
         let open = Record { ends_group: false, ..sample() };
         let mut bytes = Vec::new();
         open.encode(&mut bytes);
@@ -348,9 +346,9 @@ mod tests {
         assert!(matches!(frame(&ended[start..]), Frame::Record(_)));
     }
 
-    /// Copies of one thing for many, as a fan-out writes them, take a fraction of what each would alone.
+    /// Similar items for many readers, as a fan-out writes them, take a fraction of their full size.
     #[test]
-    fn copies_are_written_as_what_differs() {
+    fn similar_images_are_written_as_deltas() {
         let copy = |reader: usize| {
             let partition = format!("FEED#01K0000000000000000000{reader:03}");
             let text = "What happened is told to all of them in the same words, every time.";
@@ -372,22 +370,21 @@ mod tests {
         assert!(payload.len() < whole / 2, "{} bytes of {whole}", payload.len());
     }
 
-    /// What follows nothing cannot be like what was before it.
     #[test]
-    fn a_first_change_that_is_said_to_be_alike_is_not_read() {
+    fn a_delta_in_the_first_change_is_rejected() {
         let mut bytes = Vec::new();
         sample().encode(&mut bytes);
         let mut payload = bytes.split_off(HEADER_BYTES);
-        payload[PAYLOAD_BYTES_MIN + 2] |= IS_ALIKE;
+        payload[PAYLOAD_BYTES_MIN + 2] |= NEW_IS_DELTA;
         assert_eq!(Record::decode(&payload.into()), None);
     }
 
-    /// Whatever wrote a group, its bytes stay where they are when it gets another end.
+    /// An older program wrote whole images; ending such a group must not move its bytes.
     #[test]
     fn a_group_of_whole_images_keeps_its_length() {
-        let alike = |reader: usize| item! { "PK" => format!("FEED#{reader:026}"), "SK" => "TS#1" };
+        let image = |reader: usize| item! { "PK" => format!("FEED#{reader:026}"), "SK" => "TS#1" };
         let change =
-            |reader| ItemChange { table: 1, old: None, new: Some(alike(reader)), expired: false };
+            |reader| ItemChange { table: 1, old: None, new: Some(image(reader)), expired: false };
         let record = Record { ends_group: false, ..sample() };
         let mut bytes = vec![0; HEADER_BYTES];
         bytes.extend_from_slice(&record.group.to_le_bytes());
@@ -409,7 +406,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_flipped_bit_is_seen(bit in 0..1000usize) {
+        fn any_flipped_bit_is_detected(bit in 0..1000usize) {
             let mut bytes = Vec::new();
             sample().encode(&mut bytes);
             let bit = bit % (bytes.len() * 8);

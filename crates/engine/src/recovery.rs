@@ -7,39 +7,39 @@ use roundtable_table::{Error, Result};
 
 use crate::log::{LogPosition, damaged, gap};
 use crate::record::{self, Frame, HEADER_BYTES, Record, frame};
-use crate::segment::{self, Placed, SEGMENT_HEADER_BYTES, Segment, Step, io_error};
+use crate::segment::{
+    self, LogSegment, PositionedRecord, RecordStep, SEGMENT_HEADER_BYTES, io_error,
+};
 
-/// Replays the log and finds its true end.
 pub(crate) struct Recovery {
     pub(crate) position: LogPosition,
     group_ended: bool,
-    /// Where the last group begins, in the segment of `position`.
+    /// Number and offset of the last group, in the segment of `position`.
     last_group: Option<(u64, u64)>,
 }
 
 impl Recovery {
-    /// A replay from `position` on.
     pub(crate) const fn from(position: LogPosition) -> Self {
         Self { position, group_ended: true, last_group: None }
     }
 
-    /// Hands everything after the position to `replay`; gives the bytes it cut off the end.
+    /// Passes all records after the position to `replay`; returns the bytes cut off the end.
     pub(crate) fn run(
         &mut self,
-        all: &[Arc<Segment>],
+        all: &[Arc<LogSegment>],
         expect_start: bool,
         replay: &mut dyn FnMut(Record, LogPosition) -> Result<()>,
     ) -> Result<u64> {
         let segments: Vec<_> =
             all.iter().filter(|segment| segment.first >= self.position.segment).collect();
-        // The segment the tree was applied up to the very end of may have been trimmed since.
+        // If the tree ends exactly at the end of a segment, that segment may have been trimmed since.
         let follows = self.position.sequence + 1;
         let starts_right =
             segments.first().is_some_and(|s| [self.position.segment, follows].contains(&s.first));
         if expect_start && !starts_right {
             return Err(Error::Damaged {
-                place: segment::name(self.position.segment),
-                detail: String::from("this log segment, which the tree counts on, is missing"),
+                location: segment::name(self.position.segment),
+                detail: String::from("this log segment, which continues the tree, is missing"),
             });
         }
         for (nth, segment) in segments.iter().enumerate() {
@@ -51,10 +51,10 @@ impl Recovery {
         Ok(0)
     }
 
-    /// Replays one segment; `Some(bytes)` when it was the last and its tail was looked at.
+    /// Replays one segment; returns the bytes cut off its tail if it was the last one.
     fn replay_segment(
         &mut self,
-        segment: &Arc<Segment>,
+        segment: &Arc<LogSegment>,
         is_last: bool,
         replay: &mut dyn FnMut(Record, LogPosition) -> Result<()>,
     ) -> Result<Option<u64>> {
@@ -72,23 +72,25 @@ impl Recovery {
         let mut records = records.map_err(|e| io_error("open", &segment.name(), &e))?;
         loop {
             match records.step()? {
-                Step::Record(placed) => self.replay_record(segment, placed, replay)?,
-                Step::End if !is_last => return Ok(None),
-                Step::Bad if !is_last => {
+                RecordStep::Record(placed) => self.replay_record(segment, placed, replay)?,
+                RecordStep::End if !is_last => return Ok(None),
+                RecordStep::Bad if !is_last => {
                     return Err(damaged(segment, records.offset(), "a record"));
                 }
-                Step::End | Step::Bad => return self.settle_tail(segment, file_len).map(Some),
+                RecordStep::End | RecordStep::Bad => {
+                    return self.resolve_tail(segment, file_len).map(Some);
+                }
             }
         }
     }
 
     fn replay_record(
         &mut self,
-        segment: &Segment,
-        placed: Placed,
+        segment: &LogSegment,
+        placed: PositionedRecord,
         replay: &mut dyn FnMut(Record, LogPosition) -> Result<()>,
     ) -> Result<()> {
-        let Placed { record, offset, end } = placed;
+        let PositionedRecord { record, offset, end } = placed;
         if record.first != self.position.sequence + 1 {
             return Err(gap(segment, offset, record.first));
         }
@@ -104,9 +106,10 @@ impl Recovery {
         replay(record, self.position)
     }
 
-    /// The last segment has no further record at the position. Either nothing follows, or the last
-    /// group was never synced and may be cut, or what follows proves that synced data is damaged.
-    fn settle_tail(&self, segment: &Segment, file_len: u64) -> Result<u64> {
+    /// Handles the tail of the last segment, which has no further record at the position. Either
+    /// nothing follows, or the last group was never synced and may be cut off, or what follows proves
+    /// that synced data is damaged.
+    fn resolve_tail(&self, segment: &LogSegment, file_len: u64) -> Result<u64> {
         let at = self.position.offset;
         let lost_group = self.position.group + u64::from(self.group_ended);
         let mut tail = vec![0; usize::try_from(file_len.saturating_sub(at)).unwrap_or(usize::MAX)];
@@ -121,18 +124,18 @@ impl Recovery {
             return Err(damaged(segment, at, &what));
         }
         let fix =
-            |result: io::Result<()>| result.map_err(|e| io_error("mend", &segment.name(), &e));
+            |result: io::Result<()>| result.map_err(|e| io_error("repair", &segment.name(), &e));
         if written > 0 {
             fix(file.truncate(at))?;
         }
-        // The last group may be in the page cache only, its sync having failed: written again, it
-        // is dirty again, and this sync means it.
+        // If its sync failed, the last group may be in the page cache only. Writing it again makes
+        // its pages dirty again, so that this sync includes them.
         if let Some((_, start)) = self.last_group {
             let mut bytes = vec![0; usize::try_from(at - start).unwrap_or_default()];
             fix(file.read_at(&mut bytes, start).map(|_| ()))?;
             if !self.group_ended {
-                // What is left of the group is all there will ever be of it. Left open, the next
-                // group, torn in turn, would look like one that came after this one was synced.
+                // The rest of the group is lost. If it were left open and the next group were torn as
+                // well, that group would look like one that came after this one was synced.
                 bytes = record::end_group(bytes);
             }
             fix(file.write_at(&bytes, start))?;
@@ -143,15 +146,15 @@ impl Recovery {
     }
 }
 
-/// Where in `tail` a whole record of a group after `lost_group` stands: such a group was begun only
-/// after everything before it was synced.
+/// Returns the offset in `tail` of a valid record of a group after `lost_group`. Such a group was begun
+/// only after everything before it was synced.
 fn first_record_beyond(tail: &[u8], lost_group: u64) -> Option<usize> {
     let group_at = |at: usize| {
         let group = tail.get(at + HEADER_BYTES..)?.first_chunk()?;
         Some(u64::from_le_bytes(*group))
     };
-    // A group's number costs nothing to read and is nearly always wrong by chance: checksums are
-    // computed only where it is plausible.
+    // A group's number is cheap to read and hardly ever plausible by chance, so checksums are
+    // computed only where it is.
     let plausible = |group: u64| group > lost_group && group - lost_group < 1 << 32;
     (1..tail.len()).find(|&at| {
         group_at(at).is_some_and(plausible)

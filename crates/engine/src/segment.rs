@@ -1,4 +1,4 @@
-//! One file of the log: a header, then records, then (in the last one) zeros.
+//! One file of the log: a header, then records, then (in the last file) zeros.
 //!
 //! ```text
 //! segment := magic:8 version:u32le first:u64le crc:u32le record* zeros
@@ -23,39 +23,39 @@ pub(crate) const SEGMENT_HEADER_BYTES: u64 = HEADER_LEN as u64;
 const HEADER_LEN: usize = 24;
 
 const MAGIC: [u8; 8] = *b"rt-log\r\n";
-/// The format that is written. The first one knew no images that are like the one before.
+/// The format that is written. Version 1 had no image deltas.
 const VERSION: u32 = 2;
 const VERSIONS: std::ops::RangeInclusive<u32> = 1..=VERSION;
 const SUFFIX: &str = ".log";
-/// How far apart the remembered places of a segment are.
+/// Distance between the remembered offsets of a segment.
 const MARK_STRIDE_BYTES: u64 = 64 << 10;
-/// How many of the latest groups are remembered beside them: readers of the stream who are at its end
-/// read what is new after every write, and should not go through what they have seen.
+/// Number of latest groups whose offsets are remembered too: readers at the end of the stream read after
+/// every write and should not scan records they have already seen.
 const LATEST_MARKS_MAX: usize = 64;
 const READ_CHUNK_BYTES_MIN: usize = 4 << 10;
 const READ_CHUNK_BYTES_MAX: usize = 256 << 10;
 
 #[derive(Debug)]
-pub(crate) struct Segment {
+pub(crate) struct LogSegment {
     pub(crate) first: u64,
     disk: Arc<dyn Disk>,
-    /// Its file while it is written to; a reader of an older segment opens it anew, because a day
-    /// of them is more than a process may keep open.
+    /// The open file while the segment is written to. Readers of older segments open the file again,
+    /// because a day of segments is more than a process may keep open.
     file: Mutex<Option<Arc<dyn DiskFile>>>,
-    /// Whether its file is as long as it will be, so that a sync need not write its new length.
+    /// The file already has its final length, so that a sync need not write a new one.
     pub(crate) is_allocated: bool,
-    /// Whether an older program began it: nothing is added to it, so that its header stays true.
+    /// The segment has an older format version: nothing is appended, so that its header stays true.
     is_old: AtomicBool,
-    /// The end of what is synced, and so may be read.
+    /// End of the synced records, which may be read.
     end: AtomicU64,
     last: AtomicU64,
     last_at_ms: AtomicU64,
-    marks: Mutex<Marks>,
+    marks: Mutex<SegmentMarks>,
 }
 
-/// Some (sequence, offset) pairs, rising: where to start looking for a sequence.
+/// Ascending (sequence, offset) pairs from which a search for a sequence can start.
 #[derive(Debug)]
-struct Marks {
+struct SegmentMarks {
     far: Vec<(u64, u64)>,
     latest: VecDeque<(u64, u64)>,
 }
@@ -64,7 +64,7 @@ pub(crate) fn name(first: u64) -> String {
     format!("{first:020}{SUFFIX}")
 }
 
-pub(crate) fn first_of(name: &str) -> Option<u64> {
+pub(crate) fn parse_name(name: &str) -> Option<u64> {
     name.strip_suffix(SUFFIX).filter(|digits| digits.len() == 20)?.parse().ok()
 }
 
@@ -81,8 +81,8 @@ fn header_of(version: u32, first: u64) -> Vec<u8> {
     out
 }
 
-impl Segment {
-    /// A segment whose records end at `end`.
+impl LogSegment {
+    /// A segment whose records end at offset `end`.
     pub(crate) fn new(first: u64, disk: Arc<dyn Disk>, end: u64) -> Self {
         Self {
             first,
@@ -93,7 +93,7 @@ impl Segment {
             end: AtomicU64::new(end),
             last: AtomicU64::new(first.saturating_sub(1)),
             last_at_ms: AtomicU64::new(0),
-            marks: Mutex::new(Marks {
+            marks: Mutex::new(SegmentMarks {
                 far: vec![(first, SEGMENT_HEADER_BYTES)],
                 latest: VecDeque::new(),
             }),
@@ -104,51 +104,50 @@ impl Segment {
         name(self.first)
     }
 
-    /// Whether groups of this program's format belong into it.
+    /// Returns whether groups of the current format may be appended.
     pub(crate) fn is_current(&self) -> bool {
         !self.is_old.load(Ordering::Relaxed)
     }
 
-    /// Its file.
     pub(crate) fn file(&self) -> io::Result<Arc<dyn DiskFile>> {
-        let kept = self.file.lock().clone();
-        kept.map_or_else(|| self.disk.open(&self.name()), Ok)
+        let open = self.file.lock().clone();
+        open.map_or_else(|| self.disk.open(&self.name()), Ok)
     }
 
-    /// Keeps `file`, which is its own, open for writing.
+    /// Keeps the segment's file open for writing.
     pub(crate) fn keep_open(&self, file: Arc<dyn DiskFile>) {
         *self.file.lock() = Some(file);
     }
 
-    /// It is complete: nobody writes to it any more.
-    pub(crate) fn let_go(&self) {
+    /// Closes the file of a complete segment, which is never written to again.
+    pub(crate) fn close_file(&self) {
         *self.file.lock() = None;
         self.marks.lock().latest = VecDeque::new();
     }
 
-    /// The end of what may be read.
+    /// Returns the end of the readable records.
     pub(crate) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
 
-    /// The last sequence in it; `first - 1` while it is empty.
+    /// Returns the last sequence in the segment; `first - 1` while it is empty.
     pub(crate) fn last(&self) -> u64 {
         self.last.load(Ordering::Acquire)
     }
 
-    /// When its last record was written.
+    /// Returns the time of the last record.
     pub(crate) fn last_at_ms(&self) -> u64 {
         self.last_at_ms.load(Ordering::Acquire)
     }
 
-    /// Lets readers see up to `end`.
+    /// Makes the records up to offset `end` readable.
     pub(crate) fn extend(&self, end: u64, last: u64, at_ms: u64) {
         self.last.store(last, Ordering::Release);
         self.last_at_ms.store(at_ms, Ordering::Release);
         self.end.store(end, Ordering::Release);
     }
 
-    /// Remembers where a sequence starts, if it is far enough from the last place remembered.
+    /// Remembers the offset of a sequence, if it is far enough from the last remembered one.
     pub(crate) fn mark(&self, sequence: u64, offset: u64) {
         let far = &mut self.marks.lock().far;
         if far.last().is_none_or(|(_, last)| offset >= last + MARK_STRIDE_BYTES) {
@@ -156,7 +155,7 @@ impl Segment {
         }
     }
 
-    /// Remembers where the group starts that was just written, until others have followed.
+    /// Remembers the offset of the group just written, until enough newer groups have followed.
     pub(crate) fn mark_latest(&self, sequence: u64, offset: u64) {
         self.mark(sequence, offset);
         let latest = &mut self.marks.lock().latest;
@@ -166,9 +165,9 @@ impl Segment {
         latest.push_back((sequence, offset));
     }
 
-    /// The best known place at or before the record that holds `sequence`.
+    /// Returns the best known offset at or before the record that holds `sequence`.
     pub(crate) fn seek(&self, sequence: u64) -> u64 {
-        let Marks { far, latest } = &*self.marks.lock();
+        let SegmentMarks { far, latest } = &*self.marks.lock();
         let is_before = |(first, _): &(u64, u64)| *first <= sequence;
         let mark = match latest.partition_point(is_before).checked_sub(1) {
             Some(at) => latest.get(at),
@@ -177,7 +176,7 @@ impl Segment {
         mark.map_or(SEGMENT_HEADER_BYTES, |mark| mark.1)
     }
 
-    /// Refuses a file that is not a segment of this format, or not this one.
+    /// Fails if the file is not a segment of a supported format, or not this segment.
     pub(crate) fn check_header(&self) -> Result<(), Error> {
         let mut found = [0; HEADER_LEN];
         let read = self.file().and_then(|file| file.read_at(&mut found, 0));
@@ -198,13 +197,13 @@ impl Segment {
             }
             _ => String::from("its header is not that of a log segment"),
         };
-        Err(Error::Damaged { place: self.name(), detail })
+        Err(Error::Damaged { location: self.name(), detail })
     }
 
-    /// Goes through the records from `offset` on, up to `end`.
-    pub(crate) fn records(&self, offset: u64, end: u64) -> io::Result<Records<'_>> {
+    /// Reads the records between the offsets `offset` and `end`.
+    pub(crate) fn records(&self, offset: u64, end: u64) -> io::Result<RecordReader<'_>> {
         let (file, chunk) = (self.file()?, READ_CHUNK_BYTES_MIN);
-        Ok(Records { segment: self, file, buffer: BytesMut::new(), offset, end, chunk })
+        Ok(RecordReader { segment: self, file, buffer: BytesMut::new(), offset, end, chunk })
     }
 }
 
@@ -212,73 +211,72 @@ pub(crate) fn io_error(action: &str, file: &str, error: &io::Error) -> Error {
     Error::Io { action: format!("cannot {action} {file}"), detail: error.to_string() }
 }
 
-/// A record and where it stands.
+/// A record and its offsets in the segment.
 #[derive(Debug)]
-pub(crate) struct Placed {
+pub(crate) struct PositionedRecord {
     pub(crate) record: Record,
     pub(crate) offset: u64,
     pub(crate) end: u64,
 }
 
-/// What a step through a segment found.
+/// The result of reading the next record of a segment.
 #[derive(Debug)]
-pub(crate) enum Step {
-    Record(Placed),
-    /// Nothing was written here, or the end was reached.
+pub(crate) enum RecordStep {
+    Record(PositionedRecord),
+    /// Unwritten space, or the end of the segment.
     End,
-    /// Bytes that are no record.
+    /// Bytes that are not a valid record.
     Bad,
 }
 
-/// Walks the records of a segment.
+/// Reads the records of a segment, in order.
 #[derive(Debug)]
-pub(crate) struct Records<'a> {
-    segment: &'a Segment,
+pub(crate) struct RecordReader<'a> {
+    segment: &'a LogSegment,
     file: Arc<dyn DiskFile>,
     buffer: BytesMut,
     offset: u64,
     end: u64,
-    /// How much is read at once: little at first, since many look at one record only.
+    /// Bytes read at once: few at first, since many callers need one record only.
     chunk: usize,
 }
 
-impl Records<'_> {
-    /// Where the next record would start.
+impl RecordReader<'_> {
+    /// Returns the offset of the next record.
     pub(crate) const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The next record.
-    pub(crate) fn step(&mut self) -> Result<Step, Error> {
+    pub(crate) fn step(&mut self) -> Result<RecordStep, Error> {
         loop {
             match frame(&self.buffer) {
                 Frame::Record(len) => return self.take(len),
                 Frame::Short(needed) => {
                     if !self.fill(needed)? {
                         let torn = self.buffer.iter().any(|byte| *byte != 0);
-                        return Ok(if torn { Step::Bad } else { Step::End });
+                        return Ok(if torn { RecordStep::Bad } else { RecordStep::End });
                     }
                 }
-                Frame::Blank => return Ok(Step::End),
-                Frame::Bad => return Ok(Step::Bad),
+                Frame::Blank => return Ok(RecordStep::End),
+                Frame::Bad => return Ok(RecordStep::Bad),
             }
         }
     }
 
-    fn take(&mut self, len: usize) -> Result<Step, Error> {
+    fn take(&mut self, len: usize) -> Result<RecordStep, Error> {
         let whole: Bytes = self.buffer.split_to(HEADER_BYTES + len).freeze();
         let offset = self.offset;
         self.offset += whole.len() as u64;
-        // The checksum held, so a payload that does not parse was written by something else.
+        // The checksum holds, so a payload that does not parse was written by another program.
         let record =
             Record::decode(&whole.slice(HEADER_BYTES..)).ok_or_else(|| Error::Damaged {
-                place: format!("{} at byte {offset}", self.segment.name()),
-                detail: String::from("a record of an unknown shape"),
+                location: format!("{} at byte {offset}", self.segment.name()),
+                detail: String::from("a record has an unknown format"),
             })?;
-        Ok(Step::Record(Placed { record, offset, end: self.offset }))
+        Ok(RecordStep::Record(PositionedRecord { record, offset, end: self.offset }))
     }
 
-    /// Reads on until `needed` bytes are in the buffer; false when the segment ends before.
+    /// Reads until `needed` bytes are in the buffer; false if the segment ends before.
     fn fill(&mut self, needed: usize) -> Result<bool, Error> {
         let at = self.offset + self.buffer.len() as u64;
         let left = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX);
@@ -299,29 +297,29 @@ impl Records<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::Directory;
+    use crate::disk::DirectoryDisk;
 
     #[test]
-    fn readers_at_the_end_start_where_the_new_begins() {
+    fn readers_at_the_end_start_at_the_newest_groups() {
         let directory = tempfile::tempdir().unwrap();
-        let disk = Arc::new(Directory::open(directory.path()).unwrap());
-        let segment = Segment::new(1, disk, SEGMENT_HEADER_BYTES);
+        let disk = Arc::new(DirectoryDisk::open(directory.path()).unwrap());
+        let segment = LogSegment::new(1, disk, SEGMENT_HEADER_BYTES);
         // Groups of two changes in 100 bytes.
-        let place = |group: u64| (1 + group * 2, SEGMENT_HEADER_BYTES + group * 100);
-        for (sequence, offset) in (0..1_000).map(place) {
+        let position = |group: u64| (1 + group * 2, SEGMENT_HEADER_BYTES + group * 100);
+        for (sequence, offset) in (0..1_000).map(position) {
             segment.mark_latest(sequence, offset);
         }
         for group in 936..1_000 {
-            let (sequence, offset) = place(group);
+            let (sequence, offset) = position(group);
             assert_eq!([segment.seek(sequence), segment.seek(sequence + 1)], [offset; 2]);
         }
-        // Further back, somewhere before it is near enough.
-        let (sequence, offset) = place(935);
+        // Further back, an approximate offset before it is enough.
+        let (sequence, offset) = position(935);
         let far = segment.seek(sequence);
         assert!(far <= offset && offset - far < MARK_STRIDE_BYTES + 100, "{far} for {offset}");
         assert_eq!(segment.seek(1), SEGMENT_HEADER_BYTES);
-        segment.let_go();
-        let (sequence, offset) = place(999);
+        segment.close_file();
+        let (sequence, offset) = position(999);
         assert!(segment.seek(sequence) < offset);
     }
 }

@@ -1,4 +1,4 @@
-//! What the threads of one engine share.
+//! The state that the threads of one engine share.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,56 +10,54 @@ use tokio::sync::watch;
 
 use crate::catalog::Catalog;
 use crate::disk::Disk;
-use crate::log::Log;
-use crate::metrics::Counters;
+use crate::log::WriteAheadLog;
+use crate::metrics::EngineCounters;
 use crate::options::Options;
-use crate::recent::Recent;
+use crate::recent::RecentRecords;
 use crate::signal::Signal;
 use crate::view::View;
 
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     pub(crate) options: Options,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) view: View,
-    pub(crate) log: Arc<Log>,
-    /// What the log got last.
-    pub(crate) recent: Recent,
+    pub(crate) log: Arc<WriteAheadLog>,
+    pub(crate) recent: RecentRecords,
     pub(crate) catalog: RwLock<Arc<Catalog>>,
-    /// Consumers of the stream, and what they have seen.
+    /// Consumers of the stream, and the last sequence each has processed.
     pub(crate) holds: Mutex<BTreeMap<String, u64>>,
-    /// Up to which sequence the tree is durable.
+    /// Last sequence that is durable in the tree.
     pub(crate) applied: AtomicU64,
-    pub(crate) metrics: Counters,
-    /// The last visible sequence, for readers of the stream to wait on.
+    pub(crate) metrics: EngineCounters,
+    /// The last visible sequence; readers of the stream wait on it.
     pub(crate) published: watch::Sender<u64>,
-    /// A run was frozen, or the engine closes.
+    /// Notified when a run was frozen, or the engine closes.
     pub(crate) work: Signal,
-    /// A run went into the tree.
+    /// Notified when entries were applied to the tree.
     pub(crate) room: Signal,
-    /// The log wants a spare, or the engine closes.
+    /// Notified when the log needs a spare, or the engine closes.
     pub(crate) upkeep: Arc<Signal>,
-    /// Where the sweep of transaction tokens goes on.
+    /// Key at which the sweep of transaction tokens resumes.
     pub(crate) token_sweep: Mutex<Vec<u8>>,
     pub(crate) closing: AtomicBool,
     stopped: OnceLock<String>,
 }
 
-/// What a [`Shared`] starts from.
-pub(crate) struct Parts {
+pub(crate) struct SharedStateParts {
     pub(crate) options: Options,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) view: View,
-    pub(crate) log: Arc<Log>,
+    pub(crate) log: Arc<WriteAheadLog>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) holds: BTreeMap<String, u64>,
     pub(crate) applied: u64,
     pub(crate) upkeep: Arc<Signal>,
 }
 
-impl Shared {
-    pub(crate) fn new(parts: Parts) -> Self {
+impl SharedState {
+    pub(crate) fn new(parts: SharedStateParts) -> Self {
         let visible = parts.view.visible();
         Self {
             clock: Arc::clone(&parts.options.clock),
@@ -67,11 +65,11 @@ impl Shared {
             disk: parts.disk,
             view: parts.view,
             log: parts.log,
-            recent: Recent::default(),
+            recent: RecentRecords::default(),
             catalog: RwLock::new(parts.catalog),
             holds: Mutex::new(parts.holds),
             applied: AtomicU64::new(parts.applied),
-            metrics: Counters::default(),
+            metrics: EngineCounters::default(),
             published: watch::Sender::new(visible),
             work: Signal::default(),
             room: Signal::default(),
@@ -82,21 +80,21 @@ impl Shared {
         }
     }
 
-    /// Why writes have stopped, if they have.
+    /// Returns the reason why writes have stopped, if they have.
     pub(crate) fn stopped(&self) -> Option<String> {
         self.stopped.get().cloned()
     }
 
-    /// Stops writes for good: what the disk holds is no longer certain.
+    /// Stops writes until a restart: the state of the disk is no longer certain.
     pub(crate) fn stop(&self, reason: String) {
-        tracing::error!(reason, "writes have stopped");
-        // The first reason is the true one.
+        tracing::error!(reason, "writes have stopped; free space or repair the disk, then restart");
+        // The first reason is the cause; later ones are consequences.
         let _ = self.stopped.set(reason);
         self.work.notify();
         self.room.notify();
     }
 
-    /// Ends without bringing anything more into the tree.
+    /// Stops the checkpointer, so that nothing more is applied to the tree.
     pub(crate) fn abandon(&self) {
         let _ = self.stopped.set(String::from("the engine was abandoned"));
         self.work.notify();
@@ -106,9 +104,9 @@ impl Shared {
         self.closing.load(Ordering::SeqCst)
     }
 
-    /// The sequence up to which the log may be trimmed: in the tree, and seen by every consumer.
+    /// Returns the sequence up to which the log is in the tree and processed by every consumer.
     pub(crate) fn trimmable(&self) -> u64 {
-        let seen = self.holds.lock().values().min().copied().unwrap_or(u64::MAX);
-        self.applied.load(Ordering::SeqCst).min(seen)
+        let processed = self.holds.lock().values().min().copied().unwrap_or(u64::MAX);
+        self.applied.load(Ordering::SeqCst).min(processed)
     }
 }

@@ -1,10 +1,10 @@
-//! Waking a thread that waits for something to change.
+//! A condition variable without a value of its own.
 
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-/// Wakes waiters; what they wait for lives elsewhere.
+/// Wakes waiters; the condition they wait for is stored elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
     lock: Mutex<()>,
@@ -12,16 +12,16 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    /// Makes every waiter look again.
+    /// Makes every waiter check its condition again.
     pub(crate) fn notify(&self) {
-        // Taken, so that no waiter is between its look and its sleep.
+        // Taken, so that no waiter is between its check and its wait.
         drop(self.lock.lock());
         self.condvar.notify_all();
     }
 
-    /// Waits until `waiting` is false, at most for `patience`; gives whether it became false.
-    pub(crate) fn wait_while(&self, waiting: impl Fn() -> bool, patience: Duration) -> bool {
-        let deadline = Instant::now() + patience;
+    /// Waits until `waiting` is false, at most for `timeout`; returns whether it became false.
+    pub(crate) fn wait_while(&self, waiting: impl Fn() -> bool, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
         let mut guard = self.lock.lock();
         while waiting() {
             if self.condvar.wait_until(&mut guard, deadline).timed_out() {

@@ -1,8 +1,8 @@
-//! A disk in memory that fails on demand, for tests of faults. It keeps nothing: never give it data
-//! that matters.
+//! A disk in memory that fails on demand, for tests that inject faults. It does not store anything
+//! durably.
 //!
-//! Every change counts as one step, so that a test can run the same script once per step and let the
-//! machine fail at each of them. Reads are not steps.
+//! Every change counts as one step, so that a test can run the same script once per step and fail at
+//! each of them. Reads are not steps.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,89 +12,80 @@ use parking_lot::Mutex;
 
 use crate::disk::{Disk, DiskFile};
 
-/// What a disk writes whole or not at all.
+/// Unit that a disk writes atomically.
 const SECTOR_BYTES: u64 = 512;
-/// How much of a write lands on a full disk before it is refused.
+/// Part of a write that lands on a full disk before it fails.
 const FULL_PERMILLE: u16 = 500;
 
-/// One kind of step.
+/// A kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IoStep {
-    /// A file was made.
     Create,
-    /// Bytes were written.
     Write,
-    /// A file was synced.
     Sync,
-    /// A file got another name.
     Rename,
-    /// A file was cut.
     Truncate,
-    /// A file was taken away.
     Remove,
-    /// The tree was about to commit.
+    /// Before a commit of the tree.
     TreeCommit,
 }
 
-/// What goes wrong at a step.
+/// A fault injected at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The machine stops just before the step: everything from then on fails.
+pub enum DiskFault {
+    /// The machine stops before the step: everything from then on fails.
     CrashBefore,
-    /// The machine stops just after the step, which is told as failed.
+    /// The machine stops after the step, which is reported as failed.
     CrashAfter,
-    /// Only so many thousandths of a write or of a new file's length happen, then the machine stops.
-    /// Other steps do not happen at all.
+    /// The machine stops within a write or the creation of a file. Other steps do not happen at all.
     CrashWithin {
-        /// How much of it happens, in thousandths.
+        /// Part of the bytes that land, in thousandths.
         permille: u16,
     },
-    /// The step fails and changes nothing; what a failed sync should have kept stays unsynced.
+    /// The step fails and changes nothing; after a failed sync, the bytes stay unsynced.
     Fails,
-    /// A sync fails and forgets what it should have kept: the bytes read back, but no later sync
-    /// writes them, as on Linux. Other steps just fail.
+    /// A sync fails and drops its dirty pages: the bytes read back, but no later sync writes them, as
+    /// on Linux. Other steps just fail.
     SyncForgets,
-    /// From this step on there is no space: writes land in part, new files are too short, the tree
+    /// From this step on the disk is full: writes land in part, new files are too short, the tree
     /// cannot commit.
     DiskFull,
 }
 
-/// A disk in memory that fails on demand. Clones are the same disk.
+/// A disk in memory that fails on demand. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct SimulatedDisk(Arc<Mutex<Machine>>);
+pub struct SimulatedDisk(Arc<Mutex<SimulatedMachine>>);
 
 #[derive(Clone, Debug, Default)]
-struct Machine {
+struct SimulatedMachine {
     names: BTreeMap<String, usize>,
-    files: Vec<Contents>,
-    plan: BTreeMap<u64, Fault>,
-    plan_by_kind: BTreeMap<(IoStep, usize), Fault>,
+    files: Vec<FileContents>,
+    plan: BTreeMap<u64, DiskFault>,
+    plan_by_kind: BTreeMap<(IoStep, usize), DiskFault>,
     trace: Vec<(IoStep, String)>,
     is_off: bool,
     is_full: bool,
 }
 
-/// A file, apart from its name.
 #[derive(Clone, Debug, Default)]
-struct Contents {
-    /// What a power loss leaves for certain.
+struct FileContents {
+    /// Survives a power loss.
     durable: Vec<u8>,
-    /// What reads see.
     current: Vec<u8>,
     /// Written since the last sync, in order.
     unsynced: Vec<(u64, Vec<u8>)>,
 }
 
-/// How much of a step happens, and what becomes of the machine.
+/// The part of a step that happens, and the state of the machine afterwards.
 #[derive(Clone, Copy, Debug)]
-enum Extent {
+enum StepExtent {
     Whole,
     WholeThenOff,
     PartThenOff(u16),
     PartThenFull(u16),
 }
 
-impl Extent {
+impl StepExtent {
     fn of(self, len: usize) -> usize {
         match self {
             Self::Whole | Self::WholeThenOff => len,
@@ -122,71 +113,70 @@ fn missing(name: &str) -> io::Error {
 }
 
 impl SimulatedDisk {
-    /// A disk without files.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets `fault` happen at the step of this number; the first one is 1.
-    pub fn fail_at(&self, step: u64, fault: Fault) {
+    /// Injects `fault` at this step; the first step is 1.
+    pub fn fail_at(&self, step: u64, fault: DiskFault) {
         self.0.lock().plan.insert(step, fault);
     }
 
-    /// Lets `fault` happen at the `nth` step of its kind; the first one is 1.
-    pub fn fail_at_nth(&self, kind: IoStep, nth: usize, fault: Fault) {
+    /// Injects `fault` at the `nth` step of its kind; the first one is 1.
+    pub fn fail_at_nth(&self, kind: IoStep, nth: usize, fault: DiskFault) {
         self.0.lock().plan_by_kind.insert((kind, nth), fault);
     }
 
-    /// How many steps were taken.
+    /// Returns the number of steps taken.
     pub fn steps(&self) -> u64 {
         self.0.lock().trace.len() as u64
     }
 
-    /// The steps taken, each with its file.
+    /// Returns the steps taken, each with its file.
     pub fn trace(&self) -> Vec<(IoStep, String)> {
         self.0.lock().trace.clone()
     }
 
-    /// The disk after a power loss: what was synced is there, of the rest an arbitrary part, by
-    /// sectors, that depends on `seed`.
+    /// Returns the disk after a power loss: synced bytes survive, and of the rest a random subset of
+    /// sectors that depends on `seed`.
     pub fn crash(&self, seed: u64) -> Self {
         let mut machine = self.0.lock().clone();
-        let mut random = Random(seed);
+        let mut random = SplitMix(seed);
         for file in &mut machine.files {
             file.lose_power(&mut random);
         }
         Self::restarted(machine)
     }
 
-    /// The disk after the process was killed and the machine went on: everything written reads back,
-    /// synced or not.
+    /// Returns the disk after the process was killed but the machine kept running: everything written
+    /// survives, synced or not.
     pub fn kill(&self) -> Self {
         Self::restarted(self.0.lock().clone())
     }
 
-    fn restarted(machine: Machine) -> Self {
-        let Machine { names, files, .. } = machine;
-        Self(Arc::new(Mutex::new(Machine { names, files, ..Machine::default() })))
+    fn restarted(machine: SimulatedMachine) -> Self {
+        let SimulatedMachine { names, files, .. } = machine;
+        Self(Arc::new(Mutex::new(SimulatedMachine { names, files, ..SimulatedMachine::default() })))
     }
 
-    /// The names of all files, rising, also while the machine is off.
+    /// Returns the names of all files, sorted, even while the machine is off.
     pub fn names(&self) -> Vec<String> {
         self.0.lock().names.keys().cloned().collect()
     }
 
-    /// What a read of the whole file would give, also while the machine is off.
+    /// Returns the contents of a file, even while the machine is off.
     pub fn contents(&self, name: &str) -> Option<Vec<u8>> {
         let machine = self.0.lock();
         let file = machine.files.get(*machine.names.get(name)?)?;
         Some(file.current.clone())
     }
 
-    /// Turns one bit of a file over, on the disk and in memory. Tells whether it is there.
+    /// Flips one bit of a file, on disk and in memory. Returns whether the bit exists.
     pub fn flip_bit(&self, name: &str, offset: usize, bit: u8) -> bool {
         let mut machine = self.0.lock();
         let Some(number) = machine.names.get(name).copied() else { return false };
         let Some(file) = machine.files.get_mut(number) else { return false };
-        let Contents { durable, current, .. } = file;
+        let FileContents { durable, current, .. } = file;
         let mut found = false;
         for byte in [durable, current].into_iter().filter_map(|bytes| bytes.get_mut(offset)) {
             *byte ^= 1 << (bit % 8);
@@ -195,8 +185,8 @@ impl SimulatedDisk {
         found
     }
 
-    /// Takes a file away, as somebody else would.
-    pub fn lose(&self, name: &str) -> bool {
+    /// Removes a file without a step, as another process would.
+    pub fn remove_externally(&self, name: &str) -> bool {
         self.0.lock().names.remove(name).is_some()
     }
 
@@ -205,48 +195,48 @@ impl SimulatedDisk {
     }
 }
 
-impl Machine {
-    /// Counts a step and tells how much of it happens.
-    fn begin(&mut self, step: IoStep, name: &str) -> io::Result<Extent> {
+impl SimulatedMachine {
+    /// Counts a step and returns which part of it happens.
+    fn begin(&mut self, step: IoStep, name: &str) -> io::Result<StepExtent> {
         if self.is_off {
             return Err(off());
         }
         self.trace.push((step, name.to_owned()));
         let takes_space = matches!(step, IoStep::Create | IoStep::Write);
         match self.planned() {
-            Some(Fault::CrashAfter) => return Ok(Extent::WholeThenOff),
-            Some(Fault::CrashWithin { permille }) if takes_space => {
-                return Ok(Extent::PartThenOff(permille));
+            Some(DiskFault::CrashAfter) => return Ok(StepExtent::WholeThenOff),
+            Some(DiskFault::CrashWithin { permille }) if takes_space => {
+                return Ok(StepExtent::PartThenOff(permille));
             }
-            Some(Fault::CrashBefore | Fault::CrashWithin { .. }) => {
+            Some(DiskFault::CrashBefore | DiskFault::CrashWithin { .. }) => {
                 self.is_off = true;
                 return Err(off());
             }
-            Some(Fault::Fails | Fault::SyncForgets) => return Err(failed()),
-            Some(Fault::DiskFull) => self.is_full = true,
+            Some(DiskFault::Fails | DiskFault::SyncForgets) => return Err(failed()),
+            Some(DiskFault::DiskFull) => self.is_full = true,
             None => {}
         }
         match step {
-            _ if takes_space && self.is_full => Ok(Extent::PartThenFull(FULL_PERMILLE)),
+            _ if takes_space && self.is_full => Ok(StepExtent::PartThenFull(FULL_PERMILLE)),
             IoStep::TreeCommit if self.is_full => Err(full()),
-            _ => Ok(Extent::Whole),
+            _ => Ok(StepExtent::Whole),
         }
     }
 
-    /// What is to happen at the step just counted.
-    fn planned(&self) -> Option<Fault> {
+    /// Returns the fault planned for the step just counted.
+    fn planned(&self) -> Option<DiskFault> {
         let (kind, _) = self.trace.last()?;
         let nth = self.trace.iter().filter(|(step, _)| step == kind).count();
         let by_number = self.plan.get(&(self.trace.len() as u64));
         by_number.or_else(|| self.plan_by_kind.get(&(*kind, nth))).copied()
     }
 
-    /// Ends a step that happened as far as `extent` says.
-    fn end(&mut self, extent: Extent) -> io::Result<()> {
+    /// Ends a step of which `extent` happened.
+    fn end(&mut self, extent: StepExtent) -> io::Result<()> {
         match extent {
-            Extent::Whole => Ok(()),
-            Extent::PartThenFull(_) => Err(full()),
-            Extent::WholeThenOff | Extent::PartThenOff(_) => {
+            StepExtent::Whole => Ok(()),
+            StepExtent::PartThenFull(_) => Err(full()),
+            StepExtent::WholeThenOff | StepExtent::PartThenOff(_) => {
                 self.is_off = true;
                 Err(off())
             }
@@ -258,7 +248,7 @@ impl Machine {
     }
 }
 
-impl Contents {
+impl FileContents {
     fn write(&mut self, offset: u64, bytes: &[u8]) {
         overlay(&mut self.current, offset, bytes);
         self.unsynced.push((offset, bytes.to_vec()));
@@ -268,7 +258,7 @@ impl Contents {
         for (offset, bytes) in self.unsynced.drain(..) {
             overlay(&mut self.durable, offset, &bytes);
         }
-        // A cut or a growth without bytes is durable at once, so only the bytes can differ.
+        // Truncation and growth are durable at once, so only the bytes can differ.
     }
 
     fn truncate(&mut self, len: u64) {
@@ -280,8 +270,8 @@ impl Contents {
         }
     }
 
-    /// Puts some of what was not synced on the disk, and forgets the rest.
-    fn lose_power(&mut self, random: &mut Random) {
+    /// Makes a random part of the unsynced writes durable, and drops the rest.
+    fn lose_power(&mut self, random: &mut SplitMix) {
         let mut pieces: Vec<(u64, Vec<u8>)> = Vec::new();
         match random.below(4) {
             0 => {}
@@ -317,7 +307,7 @@ fn overlay(file: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     }
 }
 
-/// A write as the disk does it: sector by sector.
+/// Splits a write into sectors.
 fn split(offset: u64, bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
     let mut pieces = Vec::new();
     let (mut at, mut rest) = (offset, bytes);
@@ -340,10 +330,10 @@ impl Disk for SimulatedDisk {
         let mut machine = self.0.lock();
         let extent = machine.begin(IoStep::Create, name)?;
         let fresh = machine.files.len();
-        // A name that is taken keeps its file, emptied: whoever else has it open has it still.
+        // An existing file is truncated, not replaced: other handles to it stay valid.
         let number = *machine.names.entry(name.to_owned()).or_insert(fresh);
         if number == fresh {
-            machine.files.push(Contents::default());
+            machine.files.push(FileContents::default());
         }
         if let Some(file) = machine.files.get_mut(number) {
             file.truncate(0);
@@ -377,8 +367,8 @@ impl Disk for SimulatedDisk {
     fn before_tree_commit(&self) -> io::Result<()> {
         let mut machine = self.0.lock();
         match machine.begin(IoStep::TreeCommit, "the tree")? {
-            // The commit itself still happens; nobody hears of it.
-            Extent::WholeThenOff => {
+            // The commit itself still happens, but is not acknowledged.
+            StepExtent::WholeThenOff => {
                 machine.is_off = true;
                 Ok(())
             }
@@ -395,15 +385,19 @@ struct SimulatedFile {
 }
 
 impl SimulatedFile {
-    /// Takes one step on the file.
-    fn step(&self, step: IoStep, act: impl FnOnce(&mut Contents, Extent)) -> io::Result<()> {
+    /// Performs one step on the file.
+    fn step(
+        &self,
+        step: IoStep,
+        act: impl FnOnce(&mut FileContents, StepExtent),
+    ) -> io::Result<()> {
         let mut machine = self.disk.0.lock();
         let extent = match machine.begin(step, &self.name) {
             Ok(extent) => extent,
             Err(error) => {
                 if step == IoStep::Sync
                     && !machine.is_off
-                    && machine.planned() == Some(Fault::SyncForgets)
+                    && machine.planned() == Some(DiskFault::SyncForgets)
                     && let Some(file) = machine.files.get_mut(self.number)
                 {
                     file.unsynced.clear();
@@ -450,10 +444,10 @@ impl DiskFile for SimulatedFile {
     }
 }
 
-/// A small generator of numbers (splitmix64), the same for the same seed for ever.
-struct Random(u64);
+/// A random number generator (splitmix64) whose output depends on the seed alone.
+struct SplitMix(u64);
 
-impl Random {
+impl SplitMix {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -486,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn a_power_loss_keeps_what_was_synced_and_any_sectors_of_the_rest() {
+    fn a_power_loss_keeps_synced_bytes_and_any_subset_of_other_sectors() {
         let disk = SimulatedDisk::new();
         let file = disk.create("a", 4096).unwrap();
         file.write_at(&[1; 2048], 0).unwrap();
@@ -505,11 +499,11 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_that_forgets_reads_back_and_is_lost_with_the_power() {
+    fn bytes_dropped_by_a_failed_sync_read_back_until_a_power_loss() {
         let disk = SimulatedDisk::new();
         let file = disk.create("a", 4).unwrap();
         file.write_at(b"data", 0).unwrap();
-        disk.fail_at(3, Fault::SyncForgets);
+        disk.fail_at(3, DiskFault::SyncForgets);
         assert!(file.sync().is_err());
         file.sync().unwrap();
         assert_eq!(read(&file), b"data");
@@ -526,18 +520,18 @@ mod tests {
     fn after_a_crash_everything_fails() {
         let disk = SimulatedDisk::new();
         let file = disk.create("a", 0).unwrap();
-        disk.fail_at(2, Fault::CrashWithin { permille: 500 });
+        disk.fail_at(2, DiskFault::CrashWithin { permille: 500 });
         assert!(file.write_at(b"abcd", 0).is_err());
         assert!(disk.list().is_err() && file.sync().is_err() && disk.create("b", 0).is_err());
         assert_eq!(disk.kill().contents("a").unwrap(), b"ab");
-        assert_eq!(disk.steps(), 2, "what a dead machine refuses is no step");
+        assert_eq!(disk.steps(), 2, "a stopped machine counts no steps");
     }
 
     #[test]
-    fn a_full_disk_takes_no_more_and_syncs_what_it_has() {
+    fn a_full_disk_rejects_writes_and_still_syncs() {
         let disk = SimulatedDisk::new();
         let file = disk.create("a", 0).unwrap();
-        disk.fail_at(2, Fault::DiskFull);
+        disk.fail_at(2, DiskFault::DiskFull);
         let error = file.write_at(b"abcd", 0).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         file.sync().unwrap();

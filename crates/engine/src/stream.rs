@@ -3,43 +3,47 @@
 use std::time::Duration;
 
 use roundtable_table::{
-    Change, Error, Item, Result, Sequence, Shard, StreamPage, StreamRead, StreamStart, limits,
+    Change, Error, Item, Result, Sequence, ShardInfo, StreamPage, StreamRead, StreamStart, limits,
 };
 
-use crate::catalog::Entry;
+use crate::catalog::TableEntry;
 use crate::record::Record;
-use crate::shared::Shared;
+use crate::shared::SharedState;
 
-/// The log is one shard that never ends.
+/// The only shard, which never ends.
 const SHARD: &str = "log";
-/// How many records one read passes over that belong to other tables.
+/// Most records that one read scans, including those of other tables.
 const RECORDS_MAX: usize = 10_000;
 const FAR_FUTURE: Duration = Duration::from_hours(365 * 24);
 
-pub(crate) fn shards() -> Vec<Shard> {
-    vec![Shard { id: SHARD.to_owned(), parent: None }]
+pub(crate) fn shards() -> Vec<ShardInfo> {
+    vec![ShardInfo { id: SHARD.to_owned(), parent: None }]
 }
 
-/// Reads changes, waiting for the first if there is none yet.
-pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Result<StreamPage> {
+/// Reads changes, waiting for the first one if there is none yet.
+pub(crate) async fn read(
+    shared: &SharedState,
+    entry: &TableEntry,
+    read: StreamRead,
+) -> Result<StreamPage> {
     if read.shard != SHARD {
         let detail = format!("the embedded stream has one shard, {SHARD:?}, not {:?}", read.shard);
-        return Err(roundtable_table::Invalid::Refused { detail }.into());
+        return Err(roundtable_table::Invalid::Rejected { detail }.into());
     }
     let mut published = shared.published.subscribe();
     let mut after = match &read.start {
         StreamStart::Oldest => shared.log.oldest().saturating_sub(1),
         StreamStart::Latest => shared.view.visible(),
-        StreamStart::After(sequence) => checked(shared, entry, sequence)?,
+        StreamStart::After(sequence) => check_start(shared, entry, sequence)?,
     };
-    // A wait beyond what the clock can tell is as good as a year.
+    // A deadline that overflows is replaced by one in a year.
     let now = tokio::time::Instant::now();
     let deadline = now.checked_add(read.wait).unwrap_or_else(|| now + FAR_FUTURE);
     loop {
-        // Marked as seen before the log is looked at: what comes later wakes the wait below.
+        // Marked as seen before the log is read: later changes wake the wait below.
         let visible = *published.borrow_and_update();
         let Some(page) = page(shared, entry, after, visible, &read)? else {
-            // Trimmed between the look at the log's beginning and the read.
+            // Trimmed between the check of the log's beginning and the read.
             match &read.start {
                 StreamStart::After(sequence) => return Err(trimmed(entry, sequence)),
                 StreamStart::Oldest | StreamStart::Latest => {
@@ -53,7 +57,7 @@ pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Re
             return Ok(page);
         }
         if reached < visible {
-            // Much of other tables lies in between: let others run, and give up in time.
+            // Many records of other tables: yield to other tasks, and stop at the deadline.
             if tokio::time::Instant::now() >= deadline {
                 return Ok(page);
             }
@@ -68,20 +72,20 @@ pub(crate) async fn read(shared: &Shared, entry: &Entry, read: StreamRead) -> Re
     }
 }
 
-fn checked(shared: &Shared, entry: &Entry, sequence: &Sequence) -> Result<u64> {
+fn check_start(shared: &SharedState, entry: &TableEntry, sequence: &Sequence) -> Result<u64> {
     let after = sequence.to_u64().ok_or_else(|| trimmed(entry, sequence))?;
     let held = shared.log.oldest().saturating_sub(1)..=shared.view.visible();
     if held.contains(&after) { Ok(after) } else { Err(trimmed(entry, sequence)) }
 }
 
-fn trimmed(entry: &Entry, after: &Sequence) -> Error {
+fn trimmed(entry: &TableEntry, after: &Sequence) -> Error {
     Error::StreamTrimmed { table: entry.definition.name.clone(), after: after.to_string() }
 }
 
-/// The changes after `after`; `None` when the log no longer begins there.
+/// Returns the changes after `after`; `None` if they are no longer in the log.
 fn page(
-    shared: &Shared,
-    entry: &Entry,
+    shared: &SharedState,
+    entry: &TableEntry,
     after: u64,
     visible: u64,
     read: &StreamRead,
@@ -89,20 +93,20 @@ fn page(
     let mut changes = Vec::new();
     let (mut evaluated, mut bytes) = (0, 0);
     let mut reached = after;
-    let mut passed = 0;
+    let mut scanned = 0;
     let mut has_gap = after < visible;
     if after < visible {
         let mut take = |record: &Record| {
             if record.first > visible {
                 return false;
             }
-            if passed == 0 {
+            if scanned == 0 {
                 has_gap = record.first > after + 1;
             }
             if has_gap {
                 return false;
             }
-            passed += 1;
+            scanned += 1;
             let at_ms = record.at_ms;
             for (sequence, change) in (record.first..).zip(&record.changes) {
                 if sequence <= after || evaluated == read.limit || bytes >= limits::PAGE_BYTES_MAX {
@@ -115,7 +119,7 @@ fn page(
                 let (old, new) = (change.old.as_ref(), change.new.as_ref());
                 bytes += old.map_or(0, Item::size) + new.map_or(0, Item::size);
                 evaluated += 1;
-                if !read.wants(old, new) {
+                if !read.matches(old, new) {
                     continue;
                 }
                 if let Some(key) = Change::key_of(&entry.definition, old, new) {
@@ -131,10 +135,10 @@ fn page(
             }
             let is_full = evaluated == read.limit || bytes >= limits::PAGE_BYTES_MAX;
             if !is_full {
-                // Also past records without changes, which take a sequence of their own.
+                // Records without changes take a sequence, too.
                 reached = reached.max(record.first);
             }
-            !is_full && passed < RECORDS_MAX
+            !is_full && scanned < RECORDS_MAX
         };
         match shared.recent.after(after, entry.number, read.limit) {
             Some(records) => {

@@ -1,7 +1,7 @@
 //! The checkpointed tree: LMDB, with a checksum on every value.
 //!
-//! Three databases: `items` (items by key), `entries` (index entries), `meta` (how far the log is
-//! applied; the engine's own rows). Values carry a checksum over key and value.
+//! Three databases: `items` (items by key), `entries` (index entries), `meta` (the applied position of
+//! the log, and engine rows). The checksum covers key and value.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -15,30 +15,29 @@ use roundtable_table::{Error, Order, Result};
 
 use crate::keys::{self, KeyRange};
 use crate::log::LogPosition;
-use crate::memtable::Stored;
+use crate::memtable::StoredValue;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The tree's file, inside a data directory.
 pub(crate) const FILE: &str = "tree.mdb";
 const APPLIED: &[u8] = b"applied";
 const APPLYING: &[u8] = b"applying";
 const FORMAT: &[u8] = b"format";
 const FORMAT_VERSION: &[u8] = b"1";
 const CHECKSUM_BYTES: usize = 4;
-/// Each thread that reads takes a slot for its life.
+/// Each reading thread takes a slot for its lifetime.
 const READERS_MAX: u32 = 4096;
-/// Address space, not memory or disk; halved until the system grants it.
+/// Address space, not memory or disk; halved until the operating system grants it.
 const MAP_BYTES: usize = 1 << 42;
 const MAP_BYTES_MIN: usize = 1 << 30;
 
-type Table = Database<'static, Raw, Raw>;
+type TreeDatabase = Database<'static, Raw, Raw>;
 
 #[derive(Debug)]
 pub(crate) struct Tree {
     env: Env,
-    items: Table,
-    entries: Table,
-    meta: Table,
+    items: TreeDatabase,
+    entries: TreeDatabase,
+    meta: TreeDatabase,
 }
 
 pub(crate) type ReadTxn<'a> = RoTxn<'a, WithTls>;
@@ -56,10 +55,13 @@ fn open_env(path: &Path, sync: bool) -> Result<Env> {
         let mut options = EnvOpenOptions::new();
         options.map_size(map_bytes).max_dbs(3).max_readers(READERS_MAX);
         let mut flags = EnvFlags::NO_SUB_DIR | EnvFlags::NO_READ_AHEAD;
-        // A commit syncs its pages, then writes the root; that the root itself may be one commit
-        // behind after a power loss is fine, because the log starts where the root says.
+        // A commit syncs its pages, then writes the root. After a power loss the root may be one
+        // commit behind, which is fine: replay starts where the root says.
         flags |= if sync { EnvFlags::NO_META_SYNC } else { EnvFlags::NO_SYNC };
-        #[expect(unsafe_code, reason = "LMDB maps the file: nobody else may write it meanwhile")]
+        #[expect(
+            unsafe_code,
+            reason = "LMDB maps the file: no other process may write it meanwhile"
+        )]
         // SAFETY: the directory's lock file keeps other processes out, the engine opens the tree
         // once, and the flags above do not turn locking off.
         let opened = unsafe {
@@ -78,14 +80,14 @@ fn open_env(path: &Path, sync: bool) -> Result<Env> {
     }
 }
 
-/// Refuses a tree written by another version; marks a new one.
-fn check_format(env: &Env, meta: Table) -> Result<()> {
+/// Fails if the tree has another format version; marks a new tree.
+fn check_format(env: &Env, meta: TreeDatabase) -> Result<()> {
     let mut txn = env.write_txn().map_err(fault("open"))?;
     match meta.get(&txn, FORMAT).map_err(fault("read"))? {
         Some(FORMAT_VERSION) => return Ok(()),
         Some(other) => {
             return Err(Error::Damaged {
-                place: FILE.to_owned(),
+                location: FILE.to_owned(),
                 detail: format!(
                     "its format is {:?}, this program reads {:?}",
                     String::from_utf8_lossy(other),
@@ -99,11 +101,11 @@ fn check_format(env: &Env, meta: Table) -> Result<()> {
 }
 
 impl Tree {
-    /// Opens the tree in `directory`, making it if needed.
+    /// Opens the tree in `directory`, creating it if needed.
     pub(crate) fn open(directory: &Path, sync: bool) -> Result<Self> {
         let env = open_env(&directory.join(FILE), sync)?;
         if env.max_key_size() < keys::TREE_KEY_BYTES_MAX {
-            let detail = format!("keys are limited to {} bytes", env.max_key_size());
+            let detail = format!("LMDB limits keys to {} bytes", env.max_key_size());
             return Err(Error::Unexpected { detail });
         }
         let txn = env.write_txn().map_err(fault("open"))?;
@@ -117,12 +119,12 @@ impl Tree {
         Ok(Self { env, items, entries, meta })
     }
 
-    /// A view of the tree as it is now. One at a time per thread.
+    /// Begins a read transaction. A thread may have only one at a time.
     pub(crate) fn read(&self) -> Result<ReadTxn<'_>> {
         self.env.read_txn().map_err(fault("read"))
     }
 
-    fn database(&self, key: &[u8]) -> &Table {
+    fn database(&self, key: &[u8]) -> &TreeDatabase {
         match (keys::table_of(key), keys::space_of(key)) {
             (0, _) => &self.meta,
             (_, keys::ITEMS) => &self.items,
@@ -130,21 +132,20 @@ impl Tree {
         }
     }
 
-    /// What `key` holds.
-    pub(crate) fn get(&self, txn: &ReadTxn<'_>, key: &[u8]) -> Result<Stored> {
+    pub(crate) fn get(&self, txn: &ReadTxn<'_>, key: &[u8]) -> Result<StoredValue> {
         let found = self.database(key).get(txn, key).map_err(fault("read"))?;
         found.map(|stored| verify(key, stored).map(Bytes::copy_from_slice)).transpose()
     }
 
-    /// Walks `range` from its near end.
+    /// Iterates over `range` in `order`.
     pub(crate) fn walk<'t>(
         &self,
         txn: &'t ReadTxn<'_>,
         range: &KeyRange,
         order: Order,
-    ) -> Result<Walk<'t>> {
+    ) -> Result<TreeIterator<'t>> {
         if range.low >= range.high {
-            return Ok(Walk::Nothing);
+            return Ok(TreeIterator::Empty);
         }
         let database = self.database(&range.low);
         let bounds = (
@@ -152,20 +153,20 @@ impl Tree {
             std::ops::Bound::Excluded(range.high.as_slice()),
         );
         match order {
-            Order::Ascending => database.range(txn, &bounds).map(Walk::Up),
-            Order::Descending => database.rev_range(txn, &bounds).map(Walk::Down),
+            Order::Ascending => database.range(txn, &bounds).map(TreeIterator::Forward),
+            Order::Descending => database.rev_range(txn, &bounds).map(TreeIterator::Reverse),
         }
         .map_err(fault("read"))
     }
 
-    /// How far the log is applied.
+    /// Returns the position up to which the log is applied.
     pub(crate) fn applied(&self) -> Result<Option<LogPosition>> {
         self.position(APPLIED)
     }
 
-    /// The last sequence of which anything may be in the tree: a run that is only partly there
-    /// counts.
-    pub(crate) fn reaches(&self) -> Result<u64> {
+    /// Returns the last sequence of which anything may be in the tree, counting a run that is only
+    /// partly applied.
+    pub(crate) fn last_sequence(&self) -> Result<u64> {
         let reached = [self.applied()?, self.position(APPLYING)?];
         Ok(reached.into_iter().flatten().map(|position| position.sequence).max().unwrap_or(0))
     }
@@ -180,11 +181,11 @@ impl Tree {
         position.transpose()
     }
 
-    /// Applies `writes` of the run that ends at `through` in one durable transaction; with the last
-    /// of them, the log counts as applied so far.
+    /// Applies `writes` of the run that ends at `through` in one durable transaction. The last
+    /// transaction of a run marks the log as applied up to `through`.
     pub(crate) fn apply(
         &self,
-        writes: &[(Bytes, Stored)],
+        writes: &[(Bytes, StoredValue)],
         through: LogPosition,
         is_last: bool,
         before_commit: impl FnOnce() -> std::io::Result<()>,
@@ -212,7 +213,7 @@ impl Tree {
         let Some(value) = value else {
             return database.delete(txn, key).map(|_| ()).map_err(fault("write"));
         };
-        // In memory an entry shares its item's key; here it only says where in itself that is.
+        // In memory an entry shares its item's key; here it stores the offset of that key in its own.
         let is_entry = keys::table_of(key) != 0 && keys::space_of(key) != keys::ITEMS;
         let value =
             if is_entry { Cow::Owned(keys::entry_value(key, value)) } else { Cow::Borrowed(value) };
@@ -220,7 +221,7 @@ impl Tree {
         database.put(txn, key, buffer).map_err(fault("write"))
     }
 
-    /// Puts everything committed on stable storage, the root included.
+    /// Puts everything committed on stable storage, including the root.
     pub(crate) fn sync(&self) -> Result<()> {
         self.env.force_sync().map_err(fault("sync"))
     }
@@ -232,27 +233,26 @@ impl Tree {
         file.sync_all().map_err(|error| fault("copy")(heed::Error::Io(error)))
     }
 
-    /// The size of the file on disk.
     pub(crate) fn disk_bytes(&self) -> u64 {
         self.env.real_disk_size().unwrap_or(0)
     }
 }
 
-/// Puts the checksum and the value into `buffer`.
+/// Replaces `buffer` with the checksum and the value.
 fn seal(buffer: &mut Vec<u8>, key: &[u8], value: &[u8]) {
     buffer.clear();
     buffer.extend_from_slice(&checksum(key, value).to_le_bytes());
     buffer.extend_from_slice(value);
 }
 
-/// Over both, so that a value cannot stand under another's key. Not the log's checksum: this one is
-/// computed for each item of each page, and is quicker on so few bytes.
-#[expect(clippy::cast_possible_truncation, reason = "half of it is enough, and fits")]
+/// Covers the key too, so that a value under the wrong key is detected. Not the log's checksum: this one
+/// is computed for each item of each page, and is faster on so few bytes.
+#[expect(clippy::cast_possible_truncation, reason = "half of the hash is enough")]
 fn checksum(key: &[u8], value: &[u8]) -> u32 {
     (xxh3_64(value) ^ xxh3_64(key).rotate_left(32)) as u32
 }
 
-/// The value without its checksum, once that is seen to hold.
+/// Verifies the checksum and returns the value without it.
 pub(crate) fn verify<'a>(key: &[u8], stored: &'a [u8]) -> Result<&'a [u8]> {
     match stored.split_first_chunk::<CHECKSUM_BYTES>() {
         Some((sum, value)) if u32::from_le_bytes(*sum) == checksum(key, value) => Ok(value),
@@ -262,25 +262,24 @@ pub(crate) fn verify<'a>(key: &[u8], stored: &'a [u8]) -> Result<&'a [u8]> {
 
 fn damaged(key: &[u8]) -> Error {
     Error::Damaged {
-        place: format!("the tree at key {:?}", Bytes::copy_from_slice(key)),
+        location: format!("the tree at key {:?}", Bytes::copy_from_slice(key)),
         detail: String::from("the value does not match its checksum; restore from a backup"),
     }
 }
 
-/// A walk through a range of the tree.
-pub(crate) enum Walk<'t> {
-    Nothing,
-    Up(heed::RoRange<'t, Raw, Raw>),
-    Down(heed::RoRevRange<'t, Raw, Raw>),
+pub(crate) enum TreeIterator<'t> {
+    Empty,
+    Forward(heed::RoRange<'t, Raw, Raw>),
+    Reverse(heed::RoRevRange<'t, Raw, Raw>),
 }
 
-impl<'t> Walk<'t> {
-    /// The next key and its stored value, checksum not yet verified.
+impl<'t> TreeIterator<'t> {
+    /// Returns the next key and its stored value, without verifying the checksum.
     pub(crate) fn step(&mut self) -> Result<Option<(&'t [u8], &'t [u8])>> {
         match self {
-            Self::Nothing => None,
-            Self::Up(range) => range.next(),
-            Self::Down(range) => range.next(),
+            Self::Empty => None,
+            Self::Forward(range) => range.next(),
+            Self::Reverse(range) => range.next(),
         }
         .transpose()
         .map_err(fault("read"))

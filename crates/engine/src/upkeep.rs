@@ -1,5 +1,5 @@
 //! The upkeep thread: prepares the log's next file, archives complete ones, trims old ones, sweeps
-//! expired items and forgotten tokens, and settles what was written once it is quiet.
+//! expired items and tokens, and freezes the active run when no writes come.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -11,80 +11,84 @@ use bytes::Bytes;
 use roundtable_table::{Error, Order, Result};
 use tokio::sync::oneshot;
 
-use crate::catalog::{self, Entry};
-use crate::disk::{Directory, Disk};
-use crate::group::{Request, read_token};
+use crate::catalog::{self, TableEntry};
+use crate::disk::{DirectoryDisk, Disk};
+use crate::group::{WriterRequest, read_token};
 use crate::keys::{self, KeyRange};
-use crate::record::Row;
-use crate::segment::{Segment, io_error};
-use crate::shared::Shared;
+use crate::record::EngineRow;
+use crate::segment::{LogSegment, io_error};
+use crate::shared::SharedState;
 
-/// How many items one request to the writer removes.
+/// Items removed by one request to the writer.
 const SWEEP_BATCH: usize = 500;
-/// How many batches one pass does, so that a large job does not keep the others waiting.
+/// Batches per pass, so that a large job does not delay the others.
 const BATCHES_PER_PASS: usize = 200;
-/// How many tokens one pass looks at.
+/// Tokens read by one pass.
 const TOKENS_PER_PASS: usize = 20_000;
 const COPY_CHUNK_BYTES: usize = 1 << 20;
-/// How long nothing must be written before the active run goes to the tree.
-const QUIET: Duration = Duration::from_secs(5);
+/// Time without writes after which the active run is frozen.
+const QUIET_BEFORE_FREEZE: Duration = Duration::from_secs(5);
 
 /// Runs until the engine closes. Holds the engine's request channel only while it sweeps, so that
-/// the writer can end.
-pub(crate) fn run(shared: &Shared, requests: &Weak<Sender<Request>>) {
+/// the writer thread can end.
+pub(crate) fn run(shared: &SharedState, requests: &Weak<Sender<WriterRequest>>) {
     let mut archived = 0;
-    let mut quiet = Quiet { sequence: shared.view.visible(), since: Instant::now() };
+    let mut quiet = QuietPeriod { sequence: shared.view.visible(), since: Instant::now() };
     while !shared.is_closing() {
         let mut failed = false;
         if shared.stopped().is_none() {
-            // One must not wait for the other: items expire also while the archive is out of reach.
-            let kept = keep_up(shared, &mut archived);
-            let tidies = shared.options.tidies;
+            // Independent of each other: items are swept even while the archive is unreachable.
+            let maintained = maintain_log(shared, &mut archived);
+            let tidies = shared.options.cleans_up;
             let swept = if tidies { sweep(shared, requests, BATCHES_PER_PASS) } else { Ok(0) };
             let swept = swept.map(|_| ());
-            let settled = quiet.settle(shared, requests);
-            for error in [kept, swept, settled].into_iter().filter_map(Result::err) {
-                tracing::warn!(%error, "upkeep failed and will be tried again");
+            let frozen = quiet.freeze_when_quiet(shared, requests);
+            for error in [maintained, swept, frozen].into_iter().filter_map(Result::err) {
+                tracing::warn!(%error, "upkeep failed; it will be retried");
                 failed = true;
             }
         }
-        let nothing_to_do = || failed || !shared.log.wants_spare();
+        let nothing_to_do = || failed || !shared.log.needs_spare();
         let idle = || !shared.is_closing() && nothing_to_do();
         shared.upkeep.wait_while(idle, shared.options.upkeep_interval);
     }
 }
 
-/// Since when nothing was written.
-struct Quiet {
+/// Tracks how long nothing has been written.
+struct QuietPeriod {
     sequence: u64,
     since: Instant,
 }
 
-impl Quiet {
-    /// Hands what was written to the checkpointer once nothing more comes, so that reads have less
-    /// to look through and a restart nothing to replay.
-    fn settle(&mut self, shared: &Shared, requests: &Weak<Sender<Request>>) -> Result<()> {
+impl QuietPeriod {
+    /// Freezes the active run once writes have stopped, so that reads search fewer runs and a restart
+    /// has nothing to replay.
+    fn freeze_when_quiet(
+        &mut self,
+        shared: &SharedState,
+        requests: &Weak<Sender<WriterRequest>>,
+    ) -> Result<()> {
         let sequence = shared.view.visible();
         if sequence != self.sequence {
             *self = Self { sequence, since: Instant::now() };
-        } else if self.since.elapsed() >= QUIET && shared.view.memory().0 > 0 {
-            ask(requests, Request::Freeze)?;
+        } else if self.since.elapsed() >= QUIET_BEFORE_FREEZE && shared.view.memory().0 > 0 {
+            send_request(requests, WriterRequest::Freeze)?;
         }
         Ok(())
     }
 }
 
-fn keep_up(shared: &Shared, archived: &mut u64) -> Result<()> {
-    // What frees space comes before what takes it, and neither waits for the other's success.
-    let tidies = shared.options.tidies;
+fn maintain_log(shared: &SharedState, archived: &mut u64) -> Result<()> {
+    // Freeing space comes before taking it, and a failure of one does not stop the other.
+    let tidies = shared.options.cleans_up;
     let trimmed = if tidies { archive_and_trim(shared, archived) } else { Ok(()) };
-    if shared.log.wants_spare() {
+    if shared.log.needs_spare() {
         shared.log.prepare_spare().map_err(|e| io_error("prepare", "the next log segment", &e))?;
     }
     trimmed
 }
 
-fn archive_and_trim(shared: &Shared, archived: &mut u64) -> Result<()> {
+fn archive_and_trim(shared: &SharedState, archived: &mut u64) -> Result<()> {
     let mut through = shared.trimmable();
     if let Some(path) = &shared.options.archive {
         archive(shared, path, archived)?;
@@ -96,23 +100,23 @@ fn archive_and_trim(shared: &Shared, archived: &mut u64) -> Result<()> {
     Ok(())
 }
 
-/// Copies complete segments that the archive does not have yet.
-fn archive(shared: &Shared, path: &Path, archived: &mut u64) -> Result<()> {
-    let directory = Directory::open(path).map_err(|e| io_error("open", "the archive", &e))?;
+fn archive(shared: &SharedState, path: &Path, archived: &mut u64) -> Result<()> {
+    let directory = DirectoryDisk::open(path).map_err(|e| io_error("open", "the archive", &e))?;
     let (_pin, segments) = shared.log.pin();
     let complete = segments.len().saturating_sub(1);
     let from = *archived;
     for segment in segments.iter().take(complete).filter(|segment| segment.first > from) {
-        refuse_other_history(segment, &directory)?;
+        check_same_history(segment, &directory)?;
         copy_segment(segment, segment.end(), &directory)?;
         *archived = segment.last();
     }
     Ok(())
 }
 
-/// A restored store goes on under sequences that its origin may have archived already: mixed in one
-/// directory, the two could restore to something that never was.
-fn refuse_other_history(segment: &Segment, archive: &Directory) -> Result<()> {
+/// Fails if the archive has this segment with other content. A restored store continues under sequences
+/// that its origin may have archived already; mixed in one directory, the two could restore to a state
+/// that never existed.
+fn check_same_history(segment: &LogSegment, archive: &DirectoryDisk) -> Result<()> {
     let name = segment.name();
     let fault = |e: std::io::Error| io_error("compare", &name, &e);
     let copy = match archive.open(&name) {
@@ -120,8 +124,8 @@ fn refuse_other_history(segment: &Segment, archive: &Directory) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(fault(error)),
     };
-    // Records carry times and checksums, so two histories differ in their last bytes; where one
-    // file has zeros behind them, the other's end counts.
+    // Records have times and checksums, so two histories differ in their last bytes. If one file
+    // has trailing zeros, the other's end counts.
     let (mut ours, mut theirs) = ([0; 4096], [0; 4096]);
     let end = copy.len().map_err(fault)?.min(segment.end());
     let at = end.saturating_sub(ours.len() as u64);
@@ -132,13 +136,15 @@ fn refuse_other_history(segment: &Segment, archive: &Directory) -> Result<()> {
         return Ok(());
     }
     Err(Error::Damaged {
-        place: format!("the archive's {name}"),
-        detail: String::from("it holds another history; give this store an archive of its own"),
+        location: format!("the archive's {name}"),
+        detail: String::from(
+            "it belongs to another store; give this store its own archive directory",
+        ),
     })
 }
 
-/// Copies a segment up to `end`, whole or not at all.
-pub(crate) fn copy_segment(segment: &Segment, end: u64, to: &dyn Disk) -> Result<()> {
+/// Copies a segment up to `end`, atomically.
+pub(crate) fn copy_segment(segment: &LogSegment, end: u64, to: &dyn Disk) -> Result<()> {
     let name = segment.name();
     let fault = |action: &'static str| {
         let name = name.clone();
@@ -166,14 +172,14 @@ pub(crate) fn copy_segment(segment: &Segment, end: u64, to: &dyn Disk) -> Result
     to.rename(&partial, &name).map_err(fault("copy"))
 }
 
-/// Removes expired items and tokens, and what deleted tables left, in up to `batches` batches of
-/// each; gives the number of items.
+/// Removes expired items, expired tokens and the data of deleted tables, in up to `batches` batches of
+/// each; returns the number of items.
 pub(crate) fn sweep(
-    shared: &Shared,
-    requests: &Weak<Sender<Request>>,
+    shared: &SharedState,
+    requests: &Weak<Sender<WriterRequest>>,
     batches: usize,
 ) -> Result<usize> {
-    let tables: Vec<Arc<Entry>> = shared.catalog.read().tables().cloned().collect();
+    let tables: Vec<Arc<TableEntry>> = shared.catalog.read().tables().cloned().collect();
     let now = shared.clock.now_seconds();
     let mut removed = 0;
     for entry in tables.iter().filter(|entry| entry.definition.ttl.is_some()) {
@@ -183,8 +189,8 @@ pub(crate) fn sweep(
             if keys.is_empty() {
                 break;
             }
-            let request = |reply| Request::Expire(Arc::clone(entry), keys, reply);
-            let count = ask(requests, request)?;
+            let request = |reply| WriterRequest::Expire(Arc::clone(entry), keys, reply);
+            let count = send_request(requests, request)?;
             removed += count;
             if count == 0 {
                 break;
@@ -197,8 +203,8 @@ pub(crate) fn sweep(
     Ok(removed)
 }
 
-/// The keys of the items behind the first index entries of a range.
-fn entries(shared: &Shared, range: &KeyRange, limit: usize) -> Result<Vec<Bytes>> {
+/// Returns the item keys of the first index entries of a range.
+fn entries(shared: &SharedState, range: &KeyRange, limit: usize) -> Result<Vec<Bytes>> {
     let snapshot = shared.view.snapshot()?;
     let mut cursor = snapshot.walk(range, Order::Ascending, limit)?;
     let mut found = Vec::new();
@@ -211,49 +217,53 @@ fn entries(shared: &Shared, range: &KeyRange, limit: usize) -> Result<Vec<Bytes>
     Ok(found)
 }
 
-fn sweep_tokens(shared: &Shared, requests: &Weak<Sender<Request>>) -> Result<()> {
-    let over = expired_tokens(shared)?;
-    for batch in over.chunks(SWEEP_BATCH) {
-        ask(requests, |reply| Request::ForgetTokens(batch.to_vec(), reply))?;
+fn sweep_tokens(shared: &SharedState, requests: &Weak<Sender<WriterRequest>>) -> Result<()> {
+    let expired = expired_tokens(shared)?;
+    for batch in expired.chunks(SWEEP_BATCH) {
+        send_request(requests, |reply| WriterRequest::ForgetTokens(batch.to_vec(), reply))?;
     }
     Ok(())
 }
 
-/// The keys of tokens whose time is over, among the next few: each pass goes on where the one
-/// before ended.
-fn expired_tokens(shared: &Shared) -> Result<Vec<Bytes>> {
+/// Returns the keys of expired tokens among the next few; each pass continues where the previous one
+/// ended.
+fn expired_tokens(shared: &SharedState) -> Result<Vec<Bytes>> {
     let now_ms = shared.clock.now_ms();
     let mut range = KeyRange::of_prefix(catalog::all_tokens());
-    let mut place = shared.token_sweep.lock();
-    if range.low < *place && *place < range.high {
-        range.low.clone_from(&place);
+    let mut resume_at = shared.token_sweep.lock();
+    if range.low < *resume_at && *resume_at < range.high {
+        range.low.clone_from(&resume_at);
     }
-    place.clear();
+    resume_at.clear();
     let snapshot = shared.view.snapshot()?;
     let mut cursor = snapshot.walk(&range, Order::Ascending, SWEEP_BATCH)?;
-    let mut over = Vec::new();
-    let mut looked = 0;
+    let mut expired = Vec::new();
+    let mut read = 0;
     while let Some(entry) = cursor.step()? {
-        looked += 1;
-        if looked > TOKENS_PER_PASS {
-            place.extend_from_slice(entry.key());
+        read += 1;
+        if read > TOKENS_PER_PASS {
+            resume_at.extend_from_slice(entry.key());
             break;
         }
         if read_token(entry.value()).0 <= now_ms {
-            over.push(Bytes::copy_from_slice(entry.key()));
+            expired.push(Bytes::copy_from_slice(entry.key()));
         }
     }
-    Ok(over)
+    Ok(expired)
 }
 
-/// Takes away what deleted tables left.
-fn reclaim(shared: &Shared, requests: &Weak<Sender<Request>>, batches: usize) -> Result<()> {
-    let gone: Vec<u16> = shared.catalog.read().unreclaimed().collect();
+/// Removes the data of deleted tables.
+fn reclaim(
+    shared: &SharedState,
+    requests: &Weak<Sender<WriterRequest>>,
+    batches: usize,
+) -> Result<()> {
+    let deleted: Vec<u16> = shared.catalog.read().unreclaimed().collect();
     let mut left = batches;
-    for number in gone {
-        for range in keys::everything_of(number) {
+    for number in deleted {
+        for range in keys::table_ranges(number) {
             loop {
-                let rows = leftovers(shared, &range)?;
+                let rows = deletion_rows(shared, &range)?;
                 if rows.is_empty() {
                     break;
                 }
@@ -261,16 +271,18 @@ fn reclaim(shared: &Shared, requests: &Weak<Sender<Request>>, batches: usize) ->
                     return Ok(());
                 }
                 left -= 1;
-                ask(requests, |reply| Request::Rows(rows, reply))?;
+                send_request(requests, |reply| WriterRequest::Rows(rows, reply))?;
             }
         }
-        ask(requests, |reply| Request::Rows(vec![catalog::reclaimed_row(number)], reply))?;
+        send_request(requests, |reply| {
+            WriterRequest::Rows(vec![catalog::reclaimed_row(number)], reply)
+        })?;
     }
     Ok(())
 }
 
-/// Rows that delete the first few entries of a range.
-fn leftovers(shared: &Shared, range: &KeyRange) -> Result<Vec<Row>> {
+/// Returns rows that delete the first few entries of a range.
+fn deletion_rows(shared: &SharedState, range: &KeyRange) -> Result<Vec<EngineRow>> {
     let snapshot = shared.view.snapshot()?;
     let mut cursor = snapshot.walk(range, Order::Ascending, SWEEP_BATCH)?;
     let mut rows = Vec::new();
@@ -282,14 +294,14 @@ fn leftovers(shared: &Shared, range: &KeyRange) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Sends a request and waits for its answer; not for async code.
-pub(crate) fn ask<T>(
-    requests: &Weak<Sender<Request>>,
-    request: impl FnOnce(oneshot::Sender<Result<T>>) -> Request,
+/// Sends a request and blocks until its reply.
+pub(crate) fn send_request<T>(
+    requests: &Weak<Sender<WriterRequest>>,
+    request: impl FnOnce(oneshot::Sender<Result<T>>) -> WriterRequest,
 ) -> Result<T> {
     let closed = || Error::Unavailable { detail: String::from("the engine is closing") };
     let (reply, answer) = oneshot::channel();
     requests.upgrade().ok_or_else(closed)?.send(request(reply)).map_err(|_| closed())?;
-    // `blocking_recv` would panic on an async thread, where callers of `sweep` may well be.
+    // `blocking_recv` would panic on an async thread, from which `sweep` may be called.
     futures::executor::block_on(answer).map_err(|_| closed())?
 }

@@ -1,5 +1,5 @@
-//! The writer thread: takes all that is queued as a group, evaluates it in order, logs and syncs it,
-//! publishes it, answers.
+//! The writer thread: takes all queued requests as a group, evaluates them in order, logs, syncs and
+//! publishes the group, then replies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use parking_lot::Mutex;
 use roundtable_table::Error;
 
 use crate::catalog;
-use crate::group::{Group, Request};
+use crate::group::{CommitGroup, WriterRequest};
 use crate::log::{Appender, EncodedGroup};
-use crate::shared::Shared;
+use crate::shared::SharedState;
 
-/// A group takes no further requests once its records are this long.
+/// A group takes no further requests once its records have this size.
 const GROUP_BYTES_MAX: usize = 4 << 20;
 const GROUP_REQUESTS_MAX: usize = 4096;
-/// The longest pause between groups while the checkpoint catches up.
+/// Longest pause between groups while the checkpoint catches up.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 pub(crate) struct Writer {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedState>,
     pub(crate) appender: Appender,
-    pub(crate) requests: Receiver<Request>,
-    /// How much the log has grown since a run was last frozen.
+    pub(crate) requests: Receiver<WriterRequest>,
+    /// Growth of the log since a run was last frozen.
     pub(crate) unapplied_log_bytes: u64,
 }
 
@@ -40,7 +40,7 @@ impl Writer {
             let position = self.appender.position();
             let at_ms = shared.clock.now_ms();
             let (number, next) = (position.group + 1, position.sequence + 1);
-            let mut group = Group::new(&shared.view, catalog, number, next, at_ms, expected);
+            let mut group = CommitGroup::new(&shared.view, catalog, number, next, at_ms, expected);
             group.add(first, at_ms);
             while group.bytes() < GROUP_BYTES_MAX && group.len() < GROUP_REQUESTS_MAX {
                 match self.requests.try_recv() {
@@ -48,16 +48,16 @@ impl Writer {
                     Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
                 }
             }
-            // The next one is often as large as this.
+            // The next group is often as large as this one.
             expected = group.writes.len();
             self.commit(group, &mut buffer);
-            // One huge group should not hold its memory for ever.
+            // One huge group should not keep its memory forever.
             buffer.shrink_to(GROUP_BYTES_MAX * 2);
             self.make_room(started);
         }
     }
 
-    fn commit(&mut self, mut group: Group<'_>, buffer: &mut Vec<u8>) {
+    fn commit(&mut self, mut group: CommitGroup<'_>, buffer: &mut Vec<u8>) {
         let shared = Arc::clone(&self.shared);
         if let Some(reason) = shared.stopped() {
             return group.fail(&Error::WritesStopped { reason });
@@ -78,7 +78,7 @@ impl Writer {
             self.unapplied_log_bytes += buffer.len() as u64;
             if !group.rows.is_empty() {
                 *shared.catalog.write() = Arc::clone(&group.catalog);
-                absorb_holds(&shared.holds, &group.rows);
+                apply_holds(&shared.holds, &group.rows);
             }
             shared.view.publish(&group.writes, group.last());
             shared.recent.add(group.take_records());
@@ -89,16 +89,16 @@ impl Writer {
             shared.view.freeze(self.appender.position());
             shared.work.notify();
         }
-        group.answer();
+        group.send_replies();
     }
 
-    /// Freezes a full run, and slows down while the tree is behind: a little when it is a little
-    /// behind, so that nobody ever waits long.
+    /// Freezes a full run, and slows down while the tree is behind, in proportion to the backlog, so
+    /// that no caller ever waits long.
     fn make_room(&mut self, started: Instant) {
         let shared = Arc::clone(&self.shared);
         let limit = shared.options.memtable_bytes;
-        // Few keys written often fill the log, not the run: it has to go to the tree all the same,
-        // or the log could never be trimmed and would take for ever to replay.
+        // Few keys written often fill the log but not the run. The run must be frozen regardless, or
+        // the log could never be trimmed and would take ever longer to replay.
         let log_is_long = self.unapplied_log_bytes >= (limit as u64).saturating_mul(4);
         if shared.view.memory().0 >= limit || log_is_long {
             self.unapplied_log_bytes = 0;
@@ -114,11 +114,11 @@ impl Writer {
         if pending < hard {
             #[expect(clippy::cast_precision_loss, reason = "a ratio")]
             let fill = (pending - soft) as f64 / (hard - soft) as f64;
-            // Twice the group's own time when half full, ever more towards the end.
+            // Twice the group's own time when half full, more towards the hard limit.
             let pause = started.elapsed().mul_f64(2.0 * fill / (1.0 - fill).max(0.02));
             shared.room.wait_while(|| shared.view.pending_bytes() > soft, pause.min(PAUSE_MAX));
         } else {
-            // Once the engine closes, nobody may be left to make room.
+            // Once the engine closes, no checkpointer may be left to make room.
             let waits = || shared.stopped().is_none() && !shared.is_closing();
             while shared.view.pending_bytes() >= hard && waits() {
                 shared.room.wait_while(|| shared.view.pending_bytes() >= hard, PAUSE_MAX);
@@ -128,8 +128,8 @@ impl Writer {
     }
 }
 
-/// Takes up the rows that hold the log for consumers of the stream.
-pub(crate) fn absorb_holds(holds: &Mutex<BTreeMap<String, u64>>, rows: &[crate::record::Row]) {
+/// Applies the rows that hold the log for consumers of the stream.
+pub(crate) fn apply_holds(holds: &Mutex<BTreeMap<String, u64>>, rows: &[crate::record::EngineRow]) {
     for (consumer, sequence) in rows.iter().filter_map(catalog::hold_of) {
         let mut holds = holds.lock();
         match sequence {

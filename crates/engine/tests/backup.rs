@@ -1,17 +1,17 @@
-//! Backups under load, restores to a moment between two writes, and what the log keeps for whom.
+//! Backups under load, restores to a point between two writes, and retention of the log.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 #[path = "town/agreement.rs"]
 mod agreement;
-#[path = "town/gate.rs"]
-mod gate;
+#[path = "town/gated_disk.rs"]
+mod gated_disk;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use gate::GatedDisk;
+use gated_disk::GatedDisk;
 use roundtable_engine::{Engine, Options, Restore, RestorePoint, restore};
 use roundtable_table::{
     BatchWrite, Clock as _, Error, Get, Item, Key, ManualClock, Put, Sequence, Store, StreamRead,
@@ -33,7 +33,7 @@ fn row(sort: &str, n: u64) -> Item {
     }
 }
 
-/// The sort keys and numbers in a directory, as whoever opens it sees them.
+/// Opens a directory and returns its sort keys and numbers.
 async fn rows(directory: &Path) -> Vec<String> {
     let engine = Engine::open(directory, Options::default()).unwrap();
     assert_eq!(engine.audit().unwrap(), Vec::<String>::new());
@@ -43,10 +43,10 @@ async fn rows(directory: &Path) -> Vec<String> {
     rows.map(|item| format!("{}={}", item.text("SK").unwrap(), item.number("n").unwrap())).collect()
 }
 
-/// Writes from several tasks until told to stop.
+/// Writes from several tasks until stopped.
 struct Load {
     acknowledged: Arc<[AtomicU64]>,
-    over: Arc<AtomicBool>,
+    stopped: Arc<AtomicBool>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -57,13 +57,13 @@ impl Load {
             table.put(Put::new(item)).await.unwrap();
         }
         let acknowledged: Arc<[AtomicU64]> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
-        let over = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::new(AtomicBool::new(false));
         let tasks = (0..WRITERS).map(|writer| {
-            let (table, over) = (table.clone(), Arc::clone(&over));
+            let (table, stopped) = (table.clone(), Arc::clone(&stopped));
             let acknowledged = Arc::clone(&acknowledged);
             tokio::spawn(async move {
                 let mut version = 0;
-                while !over.load(Ordering::SeqCst) {
+                while !stopped.load(Ordering::SeqCst) {
                     version += 1;
                     let amount = i64::try_from(version % 5).unwrap() - 2;
                     let account = |n: &str| Update::new(Key::new("ACCOUNTS", n));
@@ -77,7 +77,7 @@ impl Load {
             })
         });
         let tasks = tasks.collect();
-        Self { acknowledged, over, tasks }
+        Self { acknowledged, stopped, tasks }
     }
 
     fn acknowledged(&self) -> Vec<u64> {
@@ -85,14 +85,14 @@ impl Load {
     }
 
     async fn stop(self) {
-        self.over.store(true, Ordering::SeqCst);
+        self.stopped.store(true, Ordering::SeqCst);
         for task in self.tasks {
             task.await.unwrap();
         }
     }
 }
 
-/// A copy of a loaded town: whole, and no older than the call that made it.
+/// Checks that a copy is consistent, and no older than the call that made it.
 async fn check_copy(directory: &Path, sequence: u64, acknowledged: &[u64]) {
     let engine = Engine::open(directory, Options::default()).unwrap();
     assert_eq!(engine.metrics().sequence, sequence);
@@ -106,12 +106,15 @@ async fn check_copy(directory: &Path, sequence: u64, acknowledged: &[u64]) {
     for (writer, version) in acknowledged.iter().enumerate() {
         let item = base.get(&agreement::key("ROWS", &format!("WRITER#{writer}")));
         let found = item.map_or(0, |item| number(item, "n"));
-        assert!(found >= *version, "writer {writer} was told of {version}, the copy has {found}");
+        assert!(
+            found >= *version,
+            "writer {writer}: {version} was acknowledged, the copy has {found}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_backup_under_load_is_one_moment_and_misses_nothing_acknowledged() {
+async fn a_backup_under_load_is_consistent_and_has_all_acknowledged_writes() {
     let home = tempfile::tempdir().unwrap();
     let options = Options {
         memtable_bytes: 8 << 10,
@@ -121,7 +124,7 @@ async fn a_backup_under_load_is_one_moment_and_misses_nothing_acknowledged() {
         sync_tree: false,
         ..Options::default()
     };
-    // Enough in the tree that copying it takes a while, during which the log would be trimmed.
+    // Enough data that the log would be trimmed while the tree is copied.
     let quick = Options { sync_tree: false, ..Options::default() };
     let engine = Engine::open(home.path().join("data"), quick).unwrap();
     let table = town(&engine).await;
@@ -157,11 +160,11 @@ async fn a_backup_under_load_is_one_moment_and_misses_nothing_acknowledged() {
     }
 }
 
-/// Waits for something that another thread is about to do.
+/// Waits for an effect of another thread.
 fn until(mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_mins(1);
     while !holds() {
-        assert!(Instant::now() < deadline, "it never came about");
+        assert!(Instant::now() < deadline, "timed out after a minute");
         std::thread::yield_now();
     }
 }
@@ -169,11 +172,11 @@ fn until(mut holds: impl FnMut() -> bool) {
 fn refusal(plan: &Restore) -> String {
     let error = restore(plan).unwrap_err().to_string();
     let left = std::fs::read_dir(&plan.into).is_ok_and(|mut files| files.next().is_some());
-    assert!(!left || error.contains("not empty"), "a refusal leaves nothing behind: {error}");
+    assert!(!left || error.contains("not empty"), "a failed restore left files behind: {error}");
     error
 }
 
-/// A town whose clock stands still until told.
+/// Data directories with a manual clock.
 struct Home {
     directory: tempfile::TempDir,
     clock: Arc<ManualClock>,
@@ -203,7 +206,7 @@ impl Home {
         Restore { backup: self.path("backup"), archive: None, into: self.path(into), until }
     }
 
-    /// Puts a row a second later; gives when, and its sequence.
+    /// Puts a row a second later; returns its time and sequence.
     async fn put(&self, engine: &Engine, sort: &str, n: u64) -> (u64, u64) {
         self.clock.advance_ms(1000);
         let table = Store::new(engine.clone()).table("town").await.unwrap();
@@ -213,7 +216,7 @@ impl Home {
 }
 
 #[tokio::test]
-async fn a_restore_to_between_two_writes_from_the_backups_own_log_shows_the_first_only() {
+async fn a_restore_to_a_point_between_two_writes_has_the_first_only() {
     let home = Home::new();
     let engine = Engine::open(home.path("data"), home.options()).unwrap();
     town(&engine).await;
@@ -237,18 +240,18 @@ async fn a_restore_to_between_two_writes_from_the_backups_own_log_shows_the_firs
     assert_eq!(restore(&plan).unwrap(), second);
     assert_eq!(rows(&home.path("second")).await, ["first=1", "second=2", "zeroth=0"]);
 
-    // The tree itself is of the moment of the checkpoint, and cannot go back behind it.
+    // A restore cannot go back before the checkpoint in the backup's tree.
     for early in [RestorePoint::Sequence(zeroth - 1), RestorePoint::Time(START_MS)] {
         let error = refusal(&home.plan("too-early", early));
-        let reason = format!("the backup already holds sequence {zeroth}; take an earlier one");
+        let reason = format!("the backup already holds sequence {zeroth}; use an earlier backup");
         assert!(error.contains("cannot restore") && error.contains(&reason), "{error}");
     }
     restore(&home.plan("too-early", RestorePoint::Sequence(zeroth))).unwrap();
     assert_eq!(rows(&home.path("too-early")).await, ["zeroth=0"]);
-    // Opened as it is, the backup is a data directory like any other.
+    // The backup itself is a data directory.
     assert_eq!(rows(&home.path("backup")).await, ["first=3", "second=2", "zeroth=0"]);
 
-    // What was restored goes on.
+    // The restored store accepts writes.
     let engine = Engine::open(home.path("by-time"), home.options()).unwrap();
     home.put(&engine, "third", 3).await;
     drop(engine);
@@ -256,7 +259,7 @@ async fn a_restore_to_between_two_writes_from_the_backups_own_log_shows_the_firs
 }
 
 #[tokio::test]
-async fn a_restore_from_archived_segments_reaches_any_moment_after_the_backup() {
+async fn a_restore_from_archived_segments_reaches_any_point_after_the_backup() {
     let home = Home::new();
     let options = Options { archive: Some(home.path("archive")), ..home.options() };
     let engine = Engine::open(home.path("data"), options).unwrap();
@@ -269,7 +272,7 @@ async fn a_restore_from_archived_segments_reaches_any_moment_after_the_backup() 
     let transaction =
         Transaction::new().with(&table, Put::new(row("a", 1))).with(&table, Put::new(row("b", 1)));
     table.store().transact(transaction).await.unwrap();
-    // Enough that all of this lies in complete, archived segments.
+    // Enough to complete and archive the segments with these writes.
     for n in 0..40 {
         home.put(&engine, "later", n).await;
     }
@@ -285,7 +288,7 @@ async fn a_restore_from_archived_segments_reaches_any_moment_after_the_backup() 
     for (into, until) in [
         ("by-sequence", RestorePoint::Sequence(second)),
         ("by-time", RestorePoint::Time(second_ms + 1)),
-        // A transaction is there whole or not at all.
+        // Transactions are restored whole or not at all.
         ("within-transaction", RestorePoint::Sequence(second + 1)),
     ] {
         assert_eq!(restore(&plan(into, until)).unwrap(), second);
@@ -299,11 +302,11 @@ async fn a_restore_from_archived_segments_reaches_any_moment_after_the_backup() 
     let reached = restore(&plan("latest", RestorePoint::Latest)).unwrap();
     assert!(reached > second + 2);
 
-    // A hole in the archive is found before anybody opens what would come of it.
+    // A gap in the archive is detected by the restore itself.
     let archived = log_files(&home.path("archive"));
     std::fs::remove_file(home.path("archive").join(&archived[archived.len() / 2])).unwrap();
     let error = refusal(&plan("hole", RestorePoint::Latest));
-    assert!(error.contains("neither the backup nor the archive has the file"), "{error}");
+    assert!(error.contains("neither the backup nor the archive has the next log file"), "{error}");
 }
 
 #[tokio::test]
@@ -341,7 +344,7 @@ async fn a_backup_between_two_transactions_of_a_checkpoint_holds_the_whole_run()
 }
 
 #[tokio::test]
-async fn a_destination_that_is_not_empty_is_refused() {
+async fn a_target_directory_that_is_not_empty_is_rejected() {
     let home = Home::new();
     let engine = Engine::open(home.path("data"), home.options()).unwrap();
     town(&engine).await;
@@ -367,7 +370,7 @@ fn log_files(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Lets the upkeep thread come round: it sweeps what has expired, after having trimmed the log.
+/// Waits for full passes of the upkeep thread, which sweeps expired items after trimming the log.
 async fn let_upkeep_pass(engine: &Engine, clock: &ManualClock) {
     let table = town(engine).await;
     for n in 0..3 {
@@ -388,7 +391,7 @@ async fn read_after(table: &Table, sequence: u64) -> Result<usize, Error> {
 }
 
 #[tokio::test]
-async fn the_log_keeps_what_is_young_unapplied_unarchived_or_held() {
+async fn the_log_keeps_recent_unapplied_unarchived_and_held_segments() {
     const HOUR_MS: u64 = 3_600_000;
     let home = Home::new();
     let log = home.path("data/log");
@@ -397,7 +400,7 @@ async fn the_log_keeps_what_is_young_unapplied_unarchived_or_held() {
         retention: Duration::from_hours(1),
         ..home.options()
     };
-    // Something is in the archive's place.
+    // A file blocks the archive directory.
     std::fs::write(home.path("archive"), "in the way").unwrap();
     let engine = Engine::open(home.path("data"), options()).unwrap();
     let table = town(&engine).await;
@@ -412,12 +415,12 @@ async fn the_log_keeps_what_is_young_unapplied_unarchived_or_held() {
         async move { engine.hold("reader", sequence).await.unwrap() }
     };
 
-    // In the tree, old and seen by all, but not archived.
+    // In the tree, old and not held, but not archived.
     engine.checkpoint().unwrap();
     home.clock.advance_ms(2 * HOUR_MS);
     let_upkeep_pass(&engine, &home.clock).await;
     assert_eq!(first(), files[0]);
-    // Archived, but a reader has seen nothing of it.
+    // Archived, but held by a reader.
     hold(&engine, Some(0)).await;
     std::fs::remove_file(home.path("archive")).unwrap();
     until(|| log_files(&home.path("archive")).len() > 4);
@@ -426,7 +429,7 @@ async fn the_log_keeps_what_is_young_unapplied_unarchived_or_held() {
     assert_eq!(read_after(&table, 0).await.unwrap(), 10);
     assert!(engine.metrics().stream_lag >= sequence);
 
-    // The hold outlives a restart, from the log and from the tree.
+    // The hold survives a restart, both from the log and from the tree.
     drop(table);
     engine.abandon();
     for _ in 0..2 {
@@ -437,7 +440,7 @@ async fn the_log_keeps_what_is_young_unapplied_unarchived_or_held() {
         engine.close().unwrap();
     }
 
-    // A reader moves on, and the log with it, up to the segment it is in.
+    // The reader advances, and the log is trimmed up to its segment.
     let engine = Engine::open(home.path("data"), options()).unwrap();
     let table = town(&engine).await;
     hold(&engine, Some(sequence / 2)).await;
@@ -449,7 +452,7 @@ async fn the_log_keeps_what_is_young_unapplied_unarchived_or_held() {
     assert_eq!(error.to_string(), "the stream of \"town\" no longer holds changes after 1");
     agreement::agree(&table, home.clock.now_seconds()).await;
 
-    // Young or not yet in the tree, it stays without any reader.
+    // Recent segments and those not in the tree stay without any reader.
     hold(&engine, None).await;
     engine.checkpoint().unwrap();
     let young = engine.metrics().sequence;
@@ -466,6 +469,6 @@ async fn the_log_keeps_what_is_young_unapplied_unarchived_or_held() {
     let_upkeep_pass(&engine, &home.clock).await;
     assert!(read_after(&table, young).await.is_err());
     let found = table.get(Get::new(Key::new("ROWS", "young-1"))).await.unwrap();
-    assert!(found.item.is_some(), "only the stream forgets");
+    assert!(found.item.is_some(), "only the stream is trimmed");
     assert_eq!(engine.audit().unwrap(), Vec::<String>::new());
 }

@@ -1,8 +1,8 @@
-//! The machine fails at every single step of a scripted run, in every way we know of. What was
-//! acknowledged must be there afterwards, what was not must be whole or absent, and recovery may
-//! itself be cut off at each of its steps.
+//! The machine fails at every step of a scripted run, with every kind of fault. Acknowledged writes must
+//! be there afterwards, others must have happened whole or not at all, and recovery may itself be
+//! interrupted at each of its steps.
 //!
-//! The log is on a simulated disk that counts and fails its steps; the tree is in a directory, and
+//! The log is on a simulated disk that counts steps and injects faults; the tree is in a directory, and
 //! its commits count as durable once they happen.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -19,17 +19,17 @@ use std::time::{Duration, Instant};
 
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
-use roundtable_engine::{Engine, Fault, IoStep, Options, SimulatedDisk};
+use roundtable_engine::{DiskFault, Engine, IoStep, Options, SimulatedDisk};
 use roundtable_table::Error;
 use tempfile::TempDir;
 
 use script::Script;
 
-const CRASHES: [Fault; 4] = [
-    Fault::CrashBefore,
-    Fault::CrashAfter,
-    Fault::CrashWithin { permille: 350 },
-    Fault::CrashWithin { permille: 990 },
+const CRASHES: [DiskFault; 4] = [
+    DiskFault::CrashBefore,
+    DiskFault::CrashAfter,
+    DiskFault::CrashWithin { permille: 350 },
+    DiskFault::CrashWithin { permille: 990 },
 ];
 
 /// A data directory whose log is simulated.
@@ -44,8 +44,8 @@ impl Home {
         Self { tree: in_memory(), disk: SimulatedDisk::new(), retention }
     }
 
-    /// The same home with another disk, and a copy of the tree, so that recovering it leaves this one
-    /// as it is.
+    /// Returns the same data directory with another disk and a copy of the tree, so that recovery does
+    /// not change this one.
     fn with(&self, disk: SimulatedDisk) -> Self {
         let tree = in_memory();
         copy_tree(self.tree.path(), tree.path());
@@ -53,7 +53,7 @@ impl Home {
     }
 
     fn open(&self, script: &Script) -> Result<Engine, Error> {
-        // Where the log is trimmed, what cannot be removed must be tried again.
+        // If the log is trimmed, failed removals must be retried soon.
         let trims = self.retention == Duration::ZERO;
         let upkeep_interval =
             if trims { Duration::from_millis(1) } else { Duration::from_hours(1) };
@@ -71,8 +71,8 @@ impl Home {
     }
 }
 
-/// A directory in memory where the system has one: the tree need not be durable here, and a busy
-/// disk would make thousands of small runs slow.
+/// A directory in memory if the system supports it: the tree need not be durable here, and a busy disk
+/// would make thousands of small runs slow.
 fn in_memory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
@@ -87,10 +87,10 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-const FOR_EVER: Duration = Duration::from_secs(1 << 40);
+const FOREVER: Duration = Duration::from_secs(1 << 40);
 
-/// Lives through the script until it ends or the machine fails at `step`.
-async fn live(home: &Home, step: u64, fault: Fault) -> Script {
+/// Runs the script until it ends or the machine fails at `step`.
+async fn live(home: &Home, step: u64, fault: DiskFault) -> Script {
     home.disk.fail_at(step, fault);
     let mut script = Script::new();
     if let Ok(engine) = home.open(&script) {
@@ -102,10 +102,10 @@ async fn live(home: &Home, step: u64, fault: Fault) -> Script {
     script
 }
 
-/// How many steps the script takes when nothing fails.
+/// Returns the number of steps of the script without faults.
 async fn steps(retention: Duration) -> u64 {
     let home = Home::new(retention);
-    let script = live(&home, u64::MAX, Fault::CrashBefore).await;
+    let script = live(&home, u64::MAX, DiskFault::CrashBefore).await;
     let kinds: std::collections::BTreeSet<IoStep> =
         home.disk.trace().into_iter().map(|(step, _)| step).collect();
     for kind in [IoStep::Create, IoStep::Write, IoStep::Sync, IoStep::Rename, IoStep::TreeCommit] {
@@ -116,14 +116,13 @@ async fn steps(retention: Duration) -> u64 {
     home.disk.steps()
 }
 
-/// Recovers `home` and checks it.
 async fn recover(home: &Home, script: &mut Script) -> Engine {
     let engine = home.open(script).unwrap();
     script.recover(&engine).await;
     engine
 }
 
-async fn crash_everywhere(retention: Duration, faults: &[Fault], seeds: u64) -> String {
+async fn crash_everywhere(retention: Duration, faults: &[DiskFault], seeds: u64) -> String {
     let last = steps(retention).await + 3;
     let mut trims = false;
     for step in 1..=last {
@@ -147,11 +146,11 @@ async fn crash_everywhere(retention: Duration, faults: &[Fault], seeds: u64) -> 
 
 #[test]
 fn a_power_loss_at_any_step_loses_nothing_acknowledged() {
-    println!("{}", block_on(crash_everywhere(FOR_EVER, &CRASHES, 3)));
+    println!("{}", block_on(crash_everywhere(FOREVER, &CRASHES, 3)));
 }
 
 #[test]
-fn neither_does_one_while_the_log_is_trimmed() {
+fn a_power_loss_while_the_log_is_trimmed_loses_nothing_acknowledged() {
     println!("{}", block_on(crash_everywhere(Duration::ZERO, &CRASHES[1..3], 1)));
 }
 
@@ -160,8 +159,8 @@ fn a_power_loss_at_any_step_of_recovery_loses_nothing_either() {
     block_on(async {
         let mut taken = std::collections::BTreeSet::new();
         let mut recoveries = 0;
-        for (nth, step) in (1..=steps(FOR_EVER).await).step_by(3).enumerate() {
-            let home = Home::new(FOR_EVER);
+        for (nth, step) in (1..=steps(FOREVER).await).step_by(3).enumerate() {
+            let home = Home::new(FOREVER);
             let script = live(&home, step, CRASHES[nth % CRASHES.len()]).await;
             let crashed = home.disk.crash(step);
             for (during, fault) in (1..).zip(CRASHES.into_iter().cycle().skip(nth)) {
@@ -185,12 +184,12 @@ fn a_power_loss_at_any_step_of_recovery_loses_nothing_either() {
     });
 }
 
-/// A step fails but the machine goes on: writes stop, reads do not, a restart mends it, and what a
-/// restart has shown outlives a power loss.
-async fn fail_everywhere(fault: Fault, kinds: &[IoStep]) -> String {
+/// A step fails but the machine keeps running: writes stop, reads continue, a restart recovers, and what
+/// is visible after the restart survives a power loss.
+async fn fail_everywhere(fault: DiskFault, kinds: &[IoStep]) -> String {
     let mut hit = 0;
-    for step in 1..=steps(FOR_EVER).await {
-        let home = Home::new(FOR_EVER);
+    for step in 1..=steps(FOREVER).await {
+        let home = Home::new(FOREVER);
         home.disk.fail_at(step, fault);
         let mut script = Script::new();
         if let Ok(engine) = home.open(&script) {
@@ -211,7 +210,7 @@ async fn fail_everywhere(fault: Fault, kinds: &[IoStep]) -> String {
         recover(&home.with(home.disk.crash(step)), &mut script.clone()).await;
         let restarted = home.with(home.disk.kill());
         let engine = recover(&restarted, &mut script).await;
-        // As it stands, before anything else is written or comes into the tree.
+        // Before anything else is written or applied to the tree.
         let shown = restarted.disk.crash(step);
         engine.abandon();
         recover(&home.with(shown), &mut script.clone()).await;
@@ -223,18 +222,18 @@ async fn fail_everywhere(fault: Fault, kinds: &[IoStep]) -> String {
 }
 
 #[test]
-fn a_failed_step_stops_writes_and_a_restart_mends_it() {
+fn a_failed_step_stops_writes_until_a_restart() {
     let kinds = [IoStep::Write, IoStep::Sync, IoStep::Create, IoStep::Rename, IoStep::TreeCommit];
-    println!("{}", block_on(fail_everywhere(Fault::Fails, &kinds)));
+    println!("{}", block_on(fail_everywhere(DiskFault::Fails, &kinds)));
 }
 
-/// The next one went instead once, and the stream had a gap after a restart.
+/// The next segment was once removed instead, and the stream had a gap after a restart.
 #[test]
-fn a_segment_that_cannot_be_removed_is_tried_again_before_the_next() {
+fn a_segment_that_cannot_be_removed_is_retried_before_the_next() {
     block_on(async {
         for nth in 1..=4 {
             let home = Home::new(Duration::ZERO);
-            home.disk.fail_at_nth(IoStep::Remove, nth, Fault::Fails);
+            home.disk.fail_at_nth(IoStep::Remove, nth, DiskFault::Fails);
             let mut script = Script::new();
             let engine = home.open(&script).unwrap();
             script.live(&engine).await.unwrap();
@@ -256,23 +255,24 @@ fn a_segment_that_cannot_be_removed_is_tried_again_before_the_next() {
 }
 
 #[test]
-fn a_failed_sync_that_forgets_its_pages_loses_nothing_shown_after_a_restart() {
-    println!("{}", block_on(fail_everywhere(Fault::SyncForgets, &[IoStep::Sync])));
+fn a_failed_sync_that_drops_its_pages_loses_nothing_visible_after_a_restart() {
+    println!("{}", block_on(fail_everywhere(DiskFault::SyncForgets, &[IoStep::Sync])));
 }
 
 #[test]
-fn a_full_disk_stops_writes_and_a_restart_with_space_mends_it() {
+fn a_full_disk_stops_writes_until_a_restart_with_free_space() {
     let kinds = [IoStep::Write, IoStep::Create, IoStep::TreeCommit];
-    println!("{}", block_on(fail_everywhere(Fault::DiskFull, &kinds)));
+    println!("{}", block_on(fail_everywhere(DiskFault::DiskFull, &kinds)));
 }
 
 #[test]
-fn a_long_life_of_crashes_adds_up() {
+fn many_crashes_in_a_row_lose_nothing_acknowledged() {
     block_on(async {
         for seed in 0..12 {
             let mut random = SmallRng::seed_from_u64(seed);
-            let mut home = Home::new(FOR_EVER);
-            let mut script = live(&home, random.random_range(20..100), Fault::CrashBefore).await;
+            let mut home = Home::new(FOREVER);
+            let mut script =
+                live(&home, random.random_range(20..100), DiskFault::CrashBefore).await;
             for _ in 0..12 {
                 home = home.with(home.disk.crash(random.random()));
                 let fault = CRASHES[random.random_range(0..CRASHES.len())];

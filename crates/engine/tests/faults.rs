@@ -1,10 +1,10 @@
-//! What the engine refuses to open, what it takes away by itself, and what it tells about itself.
+//! Data directories that the engine rejects, background removals, and metrics.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 #[path = "town/agreement.rs"]
 mod agreement;
-#[path = "town/gate.rs"]
-mod gate;
+#[path = "town/gated_disk.rs"]
+mod gated_disk;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
-use gate::GatedDisk;
+use gated_disk::GatedDisk;
 use roundtable_engine::{Engine, Options};
 use roundtable_table::{
     BatchWrite, Clock as _, Error, Get, Key, ManualClock, Put, Query, Store, StreamRead,
@@ -30,18 +30,18 @@ fn quick(options: Options) -> Options {
     Options { sync_tree: false, upkeep_interval: Duration::from_hours(1), ..options }
 }
 
-/// The other process: does nothing unless asked to.
+/// The other process; does nothing in a normal test run.
 #[test]
 fn another_process() {
     let Ok(directory) = std::env::var(DIRECTORY) else { return };
     match Engine::open(directory, quick(Options::default())) {
         Ok(_) => println!("opened"),
-        Err(error) => println!("refused: {error}"),
+        Err(error) => println!("rejected: {error}"),
     }
 }
 
 #[test]
-fn a_second_process_is_refused_with_the_number_of_the_first() {
+fn a_second_process_is_rejected_with_the_pid_of_the_first() {
     let directory = tempfile::tempdir().unwrap();
     let try_it = || {
         let output = Command::new(std::env::current_exe().unwrap())
@@ -52,14 +52,14 @@ fn a_second_process_is_refused_with_the_number_of_the_first() {
         String::from_utf8(output.stdout).unwrap()
     };
     let engine = Engine::open(directory.path(), quick(Options::default())).unwrap();
-    let said = try_it();
-    let owner = format!("another process (number {}) has it open", std::process::id());
-    assert!(said.contains("refused: ") && said.contains(&owner), "{said}");
+    let output = try_it();
+    let owner = format!("another process (pid {}) has it open", std::process::id());
+    assert!(output.contains("rejected: ") && output.contains(&owner), "{output}");
     drop(engine);
     assert!(try_it().contains("opened"));
 }
 
-/// A closed data directory with a few segments, of which the tree holds the first ones.
+/// A closed data directory with a few segments, the first of which are in the tree.
 async fn closed_directory() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let options = || quick(Options { segment_bytes: 2 << 10, ..Options::default() });
@@ -96,7 +96,7 @@ fn name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
 
-/// A closed directory whose last segment says that it has this format; and that segment.
+/// A closed directory whose last segment has this format version in its header, and that segment.
 async fn directory_of_format(version: u8) -> (tempfile::TempDir, PathBuf) {
     let directory = closed_directory().await;
     let last = segments(directory.path()).pop().unwrap();
@@ -109,7 +109,7 @@ async fn directory_of_format(version: u8) -> (tempfile::TempDir, PathBuf) {
 }
 
 #[tokio::test]
-async fn a_segment_of_another_format_is_refused_by_version() {
+async fn a_segment_of_another_format_is_rejected_with_its_version() {
     let (directory, last) = directory_of_format(3).await;
     let error = refusal(directory.path());
     assert!(error.contains(name(&last)), "{error}");
@@ -119,10 +119,9 @@ async fn a_segment_of_another_format_is_refused_by_version() {
     );
 }
 
-/// It is read, and nothing is added to it: whoever knows the first format only finds in it what its
-/// header says.
+/// Nothing is appended to it, so that a program for the first format can still read it.
 #[tokio::test]
-async fn a_segment_of_the_first_format_is_read_and_left_alone() {
+async fn a_segment_of_the_first_format_is_read_but_not_written() {
     let (directory, last) = directory_of_format(1).await;
     let before = std::fs::read(&last).unwrap();
     let copy = |n: usize| item! { "PK" => format!("FEED#{n:026}"), "SK" => "TS#1", "text" => "x" };
@@ -144,7 +143,7 @@ async fn a_segment_of_the_first_format_is_read_and_left_alone() {
 }
 
 #[tokio::test]
-async fn a_tree_of_another_format_is_refused_by_version() {
+async fn a_tree_of_another_format_is_rejected_with_its_version() {
     let directory = closed_directory().await;
     let tree = directory.path().join("tree.mdb");
     let mut bytes = std::fs::read(&tree).unwrap();
@@ -158,7 +157,7 @@ async fn a_tree_of_another_format_is_refused_by_version() {
 }
 
 #[tokio::test]
-async fn garbage_in_place_of_a_segment_is_refused() {
+async fn a_file_that_is_not_a_segment_is_rejected() {
     for garbage in [&b""[..], b"short", &[0; 4096], &[0xa5; 4096]] {
         let directory = closed_directory().await;
         let last = segments(directory.path()).pop().unwrap();
@@ -170,8 +169,8 @@ async fn garbage_in_place_of_a_segment_is_refused() {
 }
 
 #[tokio::test]
-async fn a_missing_segment_is_refused_wherever_it_was() {
-    // The one that the tree goes on in.
+async fn a_missing_segment_is_rejected_at_any_position() {
+    // The one in which the tree ends.
     let directory = closed_directory().await;
     let all = segments(directory.path());
     let log_of = |directory: &Path| directory.join("log");
@@ -179,25 +178,25 @@ async fn a_missing_segment_is_refused_wherever_it_was() {
         std::fs::remove_file(path).unwrap();
     }
     let error = refusal(directory.path());
-    assert!(error.contains("which the tree counts on, is missing"), "{error}");
+    assert!(error.contains("which continues the tree, is missing"), "{error}");
 
     // All of them.
     std::fs::remove_dir_all(log_of(directory.path())).unwrap();
     let error = refusal(directory.path());
-    assert!(error.contains("which the tree counts on, is missing"), "{error}");
+    assert!(error.contains("which continues the tree, is missing"), "{error}");
 
-    // One in the middle of what the tree does not have.
+    // One in the middle of the part that is not in the tree.
     let directory = closed_directory().await;
     let all = segments(directory.path());
     std::fs::remove_file(&all[all.len() - 2]).unwrap();
     let error = refusal(directory.path());
     assert!(error.contains(name(all.last().unwrap())), "{error}");
-    assert!(error.contains("what comes before sequence") && error.contains("missing"), "{error}");
+    assert!(error.contains("the records before sequence") && error.contains("missing"), "{error}");
 }
 
-/// Once, a log whose beginning was gone opened without a word where the tree was gone as well.
+/// A log without its beginning was once opened silently if the tree was missing as well.
 #[tokio::test]
-async fn a_missing_tree_is_refused_unless_the_log_has_everything() {
+async fn a_missing_tree_is_rejected_unless_the_log_is_complete() {
     let directory = closed_directory().await;
     std::fs::remove_file(directory.path().join("tree.mdb")).unwrap();
     let engine = Engine::open(directory.path(), quick(Options::default())).unwrap();
@@ -212,10 +211,10 @@ async fn a_missing_tree_is_refused_unless_the_log_has_everything() {
     std::fs::remove_file(&all[0]).unwrap();
     let error = refusal(directory.path());
     assert!(error.contains(name(&all[1])), "{error}");
-    assert!(error.contains("the log begins here, and the tree has nothing before it"), "{error}");
+    assert!(error.contains("the log begins here, but the tree has nothing before it"), "{error}");
 }
 
-/// Whether a fresh, compact copy of the tree holds these bytes anywhere.
+/// Returns whether a compact copy of the tree contains these bytes.
 fn tree_holds(engine: &Engine, copy: &Path, needle: &str) -> bool {
     engine.checkpoint().unwrap();
     engine.backup(copy).unwrap();
@@ -224,7 +223,7 @@ fn tree_holds(engine: &Engine, copy: &Path, needle: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_deleted_table_gives_its_rows_back_also_after_a_restart() {
+async fn the_rows_of_a_deleted_table_are_removed_even_after_a_restart() {
     for restarts in [false, true] {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().join("data");
@@ -248,7 +247,7 @@ async fn a_deleted_table_gives_its_rows_back_also_after_a_restart() {
         assert!(tree_holds(&engine, &copy("before"), "doomed row"));
         store.delete_table("doomed").await.unwrap();
         let error = doomed.get(Get::new(Key::new("a", "b"))).await.unwrap_err();
-        assert!(matches!(error, Error::TableMissing { .. }));
+        assert!(matches!(error, Error::TableNotFound { .. }));
         drop((doomed, kept, store));
         if restarts {
             engine.abandon();
@@ -269,7 +268,7 @@ async fn a_deleted_table_gives_its_rows_back_also_after_a_restart() {
 }
 
 #[tokio::test]
-async fn expired_items_are_gone_at_their_second_and_swept_once() {
+async fn expired_items_disappear_at_their_second_and_are_swept_once() {
     let clock = Arc::new(ManualClock::at_ms(START_MS));
     let directory = tempfile::tempdir().unwrap();
     let options = || quick(Options { clock: clock.clone(), ..Options::default() });
@@ -297,7 +296,7 @@ async fn expired_items_are_gone_at_their_second_and_swept_once() {
     clock.set_ms(expires * 1000);
     assert_eq!(visible(&table).await, 600);
     assert!(table.get(Get::new(Key::new("ROWS", "0000"))).await.unwrap().item.is_none());
-    // A condition sees it as absent, and the write that replaces it removes it first.
+    // Conditions treat it as absent, and the write that replaces it removes it first.
     table.put(Put::new(row(1).with("SK", "0000")).when(not_exists("PK"))).await.unwrap();
 
     let sweeps: Vec<_> = (0..4)
@@ -337,7 +336,7 @@ async fn expired_items_are_gone_at_their_second_and_swept_once() {
 }
 
 #[tokio::test]
-async fn metrics_move_with_what_they_measure() {
+async fn metrics_reflect_the_work_done() {
     let directory = tempfile::tempdir().unwrap();
     let gate = GatedDisk::new(&directory.path().join("log"));
     let disk: Arc<dyn roundtable_engine::Disk> = Arc::new(gate.clone());
@@ -364,11 +363,11 @@ async fn metrics_move_with_what_they_measure() {
     assert_eq!(after.sequence, before.sequence + 20);
     assert_eq!(after.group_requests.buckets.iter().sum::<u64>(), after.group_requests.count);
 
-    // The tree cannot keep up: the writer pauses, and says so.
+    // The tree cannot keep up: the writer pauses and counts the stall.
     assert_eq!(after.stall_us.count, 0);
     let mut written = 20;
     while engine.metrics().stall_us.count == 0 {
-        assert!(written < 200, "the memtable is far beyond its limit and nobody paused");
+        assert!(written < 200, "the memtable is far beyond its limit and the writer did not pause");
         table.put(row(written)).await.unwrap();
         written += 1;
     }
@@ -382,7 +381,7 @@ async fn metrics_move_with_what_they_measure() {
     assert_eq!((caught_up.frozen_runs, caught_up.memtable_bytes), (0, 0));
     assert!(caught_up.tree_bytes > before.tree_bytes);
 
-    // A reader that lags shows.
+    // The lag of a reader is visible.
     assert_eq!(caught_up.stream_lag, 0);
     engine.hold("reader", Some(caught_up.sequence - 5)).await.unwrap();
     assert_eq!(engine.metrics().stream_lag, 6, "the hold takes a sequence itself");

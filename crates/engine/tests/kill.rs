@@ -1,6 +1,6 @@
-//! Processes killed under load. A child writes from sixteen tasks and tells each acknowledgement
-//! through a pipe; the parent kills it without warning, after some acknowledgements or in the middle
-//! of its start, opens the directory and looks for everything it was told.
+//! Processes killed under load. A child writes from sixteen tasks and reports each acknowledgement
+//! through a pipe. The parent kills it, after some acknowledgements or during its start, opens the
+//! directory and checks that every acknowledged write is there.
 //!
 //! `ROUNDTABLE_KILL_CYCLES=500 cargo test --release -p roundtable-engine --test kill -- --nocapture`
 //! is the full run.
@@ -24,16 +24,16 @@ use roundtable_table::{
 const DIRECTORY: &str = "ROUNDTABLE_KILL_DIRECTORY";
 const CYCLES: &str = "ROUNDTABLE_KILL_CYCLES";
 const CYCLES_DEFAULT: u64 = 12;
-/// Before everything the child says, to tell it from the test harness.
-const MARK: &str = "said ";
+/// Prefix of the child's reports, to distinguish them from the test harness's output.
+const MARK: &str = "report ";
 const WRITERS: u64 = 8;
 const MOVERS: u64 = 8;
 const ACCOUNTS: u64 = 6;
 const BALANCE: u64 = 1000;
-/// How many receipts a mover keeps: each transfer removes the one so far back.
+/// Receipts a mover keeps: each transfer removes the one this many versions back.
 const RECEIPTS: u64 = 20;
 const ACKNOWLEDGEMENTS_MAX: usize = 600;
-/// A start takes about this long; some kills fall into it.
+/// A start takes about this long; some kills happen during it.
 const START_MICROS_MAX: u64 = 30_000;
 
 fn options() -> Options {
@@ -64,25 +64,25 @@ fn number(item: &Item, name: &str) -> u64 {
     item.number(name).unwrap().to_u64().unwrap()
 }
 
-fn say(what: std::fmt::Arguments<'_>) {
-    // One write per line: a line is in the pipe whole, or not at all.
+fn report(what: std::fmt::Arguments<'_>) {
+    // One write per line, so that a line is in the pipe whole or not at all.
     std::io::stdout().write_all(format!("{MARK}{what}\n").as_bytes()).unwrap();
 }
 
-/// The child: does nothing unless the parent asked for it.
+/// The child process; does nothing in a normal test run.
 #[test]
 fn child() {
     let Ok(directory) = std::env::var(DIRECTORY) else { return };
-    say(format_args!("opening"));
+    report(format_args!("opening"));
     let engine = Engine::open(directory, options()).unwrap();
-    say(format_args!("opened"));
+    report(format_args!("opened"));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     runtime.block_on(async {
         let store = Store::new(engine);
         let table = store.create_table(definition()).await.unwrap();
         open_accounts(&table).await;
-        let writers = (0..WRITERS).map(|n| tokio::spawn(write_for_ever(table.clone(), n)));
-        let movers = (0..MOVERS).map(|n| tokio::spawn(move_for_ever(table.clone(), n)));
+        let writers = (0..WRITERS).map(|n| tokio::spawn(write_forever(table.clone(), n)));
+        let movers = (0..MOVERS).map(|n| tokio::spawn(move_forever(table.clone(), n)));
         for task in writers.chain(movers).collect::<Vec<_>>() {
             task.await.unwrap();
         }
@@ -100,8 +100,8 @@ async fn open_accounts(table: &Table) {
     }
 }
 
-/// Puts the same row with rising versions, and moves it about in the index.
-async fn write_for_ever(table: Table, writer: u64) {
+/// Puts the same row with increasing versions, and changes its index key.
+async fn write_forever(table: Table, writer: u64) {
     let partition = format!("WRITER#{writer}");
     let found = table.get(Get::new(Key::new(partition.as_str(), "ROW"))).await.unwrap();
     let mut version = found.item.map_or(0, |item| number(&item, "version"));
@@ -114,12 +114,12 @@ async fn write_for_ever(table: Table, writer: u64) {
             "padding" => "p".repeat(padding),
         };
         table.put(Put::new(item)).await.unwrap();
-        say(format_args!("writer {writer} {version}"));
+        report(format_args!("writer {writer} {version}"));
     }
 }
 
-/// Moves amounts between accounts: two updates, a receipt, the end of an old receipt.
-async fn move_for_ever(table: Table, mover: u64) {
+/// Moves amounts between accounts: two updates, a new receipt, the removal of an old one.
+async fn move_forever(table: Table, mover: u64) {
     let partition = format!("MOVER#{mover}");
     let newest = Query::new(partition.as_str()).begins_with("RECEIPT#").descending().limit(1);
     let newest = table.query(newest).await.unwrap().items.pop();
@@ -142,7 +142,7 @@ async fn move_for_ever(table: Table, mover: u64) {
             transaction = transaction.with(&table, Delete::new(receipt(mover, old)));
         }
         match table.store().transact(transaction).await {
-            Ok(_) => say(format_args!("mover {mover} {version}")),
+            Ok(_) => report(format_args!("mover {mover} {version}")),
             // The account was empty.
             Err(Error::Cancelled { .. }) => {
                 let update = Update::new(account(mover + version)).add("tries", 1);
@@ -154,14 +154,14 @@ async fn move_for_ever(table: Table, mover: u64) {
     }
 }
 
-/// What the child says, line by line, until its end.
-fn listen(output: ChildStdout) -> Receiver<String> {
+/// Receives the child's reports until its end.
+fn read_reports(output: ChildStdout) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // The harness begins its own line before the child's first.
-            if let Some((_, said)) = line.split_once(MARK)
-                && sender.send(said.to_owned()).is_err()
+            // The harness may print on the same line before the child's first report.
+            if let Some((_, report)) = line.split_once(MARK)
+                && sender.send(report.to_owned()).is_err()
             {
                 return;
             }
@@ -180,27 +180,26 @@ fn start_child(directory: &Path) -> Child {
         .unwrap()
 }
 
-/// What one task was told.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct TaskProgress {
     /// The last version acknowledged to it.
     version: u64,
-    /// How often it was killed since, each time with at most one more under way.
+    /// Kills since then, each with at most one more write in flight.
     kills: u64,
 }
 
-/// What the tasks were told.
+/// The acknowledgements to all tasks.
 #[derive(Debug, Default)]
 struct Acknowledged {
-    tasks: BTreeMap<String, Told>,
+    tasks: BTreeMap<String, TaskProgress>,
     count: u64,
 }
 
 impl Acknowledged {
-    fn hear(&mut self, said: &str) {
-        if let Some((task, version)) = said.rsplit_once(' ') {
+    fn record(&mut self, report: &str) {
+        if let Some((task, version)) = report.rsplit_once(' ') {
             let version = version.parse().unwrap();
-            self.tasks.insert(task.to_owned(), Told { version, kills: 0 });
+            self.tasks.insert(task.to_owned(), TaskProgress { version, kills: 0 });
             self.count += 1;
         }
     }
@@ -212,26 +211,26 @@ impl Acknowledged {
         }
     }
 
-    /// What is there: what was acknowledged, or what was under way at a kill.
-    fn meet(&mut self, task: &str, n: u64, found: u64) {
-        let told = self.tasks.entry(format!("{task} {n}")).or_default();
-        let Told { version, kills } = *told;
+    /// Checks that the stored version was acknowledged, or in flight at a kill.
+    fn check(&mut self, task: &str, n: u64, found: u64) {
+        let progress = self.tasks.entry(format!("{task} {n}")).or_default();
+        let TaskProgress { version, kills } = *progress;
         assert!(
             (version..=version + kills).contains(&found),
             "{task} {n}: version {version} was acknowledged, {kills} kills ago; {found} is there"
         );
-        *told = Told { version: found, kills: 0 };
+        *progress = TaskProgress { version: found, kills: 0 };
     }
 }
 
 /// Runs a child and kills it: after some acknowledgements, or some time into its start.
-fn run_and_kill(directory: &Path, random: &mut SmallRng, heard: &mut Acknowledged) {
+fn run_and_kill(directory: &Path, random: &mut SmallRng, acknowledged: &mut Acknowledged) {
     let mut child = start_child(directory);
-    let said = listen(child.stdout.take().unwrap());
+    let reports = read_reports(child.stdout.take().unwrap());
     let during_start = random.random_bool(0.25);
     let wanted = random.random_range(1..ACKNOWLEDGEMENTS_MAX);
-    let until = said.recv().unwrap();
-    assert_eq!(until, "opening");
+    let first = reports.recv().unwrap();
+    assert_eq!(first, "opening");
     let deadline = Instant::now()
         + if during_start {
             Duration::from_micros(random.random_range(0..START_MICROS_MAX))
@@ -240,34 +239,34 @@ fn run_and_kill(directory: &Path, random: &mut SmallRng, heard: &mut Acknowledge
         };
     let mut acknowledgements = 0;
     while acknowledgements < wanted {
-        match said.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        match reports.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(line) if line == "opened" => {}
             Ok(line) => {
-                heard.hear(&line);
+                acknowledged.record(&line);
                 acknowledgements += 1;
             }
             Err(RecvTimeoutError::Timeout) if during_start => break,
-            Err(error) => panic!("the child fell silent: {error}"),
+            Err(error) => panic!("the child stopped reporting: {error}"),
         }
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // What was said before the end counts, heard in time or not.
-    said.iter().filter(|line| line != "opened").for_each(|line| heard.hear(&line));
-    heard.kill();
+    // Reports that were sent before the kill count, too.
+    reports.iter().filter(|line| line != "opened").for_each(|line| acknowledged.record(&line));
+    acknowledged.kill();
 }
 
-async fn check(table: &Table, heard: &mut Acknowledged) {
+async fn check(table: &Table, acknowledged: &mut Acknowledged) {
     for n in 0..WRITERS {
         let key = Key::new(format!("WRITER#{n}"), "ROW");
         let found = table.get(Get::new(key)).await.unwrap().item;
-        heard.meet("writer", n, found.map_or(0, |item| number(&item, "version")));
+        acknowledged.check("writer", n, found.map_or(0, |item| number(&item, "version")));
     }
     for n in 0..MOVERS {
         let receipts = table.query(Query::new(format!("MOVER#{n}"))).await.unwrap().items;
         let versions: Vec<u64> = receipts.iter().map(|item| number(item, "version")).collect();
         let last = versions.last().copied().unwrap_or(0);
-        heard.meet("mover", n, last);
+        acknowledged.check("mover", n, last);
         // All of the last receipts, and none that was removed.
         let first = (last + 1).saturating_sub(RECEIPTS).max(1);
         assert_eq!(versions, (first..=last).collect::<Vec<_>>(), "mover {n}");
@@ -283,11 +282,11 @@ fn a_killed_process_loses_nothing_it_acknowledged() {
     let directory = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut random = SmallRng::seed_from_u64(cycles);
-    let mut heard = Acknowledged::default();
+    let mut acknowledged = Acknowledged::default();
     let mut cut = 0;
     for _ in 0..cycles {
-        run_and_kill(directory.path(), &mut random, &mut heard);
-        // Every other time the next child has to recover, and may be killed at it.
+        run_and_kill(directory.path(), &mut random, &mut acknowledged);
+        // Half of the time the next child has to recover, and may be killed meanwhile.
         if random.random_bool(0.5) {
             continue;
         }
@@ -296,7 +295,7 @@ fn a_killed_process_loses_nothing_it_acknowledged() {
         assert_eq!(engine.audit().unwrap(), Vec::<String>::new());
         runtime.block_on(async {
             if let Ok(table) = Store::new(engine.clone()).table("town").await {
-                check(&table, &mut heard).await;
+                check(&table, &mut acknowledged).await;
             }
         });
         if random.random_bool(0.5) {
@@ -307,9 +306,9 @@ fn a_killed_process_loses_nothing_it_acknowledged() {
     assert_eq!(engine.audit().unwrap(), Vec::<String>::new());
     runtime.block_on(async {
         let table = Store::new(engine.clone()).table("town").await.unwrap();
-        check(&table, &mut heard).await;
+        check(&table, &mut acknowledged).await;
     });
-    let (count, sequence) = (heard.count, engine.metrics().sequence);
+    let (count, sequence) = (acknowledged.count, engine.metrics().sequence);
     println!(
         "{cycles} kills, {count} writes acknowledged, 0 lost, {cut} torn bytes cut, sequence {sequence}"
     );

@@ -1,36 +1,36 @@
-//! The engine against a plain model: random scripts of every operation, with checkpoints, restarts
-//! and crashes in between, and every answer compared.
+//! The engine against a reference model: random scripts of every operation, with checkpoints, restarts
+//! and crashes in between; every response is compared.
 //!
 //! `ROUNDTABLE_MODEL_SEQUENCES=10000` is the full run, three minutes on two cores; the default is a
 //! quarter of it. `ROUNDTABLE_MODEL_SEED` sets the first seed; one failing seed alone is
 //! `ROUNDTABLE_MODEL_SEQUENCES=1 ROUNDTABLE_MODEL_SEED=n`.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "model/author.rs"]
-mod author;
 #[path = "model/clock.rs"]
 mod clock;
+#[path = "model/comparison.rs"]
+mod comparison;
 #[path = "model/flaws.rs"]
 mod flaws;
+#[path = "model/generator.rs"]
+mod generator;
 #[path = "model/pages.rs"]
 mod pages;
+#[path = "model/samples.rs"]
+mod samples;
 #[path = "model/script.rs"]
 mod script;
 #[path = "model/shrink.rs"]
 mod shrink;
 #[path = "model/streams.rs"]
 mod streams;
-#[path = "model/words.rs"]
-mod words;
-#[path = "model/world.rs"]
-mod world;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use comparison::{Tally, run};
 use flaws::Flaw;
 use script::Script;
-use world::{Tally, run};
 
 const SEQUENCES_BY_DEFAULT: u64 = 2_500;
 
@@ -39,7 +39,7 @@ fn setting(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn the_engine_answers_as_the_model_does() {
+fn the_engine_responds_as_the_model_does() {
     let first = setting("ROUNDTABLE_MODEL_SEED", 0);
     let count = setting("ROUNDTABLE_MODEL_SEQUENCES", SEQUENCES_BY_DEFAULT);
     let (next, total) = (AtomicU64::new(first), Mutex::new(Tally::default()));
@@ -54,7 +54,7 @@ fn the_engine_answers_as_the_model_does() {
             match run(&script, None) {
                 Ok(met) => tally += met,
                 Err(failure) => {
-                    // The others need not go on.
+                    // Stops the other threads.
                     next.store(u64::MAX / 2, Ordering::SeqCst);
                     panic!("seed {seed}: {}", shrink::report(&script, failure, None));
                 }
@@ -78,25 +78,25 @@ fn the_engine_answers_as_the_model_does() {
 }
 
 #[test]
-fn every_planted_flaw_is_caught() {
+fn every_injected_flaw_is_caught() {
     for flaw in Flaw::ALL {
         let is_caught = |seed: &u64| run(&Script::of(*seed), Some(flaw)).is_err();
         let caught = (0..300).filter(is_caught).take(3).count();
-        assert_eq!(caught, 3, "{flaw:?} was caught that often under 300 seeds");
+        assert_eq!(caught, 3, "number of times {flaw:?} was caught by 300 seeds");
     }
 }
 
 #[test]
-fn a_failing_script_is_cut_down_and_told() {
+fn a_failing_script_is_shrunk_and_reported() {
     let failing = |seed| {
         let script = Script::of(seed);
         let failure = run(&script, Some(Flaw::LostDelete)).err()?;
         Some((script, failure))
     };
     let (script, failure) = (0..300).find_map(failing).unwrap();
-    let told = shrink::report(&script, failure, Some(Flaw::LostDelete));
-    let steps = told.lines().filter(|line| line.starts_with("  step ")).count();
-    assert!(told.contains("Delete(") && told.contains("engine:"), "{told}");
-    // A table, an item to delete, the third delete, and whatever shows it.
-    assert!((3..=8).contains(&steps) && steps < script.steps.len(), "{told}");
+    let report = shrink::report(&script, failure, Some(Flaw::LostDelete));
+    let steps = report.lines().filter(|line| line.starts_with("  step ")).count();
+    assert!(report.contains("Delete(") && report.contains("engine:"), "{report}");
+    // A table, an item to delete, the third delete, and the read that shows it.
+    assert!((3..=8).contains(&steps) && steps < script.steps.len(), "{report}");
 }

@@ -1,4 +1,4 @@
-//! What was acknowledged is there after a restart: clean, or with the log left unapplied.
+//! Acknowledged writes survive a restart, clean or with an unapplied log.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use roundtable_engine::{Engine, Options};
@@ -72,7 +72,7 @@ async fn a_clean_restart_and_a_crash_both_keep_everything() {
 }
 
 #[test]
-fn a_second_opening_of_the_same_directory_is_refused_by_name() {
+fn a_directory_cannot_be_opened_twice() {
     let directory = tempfile::tempdir().unwrap();
     let engine = Engine::open(directory.path(), Options::default()).unwrap();
     let error = Engine::open(directory.path(), Options::default()).unwrap_err().to_string();
@@ -81,9 +81,8 @@ fn a_second_opening_of_the_same_directory_is_refused_by_name() {
     Engine::open(directory.path(), Options::default()).unwrap();
 }
 
-/// Everybody's items are in there: a data directory, and a copy of it, are for whoever runs the server.
 #[test]
-fn nobody_else_can_look_into_a_data_directory_or_a_copy_of_it() {
+fn data_directories_and_backups_are_readable_by_their_owner_only() {
     let around = tempfile::tempdir().unwrap();
     let (data, copy) = (around.path().join("data"), around.path().join("copy"));
     let engine = Engine::open(&data, Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! What happens in the background has bounds: the log, the sweeps, the archive.
+//! Limits of background work: the log, the sweeps, the archive.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
@@ -20,11 +20,11 @@ async fn town(engine: &Engine) -> Table {
     Store::new(engine.clone()).create_table(definition).await.unwrap()
 }
 
-/// Waits for something that another thread is about to do.
+/// Waits for an effect of another thread.
 fn until(mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_mins(1);
     while !holds() {
-        assert!(Instant::now() < deadline, "it never came about");
+        assert!(Instant::now() < deadline, "timed out after a minute");
         std::thread::yield_now();
     }
 }
@@ -41,9 +41,9 @@ fn logs(directory: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// The run never fills, because a counter's old versions are forgotten; the log did, once, for ever.
+/// The run never fills, because a counter's old versions are dropped; the log once grew without limit.
 #[tokio::test]
-async fn a_counter_alone_does_not_make_the_log_grow_for_ever() {
+async fn a_single_counter_does_not_make_the_log_grow_without_limit() {
     let directory = tempfile::tempdir().unwrap();
     let options = Options {
         memtable_bytes: 64 << 10,
@@ -66,7 +66,7 @@ async fn a_counter_alone_does_not_make_the_log_grow_for_ever() {
 }
 
 #[tokio::test]
-async fn large_items_that_expire_together_go_in_several_records_once_each() {
+async fn large_items_that_expire_together_are_removed_once_each_in_several_records() {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::at_ms(NOW_MS));
     let options = Options {
@@ -86,7 +86,7 @@ async fn large_items_that_expire_together_go_in_several_records_once_each() {
     clock.advance_ms(5_000);
     let before = engine.metrics().group_bytes;
     engine.sweep().unwrap();
-    // The upkeep thread may have taken some of them.
+    // The upkeep thread may have removed some of them.
     until(|| engine.metrics().expired == 40);
     let after = engine.metrics().group_bytes;
     assert!(after.count >= before.count + 3, "40 items of 390 KB fit into no single record");
@@ -108,7 +108,7 @@ async fn large_items_that_expire_together_go_in_several_records_once_each() {
 
 /// A store restored to an earlier point writes other changes under the same sequences.
 #[tokio::test]
-async fn a_restored_store_leaves_the_archive_of_its_origin_alone() {
+async fn a_restored_store_does_not_overwrite_the_archive_of_its_origin() {
     let home = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name);
     let options = || Options {
@@ -142,7 +142,7 @@ async fn a_restored_store_leaves_the_archive_of_its_origin_alone() {
     let engine = Engine::open(at("restored"), options()).unwrap();
     fill(&engine, "another history altogether").await;
     engine.checkpoint().unwrap();
-    // Nothing of it is archived, so nothing of it may go, however old.
+    // Nothing of the log is archived, so nothing may be trimmed, however old.
     let kept = logs(&at("restored/log"));
     engine.sweep().unwrap();
     assert!(kept.len() > 3);
@@ -152,7 +152,7 @@ async fn a_restored_store_leaves_the_archive_of_its_origin_alone() {
 }
 
 #[tokio::test]
-async fn a_consumer_needs_a_name_that_fits() {
+async fn a_consumer_name_has_a_length_limit() {
     let directory = tempfile::tempdir().unwrap();
     let engine = Engine::open(directory.path(), Options::default()).unwrap();
     for name in ["", &"x".repeat(3_000)] {

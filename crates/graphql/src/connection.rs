@@ -1,7 +1,7 @@
-//! Lists: one type for both habits, AppSync's `items` with `nextToken` and Relay's `edges` with
-//! `pageInfo`, on one cursor.
+//! Paged lists. One type serves both styles on one cursor: AppSync's `items` with `nextToken`, and Relay's
+//! `edges` with `pageInfo`.
 
-#![expect(clippy::unused_async, reason = "the library wants fields to be asynchronous")]
+#![expect(clippy::unused_async, reason = "async-graphql requires asynchronous fields")]
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use async_graphql::{ComplexObject, Context, Object, OutputType, SimpleObject, Ty
 use roundtable_domain::{Page, PageInput};
 use roundtable_model::Cursor;
 
-use crate::Refused;
-use crate::cursors::List;
-use crate::request::Asked;
+use crate::ApiError;
+use crate::cursors::CursorScope;
+use crate::request::RequestContext;
 
-/// What both habits ask a list with.
+/// The paging arguments of a list field.
 #[derive(Debug, Default)]
-pub(crate) struct Paging {
+pub(crate) struct PageArguments {
     limit: Option<i32>,
     after: Option<String>,
 }
 
-impl Paging {
-    /// Where both habits are used at once, Relay's wins.
+impl PageArguments {
+    /// Relay's arguments win over AppSync's.
     pub(crate) fn new(
         limit: Option<i32>,
         next_token: Option<String>,
@@ -32,79 +32,77 @@ impl Paging {
         Self { limit: first.or(limit), after: after.or(next_token) }
     }
 
-    /// Reads a page of the list `name`, which is one list for each name and viewer: `posts of USER`.
+    /// Reads a page of the list `name`. Its cursors are valid only for this name and viewer: `posts of USER`.
     pub(crate) async fn read<T, N, E>(
         self,
         ctx: &Context<'_>,
         name: &str,
         page: impl AsyncFnOnce(&PageInput) -> Result<Page<T>, E>,
-    ) -> Result<Connection<N>, Refused>
+    ) -> Result<Connection<N>, ApiError>
     where
         N: OutputType + From<T>,
-        Refused: From<E>,
+        ApiError: From<E>,
     {
-        let asked = Asked::of(ctx)?;
+        let context = RequestContext::of(ctx)?;
         let name: Arc<str> = name.into();
-        let list = List { name: &name, viewer: asked.viewer() };
+        let scope = CursorScope { name: &name, viewer: context.viewer() };
         let after = self.after.as_deref();
-        let after = after.map(|text| asked.cursors().open(&list, text)).transpose()?;
+        let after = after.map(|text| context.cursors().open(&scope, text)).transpose()?;
         let limit = match self.limit.map(usize::try_from) {
             None => None,
             Some(Ok(limit)) => Some(limit),
-            Some(Err(_)) => return Err(Refused::bad("limit: expected 1 to 100")),
+            Some(Err(_)) => return Err(ApiError::bad_request("limit: expected 1 to 100")),
         };
-        let has_previous = after.is_some();
+        let has_previous_page = after.is_some();
         let input = PageInput { limit, after };
-        // Apart: the library moves as much for every field of a type as the largest of them takes.
+        // Boxed: async-graphql's future for any field of a type is as large as that of the largest one.
         let page = Box::pin(page(&input)).await?;
-        let place = |cursor| Place { cursor, list: Arc::clone(&name) };
-        let next = page.next.map(place);
+        let unsealed = |cursor| UnsealedCursor { cursor, list: Arc::clone(&name) };
+        let next = page.next.map(unsealed);
         let edges = page.items.into_iter();
-        let edges = edges.map(|(item, cursor)| Edge { place: place(cursor), node: item.into() });
-        Ok(Connection { edges: edges.collect(), next, has_previous })
+        let edges =
+            edges.map(|(item, cursor)| Edge { cursor: unsealed(cursor), node: item.into() });
+        Ok(Connection { edges: edges.collect(), next, has_previous_page })
     }
 }
 
-/// A page of a list.
 #[derive(Debug)]
 pub(crate) struct Connection<N> {
     edges: Vec<Edge<N>>,
-    next: Option<Place>,
-    has_previous: bool,
+    next: Option<UnsealedCursor>,
+    has_previous_page: bool,
 }
 
-/// A place in a list, which is sealed when somebody asks for it: not everybody does.
+/// A cursor that is encrypted only when a client selects it.
 #[derive(Debug)]
-struct Place {
+struct UnsealedCursor {
     cursor: Cursor,
     list: Arc<str>,
 }
 
-impl Place {
-    fn sealed(&self, ctx: &Context<'_>) -> Result<String, Refused> {
-        let asked = Asked::of(ctx)?;
-        let list = List { name: &self.list, viewer: asked.viewer() };
-        Ok(asked.cursors().seal(&list, &self.cursor))
+impl UnsealedCursor {
+    fn seal(&self, ctx: &Context<'_>) -> Result<String, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let scope = CursorScope { name: &self.list, viewer: context.viewer() };
+        Ok(context.cursors().seal(&scope, &self.cursor))
     }
 }
 
 impl<N> Connection<N> {
-    /// A list of something that is shown, while what is in it may not be: then it holds nothing, and
-    /// what it belongs to is shown all the same.
-    pub(crate) fn if_seen(read: Result<Self, Refused>) -> Result<Self, Refused> {
+    /// Maps an error that hides the list to an empty list: the object it belongs to stays visible.
+    pub(crate) fn empty_if_hidden(read: Result<Self, ApiError>) -> Result<Self, ApiError> {
         match read {
-            Err(refused) if refused.hides() => {
-                Ok(Self { edges: Vec::new(), next: None, has_previous: false })
+            Err(error) if error.is_hidden() => {
+                Ok(Self { edges: Vec::new(), next: None, has_previous_page: false })
             }
             read => read,
         }
     }
 }
 
-/// One item of a page.
 #[derive(Debug)]
 pub(crate) struct Edge<N> {
-    place: Place,
+    cursor: UnsealedCursor,
     node: N,
 }
 
@@ -120,8 +118,8 @@ impl<N: OutputType> Connection<N> {
         self.edges.iter().map(|edge| &edge.node).collect()
     }
 
-    async fn next_token(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
-        self.next.as_ref().map(|next| next.sealed(ctx)).transpose()
+    async fn next_token(&self, ctx: &Context<'_>) -> Result<Option<String>, ApiError> {
+        self.next.as_ref().map(|next| next.seal(ctx)).transpose()
     }
 
     async fn edges(&self) -> &[Edge<N>] {
@@ -131,10 +129,10 @@ impl<N: OutputType> Connection<N> {
     async fn page_info(&self) -> PageInfo<'_> {
         PageInfo {
             has_next_page: self.next.is_some(),
-            has_previous_page: self.has_previous,
-            start: self.edges.first().map(|edge| &edge.place),
-            // A page may be short, or empty, and yet not be the last one.
-            end: self.next.as_ref().or_else(|| self.edges.last().map(|edge| &edge.place)),
+            has_previous_page: self.has_previous_page,
+            start: self.edges.first().map(|edge| &edge.cursor),
+            // A short or even empty page need not be the last one.
+            end: self.next.as_ref().or_else(|| self.edges.last().map(|edge| &edge.cursor)),
         }
     }
 }
@@ -147,8 +145,8 @@ impl<N: OutputType> TypeName for Edge<N> {
 
 #[Object(name_type)]
 impl<N: OutputType> Edge<N> {
-    async fn cursor(&self, ctx: &Context<'_>) -> Result<String, Refused> {
-        self.place.sealed(ctx)
+    async fn cursor(&self, ctx: &Context<'_>) -> Result<String, ApiError> {
+        self.cursor.seal(ctx)
     }
 
     async fn node(&self) -> &N {
@@ -156,25 +154,25 @@ impl<N: OutputType> Edge<N> {
     }
 }
 
-/// Relay's account of a page.
+/// The position of a page in its list, as Relay expects it.
 #[derive(Debug, SimpleObject)]
 #[graphql(complex)]
 pub(crate) struct PageInfo<'a> {
     has_next_page: bool,
     has_previous_page: bool,
     #[graphql(skip)]
-    start: Option<&'a Place>,
+    start: Option<&'a UnsealedCursor>,
     #[graphql(skip)]
-    end: Option<&'a Place>,
+    end: Option<&'a UnsealedCursor>,
 }
 
 #[ComplexObject]
 impl PageInfo<'_> {
-    async fn start_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
-        self.start.map(|place| place.sealed(ctx)).transpose()
+    async fn start_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, ApiError> {
+        self.start.map(|cursor| cursor.seal(ctx)).transpose()
     }
 
-    async fn end_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, Refused> {
-        self.end.map(|place| place.sealed(ctx)).transpose()
+    async fn end_cursor(&self, ctx: &Context<'_>) -> Result<Option<String>, ApiError> {
+        self.end.map(|cursor| cursor.seal(ctx)).transpose()
     }
 }

@@ -1,5 +1,5 @@
-//! Cursors as clients hold them: sealed, so that they tell nothing, cannot be made up, and continue only
-//! the list and the viewer they were given out for.
+//! Encrypted cursors: they reveal nothing, cannot be forged, and are valid only for the list and the viewer
+//! they were issued for.
 
 use std::fmt;
 
@@ -8,41 +8,47 @@ use data_encoding::BASE64URL_NOPAD;
 use roundtable_domain::Caller;
 use roundtable_model::Cursor;
 
-use crate::Refused;
+use crate::ApiError;
 
-/// Seals and opens cursors with a key that all processes of an installation share.
-pub struct Cursors(LessSafeKey);
+/// Encrypts and decrypts cursors with a key that all processes of an installation share.
+pub struct CursorCipher(LessSafeKey);
 
-impl Cursors {
-    /// With this key; `None` if the cryptography refuses it, which it does not.
+impl CursorCipher {
+    /// Returns `None` if the cipher rejects the key, which it never does for 32 bytes.
     pub fn new(key: &[u8; 32]) -> Option<Self> {
         UnboundKey::new(&AES_256_GCM_SIV, key).ok().map(|key| Self(LessSafeKey::new(key)))
     }
 
-    /// A cursor for clients. The same place gives the same text: this cipher needs no nonce of its own
-    /// for each, and clients may compare cursors.
-    pub(crate) fn seal(&self, list: &List<'_>, cursor: &Cursor) -> String {
+    /// Encrypts a cursor. The same position gives the same text, so clients may compare cursors: AES-GCM-SIV
+    /// is safe with a constant nonce.
+    pub(crate) fn seal(&self, scope: &CursorScope<'_>, cursor: &Cursor) -> String {
         let mut text = cursor.to_string().into_bytes();
-        match self.0.seal_in_place_append_tag(nonce(), Aad::from(list.bound()), &mut text) {
+        match self.0.seal_in_place_append_tag(
+            nonce(),
+            Aad::from(scope.associated_data()),
+            &mut text,
+        ) {
             Ok(()) => BASE64URL_NOPAD.encode(&text),
-            // Only for texts of gigabytes.
+            // Only for texts of several gigabytes.
             Err(_) => String::new(),
         }
     }
 
-    /// The cursor that was given out for this list and this viewer.
-    pub(crate) fn open(&self, list: &List<'_>, text: &str) -> Result<Cursor, Refused> {
+    /// Decrypts a cursor that was issued for this list and this viewer.
+    pub(crate) fn open(&self, scope: &CursorScope<'_>, text: &str) -> Result<Cursor, ApiError> {
         let open = || {
             let mut bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
-            let bound = Aad::from(list.bound());
-            let cursor = self.0.open_in_place(nonce(), bound, &mut bytes).ok()?;
+            let data = Aad::from(scope.associated_data());
+            let cursor = self.0.open_in_place(nonce(), data, &mut bytes).ok()?;
             std::str::from_utf8(cursor).ok()?.parse().ok()
         };
-        open().ok_or_else(|| Refused::bad("this cursor was not given out for this list, to you"))
+        open().ok_or_else(|| {
+            ApiError::bad_request("the cursor is not valid for this list and this user")
+        })
     }
 }
 
-impl fmt::Debug for Cursors {
+impl fmt::Debug for CursorCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Cursors(sealed)")
     }
@@ -52,17 +58,16 @@ fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }
 
-/// A list as somebody sees it.
+/// The list and the viewer that a cursor is bound to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct List<'a> {
-    /// Its name and what it is a list of.
+pub(crate) struct CursorScope<'a> {
+    /// The kind of list and its owner: `posts of USER`.
     pub(crate) name: &'a str,
-    /// Who looks.
     pub(crate) viewer: Option<&'a Caller>,
 }
 
-impl List<'_> {
-    fn bound(&self) -> Vec<u8> {
+impl CursorScope<'_> {
+    fn associated_data(&self) -> Vec<u8> {
         let viewer = self.viewer.map(|caller| caller.user_id.to_string()).unwrap_or_default();
         [self.name, "\0", &viewer].concat().into_bytes()
     }

@@ -1,33 +1,36 @@
-//! What an update says about a field: absent keeps it, null clears it.
+//! Fields of update inputs: an absent field keeps its value, and null clears it.
 
 use async_graphql::MaybeUndefined;
 use roundtable_domain::Edit;
 
-use crate::Refused;
+use crate::ApiError;
 
-/// Of a field that may have no value.
-pub(crate) fn edit<T>(given: MaybeUndefined<T>) -> Edit<T> {
-    match given {
+/// Converts a nullable field.
+pub(crate) fn edit<T>(input: MaybeUndefined<T>) -> Edit<T> {
+    match input {
         MaybeUndefined::Undefined => Edit::Keep,
         MaybeUndefined::Null => Edit::Clear,
         MaybeUndefined::Value(value) => Edit::Set(value),
     }
 }
 
-/// Of a field that can be empty: cleared, it is.
-pub(crate) fn cleared<T: Default>(given: MaybeUndefined<T>) -> Option<T> {
-    match given {
+/// Converts a field that null resets to its default.
+pub(crate) fn edit_or_default<T: Default>(input: MaybeUndefined<T>) -> Option<T> {
+    match input {
         MaybeUndefined::Undefined => None,
         MaybeUndefined::Null => Some(T::default()),
         MaybeUndefined::Value(value) => Some(value),
     }
 }
 
-/// Of a field that always has a value: it cannot be cleared.
-pub(crate) fn kept<T>(field: &str, given: MaybeUndefined<T>) -> Result<Option<T>, Refused> {
-    match given {
+/// Converts a field that rejects null.
+pub(crate) fn edit_non_null<T>(
+    field: &str,
+    input: MaybeUndefined<T>,
+) -> Result<Option<T>, ApiError> {
+    match input {
         MaybeUndefined::Undefined => Ok(None),
-        MaybeUndefined::Null => Err(Refused::bad(format!("{field}: it cannot be cleared"))),
+        MaybeUndefined::Null => Err(ApiError::bad_request(format!("{field}: cannot be null"))),
         MaybeUndefined::Value(value) => Ok(Some(value)),
     }
 }

@@ -1,7 +1,7 @@
-//! How much one request may ask for.
+//! Limits on the size and cost of one request.
 
 mod cost;
-mod roots;
+mod root_fields;
 mod tokens;
 
 use async_graphql::Variables;
@@ -9,28 +9,25 @@ use async_graphql::parser::types::ExecutableDocument;
 use async_graphql::registry::Registry;
 use roundtable_domain::Code;
 
-use self::cost::Measure;
-use crate::Refused;
-use crate::served::{Builder, Schema};
+use self::cost::OperationMeasure;
+use crate::ApiError;
+use crate::schema::{Schema, SchemaBuilder};
 
-/// How much one request may ask for; whatever asks for more is TOO_COMPLEX.
+/// The limits of one request; a request beyond any of them is TOO_COMPLEX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Fields within fields.
+pub struct QueryLimits {
+    /// Nested fields.
     pub depth_max: usize,
-    /// Fields altogether, those in lists as often as a page has items.
+    /// All fields; those in a list count once per item of a page.
     pub cost_max: u64,
-    /// Fields under a name of the client's choice.
     pub aliases_max: usize,
-    /// Words and signs of a document.
     pub tokens_max: usize,
-    /// Directives of a document.
     pub directives_max: usize,
-    /// Requests in one.
+    /// Requests in one HTTP body.
     pub batch_max: usize,
 }
 
-impl Default for Limits {
+impl Default for QueryLimits {
     fn default() -> Self {
         Self {
             depth_max: 15,
@@ -43,60 +40,60 @@ impl Default for Limits {
     }
 }
 
-/// Fields and fragments within each other: what the library bears.
+/// Nested fields and fragments: as many as async-graphql accepts.
 const NESTED_MAX: usize = 32;
 
-impl Limits {
-    /// A schema that keeps to them.
-    pub fn on(self, schema: Builder) -> Schema {
-        // What was meant by a name that does not exist takes long to find among all that do.
+impl QueryLimits {
+    /// Builds a schema that enforces these limits.
+    pub fn apply(self, schema: SchemaBuilder) -> Schema {
+        // Suggesting a name for an unknown one compares it with all names, which takes long.
         Schema::new(schema.limit_recursive_depth(NESTED_MAX).disable_suggestions(), self)
     }
 
-    /// Refuses too many requests in one.
-    pub fn check_batch(&self, requests: usize) -> Result<(), Refused> {
-        within("requests in one", requests, self.batch_max)
+    pub fn check_batch(&self, requests: usize) -> Result<(), ApiError> {
+        check_max("requests in one body", requests, self.batch_max)
     }
 
-    /// Refuses a document that is too long to be read.
-    pub(crate) fn check_text(&self, document: &str) -> Result<(), Refused> {
-        let found = tokens::count(document);
-        within("words and signs", found.tokens, self.tokens_max)?;
-        within("bytes of a name", found.longest, tokens::NAME_BYTES_MAX)?;
-        within("brackets within brackets", found.nested, tokens::NESTED_MAX)
+    /// Checks the text of a document before it is parsed.
+    pub(crate) fn check_text(&self, document: &str) -> Result<(), ApiError> {
+        let counts = tokens::count(document);
+        check_max("tokens", counts.tokens, self.tokens_max)?;
+        check_max("bytes in a name", counts.longest_name, tokens::NAME_BYTES_MAX)?;
+        check_max("nested brackets", counts.nested, tokens::NESTED_MAX)
     }
 
-    /// Refuses a document that asks for too much.
+    /// Checks a parsed document.
     pub(crate) fn check(
         &self,
         types: &Registry,
         document: &ExecutableDocument,
         variables: &Variables,
-    ) -> Result<(), Refused> {
-        let measures = cost::measured(types, document, variables);
+    ) -> Result<(), ApiError> {
+        let measures = cost::measure(types, document, variables);
         measures.iter().try_for_each(|measure| self.check_measure(measure))?;
-        roots::check(document)
+        root_fields::check(document)
     }
 
-    fn check_measure(&self, measure: &Measure) -> Result<(), Refused> {
-        within("fields within fields", measure.depth, self.depth_max)?;
-        within("fields and fragments within each other", measure.nested, NESTED_MAX)?;
-        within("lists of the schema within lists", measure.looks, cost::LOOKS_MAX)?;
-        within("fields of the schema itself", measure.schema, cost::SCHEMA_MAX)?;
-        within("aliases", measure.aliases, self.aliases_max)?;
-        within("directives", measure.directives, self.directives_max)?;
-        within("fields, those in lists by the page", measure.cost, self.cost_max)
+    fn check_measure(&self, measure: &OperationMeasure) -> Result<(), ApiError> {
+        check_max("nested fields", measure.depth, self.depth_max)?;
+        check_max("nested fields and fragments", measure.nested, NESTED_MAX)?;
+        check_max("nested introspection lists", measure.type_lists, cost::TYPE_LISTS_MAX)?;
+        let introspection = measure.introspection_cost;
+        check_max("introspection fields", introspection, cost::INTROSPECTION_COST_MAX)?;
+        check_max("aliases", measure.aliases, self.aliases_max)?;
+        check_max("directives", measure.directives, self.directives_max)?;
+        check_max("fields (fields in lists count per item)", measure.cost, self.cost_max)
     }
 }
 
-fn within<N: Copy + PartialOrd + std::fmt::Display>(
+fn check_max<N: Copy + PartialOrd + std::fmt::Display>(
     what: &str,
-    found: N,
+    actual: N,
     max: N,
-) -> Result<(), Refused> {
-    if found <= max {
+) -> Result<(), ApiError> {
+    if actual <= max {
         return Ok(());
     }
-    let sentence = format!("this asks for too much at once: expected at most {max} {what}");
-    Err(Refused::new(Code::TooComplex, sentence))
+    let message = format!("the request is too complex: expected at most {max} {what}");
+    Err(ApiError::new(Code::TooComplex, message))
 }

@@ -1,18 +1,17 @@
-//! What the fields of many items need, looked up for all of them at once: no page causes one read for
-//! each of its items.
+//! Loaders that read for many items at once, so that a page never causes one read per item.
 
+mod assistance;
+mod batch_loader;
 mod comments;
 mod goals;
 mod groups;
-mod help;
 mod media;
 mod notifications;
-mod people;
 mod posts;
 mod promotions;
 mod rooms;
-mod rounds;
 mod trade;
+mod users;
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -21,30 +20,32 @@ use std::sync::Arc;
 use async_graphql::dataloader::Loader;
 use roundtable_domain::Caller;
 
-pub(crate) use self::comments::{CommentMarksOf, CommentOn};
-pub(crate) use self::goals::{GoalOf, MilestoneOf, QuestOf, TaskOf};
-pub(crate) use self::groups::MembershipOf;
-pub(crate) use self::help::SaidIn;
-pub(crate) use self::media::AddressOf;
-pub(crate) use self::people::{CountsOf, FollowOf, FollowedByViewer, FollowsViewer};
-pub(crate) use self::posts::{ActivityAt, CounterOf, FeedEntryAt, LikeOf, MarksOf};
-pub(crate) use self::promotions::PromotionOf;
-pub(crate) use self::rooms::{MemberIdsOf, MessageAt};
-use self::rounds::Rounds;
-use crate::Refused;
+pub(crate) use self::assistance::AssistMessageKey;
+use self::batch_loader::BatchLoader;
+pub(crate) use self::comments::{CommentEngagementKey, CommentKey};
+pub(crate) use self::goals::{GoalKey, MilestoneKey, QuestKey, TaskKey};
+pub(crate) use self::groups::MembershipKey;
+pub(crate) use self::media::MediaUrlKey;
+pub(crate) use self::posts::{
+    ActivityKey, FeedEntryKey, LikeKey, PostCounterKey, PostViewerStateKey,
+};
+pub(crate) use self::promotions::PromotionKey;
+pub(crate) use self::rooms::{MessageKey, RoomMembersKey};
+pub(crate) use self::users::{FollowKey, FollowedByViewerKey, FollowsViewerKey, UserCountsKey};
+use crate::ApiError;
 use crate::services::Services;
 
-/// Looks things up for one viewer. What is looked up is kept until the request is answered.
+/// Reads values for one viewer; hidden values are left out.
 #[derive(Clone, Debug)]
-pub(crate) struct Look {
+pub(crate) struct ViewerLoader {
     services: Services,
     viewer: Option<Caller>,
 }
 
-/// The loader of a request.
+/// The batching and caching loader of a request.
 pub(crate) struct Loaders {
-    look: Look,
-    rounds: Rounds,
+    viewer_loader: ViewerLoader,
+    batch_loader: BatchLoader,
 }
 
 impl std::fmt::Debug for Loaders {
@@ -55,36 +56,40 @@ impl std::fmt::Debug for Loaders {
 
 impl Loaders {
     pub(crate) fn new(services: &Services, viewer: Option<Caller>) -> Self {
-        Self { look: Look { services: services.clone(), viewer }, rounds: Rounds::default() }
+        let viewer_loader = ViewerLoader { services: services.clone(), viewer };
+        Self { viewer_loader, batch_loader: BatchLoader::default() }
     }
 
-    /// From now on nothing is kept: what is asked for after a change must not be from before it.
-    pub(crate) fn keep_nothing(&self) {
-        self.rounds.keep_nothing();
+    /// Stops caching: a read after a change must not return a value from before it.
+    pub(crate) fn disable_cache(&self) {
+        self.batch_loader.disable_cache();
     }
 
-    /// What is behind a key, if the viewer may see it.
-    pub(crate) async fn one<K>(&self, key: K) -> Result<Option<<Look as Loader<K>>::Value>, Refused>
+    /// Returns the value of a key, if the viewer may see it.
+    pub(crate) async fn load<K>(
+        &self,
+        key: K,
+    ) -> Result<Option<<ViewerLoader as Loader<K>>::Value>, ApiError>
     where
         K: Send + Sync + Hash + Eq + Clone + 'static,
-        Look: Loader<K, Error = Arc<Refused>>,
+        ViewerLoader: Loader<K, Error = Arc<ApiError>>,
     {
-        self.rounds.one(&self.look, key).await.map_err(|refused| (*refused).clone())
+        self.batch_loader.load(&self.viewer_loader, key).await.map_err(|error| (*error).clone())
     }
 }
 
-/// What was found, by its key.
-fn found<K: Hash + Eq + Clone, V>(
+/// Pairs keys with their values and leaves out missing ones.
+fn by_key<K: Hash + Eq + Clone, V>(
     keys: &[K],
     values: impl IntoIterator<Item = Option<V>>,
 ) -> HashMap<K, V> {
     keys.iter().zip(values).filter_map(|(key, value)| Some((key.clone(), value?))).collect()
 }
 
-/// A failure that concerns all of a batch.
-fn shared<E>(error: E) -> Arc<Refused>
+/// Converts an error that concerns a whole batch.
+fn batch_error<E>(error: E) -> Arc<ApiError>
 where
-    Refused: From<E>,
+    ApiError: From<E>,
 {
     Arc::new(error.into())
 }

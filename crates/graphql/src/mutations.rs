@@ -1,4 +1,4 @@
-//! What can be done: one file for each noun.
+//! The mutation root: one file for each noun.
 
 mod accounts;
 mod activities;
@@ -19,33 +19,32 @@ mod webhooks;
 
 use async_graphql::MergedObject;
 
-/// Everything that can be done.
-// In two parts, as what can be asked for.
+/// The mutation root.
+// In two parts, like the query root.
 #[derive(Debug, Default, MergedObject)]
-pub struct Mutation(SocialMutations, TownMutations);
+#[graphql(name = "Mutation")]
+pub struct MutationRoot(SocialMutations, OtherMutations);
 
-/// What people do with each other.
 #[derive(Debug, Default, MergedObject)]
 struct SocialMutations(
-    follows::Following,
-    groups::Grouping,
-    activities::Telling,
-    posts::Posting,
-    reactions::Reacting,
-    comments::Commenting,
-    moderation::Moderating,
+    follows::FollowMutations,
+    groups::GroupMutations,
+    activities::ActivityMutations,
+    posts::PostMutations,
+    reactions::ReactionMutations,
+    comments::CommentMutations,
+    moderation::ModerationMutations,
 );
 
-/// What they pursue, say and trade, and how they come and go.
 #[derive(Debug, Default, MergedObject)]
-struct TownMutations(
-    goals::Pursuing,
-    quests::Questing,
-    rooms::Talking,
-    assistance::Assisting,
-    trade::Trading,
-    notifications::Noticing,
-    accounts::Entering,
-    uploads::Uploading,
-    webhooks::Hooking,
+struct OtherMutations(
+    goals::GoalMutations,
+    quests::QuestMutations,
+    rooms::RoomMutations,
+    assistance::AssistanceMutations,
+    trade::TradeMutations,
+    notifications::NotificationMutations,
+    accounts::AccountMutations,
+    uploads::UploadMutations,
+    webhooks::WebhookMutations,
 );

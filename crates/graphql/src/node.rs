@@ -1,4 +1,4 @@
-//! Relay's global ids: what kind of thing it is, and what finds it, in one text.
+//! Relay's global ids, which encode a type and the ids needed to load an object of it.
 
 use std::str::FromStr;
 
@@ -6,12 +6,13 @@ use async_graphql::{Context, ID, Interface};
 use data_encoding::BASE64URL_NOPAD;
 use roundtable_model::{CaseId, NotificationId, ThreadId, Time};
 
-use crate::Refused;
+use crate::ApiError;
+use crate::errors::none_if_hidden;
 use crate::loaders::{
-    ActivityAt, CommentOn, FeedEntryAt, FollowOf, LikeOf, MembershipOf, MilestoneOf, SaidIn, TaskOf,
+    ActivityKey, AssistMessageKey, CommentKey, FeedEntryKey, FollowKey, LikeKey, MembershipKey,
+    MilestoneKey, TaskKey,
 };
-use crate::refusal::if_seen;
-use crate::request::Asked;
+use crate::request::RequestContext;
 use crate::types::activities::Activity;
 use crate::types::assistance::{AssistMessage, AssistThread};
 use crate::types::comments::Comment;
@@ -29,15 +30,15 @@ use crate::types::rooms::{Message, Room};
 use crate::types::trade::{Company, Offer};
 use crate::types::users::User;
 
-/// The global id of something of this kind; `parts` are what finds it.
+/// Returns a global id of type `kind`; `parts` are the ids that [`load_node`] needs.
 pub(crate) fn node_id(kind: &str, parts: &[&str]) -> ID {
     let text = std::iter::once(kind).chain(parts.iter().copied()).collect::<Vec<_>>().join(":");
     ID(BASE64URL_NOPAD.encode(text.as_bytes()))
 }
 
-/// Anything that has a global id.
+/// An object with a global id.
 #[derive(Debug, Interface)]
-#[graphql(field(name = "node_id", ty = "ID", desc = "Its global id."))]
+#[graphql(field(name = "node_id", ty = "ID", desc = "The global id."))]
 pub(crate) enum Node {
     User(Box<User>),
     Follow(Box<Follow>),
@@ -63,85 +64,88 @@ pub(crate) enum Node {
     ModerationCase(Box<ModerationCase>),
 }
 
-/// A global id, taken apart.
-struct Parts<'a> {
+/// A parsed global id.
+struct GlobalId<'a> {
     kind: &'a str,
     parts: Vec<&'a str>,
 }
 
-impl Parts<'_> {
-    /// One of the parts.
-    fn at<T: FromStr>(&self, place: usize) -> Result<T, Refused> {
-        self.parts.get(place).and_then(|part| part.parse().ok()).ok_or_else(unknown)
+impl GlobalId<'_> {
+    fn at<T: FromStr>(&self, index: usize) -> Result<T, ApiError> {
+        self.parts.get(index).and_then(|part| part.parse().ok()).ok_or_else(unknown_id)
     }
 
-    /// The time that one of the parts is.
-    fn time_at(&self, place: usize) -> Result<Time, Refused> {
-        Ok(Time::from_ms(self.at(place)?))
+    fn time_at(&self, index: usize) -> Result<Time, ApiError> {
+        Ok(Time::from_ms(self.at(index)?))
     }
 
-    fn activity(&self) -> Result<ActivityAt, Refused> {
-        Ok(ActivityAt(self.at(0)?, self.time_at(1)?, self.at(2)?))
+    fn activity_key(&self) -> Result<ActivityKey, ApiError> {
+        Ok(ActivityKey(self.at(0)?, self.time_at(1)?, self.at(2)?))
     }
 }
 
-fn unknown() -> Refused {
-    Refused::bad("nodeId: this is no id of ours")
+fn unknown_id() -> ApiError {
+    ApiError::bad_request("nodeId: unknown id")
 }
 
-/// Whatever has this global id, if the viewer may see it.
-pub(crate) async fn find(ctx: &Context<'_>, id: &ID) -> Result<Option<Node>, Refused> {
+/// Returns the object with a global id, if the viewer may see it.
+pub(crate) async fn load_node(ctx: &Context<'_>, id: &ID) -> Result<Option<Node>, ApiError> {
     let text = BASE64URL_NOPAD.decode(id.as_bytes()).ok();
-    let text = text.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(unknown)?;
+    let text = text.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(unknown_id)?;
     let mut parts = text.split(':');
-    let kind = parts.next().ok_or_else(unknown)?;
-    let parts = Parts { kind, parts: parts.collect() };
-    // What is not for the viewer is as what is not there.
-    Ok(if_seen(read(ctx, &parts).await)?.flatten())
+    let kind = parts.next().ok_or_else(unknown_id)?;
+    let id = GlobalId { kind, parts: parts.collect() };
+    // Hidden and missing objects look the same.
+    Ok(none_if_hidden(load_by_kind(ctx, &id).await)?.flatten())
 }
 
-/// As a node.
-fn boxed<T>(found: Option<T>) -> Option<Node>
+fn boxed<T>(object: Option<T>) -> Option<Node>
 where
     Node: From<Box<T>>,
 {
-    found.map(|found| Box::new(found).into())
+    object.map(|object| Box::new(object).into())
 }
 
-async fn read(ctx: &Context<'_>, id: &Parts<'_>) -> Result<Option<Node>, Refused> {
-    let load = &Asked::of(ctx)?.load;
+async fn load_by_kind(ctx: &Context<'_>, id: &GlobalId<'_>) -> Result<Option<Node>, ApiError> {
+    let loaders = &RequestContext::of(ctx)?.loaders;
     Ok(match id.kind {
         "User" => boxed(User::load(ctx, &id.at(0)?).await?),
-        "Follow" => boxed(load.one(FollowOf(id.at(0)?, id.at(1)?)).await?.map(Follow::from)),
+        "Follow" => boxed(loaders.load(FollowKey(id.at(0)?, id.at(1)?)).await?.map(Follow::from)),
         "Group" => boxed(Group::load(ctx, &id.at(0)?).await?),
         "GroupMember" => {
-            boxed(load.one(MembershipOf(id.at(0)?, id.at(1)?)).await?.map(GroupMember::from))
+            boxed(loaders.load(MembershipKey(id.at(0)?, id.at(1)?)).await?.map(GroupMember::from))
         }
-        "Activity" => boxed(load.one(id.activity()?).await?.map(Activity::from)),
-        "FeedEntry" => boxed(load.one(FeedEntryAt(id.activity()?)).await?.map(FeedEntry::from)),
+        "Activity" => boxed(loaders.load(id.activity_key()?).await?.map(Activity::from)),
+        "FeedEntry" => {
+            boxed(loaders.load(FeedEntryKey(id.activity_key()?)).await?.map(FeedEntry::from))
+        }
         "Post" => Post::load(ctx, &id.at(0)?).await?.map(Node::from),
-        "Comment" => boxed(load.one(CommentOn(id.at(0)?, id.at(1)?)).await?.map(Comment::from)),
-        "Like" => boxed(load.one(LikeOf(id.at(0)?, id.at(1)?)).await?.map(Like::from)),
+        "Comment" => {
+            boxed(loaders.load(CommentKey(id.at(0)?, id.at(1)?)).await?.map(Comment::from))
+        }
+        "Like" => boxed(loaders.load(LikeKey(id.at(0)?, id.at(1)?)).await?.map(Like::from)),
         "Goal" => boxed(Goal::load(ctx, &id.at(0)?, &id.at(1)?).await?),
-        "Task" => boxed(load.one(TaskOf(id.at(0)?, id.at(1)?)).await?.map(Task::from)),
+        "Task" => boxed(loaders.load(TaskKey(id.at(0)?, id.at(1)?)).await?.map(Task::from)),
         "Quest" => boxed(Quest::load(ctx, &id.at(0)?, &id.at(1)?).await?),
         "Room" => boxed(Room::load(ctx, &id.at(0)?).await?),
         "Message" => boxed(Message::load(ctx, id.at(0)?, id.at(1)?).await?),
         "Company" => boxed(Company::load(ctx, &id.at(0)?).await?),
         "Offer" => boxed(Offer::load(ctx, &id.at(0)?).await?),
         "Promotion" => boxed(Promotion::load(ctx, &id.at(0)?).await?),
-        "ModerationCase" => boxed(load.one::<CaseId>(id.at(0)?).await?.map(ModerationCase::from)),
+        "ModerationCase" => {
+            boxed(loaders.load::<CaseId>(id.at(0)?).await?.map(ModerationCase::from))
+        }
         "Milestone" => {
-            let of = MilestoneOf(id.at(0)?, id.at(1)?, id.at(2)?);
-            boxed(load.one(of).await?.map(Milestone::from))
+            let key = MilestoneKey(id.at(0)?, id.at(1)?, id.at(2)?);
+            boxed(loaders.load(key).await?.map(Milestone::from))
         }
-        "AssistThread" => boxed(load.one::<ThreadId>(id.at(0)?).await?.map(AssistThread::from)),
-        "AssistMessage" => {
-            boxed(load.one(SaidIn(id.at(0)?, id.at(1)?)).await?.map(AssistMessage::from))
-        }
+        "AssistThread" => boxed(loaders.load::<ThreadId>(id.at(0)?).await?.map(AssistThread::from)),
+        "AssistMessage" => boxed(
+            loaders.load(AssistMessageKey(id.at(0)?, id.at(1)?)).await?.map(AssistMessage::from),
+        ),
         "Notification" => {
-            boxed(load.one::<NotificationId>(id.at(0)?).await?.map(Notification::from))
+            boxed(loaders.load::<NotificationId>(id.at(0)?).await?.map(Notification::from))
         }
-        _ => return Err(unknown()),
+        _ => return Err(unknown_id()),
     })
 }

@@ -1,4 +1,4 @@
-//! What can be asked for: one file for each noun.
+//! The query root: one file for each noun.
 
 mod accounts;
 mod assistance;
@@ -8,39 +8,37 @@ mod groups;
 mod moderation;
 mod nodes;
 mod notifications;
-mod people;
 mod posts;
 mod quests;
 mod rooms;
 mod trade;
+mod users;
 
 use async_graphql::MergedObject;
 
-/// Everything that can be asked for.
-// In two parts: nested in one chain, types of the library become deeper than the compiler follows by
-// itself.
+/// The query root.
+// In two parts: merging all into one chain nests async-graphql's types deeper than the compiler's limit.
 #[derive(Debug, Default, MergedObject)]
-pub struct Query(SocialQueries, TownQueries);
+#[graphql(name = "Query")]
+pub struct QueryRoot(SocialQueries, OtherQueries);
 
-/// What people do with each other.
 #[derive(Debug, Default, MergedObject)]
 struct SocialQueries(
-    nodes::Nodes,
-    people::People,
-    groups::Groups,
-    feeds::Feeds,
-    posts::Posts,
-    moderation::Moderation,
+    nodes::NodeQueries,
+    users::UserQueries,
+    groups::GroupQueries,
+    feeds::FeedQueries,
+    posts::PostQueries,
+    moderation::ModerationQueries,
 );
 
-/// What they pursue, say and trade.
 #[derive(Debug, Default, MergedObject)]
-struct TownQueries(
-    goals::Goals,
-    quests::Quests,
-    rooms::Rooms,
-    assistance::Assistance,
-    trade::Trade,
-    notifications::Notifications,
-    accounts::Accounts,
+struct OtherQueries(
+    goals::GoalQueries,
+    quests::QuestQueries,
+    rooms::RoomQueries,
+    assistance::AssistanceQueries,
+    trade::TradeQueries,
+    notifications::NotificationQueries,
+    accounts::AccountQueries,
 );

@@ -1,5 +1,4 @@
-//! One request: who asks, from where, with which services; what it has looked up it does not look up
-//! again.
+//! The context of one request: its client, the services it may call, and the loaders that cache its reads.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,60 +7,56 @@ use async_graphql::Context;
 use roundtable_domain::Caller;
 use roundtable_model::{RequestId, SessionId, UserId};
 
-use crate::Refused;
-use crate::cursors::Cursors;
+use crate::ApiError;
+use crate::cursors::CursorCipher;
 use crate::loaders::Loaders;
-use crate::scalars::Id;
+use crate::scalars::ApiId;
 use crate::services::Services;
 
-/// Who asks, as far as it was proven, and from where.
+/// The authenticated identity and network address of a client.
 #[derive(Clone, Debug, Default)]
-pub struct Client {
-    /// Somebody who is signed in.
+pub struct ClientInfo {
+    /// `None` for anonymous clients.
     pub caller: Option<Caller>,
-    /// The session that they are signed in with.
+    /// The session of the access token; API keys have none.
     pub session: Option<SessionId>,
-    /// Where they are.
     pub address: Option<IpAddr>,
 }
 
-/// What the resolvers of a request share.
+/// State shared by the resolvers of one request.
 #[derive(Debug)]
-pub struct Asked {
-    client: Client,
+pub struct RequestContext {
+    client: ClientInfo,
     services: Services,
-    pub(crate) load: Loaders,
+    pub(crate) loaders: Loaders,
 }
 
-impl Asked {
-    /// A request of this client.
-    pub fn new(client: Client, services: Services) -> Self {
-        let load = Loaders::new(&services, client.caller.clone());
-        Self { client, services, load }
+impl RequestContext {
+    pub fn new(client: ClientInfo, services: Services) -> Self {
+        let loaders = Loaders::new(&services, client.caller.clone());
+        Self { client, services, loaders }
     }
 
-    /// The request that is being answered.
-    pub(crate) fn of<'a>(ctx: &Context<'a>) -> Result<&'a Self, Refused> {
-        let asked = ctx.data_opt::<Arc<Self>>().map(|asked| &**asked);
-        asked.ok_or_else(Refused::unauthenticated)
+    pub(crate) fn of<'a>(ctx: &Context<'a>) -> Result<&'a Self, ApiError> {
+        let context = ctx.data_opt::<Arc<Self>>().map(|context| &**context);
+        context.ok_or_else(ApiError::unauthenticated)
     }
 
-    /// Who looks; nobody in particular when nobody is signed in.
+    /// Returns the caller, or `None` for anonymous clients.
     pub(crate) const fn viewer(&self) -> Option<&Caller> {
         self.client.caller.as_ref()
     }
 
-    /// Who acts.
-    pub(crate) fn caller(&self) -> Result<&Caller, Refused> {
-        self.viewer().ok_or_else(Refused::unauthenticated)
+    /// Returns the caller, or an error for anonymous clients.
+    pub(crate) fn caller(&self) -> Result<&Caller, ApiError> {
+        self.viewer().ok_or_else(ApiError::unauthenticated)
     }
 
-    /// The person who is meant: the caller, unless it is somebody else.
-    pub(crate) fn meant(&self, other: Option<Id<UserId>>) -> Result<UserId, Refused> {
-        other.map_or_else(|| Ok(self.caller()?.user_id.clone()), |other| Ok(other.0))
+    pub(crate) fn user_or_caller(&self, user: Option<ApiId<UserId>>) -> Result<UserId, ApiError> {
+        user.map_or_else(|| Ok(self.caller()?.user_id.clone()), |user| Ok(user.0))
     }
 
-    pub(crate) const fn client(&self) -> &Client {
+    pub(crate) const fn client(&self) -> &ClientInfo {
         &self.client
     }
 
@@ -69,15 +64,14 @@ impl Asked {
         &self.services
     }
 
-    pub(crate) fn cursors(&self) -> &Cursors {
+    pub(crate) fn cursors(&self) -> &CursorCipher {
         &self.services.cursors
     }
 }
 
-/// The id that makes a mutation happen once.
-pub(crate) type Once = Option<Id<RequestId>>;
+/// The `requestId` argument that makes a mutation idempotent.
+pub(crate) type RequestIdArg = Option<ApiId<RequestId>>;
 
-/// As services take it.
-pub(crate) fn once(request: &Once) -> Option<&RequestId> {
+pub(crate) fn id_ref(request: &RequestIdArg) -> Option<&RequestId> {
     request.as_ref().map(|id| &id.0)
 }

@@ -1,4 +1,4 @@
-//! Values as clients write them: AppSync's scalars, and ids and names that are checked on the way in.
+//! AppSync's scalars, and ids and texts that are validated as they are parsed.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -10,21 +10,21 @@ use async_graphql::{
     ContextSelectionSet, ID, InputType, InputValueError, InputValueResult, OutputType, Positioned,
     Scalar, ScalarType, ServerResult, Value,
 };
-use roundtable_model::{Date, Day, Email, Misfit, Time};
+use roundtable_model::{Date, Day, Email, InvalidValue, Time};
 
-use crate::Refused;
+use crate::ApiError;
 
-/// Something that is known by an id: `ID` to clients, the id's own type to us.
+/// An id of type `T`, which clients see as `ID`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Id<T>(pub T);
+pub(crate) struct ApiId<T>(pub T);
 
-/// A text with a rule: `String` to clients.
+/// A validated text, which clients see as `String`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text<T>(pub T);
+pub(crate) struct ApiText<T>(pub T);
 
 macro_rules! as_text {
     ($name:ident as $plain:ty) => {
-        impl<T: FromStr<Err = Misfit> + Display + Send + Sync> InputType for $name<T> {
+        impl<T: FromStr<Err = InvalidValue> + Display + Send + Sync> InputType for $name<T> {
             type RawValueType = Self;
 
             fn type_name() -> Cow<'static, str> {
@@ -75,11 +75,11 @@ macro_rules! as_text {
     };
 }
 
-as_text!(Id as ID);
-as_text!(Text as String);
+as_text!(ApiId as ID);
+as_text!(ApiText as String);
 
 macro_rules! scalars {
-    ($($(#[$doc:meta])* $rust:ident($inner:ty) = $name:literal, $read:expr;)*) => {$(
+    ($($(#[$doc:meta])* $rust:ident($inner:ty) = $name:literal, $parse:expr;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq)]
         pub(crate) struct $rust(pub $inner);
@@ -90,8 +90,8 @@ macro_rules! scalars {
                 let Value::String(text) = &value else {
                     return Err(InputValueError::expected_type(value));
                 };
-                let read: fn(&str) -> Result<$inner, Misfit> = $read;
-                read(text).map(Self).map_err(InputValueError::custom)
+                let parse: fn(&str) -> Result<$inner, InvalidValue> = $parse;
+                parse(text).map(Self).map_err(InputValueError::custom)
             }
 
             fn to_value(&self) -> Value {
@@ -102,28 +102,25 @@ macro_rules! scalars {
 }
 
 scalars! {
-    /// A moment.
     DateTime(Time) = "AWSDateTime", Time::parse_lenient;
-    /// A day of somebody's life.
+    /// A calendar date without a time.
     CalendarDate(Date) = "AWSDate", str::parse;
-    /// An e-mail address.
     EmailAddress(Email) = "AWSEmail", str::parse;
-    /// An address of the web.
     Url(String) = "AWSURL", |text| Ok(text.to_owned());
-    /// Anything, as a text of JSON.
+    /// Any value, as a JSON text.
     Json(serde_json::Value) = "AWSJSON", |text| {
-        serde_json::from_str(text).map_err(|error| not_json(&error))
+        serde_json::from_str(text).map_err(|error| invalid_json(&error))
     };
 }
 
-/// Where a text is no JSON, in our words: the library's may be others tomorrow.
-fn not_json(error: &serde_json::Error) -> Misfit {
-    let wrong = if error.is_eof() { "one that breaks off" } else { "something else" };
+/// Describes invalid JSON by its position. serde_json's own message is not stable enough for clients.
+fn invalid_json(error: &serde_json::Error) -> InvalidValue {
+    let problem = if error.is_eof() { "an unexpected end" } else { "a syntax error" };
     let (line, column) = (error.line(), error.column());
-    Misfit::new("a text of JSON", format_args!("{wrong} at line {line}, column {column}"))
+    InvalidValue::new("a JSON text", format_args!("{problem} at line {line}, column {column}"))
 }
 
-/// Seconds since 1970.
+/// Seconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timestamp(pub u64);
 
@@ -144,16 +141,17 @@ impl ScalarType for Timestamp {
 }
 
 impl DateTime {
-    /// As a field of something that may not have happened.
-    pub(crate) fn maybe(time: Option<Time>) -> Option<Self> {
+    pub(crate) fn optional(time: Option<Time>) -> Option<Self> {
         time.map(Self)
     }
 }
 
 impl CalendarDate {
-    /// The day, as lists by day are asked for.
-    pub(crate) fn day(&self) -> Result<Day, Refused> {
-        self.0.to_string().parse().map_err(|misfit: Misfit| Refused::bad(misfit.to_string()))
+    pub(crate) fn day(&self) -> Result<Day, ApiError> {
+        self.0
+            .to_string()
+            .parse()
+            .map_err(|error: InvalidValue| ApiError::bad_request(error.to_string()))
     }
 }
 
@@ -161,21 +159,20 @@ impl CalendarDate {
 mod tests {
     use super::*;
 
-    /// What is wrong is told by its place, and not in the words of who reads it.
     #[test]
-    fn what_is_no_json_is_told_where_it_is_wrong() {
-        let wrong = |text: &str| {
+    fn invalid_json_is_reported_with_its_position() {
+        let message = |text: &str| {
             let read = <Json as ScalarType>::parse(Value::from(text));
             read.unwrap_err().into_server_error(async_graphql::Pos::default()).message
         };
-        let expected = |found: &str| format!("expected a text of JSON, found {found}");
+        let expected = |found: &str| format!("expected a JSON text, found {found}");
         for (text, found) in [
-            ("", "one that breaks off at line 1, column 0"),
-            ("{\"a\": [1,", "one that breaks off at line 1, column 9"),
-            ("{\n  \"a\": yes }", "something else at line 2, column 8"),
-            ("1 2", "something else at line 1, column 3"),
+            ("", "an unexpected end at line 1, column 0"),
+            ("{\"a\": [1,", "an unexpected end at line 1, column 9"),
+            ("{\n  \"a\": yes }", "a syntax error at line 2, column 8"),
+            ("1 2", "a syntax error at line 1, column 3"),
         ] {
-            assert!(wrong(text).ends_with(&expected(found)), "{}", wrong(text));
+            assert!(message(text).ends_with(&expected(found)), "{}", message(text));
         }
         assert_eq!(
             <Json as ScalarType>::parse(Value::from("[1]")).unwrap().0,

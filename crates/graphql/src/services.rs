@@ -1,101 +1,92 @@
-//! Everything a request can be answered with: one service for each noun, on one ground.
+//! The services that requests call: one for each noun, all on one domain context.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_domain::{
-    Accounts, Activities, Assistance, Blocks, Census, Comments, Companies, Feeds, Follows, Goals,
-    Ground, Groups, Likes, Live, MediaFiles, Messages, Milestones, Moderation, Notifications,
-    Offers, Posts, Promotions, Quests, Rooms, Shares, SignedIn, Tags, Tasks, Timelines, Webhooks,
+    Accounts, Activities, Assistance, Blocks, Comments, Companies, Context, Feeds, Follows, Goals,
+    Groups, Likes, LiveUpdates, MediaFiles, Messages, Milestones, Moderation, Notifications,
+    Offers, Posts, Promotions, Quests, Rooms, Shares, SignedInUser, Statistics, Tags, Tasks,
+    Timelines, Webhooks,
 };
 
-use crate::Refused;
-use crate::cursors::Cursors;
+use crate::ApiError;
+use crate::cursors::CursorCipher;
 
-/// Issues what proves who somebody is.
 #[async_trait]
-pub trait Issuer: std::fmt::Debug + Send + Sync {
-    /// A token for who has signed in, and for how many seconds it is good.
-    async fn access_token(&self, signed_in: &SignedIn) -> Result<(String, u32), Refused>;
+pub trait TokenIssuer: std::fmt::Debug + Send + Sync {
+    /// Returns an access token for the user, and its lifetime in seconds.
+    async fn access_token(&self, signed_in: &SignedInUser) -> Result<(String, u32), ApiError>;
 }
 
-/// What is behind the streams, for those who look after them.
+/// Operator access to the stream processors.
 #[async_trait]
-pub trait Backstage: std::fmt::Debug + Send + Sync {
-    /// Tries dead letters again, so many at most; how many were.
-    async fn redrive(&self, max: usize) -> Result<usize, Refused>;
-    /// How far behind everything is.
-    async fn figures(&self) -> Result<BackstageFigures, Refused>;
+pub trait StreamControl: std::fmt::Debug + Send + Sync {
+    /// Retries at most `max` dead letters; returns how many succeeded.
+    async fn redrive(&self, max: usize) -> Result<usize, ApiError>;
+    async fn backlog(&self) -> Result<StreamBacklog, ApiError>;
 }
 
-/// How far behind everything is.
+/// The backlog of the stream processors.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BackstageFigures {
-    /// Homes whose activities are not copied everywhere yet.
+pub struct StreamBacklog {
+    /// Actors whose activities still have to be copied to followers' feeds.
     pub fanout_queue_depth: u64,
-    /// Dead letters.
     pub dlq_depth: u64,
-    /// How old the oldest change is that some processor has not dealt with.
+    /// The age of the oldest change that a processor has not handled.
     pub stream_lag_ms: u64,
 }
 
-/// What the services of a process share.
+/// The services of a process. Those with fields of their own hold caches or live subscriptions; all others
+/// are created for each call.
 #[derive(Clone, Debug)]
 pub struct Services {
-    /// What everything stands on.
-    pub ground: Ground,
-    /// Home feeds, with what they keep in memory.
+    pub context: Context,
     pub feeds: Feeds,
-    /// Chat, with who listens to which room.
     pub messages: Messages,
-    /// Notifications, with who listens.
     pub notifications: Notifications,
-    /// Those who listen to anything else.
-    pub live: Live,
-    /// Files.
+    /// Live updates of everything except chat, notifications and home feeds.
+    pub live: LiveUpdates,
     pub media: MediaFiles,
-    /// Proofs of identity.
-    pub issuer: Arc<dyn Issuer>,
-    /// The streams.
-    pub backstage: Arc<dyn Backstage>,
-    /// Cursors.
-    pub cursors: Arc<Cursors>,
+    pub issuer: Arc<dyn TokenIssuer>,
+    pub streams: Arc<dyn StreamControl>,
+    pub cursors: Arc<CursorCipher>,
 }
 
 impl Services {
-    /// The same services, on this ground: for one request's cost.
+    /// Returns the same services on another context, which measures the cost of one request.
     #[must_use]
-    pub fn on(&self, ground: &Ground) -> Self {
+    pub fn with_context(&self, context: &Context) -> Self {
         Self {
-            feeds: self.feeds.on(ground.clone()),
-            messages: self.messages.on(ground.clone()),
-            notifications: self.notifications.on(ground.clone()),
-            live: self.live.on(ground.clone()),
-            media: self.media.on(ground.clone()),
-            ground: ground.clone(),
+            feeds: self.feeds.with_context(context.clone()),
+            messages: self.messages.with_context(context.clone()),
+            notifications: self.notifications.with_context(context.clone()),
+            live: self.live.with_context(context.clone()),
+            media: self.media.on(context.clone()),
+            context: context.clone(),
             ..self.clone()
         }
     }
 }
 
-macro_rules! on_ground {
+macro_rules! stateless_services {
     ($($name:ident: $service:ident,)*) => {
         impl Services {
             $(
                 pub(crate) fn $name(&self) -> $service {
-                    $service::new(self.ground.clone())
+                    $service::new(self.context.clone())
                 }
             )*
         }
     };
 }
 
-on_ground! {
+stateless_services! {
     accounts: Accounts,
     activities: Activities,
     assistance: Assistance,
     blocks: Blocks,
-    census: Census,
+    statistics: Statistics,
     comments: Comments,
     companies: Companies,
     follows: Follows,

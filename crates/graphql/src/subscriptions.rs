@@ -1,11 +1,11 @@
-//! What can be listened to: one file for each noun. Each event is read for its listener when it is told,
-//! so nobody is told of what they may not see by then.
+//! The subscription root: one file for each noun. Each event is loaded for its subscriber when it is sent, so
+//! subscribers never get an event that they may no longer see.
 
-mod chat;
 mod feeds;
-mod people;
 mod posts;
-mod pursuits;
+mod quests;
+mod rooms;
+mod users;
 
 use std::pin::Pin;
 
@@ -13,77 +13,80 @@ use async_graphql::{Context, MergedSubscription};
 use futures::Stream;
 use futures::stream::unfold;
 use roundtable_domain::{
-    Event, FeedEntry, Listener, LiveFeed, LiveNotifications, LiveRoom, Matter, Notice,
+    FeedEntry, LiveEvent, LiveFeed, LiveNotifications, LiveRoom, NotificationView, Topic,
+    TopicSubscription,
 };
 use roundtable_model::entities::Message;
 
-use crate::Refused;
-use crate::request::Asked;
+use crate::ApiError;
+use crate::request::RequestContext;
 
-/// Everything that can be listened to.
+/// The subscription root.
 #[derive(Debug, Default, MergedSubscription)]
-pub struct Subscription(
-    chat::RoomsLive,
-    feeds::FeedsLive,
-    posts::PostsLive,
-    people::PeopleLive,
-    pursuits::QuestsLive,
+#[graphql(name = "Subscription")]
+pub struct SubscriptionRoot(
+    rooms::RoomSubscriptions,
+    feeds::FeedSubscriptions,
+    posts::PostSubscriptions,
+    users::UserSubscriptions,
+    quests::QuestSubscriptions,
 );
 
-/// What a listener is told until they go, or are refused: then that is the last they are told.
-type Told<T> = Pin<Box<dyn Stream<Item = Result<Option<T>, Refused>> + Send>>;
+/// The events of a subscription. An error is the last item.
+type EventStream<T> = Pin<Box<dyn Stream<Item = Result<Option<T>, ApiError>> + Send>>;
 
-/// Something that waits for what happens next.
-trait Waits: Send + 'static {
-    /// What happens.
+/// A source of live events.
+trait EventSource: Send + 'static {
     type Event: Send;
 
-    /// The next of it.
-    fn wait(&mut self) -> impl Future<Output = Result<Self::Event, Refused>> + Send;
+    fn next_event(&mut self) -> impl Future<Output = Result<Self::Event, ApiError>> + Send;
 }
 
-macro_rules! waits {
+macro_rules! event_sources {
     ($($live:ident for $event:ident,)*) => {$(
-        impl Waits for $live {
+        impl EventSource for $live {
             type Event = $event;
 
-            async fn wait(&mut self) -> Result<$event, Refused> {
+            async fn next_event(&mut self) -> Result<$event, ApiError> {
                 Ok(self.next().await?)
             }
         }
     )*};
 }
 
-waits! {
+event_sources! {
     LiveFeed for FeedEntry,
     LiveRoom for Message,
-    LiveNotifications for Notice,
-    Listener for Event,
+    LiveNotifications for NotificationView,
+    TopicSubscription for LiveEvent,
 }
 
-/// Tells what happens, as far as it is shown.
-fn told<L: Waits, T: Send + 'static>(live: L, shown: fn(L::Event) -> Option<T>) -> Told<T> {
+/// Streams the events of a source that `convert` keeps.
+fn event_stream<L: EventSource, T: Send + 'static>(
+    live: L,
+    convert: fn(L::Event) -> Option<T>,
+) -> EventStream<T> {
     Box::pin(unfold(Some(live), move |live| async move {
         let mut live = live?;
         loop {
-            match live.wait().await {
+            match live.next_event().await {
                 Ok(event) => {
-                    let Some(event) = shown(event) else { continue };
+                    let Some(event) = convert(event) else { continue };
                     return Some((Ok(Some(event)), Some(live)));
                 }
-                Err(refused) => return Some((Err(refused), None)),
+                Err(error) => return Some((Err(error), None)),
             }
         }
     }))
 }
 
-/// Tells what happens in a matter.
-async fn listen<T: Send + 'static>(
+/// Subscribes the caller to a topic.
+async fn subscribe<T: Send + 'static>(
     ctx: &Context<'_>,
-    matter: Matter,
-    shown: fn(Event) -> Option<T>,
-) -> Result<Told<T>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let listener = asked.services().live.listen(asked.caller()?, matter).await?;
-    Ok(told(listener, shown))
+    topic: Topic,
+    convert: fn(LiveEvent) -> Option<T>,
+) -> Result<EventStream<T>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let subscription = context.services().live.subscribe(context.caller()?, topic).await?;
+    Ok(event_stream(subscription, convert))
 }

@@ -1,4 +1,4 @@
-//! What the API shows: one file for each noun.
+//! The GraphQL types: one file for each noun.
 
 pub(crate) mod accounts;
 pub(crate) mod activities;

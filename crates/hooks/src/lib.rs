@@ -1,20 +1,20 @@
-//! Calls to other services, over HTTP and signed: [`Courier`]. Who decides about moderation cases
-//! before moderators do: [`WebhookJudge`]. Who is told of what happens: [`Deliverer`].
+//! Signed HTTP calls to other services: [`WebhookClient`], moderation by [`WebhookModerator`], and
+//! event delivery by [`HttpWebhookSender`].
 //!
-//! It stores nothing, and tries nothing again: that is its callers' business.
+//! It stores nothing and retries nothing: that is the caller's job.
 #![doc = ""]
 #![doc = include_str!("../../../docs/HOOKS.md")]
 
-mod client;
-mod courier;
-mod deliverer;
-mod judge;
-mod misconfigured;
-mod question;
-mod reach;
+mod case_message;
+mod config_error;
+mod moderator;
+mod sender;
 mod signature;
+mod targets;
+mod transport;
+mod webhook_client;
 
-pub use courier::{Courier, Message, REPLY_BYTES_MAX, Reply, SendError};
-pub use deliverer::{Deliverer, PATIENCE};
-pub use judge::WebhookJudge;
-pub use misconfigured::Misconfigured;
+pub use config_error::HookConfigError;
+pub use moderator::WebhookModerator;
+pub use sender::{DELIVERY_TIMEOUT, HttpWebhookSender};
+pub use webhook_client::{HookMessage, HookReply, REPLY_BYTES_MAX, SendError, WebhookClient};

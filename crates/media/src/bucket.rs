@@ -1,5 +1,4 @@
-//! Files in a bucket of a store that speaks S3's API. Clients send to it and fetch from it directly, by
-//! presigned addresses.
+//! Media files in an S3 bucket. Clients upload and download directly, by presigned URLs.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,47 +8,45 @@ use std::time::Duration;
 use async_trait::async_trait;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::signer::{HeaderName, HeaderValue, Method, SignedUrlOptions, Signer};
-use roundtable_domain::{Declared, MediaStore, MediaStoreError, S3Settings, SignedUpload};
+use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, S3Settings, SignedUpload};
 use roundtable_model::MediaKey;
 
-use crate::Misconfigured;
-use crate::objects::{Objects, failed, incoming, kept};
+use crate::MediaConfigError;
+use crate::objects::{MediaObjects, copy_path, failed, upload_path};
 
 const CONTENT_TYPE: HeaderName = HeaderName::from_static("content-type");
 
-/// Files in a bucket.
 #[derive(Clone, Debug)]
 pub struct Bucket {
-    objects: Objects,
+    objects: MediaObjects,
     signer: Arc<AmazonS3>,
 }
 
 impl Bucket {
-    /// The files in this bucket.
-    pub fn open(settings: &S3Settings) -> Result<Self, Misconfigured> {
+    pub fn open(settings: &S3Settings) -> Result<Self, MediaConfigError> {
         let S3Settings { bucket, region, endpoint, access_key_id, secret_access_key } = settings;
         let mut builder = match (access_key_id, secret_access_key) {
             (Some(id), Some(secret)) => AmazonS3Builder::new()
                 .with_access_key_id(id)
                 .with_secret_access_key(secret.expose()),
             (None, None) => AmazonS3Builder::from_env(),
-            _ => return Err(wrong("access-key-id and secret-access-key belong together")),
+            _ => return Err(invalid("access-key-id and secret-access-key must be set together")),
         };
         if bucket.is_empty() || region.is_empty() {
-            return Err(wrong("bucket and region must have a name each"));
+            return Err(invalid("bucket and region must not be empty"));
         }
         builder = builder.with_bucket_name(bucket).with_region(region);
         if let Some(endpoint) = endpoint {
             let is_plain = endpoint.starts_with("http://");
             builder = builder.with_endpoint(endpoint).with_allow_http(is_plain);
         }
-        let store = Arc::new(builder.build().map_err(wrong)?);
-        Ok(Self { objects: Objects::new(store.clone()), signer: store })
+        let store = Arc::new(builder.build().map_err(invalid)?);
+        Ok(Self { objects: MediaObjects::new(store.clone()), signer: store })
     }
 }
 
-fn wrong(what: impl std::fmt::Display) -> Misconfigured {
-    Misconfigured::Bucket(what.to_string())
+fn invalid(problem: impl std::fmt::Display) -> MediaConfigError {
+    MediaConfigError::Bucket(problem.to_string())
 }
 
 #[async_trait]
@@ -57,14 +54,14 @@ impl MediaStore for Bucket {
     async fn upload_url(
         &self,
         key: &MediaKey,
-        declared: Declared<'_>,
+        declared: DeclaredFile<'_>,
         lasting: Duration,
     ) -> Result<SignedUpload, MediaStoreError> {
         let content_type = HeaderValue::from_str(declared.content_type).map_err(failed)?;
-        // The store itself refuses what is called something else. What is longer it takes, because the
-        // signer binds no lengths; it is refused before anything is copied.
+        // The store itself rejects another content type. It accepts a longer file, because the
+        // signature does not bind the length; such a file is rejected before it is copied.
         let options = SignedUrlOptions::new().with_signed_header(CONTENT_TYPE, content_type);
-        let at = incoming(key)?;
+        let at = upload_path(key)?;
         let signed = self.signer.signed_url_opts(Method::PUT, &at, lasting, &options);
         let url = signed.await.map_err(failed)?.to_string();
         let headers =
@@ -72,13 +69,13 @@ impl MediaStore for Bucket {
         Ok(SignedUpload { url, method: "PUT", headers })
     }
 
-    async fn take(
+    async fn copy_upload(
         &self,
         key: &MediaKey,
         copy: &str,
         bytes: u64,
     ) -> Result<Option<u64>, MediaStoreError> {
-        self.objects.take(key, copy, bytes).await
+        self.objects.copy_upload(key, copy, bytes).await
     }
 
     async fn read(
@@ -97,21 +94,21 @@ impl MediaStore for Bucket {
         content_type: &str,
         lasting: Duration,
     ) -> Result<String, MediaStoreError> {
-        // Whatever the store remembers: it is served as what it was found to be.
+        // Served with the type that was detected, not the one the store remembers.
         let options = SignedUrlOptions::new().with_query([
             ("response-content-type", content_type),
             ("response-content-disposition", "inline"),
         ]);
-        let at = kept(key, copy)?;
+        let at = copy_path(key, copy)?;
         let signed = self.signer.signed_url_opts(Method::GET, &at, lasting, &options);
         Ok(signed.await.map_err(failed)?.to_string())
     }
 
-    async fn discard(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
-        self.objects.discard(key, copy).await
+    async fn remove_copy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
+        self.objects.remove_copy(key, copy).await
     }
 
-    async fn tidy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
+    async fn remove_others(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
         self.objects.clear(key, Some(copy)).await
     }
 

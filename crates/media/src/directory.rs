@@ -1,5 +1,5 @@
-//! Files in a directory of this machine. Its addresses are our own: the server asks here what one
-//! allows, and hands over the bytes.
+//! Media files in a local directory. The server asks here what a signed URL permits, and passes on the
+//! bytes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,225 +13,220 @@ use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, pin_mut};
 use object_store::local::LocalFileSystem;
 use object_store::{GetOptions, GetRange, ObjectStoreExt, PutPayload};
-use roundtable_domain::{Declared, MediaStore, MediaStoreError, SignedUpload};
+use roundtable_domain::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
 use roundtable_model::MediaKey;
 use roundtable_model::table::Clock;
 
-use crate::Misconfigured;
-use crate::leftovers::Leftovers;
-use crate::objects::{Objects, failed, incoming, kept};
-use crate::signature::{Grant, SigningKey};
+use crate::MediaConfigError;
+use crate::objects::{MediaObjects, copy_path, failed, upload_path};
+use crate::partial_files::PartialFiles;
+use crate::signature::{UrlGrant, UrlSigningKey};
 
-/// What every answer with a file must say, so that no browser takes it for anything else, or runs it.
+/// Headers of every response with a file, so that no browser guesses another type or runs it.
 pub const SAFE_HEADERS: [(&str, &str); 3] = [
     ("x-content-type-options", "nosniff"),
     ("content-security-policy", "default-src 'none'; sandbox"),
     ("content-disposition", "inline"),
 ];
 
-/// Files in a directory.
 #[derive(Clone, Debug)]
-pub struct Directory {
-    objects: Objects,
-    leftovers: Leftovers,
+pub struct MediaDirectory {
+    objects: MediaObjects,
+    partial_files: PartialFiles,
     base: String,
-    key: SigningKey,
+    key: UrlSigningKey,
     clock: Arc<dyn Clock>,
 }
 
-/// Leave to send a file.
+/// Permission to upload a file.
 #[derive(Clone, Debug)]
-pub struct Sending(Grant);
+pub struct UploadGrant(UrlGrant);
 
-/// Leave to fetch a file.
+/// Permission to download a file.
 #[derive(Clone, Debug)]
-pub struct Fetching(Grant);
+pub struct DownloadGrant(UrlGrant);
 
-/// An address that allows nothing: not one of ours, or no longer.
+/// A URL that is not ours, or has expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this address is not, or no longer, good for that")]
-pub struct Denied;
+#[error("this URL is invalid or has expired; request a new one")]
+pub struct InvalidMediaUrl;
 
-/// Why a file was not received. Nothing of it is there.
+/// The reason an upload failed; nothing of it is kept.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum NotReceived {
-    /// It is said to be something else than was announced.
-    #[error("the content type is not the one that was announced")]
-    OtherType,
-    /// It is longer or shorter than was announced.
-    #[error("the length is not the one that was announced")]
-    OtherLength,
-    /// Its sender went away.
-    #[error("the file broke off")]
-    BrokeOff,
-    /// The directory failed.
+pub enum UploadError {
+    #[error("the content type differs from the announced one")]
+    WrongType,
+    #[error("the length differs from the announced one")]
+    WrongLength,
+    #[error("the upload ended early; send the file again")]
+    Incomplete,
     #[error(transparent)]
     Failed(#[from] MediaStoreError),
 }
 
-/// Why a file was not fetched.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum NotFetched {
-    /// There is none any more.
+pub enum DownloadError {
     #[error("there is no such file")]
-    Gone,
-    /// The part that was asked for is not there.
-    #[error("the file is shorter than that")]
+    NotFound,
+    #[error("the range is beyond the end of the file")]
     OutOfRange,
-    /// The directory failed.
     #[error(transparent)]
     Failed(#[from] MediaStoreError),
 }
 
-/// A file that is being fetched; to be served with [`SAFE_HEADERS`].
-pub struct Fetched {
-    /// What it is.
+/// A file to be served with [`SAFE_HEADERS`].
+pub struct FileDownload {
     pub content_type: String,
-    /// How long all of it is.
+    /// The length of the whole file.
     pub length: u64,
-    /// Which bytes of it these are.
+    /// The range that `body` holds.
     pub range: Range<u64>,
-    /// The bytes.
     pub body: BoxStream<'static, Result<Bytes, MediaStoreError>>,
 }
 
-impl Directory {
-    /// The files in this directory, which is made if it is not there. `base` is the address that the
-    /// server serves them under, and `secret` what addresses are signed with.
+impl MediaDirectory {
+    /// Opens or creates the directory. `base` is the URL that the server serves it under, and `secret`
+    /// signs URLs.
     pub fn open(
         at: &Path,
         base: &str,
         secret: &[u8; 32],
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, Misconfigured> {
-        let is_web = base.starts_with("http://") || base.starts_with("https://");
-        if !is_web || base.contains(['?', '#']) {
-            return Err(Misconfigured::Address);
+    ) -> Result<Self, MediaConfigError> {
+        let is_http = base.starts_with("http://") || base.starts_with("https://");
+        if !is_http || base.contains(['?', '#']) {
+            return Err(MediaConfigError::Address);
         }
-        let wrong = |error: &dyn std::error::Error| Misconfigured::Directory(error.to_string());
-        std::fs::create_dir_all(at).map_err(|error| wrong(&error))?;
-        // A file is whole under its name or not there, also after a power failure.
-        let files = LocalFileSystem::new_with_prefix(at).map_err(|error| wrong(&error))?;
-        let leftovers = Leftovers::of(files.clone());
+        let invalid =
+            |error: &dyn std::error::Error| MediaConfigError::Directory(error.to_string());
+        std::fs::create_dir_all(at).map_err(|error| invalid(&error))?;
+        // A file is complete under its name or absent, also after a power failure.
+        let files = LocalFileSystem::new_with_prefix(at).map_err(|error| invalid(&error))?;
+        let partial_files = PartialFiles::new(files.clone());
         let files = files.with_fsync(true).with_automatic_cleanup(true);
-        let key = SigningKey::new(secret).ok_or(Misconfigured::Address)?;
+        let key = UrlSigningKey::new(secret).ok_or(MediaConfigError::Address)?;
         let base = base.trim_end_matches('/').to_owned();
-        Ok(Self { objects: Objects::new(Arc::new(files)), leftovers, base, key, clock })
+        Ok(Self { objects: MediaObjects::new(Arc::new(files)), partial_files, base, key, clock })
     }
 
-    /// Whether a file may be sent to this address: what follows the base, and its query.
-    pub fn may_send(&self, key: &str, query: &str) -> Result<Sending, Denied> {
-        self.granted("PUT", key, query).map(Sending)
+    /// Checks the URL of an upload: the path after the base, and the query.
+    pub fn upload_grant(&self, key: &str, query: &str) -> Result<UploadGrant, InvalidMediaUrl> {
+        self.verify("PUT", key, query).map(UploadGrant)
     }
 
-    /// Whether a file may be fetched from this address.
-    pub fn may_fetch(&self, key: &str, query: &str) -> Result<Fetching, Denied> {
-        self.granted("GET", key, query).map(Fetching)
+    /// Checks the URL of a download.
+    pub fn download_grant(&self, key: &str, query: &str) -> Result<DownloadGrant, InvalidMediaUrl> {
+        self.verify("GET", key, query).map(DownloadGrant)
     }
 
-    /// Takes in what is sent: all of it, or nothing.
+    /// Stores an upload completely or not at all.
     pub async fn receive<E>(
         &self,
-        leave: &Sending,
+        grant: &UploadGrant,
         content_type: Option<&str>,
         body: impl Stream<Item = Result<Bytes, E>> + Send,
-    ) -> Result<(), NotReceived> {
-        let Sending(grant) = leave;
+    ) -> Result<(), UploadError> {
+        let UploadGrant(grant) = grant;
         if content_type != Some(grant.content_type.as_str()) {
-            return Err(NotReceived::OtherType);
+            return Err(UploadError::WrongType);
         }
-        let at = incoming(&grant.key)?;
-        // Dropped before it is complete, it leaves nothing.
+        let at = upload_path(&grant.key)?;
+        // Dropped before completion, it leaves nothing behind.
         let mut upload = self.objects.store().put_multipart(&at).await.map_err(failed)?;
-        let mut left = grant.bytes;
+        let mut remaining = grant.bytes;
         pin_mut!(body);
         while let Some(part) = body.next().await {
-            let part = part.map_err(|_| NotReceived::BrokeOff)?;
+            let part = part.map_err(|_| UploadError::Incomplete)?;
             let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
-            left = left.checked_sub(length).ok_or(NotReceived::OtherLength)?;
+            remaining = remaining.checked_sub(length).ok_or(UploadError::WrongLength)?;
             upload.put_part(PutPayload::from(part)).await.map_err(failed)?;
         }
-        if left > 0 {
-            return Err(NotReceived::OtherLength);
+        if remaining > 0 {
+            return Err(UploadError::WrongLength);
         }
         upload.complete().await.map_err(failed)?;
         Ok(())
     }
 
-    /// Opens a file, or a part of it.
+    /// Opens a file, or a range of it.
     pub async fn fetch(
         &self,
-        leave: &Fetching,
+        grant: &DownloadGrant,
         range: Option<Range<u64>>,
-    ) -> Result<Fetched, NotFetched> {
-        let Fetching(grant) = leave;
-        let at = kept(&grant.key, &grant.copy)?;
-        let gone = |error| match error {
-            object_store::Error::NotFound { .. } => NotFetched::Gone,
+    ) -> Result<FileDownload, DownloadError> {
+        let DownloadGrant(grant) = grant;
+        let at = copy_path(&grant.key, &grant.copy)?;
+        let not_found = |error| match error {
+            object_store::Error::NotFound { .. } => DownloadError::NotFound,
             error => failed(error).into(),
         };
         if let Some(range) = &range {
-            let length = self.objects.store().head(&at).await.map_err(gone)?.size;
+            let length = self.objects.store().head(&at).await.map_err(not_found)?.size;
             if range.is_empty() || range.start >= length {
-                return Err(NotFetched::OutOfRange);
+                return Err(DownloadError::OutOfRange);
             }
         }
         let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
-        let found = self.objects.store().get_opts(&at, options).await.map_err(gone)?;
-        Ok(Fetched {
+        let object = self.objects.store().get_opts(&at, options).await.map_err(not_found)?;
+        Ok(FileDownload {
             content_type: grant.content_type.clone(),
-            length: found.meta.size,
-            range: found.range.clone(),
-            body: found.into_stream().map(|part| part.map_err(failed)).boxed(),
+            length: object.meta.size,
+            range: object.range.clone(),
+            body: object.into_stream().map(|part| part.map_err(failed)).boxed(),
         })
     }
 
-    fn granted(&self, method: &'static str, key: &str, query: &str) -> Result<Grant, Denied> {
-        let grant = self.key.read(method, key, query).ok_or(Denied)?;
+    fn verify(
+        &self,
+        method: &'static str,
+        key: &str,
+        query: &str,
+    ) -> Result<UrlGrant, InvalidMediaUrl> {
+        let grant = self.key.read(method, key, query).ok_or(InvalidMediaUrl)?;
         if self.clock.now_seconds() >= grant.expires {
-            return Err(Denied);
+            return Err(InvalidMediaUrl);
         }
         Ok(grant)
     }
 
-    fn url(&self, grant: &Grant) -> String {
+    fn url(&self, grant: &UrlGrant) -> String {
         format!("{}/{}?{}", self.base, grant.key, self.key.query(grant))
     }
 
-    /// The second from which on an address is good no more; at least one from now.
-    fn until(&self, lasting: Duration) -> u64 {
+    /// The second at which a URL expires, at least one from now.
+    fn expiry(&self, lasting: Duration) -> u64 {
         self.clock.now_seconds().saturating_add(lasting.as_secs().max(1))
     }
 }
 
 #[async_trait]
-impl MediaStore for Directory {
+impl MediaStore for MediaDirectory {
     async fn upload_url(
         &self,
         key: &MediaKey,
-        declared: Declared<'_>,
+        declared: DeclaredFile<'_>,
         lasting: Duration,
     ) -> Result<SignedUpload, MediaStoreError> {
         let content_type = declared.content_type.to_owned();
         let headers = BTreeMap::from([("content-type".to_owned(), content_type.clone())]);
-        let grant = Grant {
+        let grant = UrlGrant {
             method: "PUT",
             key: key.clone(),
             copy: String::new(),
             content_type,
             bytes: declared.bytes,
-            expires: self.until(lasting),
+            expires: self.expiry(lasting),
         };
         Ok(SignedUpload { url: self.url(&grant), method: grant.method, headers })
     }
 
-    async fn take(
+    async fn copy_upload(
         &self,
         key: &MediaKey,
         copy: &str,
         bytes: u64,
     ) -> Result<Option<u64>, MediaStoreError> {
-        self.objects.take(key, copy, bytes).await
+        self.objects.copy_upload(key, copy, bytes).await
     }
 
     async fn read(
@@ -250,27 +245,27 @@ impl MediaStore for Directory {
         content_type: &str,
         lasting: Duration,
     ) -> Result<String, MediaStoreError> {
-        Ok(self.url(&Grant {
+        Ok(self.url(&UrlGrant {
             method: "GET",
             key: key.clone(),
             copy: copy.to_owned(),
             content_type: content_type.to_owned(),
             bytes: 0,
-            expires: self.until(lasting),
+            expires: self.expiry(lasting),
         }))
     }
 
-    async fn discard(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
-        self.objects.discard(key, copy).await
+    async fn remove_copy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
+        self.objects.remove_copy(key, copy).await
     }
 
-    async fn tidy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
+    async fn remove_others(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
         self.objects.clear(key, Some(copy)).await?;
-        self.leftovers.clear(key).await
+        self.partial_files.clear(key).await
     }
 
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError> {
         self.objects.clear(key, None).await?;
-        self.leftovers.clear(key).await
+        self.partial_files.clear(key).await
     }
 }

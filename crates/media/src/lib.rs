@@ -1,19 +1,18 @@
-//! Where the bytes of files are (R43): in a [directory](Directory) of this machine, or in a
-//! [store that speaks S3's API](Bucket).
+//! Storage of media files (R43): in a local [directory](MediaDirectory), or in an [S3 bucket](Bucket).
 //!
-//! Both give out signed addresses, and what is sent to one goes to a place of its own: what the services
-//! look at and show are copies, which no address lets anybody write to. Who may have an address is the
-//! services' business, and that of HTTP is the server's.
+//! Both issue signed URLs. An upload goes to a path of its own; services inspect and serve copies,
+//! which no URL can write to. The services decide who gets a URL, and the server speaks HTTP.
 
 mod bucket;
+mod config_error;
 mod directory;
-mod leftovers;
-mod misconfigured;
 mod objects;
+mod partial_files;
 mod signature;
 
 pub use bucket::Bucket;
+pub use config_error::MediaConfigError;
 pub use directory::{
-    Denied, Directory, Fetched, Fetching, NotFetched, NotReceived, SAFE_HEADERS, Sending,
+    DownloadError, DownloadGrant, FileDownload, InvalidMediaUrl, MediaDirectory, SAFE_HEADERS,
+    UploadError, UploadGrant,
 };
-pub use misconfigured::Misconfigured;

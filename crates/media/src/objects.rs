@@ -1,4 +1,4 @@
-//! Where each thing is in a store of objects, and what is done with it there, whichever store it is.
+//! Paths and operations in an object store, the same for directories and buckets.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,16 +9,15 @@ use object_store::{Error, ObjectStore, ObjectStoreExt};
 use roundtable_domain::MediaStoreError;
 use roundtable_model::MediaKey;
 
-/// What people send is here, until it is removed.
-const INCOMING: &str = "incoming";
-/// What was taken from there.
-const KEPT: &str = "kept";
+/// The prefix of uploads, until they are removed.
+const UPLOADS: &str = "incoming";
+/// The prefix of copies.
+const COPIES: &str = "kept";
 
-/// Files in a store of objects.
 #[derive(Clone, Debug)]
-pub(crate) struct Objects(Arc<dyn ObjectStore>);
+pub(crate) struct MediaObjects(Arc<dyn ObjectStore>);
 
-impl Objects {
+impl MediaObjects {
     pub(crate) fn new(store: Arc<dyn ObjectStore>) -> Self {
         Self(store)
     }
@@ -27,24 +26,24 @@ impl Objects {
         &*self.0
     }
 
-    /// Copies what has arrived, if it is as long as it should be; answers with its length.
-    pub(crate) async fn take(
+    /// Copies an upload if it has the expected length; returns its length.
+    pub(crate) async fn copy_upload(
         &self,
         key: &MediaKey,
         copy: &str,
         bytes: u64,
     ) -> Result<Option<u64>, MediaStoreError> {
-        let (sent, kept) = (incoming(key)?, kept(key, copy)?);
-        let taken = async {
-            let length = self.0.head(&sent).await?.size;
+        let (upload, copy) = (upload_path(key)?, copy_path(key, copy)?);
+        let result = async {
+            let length = self.0.head(&upload).await?.size;
             if length != bytes {
                 return Ok(length);
             }
-            self.0.copy(&sent, &kept).await?;
-            // Something else may have been sent in between: what counts is the copy.
-            Ok(self.0.head(&kept).await?.size)
+            self.0.copy(&upload, &copy).await?;
+            // Another upload may have replaced it in between: the copy counts.
+            Ok(self.0.head(&copy).await?.size)
         };
-        match taken.await {
+        match result.await {
             Ok(length) => Ok(Some(length)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(failed(error)),
@@ -60,26 +59,30 @@ impl Objects {
         if range.is_empty() {
             return Ok(Vec::new());
         }
-        let bytes = self.0.get_range(&kept(key, copy)?, range).await.map_err(failed)?;
+        let bytes = self.0.get_range(&copy_path(key, copy)?, range).await.map_err(failed)?;
         Ok(bytes.into())
     }
 
-    pub(crate) async fn discard(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
-        self.delete(&kept(key, copy)?).await
+    pub(crate) async fn remove_copy(
+        &self,
+        key: &MediaKey,
+        copy: &str,
+    ) -> Result<(), MediaStoreError> {
+        self.delete(&copy_path(key, copy)?).await
     }
 
-    /// Takes everything of a file away, but this copy. What was sent goes first, so that it cannot be
-    /// copied again.
+    /// Deletes the upload and all copies but one. The upload goes first, so that it cannot be copied
+    /// again.
     pub(crate) async fn clear(
         &self,
         key: &MediaKey,
-        but: Option<&str>,
+        except: Option<&str>,
     ) -> Result<(), MediaStoreError> {
-        self.delete(&incoming(key)?).await?;
-        let but = but.map(|copy| kept(key, copy)).transpose()?;
+        self.delete(&upload_path(key)?).await?;
+        let except = except.map(|copy| copy_path(key, copy)).transpose()?;
         let copies: Vec<_> =
-            self.0.list(Some(&copies(key)?)).try_collect().await.map_err(failed)?;
-        for copy in copies.iter().filter(|copy| Some(&copy.location) != but.as_ref()) {
+            self.0.list(Some(&copies_path(key)?)).try_collect().await.map_err(failed)?;
+        for copy in copies.iter().filter(|copy| Some(&copy.location) != except.as_ref()) {
             self.delete(&copy.location).await?;
         }
         Ok(())
@@ -93,23 +96,20 @@ impl Objects {
     }
 }
 
-/// Where what is sent goes.
-pub(crate) fn incoming(key: &MediaKey) -> Result<Path, MediaStoreError> {
-    place(&format!("{INCOMING}/{key}"))
+pub(crate) fn upload_path(key: &MediaKey) -> Result<Path, MediaStoreError> {
+    parse_path(&format!("{UPLOADS}/{key}"))
 }
 
-/// Where the copies of a file are.
-pub(crate) fn copies(key: &MediaKey) -> Result<Path, MediaStoreError> {
-    place(&format!("{KEPT}/{key}"))
+pub(crate) fn copies_path(key: &MediaKey) -> Result<Path, MediaStoreError> {
+    parse_path(&format!("{COPIES}/{key}"))
 }
 
-/// Where a copy is.
-pub(crate) fn kept(key: &MediaKey, copy: &str) -> Result<Path, MediaStoreError> {
-    place(&format!("{KEPT}/{key}/{copy}"))
+pub(crate) fn copy_path(key: &MediaKey, copy: &str) -> Result<Path, MediaStoreError> {
+    parse_path(&format!("{COPIES}/{key}/{copy}"))
 }
 
-/// Keys have no way up in them, and neither has a path that this accepts.
-fn place(path: &str) -> Result<Path, MediaStoreError> {
+/// Keys contain no `..`, and this accepts no path with one.
+fn parse_path(path: &str) -> Result<Path, MediaStoreError> {
     Path::parse(path).map_err(failed)
 }
 

@@ -1,4 +1,4 @@
-//! Addresses that only we can make: signed over everything they allow, and until when.
+//! Signed URLs: the signature covers everything a URL permits, and its expiry.
 
 use std::fmt;
 
@@ -7,43 +7,42 @@ use hmac::{Hmac, KeyInit, Mac};
 use roundtable_model::MediaKey;
 use sha2::Sha256;
 
-/// What an address allows.
+/// The permission in a signed URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Grant {
+pub(crate) struct UrlGrant {
     pub(crate) method: &'static str,
     pub(crate) key: MediaKey,
-    /// Which copy; none of what is sent.
+    /// Empty for uploads.
     pub(crate) copy: String,
     pub(crate) content_type: String,
-    /// How long what is sent must be; 0 of what is fetched.
+    /// The exact length of an upload; 0 for downloads.
     pub(crate) bytes: u64,
-    /// In seconds since 1970.
+    /// Seconds since 1970.
     pub(crate) expires: u64,
 }
 
-/// What addresses are signed with.
 #[derive(Clone)]
-pub(crate) struct SigningKey(Hmac<Sha256>);
+pub(crate) struct UrlSigningKey(Hmac<Sha256>);
 
-impl SigningKey {
+impl UrlSigningKey {
     pub(crate) fn new(secret: &[u8; 32]) -> Option<Self> {
         Hmac::new_from_slice(secret).map(Self).ok()
     }
 
-    /// The query of the address that allows this.
-    pub(crate) fn query(&self, grant: &Grant) -> String {
-        let Grant { copy, content_type, bytes, expires, .. } = grant;
+    /// The query string of the URL.
+    pub(crate) fn query(&self, grant: &UrlGrant) -> String {
+        let UrlGrant { copy, content_type, bytes, expires, .. } = grant;
         let signature = BASE64URL_NOPAD.encode(&self.mac(grant).finalize().into_bytes());
         format!(
             "copy={copy}&type={content_type}&bytes={bytes}&expires={expires}&signature={signature}"
         )
     }
 
-    /// What an address allows, if it is one of ours.
-    pub(crate) fn read(&self, method: &'static str, key: &str, query: &str) -> Option<Grant> {
+    /// Verifies the query string of a URL.
+    pub(crate) fn read(&self, method: &'static str, key: &str, query: &str) -> Option<UrlGrant> {
         let mut parts = query.split('&');
         let mut next = |name: &str| parts.next()?.strip_prefix(name)?.strip_prefix('=');
-        let grant = Grant {
+        let grant = UrlGrant {
             method,
             key: key.parse().ok()?,
             copy: next("copy")?.to_owned(),
@@ -55,14 +54,14 @@ impl SigningKey {
         if parts.next().is_some() {
             return None;
         }
-        // In the same time, however much of it is right.
+        // In constant time.
         self.mac(&grant).verify_slice(&signature).ok().map(|()| grant)
     }
 
-    fn mac(&self, grant: &Grant) -> Hmac<Sha256> {
-        let Grant { method, key, copy, content_type, bytes, expires } = grant;
+    fn mac(&self, grant: &UrlGrant) -> Hmac<Sha256> {
+        let UrlGrant { method, key, copy, content_type, bytes, expires } = grant;
         let mut mac = self.0.clone();
-        // None of them can hold the end of a line: one text is one grant.
+        // No field can hold a line end, so the text is unambiguous.
         mac.update(
             format!("v1\n{method}\n{key}\n{copy}\n{content_type}\n{bytes}\n{expires}").as_bytes(),
         );
@@ -70,7 +69,7 @@ impl SigningKey {
     }
 }
 
-impl fmt::Debug for SigningKey {
+impl fmt::Debug for UrlSigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("…")
     }

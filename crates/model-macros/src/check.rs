@@ -1,38 +1,38 @@
-//! What a page must not say. Every refusal names the thing and what to do instead.
+//! Rejects schemas that cannot work. Every error names the item and what to do instead.
 
 mod entity;
 mod pattern;
 
 use syn::{Error, Ident, Result};
 
-use crate::grammar::{Entity, Key, Page, Pattern, Sort};
+use crate::grammar::{EntityAst, KeyAst, PatternAst, SortAst, TableAst};
 
 pub(crate) use pattern::{entity_of, served_by};
 
-/// Refuses a page that could not work. All findings are reported, not only the first.
-pub(crate) fn check(page: &Page) -> Result<()> {
-    let mut findings = Findings(None);
-    for entity in &page.entities {
-        findings.add(entity::check(page, entity));
+/// Rejects a table that cannot work, with all errors rather than only the first.
+pub(crate) fn check(table: &TableAst) -> Result<()> {
+    let mut errors = CheckErrors(None);
+    for entity in &table.entities {
+        errors.add(entity::check(table, entity));
     }
-    for (at, entity) in page.entities.iter().enumerate() {
-        for other in page.entities.iter().skip(at + 1) {
-            findings.add(distinct(entity, other));
+    for (at, entity) in table.entities.iter().enumerate() {
+        for other in table.entities.iter().skip(at + 1) {
+            errors.add(check_distinct(entity, other));
         }
     }
-    for pattern in &page.patterns {
-        findings.add(pattern::check(page, pattern));
+    for pattern in &table.patterns {
+        errors.add(pattern::check(table, pattern));
     }
-    findings.add(once(page.entities.iter().map(|entity| &entity.name), "entity"));
-    findings.add(once(page.patterns.iter().map(|pattern| &pattern.name), "access pattern"));
-    findings.add(names(page));
-    findings.0.map_or(Ok(()), Err)
+    errors.add(check_unique(table.entities.iter().map(|entity| &entity.name), "entity"));
+    errors.add(check_unique(table.patterns.iter().map(|pattern| &pattern.name), "access pattern"));
+    errors.add(check_names(table));
+    errors.0.map_or(Ok(()), Err)
 }
 
-/// All that was found so far.
-struct Findings(Option<Error>);
+/// The errors found so far.
+struct CheckErrors(Option<Error>);
 
-impl Findings {
+impl CheckErrors {
     fn add(&mut self, result: Result<()>) {
         let Err(error) = result else { return };
         match &mut self.0 {
@@ -42,14 +42,14 @@ impl Findings {
     }
 }
 
-/// Two entities whose items could have the same primary key.
-fn distinct(entity: &Entity, other: &Entity) -> Result<()> {
+/// Rejects two entities whose items could have the same primary key.
+fn check_distinct(entity: &EntityAst, other: &EntityAst) -> Result<()> {
     let (Some(mine), Some(theirs)) = (entity.keys.first(), other.keys.first()) else {
         return Ok(());
     };
-    if mine.partition.meets(&theirs.partition) && mine.sort.meets(&theirs.sort) {
+    if mine.partition.overlaps(&theirs.partition) && mine.sort.overlaps(&theirs.sort) {
         let problem = format!(
-            "an item of `{}` could have the primary key of one of `{}`: let a literal tell them apart",
+            "an item of `{}` could have the primary key of one of `{}`: add a literal that differs",
             other.name, entity.name
         );
         return Err(Error::new(theirs.sort.span(), problem));
@@ -57,29 +57,29 @@ fn distinct(entity: &Entity, other: &Entity) -> Result<()> {
     Ok(())
 }
 
-fn once<'a>(names: impl Iterator<Item = &'a Ident>, what: &str) -> Result<()> {
+fn check_unique<'a>(names: impl Iterator<Item = &'a Ident>, what: &str) -> Result<()> {
     let mut seen: Vec<&Ident> = Vec::new();
     for name in names {
         if seen.contains(&name) {
-            return Err(Error::new(name.span(), format!("{what} `{name}` is on the page already")));
+            return Err(Error::new(name.span(), format!("{what} `{name}` is already defined")));
         }
         seen.push(name);
     }
     Ok(())
 }
 
-/// What composites and acceptances refer to.
-fn names(page: &Page) -> Result<()> {
-    let pattern = |name: &Ident| page.patterns.iter().any(|pattern| pattern.name == *name);
-    let entity = |name: &Ident| page.entities.iter().any(|entity| entity.name == *name);
-    for composite in &page.composites {
+/// Rejects composites and accepted errors that refer to undefined names.
+fn check_names(table: &TableAst) -> Result<()> {
+    let pattern = |name: &Ident| table.patterns.iter().any(|pattern| pattern.name == *name);
+    let entity = |name: &Ident| table.entities.iter().any(|entity| entity.name == *name);
+    for composite in &table.composites {
         for of in &composite.of {
             if !pattern(of) {
                 return Err(Error::new(of.span(), format!("there is no access pattern `{of}`")));
             }
         }
     }
-    for (subject, _) in page.accepted.iter().flat_map(|accepted| &accepted.subjects) {
+    for (subject, _) in table.accepted.iter().flat_map(|accepted| &accepted.subjects) {
         if !pattern(subject) && !entity(subject) {
             let problem = format!("`{subject}` is neither an entity nor an access pattern");
             return Err(Error::new(subject.span(), problem));
@@ -88,13 +88,15 @@ fn names(page: &Page) -> Result<()> {
     Ok(())
 }
 
-/// Whether items standing at `key` could be among the answers to `pattern`.
-fn answers(key: &Key, pattern: &Pattern) -> bool {
+/// Returns whether `pattern` could return items stored under `key`.
+fn may_return(key: &KeyAst, pattern: &PatternAst) -> bool {
     key.index == pattern.index
-        && key.partition.meets(&pattern.partition)
+        && key.partition.overlaps(&pattern.partition)
         && match &pattern.sort {
-            Sort::All => true,
-            Sort::Equal(template) => key.sort.meets(template),
-            Sort::Begins(template) | Sort::Within(template) => key.sort.may_begin_with(template),
+            SortAst::All => true,
+            SortAst::Equal(template) => key.sort.overlaps(template),
+            SortAst::Begins(template) | SortAst::Within(template) => {
+                key.sort.may_begin_with(template)
+            }
         }
 }

@@ -1,4 +1,4 @@
-//! `#[derive(Fields)]`: a struct's fields as attributes.
+//! `#[derive(Fields)]`: stores a struct's fields as attributes.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -8,8 +8,8 @@ use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result, Token,
 use crate::generate::constant;
 use crate::grammar::doc_of;
 
-/// A field and the attribute it is.
-struct Kept<'a> {
+/// A field and its attribute.
+struct StructField<'a> {
     field: &'a Ident,
     attribute: String,
     kind: &'a Type,
@@ -18,8 +18,8 @@ struct Kept<'a> {
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let name = &input.ident;
-    let kept = fields(input)?.iter().map(keep).collect::<Result<Vec<_>>>()?;
-    let shapes = kept.iter().map(|Kept { field, attribute, kind, doc }| {
+    let fields = fields(input)?.iter().map(struct_field).collect::<Result<Vec<_>>>()?;
+    let shapes = fields.iter().map(|StructField { field, attribute, kind, doc }| {
         let field = field.to_string();
         quote!(::roundtable_model::shape::FieldShape {
             field: #field,
@@ -30,8 +30,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         })
     });
     let part = is_part(input)?;
-    let (writes, reads) = (writes(&kept, part), reads(&kept));
-    let constants = if part { TokenStream::new() } else { constants(name, &kept) };
+    let (writes, reads) = (writes(&fields, part), reads(&fields));
+    let constants = if part { TokenStream::new() } else { constants(name, &fields) };
     Ok(quote! {
         impl ::roundtable_model::Fields for #name {
             const FIELDS: &'static [::roundtable_model::shape::FieldShape] = &[#(#shapes),*];
@@ -41,8 +41,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             fn read(
-                from: &mut ::roundtable_model::Reader<'_>,
-            ) -> ::std::result::Result<Self, ::roundtable_model::FieldMisfit> {
+                from: &mut ::roundtable_model::ItemReader<'_>,
+            ) -> ::std::result::Result<Self, ::roundtable_model::InvalidField> {
                 #reads
             }
         }
@@ -51,7 +51,6 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// The impl that tests of the model make structs by the thousand with.
 pub(crate) fn derive_sample(input: &DeriveInput) -> Result<TokenStream> {
     let name = &input.ident;
     let names = fields(input)?.iter().map(|field| &field.ident);
@@ -74,58 +73,60 @@ fn fields(input: &DeriveInput) -> Result<&Punctuated<Field, Token![,]>> {
     }
 }
 
-/// The attribute that names an item's entity.
 const TYPE: &str = "type";
 
-/// The fields as items hold them, by rising name: those before the type, and those behind it.
-fn sorted<'a>(kept: &'a [Kept<'a>]) -> (Vec<&'a Kept<'a>>, Vec<&'a Kept<'a>>) {
-    let mut sorted: Vec<&Kept<'_>> = kept.iter().collect();
-    sorted.sort_by_key(|kept| &kept.attribute);
-    sorted.into_iter().partition(|kept| kept.attribute.as_str() < TYPE)
+/// Returns the fields in the order items store them, by ascending attribute name: those before
+/// `type`, and those after it.
+fn sorted<'a>(
+    fields: &'a [StructField<'a>],
+) -> (Vec<&'a StructField<'a>>, Vec<&'a StructField<'a>>) {
+    let mut sorted: Vec<&StructField<'_>> = fields.iter().collect();
+    sorted.sort_by_key(|field| &field.attribute);
+    sorted.into_iter().partition(|field| field.attribute.as_str() < TYPE)
 }
 
-fn writes(kept: &[Kept<'_>], part: bool) -> TokenStream {
+fn writes(fields: &[StructField<'_>], part: bool) -> TokenStream {
     let slot = |name: &str| quote!(item.slot(const { ::roundtable_model::table::AttributeName::new(#name) }));
-    let write = |Kept { field, attribute, .. }: &Kept<'_>| {
+    let write = |StructField { field, attribute, .. }: &StructField<'_>| {
         let slot = slot(attribute);
         quote!(::roundtable_model::Attribute::fill(&self.#field, #slot);)
     };
-    let (before, behind) = sorted(kept);
-    let (before, behind) = (before.into_iter().map(write), behind.into_iter().map(write));
+    let (before, after) = sorted(fields);
+    let (before, after) = (before.into_iter().map(write), after.into_iter().map(write));
     let entity = (!part).then(|| {
         let slot = slot(TYPE);
         quote!(#slot.text(<Self as ::roundtable_model::Entity>::SHAPE.name);)
     });
-    quote!(#(#before)* #entity #(#behind)*)
+    quote!(#(#before)* #entity #(#after)*)
 }
 
-/// One pass over the item: decoding a page must not cost more than finding it.
-fn reads(kept: &[Kept<'_>]) -> TokenStream {
+/// Reads in one pass over the item: decoding a page must not cost more than finding it.
+fn reads(fields: &[StructField<'_>]) -> TokenStream {
     let found = |field: &Ident| format_ident!("found_{}", field);
-    let find = |Kept { field, attribute, .. }: &Kept<'_>| {
+    let find = |StructField { field, attribute, .. }: &StructField<'_>| {
         let found = found(field);
         quote!(let #found = from.find(#attribute);)
     };
-    // Fields are read in their own order: of several that do not fit, the first is told of.
-    let read = |Kept { field, attribute, .. }: &Kept<'_>| {
+    // Fields are decoded in declaration order, so that the first invalid one is reported.
+    let read = |StructField { field, attribute, .. }: &StructField<'_>| {
         let found = found(field);
         quote!(#field: ::roundtable_model::read_field(#attribute, #found)?)
     };
-    let (before, behind) = sorted(kept);
-    let (before, behind) = (before.into_iter().map(find), behind.into_iter().map(find));
-    let fields = kept.iter().map(read);
+    let (before, after) = sorted(fields);
+    let (before, after) = (before.into_iter().map(find), after.into_iter().map(find));
+    let fields = fields.iter().map(read);
     quote! {
         #(#before)*
         from.find_type();
-        #(#behind)*
+        #(#after)*
         ::std::result::Result::Ok(Self { #(#fields),* })
     }
 }
 
-/// `Follow::STATUS` and the like: names for patches and conditions that know whether a key depends on
-/// the field.
-fn constants(name: &Ident, kept: &[Kept<'_>]) -> TokenStream {
-    let each = kept.iter().map(|Kept { field, attribute, kind, .. }| {
+/// Constants such as `Follow::STATUS`, which name fields in patches and conditions and know whether
+/// a key depends on the field.
+fn constants(name: &Ident, fields: &[StructField<'_>]) -> TokenStream {
+    let each = fields.iter().map(|StructField { field, attribute, kind, .. }| {
         let (constant, text) = (constant(field), field.to_string());
         let doc = format!("The field `{field}`.");
         quote! {
@@ -140,7 +141,7 @@ fn constants(name: &Ident, kept: &[Kept<'_>]) -> TokenStream {
     quote!(impl #name { #(#each)* })
 }
 
-fn keep(field: &Field) -> Result<Kept<'_>> {
+fn struct_field(field: &Field) -> Result<StructField<'_>> {
     let Some(name) = &field.ident else {
         return Err(Error::new_spanned(field, "the fields need names"));
     };
@@ -150,13 +151,13 @@ fn keep(field: &Field) -> Result<Kept<'_>> {
     }
     let reserved = [TYPE, "PK", "SK"].contains(&attribute.as_str()) || attribute.starts_with("GSI");
     if reserved {
-        let problem = format!("{attribute:?} is an attribute of every item: call it otherwise");
+        let problem = format!("the attribute name {attribute:?} is reserved: choose another one");
         return Err(Error::new_spanned(name, problem));
     }
-    Ok(Kept { field: name, attribute, kind: &field.ty, doc: doc_of(&field.attrs) })
+    Ok(StructField { field: name, attribute, kind: &field.ty, doc: doc_of(&field.attrs) })
 }
 
-/// Whether `#[fields(part)]` says that this is no entity.
+/// Returns whether `#[fields(part)]` marks a struct that is not an entity.
 fn is_part(input: &DeriveInput) -> Result<bool> {
     let mut part = false;
     for given in input.attrs.iter().filter(|given| given.path().is_ident("fields")) {

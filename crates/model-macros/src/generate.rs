@@ -1,4 +1,4 @@
-//! The code a page stands for.
+//! Generates the code of a table.
 
 mod entity;
 mod key;
@@ -9,16 +9,16 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 
-use crate::grammar::Page;
+use crate::grammar::TableAst;
 
-/// Everything a page stands for: the table's handle with its questions, the keys of its entities, and
-/// the schema as data.
-pub(crate) fn page(page: &Page) -> TokenStream {
-    let (handle, doc) = (&page.handle, &page.doc);
-    let shape = shape::table(page);
-    let entities = page.entities.iter().map(entity::generate);
-    let patterns = page.patterns.iter().map(|pattern| pattern::generate(page, pattern));
-    let views = pattern::views(page);
+/// Generates the table's handle with its access patterns, the keys of its entities, and the schema
+/// as data.
+pub(crate) fn table(table: &TableAst) -> TokenStream {
+    let (handle, doc) = (&table.handle, &table.doc);
+    let shape = shape::table(table);
+    let entities = table.entities.iter().map(entity::generate);
+    let patterns = table.patterns.iter().map(|pattern| pattern::generate(table, pattern));
+    let views = pattern::views(table);
     quote! {
         #[doc = #doc]
         #[derive(Clone, Debug)]
@@ -27,15 +27,15 @@ pub(crate) fn page(page: &Page) -> TokenStream {
         }
 
         impl #handle {
-            /// What the page says about this table.
+            /// The schema of this table.
             pub const SHAPE: &'static ::roundtable_model::shape::TableShape = &#shape;
 
-            /// The questions of this page, asked of `table`.
+            /// Returns the access patterns of this schema on `table`.
             pub const fn on(table: ::roundtable_model::table::Table) -> Self {
                 Self { table }
             }
 
-            /// The table behind them.
+            /// Returns the table that the patterns read.
             pub const fn table(&self) -> &::roundtable_model::table::Table {
                 &self.table
             }
@@ -48,17 +48,17 @@ pub(crate) fn page(page: &Page) -> TokenStream {
     }
 }
 
-/// What a refused page leaves behind, so that its refusal is the only message: the code that uses its
-/// entities still finds them.
-pub(crate) fn stubs(page: &Page) -> TokenStream {
-    let handle = &page.handle;
-    let entities = page.entities.iter().map(|entity| {
+/// Generates placeholders for a rejected table, so that the code that uses its entities reports no
+/// further errors.
+pub(crate) fn stubs(table: &TableAst) -> TokenStream {
+    let handle = &table.handle;
+    let entities = table.entities.iter().map(|entity| {
         let (name, text) = (&entity.name, entity.name.to_string());
         let constructors = entity::stub(entity);
         quote! {
             #constructors
 
-            impl ::roundtable_model::Answer for #name {
+            impl ::roundtable_model::FromItem for #name {
                 const ENTITY: &'static ::roundtable_model::shape::EntityShape =
                     <Self as ::roundtable_model::Entity>::SHAPE;
                 const IS_VIEW: bool = false;
@@ -70,7 +70,7 @@ pub(crate) fn stubs(page: &Page) -> TokenStream {
                         name: #text, doc: "", identity: &[], parts: &[], keys: &[], fields: &[],
                     };
 
-                fn key(&self) -> ::roundtable_model::At<Self> {
+                fn key(&self) -> ::roundtable_model::EntityKey<Self> {
                     loop {}
                 }
 
@@ -85,12 +85,12 @@ pub(crate) fn stubs(page: &Page) -> TokenStream {
         }
     });
     let mut seen: Vec<&Ident> = Vec::new();
-    let patterns = page.patterns.iter().filter_map(|pattern| {
+    let patterns = table.patterns.iter().filter_map(|pattern| {
         let again = seen.contains(&&pattern.name);
         seen.push(&pattern.name);
         (!again).then(|| pattern::stub(pattern))
     });
-    let (patterns, views) = (patterns.collect::<Vec<_>>(), pattern::views(page));
+    let (patterns, views) = (patterns.collect::<Vec<_>>(), pattern::views(table));
     quote! {
         #[derive(Clone, Debug)]
         pub struct #handle {
@@ -98,19 +98,16 @@ pub(crate) fn stubs(page: &Page) -> TokenStream {
         }
 
         impl #handle {
-            /// Nothing, until the page is right.
             pub const SHAPE: &'static ::roundtable_model::shape::TableShape =
                 &::roundtable_model::shape::TableShape {
                     name: "", doc: "", indexes: &[], stream: false, entities: &[], patterns: &[],
                     composites: &[], accepted: &[],
                 };
 
-            /// Stands on `table`.
             pub const fn on(table: ::roundtable_model::table::Table) -> Self {
                 Self { table }
             }
 
-            /// The table.
             pub const fn table(&self) -> &::roundtable_model::table::Table {
                 &self.table
             }
@@ -123,7 +120,7 @@ pub(crate) fn stubs(page: &Page) -> TokenStream {
     }
 }
 
-/// A name as the constant of a field or a pattern.
+/// Returns the name of the constant of a field or a pattern.
 pub(crate) fn constant(name: &Ident) -> Ident {
     format_ident!("{}", name.to_string().to_uppercase(), span = name.span())
 }

@@ -1,4 +1,4 @@
-//! The page as it is written.
+//! The syntax of a table schema, and its parser.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -9,7 +9,7 @@ use syn::{
     bracketed, parenthesized, token,
 };
 
-use crate::template::Template;
+use crate::template::TemplateAst;
 
 mod word {
     syn::custom_keyword!(table);
@@ -29,68 +29,65 @@ mod word {
     syn::custom_keyword!(is);
 }
 
-/// One table.
-pub(crate) struct Page {
+pub(crate) struct TableAst {
     pub(crate) doc: String,
     pub(crate) handle: Ident,
     pub(crate) name: LitStr,
-    pub(crate) indexes: Vec<Index>,
+    pub(crate) indexes: Vec<IndexAst>,
     pub(crate) streamed: bool,
-    pub(crate) entities: Vec<Entity>,
-    pub(crate) patterns: Vec<Pattern>,
-    pub(crate) composites: Vec<Composite>,
-    pub(crate) accepted: Vec<Accepted>,
+    pub(crate) entities: Vec<EntityAst>,
+    pub(crate) patterns: Vec<PatternAst>,
+    pub(crate) composites: Vec<CompositeAst>,
+    pub(crate) accepted: Vec<AcceptedAst>,
 }
 
-/// `main`, `gsi1`…: what it was called, and the variant it is.
+/// `main`, `gsi1`…: the name in the schema, and its variant of `Index`.
 #[derive(Clone)]
-pub(crate) struct Index {
+pub(crate) struct IndexAst {
     pub(crate) name: Ident,
     pub(crate) variant: Ident,
 }
 
-impl Index {
+impl IndexAst {
     pub(crate) fn is_main(&self) -> bool {
         self.name == "main"
     }
 }
 
-impl PartialEq for Index {
+impl PartialEq for IndexAst {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-/// One kind of item.
-pub(crate) struct Entity {
+pub(crate) struct EntityAst {
     pub(crate) doc: String,
     pub(crate) name: Ident,
-    pub(crate) identity: Vec<Argument>,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) keys: Vec<Key>,
+    pub(crate) identity: Vec<ArgumentAst>,
+    pub(crate) parts: Vec<PartAst>,
+    pub(crate) keys: Vec<KeyAst>,
 }
 
-impl Entity {
-    /// The field called `name`, if index keys may depend on it.
-    pub(crate) fn part(&self, name: &Ident) -> Option<&Part> {
+impl EntityAst {
+    /// Returns the field called `name`, if index keys may depend on it.
+    pub(crate) fn part(&self, name: &Ident) -> Option<&PartAst> {
         self.parts.iter().find(|part| part.name == *name)
     }
 
-    /// The part of the primary key called `name`.
-    pub(crate) fn identity(&self, name: &Ident) -> Option<&Argument> {
+    /// Returns the part of the primary key called `name`.
+    pub(crate) fn identity(&self, name: &Ident) -> Option<&ArgumentAst> {
         self.identity.iter().find(|argument| argument.name == *name)
     }
 }
 
-/// A part of a primary key, or what a question is asked with.
-pub(crate) struct Argument {
+/// A part of a primary key, or an argument of a pattern.
+pub(crate) struct ArgumentAst {
     pub(crate) name: Ident,
     /// The fields it is computed from, when it is not a field itself.
     pub(crate) computed_from: Option<Vec<Ident>>,
     pub(crate) kind: ArgumentKind,
 }
 
-/// The type of an argument.
 pub(crate) enum ArgumentKind {
     One(Type),
     List(Type),
@@ -100,7 +97,7 @@ pub(crate) enum ArgumentKind {
 }
 
 impl ArgumentKind {
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn to_source(&self) -> String {
         let plain = |kind: &Type| kind.to_token_stream().to_string().replace(' ', "");
         match self {
             Self::List(kind) => format!("[{}]", plain(kind)),
@@ -111,23 +108,22 @@ impl ArgumentKind {
 }
 
 /// A field that index keys depend on.
-pub(crate) struct Part {
+pub(crate) struct PartAst {
     pub(crate) name: Ident,
     pub(crate) mutable: bool,
     pub(crate) optional: bool,
 }
 
-/// One key of an entity.
-pub(crate) struct Key {
-    pub(crate) index: Index,
+pub(crate) struct KeyAst {
+    pub(crate) index: IndexAst,
     pub(crate) otherwise: bool,
-    pub(crate) conditions: Vec<Condition>,
-    pub(crate) partition: Template,
-    pub(crate) sort: Template,
+    pub(crate) conditions: Vec<ConditionAst>,
+    pub(crate) partition: TemplateAst,
+    pub(crate) sort: TemplateAst,
 }
 
-impl Key {
-    /// Whether its text depends on the part.
+impl KeyAst {
+    /// Returns whether the text of the key depends on the part.
     pub(crate) fn mentions(&self, name: &Ident) -> bool {
         self.partition.parts().chain(self.sort.parts()).any(|part| part == name)
     }
@@ -135,30 +131,29 @@ impl Key {
 
 /// A condition of a sparse key.
 #[derive(Clone)]
-pub(crate) enum Condition {
+pub(crate) enum ConditionAst {
     Present(Ident),
     Predicate(Ident, Vec<Ident>),
 }
 
-/// One question.
-pub(crate) struct Pattern {
+pub(crate) struct PatternAst {
     pub(crate) doc: String,
     pub(crate) name: Ident,
-    pub(crate) arguments: Vec<Argument>,
-    pub(crate) index: Index,
-    pub(crate) partition: Template,
+    pub(crate) arguments: Vec<ArgumentAst>,
+    pub(crate) index: IndexAst,
+    pub(crate) partition: TemplateAst,
     pub(crate) first: bool,
-    pub(crate) sort: Sort,
+    pub(crate) sort: SortAst,
     pub(crate) descending: Option<bool>,
     pub(crate) strong: Option<Ident>,
     pub(crate) page: Option<LitInt>,
-    pub(crate) filter: Option<Filter>,
+    pub(crate) filter: Option<FilterAst>,
     pub(crate) entity: Ident,
     pub(crate) view: Option<Ident>,
 }
 
-impl Pattern {
-    pub(crate) fn argument(&self, name: &Ident) -> Option<&Argument> {
+impl PatternAst {
+    pub(crate) fn argument(&self, name: &Ident) -> Option<&ArgumentAst> {
         self.arguments.iter().find(|argument| argument.name == *name)
     }
 
@@ -167,16 +162,16 @@ impl Pattern {
     }
 }
 
-/// Which sort keys a question is about.
-pub(crate) enum Sort {
+/// The sort keys that a pattern reads.
+pub(crate) enum SortAst {
     All,
-    Equal(Template),
-    Begins(Template),
-    Within(Template),
+    Equal(TemplateAst),
+    Begins(TemplateAst),
+    Within(TemplateAst),
 }
 
-impl Sort {
-    pub(crate) const fn template(&self) -> Option<&Template> {
+impl SortAst {
+    pub(crate) const fn template(&self) -> Option<&TemplateAst> {
         match self {
             Self::All => None,
             Self::Equal(template) | Self::Begins(template) | Self::Within(template) => {
@@ -187,27 +182,27 @@ impl Sort {
 }
 
 /// `where field has argument`, or `where field is argument`.
-pub(crate) struct Filter {
+pub(crate) struct FilterAst {
     pub(crate) field: Ident,
     pub(crate) contains: bool,
     pub(crate) with: Ident,
 }
 
-/// A question that several others answer together.
-pub(crate) struct Composite {
+/// A read composed of several patterns.
+pub(crate) struct CompositeAst {
     pub(crate) doc: String,
     pub(crate) name: Ident,
     pub(crate) of: Vec<Ident>,
 }
 
-/// A finding of the lint that is as it should be.
-pub(crate) struct Accepted {
+/// A finding of the lint that the schema accepts.
+pub(crate) struct AcceptedAst {
     pub(crate) lint: String,
-    pub(crate) subjects: Vec<(Ident, Index)>,
+    pub(crate) subjects: Vec<(Ident, IndexAst)>,
     pub(crate) reason: LitStr,
 }
 
-impl Parse for Page {
+impl Parse for TableAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let doc = doc(input)?;
         input.parse::<word::table>()?;
@@ -218,17 +213,15 @@ impl Parse for Page {
         let entities = many(input)?;
         input.parse::<word::access_patterns>()?;
         let patterns = many(input)?;
-        let together = input.parse::<Option<word::together>>()?;
-        let composites = together.map(|_| many(input)).transpose()?.unwrap_or_default();
+        let composites = input.parse::<Option<word::together>>()?;
+        let composites = composites.map(|_| many(input)).transpose()?.unwrap_or_default();
         let accepted = input.parse::<Option<word::accepted>>()?;
         let accepted = accepted.map(|_| many(input)).transpose()?.unwrap_or_default();
-        let page =
-            Self { doc, handle, name, indexes, streamed, entities, patterns, composites, accepted };
-        Ok(page)
+        Ok(Self { doc, handle, name, indexes, streamed, entities, patterns, composites, accepted })
     }
 }
 
-impl Parse for Index {
+impl Parse for IndexAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name: Ident = input.parse()?;
         let variant = match name.to_string().as_str() {
@@ -242,7 +235,7 @@ impl Parse for Index {
     }
 }
 
-impl Parse for Entity {
+impl Parse for EntityAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let doc = doc(input)?;
         let name = input.parse()?;
@@ -267,7 +260,7 @@ impl Parse for Entity {
     }
 }
 
-impl Parse for Argument {
+impl Parse for ArgumentAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name = input.parse()?;
         let computed_from = if input.peek(token::Paren) { Some(listed(input)?) } else { None };
@@ -302,7 +295,7 @@ impl Parse for ArgumentKind {
     }
 }
 
-impl Parse for Part {
+impl Parse for PartAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mutable = input.parse::<Option<Token![mut]>>()?.is_some();
         let name = input.parse()?;
@@ -311,7 +304,7 @@ impl Parse for Part {
     }
 }
 
-fn key(input: ParseStream<'_>, named: &[(Ident, Vec<Condition>)]) -> Result<Key> {
+fn key(input: ParseStream<'_>, named: &[(Ident, Vec<ConditionAst>)]) -> Result<KeyAst> {
     let index = input.parse()?;
     let otherwise = input.parse::<Option<Token![else]>>()?.is_some();
     let conditions = match input.parse::<Option<Token![if]>>()? {
@@ -323,20 +316,23 @@ fn key(input: ParseStream<'_>, named: &[(Ident, Vec<Condition>)]) -> Result<Key>
     input.parse::<Token![,]>()?;
     let sort = input.parse()?;
     input.parse::<Token![;]>()?;
-    Ok(Key { index, otherwise, conditions, partition, sort })
+    Ok(KeyAst { index, otherwise, conditions, partition, sort })
 }
 
-/// `due_at, open(done)`; a name given by `let` stands for its conditions.
-fn conditions(input: ParseStream<'_>, named: &[(Ident, Vec<Condition>)]) -> Result<Vec<Condition>> {
+/// Parses `due_at, open(done)`; a name defined by `let` expands to its conditions.
+fn conditions(
+    input: ParseStream<'_>,
+    named: &[(Ident, Vec<ConditionAst>)],
+) -> Result<Vec<ConditionAst>> {
     let mut all = Vec::new();
     loop {
         let name: Ident = input.parse()?;
         if input.peek(token::Paren) {
-            all.push(Condition::Predicate(name, listed(input)?));
-        } else if let Some((_, conditions)) = named.iter().find(|(known, _)| *known == name) {
+            all.push(ConditionAst::Predicate(name, listed(input)?));
+        } else if let Some((_, conditions)) = named.iter().find(|(defined, _)| *defined == name) {
             all.extend(conditions.iter().cloned());
         } else {
-            all.push(Condition::Present(name));
+            all.push(ConditionAst::Present(name));
         }
         if input.parse::<Option<Token![,]>>()?.is_none() {
             return Ok(all);
@@ -344,7 +340,7 @@ fn conditions(input: ParseStream<'_>, named: &[(Ident, Vec<Condition>)]) -> Resu
     }
 }
 
-impl Parse for Pattern {
+impl Parse for PatternAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let doc = doc(input)?;
         let name = input.parse()?;
@@ -394,7 +390,7 @@ impl Parse for Pattern {
     }
 }
 
-impl Parse for Sort {
+impl Parse for SortAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         if input.parse::<Option<word::all>>()?.is_some() {
             Ok(Self::All)
@@ -408,7 +404,7 @@ impl Parse for Sort {
     }
 }
 
-impl Parse for Filter {
+impl Parse for FilterAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let field = input.parse()?;
         let contains = input.parse::<Option<word::has>>()?.is_some();
@@ -419,7 +415,7 @@ impl Parse for Filter {
     }
 }
 
-impl Parse for Composite {
+impl Parse for CompositeAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let doc = doc(input)?;
         let name = input.parse()?;
@@ -430,9 +426,9 @@ impl Parse for Composite {
     }
 }
 
-impl Parse for Accepted {
+impl Parse for AcceptedAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        // A lint may be called `type-…`, and `type` is a keyword.
+        // A lint may be named `type-…`, and `type` is a keyword.
         let words = Punctuated::<Ident, Token![-]>::parse_separated_nonempty_with(
             input,
             syn::ext::IdentExt::parse_any,
@@ -454,7 +450,7 @@ impl Parse for Accepted {
     }
 }
 
-/// `{ … }` of one thing after the other.
+/// Parses `{ … }` without separators.
 fn many<T: Parse>(input: ParseStream<'_>) -> Result<Vec<T>> {
     let body;
     braced!(body in input);
@@ -465,19 +461,18 @@ fn many<T: Parse>(input: ParseStream<'_>) -> Result<Vec<T>> {
     Ok(all)
 }
 
-/// `(a, b)`.
+/// Parses `(a, b)`.
 fn listed<T: Parse>(input: ParseStream<'_>) -> Result<Vec<T>> {
     let body;
     parenthesized!(body in input);
     Ok(Punctuated::<T, Token![,]>::parse_terminated(&body)?.into_iter().collect())
 }
 
-/// The documentation comment in front of something.
 fn doc(input: ParseStream<'_>) -> Result<String> {
     Ok(doc_of(&input.call(Attribute::parse_outer)?))
 }
 
-/// The documentation comment among attributes, as one line.
+/// Returns the documentation comment among attributes, as one line.
 pub(crate) fn doc_of(attributes: &[Attribute]) -> String {
     let line = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
@@ -492,7 +487,7 @@ pub(crate) fn doc_of(attributes: &[Attribute]) -> String {
     attributes.iter().filter_map(line).collect::<Vec<_>>().join(" ")
 }
 
-impl ToTokens for Index {
+impl ToTokens for IndexAst {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let variant = &self.variant;
         tokens.extend(quote::quote!(::roundtable_model::shape::Index::#variant));

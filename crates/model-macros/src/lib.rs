@@ -1,9 +1,9 @@
-//! The grammar of the page that holds the table: `single_table!` and `#[derive(Fields)]`.
+//! The macros behind the table schema: `single_table!` and `#[derive(Fields)]`.
 //!
-//! `single_table!` reads the page (`grammar`, `template`), refuses what could not work
-//! (`check`), and writes the code of entities, questions and the schema as data (`generate`). It
-//! looks at names only; that a part exists and has the right type, the compiler sees in the code that
-//! comes out. See `crates/model/src/schema.rs` for the page itself.
+//! `single_table!` parses the schema (`grammar`, `template`), rejects what cannot work (`check`),
+//! and generates the code of entities and access patterns and the schema as data (`generate`). It
+//! compares names only; the compiler checks in the generated code that each part exists and has the
+//! right type. The schema itself is `crates/model/src/schema.rs`.
 
 mod check;
 mod fields;
@@ -13,31 +13,31 @@ mod template;
 
 use proc_macro::TokenStream;
 
-/// Defines one table: its entities with their keys, and the questions it answers.
+/// Defines one table: its entities with their keys, and its access patterns.
 #[proc_macro]
-pub fn single_table(page: TokenStream) -> TokenStream {
-    let page = syn::parse_macro_input!(page as grammar::Page);
-    match check::check(&page) {
-        Ok(()) => generate::page(&page).into(),
+pub fn single_table(input: TokenStream) -> TokenStream {
+    let table = syn::parse_macro_input!(input as grammar::TableAst);
+    match check::check(&table) {
+        Ok(()) => generate::table(&table).into(),
         Err(error) => {
-            let mut refusal = error.into_compile_error();
-            refusal.extend(generate::stubs(&page));
-            refusal.into()
+            let mut output = error.into_compile_error();
+            output.extend(generate::stubs(&table));
+            output.into()
         }
     }
 }
 
-/// Makes the fields of a struct attributes of an item.
+/// Stores the fields of a struct as attributes of an item.
 ///
-/// `#[attribute("name")]` on a field gives it another name than its own in camelCase;
-/// `#[fields(part)]` on a struct says that it is not an entity: a nested value, or a view.
+/// `#[attribute("name")]` on a field replaces its attribute name, which is otherwise the field name
+/// in camelCase. `#[fields(part)]` marks a struct that is not an entity: a nested value or a view.
 #[proc_macro_derive(Fields, attributes(attribute, fields))]
 pub fn derive_fields(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     fields::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes any number of a struct, for property tests of the model itself.
+/// Generates random values of a struct, for property tests of the model itself.
 #[proc_macro_derive(Sample)]
 pub fn derive_sample(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);

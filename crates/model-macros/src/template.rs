@@ -1,71 +1,72 @@
-//! Key templates: `USER#{followee_id}[#{shard}]`.
+//! KeyAst templates: `USER#{followee_id}[#{shard}]`.
 
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Ident, LitStr, Result};
 
-/// A key as the page writes it.
-pub(crate) struct Template {
+/// A key as the schema writes it.
+pub(crate) struct TemplateAst {
     pub(crate) literal: LitStr,
-    pub(crate) segments: Vec<Segment>,
-    /// Whether it ends in a `#` that something must follow: only in `begins`.
+    pub(crate) segments: Vec<SegmentAst>,
+    /// Ends in a `#` that something must follow: only in `begins`.
     pub(crate) open: bool,
 }
 
-/// What stands between two `#`.
-pub(crate) enum Segment {
+/// The text between two `#`.
+pub(crate) enum SegmentAst {
     Literal(String),
     Part { name: Ident, through: Option<Ident> },
     Shard { name: Ident },
 }
 
-impl Template {
+impl TemplateAst {
     pub(crate) fn span(&self) -> Span {
         self.literal.span()
     }
 
-    /// The parts, the shard included.
+    /// Returns the parts, including the shard.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Ident> {
         self.segments.iter().filter_map(|segment| match segment {
-            Segment::Literal(_) => None,
-            Segment::Part { name, .. } | Segment::Shard { name } => Some(name),
+            SegmentAst::Literal(_) => None,
+            SegmentAst::Part { name, .. } | SegmentAst::Shard { name } => Some(name),
         })
     }
 
-    /// Whether some key could be written by both.
-    pub(crate) fn meets(&self, other: &Self) -> bool {
-        self.keys().any(|mine| other.keys().any(|theirs| meet(mine, theirs)))
+    /// Returns whether both templates could write the same key.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.keys().any(|mine| other.keys().any(|theirs| may_be_equal(mine, theirs)))
     }
 
-    /// Whether a key of `self` could begin with what `prefix` stands for.
+    /// Returns whether a key of `self` could begin with `prefix`.
     pub(crate) fn may_begin_with(&self, prefix: &Self) -> bool {
-        let starts = |key: &[Segment]| {
+        let starts = |key: &[SegmentAst]| {
             let wanted = prefix.segments.len();
             let enough = if prefix.open { key.len() > wanted } else { key.len() >= wanted };
-            enough && key.get(..wanted).is_some_and(|start| meet(start, &prefix.segments))
+            enough && key.get(..wanted).is_some_and(|start| may_be_equal(start, &prefix.segments))
         };
         self.keys().any(starts)
     }
 
-    /// The segments without the shard, and with it.
-    fn keys(&self) -> impl Iterator<Item = &[Segment]> {
+    /// Returns the segments with the shard, and without it.
+    fn keys(&self) -> impl Iterator<Item = &[SegmentAst]> {
         let whole = self.segments.as_slice();
-        let sharded = matches!(whole.last(), Some(Segment::Shard { .. }));
+        let sharded = matches!(whole.last(), Some(SegmentAst::Shard { .. }));
         let short = sharded.then(|| whole.get(..whole.len().saturating_sub(1))).flatten();
         std::iter::once(whole).chain(short)
     }
 }
 
-/// Parts hold no `#`, so two keys can only be equal segment by segment.
-fn meet(left: &[Segment], right: &[Segment]) -> bool {
+/// Returns whether two keys could be equal: parts hold no `#`, so keys are equal segment by
+/// segment.
+fn may_be_equal(left: &[SegmentAst], right: &[SegmentAst]) -> bool {
     left.len() == right.len()
         && left.iter().zip(right).all(|pair| match pair {
-            (Segment::Literal(left), Segment::Literal(right)) => left == right,
+            (SegmentAst::Literal(left), SegmentAst::Literal(right)) => left == right,
             _ => true,
         })
 }
 
-impl Parse for Template {
+impl Parse for TemplateAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let literal: LitStr = input.parse()?;
         let text = literal.value();
@@ -87,21 +88,21 @@ impl Parse for Template {
         let mut segments = Vec::new();
         for segment in keyed.split('#') {
             segments.push(match segment.strip_prefix('{') {
-                None if segment.is_empty() => return refuse("nothing between two `#`"),
+                None if segment.is_empty() => return refuse("there is nothing between two `#`"),
                 None if segment.contains(['{', '}']) => {
                     return refuse(
-                        "a part has text beside it: every part stands alone between `#`",
+                        "a part has text beside it: every part must stand alone between `#`",
                     );
                 }
-                None => Segment::Literal(segment.to_owned()),
+                None => SegmentAst::Literal(segment.to_owned()),
                 Some(part) => {
                     let Some(part) = part.strip_suffix('}').filter(|part| !part.contains('}'))
                     else {
-                        return refuse("a part that does not end, or has text beside it,");
+                        return refuse("a part has no `}`, or has text beside it,");
                     };
                     match part.split_once(':') {
-                        None => Segment::Part { name: ident(part, &literal)?, through: None },
-                        Some((name, through)) => Segment::Part {
+                        None => SegmentAst::Part { name: ident(part, &literal)?, through: None },
+                        Some((name, through)) => SegmentAst::Part {
                             name: ident(name, &literal)?,
                             through: Some(ident(through, &literal)?),
                         },
@@ -109,7 +110,7 @@ impl Parse for Template {
                 }
             });
         }
-        segments.extend(shard.map(|name| Segment::Shard { name }));
+        segments.extend(shard.map(|name| SegmentAst::Shard { name }));
         Ok(Self { literal, segments, open })
     }
 }

@@ -1,35 +1,34 @@
-//! How a field's value becomes an attribute of an item, and back. What does not fit is refused with a
-//! [`Misfit`], never guessed at.
+//! Conversion between field values and item attributes. A value that does not fit is refused with
+//! an [`InvalidValue`], never coerced.
 
 mod kinds;
-mod plain;
+mod primitives;
 #[cfg(test)]
 mod sample;
 mod text;
 
 use std::fmt::{self, Write};
 
-use roundtable_table::{ItemBuilder, Slot, Value, ValueRef};
+use roundtable_table::{ItemBuilder, Value, ValueRef, ValueSlot};
 
 pub use self::kinds::{Expiry, Json, Percentage, Secret};
 #[cfg(test)]
 pub(crate) use self::sample::{Sample, round_trips, sample_of, sample_text, seeded};
-pub(crate) use self::text::{Text, deserialize_text, read_text, text_like};
+pub(crate) use self::text::{TextValue, deserialize_text, read_text, text_like};
 
-/// A value that can be an attribute.
+/// A value that can be stored as an attribute.
 pub trait Attribute: Sized {
-    /// What it holds, for people: `text`, `time`, `list of UserId`.
+    /// The kind of value, for error messages and documentation: `text`, `time`, `list of UserId`.
     const KIND: &'static str;
-    /// Whether it may be absent.
     const OPTIONAL: bool = false;
 
-    /// Puts the attribute into its place, or leaves that where it is to be absent.
-    fn fill(&self, slot: Slot<'_>);
+    /// Writes the attribute into `slot`; an absent value leaves the slot empty.
+    fn fill(&self, slot: ValueSlot<'_>);
 
-    /// Reads the attribute; `None` where it is absent.
-    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit>;
+    /// Reads the attribute; `None` means that it is absent.
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, InvalidValue>;
 
-    /// The attribute on its own; `None` where it is to be absent.
+    /// Returns the attribute on its own; `None` if it is to be absent.
     fn to_value(&self) -> Option<Value> {
         const NAME: &str = "value";
         let mut item = ItemBuilder::new();
@@ -38,37 +37,35 @@ pub trait Attribute: Sized {
     }
 }
 
-/// Why a value is not what a field, a key part or an argument must be: what was expected, and what
-/// was found instead.
+/// The error for a value that a field, a key part or an argument does not accept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
-pub struct Misfit {
-    /// What would have been right.
+pub struct InvalidValue {
     pub expected: &'static str,
-    /// What was there, shortened.
+    /// The value that was found, truncated.
     pub found: String,
 }
 
-/// Characters of `found`: enough to recognise a value, too few to fill a log with.
+/// The longest `found`: enough to recognize a value, too short to flood a log.
 const FOUND_CHARS_MAX: usize = 80;
 
-impl Misfit {
-    /// A misfit; what was found is shortened, and its control characters are escaped.
+impl InvalidValue {
+    /// Returns an error with `found` truncated and its control characters escaped.
     pub fn new(expected: &'static str, found: impl fmt::Display) -> Self {
-        let mut shown = Shown { text: String::new(), chars_left: FOUND_CHARS_MAX };
-        // Fails only once the text is full: what follows is not worth formatting.
-        if write!(shown, "{found}").is_err() {
-            shown.text.push('…');
+        let mut truncated = TruncatedText { text: String::new(), chars_left: FOUND_CHARS_MAX };
+        // Fails only once the text is full; the rest need not be formatted.
+        if write!(truncated, "{found}").is_err() {
+            truncated.text.push('…');
         }
-        Self { expected, found: shown.text }
+        Self { expected, found: truncated.text }
     }
 
-    /// A misfit that quotes a text, with a word on what is wrong with it.
+    /// Returns an error that quotes a text and names the problem with it.
     pub fn in_text(expected: &'static str, wrong: impl fmt::Display, text: &str) -> Self {
         Self::new(expected, format_args!("{wrong} in \"{text}\""))
     }
 
-    /// A misfit of an attribute that holds another kind of value, or none.
+    /// Returns an error for an attribute of another kind, or an absent one.
     pub fn of_value(expected: &'static str, value: Option<ValueRef<'_>>) -> Self {
         match value {
             None => Self::new(expected, "nothing"),
@@ -79,7 +76,7 @@ impl Misfit {
         }
     }
 
-    /// As [`Misfit::of_value`], but without the value: for what must not be seen.
+    /// Like [`InvalidValue::of_value`], but without the value, which may be secret.
     pub fn of_kind(expected: &'static str, value: Option<ValueRef<'_>>) -> Self {
         match value {
             None => Self::new(expected, "nothing"),
@@ -88,13 +85,13 @@ impl Misfit {
     }
 }
 
-/// A text that escapes control characters and ends where it is long enough.
-struct Shown {
+/// A writer that escapes control characters and fails once it is full.
+struct TruncatedText {
     text: String,
     chars_left: usize,
 }
 
-impl Write for Shown {
+impl Write for TruncatedText {
     fn write_str(&mut self, more: &str) -> fmt::Result {
         for char in more.chars() {
             self.chars_left = self.chars_left.checked_sub(1).ok_or(fmt::Error)?;
@@ -108,8 +105,8 @@ impl Write for Shown {
     }
 }
 
-/// Whether a character controls how text is shown instead of being shown: no key part holds one, and
-/// no error prints one. The two separators break lines as the control characters do.
+/// Returns whether a character controls how text is displayed: no key part holds one, and no error
+/// prints one. The two separators break lines as control characters do.
 pub(crate) fn is_control(char: char) -> bool {
     char.is_control() || matches!(char, '\u{2028}' | '\u{2029}')
 }
@@ -121,21 +118,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misfit_says_what_was_expected_and_what_was_found() {
-        let misfit = Misfit::new("a day", "\"hello\"");
-        assert_eq!(misfit.to_string(), "expected a day, found \"hello\"");
-        let misfit = Misfit::in_text("an id", "`#`", "a#b");
-        assert_eq!(misfit.to_string(), "expected an id, found `#` in \"a#b\"");
+    fn an_error_names_the_expected_and_the_found_value() {
+        let error = InvalidValue::new("a day", "\"hello\"");
+        assert_eq!(error.to_string(), "expected a day, found \"hello\"");
+        let error = InvalidValue::in_text("an id", "`#`", "a#b");
+        assert_eq!(error.to_string(), "expected an id, found `#` in \"a#b\"");
     }
 
     #[test]
-    fn what_was_found_is_shortened_and_escaped() {
-        let misfit = Misfit::new("less", "x".repeat(1_000_000));
-        assert_eq!(misfit.found, format!("{}…", "x".repeat(FOUND_CHARS_MAX)));
-        let misfit = Misfit::new("less", "é".repeat(FOUND_CHARS_MAX));
-        assert_eq!(misfit.found, "é".repeat(FOUND_CHARS_MAX));
-        let misfit = Misfit::new("calm", "a\u{1b}[31m\n\u{85}\u{2028}b");
-        assert_eq!(misfit.found, "a\\u{1b}[31m\\n\\u{85}\\u{2028}b");
+    fn the_found_value_is_truncated_and_escaped() {
+        let found = |text: String| InvalidValue::new("less", text).found;
+        assert_eq!(found("x".repeat(1_000_000)), format!("{}…", "x".repeat(FOUND_CHARS_MAX)));
+        assert_eq!(found("é".repeat(FOUND_CHARS_MAX)), "é".repeat(FOUND_CHARS_MAX));
+        let text = "a\u{1b}[31m\n\u{85}\u{2028}b".to_owned();
+        assert_eq!(found(text), "a\\u{1b}[31m\\n\\u{85}\\u{2028}b");
     }
 
     #[test]
@@ -143,12 +139,12 @@ mod tests {
         let item = item! {
             "text" => "hm", "number" => 5, "truth" => true, "list" => Value::list(["a"]),
         };
-        let found = |name| Misfit::of_value("x", item.get(name)).found;
+        let found = |name| InvalidValue::of_value("x", item.get(name)).found;
         assert_eq!(found("text"), "the text \"hm\"");
         assert_eq!(found("number"), "5");
         assert_eq!(found("truth"), "true");
         assert_eq!(found("list"), "a value of type L");
         assert_eq!(found("absent"), "nothing");
-        assert_eq!(Misfit::of_kind("x", item.get("text")).found, "a value of type S");
+        assert_eq!(InvalidValue::of_kind("x", item.get("text")).found, "a value of type S");
     }
 }

@@ -1,5 +1,5 @@
-//! Where a page ended, as opaque text. It says which question it belongs to; that nobody has forged
-//! it, and whose it is, the API's signature says.
+//! The position at which a page ended, as opaque text. It names the query it belongs to; the API
+//! signs it against forgery and binds it to a user.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,53 +8,51 @@ use data_encoding::BASE64URL_NOPAD;
 use roundtable_table::{Key, Position, Scalar};
 
 use crate::part::stable_hash;
-use crate::{At, Misfit};
+use crate::{EntityKey, InvalidValue};
 
-/// The first byte of every cursor, so that a later form can be told apart.
-const FORM: u8 = 1;
+/// The first byte of every cursor, so that a later format can be recognized.
+const FORMAT: u8 = 1;
 
-/// A place in the answer to one question.
+/// A position in the result of one query.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Cursor {
-    /// The question, hashed.
-    pub(crate) question: u64,
-    /// The last item of the page.
+    /// The hash of the query.
+    pub(crate) query_hash: u64,
     pub(crate) position: Position,
-    /// What else the next page depends on.
+    /// Additional state of the next page.
     pub(crate) note: Option<String>,
 }
 
 impl Cursor {
-    /// A place in the answer to a question that is not of the page: at the item with this key.
-    pub fn at<E>(question: &str, item: At<E>) -> Self {
+    /// Returns the position of an item in a query that is not an access pattern of the schema.
+    pub fn at<E>(query: &str, item: EntityKey<E>) -> Self {
         let position = Position { base: item.into_key(), index: None };
-        Self { question: stable_hash(question), position, note: None }
+        Self { query_hash: stable_hash(query), position, note: None }
     }
 
-    /// The key of that item; `None` when the cursor was made for another question.
-    pub fn key_in(&self, question: &str) -> Option<&Key> {
-        let is_its = self.question == stable_hash(question) && self.position.index.is_none();
-        is_its.then_some(&self.position.base)
+    /// Returns the key of that item; `None` if the cursor was made for another query.
+    pub fn key_for(&self, query: &str) -> Option<&Key> {
+        let matches = self.query_hash == stable_hash(query) && self.position.index.is_none();
+        matches.then_some(&self.position.base)
     }
 
-    /// The cursor, with a note of what the next page depends on besides the place.
-    pub fn noting(self, note: impl Into<String>) -> Self {
+    /// Adds state that the next page depends on besides the position.
+    pub fn with_note(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }
     }
 
-    /// What was noted, if anything.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// The bytes, without the encoding as text.
+    /// Returns the bytes, without the encoding as text.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![FORM];
-        bytes.extend_from_slice(&self.question.to_le_bytes());
+        let mut bytes = vec![FORMAT];
+        bytes.extend_from_slice(&self.query_hash.to_le_bytes());
         let keys = std::iter::once(&self.position.base).chain(&self.position.index);
         let parts = keys.flat_map(|key| std::iter::once(&key.partition).chain(&key.sort));
         let texts = parts.map(|part| part.as_text().unwrap_or_default());
-        // Keys have two parts, so an odd text at the end is the note.
+        // Keys have two parts, so an odd number of texts means that the last one is the note.
         for text in texts.chain(self.note.as_deref()) {
             bytes.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
             bytes.extend_from_slice(text.as_bytes());
@@ -62,11 +60,11 @@ impl Cursor {
         bytes
     }
 
-    /// Reads what [`Self::to_bytes`] wrote.
+    /// Reads the bytes that [`Self::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (form, rest) = bytes.split_first()?;
-        let (question, mut rest) = rest.split_first_chunk()?;
-        if *form != FORM {
+        let (query_hash, mut rest) = rest.split_first_chunk()?;
+        if *form != FORMAT {
             return None;
         }
         let mut texts = Vec::new();
@@ -83,8 +81,8 @@ impl Cursor {
         if texts.next().is_some() {
             return None;
         }
-        let question = u64::from_le_bytes(*question);
-        Some(Self { question, position: Position { base, index }, note })
+        let query_hash = u64::from_le_bytes(*query_hash);
+        Some(Self { query_hash, position: Position { base, index }, note })
     }
 }
 
@@ -96,18 +94,18 @@ impl fmt::Display for Cursor {
 
 impl fmt::Debug for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x} after {}", self.question, self.position.base)
+        write!(f, "{:016x} after {}", self.query_hash, self.position.base)
     }
 }
 
 impl FromStr for Cursor {
-    type Err = Misfit;
+    type Err = InvalidValue;
 
-    fn from_str(text: &str) -> Result<Self, Misfit> {
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok();
         bytes
             .and_then(|bytes| Self::from_bytes(&bytes))
-            .ok_or_else(|| Misfit::new("a cursor as it was given out", text))
+            .ok_or_else(|| InvalidValue::new("a cursor returned by this API", text))
     }
 }
 
@@ -119,8 +117,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cursor_reads_back_as_it_was_given_out(
-            question: u64,
+        fn a_cursor_reads_back(
+            query_hash: u64,
             texts in prop::array::uniform4(".{0,300}"),
             indexed: bool,
             note in prop::option::of(".{0,300}"),
@@ -128,18 +126,18 @@ mod tests {
             let [a, b, c, d] = texts;
             let index = indexed.then(|| Key::new(c, d));
             let position = Position { base: Key::new(a, b), index };
-            let cursor = Cursor { question, position, note };
+            let cursor = Cursor { query_hash, position, note };
             prop_assert_eq!(cursor.to_string().parse::<Cursor>(), Ok(cursor));
         }
 
         #[test]
-        fn nonsense_is_refused_without_a_panic(bytes: Vec<u8>, cut in 0..40usize) {
-            // Whatever is accepted is what would be given out.
+        fn malformed_cursors_are_refused_without_a_panic(bytes: Vec<u8>, cut in 0..40usize) {
+                   // An accepted cursor is exactly one that would be issued.
             if let Some(cursor) = Cursor::from_bytes(&bytes) {
                 prop_assert_eq!(cursor.to_bytes(), bytes);
             }
             let position = Position { base: Key::new("USER#ana", "PROFILE#ana"), index: None };
-            let whole = Cursor { question: 7, position, note: None }.to_bytes();
+            let whole = Cursor { query_hash: 7, position, note: None }.to_bytes();
             let cut = whole.get(..whole.len().saturating_sub(cut + 1)).unwrap_or_default();
             prop_assert_eq!(Cursor::from_bytes(cut), None);
         }

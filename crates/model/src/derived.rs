@@ -1,12 +1,13 @@
-//! What is derived from the schema, so that it cannot drift from it: the document, the lint, and the
-//! tables as other tools want them. Refuses to know anything that the page does not say.
+//! Everything derived from the schema, so that it cannot drift from it: the documentation, the
+//! lint, and the tables in the formats of other tools. It knows nothing that the schema does not
+//! state.
 
-mod asked;
-mod carried;
 pub mod cloudformation;
 pub mod doc;
-#[cfg(test)]
-mod draft;
+mod key_patterns;
 pub mod lint;
+mod projection;
 pub mod terraform;
+#[cfg(test)]
+mod test_schema;
 pub mod workbench;

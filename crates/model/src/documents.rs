@@ -37,9 +37,9 @@ pub struct Document {
     /// Whether its items name their entity in `type`.
     pub typed: bool,
     /// What lives in it.
-    pub shapes: &'static [Shape],
+    pub shapes: &'static [DocumentShape],
     /// What it asks.
-    pub questions: &'static [Question],
+    pub questions: &'static [DocumentQuestion],
 }
 
 impl Document {
@@ -56,34 +56,34 @@ impl Document {
     }
 
     /// The shape of what it calls `entity`.
-    pub fn shape(&self, entity: &str) -> Option<&'static Shape> {
+    pub fn shape(&self, entity: &str) -> Option<&'static DocumentShape> {
         self.shapes.iter().find(|shape| shape.entity == entity)
     }
 
     /// The question called `name`.
-    pub fn question(&self, name: &str) -> Option<&'static Question> {
+    pub fn question(&self, name: &str) -> Option<&'static DocumentQuestion> {
         self.questions.iter().find(|question| question.name == name)
     }
 }
 
 /// What an item looks like in a document.
 #[derive(Debug)]
-pub struct Shape {
+pub struct DocumentShape {
     /// The document's name for it.
     pub entity: &'static str,
     /// The entity of ours that it becomes.
     pub ours: &'static str,
     /// Its keys. Of several in one index, the first for which everything is known applies.
-    pub keys: &'static [ShapeKey],
+    pub keys: &'static [DocumentKey],
     /// What stands in its keys without being an attribute.
-    pub parts: &'static [Attribute],
+    pub parts: &'static [DocumentAttribute],
     /// Its attributes, without `type` and the keys.
-    pub attributes: &'static [Attribute],
+    pub attributes: &'static [DocumentAttribute],
 }
 
 /// A key of a shape. `{…}` names an attribute or a part.
 #[derive(Debug)]
-pub struct ShapeKey {
+pub struct DocumentKey {
     /// The index; `None` for the table itself.
     pub index: Option<&'static str>,
     /// The partition key.
@@ -96,7 +96,7 @@ pub struct ShapeKey {
 
 /// An attribute of a document's item, or a part of its keys.
 #[derive(Debug)]
-pub struct Attribute {
+pub struct DocumentAttribute {
     /// Its name there.
     pub name: &'static str,
     /// What it is here.
@@ -116,7 +116,7 @@ pub enum Becomes {
 
 /// Something a document asks of its table.
 #[derive(Clone, Copy, Debug)]
-pub struct Question {
+pub struct DocumentQuestion {
     /// Its name, once in a document.
     pub name: &'static str,
     /// What is asked, in our words.
@@ -124,19 +124,19 @@ pub struct Question {
     /// How the document puts it.
     pub stated: Stated,
     /// How it is read or written.
-    pub operation: Operation,
+    pub operation: DocumentOperation,
     /// The index; `None` for the table itself.
     pub index: Option<&'static str>,
     /// The partition key; empty for a scan. `{…}` is what is asked for.
     pub partition: &'static str,
     /// Which sort keys.
-    pub sort: Sort,
+    pub sort: DocumentSort,
     /// Whether the largest sort keys come first.
     pub descending: bool,
     /// How many items are looked at.
     pub limit: Option<usize>,
     /// What is kept of them; all conditions must hold.
-    pub filter: &'static [Filter],
+    pub filter: &'static [DocumentFilter],
     /// The attributes that are read; empty for all.
     pub projection: &'static [&'static str],
     /// Why DynamoDB refuses it as it is written.
@@ -162,7 +162,7 @@ pub enum Stated {
 
 /// How a question reaches the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum DocumentOperation {
     Get,
     Query,
     /// A query for each of several partitions, merged by the reader.
@@ -176,7 +176,7 @@ pub enum Operation {
 
 /// Which sort keys a question looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum DocumentSort {
     All,
     Is(&'static str),
     Begins(&'static str),
@@ -184,13 +184,13 @@ pub enum Sort {
 
 /// A condition of a filter: an attribute, and a value that may name what is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filter {
+pub enum DocumentFilter {
     Is(&'static str, &'static str),
     Begins(&'static str, &'static str),
     Contains(&'static str, &'static str),
 }
 
-impl Filter {
+impl DocumentFilter {
     /// The attribute it looks at.
     pub const fn attribute(self) -> &'static str {
         match self {
@@ -200,16 +200,16 @@ impl Filter {
 }
 
 /// A key of the table itself.
-const fn main(partition: &'static str, sort: &'static str) -> ShapeKey {
-    ShapeKey { index: None, partition, sort, optional: false }
+const fn main(partition: &'static str, sort: &'static str) -> DocumentKey {
+    DocumentKey { index: None, partition, sort, optional: false }
 }
 
 /// A key of an index.
-const fn on(index: &'static str, partition: &'static str, sort: &'static str) -> ShapeKey {
-    ShapeKey { index: Some(index), partition, sort, optional: false }
+const fn on(index: &'static str, partition: &'static str, sort: &'static str) -> DocumentKey {
+    DocumentKey { index: Some(index), partition, sort, optional: false }
 }
 
-impl ShapeKey {
+impl DocumentKey {
     const fn optional(mut self) -> Self {
         self.optional = true;
         self
@@ -222,20 +222,28 @@ const fn get(
     asks: &'static str,
     partition: &'static str,
     sort: &'static str,
-) -> Question {
-    Question { operation: Operation::Get, sort: Sort::Is(sort), ..query(name, asks, partition) }
+) -> DocumentQuestion {
+    DocumentQuestion {
+        operation: DocumentOperation::Get,
+        sort: DocumentSort::Is(sort),
+        ..query(name, asks, partition)
+    }
 }
 
 /// A partition, rising.
-const fn query(name: &'static str, asks: &'static str, partition: &'static str) -> Question {
-    Question {
+const fn query(
+    name: &'static str,
+    asks: &'static str,
+    partition: &'static str,
+) -> DocumentQuestion {
+    DocumentQuestion {
         name,
         asks,
         stated: Stated::Pattern,
-        operation: Operation::Query,
+        operation: DocumentOperation::Query,
         index: None,
         partition,
-        sort: Sort::All,
+        sort: DocumentSort::All,
         descending: false,
         limit: None,
         filter: &[],
@@ -246,8 +254,8 @@ const fn query(name: &'static str, asks: &'static str, partition: &'static str) 
     }
 }
 
-impl Question {
-    const fn as_(mut self, operation: Operation) -> Self {
+impl DocumentQuestion {
+    const fn as_(mut self, operation: DocumentOperation) -> Self {
         self.operation = operation;
         self
     }
@@ -263,12 +271,12 @@ impl Question {
     }
 
     const fn begins(mut self, prefix: &'static str) -> Self {
-        self.sort = Sort::Begins(prefix);
+        self.sort = DocumentSort::Begins(prefix);
         self
     }
 
     const fn is(mut self, sort: &'static str) -> Self {
-        self.sort = Sort::Is(sort);
+        self.sort = DocumentSort::Is(sort);
         self
     }
 
@@ -282,7 +290,7 @@ impl Question {
         self
     }
 
-    const fn filter(mut self, filter: &'static [Filter]) -> Self {
+    const fn filter(mut self, filter: &'static [DocumentFilter]) -> Self {
         self.filter = filter;
         self
     }
@@ -312,7 +320,7 @@ impl Question {
 /// or `name nothing "why"`.
 macro_rules! attributes {
     ($($name:ident $(=> $to:ident $(. $of:ident)?)? $(nothing $why:literal)?),* $(,)?) => {
-        &[$($crate::documents::Attribute {
+        &[$($crate::documents::DocumentAttribute {
             name: stringify!($name),
             becomes: $crate::documents::attributes!(@ $name $($to $($of)?)? $($why)?),
         }),*]

@@ -1,5 +1,5 @@
-//! What the tables hold, as plain data: one struct for each entity of the page. They know their
-//! fields and nothing of keys, stores or who may see what.
+//! The entities as plain data: one struct for each entity of the schema. They know their fields,
+//! but no keys, stores or visibility rules.
 
 mod accounts;
 mod activities;

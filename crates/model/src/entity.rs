@@ -1,4 +1,4 @@
-//! Between a struct and its item: attributes, type and keys, written and read in one place.
+//! Conversion between entities and items: attributes, type and keys.
 
 use std::marker::PhantomData;
 
@@ -7,105 +7,101 @@ use roundtable_table::{
     ValueRef, exists, not_exists,
 };
 
-use crate::error::shown;
+use crate::error::display_key;
 use crate::shape::{EntityShape, FieldShape, Index};
-use crate::{Attribute, Error, FieldMisfit, Misfit, Patch, Result};
+use crate::{Attribute, Error, InvalidField, InvalidValue, Patch, Result};
 
-/// The attribute that names an item's entity.
 pub const TYPE: &str = "type";
 
-/// A struct whose fields are attributes; derived.
+/// A struct whose fields are stored as attributes; derived.
 pub trait Fields: Sized {
-    /// Its fields, in the order they are written down.
+    /// The fields, in declaration order.
     const FIELDS: &'static [FieldShape];
 
-    /// Adds the attributes, and of an entity its type, by rising name.
+    /// Adds the attributes, and the type of an entity, by ascending name.
     fn write(&self, item: &mut ItemBuilder);
 
-    /// Reads the attributes, in one pass by rising name.
-    fn read(from: &mut Reader<'_>) -> Result<Self, FieldMisfit>;
+    /// Reads the attributes, in one pass by ascending name.
+    fn read(from: &mut ItemReader<'_>) -> Result<Self, InvalidField>;
 }
 
-/// An item, or a map in one, that is being read.
+/// A reader of an item, or of a map in one.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct ItemReader<'a> {
     entries: Entries<'a>,
     entity: Option<ValueRef<'a>>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ItemReader<'a> {
     pub(crate) const fn new(entries: Entries<'a>) -> Self {
         Self { entries, entity: None }
     }
 
-    /// The next attribute, by rising name. Those before it are no fields and passed over, unread.
+    /// Returns the attribute `name`. Names must be passed in ascending order; attributes in between
+    /// are skipped unread.
     pub fn find(&mut self, name: &str) -> Option<ValueRef<'a>> {
         self.entries.seek(name)
     }
 
-    /// Notes the type, which has its place among the fields.
+    /// Reads the type, in its alphabetical position among the fields.
     pub fn find_type(&mut self) {
         self.entity = self.entries.seek(TYPE);
     }
 }
 
-/// What a question is answered with: an entity, or a view of one.
-pub trait Answer: Fields {
-    /// The entity.
+/// A type that can be read from an item: an entity, or a view of one.
+pub trait FromItem: Fields {
     const ENTITY: &'static EntityShape;
-    /// Whether it is only a part of it.
     const IS_VIEW: bool;
 
-    /// Reads an item; an error names entity, key and field.
+    /// Reads an item. An error names the entity, key and field.
     fn from_item(item: &Item) -> Result<Self> {
         let entity = Self::ENTITY.name;
-        let mut reader = Reader::new(item.iter());
+        let mut reader = ItemReader::new(item.iter());
         let read = Self::read(&mut reader);
         let found = match reader.entity {
             Some(ValueRef::S(found)) if found == entity => {
-                return read.map_err(|misfit| misfit.of(entity, &key_of(item)));
+                return read.map_err(|error| error.of(entity, &key_of(item)));
             }
-            Some(ValueRef::S(found)) => Misfit::new("", found).found,
+            Some(ValueRef::S(found)) => InvalidValue::new("", found).found,
             Some(value) => format!("a type that is {}", value.kind()),
             None => String::from("an item without a type"),
         };
-        Err(Error::OtherType { entity, key: shown(&key_of(item)), found })
+        Err(Error::UnexpectedType { entity, key: display_key(&key_of(item)), found })
     }
 }
 
-type Names = (AttributeName<'static>, AttributeName<'static>);
+type KeyAttributeNames = (AttributeName<'static>, AttributeName<'static>);
 
-const fn key_names(index: Index) -> Names {
+const fn key_names(index: Index) -> KeyAttributeNames {
     (AttributeName::new(index.partition_attribute()), AttributeName::new(index.sort_attribute()))
 }
 
-const MAIN_KEY: Names = key_names(Index::Main);
-const INDEX_KEYS: [Names; 3] = {
+const MAIN_KEY: KeyAttributeNames = key_names(Index::Main);
+const INDEX_KEYS: [KeyAttributeNames; 3] = {
     let [first, second, third] = Index::SECONDARY;
     [key_names(first), key_names(second), key_names(third)]
 };
 
-/// The keys of an item in the three indexes; `None` where it is in none.
+/// The keys of an item in the three indexes; `None` for an index that does not contain it.
 pub type IndexKeys = [Option<(String, String)>; 3];
 
-/// One kind of item; what it says about keys comes from the page.
-pub trait Entity: Answer {
-    /// What the page says about it.
+/// A kind of item, with its keys as the schema defines them.
+pub trait Entity: FromItem {
     const SHAPE: &'static EntityShape;
 
-    /// Its place in the table.
-    fn key(&self) -> At<Self>;
+    /// Returns its primary key.
+    fn key(&self) -> EntityKey<Self>;
 
-    /// Its places in the indexes.
     fn index_keys(&self) -> IndexKeys;
 
-    /// Its version, if its index keys can change.
+    /// Returns its version, if its index keys can change.
     fn version(&self) -> Option<u64>;
 
-    /// All its attributes: fields, type, and keys of the table and the indexes.
+    /// Returns all attributes: fields, type, and keys of the table and the indexes.
     fn item(&self) -> Item {
         let mut item = ItemBuilder::new();
-        // By rising name, which the fields then go on with.
+        // In ascending order, which the fields continue.
         for (names, key) in INDEX_KEYS.into_iter().zip(self.index_keys()) {
             if let Some((partition, sort)) = key {
                 item.slot(names.0).text(&partition);
@@ -119,82 +115,81 @@ pub trait Entity: Answer {
         item.build()
     }
 
-    /// Writes it, whatever was there.
+    /// Writes the item, replacing an existing one.
     fn put(&self) -> Put {
         Put::new(self.item())
     }
 
-    /// Writes it where nothing is yet.
+    /// Writes the item if it does not exist yet.
     fn create(&self) -> Put {
         self.put().when(not_exists(Index::Main.partition_attribute()))
     }
 }
 
-/// The place of one item of an entity.
-pub struct At<E> {
+/// The primary key of an item of the entity `E`.
+pub struct EntityKey<E> {
     key: Key,
     entity: PhantomData<fn() -> E>,
 }
 
-impl<E> At<E> {
+impl<E> EntityKey<E> {
     #[doc(hidden)]
     pub fn new(partition: String, sort: String) -> Self {
         Self { key: Key::new(partition, sort), entity: PhantomData }
     }
 
-    /// The key itself.
     pub fn into_key(self) -> Key {
         self.key
     }
 
-    /// Takes the item away; it must be there.
+    /// Deletes the item, which must exist.
     pub fn delete(self) -> Delete {
         Delete::new(self.key).when(exists(Index::Main.partition_attribute()))
     }
 
-    /// Demands something of the item; nothing holds for one that is not there.
+    /// Checks a condition; it fails if the item does not exist.
     pub fn check(self, condition: Condition) -> Check {
-        let there = exists(Index::Main.partition_attribute());
-        Check::new(self.key, there.and(condition))
+        let exists = exists(Index::Main.partition_attribute());
+        Check::new(self.key, exists.and(condition))
     }
 
-    /// Demands that the item is there.
+    /// Checks that the item exists.
     pub fn exists(self) -> Check {
         Check::new(self.key, exists(Index::Main.partition_attribute()))
     }
 
-    /// Demands that the item is not there.
+    /// Checks that the item does not exist.
     pub fn absent(self) -> Check {
         Check::new(self.key, not_exists(Index::Main.partition_attribute()))
     }
 }
 
-impl<E: Entity> At<E> {
-    /// Changes fields that no key depends on; the item must be there.
+impl<E: Entity> EntityKey<E> {
+    /// Changes fields that no key depends on; the item must exist.
     pub fn patch(self) -> Patch<E> {
         Patch::new(self)
     }
 }
 
-impl<E> Clone for At<E> {
+impl<E> Clone for EntityKey<E> {
     fn clone(&self) -> Self {
         Self { key: self.key.clone(), entity: PhantomData }
     }
 }
 
-impl<E> std::fmt::Debug for At<E> {
+impl<E> std::fmt::Debug for EntityKey<E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&shown(&self.key))
+        f.write_str(&display_key(&self.key))
     }
 }
 
-impl<E> From<At<E>> for Key {
-    fn from(at: At<E>) -> Self {
+impl<E> From<EntityKey<E>> for Key {
+    fn from(at: EntityKey<E>) -> Self {
         at.key
     }
 }
 
-/// The primary key an item carries, for messages.
+/// Returns the primary key of an item, for messages.
 pub(crate) fn key_of(item: &Item) -> Key {
     let part = |name| item.text(name).unwrap_or("?").to_owned();
     Key::new(part(Index::Main.partition_attribute()), part(Index::Main.sort_attribute()))
@@ -204,28 +199,28 @@ pub(crate) fn key_of(item: &Item) -> Key {
 pub fn read_field<T: Attribute>(
     field: &'static str,
     value: Option<ValueRef<'_>>,
-) -> Result<T, FieldMisfit> {
-    T::from_value(value).map_err(|misfit| FieldMisfit { field, misfit })
+) -> Result<T, InvalidField> {
+    T::from_value(value).map_err(|reason| InvalidField { field, reason })
 }
 
-/// Compiles when a part has the type that an argument of a pattern has.
+/// Compiles if a key part has the type of a pattern's argument.
 #[doc(hidden)]
 pub const fn part_is<T>(_: &T) {}
 
-/// Makes a struct with [`Fields`] a value that can stand inside an item.
+/// Implements [`Attribute`] for a struct with [`Fields`], so that it can be nested in an item.
 #[macro_export]
 macro_rules! nested {
     ($name:ident) => {
         impl $crate::Attribute for $name {
             const KIND: &'static str = stringify!($name);
 
-            fn fill(&self, slot: $crate::table::Slot<'_>) {
+            fn fill(&self, slot: $crate::table::ValueSlot<'_>) {
                 slot.map(|map| $crate::Fields::write(self, map));
             }
 
             fn from_value(
                 value: Option<$crate::table::ValueRef<'_>>,
-            ) -> Result<Self, $crate::Misfit> {
+            ) -> Result<Self, $crate::InvalidValue> {
                 $crate::nested_from_value(concat!("a map: ", stringify!($name)), value)
             }
         }
@@ -236,13 +231,13 @@ macro_rules! nested {
 pub fn nested_from_value<T: Fields>(
     expected: &'static str,
     value: Option<ValueRef<'_>>,
-) -> Result<T, Misfit> {
+) -> Result<T, InvalidValue> {
     match value {
         Some(ValueRef::M(entries)) => {
-            T::read(&mut Reader::new(entries)).map_err(|FieldMisfit { field, misfit }| {
-                Misfit::new(misfit.expected, format_args!("{} in `{field}`", misfit.found))
+            T::read(&mut ItemReader::new(entries)).map_err(|InvalidField { field, reason }| {
+                InvalidValue::new(reason.expected, format_args!("{} in `{field}`", reason.found))
             })
         }
-        other => Err(Misfit::of_value(expected, other)),
+        other => Err(InvalidValue::of_value(expected, other)),
     }
 }

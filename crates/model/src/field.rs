@@ -1,4 +1,4 @@
-//! Fields by name: for patches, conditions and filters that a typo cannot get past the compiler.
+//! Typed field names for patches, conditions and filters, so that a typo does not compile.
 
 use std::marker::PhantomData;
 
@@ -6,7 +6,7 @@ use roundtable_table::{Condition, Operand, Path, Value, attribute, exists, not_e
 
 use crate::Attribute;
 
-/// A field of an entity. `KEYED` tells whether a key depends on it: then a patch will not take it.
+/// A field of an entity. `KEYED` is whether a key depends on it; a patch accepts only other fields.
 pub struct Field<E, T, const KEYED: bool> {
     attribute: &'static str,
     of: PhantomData<fn() -> (E, T)>,
@@ -32,83 +32,80 @@ impl<E, T: Attribute, const KEYED: bool> Field<E, T, KEYED> {
         Self { attribute, of: PhantomData }
     }
 
-    /// The attribute it is.
+    /// Returns the name of its attribute.
     pub const fn name(self) -> &'static str {
         self.attribute
     }
 
-    /// Where it is in the item.
     pub fn path(self) -> Path {
         Path::new(self.attribute)
     }
 
-    /// It is there.
     pub fn exists(self) -> Condition {
         exists(self.attribute)
     }
 
-    /// It is not there.
     pub fn absent(self) -> Condition {
         not_exists(self.attribute)
     }
 
-    /// It is `value`.
+    /// The field equals `value`.
     pub fn is<A: Attribute>(self, value: &A) -> Condition
     where
-        T: Is<A>,
+        T: ComparableTo<A>,
     {
         value.to_value().map_or_else(|| self.absent(), |value| attribute(self.path()).eq(value))
     }
 
-    /// It is not `value`.
+    /// The field does not equal `value`.
     pub fn is_not<A: Attribute>(self, value: &A) -> Condition
     where
-        T: Is<A>,
+        T: ComparableTo<A>,
     {
         value.to_value().map_or_else(|| self.exists(), |value| attribute(self.path()).ne(value))
     }
 
-    /// It is a list, and `member` is in it.
+    /// The field is a list that contains `member`.
     pub fn has<A: Attribute>(self, member: &A) -> Condition
     where
-        T: Holds<A>,
+        T: ListOf<A>,
     {
         let member = member.to_value().unwrap_or(Value::Null);
         Condition::Contains(self.path(), Operand::Value(member))
     }
 
-    /// It is at most `value`.
+    /// The field is at most `value`.
     pub fn at_most<A: Attribute>(self, value: &A) -> Condition
     where
-        T: Is<A>,
+        T: ComparableTo<A>,
     {
         attribute(self.path()).le(value.to_value().unwrap_or(Value::Null))
     }
 
-    /// It is at least `value`.
+    /// The field is at least `value`.
     pub fn at_least<A: Attribute>(self, value: &A) -> Condition
     where
-        T: Is<A>,
+        T: ComparableTo<A>,
     {
         attribute(self.path()).ge(value.to_value().unwrap_or(Value::Null))
     }
 }
 
-/// A field that can be compared with an `A`: of that type, or of its `Option`.
-#[diagnostic::on_unimplemented(message = "a field of type `{Self}` is never a `{A}`")]
-pub trait Is<A> {}
-impl<T> Is<T> for T {}
-impl<T> Is<T> for Option<T> {}
+/// A field type that can be compared with an `A`: the same type, or its `Option`.
+#[diagnostic::on_unimplemented(message = "a field of type `{Self}` cannot be compared with `{A}`")]
+pub trait ComparableTo<A> {}
+impl<T> ComparableTo<T> for T {}
+impl<T> ComparableTo<T> for Option<T> {}
 
-/// A field that can hold an `A` among others.
-#[diagnostic::on_unimplemented(message = "a field of type `{Self}` holds no `{A}`")]
-pub trait Holds<A> {}
-impl<T> Holds<T> for Vec<T> {}
-impl<T> Holds<T> for Option<Vec<T>> {}
+/// A field type that is a list of `A`.
+#[diagnostic::on_unimplemented(message = "a field of type `{Self}` is not a list of `{A}`")]
+pub trait ListOf<A> {}
+impl<T> ListOf<T> for Vec<T> {}
+impl<T> ListOf<T> for Option<Vec<T>> {}
 
-/// A field that can be added to.
-pub trait Number: Attribute {}
-impl Number for u32 {}
-impl Number for u64 {}
-impl Number for i64 {}
-impl<T: Number> Number for Option<T> {}
+/// A field type that supports addition.
+pub trait NumericField: Attribute {}
+impl NumericField for u32 {}
+impl NumericField for u64 {}
+impl NumericField for i64 {}
+impl<T: NumericField> NumericField for Option<T> {}

@@ -1,7 +1,7 @@
-//! Ids: which characters they have, one type for each thing that is known by one, and where new ones
-//! come from. An id that would not fit into a key is no id.
+//! Ids: their characters, one type for each kind of object, and the generator of new ones. Every id
+//! fits into a key.
 
-mod source;
+mod generator;
 mod typed;
 
 use std::cmp::Ordering;
@@ -10,27 +10,26 @@ use std::str::FromStr;
 
 use ulid::{ULID_LEN, Ulid};
 
-pub use self::source::Ids;
+pub use self::generator::IdGenerator;
 pub use self::typed::{
     ActivityId, ActorId, ApiKeyId, AuditId, CaseId, CommentId, CompanyId, GoalId, GroupId, JobId,
     MessageId, MilestoneId, NotificationId, OfferId, PostId, QuestId, RoomId, SessionId, SubjectId,
     TaskId, ThreadId, UserId, WebhookId,
 };
-use crate::attribute::{Misfit, Text, text_like};
+use crate::attribute::{InvalidValue, TextValue, text_like};
 use crate::part::KeyPart;
 use crate::time::Time;
 
-/// 1 to 64 letters, digits, `-` and `_`: most often a ULID.
+/// An id of 1 to 64 letters, digits, `-` and `_`, usually a ULID.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Id(Inner);
+pub struct Id(IdRepr);
 
-/// A text has one of these only, so that equal ids are equal here.
+/// The representation of an id. Each text has exactly one, so that equal ids compare equal.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Inner {
-    /// A ULID in its canonical spelling, as its bytes: they take no allocation, and order as the text
-    /// does.
+enum IdRepr {
+    /// The bytes of a ULID in its canonical spelling: they need no allocation and order like the
+    /// text.
     Ulid([u8; 16]),
-    /// Any other id.
     Text(Box<str>),
 }
 
@@ -38,90 +37,92 @@ impl Id {
     const EXPECTED: &'static str = "an id of 1 to 64 letters, digits, `-` or `_`";
 
     fn of_ulid(ulid: Ulid) -> Self {
-        Self(Inner::Ulid(ulid.to_bytes()))
+        Self(IdRepr::Ulid(ulid.to_bytes()))
     }
 
-    /// The time in it, if it is a ULID.
+    /// Returns the time in it, if it is a ULID.
     pub fn time(&self) -> Option<Time> {
         match self.0 {
-            Inner::Ulid(bytes) => {
+            IdRepr::Ulid(bytes) => {
                 let ms = Ulid::from_bytes(bytes).timestamp_ms();
                 (ms <= Time::MAX.ms()).then(|| Time::from_ms(ms))
             }
-            Inner::Text(_) => None,
+            IdRepr::Text(_) => None,
         }
     }
 }
 
-impl Text for Id {
+impl TextValue for Id {
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
         match &self.0 {
-            Inner::Ulid(bytes) => read(Ulid::from_bytes(*bytes).array_to_str(&mut [0; ULID_LEN])),
-            Inner::Text(text) => read(text),
+            IdRepr::Ulid(bytes) => read(Ulid::from_bytes(*bytes).array_to_str(&mut [0; ULID_LEN])),
+            IdRepr::Text(text) => read(text),
         }
     }
 }
 
 impl FromStr for Id {
-    type Err = Misfit;
+    type Err = InvalidValue;
 
-    fn from_str(text: &str) -> Result<Self, Misfit> {
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         if let Some(ulid) = canonical_ulid(text.as_bytes()) {
-            return Ok(Self(Inner::Ulid(ulid)));
+            return Ok(Self(IdRepr::Ulid(ulid)));
         }
-        let foreign = |char: &char| !(char.is_ascii_alphanumeric() || matches!(char, '-' | '_'));
-        match text.chars().find(foreign) {
+        let invalid = |char: &char| !(char.is_ascii_alphanumeric() || matches!(char, '-' | '_'));
+        match text.chars().find(invalid) {
             Some(char) if char.is_control() => {
                 let wrong = format_args!("the control character U+{:04X}", u32::from(char));
-                return Err(Misfit::in_text(Self::EXPECTED, wrong, text));
+                return Err(InvalidValue::in_text(Self::EXPECTED, wrong, text));
             }
             Some(char) => {
-                return Err(Misfit::in_text(Self::EXPECTED, format_args!("`{char}`"), text));
+                return Err(InvalidValue::in_text(Self::EXPECTED, format_args!("`{char}`"), text));
             }
-            None if text.is_empty() => return Err(Misfit::new(Self::EXPECTED, "an empty text")),
+            None if text.is_empty() => {
+                return Err(InvalidValue::new(Self::EXPECTED, "an empty text"));
+            }
             None if text.len() > Self::BYTES_MAX => {
                 let found = format_args!("{} characters", text.len());
-                return Err(Misfit::new(Self::EXPECTED, found));
+                return Err(InvalidValue::new(Self::EXPECTED, found));
             }
             None => {}
         }
-        Ok(Self(Inner::Text(text.into())))
+        Ok(Self(IdRepr::Text(text.into())))
     }
 }
 
-/// The bytes of a ULID in its canonical spelling: 26 digits of Crockford's base 32. Spelled otherwise,
-/// such as in lower case, it must come back as it was, and is a text.
+/// Parses a ULID in its canonical spelling: 26 digits of Crockford's base 32. Any other spelling,
+/// such as lower case, must be returned unchanged and is therefore stored as text.
 fn canonical_ulid(text: &[u8]) -> Option<[u8; 16]> {
     let digits: &[u8; ULID_LEN] = text.try_into().ok()?;
-    // Of 130 bits, the first two are zero.
+    // The first two of the 130 bits are zero.
     if *digits.first()? > b'7' {
         return None;
     }
-    // In three numbers, each of which fits into 64 bits.
-    let (time, chance) = digits.split_at_checked(10)?;
-    let (upper, lower) = chance.split_at_checked(8)?;
+    // Parsed as three numbers, each of which fits into 64 bits.
+    let (time, random) = digits.split_at_checked(10)?;
+    let (upper, lower) = random.split_at_checked(8)?;
     let ulid = u128::from(base_32(time)?) << 80
         | u128::from(base_32(upper)?) << 40
         | u128::from(base_32(lower)?);
     Some(ulid.to_be_bytes())
 }
 
-/// The number that up to twelve digits spell.
+/// Parses a number of up to twelve digits.
 fn base_32(digits: &[u8]) -> Option<u64> {
-    let value = |digit: &u8| BASE_32.get(usize::from(*digit)).copied().unwrap_or(FOREIGN);
+    let value = |digit: &u8| BASE_32.get(usize::from(*digit)).copied().unwrap_or(NO_DIGIT);
     let (number, seen) = digits
         .iter()
         .map(value)
         .fold((0, 0), |(number, seen), value| (number << 5 | u64::from(value), seen | value));
-    (seen & FOREIGN == 0).then_some(number)
+    (seen & NO_DIGIT == 0).then_some(number)
 }
 
-/// Marks what is no digit: no digit has this bit.
-const FOREIGN: u8 = 0x80;
+/// Marks bytes that are not digits: no digit has this bit.
+const NO_DIGIT: u8 = 0x80;
 
-/// What each byte stands for in base 32.
+/// The value of each byte in base 32.
 const BASE_32: [u8; 256] = {
-    let mut values = [FOREIGN; 256];
+    let mut values = [NO_DIGIT; 256];
     let mut value = 0;
     let mut digits = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ".as_slice();
     while let Some((digit, rest)) = digits.split_first() {
@@ -135,12 +136,12 @@ const BASE_32: [u8; 256] = {
     values
 };
 
-/// By the bytes of the text, as keys are ordered.
+/// Orders by the bytes of the text, like keys.
 impl Ord for Id {
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
-            (Inner::Ulid(one), Inner::Ulid(other)) => one.cmp(other),
-            (Inner::Text(one), Inner::Text(other)) => one.cmp(other),
+            (IdRepr::Ulid(one), IdRepr::Ulid(other)) => one.cmp(other),
+            (IdRepr::Text(one), IdRepr::Text(other)) => one.cmp(other),
             _ => self.with_text(|one| other.with_text(|other| one.cmp(other))),
         }
     }
@@ -152,7 +153,6 @@ impl PartialOrd for Id {
     }
 }
 
-/// As [`Display`](fmt::Display).
 impl fmt::Debug for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,6 +1,6 @@
-//! Text that people, and programs for them, choose. It is kept as it was given; in keys it is folded
-//! where people would not tell two spellings apart, and `#` and `%` are escaped. Nothing empty, too
-//! long, or with control characters is a name.
+//! Names chosen by users and programs. They are stored as given; in keys they are folded, so that
+//! spellings that look alike are equal, and `#` and `%` are escaped. A name is not empty, not too
+//! long, and has no control characters.
 
 mod caller;
 mod fold;
@@ -12,13 +12,13 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use self::rule::Rule;
-use crate::attribute::{Misfit, Text, text_like};
+use self::rule::NameRule;
+use crate::attribute::{InvalidValue, TextValue, text_like};
 use crate::part::KeyPart;
 
-pub use self::caller::Caller;
+pub use self::caller::RequestCaller;
 
-/// Names, by the rule that they follow.
+/// Defines name types by their rules.
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident: $rule:expr;)*) => {$(
         $(#[$doc])*
@@ -26,46 +26,45 @@ macro_rules! names {
         pub struct $name(Cow<'static, str>);
 
         impl $name {
-            const RULE: Rule = $rule;
+            const RULE: NameRule = $rule;
 
-            /// The most characters it can have, as given and folded.
+            /// The largest number of characters, as given and folded.
             pub const CHARS_MAX: usize = Self::RULE.chars_max;
 
-            /// The text as it was given, without the spaces around it.
+            /// Returns the text as given, without surrounding spaces.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// The text to compare with others.
+            /// Returns the folded text, for comparison.
             pub fn fold(&self) -> Cow<'_, str> {
                 Self::RULE.fold(&self.0)
             }
 
-            /// Whether people would take both for the same.
+            /// Returns whether both names are equal when folded.
             pub fn same_as(&self, other: &Self) -> bool {
                 self.fold() == other.fold()
             }
         }
 
         impl FromStr for $name {
-            type Err = Misfit;
+            type Err = InvalidValue;
 
-            fn from_str(text: &str) -> Result<Self, Misfit> {
+            fn from_str(text: &str) -> Result<Self, InvalidValue> {
                 Self::RULE.check(text).map(|text| Self(text.to_owned().into()))
             }
         }
 
-        impl Text for $name {
+        impl TextValue for $name {
             fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
                 read(&self.0)
             }
 
-            fn from_stored(text: &str) -> Result<Self, Misfit> {
+            fn from_stored(text: &str) -> Result<Self, InvalidValue> {
                 Self::RULE.check_stored(text).map(|text| Self(text.to_owned().into()))
             }
         }
 
-        /// The text, quoted.
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Debug::fmt(&self.0, f)
@@ -80,10 +79,10 @@ macro_rules! names {
             }
         }
 
-        /// As keys are ordered, and by the text as given where that is the same.
+        /// Orders like keys, and by the text as given if the keys are equal.
         impl Ord for $name {
             fn cmp(&self, other: &Self) -> Ordering {
-                by_key(self, other).then_with(|| self.0.cmp(&other.0))
+                cmp_in_key(self, other).then_with(|| self.0.cmp(&other.0))
             }
         }
 
@@ -105,55 +104,49 @@ macro_rules! names {
 }
 
 names! {
-    /// An e-mail address.
-    Email: Rule::folding("an e-mail address of at most 254 bytes", 254).refusing(rule::not_an_email);
-    /// What somebody is called.
-    Nickname: Rule::folding("a nickname of 1 to 64 characters", 64);
-    /// What somebody is called in the fediverse.
-    Handle: Rule::folding("a handle of 1 to 64 characters", 64);
-    /// What things are found by. The `#` in front of it is not a part of it.
-    Tag: Rule::folding("a tag of 1 to 100 characters", 100).without(rule::is_before_a_tag);
-    /// A feed that posts go to.
-    FeedName: Rule::exact("the name of a feed, of 1 to 64 characters", 64);
-    /// What an invitation is redeemed with.
-    InviteCode: Rule::exact("an invitation's code of 1 to 64 characters", 64);
-    /// Where a file is: names of letters, digits and `_.-`, with a `/` between them and no way up.
-    MediaKey: Rule::token("a media key of at most 256 letters, digits and `_./-`", 256)
+    Email: NameRule::folding("an e-mail address of at most 254 bytes", 254).refusing(rule::not_an_email);
+    Nickname: NameRule::folding("a nickname of 1 to 64 characters", 64);
+    /// The name of a user in the fediverse.
+    Handle: NameRule::folding("a handle of 1 to 64 characters", 64);
+    /// A tag, without the `#` in front of it.
+    Tag: NameRule::folding("a tag of 1 to 100 characters", 100).without(rule::is_before_a_tag);
+    FeedName: NameRule::exact("the name of a feed, of 1 to 64 characters", 64);
+    InviteCode: NameRule::exact("an invitation's code of 1 to 64 characters", 64);
+    /// The key of a file: names of letters, digits and `_.-`, separated by `/`, without `..`.
+    MediaKey: NameRule::token("a media key of at most 256 letters, digits and `_./-`", 256)
         .refusing(rule::not_a_path);
-    /// What a client calls one of its requests.
-    RequestId: Rule::exact("a request's id of 1 to 128 characters", 128);
-    /// Who tries to sign in: an e-mail address, or an address in the network.
-    LoginName: Rule::folding("an e-mail or network address", 254);
-    /// Jobs that are done one after the other.
-    Queue: Rule::token("the name of a queue", 64).refusing(rule::not_a_word);
-    /// Whoever reads a stream.
-    Processor: Rule::token("the name of a processor", 64).refusing(rule::not_a_word);
-    /// A part of a stream, as the store calls it.
-    StreamShard: Rule::exact("the name of a stream's shard", 128);
-    /// What a key is for.
-    Purpose: Rule::token("what a key is for", 64).refusing(rule::not_a_word);
+    /// The id that a client gives to a request.
+    RequestId: NameRule::exact("a request's id of 1 to 128 characters", 128);
+    /// The subject of sign-in attempts: an e-mail address or a network address.
+    LoginName: NameRule::folding("an e-mail or network address", 254);
+    /// The name of a job queue.
+    Queue: NameRule::token("the name of a queue", 64).refusing(rule::not_a_word);
+    /// The name of a stream processor.
+    ProcessorName: NameRule::token("the name of a processor", 64).refusing(rule::not_a_word);
+    /// The name of a stream's shard, as the store gives it.
+    StreamShard: NameRule::exact("the name of a stream's shard", 128);
+    /// The purpose of a signing or cursor key.
+    Purpose: NameRule::token("what a key is for", 64).refusing(rule::not_a_word);
 }
 
 impl FeedName {
-    /// The feed of everybody.
+    /// The feed of all users.
     pub const GLOBAL: Self = Self(Cow::Borrowed("GLOBAL"));
 
-    /// Whether it is [`FeedName::GLOBAL`].
     pub fn is_global(&self) -> bool {
         *self == Self::GLOBAL
     }
 }
 
-/// Names that programs choose, which can be constants.
-macro_rules! named {
+/// Defines constant constructors of names that programs choose.
+macro_rules! static_names {
     ($($name:ident),*) => {$(
         impl $name {
-            /// The name, for constants.
+            /// Returns the name of a constant text.
             ///
             /// # Panics
-            /// Where it is not 1 to 64 letters, digits, `_`, `.` and `-`; of a constant, that is
-            /// while compiling.
-            pub const fn named(text: &'static str) -> Self {
+            /// If the text is not 1 to 64 letters, digits, `_`, `.` and `-`; a constant does not compile.
+            pub const fn from_static(text: &'static str) -> Self {
                 assert!(rule::is_word(text, Self::CHARS_MAX), "not a name");
                 Self(Cow::Borrowed(text))
             }
@@ -161,16 +154,16 @@ macro_rules! named {
     )*};
 }
 
-named!(Queue, Processor, Purpose);
+static_names!(Queue, ProcessorName, Purpose);
 
 impl Queue {
-    /// How the queues begin in which changes lie that a processor could not process; those of jobs
-    /// never do.
-    pub const CHANGES: &'static str = "stream.";
+    /// The prefix of queues of changes that a processor could not process; job queues never have
+    /// it.
+    pub const CHANGES_PREFIX: &'static str = "stream.";
 
-    /// Where the changes lie that a processor could not process.
-    pub fn of_changes(processor: &Processor) -> Result<Self, Misfit> {
-        format!("{}{processor}", Self::CHANGES).parse()
+    /// Returns the queue of changes that a processor could not process.
+    pub fn for_changes(processor: &ProcessorName) -> Result<Self, InvalidValue> {
+        format!("{}{processor}", Self::CHANGES_PREFIX).parse()
     }
 }
 
@@ -188,8 +181,8 @@ impl From<IpAddr> for LoginName {
 
 const _: () = assert!(Email::CHARS_MAX <= LoginName::CHARS_MAX);
 
-/// The order of two parts in a key.
-fn by_key<T: KeyPart>(one: &T, other: &T) -> Ordering {
+/// Compares two parts as keys do.
+fn cmp_in_key<T: KeyPart>(one: &T, other: &T) -> Ordering {
     let text = |part: &T| {
         let mut text = String::new();
         part.write_part(&mut text);

@@ -1,25 +1,25 @@
-//! What may stand between the `#` of a key, and how it is written there. Nothing else gets into a key:
-//! no plain text, and no number that would sort as text.
+//! The parts of keys between `#`. Only these types can be in a key: plain text could hold a `#`,
+//! and a plain number would not sort numerically.
 
 use std::fmt;
 use std::iter::Map;
 use std::ops::Range;
 
-use roundtable_table::{Slot, ValueRef};
+use roundtable_table::{ValueRef, ValueSlot};
 
-use crate::attribute::{Attribute, Misfit};
+use crate::attribute::{Attribute, InvalidValue};
 
-/// A value that can be a part of a key. Its text never holds a `#` or a control character, and orders
-/// as the value does.
+/// A value that can be a part of a key. Its text has no `#` or control character and orders like
+/// the value.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a part of a key: it may hold a `#`, or sort otherwise than as text",
-    note = "ids, names, times, words and `Score` can"
+    message = "`{Self}` cannot be a part of a key: it may hold a `#`, or not sort like its text",
+    note = "ids, names, times, enums and `Score` can"
 )]
 pub trait KeyPart {
-    /// The longest its text can be.
+    /// The length of the longest text.
     const BYTES_MAX: usize;
 
-    /// Appends its text.
+    /// Appends the text to a key.
     fn write_part(&self, key: &mut String);
 }
 
@@ -31,15 +31,14 @@ impl<T: KeyPart> KeyPart for &T {
     }
 }
 
-/// The text of a part.
 #[cfg(test)]
-pub(crate) fn written(part: &impl KeyPart) -> String {
+pub(crate) fn key_text(part: &impl KeyPart) -> String {
     let mut key = String::new();
     part.write_part(&mut key);
     key
 }
 
-/// The decimal digits of a number that has at most `N` of them, with zeros in front.
+/// Returns the decimal digits of a number with at most `N` of them, with leading zeros.
 pub(crate) fn digits<const N: usize>(mut number: u64) -> [u8; N] {
     let mut digits = [b'0'; N];
     for digit in digits.iter_mut().rev() {
@@ -49,41 +48,39 @@ pub(crate) fn digits<const N: usize>(mut number: u64) -> [u8; N] {
     digits
 }
 
-/// Which of several partitions something is in that would be too hot for one.
+/// One of several partitions that share the load of a hot one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Shard(u16);
 
 impl Shard {
-    /// The first shard, whose keys look as if there were no shards.
+    /// The first shard, whose keys look unsharded.
     pub const ZERO: Self = Self(0);
 
-    /// The longest text that [`Shard::write_suffix`] appends.
+    /// The length of the longest text that [`Shard::write_suffix`] appends.
     pub const SUFFIX_BYTES_MAX: usize = "#999".len();
 
     const EXPECTED: &'static str = "a shard from 0 to 999";
 
-    /// The shard of this number.
-    pub fn new(number: u16) -> Result<Self, Misfit> {
+    pub fn new(number: u16) -> Result<Self, InvalidValue> {
         if number < Shards::MAX.0 {
             Ok(Self(number))
         } else {
-            Err(Misfit::new(Self::EXPECTED, number))
+            Err(InvalidValue::new(Self::EXPECTED, number))
         }
     }
 
-    /// The shard of what is known by this text. Keys are made of it, so the same text gives the same
-    /// shard for ever.
+    /// Returns the shard of an object with this id. Stored keys depend on it, so the same text must
+    /// always give the same shard.
     pub fn of(hash_source: &str, shards: Shards) -> Self {
         Self(u16::try_from(stable_hash(hash_source) % u64::from(shards.0)).unwrap_or(0))
     }
 
-    /// Its number.
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// Appends nothing for shard 0 and `#n` for the others, so that the first shard's keys are those
-    /// of a table without shards.
+    /// Appends nothing for shard 0 and `#n` for the others, so that the first shard's keys look
+    /// unsharded.
     pub fn write_suffix(&self, key: &mut String) {
         if *self != Self::ZERO {
             key.push('#');
@@ -94,8 +91,8 @@ impl Shard {
     }
 }
 
-/// FNV-1a, with `MurmurHash3`'s finaliser because ids that differ in their last character only would
-/// else share most of their hash.
+/// FNV-1a with `MurmurHash3`'s finalizer: without it, ids that differ only in their last character
+/// would share most of their hash.
 pub(crate) fn stable_hash(text: &str) -> u64 {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     let mut hash = text.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
@@ -113,43 +110,39 @@ impl fmt::Display for Shard {
 impl Attribute for Shard {
     const KIND: &'static str = "shard";
 
-    fn fill(&self, slot: Slot<'_>) {
+    fn fill(&self, slot: ValueSlot<'_>) {
         self.0.fill(slot);
     }
 
-    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, InvalidValue> {
         let number = u16::from_value(value);
-        number.map_err(|_| Misfit::of_value(Self::EXPECTED, value)).and_then(Self::new)
+        number.map_err(|_| InvalidValue::of_value(Self::EXPECTED, value)).and_then(Self::new)
     }
 }
 
-/// How many shards there are: 1 to 1000. They can be added to, never taken away.
+/// The number of shards, 1 to 1000. It can be raised, never lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shards(u16);
 
 impl Shards {
-    /// No sharding.
     pub const ONE: Self = Self(1);
-    /// The most there can be: each is one more query of whoever reads them all.
+    /// The upper limit: each shard costs a reader one more query.
     pub const MAX: Self = Self(1000);
 
     const EXPECTED: &'static str = "1 to 1000 shards";
 
-    /// So many.
-    pub fn new(count: u16) -> Result<Self, Misfit> {
+    pub fn new(count: u16) -> Result<Self, InvalidValue> {
         if (Self::ONE.0..=Self::MAX.0).contains(&count) {
             Ok(Self(count))
         } else {
-            Err(Misfit::new(Self::EXPECTED, count))
+            Err(InvalidValue::new(Self::EXPECTED, count))
         }
     }
 
-    /// How many.
     pub const fn count(self) -> u16 {
         self.0
     }
 
-    /// Each of them, from the first.
     pub fn iter(self) -> <Self as IntoIterator>::IntoIter {
         self.into_iter()
     }
@@ -167,45 +160,43 @@ impl IntoIterator for Shards {
 impl Attribute for Shards {
     const KIND: &'static str = "number of shards";
 
-    fn fill(&self, slot: Slot<'_>) {
+    fn fill(&self, slot: ValueSlot<'_>) {
         self.0.fill(slot);
     }
 
-    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, InvalidValue> {
         let count = u16::from_value(value);
-        count.map_err(|_| Misfit::of_value(Self::EXPECTED, value)).and_then(Self::new)
+        count.map_err(|_| InvalidValue::of_value(Self::EXPECTED, value)).and_then(Self::new)
     }
 }
 
-/// A range of key parts, open where an end is absent.
+/// A half-open range of key parts; an absent end is unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span<T> {
-    /// The first in it.
+    /// The first value in it.
     pub from: Option<T>,
-    /// The first behind it.
+    /// The first value after it.
     pub to: Option<T>,
 }
 
 impl<T> Span<T> {
-    /// Everything.
     pub const ALL: Self = Self { from: None, to: None };
 
-    /// From this one on.
+    /// All values from `from` on.
     pub const fn since(from: T) -> Self {
         Self { from: Some(from), to: None }
     }
 
-    /// All before this one.
+    /// All values before `to`.
     pub const fn until(to: T) -> Self {
         Self { from: None, to: Some(to) }
     }
 
-    /// From the one to before the other.
+    /// All values from `from` on, before `to`.
     pub const fn between(from: T, to: T) -> Self {
         Self { from: Some(from), to: Some(to) }
     }
 
-    /// Whether it holds this one.
     pub fn contains(&self, one: &T) -> bool
     where
         T: PartialOrd,
@@ -215,20 +206,18 @@ impl<T> Span<T> {
     }
 }
 
-/// A number that keys sort by, of at most 12 digits.
+/// A number of at most 12 digits that keys sort by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Score(u64);
 
 impl Score {
-    /// The highest.
     pub const MAX: Self = Self(999_999_999_999);
 
-    /// This score, or the highest if it is above that.
+    /// Returns the score, limited to [`Score::MAX`].
     pub const fn new(score: u64) -> Self {
         if score > Self::MAX.0 { Self::MAX } else { Self(score) }
     }
 
-    /// The number.
     pub const fn value(self) -> u64 {
         self.0
     }
@@ -252,14 +241,14 @@ impl KeyPart for Score {
 impl Attribute for Score {
     const KIND: &'static str = "score";
 
-    fn fill(&self, slot: Slot<'_>) {
+    fn fill(&self, slot: ValueSlot<'_>) {
         self.0.fill(slot);
     }
 
-    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, Misfit> {
+    fn from_value(value: Option<ValueRef<'_>>) -> Result<Self, InvalidValue> {
         match u64::from_value(value) {
             Ok(score) if score <= Self::MAX.0 => Ok(Self(score)),
-            _ => Err(Misfit::of_value("a score of at most 12 digits", value)),
+            _ => Err(InvalidValue::of_value("a score of at most 12 digits", value)),
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Changing items so that no index goes stale: a patch cannot touch what keys depend on, and a rekey
-//! rewrites every index key.
+//! Changes of items that keep indexes consistent: a patch cannot change fields that keys depend on,
+//! and a rekey rewrites every index key.
 
 use std::marker::PhantomData;
 
 use roundtable_table::{Condition, Returning, Update, Value, Write, attribute, exists};
 
 use crate::entity::TYPE;
-use crate::error::shown;
-use crate::field::Number;
+use crate::error::display_key;
+use crate::field::NumericField;
 use crate::shape::Index;
-use crate::{At, Attribute, Entity, Error, Field, Result};
+use crate::{Attribute, Entity, EntityKey, Error, Field, Result};
 
-/// The attribute that a rekey raises.
+/// The attribute that a rekey increments.
 const VERSION: &str = "version";
 
 /// Changes fields of one item that no key depends on.
@@ -22,13 +22,16 @@ pub struct Patch<E> {
 }
 
 impl<E: Entity> Patch<E> {
-    pub(crate) fn new(at: At<E>) -> Self {
+    pub(crate) fn new(at: EntityKey<E>) -> Self {
         let update = Update::new(at).when(exists(Index::Main.partition_attribute()));
         Self { update, entity: PhantomData }
     }
 
     #[doc(hidden)]
-    pub fn upsert<const N: usize>(at: At<E>, identity: [(&'static str, Option<Value>); N]) -> Self {
+    pub fn upsert<const N: usize>(
+        at: EntityKey<E>,
+        identity: [(&'static str, Option<Value>); N],
+    ) -> Self {
         let mut update = Update::new(at).set(TYPE, E::SHAPE.name);
         for (field, value) in identity {
             let shape = E::SHAPE.fields.iter().find(|shape| shape.field == field);
@@ -39,7 +42,7 @@ impl<E: Entity> Patch<E> {
         Self { update, entity: PhantomData }
     }
 
-    /// Sets a field; `None` takes it away.
+    /// Sets a field; `None` removes it.
     pub fn set<T: Attribute>(mut self, field: Field<E, T, false>, value: &T) -> Self {
         self.update = match value.to_value() {
             Some(value) => self.update.set(field.path(), value),
@@ -48,19 +51,19 @@ impl<E: Entity> Patch<E> {
         self
     }
 
-    /// Adds to a number; what is not there counts as nothing.
-    pub fn add<T: Number>(mut self, field: Field<E, T, false>, amount: i64) -> Self {
+    /// Adds to a number; an absent one counts as zero.
+    pub fn add<T: NumericField>(mut self, field: Field<E, T, false>, amount: i64) -> Self {
         self.update = self.update.add(field.path(), amount);
         self
     }
 
-    /// Only if `condition` holds, together with any given before.
+    /// Applies only if `condition` and all earlier conditions hold.
     pub fn when(mut self, condition: Condition) -> Self {
         self.update = self.update.when(condition);
         self
     }
 
-    /// Returns this image of the item.
+    /// Makes the update return this image of the item.
     pub fn returning(mut self, returning: Returning) -> Self {
         self.update = self.update.returning(returning);
         self
@@ -79,24 +82,25 @@ impl<E> From<Patch<E>> for Write {
     }
 }
 
-/// Changes an item from `before` to `after`, index keys and all. It fails when the item is no longer
-/// at the version of `before`, and raises the version; the version of `after` does not matter.
+/// Changes an item from `before` to `after`, including index keys. It fails if the item no longer
+/// has the version of `before`, and increments the version; the version of `after` is ignored.
 ///
-/// Only what differs is written, so a patch of other fields in between is not undone.
+/// Only differences are written, so a concurrent patch of other fields is not undone.
 pub fn rekey<E: Entity>(before: &E, after: &E) -> Result<Update> {
     let (old, new) = (before.item(), after.item());
     let key = before.key().into_key();
-    let refused = |field| Error::Fixed { entity: E::SHAPE.name, key: shown(&key), field };
+    let refused =
+        |field| Error::ImmutableField { entity: E::SHAPE.name, key: display_key(&key), field };
     let fixed = |name: &str| {
         let field = E::SHAPE.fields.iter().find(|field| field.attribute == name)?;
         let moves = E::SHAPE.parts.iter().any(|part| part.name == field.field && part.mutable);
         let fixed = E::SHAPE.in_key(field.field) && !moves && name != VERSION;
         fixed.then_some(field.attribute)
     };
-    let there = exists(Index::Main.partition_attribute());
+    let exists = exists(Index::Main.partition_attribute());
     let mut update = Update::new(key.clone()).when(match before.version() {
-        Some(version) => there.and(attribute(VERSION).eq(version)),
-        None => there,
+        Some(version) => exists.and(attribute(VERSION).eq(version)),
+        None => exists,
     });
     let mut moved = false;
     for (name, value) in old.changes(&new) {
@@ -129,8 +133,7 @@ pub fn rekey<E: Entity>(before: &E, after: &E) -> Result<Update> {
     Ok(update)
 }
 
-/// Whether an attribute is a key of one of these: those of indexes are rewritten, whether they differ
-/// or not.
+/// Returns whether an attribute is a key of one of these indexes.
 fn is_key(indexes: &[Index], name: &str) -> bool {
     indexes
         .iter()

@@ -1,4 +1,4 @@
-//! What holds for every entity of the page, whatever its fields say.
+//! Properties that every entity of the schema must have.
 
 use std::fmt::Debug;
 
@@ -9,13 +9,13 @@ use roundtable_table::limits::{PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX};
 
 use crate::attribute::{Sample, seeded};
 use crate::entities::*;
-use crate::error::shown;
-use crate::shape::{EntityShape, Index, KeyShape, Segment, TableShape, Template};
+use crate::error::display_key;
+use crate::shape::{EntityShape, Index, KeySegment, KeyShape, KeyTemplate, TableShape};
 use crate::{
     Entity, Error, FollowStatus, KeyPart, ModerationStatus, SCHEMA, Score, Time, Visibility,
 };
 
-/// Does something for every entity of the page.
+/// Calls a function for every entity of the schema.
 macro_rules! for_each_entity {
     ($check:ident $arguments:tt) => {
         for_each_entity! { @ $check $arguments
@@ -32,7 +32,7 @@ macro_rules! for_each_entity {
     };
 }
 
-type Checked = Result<(), TestCaseError>;
+type PropertyResult = Result<(), TestCaseError>;
 
 proptest! {
     /// R3: encode and decode are inverse.
@@ -41,10 +41,11 @@ proptest! {
         for_each_entity!(reads_back(&mut seeded(seed)));
     }
 
-    /// R3: every item names its type, and its keys are those of the page, within DynamoDB's limits.
+    /// R3: every item names its type, and its keys are those of the schema, within DynamoDB's
+    /// limits.
     #[test]
-    fn every_key_is_one_of_the_page_and_of_no_other_entity(seed: u64) {
-        for_each_entity!(keys_are_of_the_page(&mut seeded(seed)));
+    fn every_key_is_in_the_schema_and_of_no_other_entity(seed: u64) {
+           for_each_entity!(keys_are_in_the_schema(&mut seeded(seed)));
     }
 
     #[test]
@@ -52,15 +53,14 @@ proptest! {
         for_each_entity!(bad_attributes_are_named(&mut seeded(seed)));
     }
 
-    /// Two items of one entity that differ in any part of what identifies them have different keys;
-    /// that items of two entities do, the test above shows.
+    /// Two items of one entity that differ in any part of their identity have different keys. The
+    /// test above covers items of two entities.
     #[test]
     fn no_two_items_share_a_primary_key(seed: u64) {
-        for_each_entity!(parts_tell_items_apart(&mut seeded(seed)));
+        for_each_entity!(identity_determines_the_key(&mut seeded(seed)));
     }
 
-    /// Newest first and highest first mean what they say: the text of a sort key orders as the times,
-    /// scores and ids in it do.
+    /// The text of a sort key orders like the times, scores and ids in it.
     #[test]
     fn sort_keys_order_as_documented(seed: u64) {
         let random = &mut seeded(seed);
@@ -110,7 +110,7 @@ fn active(follow: &mut Follow) {
 }
 
 #[test]
-fn the_list_above_is_the_page() {
+fn the_list_above_is_complete() {
     fn name<E: Entity>(listed: &mut Vec<&'static str>) -> Option<()> {
         let before = listed.len();
         listed.push(E::SHAPE.name);
@@ -122,21 +122,21 @@ fn the_list_above_is_the_page() {
         Some(())
     };
     list().unwrap();
-    let mut page: Vec<&str> =
+    let mut schema: Vec<&str> =
         SCHEMA.iter().flat_map(|table| table.entities).map(|entity| entity.name).collect();
     listed.sort_unstable();
-    page.sort_unstable();
-    assert_eq!(listed, page);
+    schema.sort_unstable();
+    assert_eq!(listed, schema);
 }
 
-fn reads_back<E: Entity + Sample + PartialEq + Debug>(random: &mut SmallRng) -> Checked {
+fn reads_back<E: Entity + Sample + PartialEq + Debug>(random: &mut SmallRng) -> PropertyResult {
     let entity = E::sample(random);
     let read = E::from_item(&entity.item());
     prop_assert!(matches!(&read, Ok(same) if *same == entity), "{entity:?} became {read:?}");
     Ok(())
 }
 
-fn keys_are_of_the_page<E: Entity + Sample>(random: &mut SmallRng) -> Checked {
+fn keys_are_in_the_schema<E: Entity + Sample>(random: &mut SmallRng) -> PropertyResult {
     let (entity, table) = (E::sample(random), table_of(E::SHAPE));
     let item = entity.item();
     prop_assert_eq!(item.text("type"), Some(E::SHAPE.name));
@@ -157,17 +157,17 @@ fn keys_are_of_the_page<E: Entity + Sample>(random: &mut SmallRng) -> Checked {
     Ok(())
 }
 
-/// Every attribute replaced by a value of a type no field has.
-fn bad_attributes_are_named<E: Entity + Sample>(random: &mut SmallRng) -> Checked {
+/// Replaces each attribute by a value of a type that no field has.
+fn bad_attributes_are_named<E: Entity + Sample>(random: &mut SmallRng) -> PropertyResult {
     let entity = E::sample(random);
-    let key = shown(&entity.key().into_key());
+    let key = display_key(&entity.key().into_key());
     for field in E::SHAPE.fields {
         let item = entity.item().with(field.attribute, &b"no field holds bytes"[..]);
         match E::from_item(&item).err() {
-            Some(Error::BadItem { entity, key: at, field: named, misfit }) => {
+            Some(Error::InvalidItem { entity, key: at, field: named, reason }) => {
                 prop_assert_eq!((entity, named), (E::SHAPE.name, field.attribute));
                 prop_assert_eq!(&at, &key);
-                prop_assert!(!misfit.expected.is_empty());
+                prop_assert!(!reason.expected.is_empty());
             }
             other => prop_assert!(false, "{} of {}: {:?}", field.field, E::SHAPE.name, other),
         }
@@ -179,9 +179,9 @@ fn bad_attributes_are_named<E: Entity + Sample>(random: &mut SmallRng) -> Checke
     Ok(())
 }
 
-/// The same item with one part of its identity taken from another.
-fn parts_tell_items_apart<E: Entity + Sample>(random: &mut SmallRng) -> Checked {
-    // Names that fold alike share a key on purpose; their own tests tell which do.
+/// Replaces each part of an item's identity by that of another item.
+fn identity_determines_the_key<E: Entity + Sample>(random: &mut SmallRng) -> PropertyResult {
+    // Names that fold alike share a key on purpose; they have their own tests.
     const FOLDED: [&str; 5] = ["Email", "Nickname", "Handle", "Tag", "LoginName"];
     let (one, other) = (E::sample(random), E::sample(random));
     let identity = E::SHAPE.identity.iter().filter(|part| !FOLDED.contains(&part.kind));
@@ -196,52 +196,53 @@ fn parts_tell_items_apart<E: Entity + Sample>(random: &mut SmallRng) -> Checked 
         let same = one.item().get(attribute).map(ValueRef::to_value) == Some(value.clone());
         let mixed = E::from_item(&one.item().with(attribute, value));
         let mixed = mixed.map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let (one, mixed) = (shown(&one.key().into_key()), shown(&mixed.key().into_key()));
-        // A group's activity lives with the group, whoever did it.
+        let (one, mixed) =
+            (display_key(&one.key().into_key()), display_key(&mixed.key().into_key()));
+        // A group's activity is stored with the group, regardless of the actor.
         let covered = E::SHAPE.name == "Activity" && *name == "actor_id";
         prop_assert_eq!(one == mixed, same || covered && one == mixed, "{} {}", one, mixed);
     }
     Ok(())
 }
 
-/// Two entities, changed so that they stand in the index, compare as the parts of their sort keys do.
+/// Checks that two entities in the index compare like the parts of their sort keys.
 fn ordered<E: Entity + Sample, P: Ord>(
     random: &mut SmallRng,
     change: impl Fn(&mut E),
     index: Index,
     parts: impl Fn(&E) -> Option<P>,
-) -> Checked {
+) -> PropertyResult {
     let mut listed = || {
         let mut entity = E::sample(random);
         change(&mut entity);
         let sort = entity.item().text(index.sort_attribute()).map(str::to_owned);
-        sort.zip(parts(&entity)).expect("it stands in the index")
+        sort.zip(parts(&entity)).expect("it is in the index")
     };
     let ((left_sort, left), (right_sort, right)) = (listed(), listed());
     prop_assert_eq!(left.cmp(&right), left_sort.cmp(&right_sort), "{} {}", left_sort, right_sort);
     Ok(())
 }
 
-/// Whether `key` could have been written from `template`: parts hold no `#`, so a key reads back.
-fn matches(template: &Template, key: &str) -> bool {
+/// Returns whether `template` could have written `key`: parts hold no `#`, so a key can be parsed.
+fn matches(template: &KeyTemplate, key: &str) -> bool {
     let texts: Vec<&str> = key.split('#').collect();
     let whole = template.segments;
     let short = whole.len() - usize::from(template.is_sharded());
     (texts.len() == whole.len() || texts.len() == short)
         && whole.iter().zip(&texts).all(|(segment, text)| match segment {
-            Segment::Literal(literal) => literal == text,
-            Segment::Part { .. } => !text.is_empty(),
-            Segment::Shard { .. } => text.parse::<u16>().is_ok_and(|shard| shard > 0),
+            KeySegment::Literal(literal) => literal == text,
+            KeySegment::Part { .. } => !text.is_empty(),
+            KeySegment::Shard { .. } => text.parse::<u16>().is_ok_and(|shard| shard > 0),
         })
 }
 
 fn table_of(entity: &EntityShape) -> &'static TableShape {
     let holds = |table: &&&TableShape| table.entity(entity.name).is_some();
-    SCHEMA.iter().find(holds).copied().expect("every entity is on the page")
+    SCHEMA.iter().find(holds).copied().expect("every entity is in the schema")
 }
 
 #[test]
-fn scores_and_times_keep_their_width() {
+fn scores_and_times_have_a_fixed_width() {
     let width = |part: &dyn Fn(&mut String)| {
         let mut key = String::new();
         part(&mut key);

@@ -1,10 +1,10 @@
-//! Asking the questions of the page: single items, several at once, and pages that are always full
-//! unless the answer ends.
+//! Runs access patterns: reads of single items, of several at once, and of pages, which are always
+//! full unless the result ends.
 
 mod listing;
 mod lookup;
 mod partitions;
 
-pub use listing::{Listing, Page};
-pub use lookup::{First, Lookup, Lookups, items_at, items_lately_at};
-pub use partitions::{Partitions, Range};
+pub use listing::{EntityPage, Listing};
+pub use lookup::{BatchLookup, FirstLookup, Lookup, items_by_key, items_by_key_eventual};
+pub use partitions::{Partitions, SortKeyRange};

@@ -1,8 +1,8 @@
-//! One typical item of every entity, named as the entity is: what capacity is planned with, what
-//! the documents show, and a start for tests. They tell one story of a small town, so that ids,
-//! times and counts agree. They are constants, not a way to make data.
+//! One typical item of every entity, in a function named after the entity: for capacity planning,
+//! documentation and tests. They tell one story of a small town, so that ids, times and counts
+//! agree. They are constants, not generators.
 //!
-//! Ana and Bo follow each other. Ana posts a picture of a run; Bo comments on it and passes it on;
+//! Ana and Bo follow each other. Ana posts a picture of a run; Bo comments on it and shares it;
 //! Cleo, a moderator, likes it; Dan is rude about it.
 
 mod cast;
@@ -36,9 +36,9 @@ use std::str::FromStr;
 use roundtable_table::Item;
 
 use crate::shape::EntityShape;
-use crate::{Entity, Misfit};
+use crate::{Entity, InvalidValue};
 
-/// Hands each sample to a function, in the order of the pages.
+/// Calls a function with each sample, in the order of the schema.
 macro_rules! each {
     ($with:ident: $($sample:ident)*) => { vec![$($with(&$sample())),*] };
     ($with:ident) => {
@@ -54,7 +54,7 @@ macro_rules! each {
     };
 }
 
-/// All of them as items, each with what it is an item of.
+/// Returns all samples as items, with their entities.
 pub fn typical() -> Vec<(&'static EntityShape, Item)> {
     fn typical<E: Entity>(sample: &E) -> (&'static EntityShape, Item) {
         (E::SHAPE, sample.item())
@@ -62,14 +62,14 @@ pub fn typical() -> Vec<(&'static EntityShape, Item)> {
     each!(typical)
 }
 
-/// The value of a constant text.
+/// Parses a constant text.
 #[expect(clippy::expect_used, reason = "the texts are constants, and a test makes every sample")]
-fn read<T: FromStr<Err = Misfit>>(text: &str) -> T {
+fn read<T: FromStr<Err = InvalidValue>>(text: &str) -> T {
     text.parse().expect("a sample must parse")
 }
 
-/// The values of constant texts.
-fn read_all<T: FromStr<Err = Misfit>>(texts: &[&str]) -> Vec<T> {
+/// Parses constant texts.
+fn read_all<T: FromStr<Err = InvalidValue>>(texts: &[&str]) -> Vec<T> {
     texts.iter().copied().map(read).collect()
 }
 

@@ -1,9 +1,9 @@
-//! The whole table on one page: every entity with its keys, then every question it answers.
+//! The schema on one page: every entity with its keys, then every access pattern.
 //!
-//! `(…)` are the parts of the primary key, `+ (…)` the other fields that index keys depend on: `?` may
-//! be absent, `mut` may change (by a rekey, which rewrites the index). A template names fields, or a
-//! method of one (`{created_at:day}`); `[#{shard}]` is nothing for shard 0 and `#n` for the others. A
-//! key `if …` is there only then. Nothing in a key holds a `#` that is not written here.
+//! `(…)` are the parts of the primary key, `+ (…)` the other fields that index keys depend on: `?`
+//! may be absent, `mut` may change (by a rekey, which rewrites the index). A template names fields,
+//! or a method of one (`{created_at:day}`); `[#{shard}]` is empty for shard 0 and `#n` for the
+//! others. A key `if …` exists only if the condition holds. Parts never contain a `#`.
 
 use crate::entities::{
     Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
@@ -16,23 +16,24 @@ use crate::entities::{
 };
 use crate::shape::TableShape;
 use crate::{
-    ActivityId, ActorId, ApiKeyId, AuditId, Caller, CaseId, CommentId, CompactDay, CompanyId, Days,
-    Email, EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, JobId, LoginKey, LoginName,
+    ActivityId, ActorId, ApiKeyId, AuditId, CaseId, CommentId, CompactDay, CompanyId, Days, Email,
+    EntityKind, FeedName, GoalId, GroupId, Handle, InviteCode, JobId, LoginKey, LoginName,
     MediaKey, MessageId, MilestoneId, ModerationStatus, Nickname, NotificationId, OfferId, PostId,
-    Processor, Purpose, QuestId, Queue, RequestId, RoomId, SessionId, Shard, Shards, StreamShard,
-    SubjectId, Tag, TaskId, ThreadId, Time, UserCount, UserId, WebhookId, single_table,
+    ProcessorName, Purpose, QuestId, Queue, RequestCaller, RequestId, RoomId, SessionId, Shard,
+    Shards, StreamShard, SubjectId, Tag, TaskId, ThreadId, Time, UserCount, UserId, WebhookId,
+    single_table,
 };
 
 single_table! {
-/// Everything people make and do.
+/// The data of all users.
 table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
     //                             PARTITION                            SORT
-    /// A person, or a group that acts as one in the fediverse.
+    /// A user, or a group that acts as one in the fediverse.
     User(id: UserId) + (created_at, mut nickname, mut email?, mut status) {
         main                    => "USER#{id}",                         "PROFILE#{id}";
         gsi1                    => "USER#{id}",                         "ENTITY#User#{created_at}";
-        gsi2 if named(status)   => "NICK#{nickname}",                   "PROFILE#{id}";
-        gsi3 if email, named(status) => "EMAIL#{email}",                 "PROFILE#{id}";
+        gsi2 if holds_names(status) => "NICK#{nickname}",               "PROFILE#{id}";
+        gsi3 if email, holds_names(status) => "EMAIL#{email}",          "PROFILE#{id}";
     }
     /// Makes an e-mail address unique.
     EmailLock(email: Email)       { main => "EMAIL#{email}",            "UNIQUE#USER"; }
@@ -40,19 +41,19 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
     NickLock(nickname: Nickname)  { main => "NICK#{nickname}",          "UNIQUE#USER"; }
     /// Makes a handle unique.
     HandleLock(handle: Handle)    { main => "HANDLE#{handle}",          "UNIQUE#USER"; }
-    /// What a password is checked against.
+    /// The hash that a password is checked against.
     Credential(user_id: UserId)   { main => "USER#{user_id}",           "CREDENTIAL"; }
     /// A signed-in device.
     Session(user_id: UserId, id: SessionId) {
         main                    => "USER#{user_id}",                    "SESSION#{id}";
     }
-    /// Lets somebody sign up.
+    /// A code that lets new users sign up.
     Invitation(code: InviteCode)  { main => "INVITE#{code}",            "INVITE"; }
-    /// How many of something a person has.
+    /// A counter of a user.
     UserCounter(user_id: UserId, counter: UserCount, shard: Shard) {
         main                    => "USER#{user_id}",                    "COUNTER#{counter}[#{shard}]";
     }
-    /// One person follows another, or has asked to.
+    /// A user follows another, or has asked to.
     Follow(follower_id: UserId, followee_id: UserId) + (shard, day_shard, mut status, mut active_since?) {
         let following = active_since, active(status);
         main                    => "USER#{follower_id}",                "FOLLOWING#{followee_id}";
@@ -61,21 +62,21 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
         gsi2 if following       => "FOLLOW_ACTIVITY#{active_since:day}[#{day_shard}]", "{active_since}#{follower_id}#{followee_id}";
         gsi3 if following       => "USER#{follower_id}",                "ENTITY#Following#{active_since}#{followee_id}";
     }
-    /// One person wants nothing to do with another.
+    /// A user blocks another.
     Block(blocker_id: UserId, blocked_id: UserId) {
         main                    => "USER#{blocker_id}",                 "BLOCK#{blocked_id}";
         gsi1                    => "USER#{blocked_id}",                 "BLOCKER#{blocker_id}";
     }
-    /// A community.
+    /// A community of users.
     Group(id: GroupId)            { main => "GROUP#{id}",               "GROUP#{id}"; }
-    /// A person in a group, invited to it, or asking to join.
+    /// A user in a group, invited to it, or asking to join.
     GroupMember(group_id: GroupId, user_id: UserId) + (joined_at) {
         main                    => "GROUP#{group_id}",                  "MEMBER#{user_id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Group#{joined_at}#{group_id}";
     }
-    /// How many active members a group has.
+    /// The number of active members of a group.
     GroupCounter(group_id: GroupId) { main => "GROUP#{group_id}",       "COUNTER#MEMBERS"; }
-    /// Something a person wants to reach.
+    /// Something a user wants to achieve.
     Goal(user_id: UserId, id: GoalId) + (created_at) {
         main                    => "USER#{user_id}",                    "GOAL#{id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Goal#{created_at}#{id}";
@@ -87,7 +88,7 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
         gsi2 if due_at, open(done) => "DUE#{due_at:compact_day}[#{shard}]", "{due_at}#TASK#{id}";
         gsi3                    => "TASK#{id}",                         "GOAL#{goal_id}";
     }
-    /// A part of the way to a goal.
+    /// A share of a goal's tasks to reach.
     Milestone(user_id: UserId, goal_id: GoalId, id: MilestoneId) + (created_at) {
         main                    => "USER#{user_id}",                    "MILESTONE#{goal_id}#{id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Milestone#{created_at}#{id}";
@@ -105,45 +106,45 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
     XpEntry(user_id: UserId, quest_id: QuestId) {
         main                    => "USER#{user_id}",                    "XP#{quest_id}";
     }
-    /// Something that happened, written once, for feeds.
+    /// An event for feeds, written once.
     Activity(home(actor_id, group_id): ActorId, created_at: Time, activity_id: ActivityId) {
         main                    => "ACTIVITY#{home}",                   "TS#{created_at}#{activity_id}";
     }
-    /// The newest activity of an actor, and which of them are fanned out.
+    /// The newest activity of an actor, and the intervals in which its activities are fanned out.
     ActorHead(actor_id: ActorId)  { main => "ACTIVITY#{actor_id}",      "HEAD"; }
     /// An activity copied into a follower's feed.
     FeedItem(follower_id: UserId, created_at: Time, activity_id: ActivityId) {
         main                    => "FEED#{follower_id}",                "TS#{created_at}#{activity_id}";
     }
-    /// How far back a materialized feed reaches.
+    /// The oldest time a materialized feed reaches back to.
     FeedHorizon(user_id: UserId)  { main => "FEED#{user_id}",           "HORIZON"; }
-    /// Whose activities are fanned out.
+    /// A user or group whose activities are fanned out.
     Promotion(subject_id: ActorId) { main => "PROMO#{subject_id}",      "PROMO#{subject_id}"; }
-    /// A conversation.
+    /// A conversation of two users or a group.
     Room(id: RoomId)              { main => "ROOM#{id}",                "ROOM#{id}"; }
     /// The newest message of a room.
     RoomHead(room_id: RoomId)     { main => "ROOM#{room_id}",           "HEAD"; }
-    /// A person in a room.
+    /// A user in a room.
     RoomMember(room_id: RoomId, user_id: UserId) + (joined_at) {
         main                    => "ROOM#{room_id}",                    "MEMBER#{user_id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Room#{joined_at}#{room_id}";
     }
-    /// What somebody said in a room.
+    /// A message in a room.
     Message(room_id: RoomId, created_at: Time, id: MessageId) + (user_id, listed) {
         main                    => "ROOM#{room_id}",                    "MSG#{created_at}#{id}";
         gsi1 if in_timeline(listed) => "USER#{user_id}",                "ENTITY#Message#{created_at}#{id}";
     }
-    /// A call for help.
+    /// A request for help.
     AssistThread(thread_id: ThreadId) + (user_id, created_at) {
         main                    => "ASSIST#{thread_id}",                "THREAD";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Assist#{created_at}#{thread_id}";
     }
-    /// Somebody who was asked for help.
+    /// A user who was asked for help.
     AssistHelper(thread_id: ThreadId, user_id: UserId) + (created_at) {
         main                    => "ASSIST#{thread_id}",                "HELPER#{user_id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Helping#{created_at}#{thread_id}";
     }
-    /// What was said in a call for help.
+    /// A message in a request for help.
     AssistMsg(thread_id: ThreadId, created_at: Time, id: MessageId) + (user_id) {
         main                    => "ASSIST#{thread_id}",                "MSG#{created_at}#{id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#AssistMsg#{created_at}#{id}";
@@ -151,79 +152,79 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
     /// A text, an image or a video.
     Post(id: PostId) + (author_id, created_at, feed_id, shard, group_id?, mut visibility, mut moderation_status,
                         mut is_deleted, mut author_is_private, mut published_at?, mut score?) {
-        let listed = published_at, for_everybody(visibility, moderation_status, is_deleted, group_id, author_is_private);
+        let listed = published_at, publicly_listed(visibility, moderation_status, is_deleted, group_id, author_is_private);
         main                    => "POST#{id}",                         "POST";
         gsi1                    => "USER#{author_id}",                  "POST#{created_at}#{id}";
         gsi2 if listed, global(feed_id) => "TIMELINE#{published_at:day}[#{shard}]", "{published_at}#{id}";
         gsi2 else if listed     => "FEED#{feed_id}#{published_at:day}[#{shard}]", "{published_at}#{id}";
         gsi3 if listed, score   => "POPULAR_POSTS[#{shard}]",           "{score}#{published_at}#{id}";
     }
-    /// Something moderators must look at, or have.
+    /// A post or comment under moderation.
     ModerationCase(id: CaseId) + (created_at, shard, mut status) {
         main                    => "CASE#{id}",                         "CASE#{id}";
         gsi2                    => "MODERATION#{status}#{created_at:day}[#{shard}]", "{created_at}#{id}";
     }
-    /// What people did with a post, counted.
+    /// The counted reactions to a post.
     PostCounter(post_id: PostId)  { main => "POST#{post_id}",           "COUNTER#ENGAGEMENT"; }
-    /// An answer to a post, or to another comment.
+    /// A comment on a post, or a reply to another comment.
     Comment(post_id: PostId, id: CommentId) + (user_id, created_at) {
         main                    => "POST#{post_id}",                    "COMMENT#{id}";
         gsi1                    => "USER#{user_id}",                    "COMMENT#{created_at}#{id}";
         gsi2                    => "COMMENT#{id}",                      "METADATA";
     }
-    /// Somebody likes a post.
+    /// A user likes a post.
     Like(post_id: PostId, user_id: UserId) + (created_at) {
         main                    => "POST#{post_id}",                    "LIKE#{user_id}";
         gsi1                    => "USER#{user_id}",                    "LIKE#{created_at}#{post_id}";
     }
-    /// Somebody passed a post on.
+    /// A user shared a post.
     Share(post_id: PostId, user_id: UserId) + (created_at) {
         main                    => "POST#{post_id}",                    "SHARE#{user_id}";
         gsi1                    => "USER#{user_id}",                    "SHARE#{created_at}#{post_id}";
     }
-    /// Somebody likes a comment.
+    /// A user likes a comment.
     CommentLike(post_id: PostId, comment_id: CommentId, user_id: UserId) {
         main                    => "POST#{post_id}",                    "CLIKE#{comment_id}#{user_id}";
     }
-    /// What people did with a comment, counted.
+    /// The counted reactions to a comment.
     CommentCounter(post_id: PostId, comment_id: CommentId) {
         main                    => "POST#{post_id}",                    "COUNTER#COMMENT#{comment_id}";
     }
-    /// Somebody finds that a post or comment should not be there.
+    /// A user's report of a post or comment.
     Report(post_id: PostId, subject_id: CaseId, user_id: UserId) {
         main                    => "POST#{post_id}",                    "REPORT#{subject_id}#{user_id}";
     }
-    /// Something a person should know.
+    /// A notification of a user.
     Notification(user_id: UserId, created_at: Time, id: NotificationId) {
         main                    => "NOTIF#{user_id}",                   "TS#{created_at}#{id}";
     }
-    /// Somebody who makes offers.
+    /// A company that makes offers.
     Company(id: CompanyId) + (owner_id, created_at) {
         main                    => "COMPANY#{id}",                      "COMPANY#{id}";
         gsi1                    => "USER#{owner_id}",                   "ENTITY#Company#{created_at}#{id}";
     }
-    /// What a company offers.
+    /// An offer of a company.
     Offer(id: OfferId) + (company_id) {
         main                    => "OFFER#{id}",                        "OFFER#{id}";
         gsi3                    => "COMPANY#{company_id}",              "Offer#{id}";
     }
-    /// Something that carries a tag.
+    /// A reference from a tag to a tagged object.
     TagRef(tag: Tag, shard: Shard, entity: EntityKind, id: SubjectId) {
         main                    => "TAG#{tag}[#{shard}]",               "{entity}#{id}";
     }
-    /// A file on its way in.
+    /// A file that is being uploaded.
     Upload(user_id: UserId, key: MediaKey) {
         main                    => "USER#{user_id}",                    "UPLOAD#{key}";
     }
-    /// The outcome of a request, so that its repetition has no further effect.
-    Idempotency(caller: Caller, request_id: RequestId) {
+    /// The outcome of a request, so that repeating the request has no further effect.
+    Idempotency(caller: RequestCaller, request_id: RequestId) {
         main                    => "IDEMP#{caller}#{request_id}",       "IDEMP";
     }
     /// A key for programs.
     ApiKey(user_id: UserId, id: ApiKeyId) {
         main                    => "USER#{user_id}",                    "APIKEY#{id}";
     }
-    /// Who did what with whose content.
+    /// An entry of the audit log.
     Audit(created_at: Time, shard: Shard, id: AuditId) {
         main                    => "AUDIT#{created_at:day}[#{shard}]",  "{created_at}#{id}";
     }
@@ -232,7 +233,7 @@ access_patterns {
     profile(id: UserId)                          => main, "USER#{id}", "PROFILE#{id}" -> User;
     user_card(user: UserId)                      => gsi1, "USER#{user}", begins "ENTITY#User#", desc -> User;
     profiles(ids: [UserId])                      => main, "USER#{ids}", "PROFILE#{ids}" -> User;
-    /// Who has this e-mail address; to sign in, ask `email_lock`.
+    /// The user with this e-mail address; signing in reads `email_lock` instead.
     user_by_email(email: Email)                  => gsi3, "EMAIL#{email}", first begins "PROFILE#" -> User;
     user_by_nickname(nickname: Nickname)         => gsi2, "NICK#{nickname}", first begins "PROFILE#" -> User;
     email_lock(email: Email)                     => main, "EMAIL#{email}", "UNIQUE#USER", strong -> EmailLock;
@@ -245,7 +246,7 @@ access_patterns {
     invitation(code: InviteCode)                 => main, "INVITE#{code}", "INVITE", strong -> Invitation;
     api_keys(user: UserId)                       => main, "USER#{user}", begins "APIKEY#", asc, strong -> ApiKey;
     api_key(user: UserId, id: ApiKeyId)          => main, "USER#{user}", "APIKEY#{id}", strong -> ApiKey;
-    /// How many of each a person has.
+    /// The counters of a user.
     counts(user: UserId, of: [UserCount], shards: Shards) => main, "USER#{user}", "COUNTER#{of}[#{shards}]" -> UserCounter;
     counts_among(users: [UserId], of: UserCount, shards: Shards) => main, "USER#{users}", "COUNTER#{of}[#{shards}]" -> UserCounter;
     following(user: UserId)                      => main, "USER#{user}", begins "FOLLOWING#", asc -> Follow;
@@ -272,7 +273,7 @@ access_patterns {
     goal_timeline(user: UserId)                  => gsi1, "USER#{user}", begins "ENTITY#Goal#", desc -> Goal;
     tasks(goal: GoalId)                          => main, "GOAL#{goal}", begins "TASK#", asc -> Task;
     task(goal: GoalId, id: TaskId)               => main, "GOAL#{goal}", "TASK#{id}", strong -> Task;
-    /// One task, wherever it is; for decisions, read it again with `task`.
+    /// One task by its id alone; before a decision, read it again with `task`.
     task_by_id(id: TaskId)                       => gsi3, "TASK#{id}", first begins "GOAL#" -> Task;
     tasks_by_due(user: UserId, due: Span<Time>)  => gsi1, "USER#{user}", within "ENTITY#Task#{due}", asc -> Task;
     tasks_due_on(day: CompactDay, shards: Shards) => gsi2, "DUE#{day}[#{shards}]", all, asc -> Task;
@@ -286,13 +287,13 @@ access_patterns {
     quests_linked_to_task(user: UserId, task: TaskId) => gsi1, "USER#{user}", begins "ENTITY#Quest#", desc, where linked_task_ids has task -> Quest;
     quest_steps(user: UserId, quest: QuestId)    => main, "USER#{user}", begins "QUESTSTEP#{quest}#", asc -> QuestStep;
     xp_entries(user: UserId)                     => main, "USER#{user}", begins "XP#", asc -> XpEntry;
-    /// What actors did, newest first across them all.
+    /// The activities of several actors, newest first.
     activities(actors: [ActorId], at: Span<Time>) => main, "ACTIVITY#{actors}", within "TS#{at}", desc, page 50 -> Activity;
     activities_of(actor: ActorId, at: Span<Time>) => main, "ACTIVITY#{actor}", within "TS#{at}", desc, page 50 -> Activity;
     activity(home: ActorId, at: Time, id: ActivityId) => main, "ACTIVITY#{home}", "TS#{at}#{id}", strong -> Activity;
     actor_heads(actors: [ActorId])               => main, "ACTIVITY#{actors}", "HEAD" -> ActorHead;
     feed_items(reader: UserId, at: Span<Time>)   => main, "FEED#{reader}", within "TS#{at}", desc, page 50 -> FeedItem;
-    /// How far back that reaches.
+    /// The oldest time of `feed_items`.
     feed_horizon(reader: UserId)                 => main, "FEED#{reader}", "HORIZON", strong -> FeedHorizon;
     promotion(subject: ActorId)                  => main, "PROMO#{subject}", "PROMO#{subject}" -> Promotion;
     promotions(subjects: [ActorId])              => main, "PROMO#{subjects}", "PROMO#{subjects}" -> Promotion;
@@ -318,7 +319,7 @@ access_patterns {
     post_counters(ids: [PostId])                 => main, "POST#{ids}", "COUNTER#ENGAGEMENT" -> PostCounter;
     comments(post: PostId)                       => main, "POST#{post}", begins "COMMENT#", desc -> Comment;
     replies(post: PostId, parent: CommentId)     => main, "POST#{post}", begins "COMMENT#", asc, where parent_comment_id is parent -> Comment;
-    /// One comment, wherever it is.
+    /// One comment by its id alone.
     comment(id: CommentId)                       => gsi2, "COMMENT#{id}", first "METADATA" -> Comment;
     comment_on(post: PostId, id: CommentId)      => main, "POST#{post}", "COMMENT#{id}", strong -> Comment;
     comment_counters(post: PostId, comments: [CommentId]) => main, "POST#{post}", "COUNTER#COMMENT#{comments}" -> CommentCounter;
@@ -331,10 +332,10 @@ access_patterns {
     likes(post: PostId)                          => main, "POST#{post}", begins "LIKE#", asc -> Like;
     shared(posts: [PostId], user: UserId)        => main, "POST#{posts}", "SHARE#{user}", strong -> Share;
     shares(post: PostId)                         => main, "POST#{post}", begins "SHARE#", asc -> Share;
-    /// Everybody's posts, day by day.
+    /// The posts of all users, day by day.
     timeline(days: Days, shards: Shards)         => gsi2, "TIMELINE#{days}[#{shards}]", all, desc -> Post;
     feed_timeline(feed: FeedName, days: Days, shards: Shards) => gsi2, "FEED#{feed}#{days}[#{shards}]", all, desc -> Post;
-    /// The posts people did most with.
+    /// The posts with the most reactions.
     popular(shards: Shards)                      => gsi3, "POPULAR_POSTS[#{shards}]", all, desc -> Post;
     moderation_queue(status: ModerationStatus, days: Days, shards: Shards) => gsi2, "MODERATION#{status}#{days}[#{shards}]", all, desc -> ModerationCase;
     moderation_case(id: CaseId)                  => main, "CASE#{id}", "CASE#{id}", strong -> ModerationCase;
@@ -348,67 +349,67 @@ access_patterns {
     offers_of(company: CompanyId)                => gsi3, "COMPANY#{company}", begins "Offer#", asc -> Offer;
     tagged(tag: Tag, shards: Shards)             => main, "TAG#{tag}[#{shards}]", all, asc -> TagRef;
     tagged_of(tag: Tag, entity: EntityKind, shards: Shards) => main, "TAG#{tag}[#{shards}]", begins "{entity}#", asc -> TagRef;
-    /// By which of these tags something is found, and in which shard: there may have been fewer.
+    /// The references of an object's tags in all shards: there may have been fewer when it was tagged.
     tag_refs(tags: [Tag], shards: Shards, entity: EntityKind, id: SubjectId) => main, "TAG#{tags}[#{shards}]", "{entity}#{id}", strong -> TagRef;
     notifications(user: UserId, at: Span<Time>)  => main, "NOTIF#{user}", within "TS#{at}", desc, strong -> Notification;
     upload(user: UserId, key: MediaKey)          => main, "USER#{user}", "UPLOAD#{key}", strong -> Upload;
-    /// What a request has led to.
-    outcome(caller: Caller, request: RequestId)  => main, "IDEMP#{caller}#{request}", "IDEMP", strong -> Idempotency;
+    /// The outcome of a request.
+    outcome(caller: RequestCaller, request: RequestId)  => main, "IDEMP#{caller}#{request}", "IDEMP", strong -> Idempotency;
     audit(days: Days, shards: Shards)            => main, "AUDIT#{days}[#{shards}]", all, desc -> Audit;
 }
 together {
-    /// Who has this handle.
+    /// The user with this handle.
     user_by_handle     = handle_lock + profile;
-    /// A post, and what was said about it.
+    /// A post with its comments.
     post_with_comments = post + comments;
-    /// What posts look like, with what people did with them.
+    /// Posts in a list, with their counters.
     post_stats         = post_summaries + post_counters;
-    /// What a person did and made, of all kinds, by time.
+    /// A user's entities of all kinds, by time.
     entity_timeline    = user_card + recent_following + groups_of + goal_timeline + tasks_by_due + milestone_timeline
                        + quests + posts_by + comments_by + likes_by + messages_by;
-    /// The calls for help that a person has a part in, by time.
+    /// The requests for help of a user, as author or helper, by time.
     assists            = assists_of + helping;
 }
 accepted {
-    hot Comment.main, Like.main, Share.main, CommentLike.main, Report.main => "One post takes 500 such transactions a second and stays one query to read; shards can still be added.";
-    hot PostCounter.main, CommentCounter.main => "Counted from the stream, and folded by batch: one write for many reactions.";
-    hot UserCounter.main => "Five hundred people a second following one; FOLLOWERS has shards, between which DynamoDB splits a partition that stays hot. UNREAD follows from the stream, and may come later.";
-    hot Notification.main => "They follow from the stream: beyond 500 a second for one person they come later, and nothing waits for them; shards can still be added.";
-    hot FeedItem.main => "Only what the promoted ones do among those whom one person follows: far less than a partition takes.";
-    hot GroupMember.main, GroupCounter.main => "Five hundred people a second joining one group; whether somebody is a member stays one read.";
-    hot RoomHead.main, RoomMember.main, Message.main, AssistMsg.main => "A conversation that people can follow is far slower, and its order is that of one partition.";
+    hot Comment.main, Like.main, Share.main, CommentLike.main, Report.main => "One post takes 500 such transactions a second and can be read with one query; shards can be added later.";
+    hot PostCounter.main, CommentCounter.main => "Counted from the stream and aggregated per batch: one write for many reactions.";
+    hot UserCounter.main => "500 new followers of one user a second; FOLLOWERS has shards, between which DynamoDB splits a partition that stays hot. UNREAD is counted from the stream and may lag.";
+    hot Notification.main => "Written from the stream: beyond 500 a second for one user they are delayed, and no request waits for them; shards can be added later.";
+    hot FeedItem.main => "Only activities of promoted actors that one user follows: far fewer than a partition takes.";
+    hot GroupMember.main, GroupCounter.main => "500 users joining one group a second; a membership check stays one read.";
+    hot RoomHead.main, RoomMember.main, Message.main, AssistMsg.main => "A readable conversation is far slower, and its order requires one partition.";
     hot AssistHelper.main => "A few, written once, with their thread.";
     hot Activity.main, ActorHead.main => "An actor's activities commit one after the other through its head, which is slower than a partition.";
-    hot Follow.gsi1 => "Followers have shards. Requests wait for one person to answer them, who never answers a thousand a second.";
-    hot Block.gsi1 => "A thousand people blocking the same person in one second are not expected.";
-    hot Offer.gsi3 => "A company's offers are made by its owner alone.";
-    hot Follow.gsi2, Task.gsi2, Post.gsi2, Post.gsi3, ModerationCase.gsi2, TagRef.main, Audit.main => "The key ends in a shard; how many there are is a setting, which can be raised at any time.";
-    unbounded Goal.main, Task.main, Task.gsi1, Milestone.main, Quest.main, QuestStep.main, XpEntry.main => "One person's own, made by hand and theirs to keep.";
-    unbounded ApiKey.main => "One person's own, made by hand, and no more than the services let them have.";
-    unbounded Upload.main => "What does not arrive or belongs to nothing expires; the rest is as much as one person shows, and found by its key only.";
+    hot Follow.gsi1 => "Followers have shards. Requests wait for one user to answer them, never a thousand a second.";
+    hot Block.gsi1 => "A thousand users blocking the same user in one second are not expected.";
+    hot Offer.gsi3 => "Only the owner creates a company's offers.";
+    hot Follow.gsi2, Task.gsi2, Post.gsi2, Post.gsi3, ModerationCase.gsi2, TagRef.main, Audit.main => "The key ends in a shard; the number of shards is a setting, which can be raised at any time.";
+    unbounded Goal.main, Task.main, Task.gsi1, Milestone.main, Quest.main, QuestStep.main, XpEntry.main => "Created by hand by one user, who may keep them.";
+    unbounded ApiKey.main => "Created by hand by one user, and limited by the accounts service.";
+    unbounded Upload.main => "Uploads that do not arrive or are not attached expire; the others are few, and read by key only.";
     unbounded Activity.main => "Feeds reach back to any depth, and are read from the newest end.";
-    unbounded Comment.main, CommentLike.main, CommentCounter.main, Message.main, AssistMsg.main => "A conversation is kept as long as its post, room or thread, and read a page at a time; messages can be sent with an end.";
-    unbounded TagRef.main => "It goes with what it names, and a popular tag has shards.";
-    unbounded Post.gsi1, Comment.gsi1, Like.gsi1, Share.gsi1, Message.gsi1, AssistThread.gsi1, AssistHelper.gsi1, AssistMsg.gsi1, Company.gsi1 => "What one person did, at one person's pace, read from the newest end; a deleted account takes it along.";
-    unbounded Post.gsi3 => "Only posts above the threshold, over shards, and only the top is read; the rest costs its storage.";
-    unbounded Offer.gsi3 => "A company's offers, made by its owner by hand.";
-    filter-after-limit quests_linked_to_goal.gsi1, quests_linked_to_task.gsi1 => "A person has few quests; reading on fills the page.";
+    unbounded Comment.main, CommentLike.main, CommentCounter.main, Message.main, AssistMsg.main => "A conversation is kept as long as its post, room or thread, and read a page at a time; messages can have a ttl.";
+    unbounded TagRef.main => "Deleted with its object, and a popular tag has shards.";
+    unbounded Post.gsi1, Comment.gsi1, Like.gsi1, Share.gsi1, Message.gsi1, AssistThread.gsi1, AssistHelper.gsi1, AssistMsg.gsi1, Company.gsi1 => "One user's actions, created by hand and read from the newest end; they are deleted with the account.";
+    unbounded Post.gsi3 => "Only posts above the threshold, over shards, and only the top is read; the rest costs storage only.";
+    unbounded Offer.gsi3 => "A company's offers, created by hand by its owner.";
+    filter-after-limit quests_linked_to_goal.gsi1, quests_linked_to_task.gsi1 => "A user has few quests; reading on fills the page.";
     filter-after-limit replies.main => "Only the comments of one post are read; reading on fills the page.";
     mutable-key User.gsi2, User.gsi3 => "A rename is rare, checks the version and moves the lock in the same transaction.";
     mutable-key Follow.gsi1, Follow.gsi2, Follow.gsi3 => "A request becomes a follow once, when it is accepted.";
-    mutable-key Task.gsi1, Task.gsi2 => "The due date is what is asked for; it moves seldom, by a rekey.";
+    mutable-key Task.gsi1, Task.gsi2 => "Tasks are listed by due date; it rarely changes, and then by a rekey.";
     mutable-key Post.gsi2 => "A post is published once.";
     mutable-key Post.gsi3 => "The score in the key is rewritten only when its bucket changes.";
-    mutable-key ModerationCase.gsi2 => "The queue is asked for by status, and a case changes it a few times at most.";
-    mixed-roles Follow.gsi1, Block.gsi1 => "Each is read by a prefix of its own; no question reads a person's partition whole.";
-    type-before-time User.gsi1 => "One kind at a time is asked for far more often; entity_timeline merges them all.";
+    mutable-key ModerationCase.gsi2 => "The queue is read by status, and a case changes its status a few times at most.";
+    mixed-roles Follow.gsi1, Block.gsi1 => "Each is read by its own prefix; no pattern reads a user's whole partition.";
+    type-before-time User.gsi1 => "One kind at a time is read far more often; entity_timeline merges them all.";
 }
 }
 
 single_table! {
-/// Failed sign-ins, by account and by address; apart, so that they never feed the stream.
+/// Failed sign-ins, by account and by address; a separate table, so that they are not in the stream.
 table LoginAttempts "gg_login_attempts" {
-    /// Failed sign-ins of one account, or from one address, in one stretch of time.
+    /// Failed sign-ins of one account, or from one address, in one time window.
     LoginAttempt(kind: LoginKey, subject: LoginName, window: Time) {
         main                    => "{kind}#{subject}",                  "WINDOW#{window}";
     }
@@ -417,18 +418,19 @@ access_patterns {
     login_attempts(kind: LoginKey, subject: LoginName) => main, "{kind}#{subject}", begins "WINDOW#", desc, strong -> LoginAttempt;
 }
 accepted {
-    hot LoginAttempt.main => "An account or address is locked long before.";
+    hot LoginAttempt.main => "An account or address is locked long before that.";
 }
 }
 
 single_table! {
-/// Bookkeeping of background work; apart, so that it never feeds the stream. Stream leases (`LEASES#…`) are the backend's.
+/// Records of background work; a separate table, so that they are not in the stream. Stream leases
+/// (`LEASES#…`) belong to the backend.
 table Ops "gg_ops" {
-    /// How far a processor has read a shard of the stream.
-    Checkpoint(processor: Processor, stream_shard: StreamShard) {
+    /// The position of a processor in a shard of the stream.
+    Checkpoint(processor: ProcessorName, stream_shard: StreamShard) {
         main                    => "CHECKPOINT#{processor}",            "SHARD#{stream_shard}";
     }
-    /// Work to be done later, a page at a time.
+    /// Background work, done a page at a time.
     Job(queue: Queue, shard: Shard, due_at: Time, id: JobId) {
         main                    => "JOB#{queue}[#{shard}]",             "{due_at}#{id}";
     }
@@ -436,7 +438,7 @@ table Ops "gg_ops" {
     DeadLetter(queue: Queue, failed_at: Time, id: JobId) {
         main                    => "DLQ#{queue}",                       "{failed_at}#{id}";
     }
-    /// Who is told of events.
+    /// An endpoint that receives events.
     Webhook(id: WebhookId)        { main => "WEBHOOKS",                 "WEBHOOK#{id}"; }
     /// A signing or cursor key that all processes share.
     SealedKey(purpose: Purpose, created_at: Time, id: SubjectId) {
@@ -444,8 +446,8 @@ table Ops "gg_ops" {
     }
 }
 access_patterns {
-    checkpoint(processor: Processor, shard: StreamShard) => main, "CHECKPOINT#{processor}", "SHARD#{shard}", strong -> Checkpoint;
-    checkpoints(processor: Processor)            => main, "CHECKPOINT#{processor}", begins "SHARD#", asc, strong -> Checkpoint;
+    checkpoint(processor: ProcessorName, shard: StreamShard) => main, "CHECKPOINT#{processor}", "SHARD#{shard}", strong -> Checkpoint;
+    checkpoints(processor: ProcessorName)            => main, "CHECKPOINT#{processor}", begins "SHARD#", asc, strong -> Checkpoint;
     jobs(queue: Queue, due: Span<Time>, shards: Shards) => main, "JOB#{queue}[#{shards}]", within "{due}", asc -> Job;
     dead_letter(queue: Queue, at: Time, id: JobId) => main, "DLQ#{queue}", "{at}#{id}", strong -> DeadLetter;
     dead_letters(queue: Queue)                   => main, "DLQ#{queue}", all, asc, strong -> DeadLetter;
@@ -455,16 +457,16 @@ access_patterns {
 }
 accepted {
     hot Checkpoint.main => "One write for each batch of changes and shard of the stream.";
-    hot Job.main => "The key ends in a shard, and more can be added; a job is a page of work, not a write.";
-    hot DeadLetter.main => "Only what failed for good, after all its retries.";
+    hot Job.main => "The key ends in a shard, and shards can be added; a job is a page of work, not a single write.";
+    hot DeadLetter.main => "Only work that failed after all its retries.";
     hot Webhook.main, SealedKey.main => "A handful, changed by hand or once in months.";
-    unbounded Checkpoint.main => "Those of shards that the stream has forgotten are taken away.";
-    unbounded Job.main => "A job goes when it is done.";
-    unbounded DeadLetter.main => "Each waits until somebody redrives or drops it.";
-    unbounded Webhook.main => "A handful, made by hand.";
-    unbounded SealedKey.main => "One in months, and one that is retired gets a ttl.";
+    unbounded Checkpoint.main => "Checkpoints of shards that have left the stream are deleted.";
+    unbounded Job.main => "A job is deleted when it is done.";
+    unbounded DeadLetter.main => "Each waits until an operator redrives or drops it.";
+    unbounded Webhook.main => "A handful, created by hand.";
+    unbounded SealedKey.main => "One in months, and a retired one gets a ttl.";
 }
 }
 
-/// All tables, the one that matters first.
+/// All tables, the main one first.
 pub const SCHEMA: &[&TableShape] = &[Core::SHAPE, LoginAttempts::SHAPE, Ops::SHAPE];

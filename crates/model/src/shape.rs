@@ -1,41 +1,38 @@
-//! The schema as data: what `schema.rs` says, for everything that is derived from it.
+//! The schema as data, for everything that is derived from `schema.rs`.
 //!
-//! Nothing here is written by hand except these types: the values come out of the `single_table!`
-//! macro, so a document, a lint or a capacity plan can never disagree with the code that runs.
+//! The `single_table!` macro generates the values of these types, so documentation, lint and
+//! capacity plan cannot disagree with the code.
 
 use std::fmt;
 
 use roundtable_table::{KeyDefinition, TableDefinition};
 
-/// Items a page holds, where the page of the schema does not say otherwise.
-pub const PAGE: usize = 20;
+/// The page size of patterns that do not state one.
+pub const PAGE_ITEMS_DEFAULT: usize = 20;
 
-/// The attribute with the second from which on an item is expired.
+/// The attribute with the second from which an item is expired.
 pub const TTL: &str = "ttl";
 
-/// One table: its indexes, what lives in it and what can be asked of it.
+/// A table: its indexes, entities and access patterns.
 #[derive(Debug)]
 pub struct TableShape {
-    /// Its name, unless configured otherwise.
+    /// The default name.
     pub name: &'static str,
-    /// What it is for.
     pub doc: &'static str,
-    /// Its sparse indexes.
     pub indexes: &'static [Index],
-    /// Whether its changes are streamed.
     pub stream: bool,
-    /// What lives in it, in the order of the page.
+    /// The entities, in the order of the schema.
     pub entities: &'static [&'static EntityShape],
-    /// What can be asked of it, in the order of the page.
+    /// The access patterns, in the order of the schema.
     pub patterns: &'static [&'static PatternShape],
-    /// Questions answered by several patterns together.
+    /// The reads composed of several patterns.
     pub composites: &'static [CompositeShape],
-    /// Findings of the lint that are as they should be, and why.
-    pub accepted: &'static [Accepted],
+    /// The accepted findings of the lint.
+    pub accepted: &'static [AcceptedFinding],
 }
 
 impl TableShape {
-    /// The table to create, under `name`.
+    /// Returns the definition of the table, under `name`.
     pub fn definition(&self, name: &str) -> TableDefinition {
         let key = |index: Index| {
             KeyDefinition::texts(index.partition_attribute(), index.sort_attribute())
@@ -49,18 +46,15 @@ impl TableShape {
         if self.stream { table.with_stream() } else { table }
     }
 
-    /// The entity called `name`.
     pub fn entity(&self, name: &str) -> Option<&'static EntityShape> {
         self.entities.iter().copied().find(|entity| entity.name == name)
     }
 
-    /// The access pattern called `name`.
     pub fn pattern(&self, name: &str) -> Option<&'static PatternShape> {
         self.patterns.iter().copied().find(|pattern| pattern.name == name)
     }
 }
 
-/// The table itself, or one of its indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Index {
     Main,
@@ -70,10 +64,9 @@ pub enum Index {
 }
 
 impl Index {
-    /// The three indexes.
     pub const SECONDARY: [Self; 3] = [Self::Gsi1, Self::Gsi2, Self::Gsi3];
 
-    /// The index's name in the table's definition; `None` for the table itself.
+    /// Returns the index's name in the table's definition; `None` for the table itself.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::Main => None,
@@ -83,7 +76,6 @@ impl Index {
         }
     }
 
-    /// The attribute holding the partition key.
     pub const fn partition_attribute(self) -> &'static str {
         match self {
             Self::Main => "PK",
@@ -93,7 +85,6 @@ impl Index {
         }
     }
 
-    /// The attribute holding the sort key.
     pub const fn sort_attribute(self) -> &'static str {
         match self {
             Self::Main => "SK",
@@ -110,25 +101,24 @@ impl fmt::Display for Index {
     }
 }
 
-/// One kind of item.
+/// A kind of item.
 #[derive(Debug)]
 pub struct EntityShape {
-    /// Its name, and the value of its `type` attribute.
+    /// The name, which is also the value of the `type` attribute.
     pub name: &'static str,
-    /// What it is.
     pub doc: &'static str,
-    /// The parts of its primary key: together they tell one item from all others.
+    /// The parts of its primary key, which identify an item.
     pub identity: &'static [PartShape],
     /// The other fields its index keys depend on.
     pub parts: &'static [KeyField],
-    /// Its keys: the primary key first, then those of the indexes.
+    /// The keys: the primary key first, then those of the indexes.
     pub keys: &'static [KeyShape],
-    /// Its attributes, without `type` and the key attributes.
+    /// The attributes, without `type` and the key attributes.
     pub fields: &'static [FieldShape],
 }
 
 impl EntityShape {
-    /// Its primary key.
+    /// Returns the primary key.
     ///
     /// # Panics
     /// Never: an entity without one does not compile.
@@ -137,12 +127,12 @@ impl EntityShape {
         main
     }
 
-    /// Whether every item of it expires: one whose ttl may be absent need not.
+    /// Returns whether every item expires; an optional ttl does not count.
     pub fn expires(&self) -> bool {
         self.fields.iter().any(|field| field.attribute == TTL && !field.optional)
     }
 
-    /// Whether a key depends on the field called `name`, so that a patch must leave it alone.
+    /// Returns whether a key depends on the field called `name`, so that a patch cannot change it.
     pub const fn in_key(&self, name: &str) -> bool {
         let mut identity = self.identity;
         while let [part, rest @ ..] = identity {
@@ -158,11 +148,11 @@ impl EntityShape {
             }
             parts = rest;
         }
-        same(name, "version") && self.rekeys()
+        same(name, "version") && self.can_rekey()
     }
 
-    /// Whether an index key can change, so that the entity carries a version.
-    pub const fn rekeys(&self) -> bool {
+    /// Returns whether an index key can change, so that the entity has a version.
+    pub const fn can_rekey(&self) -> bool {
         let mut parts = self.parts;
         while let [part, rest @ ..] = parts {
             if part.mutable {
@@ -177,9 +167,8 @@ impl EntityShape {
 /// A part of a key, or an argument of a pattern.
 #[derive(Debug)]
 pub struct PartShape {
-    /// Its name on the page.
     pub name: &'static str,
-    /// Its Rust type: `UserId`, `[ActorId]`, `Span<Time>`.
+    /// The Rust type: `UserId`, `[ActorId]`, `Span<Time>`.
     pub kind: &'static str,
     /// The fields it is computed from, when it is not a field itself.
     pub computed_from: &'static [&'static str],
@@ -188,31 +177,26 @@ pub struct PartShape {
 /// A field that index keys depend on.
 #[derive(Debug)]
 pub struct KeyField {
-    /// The field.
     pub name: &'static str,
-    /// Whether it may be absent.
     pub optional: bool,
-    /// Whether it may change after the item was made: by a rekey, never by a patch.
+    /// May change after the item was created: by a rekey, never by a patch.
     pub mutable: bool,
 }
 
 /// The key of an entity in the table or in one index.
 #[derive(Debug)]
 pub struct KeyShape {
-    /// Where.
     pub index: Index,
-    /// When the item is there at all.
-    pub when: When,
-    /// The partition key.
-    pub partition: Template,
-    /// The sort key.
-    pub sort: Template,
+    /// The condition under which the item is in the index.
+    pub when: SparseCondition,
+    pub partition: KeyTemplate,
+    pub sort: KeyTemplate,
 }
 
 /// The condition of a sparse index key.
 #[derive(Debug)]
-pub struct When {
-    /// Only if the keys before it on the same index do not apply.
+pub struct SparseCondition {
+    /// Applies only if the earlier keys on the same index do not.
     pub otherwise: bool,
     /// Fields that must be present.
     pub present: &'static [&'static str],
@@ -220,122 +204,103 @@ pub struct When {
     pub predicates: &'static [Predicate],
 }
 
-impl When {
-    /// Always.
+impl SparseCondition {
     pub const ALWAYS: Self = Self { otherwise: false, present: &[], predicates: &[] };
 }
 
-/// A named question about fields of an item.
+/// A named condition on fields of an item.
 #[derive(Debug)]
 pub struct Predicate {
-    /// Its name: an associated function of the entity.
+    /// The name of an associated function of the entity.
     pub name: &'static str,
-    /// The only fields it sees.
+    /// The fields it reads.
     pub fields: &'static [&'static str],
 }
 
-/// A key as the page writes it.
+/// A key as the schema writes it.
 #[derive(Debug)]
-pub struct Template {
-    /// The text on the page: `USER#{followee_id}[#{shard}]`.
+pub struct KeyTemplate {
+    /// The text in the schema: `USER#{followee_id}[#{shard}]`.
     pub text: &'static str,
-    /// What stands between the `#`.
-    pub segments: &'static [Segment],
+    /// The segments between the `#`.
+    pub segments: &'static [KeySegment],
 }
 
-impl Template {
-    /// The constant text it begins with, up to the first part.
+impl KeyTemplate {
+    /// Returns the constant text before the first part.
     pub fn prefix(&self) -> &'static str {
         let end = self.text.find(['{', '[']).unwrap_or(self.text.len());
         self.text.get(..end).unwrap_or_default()
     }
 
-    /// The parts in it, the shard included.
+    /// Returns the parts, including the shard.
     pub fn parts(&self) -> impl Iterator<Item = &'static str> {
         self.segments.iter().filter_map(|segment| match segment {
-            Segment::Literal(_) => None,
-            Segment::Part { name, .. } | Segment::Shard { name } => Some(*name),
+            KeySegment::Literal(_) => None,
+            KeySegment::Part { name, .. } | KeySegment::Shard { name } => Some(*name),
         })
     }
 
-    /// Whether it ends in a shard.
     pub fn is_sharded(&self) -> bool {
-        matches!(self.segments.last(), Some(Segment::Shard { .. }))
+        matches!(self.segments.last(), Some(KeySegment::Shard { .. }))
     }
 }
 
-impl fmt::Display for Template {
+impl fmt::Display for KeyTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text)
     }
 }
 
-/// What stands between two `#` of a key.
+/// A segment between two `#` of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Segment {
-    /// The same text in every key.
+pub enum KeySegment {
     Literal(&'static str),
-    /// A part, perhaps seen through one of its methods (`created_at:day`).
+    /// A part, or the result of one of its methods (`created_at:day`).
     Part {
-        /// Its name.
         name: &'static str,
-        /// The method.
         through: Option<&'static str>,
     },
-    /// `[#{shard}]`: nothing for shard 0, `#n` for the others.
+    /// `[#{shard}]`: empty for shard 0, `#n` for the others.
     Shard {
-        /// The part holding the shard.
         name: &'static str,
     },
 }
 
-/// An attribute of an entity.
 #[derive(Debug)]
 pub struct FieldShape {
-    /// The field in Rust.
     pub field: &'static str,
-    /// The attribute in the table.
     pub attribute: &'static str,
-    /// What it holds, for people: `text`, `time`, `number`, `UserId`.
+    /// The kind of value: `text`, `time`, `number`, `UserId`.
     pub kind: &'static str,
-    /// Whether it may be absent.
     pub optional: bool,
-    /// What it is for.
     pub doc: &'static str,
 }
 
-/// An access pattern.
 #[derive(Debug)]
 pub struct PatternShape {
-    /// Its name.
     pub name: &'static str,
-    /// What it answers.
     pub doc: &'static str,
-    /// What it is asked with.
     pub arguments: &'static [PartShape],
-    /// How it reads.
     pub operation: PatternOperation,
-    /// Where.
     pub index: Index,
-    /// The partition key.
-    pub partition: Template,
-    /// Which sort keys.
+    pub partition: KeyTemplate,
     pub sort: PatternSort,
-    /// In which order; either can be asked for.
+    /// The default order; callers can choose either.
     pub descending: bool,
-    /// Whether it is strong unless asked otherwise.
+    /// The default consistency.
     pub strong: bool,
-    /// Items a page holds unless asked otherwise.
+    /// The default page size.
     pub page: usize,
-    /// A filter on an attribute outside the key; pages are filled nevertheless.
-    pub filter: Option<Filter>,
-    /// The entity it answers with.
+    /// A filter on an attribute outside the key; pages are still full.
+    pub filter: Option<PatternFilter>,
+    /// The entity it returns.
     pub entity: &'static str,
-    /// The attributes it reads, when not all of them.
+    /// The view it reads, if not whole entities.
     pub view: Option<&'static str>,
 }
 
-/// How a pattern reads.
+/// The operation of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternOperation {
     /// One item by its primary key.
@@ -352,22 +317,18 @@ pub enum PatternOperation {
     WalkDays,
 }
 
-/// Which sort keys a pattern reads.
+/// The sort keys that a pattern reads.
 #[derive(Debug)]
 pub enum PatternSort {
-    /// All of the partition.
     All,
-    /// This one.
-    Equal(Template),
-    /// Those that begin so.
-    Begins(Template),
-    /// Those in a span: the template ends in the part that the span is of.
-    Within(Template),
+    Equal(KeyTemplate),
+    Begins(KeyTemplate),
+    /// Those in a span: the template ends in the part that the span limits.
+    Within(KeyTemplate),
 }
 
 impl PatternSort {
-    /// The template, if there is one.
-    pub const fn template(&self) -> Option<&Template> {
+    pub const fn template(&self) -> Option<&KeyTemplate> {
         match self {
             Self::All => None,
             Self::Equal(template) | Self::Begins(template) | Self::Within(template) => {
@@ -377,38 +338,30 @@ impl PatternSort {
     }
 }
 
-/// A filter on an attribute outside the key.
 #[derive(Debug)]
-pub struct Filter {
-    /// The field.
+pub struct PatternFilter {
     pub field: &'static str,
-    /// Whether the field is a list that must hold the argument, rather than equal it.
+    /// The field is a list that must contain the argument, rather than equal it.
     pub contains: bool,
-    /// The argument, or the constant it is compared with.
     pub with: &'static str,
 }
 
-/// A question answered by several patterns together.
+/// A read composed of several patterns.
 #[derive(Debug)]
 pub struct CompositeShape {
-    /// Its name.
     pub name: &'static str,
-    /// What it answers.
     pub doc: &'static str,
-    /// The patterns behind it.
     pub of: &'static [&'static str],
 }
 
-/// A finding of the lint that is as it should be.
+/// A finding of the lint that the schema accepts.
 #[derive(Debug)]
-pub struct Accepted {
-    /// The lint, as `roundtable table lint` names it: `hot`, `unbounded`…
+pub struct AcceptedFinding {
+    /// The name of the lint, as in `roundtable table lint`: `hot`, `unbounded`…
     pub lint: &'static str,
-    /// The entity or pattern.
     pub subject: &'static str,
-    /// The index; the table itself when it is [`Index::Main`].
+    /// The index; [`Index::Main`] is the table itself.
     pub index: Index,
-    /// Why it is as it should be.
     pub reason: &'static str,
 }
 
@@ -422,7 +375,7 @@ const fn names(mut list: &[&str], name: &str) -> bool {
     false
 }
 
-/// Text equality that the compiler can evaluate.
+/// Text equality in constants.
 const fn same(left: &str, right: &str) -> bool {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
@@ -433,3 +386,10 @@ const fn same(left: &str, right: &str) -> bool {
     }
     left.is_empty() && right.is_empty()
 }
+
+// Old names for the rename daemon: removed at the end.
+#[doc(hidden)]
+pub use self::{
+    AcceptedFinding as Accepted, KeySegment as Segment, KeyTemplate as Template,
+    PAGE_ITEMS_DEFAULT as PAGE, PatternFilter as Filter, SparseCondition as When,
+};

@@ -1,9 +1,9 @@
-//! R41: the capacity plan, worked out by hand. Each example states the sizes it rests on, so that a
-//! sample that changes fails there and not in the arithmetic.
+//! R41: the capacity plan, computed by hand. Each example asserts the sizes it depends on, so that
+//! a changed sample fails there and not in the arithmetic.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use roundtable_model::capacity::{Plan, Prices, Rates, WriteLine, plan};
+use roundtable_model::capacity::{CapacityPlan, MutationCost, Prices, RequestRates, plan};
 
 #[path = "capacity/contract.rs"]
 mod contract;
@@ -28,16 +28,16 @@ fn close(found: f64, worked_out: f64) {
     assert!((found - worked_out).abs() < 1e-6, "{found}, worked out as {worked_out}");
 }
 
-fn planned(rates: &str) -> Plan {
-    let rates = Rates::parse(rates).unwrap();
+fn planned(rates: &str) -> CapacityPlan {
+    let rates = RequestRates::parse(rates).unwrap();
     plan(&rates[0], &Prices::published().unwrap()).unwrap()
 }
 
-/// The read units of one call.
+/// Returns the read units of one call.
 fn read(rate: &str) -> f64 {
     planned(&format!("[reads]\n{rate}")).reads[0].units
 }
 
-fn write(rate: &str) -> WriteLine {
+fn write(rate: &str) -> MutationCost {
     planned(&format!("[writes]\n{rate}")).writes[0].clone()
 }

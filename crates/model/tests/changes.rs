@@ -1,4 +1,5 @@
-//! No index goes stale: patches leave keys alone, rekeys rewrite them, and both can meet.
+//! Indexes stay consistent: patches do not change keys, rekeys rewrite them, and both can
+//! interleave.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -14,7 +15,6 @@ use roundtable_model::{
 };
 use shared::{shards, town, user_id};
 
-/// Puts what is in the tests' hands into the table.
 async fn put(core: &Core, entity: &impl Entity) {
     core.table().put(entity.put()).await.unwrap();
 }
@@ -63,7 +63,7 @@ async fn a_rekey_leaves_a_patch_of_other_fields_alone() {
 }
 
 #[tokio::test]
-async fn what_no_longer_belongs_into_an_index_leaves_it() {
+async fn an_item_leaves_a_sparse_index_when_its_condition_ends() {
     let core = town().await;
     let task = samples::task();
     put(&core, &task).await;
@@ -84,18 +84,18 @@ async fn what_no_longer_belongs_into_an_index_leaves_it() {
 }
 
 #[tokio::test]
-async fn what_identifies_an_item_cannot_change() {
+async fn a_rekey_cannot_change_the_identity() {
     let follow = samples::follow();
     let moved = Follow { followee_id: user_id("somebody-else"), ..follow.clone() };
     let refused = rekey(&follow, &moved).unwrap_err();
-    assert!(matches!(refused, Error::Fixed { entity: "Follow", field: "followeeId", .. }));
+    assert!(matches!(refused, Error::ImmutableField { entity: "Follow", field: "followeeId", .. }));
     let reshard = Follow { shard: Shard::new(7).unwrap(), ..follow.clone() };
     let refused = rekey(&follow, &reshard).unwrap_err();
     assert!(refused.to_string().ends_with("`shard` cannot change"), "{refused}");
 }
 
 #[tokio::test]
-async fn a_patch_makes_nothing_and_an_upsert_does() {
+async fn a_patch_requires_the_item_and_an_upsert_creates_it() {
     let core = town().await;
     let ana = user_id("ana");
     let (kind, shard) = (UserCount::Posts, Shard::ZERO);
@@ -124,7 +124,7 @@ async fn a_patch_makes_nothing_and_an_upsert_does() {
 }
 
 #[tokio::test]
-async fn places_check_create_and_delete() {
+async fn keys_check_create_and_delete() {
     let core = town().await;
     let (follow, table) = (samples::follow(), core.table());
     let at = || Follow::at(&follow.follower_id, &follow.followee_id);
@@ -187,8 +187,8 @@ fn blind<T: Attribute>(at: &Post, field: Field<Post, T, false>, to: &T) -> Updat
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// I3, for one item: whatever was patched and rekeyed, stale writers included, the index keys
-    /// stored are those that the stored fields demand.
+    /// I3, for one item: after any patches and rekeys, including stale writers, the stored index
+    /// keys match the stored fields.
     #[test]
     fn index_keys_always_follow_from_the_fields(steps in prop::collection::vec(step(), 1..30)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,10 +1,10 @@
-//! What the page refuses to compile, each with the message its author will read (R2).
+//! Mistakes in a schema that do not compile, each with its error message (R2).
 //!
-//! Every file under `refused/` is a small page with one mistake. `accepted.rs` is the same page
-//! without any, so that none of them fails for another reason.
+//! Every file under `refused/` is a small schema with one mistake. `accepted.rs` is the same schema
+//! without a mistake, so that no case fails for another reason.
 
 #[test]
-fn mistakes_on_the_page_do_not_compile() {
+fn mistakes_in_the_schema_do_not_compile() {
     let cases = trybuild::TestCases::new();
     cases.pass("tests/refused/accepted.rs");
     for case in [
@@ -17,7 +17,7 @@ fn mistakes_on_the_page_do_not_compile() {
         "filter_on_a_key",
         "pattern_no_entity_serves",
         "pattern_of_another_type",
-        "pattern_with_strangers_among_its_answers",
+        "pattern_that_could_return_other_entities",
         "optional_part_without_a_condition",
         "two_entities_with_one_key",
         "unordered_list",
@@ -28,7 +28,7 @@ fn mistakes_on_the_page_do_not_compile() {
         "unpadded_number_in_a_key",
         "prefix_that_ends_within_a_part",
         "computed_part_that_may_change",
-        "upsert_of_what_is_in_an_index",
+        "upsert_of_an_indexed_entity",
         "get_on_an_index",
     ] {
         cases.compile_fail(format!("tests/refused/{case}.rs"));

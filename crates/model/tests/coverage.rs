@@ -1,6 +1,5 @@
-//! For every question of every document: the document's own table and ours are given the same facts
-//! and asked the same, and the answers are the same. Where our answer differs on purpose, the test says
-//! how, and asserts what matters.
+//! For every query of every design document: the document's own table and ours hold the same facts
+//! and return the same results. If our result differs on purpose, the test states the difference.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "coverage/base.rs"]
@@ -30,7 +29,7 @@ use std::collections::BTreeSet;
 
 use roundtable_model::documents::{DOCUMENTS, S0, S1, S2, S3, S3_MVP, S4};
 
-/// R2: no question of a document is forgotten, and none is added without a test.
+/// R2: every query of a document has a test.
 #[test]
 fn every_question_of_every_document_is_exercised() {
     let covered = [

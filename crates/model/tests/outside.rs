@@ -1,48 +1,38 @@
-//! Pages and views of other crates, in their tests, too: what the macros write must not need anything
-//! that only the model's own tests have.
+//! Schemas and views of other crates: the generated code must not need anything that only the
+//! model's own tests have.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use roundtable_model::table::{Item, Value, item};
 use roundtable_model::{
-    Answer, Entity, Fields, FollowStatus, Nickname, Tag, Time, UserId, nested, rekey, single_table,
+    Entity, Fields, FollowStatus, FromItem, Nickname, Tag, Time, UserId, nested, rekey,
+    single_table,
 };
 
-/// What is known of a place.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[fields(part)]
 pub struct Place {
-    /// What it is called.
     pub name: String,
-    /// How high it is.
     pub metres: Option<i64>,
 }
 nested!(Place);
 
-/// A visit.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct Visit {
-    /// Whose.
     pub user_id: UserId,
-    /// Where: an attribute that sorts before the keys.
+    /// An attribute that sorts before the keys.
     #[attribute("At")]
     pub at: Place,
-    /// An attribute that sorts behind the type.
+    /// An attribute that sorts after the type.
     pub version: u64,
-    /// When.
     pub begun_at: Time,
-    /// What for.
     pub tags: Vec<Tag>,
-    /// With whom.
     pub with: Vec<Option<Nickname>>,
-    /// How it stands.
     pub status: FollowStatus,
 }
 
 single_table! {
-/// A small page.
 table Town "outside" (gsi1) streamed {
-    /// Visits.
     Visit(user_id: UserId) + (begun_at, mut status) {
         main => "USER#{user_id}", "VISIT";
         gsi1 => "VISITS#{status}", "{begun_at}#{user_id}";
@@ -66,7 +56,7 @@ fn visit() -> Visit {
 }
 
 #[test]
-fn an_item_holds_fields_type_and_keys_by_rising_name() {
+fn an_item_has_fields_type_and_keys_in_ascending_order() {
     let expected = item! {
         "At" => Value::map([("name", "The hill")]),
         "GSI1PK" => "VISITS#pending",
@@ -86,7 +76,7 @@ fn an_item_holds_fields_type_and_keys_by_rising_name() {
 }
 
 #[test]
-fn what_does_not_fit_is_named_whatever_comes_first() {
+fn an_error_names_the_invalid_field_or_type() {
     let refused = |item: Item| Visit::from_item(&item).unwrap_err().to_string();
     let item = visit().item();
     assert_eq!(
@@ -110,12 +100,12 @@ fn what_does_not_fit_is_named_whatever_comes_first() {
         refused(item.with("At", Value::map([("name", 5)]))),
         "Visit at USER#ana / VISIT: At: expected text, found 5 in `name`"
     );
-    // What is no field does not matter, whatever it is.
+    // Other attributes are ignored.
     assert_eq!(Visit::from_item(&item.with("more", vec![0xff])).unwrap(), visit());
 }
 
 #[test]
-fn a_rekey_writes_what_differs_and_every_index_key() {
+fn a_rekey_writes_differences_and_every_index_key() {
     let before = visit();
     let mut after = before.clone();
     after.status = FollowStatus::Active;
@@ -131,7 +121,7 @@ fn a_rekey_writes_what_differs_and_every_index_key() {
 }
 
 #[test]
-fn a_page_has_its_shape() {
+fn a_table_has_its_shape() {
     assert_eq!(Town::SHAPE.name, "outside");
     assert_eq!(Visit::SHAPE.fields.len(), 7);
 }

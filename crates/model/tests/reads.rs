@@ -1,5 +1,5 @@
-//! Every list can be paged through without skipping or repeating (R30), across shards and days, and
-//! full pages even where a filter drops most of what is looked at.
+//! Every list can be paged through without skipping or repeating items (R30), across shards and
+//! days, with full pages even if a filter drops most items.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -24,7 +24,7 @@ async fn put(core: &Core, entity: &impl Entity) {
     core.table().put(entity.put()).await.unwrap();
 }
 
-/// Everything, by pages of `size`.
+/// Reads all pages of `size` items.
 async fn paged<'a, E: Entity, const STRONG: bool>(
     size: usize,
     ask: impl Fn() -> Listing<'a, E, STRONG>,
@@ -38,7 +38,7 @@ async fn paged<'a, E: Entity, const STRONG: bool>(
         );
         all.extend(page.items);
         match page.next {
-            // Through text and back, as clients hold it.
+            // Converted to text and back, as by clients.
             Some(next) => after = Some(next.to_string().parse().unwrap()),
             None => return all,
         }
@@ -77,13 +77,13 @@ async fn followers_are_merged_across_shards() {
 async fn the_timeline_walks_days_and_shards_in_both_orders() {
     let core = town().await;
     let newest = Time::from_ms(1_737_991_800_000);
-    // Dense days, then a gap of four months, then some more.
+    // Busy days, then a gap of four months, then some more.
     let mut posts: Vec<Post> = Vec::new();
     for number in 0..40u64 {
         let days_ago = if number < 30 { number / 10 } else { 120 + number };
         posts.push(post(number, newest.ms() - days_ago * DAY_MS - number * 1000));
     }
-    // Two at the same millisecond: by id.
+    // Two posts of the same millisecond are ordered by id.
     posts.push(post(41, posts[5].published_at.unwrap().ms()));
     for post in &posts {
         put(&core, post).await;
@@ -101,9 +101,9 @@ async fn the_timeline_walks_days_and_shards_in_both_orders() {
     assert!(today.items.iter().all(|post| post.published_at.unwrap().day() == newest.day()));
 }
 
-/// R30: at midnight the days asked for move on, and whoever scrolls goes on scrolling.
+/// R30: at midnight the requested days shift, and a client can continue its pages.
 #[tokio::test]
-async fn a_walk_goes_on_when_the_days_have_moved() {
+async fn pages_continue_when_the_days_have_shifted() {
     let core = town().await;
     let newest = Time::from_ms(1_737_991_800_000);
     for number in 0..10u64 {
@@ -131,7 +131,7 @@ fn ids(posts: &[Post]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_page_goes_on_where_it_ended_while_others_write_and_delete() {
+async fn a_page_continues_while_other_users_write_and_delete() {
     let core = town().await;
     let at = |number: u64| 1_737_991_800_000 - number * 1000;
     for number in 0..20 {
@@ -139,20 +139,20 @@ async fn a_page_goes_on_where_it_ended_while_others_write_and_delete() {
     }
     let author = samples::post().author_id;
     let first = core.posts_by(&author).limit(5).page().await.unwrap();
-    // The item the page ended with goes, and newer ones come.
+    // The last item of the page is deleted, and newer ones are written.
     let last = first.items.last().unwrap();
     core.table().delete(last.key().delete()).await.unwrap();
     put(&core, &post(99, at(0) + 5000)).await;
     let second = core.posts_by(&author).limit(5).after(first.next.clone()).page().await.unwrap();
     let expected: Vec<String> = (5..10).map(|number| format!("post-{number:04}")).collect();
     assert_eq!(ids(&second.items), expected);
-    // Any item of a page can be continued from.
+    // A page can continue from any item.
     let third = core.posts_by(&author).limit(2).after(first.cursor(&first.items[1]));
     assert_eq!(ids(&third.page().await.unwrap().items), ["post-0002", "post-0003"]);
 }
 
 #[tokio::test]
-async fn a_filter_still_fills_its_pages() {
+async fn filtered_pages_are_full() {
     let core = town().await;
     let (user, goal) = (samples::quest().user_id, samples::goal().id);
     for number in 0..200u64 {
@@ -179,7 +179,7 @@ async fn a_filter_still_fills_its_pages() {
 }
 
 #[tokio::test]
-async fn a_filter_over_a_merge_reads_little_more_than_it_must() {
+async fn a_filtered_merge_reads_few_extra_items() {
     let core = town().await;
     let recorder = Arc::new(Recorder::default());
     let observed = core.table().store().observed(recorder.clone());
@@ -193,14 +193,14 @@ async fn a_filter_over_a_merge_reads_little_more_than_it_must() {
     recorder.take();
     let today = Days::only(Time::from_ms(at).day());
     let wanted = Post::CONTENT.is(&String::from("wanted"));
-    let page = core.timeline(today, shards(3)).limit(19).only(wanted).page().await.unwrap();
+    let page = core.timeline(today, shards(3)).limit(19).filter(wanted).page().await.unwrap();
     assert_eq!((page.items.len(), page.next.is_some()), (19, true));
     let operations = recorder.take().len();
     assert!(operations <= 8, "{operations} merges for one page");
 }
 
 #[tokio::test]
-async fn spans_hold_their_beginning_and_not_their_end() {
+async fn spans_include_their_start_but_not_their_end() {
     let core = town().await;
     let due = |hours: u64| Time::from_ms(1_737_936_000_000 + hours * 3_600_000);
     for hours in 0..6 {
@@ -247,7 +247,7 @@ async fn activities_of_many_actors_come_newest_first() {
 }
 
 #[tokio::test]
-async fn several_items_are_read_once_each_and_answered_in_order() {
+async fn a_batch_reads_each_item_once_and_returns_them_in_order() {
     let core = town().await;
     let recorder = Arc::new(Recorder::default());
     let observed = core.table().store().observed(recorder.clone());
@@ -270,7 +270,7 @@ async fn several_items_are_read_once_each_and_answered_in_order() {
 
 /// R27: statistics by projection.
 #[tokio::test]
-async fn post_stats_read_only_what_they_show() {
+async fn post_stats_read_only_the_fields_of_the_summary() {
     let core = town().await;
     let (post, counter) = (samples::post(), samples::post_counter());
     put(&core, &post).await;
@@ -283,7 +283,7 @@ async fn post_stats_read_only_what_they_show() {
     assert_eq!(stats.counter.unwrap().likes, counter.likes);
 }
 
-/// R24: the timeline of all entities of a person, whatever stands first in their keys.
+/// R24: the timeline of all entities of a user, regardless of the order of parts in their keys.
 #[tokio::test]
 async fn the_entity_timeline_merges_kinds_by_time() {
     let core = town().await;
@@ -344,7 +344,7 @@ async fn the_entity_timeline_merges_kinds_by_time() {
 }
 
 #[tokio::test]
-async fn bad_cursors_and_limits_are_refused_by_name() {
+async fn invalid_cursors_and_limits_are_refused_with_the_pattern() {
     let core = town().await;
     for number in 0..3 {
         put(&core, &post(number, 1_737_991_800_000 + number)).await;
@@ -357,9 +357,9 @@ async fn bad_cursors_and_limits_are_refused_by_name() {
     let other = user_id("somebody-else");
     assert_eq!(
         refused(core.posts_by(&other).after(cursor.clone())).await,
-        "this cursor does not continue `posts_by`: it was made for another question"
+        "this cursor does not continue `posts_by`: it was made for another query"
     );
-    // Merged and walked questions are bound to what was asked just as well.
+    // Cursors of merged and day-by-day queries are bound to their arguments, too.
     let follow = |name: &str| Follow {
         follower_id: user_id(name),
         followee_id: user_id("bo"),
@@ -369,12 +369,12 @@ async fn bad_cursors_and_limits_are_refused_by_name() {
     put(&core, &follow("fan-2")).await;
     let page = core.followers(&user_id("bo"), shards(2)).limit(1).page().await.unwrap();
     let fans = core.followers(&other, shards(2)).after(page.next);
-    assert!(matches!(fans.page().await, Err(Error::BadCursor { pattern: "followers", .. })));
+    assert!(matches!(fans.page().await, Err(Error::InvalidCursor { pattern: "followers", .. })));
     let days = Days::only(Time::from_ms(0).day());
     let timeline = core.timeline(days, shards(1)).after(cursor.clone());
-    assert!(matches!(timeline.page().await, Err(Error::BadCursor { pattern: "timeline", .. })));
+    assert!(matches!(timeline.page().await, Err(Error::InvalidCursor { pattern: "timeline", .. })));
     let reversed = core.posts_by(&author).order(Order::Ascending).after(cursor);
-    assert!(matches!(reversed.page().await, Err(Error::BadCursor { .. })));
+    assert!(matches!(reversed.page().await, Err(Error::InvalidCursor { .. })));
     for limit in [0, 1000] {
         let message = refused(core.posts_by(&author).limit(limit)).await;
         assert_eq!(message, format!("a page of `posts_by` has 1 to 999 items, not {limit}"));
@@ -383,7 +383,7 @@ async fn bad_cursors_and_limits_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn an_item_of_another_type_under_a_key_is_an_error_not_an_answer() {
+async fn an_item_of_another_type_under_a_key_is_an_error() {
     let core = town().await;
     let post = samples::post();
     let stranger = post.item().with("type", "Poster");
@@ -400,12 +400,15 @@ async fn an_item_of_another_type_under_a_key_is_an_error_not_an_answer() {
     let short = post.item().with("createdAt", "2025-01-27T15:30Z");
     core.table().put(roundtable_model::table::Put::new(short)).await.unwrap();
     let error = core.post(&post.id).get().await.unwrap_err();
-    assert!(matches!(error, Error::BadItem { entity: "Post", field: "createdAt", .. }), "{error}");
+    assert!(
+        matches!(error, Error::InvalidItem { entity: "Post", field: "createdAt", .. }),
+        "{error}"
+    );
 }
 
-/// What the page says about composites is what they do.
+/// Composites read the patterns that the schema lists.
 #[tokio::test]
-async fn composites_ask_the_patterns_that_the_page_names() {
+async fn composites_read_the_patterns_of_the_schema() {
     let core = town().await;
     put(&core, &samples::user()).await;
     put(&core, &samples::handle_lock()).await;
@@ -442,7 +445,7 @@ async fn composites_ask_the_patterns_that_the_page_names() {
 }
 
 #[tokio::test]
-async fn composites_answer_as_one() {
+async fn composites_return_combined_results() {
     let core = town().await;
     let (user, lock) = (samples::user(), samples::handle_lock());
     put(&core, &user).await;

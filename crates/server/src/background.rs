@@ -1,6 +1,5 @@
-//! What works in the background of a process, each part by its name. One that ends before the process is
-//! to stop does not come back by itself: it is written down at once, and shown until somebody restarts
-//! the process.
+//! Background tasks of a process, by name. A task that ends before shutdown is not restarted: it is
+//! logged at once and reported as down until the process is restarted.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -13,99 +12,102 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::stopping::Stopping;
+use crate::shutdown::ShutdownSignal;
 
-/// The parts of a process.
 #[derive(Debug, Default)]
-pub(crate) struct Background {
+pub(crate) struct BackgroundTasks {
     tasks: Mutex<JoinSet<()>>,
-    /// By their names, whether they are at work.
-    parts: Arc<Mutex<BTreeMap<&'static str, bool>>>,
+    /// True if each task is running, by its name.
+    running: Arc<Mutex<BTreeMap<&'static str, bool>>>,
 }
 
-impl Background {
-    /// Starts a part, which ends when `stopping` says so and not before.
+impl BackgroundTasks {
+    /// Starts a task, which must run until `shutdown` is triggered.
     pub(crate) fn start(
         &self,
-        part: &'static str,
-        stopping: &Stopping,
+        task: &'static str,
+        shutdown: &ShutdownSignal,
         work: impl Future<Output = ()> + Send + 'static,
     ) {
-        self.parts.lock().insert(part, true);
-        let (parts, stopping) = (Arc::clone(&self.parts), stopping.clone());
+        self.running.lock().insert(task, true);
+        let (running, shutdown) = (Arc::clone(&self.running), shutdown.clone());
         self.tasks.lock().spawn(async move {
-            let ended = AssertUnwindSafe(work).catch_unwind().await;
-            let why = match &ended {
-                Ok(()) if stopping.is_wished() => return,
-                Ok(()) => "it came to its end",
-                Err(why) => panic_text(&**why),
+            let result = AssertUnwindSafe(work).catch_unwind().await;
+            let reason = match &result {
+                Ok(()) if shutdown.is_triggered() => return,
+                Ok(()) => "it returned",
+                Err(reason) => panic_text(&**reason),
             };
-            parts.lock().insert(part, false);
-            tracing::error!(part, why, "a part has ended that should not: restart this process");
+            running.lock().insert(task, false);
+            tracing::error!(
+                task,
+                reason,
+                "a background task ended unexpectedly: restart this process"
+            );
         });
     }
 
-    /// All parts, and whether they are at work.
-    pub(crate) fn parts(&self) -> BTreeMap<&'static str, bool> {
-        self.parts.lock().clone()
+    pub(crate) fn running(&self) -> BTreeMap<&'static str, bool> {
+        self.running.lock().clone()
     }
 
-    /// Waits for all of them, for so long; what is not finished then is given up.
-    pub(crate) async fn finish(&self, patience: Duration) {
+    /// Waits for all tasks; after `limit` it aborts those still running.
+    pub(crate) async fn finish(&self, limit: Duration) {
         let mut tasks = std::mem::take(&mut *self.tasks.lock());
         let ended = async { while tasks.join_next().await.is_some() {} };
-        if timeout(patience, ended).await.is_err() {
+        if timeout(limit, ended).await.is_err() {
             tracing::warn!(
-                "what works in the background was not finished in time; it goes on next time"
+                "background tasks did not finish in time and were aborted; their work resumes at the next start"
             );
             tasks.abort_all();
-            // What does not even hear that is left alone.
-            let gone = async { while tasks.join_next().await.is_some() {} };
-            let _ = timeout(Duration::from_secs(1), gone).await;
+            // Tasks that ignore the abort are detached.
+            let aborted = async { while tasks.join_next().await.is_some() {} };
+            let _ = timeout(Duration::from_secs(1), aborted).await;
             tasks.detach_all();
         }
     }
 }
 
-/// What something that broke said.
-pub(crate) fn panic_text(why: &(dyn Any + Send)) -> &str {
-    let text = why.downcast_ref::<&str>().copied();
-    text.or(why.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown")
+pub(crate) fn panic_text(reason: &(dyn Any + Send)) -> &str {
+    let text = reason.downcast_ref::<&str>().copied();
+    text.or(reason.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stopping::Stop;
+    use crate::shutdown::ShutdownTrigger;
 
     #[tokio::test]
-    async fn a_part_that_ends_too_early_is_known_by_its_name() {
-        let (background, (stop, stopping)) = (Background::default(), Stop::new());
-        background.start("breaks", &stopping, async { panic!("by intention, for a test") });
-        background.start("ends", &stopping, async {});
-        background.start("works", &stopping, stopping.clone().wished());
-        let ended = || background.parts().values().filter(|at_work| !**at_work).count();
+    async fn a_task_that_ends_before_shutdown_is_reported_by_name() {
+        let (background, (trigger, shutdown)) =
+            (BackgroundTasks::default(), ShutdownTrigger::new());
+        background.start("breaks", &shutdown, async { panic!("on purpose, for a test") });
+        background.start("ends", &shutdown, async {});
+        background.start("works", &shutdown, shutdown.clone().triggered());
+        let ended = || background.running().values().filter(|is_running| !**is_running).count();
         while ended() < 2 {
             tokio::task::yield_now().await;
         }
-        let parts = || background.parts().into_iter().collect::<Vec<_>>();
+        let running = || background.running().into_iter().collect::<Vec<_>>();
         let all = [("breaks", false), ("ends", false), ("works", true)];
-        assert_eq!(parts(), all);
-        stop.wish();
+        assert_eq!(running(), all);
+        trigger.trigger();
         background.finish(Duration::from_mins(1)).await;
-        assert_eq!(parts(), all, "whatever ends in time is no fault");
+        assert_eq!(running(), all, "ending after shutdown is no failure");
     }
 
     #[tokio::test]
-    async fn whoever_does_not_stop_is_not_waited_for_longer_than_was_said() {
-        let (background, (stop, stopping)) = (Background::default(), Stop::new());
+    async fn shutdown_does_not_wait_longer_than_the_limit() {
+        let (background, (trigger, shutdown)) =
+            (BackgroundTasks::default(), ShutdownTrigger::new());
         let (left, leaves) = tokio::sync::oneshot::channel::<()>();
-        background.start("stays", &stopping, async move {
+        background.start("stays", &shutdown, async move {
             let _left = left;
             std::future::pending::<()>().await;
         });
-        stop.wish();
+        trigger.trigger();
         background.finish(Duration::from_millis(1)).await;
-        assert!(leaves.await.is_err(), "it is gone");
+        assert!(leaves.await.is_err(), "the task was aborted");
     }
 }

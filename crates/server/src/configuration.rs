@@ -1,111 +1,92 @@
-//! How a server is configured: flags over the environment over a file over defaults. A bad value is
-//! refused by its key, with what was expected and where it came from.
+//! Server configuration: flags override the environment, which overrides a file, which overrides
+//! defaults. A bad value is reported with its key, its source and what was expected.
 
 mod layers;
-mod parts;
-mod value;
+mod process_settings;
+mod raw_value;
 
 use std::path::{Path, PathBuf};
 
 use roundtable_domain::{Registration, Settings};
 use serde::Deserialize;
 
-use crate::tokens::INTERNAL;
+use crate::tokens::INTERNAL_AUDIENCE;
 
 pub use self::layers::Layers;
-pub use self::parts::{
-    GraphqlSettings, HttpSettings, LiveSettings, LogFormat, LogSettings, OidcSettings, Role,
+pub use self::process_settings::{
+    GraphqlSettings, HttpSettings, LiveSettings, LogFormat, LogSettings, OidcSettings, ProcessRole,
     SignInSettings, StoreKind, StoreSettings, TlsSettings,
 };
 
-/// All of it.
 #[derive(Clone, Debug, Default)]
 pub struct Configuration {
-    /// What this process, and the machine it is on, have to do with it.
+    /// Settings of this process and its machine.
     pub process: ProcessSettings,
-    /// How the services behave, the same in every process.
+    /// Settings of the services, the same in every process.
     pub settings: Settings,
 }
 
-/// What is about this process: everything that is no service's concern.
+/// Settings that concern the process rather than the services.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ProcessSettings {
-    /// What this process does.
-    pub role: Role,
-    /// Where everything is kept.
+    pub role: ProcessRole,
     pub store: StoreSettings,
-    /// How it is reached.
     pub http: HttpSettings,
-    /// How much a request may ask for.
     pub graphql: GraphqlSettings,
-    /// How people are known.
     pub sign_in: SignInSettings,
-    /// How those are told who listen.
     pub live: LiveSettings,
-    /// What is written down of what happens.
     pub log: LogSettings,
 }
 
 impl ProcessSettings {
-    /// Refuses a process that would never hear of a change.
-    pub(crate) fn check_workers(&self) -> Result<(), Misconfigured> {
-        if self.role == Role::Api && self.live.workers.is_empty() {
-            let why = "the role `api` reads no changes itself: expected the addresses of all processes \
-                       that do, those with the role `worker` or `all`";
-            return Err(Misconfigured::together("live.workers", why));
+    /// Rejects an API process that would never receive a change.
+    pub(crate) fn check_workers(&self) -> Result<(), ConfigurationError> {
+        if self.role == ProcessRole::Api && self.live.workers.is_empty() {
+            let problem = "the role `api` reads no changes itself: list the addresses of all processes with \
+                           the role `worker` or `all`";
+            return Err(ConfigurationError::conflict("live.workers", problem));
         }
         Ok(())
     }
 }
 
-/// The keys of [`ProcessSettings`]; all others are of the services' [`Settings`].
+/// The keys of [`ProcessSettings`]; all others belong to the services' [`Settings`].
 const PROCESS_KEYS: [&str; 7] = ["role", "store", "http", "graphql", "sign-in", "live", "log"];
 
-/// Why a configuration is none.
+/// The reason that the configuration was rejected.
 #[derive(Debug, thiserror::Error)]
-pub enum Misconfigured {
-    /// A file that it names cannot be read.
+pub enum ConfigurationError {
     #[error("{}: {error}", path.display())]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// Why not.
-        error: std::io::Error,
-    },
-    /// The file is no TOML.
+    File { path: PathBuf, error: std::io::Error },
     #[error("{}, line {line}: {problem}", path.display())]
     Syntax {
-        /// Which file.
         path: PathBuf,
-        /// Where. What stands there is not shown: it may be a secret.
+        /// The text of the line is not shown: it may be a secret.
         line: usize,
-        /// Why not.
         problem: String,
     },
-    /// A value is not what its key needs.
     #[error("{key}: {problem} (from {source_name})")]
     Value {
         /// The key, with dots.
         key: String,
-        /// What is wrong, and what was expected.
+        /// The problem, and the expected value.
         problem: String,
-        /// The file, the variable or the flag.
+        /// The file, environment variable or flag that the value comes from.
         source_name: String,
     },
-    /// Values that are fine by themselves, and not together.
+    /// Values that are valid on their own but not together.
     #[error("{key}: {problem}")]
-    Together {
+    Conflict {
         /// The key to change.
         key: &'static str,
-        /// Why.
         problem: String,
     },
 }
 
-impl Misconfigured {
-    pub(crate) fn together(key: &'static str, problem: impl Into<String>) -> Self {
-        Self::Together { key, problem: problem.into() }
+impl ConfigurationError {
+    pub(crate) fn conflict(key: &'static str, problem: impl Into<String>) -> Self {
+        Self::Conflict { key, problem: problem.into() }
     }
 
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
@@ -114,60 +95,63 @@ impl Misconfigured {
 }
 
 impl Configuration {
-    /// What these layers come to.
-    pub fn read(layers: Layers) -> Result<Self, Misconfigured> {
+    /// Builds the configuration from its layers.
+    pub fn read(layers: Layers) -> Result<Self, ConfigurationError> {
         let (process, settings) = layers.split(&PROCESS_KEYS);
         let configuration = Self { process: process.read()?, settings: settings.read()? };
         configuration.check()?;
         Ok(configuration)
     }
 
-    /// Only where everything is kept and how the services behave, for whoever runs no server.
-    pub fn installation(layers: Layers) -> Result<(StoreSettings, Settings), Misconfigured> {
+    /// Reads only the store and the service settings, for commands that run no server.
+    pub fn installation(layers: Layers) -> Result<(StoreSettings, Settings), ConfigurationError> {
         let (process, settings) = layers.split(&PROCESS_KEYS);
         Ok((process.read::<ProcessSettings>()?.store, settings.read()?))
     }
 
-    fn check(&self) -> Result<(), Misconfigured> {
+    fn check(&self) -> Result<(), ConfigurationError> {
         let ProcessSettings { role, store, http, sign_in, .. } = &self.process;
         if store.kind == StoreKind::Embedded {
-            if *role != Role::All {
-                let why = format!(
-                    "`{role}` needs the store `dynamodb`: an embedded store belongs to one process, \
-                     which does everything",
+            if *role != ProcessRole::All {
+                let problem = format!(
+                    "`{role}` needs `store.kind = \"dynamodb\"`: an embedded store belongs to one process, \
+                     whose role is `all`",
                 );
-                return Err(Misconfigured::together("role", why));
+                return Err(ConfigurationError::conflict("role", problem));
             }
             if store.endpoint.is_some() || store.region.is_some() {
-                let why = "`endpoint` and `region` are of the store `dynamodb`";
-                return Err(Misconfigured::together("store", why));
+                let problem = "`endpoint` and `region` need `kind = \"dynamodb\"`: remove them, or change the kind";
+                return Err(ConfigurationError::conflict("store", problem));
             }
         } else if sign_in.secret.is_none() {
-            let why = "the store `dynamodb` needs one, the same for all processes: 32 characters or \
-                       more that nobody can guess";
-            return Err(Misconfigured::together("sign-in.secret", why));
+            let problem = "required with the store `dynamodb`: set the same random secret of 32 characters \
+                           or more for all processes";
+            return Err(ConfigurationError::conflict("sign-in.secret", problem));
         }
         self.process.check_workers()?;
         if sign_in.secret.as_ref().is_some_and(|secret| secret.expose().chars().count() < 32) {
-            let why = "expected 32 characters or more that nobody can guess";
-            return Err(Misconfigured::together("sign-in.secret", why));
+            let problem = "expected 32 characters or more, chosen at random";
+            return Err(ConfigurationError::conflict("sign-in.secret", problem));
         }
-        if sign_in.audience == INTERNAL {
-            let why = format!("`{INTERNAL}` is for the tokens that processes show each other");
-            return Err(Misconfigured::together("sign-in.audience", why));
+        if sign_in.audience == INTERNAL_AUDIENCE {
+            let problem = format!(
+                "`{INTERNAL_AUDIENCE}` is reserved for tokens between processes: choose another"
+            );
+            return Err(ConfigurationError::conflict("sign-in.audience", problem));
         }
         if sign_in.oidc.is_some() && self.settings.registration == Registration::Open {
-            let why = "with `sign-in.oidc` expected `invitation` or `closed`: whoever signs up with an \
-                       address of somebody else's would have the account that their token opens";
-            return Err(Misconfigured::together("registration", why));
+            let problem = "expected `invitation` or `closed` with `sign-in.oidc`: otherwise a stranger could \
+                           sign up with a user's address and own the account that the user's token opens";
+            return Err(ConfigurationError::conflict("registration", problem));
         }
         if http.bodies_bytes_max < http.body_bytes_max {
-            let why = "expected room for one body at least: `body-bytes-max`";
-            return Err(Misconfigured::together("http.bodies-bytes-max", why));
+            let problem =
+                "expected room for one body at least: raise it to `body-bytes-max` or more";
+            return Err(ConfigurationError::conflict("http.bodies-bytes-max", problem));
         }
         if http.tls.certificate.is_some() != http.tls.key.is_some() {
-            let why = "`certificate` and `key` belong together";
-            return Err(Misconfigured::together("http.tls", why));
+            let problem = "`certificate` and `key` must be set together";
+            return Err(ConfigurationError::conflict("http.tls", problem));
         }
         Ok(())
     }

@@ -1,77 +1,75 @@
-//! HTTP: which address is what, and what holds for all of them: ids, times, origins, compression, and that
-//! whatever goes wrong is said in the words of the contract.
+//! HTTP routes, and what applies to all of them: request ids, timing, CORS, compression, and errors in
+//! the API's format.
 
-mod asking;
-mod bodies;
-mod calls;
+mod body_budget;
 mod console;
-mod events;
-mod files;
+mod credentials;
+mod graphql;
 mod health;
 mod internal;
-mod passage;
-mod refusals;
-mod socket;
+mod media;
+mod middleware;
+mod responses;
+mod sse;
+mod websocket;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{any, get};
 use roundtable_domain::Code;
-use roundtable_graphql::Refused;
+use roundtable_graphql::ApiError;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate as _};
 
 use crate::background::panic_text;
-use crate::execution::Execution;
-use crate::meters::Meters;
-use crate::stopping::Stopping;
+use crate::executor::Executor;
+use crate::metrics::ServerMetrics;
+use crate::shutdown::ShutdownSignal;
 use crate::wiring::Process;
 
-use self::bodies::Bodies;
+use self::body_budget::BodyBudget;
 
-pub(crate) use self::asking::Peer;
+pub(crate) use self::credentials::PeerAddress;
 
-/// What every handler has.
+/// State shared by all handlers.
 #[derive(Clone, Debug)]
-pub(crate) struct App {
+pub(crate) struct AppState {
     pub(crate) process: Arc<Process>,
-    pub(crate) execution: Execution,
-    pub(crate) meters: Arc<Meters>,
-    pub(crate) stopping: Stopping,
-    /// Room for those who listen.
-    pub(crate) seats: Arc<Semaphore>,
-    /// Room for what is sent.
-    bodies: Bodies,
+    pub(crate) executor: Executor,
+    pub(crate) metrics: Arc<ServerMetrics>,
+    pub(crate) shutdown: ShutdownSignal,
+    /// Permits for live connections.
+    pub(crate) live_permits: Arc<Semaphore>,
+    body_budget: BodyBudget,
 }
 
-impl App {
-    pub(crate) fn new(process: Arc<Process>, stopping: Stopping) -> Self {
-        let meters = Arc::new(Meters::new());
-        let execution = Execution::new(Arc::clone(&process), Arc::clone(&meters));
-        let seats = Arc::new(Semaphore::new(process.settings.live.connections_max));
-        let bodies = Bodies::new(&process.settings.http);
-        Self { process, execution, meters, stopping, seats, bodies }
+impl AppState {
+    pub(crate) fn new(process: Arc<Process>, shutdown: ShutdownSignal) -> Self {
+        let metrics = Arc::new(ServerMetrics::new());
+        let executor = Executor::new(Arc::clone(&process), Arc::clone(&metrics));
+        let live_permits = Arc::new(Semaphore::new(process.settings.live.connections_max));
+        let body_budget = BodyBudget::new(&process.settings.http);
+        Self { process, executor, metrics, shutdown, live_permits, body_budget }
     }
 }
 
-/// Everything that can be asked of this process.
-pub(crate) fn router(app: App) -> Router {
+pub(crate) fn router(app: AppState) -> Router {
     let settings = &app.process.settings;
     let mut router =
         Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready));
     if settings.http.metrics {
         router = router.route("/metrics", get(health::metrics));
     }
-    if app.process.tells_others() {
+    if app.process.serves_changes() {
         router = router.route(crate::relay::PATH, get(internal::changes));
     }
-    if app.process.answers() {
+    if app.process.serves_api() {
         router = router
-            .route("/graphql", get(calls::get).post(calls::post))
-            .route("/.well-known/jwks.json", get(health::keys));
+            .route("/graphql", get(graphql::get).post(graphql::post))
+            .route("/.well-known/jwks.json", get(health::jwks));
         if settings.graphql.console {
             router = router
                 .route("/", get(console::page))
@@ -79,27 +77,33 @@ pub(crate) fn router(app: App) -> Router {
                 .route("/console.css", get(console::style));
         }
         if app.process.files.is_some() {
-            router = router.route("/media/{*key}", get(files::fetch).put(files::send));
+            router = router.route("/media/{*key}", get(media::download).put(media::upload));
         }
     }
-    let cors = passage::origins(&settings.http);
+    let cors = middleware::cors(&settings.http);
     let mut router = router
-        .method_not_allowed_fallback(refusals::method)
-        .fallback(any(refusals::nowhere))
-        .layer(CatchPanicLayer::custom(broke));
+        .method_not_allowed_fallback(responses::method_not_allowed)
+        .fallback(any(responses::not_found))
+        .layer(CatchPanicLayer::custom(panic_response));
     if settings.http.compression {
-        // Images are left as they are by default; films are as dense, and longer.
-        let dense = NotForContentType::const_new("video/");
-        let worth_it = DefaultPredicate::new().and(dense);
-        router = router.layer(CompressionLayer::new().compress_when(worth_it));
+        // Images are skipped by default; video is as dense and longer.
+        let not_video = NotForContentType::const_new("video/");
+        let compressible = DefaultPredicate::new().and(not_video);
+        router = router.layer(CompressionLayer::new().compress_when(compressible));
     }
-    let passing = axum::middleware::from_fn_with_state(app.clone(), passage::pass);
-    router.layer(cors).layer(passing).with_state(app)
+    let tracking = axum::middleware::from_fn_with_state(app.clone(), middleware::track);
+    router.layer(cors).layer(tracking).with_state(app)
 }
 
-/// A handler broke: nobody outside learns how.
-#[expect(clippy::needless_pass_by_value, reason = "this is how the layer hands it over")]
-fn broke(why: Box<dyn std::any::Any + Send>) -> axum::response::Response {
-    tracing::error!(why = panic_text(&*why), "a handler broke");
-    refusals::refused(Refused::new(Code::Internal, "something went wrong here; it was noted"))
+/// Responds to a panic in a handler without revealing its message.
+#[expect(clippy::needless_pass_by_value, reason = "the layer's signature")]
+fn panic_response(panic: Box<dyn std::any::Any + Send>) -> axum::response::Response {
+    tracing::error!(
+        panic = panic_text(&*panic),
+        "a request handler panicked; please report this as a bug"
+    );
+    responses::error_response(ApiError::new(
+        Code::Internal,
+        "internal error; it was logged with this response's x-request-id",
+    ))
 }

@@ -1,57 +1,56 @@
-//! The server: everything between the network and the services. Configuration, wiring, sign-in keys,
-//! HTTP, live updates, and an end in good order.
+//! The server between the network and the services: configuration, wiring, sign-in keys, HTTP, live
+//! updates and graceful shutdown.
 //!
-//! It keeps no rules: who may do or see what the services decide, and what can be asked is
-//! `roundtable-graphql`'s.
+//! It holds no domain rules: services decide who may do or see what, and `roundtable-graphql` defines
+//! the API.
 
-// What answers a query is one future within another for each kind of thing that can be asked.
+// A response is a future nested in another for each level of the schema.
 #![recursion_limit = "256"]
 
+mod admin;
+mod admin_socket;
+mod authentication;
 mod background;
-mod backstage;
+mod backups;
+mod change_forwarding;
 mod configuration;
-mod copies;
-mod execution;
-mod gate;
+mod connections;
+mod executor;
 mod http;
-mod identity;
+mod https_client;
 mod keys;
-mod listening;
 mod memory;
-mod meters;
-mod office;
+mod metrics;
 mod oidc;
-mod outgoing;
+mod query_limiter;
 mod relay;
+mod request_policy;
 mod seal;
 mod server;
-mod sharing;
-mod socket;
-mod stopping;
+mod shutdown;
 mod store;
-mod tap;
+mod stream_status;
 mod tokens;
-mod turns;
 mod wiring;
+mod worker_leases;
 mod xray;
 
+pub use admin::{AdminCommand, AdminReply, AdminService, DeadLetterSummary};
+pub use admin_socket::{AdminSocketError, send_command};
+pub use backups::{CopyError, backup, copy_secret_and_media, restore};
 pub use configuration::{
-    Configuration, GraphqlSettings, HttpSettings, Layers, LiveSettings, LogFormat, LogSettings,
-    Misconfigured, OidcSettings, ProcessSettings, Role, SignInSettings, StoreKind, StoreSettings,
-    TlsSettings,
+    Configuration, ConfigurationError, GraphqlSettings, HttpSettings, Layers, LiveSettings,
+    LogFormat, LogSettings, OidcSettings, ProcessRole, ProcessSettings, SignInSettings, StoreKind,
+    StoreSettings, TlsSettings,
 };
-pub use copies::{CopyError, backup, copy_beside, restore};
+pub use https_client::{HttpsClient, https_client};
 pub use keys::KeyError;
 pub use memory::keep_freed_memory;
-pub use office::{Answer, Letter, Office, Order};
-pub use outgoing::{Client, client};
-pub use server::{Handle, Server};
-pub use socket::{AskError, ask};
-pub use stopping::{Stop, Stopping};
-pub use store::{Opened, open_store};
+pub use server::{Server, ServerHandle};
+pub use shutdown::{ShutdownSignal, ShutdownTrigger};
+pub use store::{OpenStore, open_store};
 pub use wiring::StartError;
 
-/// What can be asked of a server, in the language of GraphQL.
 pub fn sdl() -> String {
-    roundtable_graphql::Limits::default().on(roundtable_graphql::schema()).sdl()
+    roundtable_graphql::QueryLimits::default().apply(roundtable_graphql::schema_builder()).sdl()
 }

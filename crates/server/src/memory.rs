@@ -1,22 +1,22 @@
-//! What becomes of memory that was freed.
+//! Tuning of the allocator.
 
 use std::ffi::c_long;
 
 use libmimalloc_sys::{mi_option_set_default, mi_option_t};
 
-/// What the allocator calls `purge_delay`: its crate has no name for it.
+/// The number of mimalloc's `purge_delay`, which its crate does not export.
 const PURGE_DELAY: mi_option_t = 15;
-/// The allocator's own is a second.
-const KEPT_MS: c_long = 10_000;
+/// The default is one second.
+const PURGE_DELAY_MS: c_long = 10_000;
 
-/// Has the allocator keep what was freed for ten seconds, unless `MIMALLOC_PURGE_DELAY` says otherwise.
+/// Makes the allocator keep freed memory for ten seconds, unless `MIMALLOC_PURGE_DELAY` overrides it.
 ///
-/// Under load the store gives up a run every few seconds, and fills another one as large. What the system
-/// was given back in between it has to clear and hand out again, page by page.
+/// Under load the store frees a memtable every few seconds and fills another of the same size. Memory
+/// returned to the system in between has to be cleared and mapped again, page by page.
 pub fn keep_freed_memory() {
-    #[expect(unsafe_code, reason = "a number is set that any thread may read at any time")]
+    #[expect(unsafe_code, reason = "sets a number that any thread may read at any time")]
     unsafe {
-        mi_option_set_default(PURGE_DELAY, KEPT_MS);
+        mi_option_set_default(PURGE_DELAY, PURGE_DELAY_MS);
     }
 }
 
@@ -26,13 +26,13 @@ mod tests {
 
     use super::*;
 
-    /// In another version of the allocator the number could be another option's.
+    /// In another version of the allocator the number could mean another option.
     #[test]
-    fn it_is_the_option_that_it_is_taken_for() {
-        #[expect(unsafe_code, reason = "a number is read")]
+    fn the_option_number_means_purge_delay() {
+        #[expect(unsafe_code, reason = "reads a number")]
         let get = || unsafe { mi_option_get(PURGE_DELAY) };
-        assert_eq!(get(), 1_000, "what the allocator begins with");
+        assert_eq!(get(), 1_000, "the allocator's default");
         keep_freed_memory();
-        assert_eq!(get(), KEPT_MS);
+        assert_eq!(get(), PURGE_DELAY_MS);
     }
 }

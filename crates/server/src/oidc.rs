@@ -1,5 +1,5 @@
-//! Tokens of an issuer outside, if one is configured. Its keys are fetched when a token names one that is
-//! not known, and kept; without an issuer nothing is ever fetched.
+//! Tokens of an external OpenID Connect issuer. Its keys are fetched when a token names an unknown one,
+//! and cached; without an issuer nothing is fetched.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,165 +11,171 @@ use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use parking_lot::Mutex;
 use roundtable_domain::Code;
-use roundtable_graphql::Refused;
+use roundtable_graphql::ApiError;
 use roundtable_model::Email;
 use roundtable_model::table::Clock;
 use serde::Deserialize;
 
-use crate::configuration::{Misconfigured, OidcSettings};
-use crate::outgoing::{self, Client};
-use crate::tokens::not_valid;
+use crate::configuration::{ConfigurationError, OidcSettings};
+use crate::https_client::{self, HttpsClient};
+use crate::tokens::invalid_token;
 
-/// How long somebody waits for newer keys whose key is still good.
-const BRIEFLY: Duration = Duration::from_millis(200);
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of an answer.
-const ANSWER_BYTES_MAX: usize = 1 << 20;
-/// Between two looks for keys: whoever makes up names causes no more requests.
-const LOOK_SECONDS: u64 = 30;
-/// How long keys are believed without another look.
+/// Wait for fresher keys while the cached one is still usable.
+const REFRESH_WAIT: Duration = Duration::from_millis(200);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
+const RESPONSE_BYTES_MAX: usize = 1 << 20;
+/// Time between two fetches, so that forged key ids cause no extra requests.
+const FETCH_INTERVAL_SECONDS: u64 = 30;
+/// Age up to which cached keys are used without a fetch.
 const FRESH_SECONDS: u64 = 30 * 60;
-/// How long they are believed while the issuer is away, and no longer: it may have withdrawn one.
-const KEPT_SECONDS: u64 = 60 * 60;
-/// Difference between their clock and ours.
+/// Age up to which cached keys are used while the issuer is unreachable: it may have revoked one.
+const USABLE_SECONDS: u64 = 60 * 60;
+/// Tolerated difference between the issuer's clock and ours.
 const LEEWAY_SECONDS: u64 = 60;
-/// What their tokens may be signed with: nothing that a public key could be used to forge.
+/// No symmetric algorithm: a public key could be used to forge its signatures.
 const ALGORITHMS: [Algorithm; 5] =
     [Algorithm::RS256, Algorithm::RS384, Algorithm::RS512, Algorithm::ES256, Algorithm::EdDSA];
 
-/// An issuer outside.
 #[derive(Debug)]
-pub(crate) struct Oidc {
+pub(crate) struct OidcIssuer {
     settings: OidcSettings,
     clock: Arc<dyn Clock>,
-    client: Client<Empty<Bytes>>,
-    known: Mutex<Fetched>,
-    /// Held by whoever fetches, so that the others wait instead of fetching, too.
+    client: HttpsClient<Empty<Bytes>>,
+    cached: Mutex<CachedKeys>,
+    /// Held during a fetch, so that other requests wait for it instead of fetching too.
     fetching: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Fetched {
+struct CachedKeys {
     keys: Option<JwkSet>,
-    /// When these keys came.
-    at: u64,
-    /// When they were last asked for.
-    looked: u64,
-    /// Whether that was in vain.
+    /// The second at which they were fetched.
+    fetched_at: u64,
+    /// The second of the last attempt.
+    attempted_at: u64,
+    /// True if the last attempt failed.
     failed: bool,
 }
 
-/// Whom a token is about.
+/// A user that the issuer vouches for.
 #[derive(Clone, Debug)]
-pub(crate) struct Vouched {
+pub(crate) struct OidcIdentity {
     pub(crate) email: Email,
-    pub(crate) until: u64,
+    pub(crate) expires_at: u64,
 }
 
 #[derive(Debug, Deserialize)]
-struct Claims {
+struct OidcClaims {
     exp: u64,
     nbf: Option<u64>,
     email: Option<String>,
-    /// Of whatever kind: only one that says yes counts.
+    /// Some issuers send other types: only `true` counts.
     email_verified: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Discovered {
+struct OidcDiscovery {
     issuer: String,
     jwks_uri: String,
 }
 
-impl Oidc {
+impl OidcIssuer {
     pub(crate) fn new(
         settings: OidcSettings,
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, Misconfigured> {
+    ) -> Result<Self, ConfigurationError> {
         if settings.issuer.is_empty() || settings.audience.is_empty() {
-            let why = "`issuer` and `audience` must be as its tokens have them";
-            return Err(Misconfigured::together("sign-in.oidc", why));
+            let reason = "set `issuer` and `audience` to the `iss` and `aud` of its tokens";
+            return Err(ConfigurationError::conflict("sign-in.oidc", reason));
         }
         let at = settings.jwks_url.as_deref().unwrap_or(&settings.issuer);
-        let client = outgoing::client([settings.issuer.as_str(), at])
-            .map_err(|why| Misconfigured::together("sign-in.oidc", why))?;
-        let (known, fetching) = (Mutex::default(), tokio::sync::Mutex::default());
-        Ok(Self { settings, clock, client, known, fetching })
+        let client = https_client::https_client([settings.issuer.as_str(), at])
+            .map_err(|reason| ConfigurationError::conflict("sign-in.oidc", reason))?;
+        let (cached, fetching) = (Mutex::default(), tokio::sync::Mutex::default());
+        Ok(Self { settings, clock, client, cached, fetching })
     }
 
-    /// Whom the issuer vouches for with this token.
-    pub(crate) async fn read(self: &Arc<Self>, token: &str) -> Result<Vouched, Refused> {
-        let header = jsonwebtoken::decode_header(token).map_err(|_| not_valid())?;
+    /// Verifies a token of the issuer.
+    pub(crate) async fn verify(self: &Arc<Self>, token: &str) -> Result<OidcIdentity, ApiError> {
+        let header = jsonwebtoken::decode_header(token).map_err(|_| invalid_token())?;
         if !ALGORITHMS.contains(&header.alg) {
-            return Err(not_valid());
+            return Err(invalid_token());
         }
-        let id = header.kid.ok_or_else(not_valid)?;
+        let id = header.kid.ok_or_else(invalid_token)?;
         let key = if let Some(key) = self.key(&id, FRESH_SECONDS) {
             key
         } else {
-            // Not by whoever asks: they may go away before the keys are there.
-            let looking = tokio::spawn(Arc::clone(self).fetch(id.clone()));
-            let kept = self.key(&id, KEPT_SECONDS);
-            // An issuer that hangs keeps nobody waiting whose key is still good.
-            let patience = if kept.is_some() { BRIEFLY } else { 2 * PATIENCE };
-            let looked = tokio::time::timeout(patience, looking).await;
-            let looked = looked.ok().and_then(Result::ok).unwrap_or_else(|| Err(away()));
-            match self.key(&id, KEPT_SECONDS) {
+            // In a task of its own: the client may disconnect before the keys arrive.
+            let fetch = tokio::spawn(Arc::clone(self).fetch(id.clone()));
+            let fallback = self.key(&id, USABLE_SECONDS);
+            // A slow issuer does not delay requests whose key is still usable.
+            let wait = if fallback.is_some() { REFRESH_WAIT } else { 2 * FETCH_TIMEOUT };
+            let fetched = tokio::time::timeout(wait, fetch).await;
+            let fetched =
+                fetched.ok().and_then(Result::ok).unwrap_or_else(|| Err(issuer_unreachable()));
+            match self.key(&id, USABLE_SECONDS) {
                 Some(key) => key,
-                None => return Err(looked.err().unwrap_or_else(not_valid)),
+                None => return Err(fetched.err().unwrap_or_else(invalid_token)),
             }
         };
-        let mut wanted = Validation::new(header.alg);
-        wanted.set_issuer(&[&self.settings.issuer]);
-        wanted.set_audience(&[&self.settings.audience]);
-        wanted.set_required_spec_claims(&["exp", "iss", "aud"]);
-        wanted.validate_exp = false;
-        let claims = jsonwebtoken::decode::<Claims>(token, &key, &wanted);
-        let claims = claims.map_err(|_| not_valid())?.claims;
+        let mut validation = Validation::new(header.alg);
+        validation.set_issuer(&[&self.settings.issuer]);
+        validation.set_audience(&[&self.settings.audience]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud"]);
+        validation.validate_exp = false;
+        let claims = jsonwebtoken::decode::<OidcClaims>(token, &key, &validation);
+        let claims = claims.map_err(|_| invalid_token())?.claims;
         let now = self.clock.now_seconds();
-        let until = claims.exp.saturating_add(LEEWAY_SECONDS);
-        let begun = claims.nbf.is_none_or(|nbf| nbf <= now.saturating_add(LEEWAY_SECONDS));
-        if !begun || until <= now {
-            return Err(not_valid());
+        let expires_at = claims.exp.saturating_add(LEEWAY_SECONDS);
+        let is_active = claims.nbf.is_none_or(|nbf| nbf <= now.saturating_add(LEEWAY_SECONDS));
+        if !is_active || expires_at <= now {
+            return Err(invalid_token());
         }
-        // An address that nobody has checked may be anybody's.
-        let is_checked = claims.email_verified == Some(true.into());
-        let email = claims.email.filter(|_| is_checked).ok_or_else(unchecked)?;
-        Ok(Vouched { email: email.parse().map_err(|_| not_valid())?, until })
+        // An unverified address may belong to another user.
+        let is_verified = claims.email_verified == Some(true.into());
+        let email = claims.email.filter(|_| is_verified).ok_or_else(unverified_email)?;
+        Ok(OidcIdentity { email: email.parse().map_err(|_| invalid_token())?, expires_at })
     }
 
-    fn key(&self, id: &str, kept_seconds: u64) -> Option<DecodingKey> {
-        let known = self.known.lock();
-        let fresh = self.clock.now_seconds() < known.at.saturating_add(kept_seconds);
-        let keys = known.keys.as_ref().filter(|_| fresh)?;
+    fn key(&self, id: &str, max_age_seconds: u64) -> Option<DecodingKey> {
+        let cached = self.cached.lock();
+        let fresh = self.clock.now_seconds() < cached.fetched_at.saturating_add(max_age_seconds);
+        let keys = cached.keys.as_ref().filter(|_| fresh)?;
         DecodingKey::from_jwk(keys.find(id)?).ok()
     }
 
-    async fn fetch(self: Arc<Self>, id: String) -> Result<(), Refused> {
+    async fn fetch(self: Arc<Self>, id: String) -> Result<(), ApiError> {
         let _fetching = self.fetching.lock().await;
         if self.key(&id, FRESH_SECONDS).is_some() {
             return Ok(());
         }
         let now = self.clock.now_seconds();
         {
-            let mut known = self.known.lock();
-            if now < known.looked.saturating_add(LOOK_SECONDS) {
-                return if known.failed { Err(away()) } else { Ok(()) };
+            let mut cached = self.cached.lock();
+            if now < cached.attempted_at.saturating_add(FETCH_INTERVAL_SECONDS) {
+                return if cached.failed { Err(issuer_unreachable()) } else { Ok(()) };
             }
-            (known.looked, known.failed) = (now, true);
+            (cached.attempted_at, cached.failed) = (now, true);
         }
-        let why = match tokio::time::timeout(PATIENCE, self.keys()).await {
+        let reason = match tokio::time::timeout(FETCH_TIMEOUT, self.keys()).await {
             Ok(Ok(keys)) => {
-                *self.known.lock() =
-                    Fetched { keys: Some(keys), at: now, looked: now, failed: false };
+                *self.cached.lock() = CachedKeys {
+                    keys: Some(keys),
+                    fetched_at: now,
+                    attempted_at: now,
+                    failed: false,
+                };
                 return Ok(());
             }
-            Ok(Err(why)) => why,
-            Err(_) => String::from("no answer in time"),
+            Ok(Err(reason)) => reason,
+            Err(_) => String::from("no response in time"),
         };
-        tracing::warn!(issuer = self.settings.issuer, why, "the issuer's keys cannot be fetched");
-        Err(away())
+        tracing::warn!(
+            issuer = self.settings.issuer,
+            reason,
+            "the OIDC issuer's keys cannot be fetched: users with its tokens may be refused"
+        );
+        Err(issuer_unreachable())
     }
 
     async fn keys(&self) -> Result<JwkSet, String> {
@@ -177,34 +183,32 @@ impl Oidc {
             return self.get(at).await;
         }
         let issuer = self.settings.issuer.trim_end_matches('/');
-        let found: Discovered =
+        let discovery: OidcDiscovery =
             self.get(&format!("{issuer}/.well-known/openid-configuration")).await?;
-        if found.issuer != self.settings.issuer {
-            return Err(String::from("it calls itself something else"));
+        if discovery.issuer != self.settings.issuer {
+            return Err(String::from("its configuration names another issuer"));
         }
-        self.get(&found.jwks_uri).await
+        self.get(&discovery.jwks_uri).await
     }
 
     async fn get<T: serde::de::DeserializeOwned>(&self, at: &str) -> Result<T, String> {
-        let at: Uri = at.parse().map_err(|_| format!("{at} is no URL"))?;
-        let answer = self.client.get(at).await.map_err(|error| error.to_string())?;
-        if !answer.status().is_success() {
-            return Err(format!("it answered {}", answer.status()));
+        let at: Uri = at.parse().map_err(|_| format!("{at} is not a URL"))?;
+        let response = self.client.get(at).await.map_err(|error| error.to_string())?;
+        if !response.status().is_success() {
+            return Err(format!("it responded with {}", response.status()));
         }
-        let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX).collect().await;
+        let body = Limited::new(response.into_body(), RESPONSE_BYTES_MAX).collect().await;
         let body = body.map_err(|error| error.to_string())?.to_bytes();
         serde_json::from_slice(&body).map_err(|error| error.to_string())
     }
 }
 
-/// The issuer cannot be asked.
-fn away() -> Refused {
-    Refused::new(Code::Internal, "your token cannot be checked at the moment; try again")
+fn issuer_unreachable() -> ApiError {
+    ApiError::new(Code::Internal, "your token cannot be checked at the moment; try again")
 }
 
-/// The issuer knows no address of theirs that it has checked.
-fn unchecked() -> Refused {
-    let why = "your issuer has not confirmed your e-mail address (`email_verified`); have it do so, and \
-               sign in again";
-    Refused::new(Code::Unauthenticated, why)
+fn unverified_email() -> ApiError {
+    let message = "your issuer has not verified your e-mail address (`email_verified`); verify it \
+                  there, and sign in again";
+    ApiError::new(Code::Unauthenticated, message)
 }

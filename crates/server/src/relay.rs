@@ -1,13 +1,13 @@
-//! Changes on their way from the workers that read them to the processes that answer requests, over an
-//! internal connection: `GET /internal/changes`, with a token that only processes of the installation can
-//! sign. Workers keep nothing for whoever is not there.
+//! The relay of changes from the workers that read the stream to the processes that answer requests:
+//! `GET /internal/changes`, with a token that only processes of the installation can sign. Workers
+//! buffer nothing for a disconnected process.
 //!
-//! Whoever was cut off has missed something, and so has whoever does not know of a worker. A process
-//! relies on what it remembers only while it hears every worker there is: those that it was told of, and
-//! those that have announced themselves where the shards of the stream are shared.
+//! A process that was disconnected, or that does not know of a worker, has missed changes. So it trusts
+//! its caches only while it is connected to every worker: those it was configured with, and those that
+//! have announced themselves through the stream's leases.
 
-mod hearing;
-mod line;
+mod client;
+mod wire;
 
 use std::time::Duration;
 
@@ -15,36 +15,34 @@ use bytes::Bytes;
 use roundtable_table::Change;
 use tokio::sync::broadcast;
 
-pub(crate) use self::hearing::Hearing;
+pub(crate) use self::client::RelayClient;
 
-/// Where changes are to be had.
 pub(crate) const PATH: &str = "/internal/changes";
-/// What a worker that tells of changes is called.
+/// The response header with the worker's name.
 pub(crate) const WORKER: &str = "x-roundtable-worker";
-/// Batches that wait for one who listens; whoever is further behind is cut off.
+/// Batches buffered for one receiver; one that lags further is disconnected.
 const BATCHES_MAX: usize = 256;
-/// A worker with nothing to tell says so at least as often.
-pub(crate) const STILL_HERE: Duration = Duration::from_secs(5);
+/// The interval of keep-alive lines.
+pub(crate) const KEEPALIVE: Duration = Duration::from_secs(5);
 
-/// What a worker tells.
+/// Sends the changes that this worker reads to connected processes.
 #[derive(Clone, Debug)]
-pub(crate) struct Relay(broadcast::Sender<Bytes>);
+pub(crate) struct RelayServer(broadcast::Sender<Bytes>);
 
-impl Relay {
+impl RelayServer {
     pub(crate) fn new() -> Self {
         Self(broadcast::Sender::new(BATCHES_MAX))
     }
 
-    /// Tells whoever listens.
-    pub(crate) fn tell(&self, changes: &[Change]) {
+    /// Sends changes to all receivers.
+    pub(crate) fn send(&self, changes: &[Change]) {
         if self.0.receiver_count() > 0 && !changes.is_empty() {
-            // Nobody left meanwhile is nobody's loss.
-            let _ = self.0.send(line::write(changes));
+            // Without receivers there is nothing to do.
+            let _ = self.0.send(wire::write(changes));
         }
     }
 
-    /// Somebody listens.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Bytes> {
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Bytes> {
         self.0.subscribe()
     }
 }

@@ -1,5 +1,5 @@
-//! A server from its start to its end in good order: what listens stops first, what was asked is answered,
-//! what works in the background finishes its page, and the store is closed last.
+//! A server from start to graceful shutdown: it stops accepting connections, answers running requests,
+//! lets background tasks finish their page, and closes the store last.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -10,107 +10,107 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use crate::configuration::Configuration;
-use crate::http::{self, App};
+use crate::connections::{self, ConnectionListener};
+use crate::http::{self, AppState};
 use crate::keys::KeyError;
-use crate::listening::{self, Listening};
-use crate::stopping::Stop;
+use crate::shutdown::ShutdownTrigger;
 use crate::wiring::{Process, StartError};
 
 /// A server that is ready to run.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
-    listening: Listening,
-    stop: Stop,
+    connections: ConnectionListener,
+    trigger: ShutdownTrigger,
     url: String,
 }
 
-/// A server that runs, as others in the same process see it.
+/// Access to a server from the same process.
 #[derive(Clone, Debug)]
-pub struct Handle(Arc<Process>);
+pub struct ServerHandle(Arc<Process>);
 
-impl Handle {
-    /// Begins to sign tokens with a new key at once; what was signed before stays good.
+impl ServerHandle {
+    /// Signs tokens with a new key at once; older tokens stay valid.
     pub async fn rotate_keys(&self) -> Result<(), KeyError> {
         self.0.keys.rotate().await
     }
 
-    /// Looks after the keys, as happens by itself every minute.
-    pub async fn keep_keys(&self) -> Result<(), KeyError> {
-        self.0.keys.keep_up().await
+    /// Creates and retires keys when due, as the server does every minute.
+    pub async fn maintain_keys(&self) -> Result<(), KeyError> {
+        self.0.keys.maintain().await
     }
 
-    /// What this server answers with.
     pub fn services(&self) -> &roundtable_graphql::Services {
         &self.0.services
     }
 }
 
 impl Server {
-    /// Opens everything that is configured, and the address to listen at.
+    /// Opens everything that is configured and binds the address.
     pub async fn open(configuration: Configuration) -> Result<Self, StartError> {
         Self::open_at(configuration, Arc::new(SystemClock)).await
     }
 
-    /// The same, at the time of this clock.
+    /// Opens a server with this clock.
     pub async fn open_at(
         configuration: Configuration,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StartError> {
         let http = &configuration.process.http;
-        let (address, tls) = (http.listen, listening::acceptor(&http.tls)?);
-        let cannot = |error| StartError::Listen { address, error };
-        // First, so that a second server on the same machine leaves the store alone.
-        let listener = TcpListener::bind(address).await.map_err(cannot)?;
-        let address = listener.local_addr().map_err(cannot)?;
-        let url = url_of(address, tls.is_some());
-        let has_address = http.public_url.is_some() || configuration.settings.media.s3.is_some();
-        if address.ip().is_unspecified() && !has_address {
-            tracing::warn!("http.public-url: none; files are then found at {url}, from here only");
+        let (address, tls) = (http.listen, connections::acceptor(&http.tls)?);
+        let listen_error = |error| StartError::Listen { address, error };
+        // First, so that a second server on the same machine does not touch the store.
+        let listener = TcpListener::bind(address).await.map_err(listen_error)?;
+        let address = listener.local_addr().map_err(listen_error)?;
+        let url = local_url(address, tls.is_some());
+        let has_media_url = http.public_url.is_some() || configuration.settings.media.s3.is_some();
+        if address.ip().is_unspecified() && !has_media_url {
+            tracing::warn!(
+                "http.public-url is not set: media URLs begin with {url}, which works on this machine only"
+            );
         }
-        let opening = Box::pin(Process::open(configuration, clock, &url));
-        let process = Arc::new(opening.await?);
-        let (stop, stopping) = Stop::new();
-        let app = App::new(process, stopping);
-        let listening = Listening { router: http::router(app.clone()), app, tls };
-        Ok(Self { listener, listening, stop, url })
+        let process = Box::pin(Process::open(configuration, clock, &url));
+        let process = Arc::new(process.await?);
+        let (trigger, shutdown) = ShutdownTrigger::new();
+        let app = AppState::new(process, shutdown);
+        let connections = ConnectionListener { router: http::router(app.clone()), app, tls };
+        Ok(Self { listener, connections, trigger, url })
     }
 
-    /// How it is reached from this machine.
+    /// The URL for clients on this machine.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What others in this process may do with it while it runs.
-    pub fn handle(&self) -> Handle {
-        Handle(Arc::clone(&self.listening.app.process))
+    pub fn handle(&self) -> ServerHandle {
+        ServerHandle(Arc::clone(&self.connections.app.process))
     }
 
-    /// Runs until `enough`, and then brings everything to its end.
-    pub async fn run(self, enough: impl Future<Output = ()>) {
-        let Self { listener, listening, stop, url } = self;
-        let process = Arc::clone(&listening.app.process);
+    /// Runs until `stop` completes, then shuts down.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Self { listener, connections, trigger, url } = self;
+        let process = Arc::clone(&connections.app.process);
         let drain = Duration::from_secs(process.settings.http.drain_seconds);
-        process.start(&listening.app.stopping);
+        process.start(&connections.app.shutdown);
         tracing::info!(url, role = %process.settings.role, "listening");
-        let wish = async {
-            enough.await;
+        let wait_for_stop = async {
+            stop.await;
             tracing::info!("stopping");
-            stop.wish();
+            trigger.trigger();
         };
-        futures::future::join(wish, listening.run(listener)).await;
+        futures::future::join(wait_for_stop, connections.run(listener)).await;
         process.background.finish(drain).await;
-        // The last of it closes the store, which may take a while.
+        // Drops the last reference, which closes the store.
         let closing = tokio::task::spawn_blocking(move || drop(process));
         if timeout(drain, closing).await.is_err() {
-            tracing::warn!("the store was not closed in time; its log is read at the next start");
+            tracing::warn!("the store was not closed in time; the next start replays its log");
         }
         tracing::info!("stopped");
     }
 }
 
-/// An address that can be opened: everywhere is here, too.
-fn url_of(address: SocketAddr, encrypted: bool) -> String {
+/// A usable URL: an unspecified address becomes the loopback one.
+fn local_url(address: SocketAddr, encrypted: bool) -> String {
     let scheme = if encrypted { "https" } else { "http" };
     if address.ip().is_unspecified() {
         return format!("{scheme}://{}:{}", Ipv4Addr::LOCALHOST, address.port());

@@ -1,4 +1,4 @@
-//! Opens the store that is configured, and finds the secret that its keys are sealed with.
+//! Opens the configured store, and finds the secret that seals its keys.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,37 +11,36 @@ use roundtable_engine::{Engine, Options};
 use roundtable_model::Secret;
 use roundtable_table::Store;
 
-use crate::configuration::{Misconfigured, StoreKind, StoreSettings};
+use crate::configuration::{ConfigurationError, StoreKind, StoreSettings};
 use crate::wiring::StartError;
 
-/// Where an embedded store keeps its secret.
-pub(crate) const SECRET: &str = "secret.key";
-/// What names who asks, where there is nobody to say so.
-const ACCESS_KEY: &str = "AWS_ACCESS_KEY_ID";
+pub(crate) const SECRET_FILE: &str = "secret.key";
+const ACCESS_KEY_VARIABLE: &str = "AWS_ACCESS_KEY_ID";
 
-/// A store that is open.
 #[derive(Debug)]
-pub struct Opened {
-    /// The store.
+pub struct OpenStore {
     pub store: Store,
-    /// What is behind it, if it is in this process.
+    /// The engine of an embedded store.
     pub engine: Option<Engine>,
 }
 
-/// Opens the store that is configured, at the time of the options' clock; an embedded one with all of
-/// these options, and makes its directory if need be. Makes no tables.
-pub async fn open_store(settings: &StoreSettings, options: Options) -> Result<Opened, StartError> {
+/// Opens the configured store with the options' clock. An embedded store uses all of the options, and
+/// its directory is created if needed. Creates no tables.
+pub async fn open_store(
+    settings: &StoreSettings,
+    options: Options,
+) -> Result<OpenStore, StartError> {
     if settings.kind == StoreKind::Embedded {
         let data = settings.data.clone();
-        // Replaying a log takes as long as it takes.
+        // Replaying a long log blocks.
         let opening = tokio::task::spawn_blocking(move || Engine::open(data, options));
         let engine = opening.await.map_err(|_| StartError::Panicked)??;
-        return Ok(Opened { store: Store::new(engine.clone()), engine: Some(engine) });
+        return Ok(OpenStore { store: Store::new(engine.clone()), engine: Some(engine) });
     }
     let config = match &settings.endpoint {
         None => Config::from_env().await,
-        // Servers for development take any credentials; people who run them have none to give.
-        Some(endpoint) if is_local(endpoint) && std::env::var_os(ACCESS_KEY).is_none() => {
+        // Development servers accept any credentials, and their users often have none.
+        Some(endpoint) if is_local(endpoint) && std::env::var_os(ACCESS_KEY_VARIABLE).is_none() => {
             Config::local(endpoint)
         }
         Some(endpoint) => Config::from_env().await.endpoint(endpoint),
@@ -51,7 +50,7 @@ pub async fn open_store(settings: &StoreSettings, options: Options) -> Result<Op
         None => config,
     };
     let store = Store::new(Dynamo::connect(config.clock(options.clock)));
-    Ok(Opened { store, engine: None })
+    Ok(OpenStore { store, engine: None })
 }
 
 fn is_local(endpoint: &str) -> bool {
@@ -59,15 +58,15 @@ fn is_local(endpoint: &str) -> bool {
     uri.is_ok_and(|uri| matches!(uri.host(), Some("localhost" | "127.0.0.1" | "[::1]")))
 }
 
-/// The secret of an embedded store, made when there is none: for this user alone.
-pub(crate) fn secret(data: &Path) -> Result<Secret, StartError> {
-    let path = data.join(SECRET);
-    let failed = |error| StartError::Configuration(Misconfigured::file(&path)(error));
+/// The secret of an embedded store, generated on first use and readable by this user alone.
+pub(crate) fn embedded_secret(data: &Path) -> Result<Secret, StartError> {
+    let path = data.join(SECRET_FILE);
+    let failed = |error| StartError::Configuration(ConfigurationError::file(&path)(error));
     let mut options = fs::OpenOptions::new();
     match options.write(true).create_new(true).mode(0o600).open(&path) {
         Ok(mut file) => {
             let mut bytes = [0; 32];
-            aws_lc_rs::rand::fill(&mut bytes).map_err(|_| StartError::Chance)?;
+            aws_lc_rs::rand::fill(&mut bytes).map_err(|_| StartError::Entropy)?;
             let secret = BASE64URL_NOPAD.encode(&bytes);
             file.write_all(secret.as_bytes()).map_err(failed)?;
             file.sync_all().map_err(failed)?;
@@ -77,8 +76,8 @@ pub(crate) fn secret(data: &Path) -> Result<Secret, StartError> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             let secret = fs::read_to_string(&path).map_err(failed)?;
             if secret.trim().len() < 32 {
-                let why = format!("{} is not whole: restore it", path.display());
-                return Err(Misconfigured::together("sign-in.secret", why).into());
+                let problem = format!("{} is incomplete: restore it from a backup", path.display());
+                return Err(ConfigurationError::conflict("sign-in.secret", problem).into());
             }
             Ok(Secret::new(secret.trim()))
         }

@@ -1,5 +1,5 @@
-//! Access tokens: RS256, of minutes. They say who somebody is and from which device, and whether they
-//! have roles; which ones they have is asked of their profile, so that no token outlives a role.
+//! Access tokens: RS256, valid for minutes. They name the user, the session, and whether the user had
+//! roles; the roles themselves are read from the profile, so that no token outlives one.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -8,168 +8,162 @@ use async_trait::async_trait;
 use jsonwebtoken::{Algorithm, Header, Validation};
 use lru::LruCache;
 use parking_lot::Mutex;
-use roundtable_domain::{Code, Roles, SignedIn};
-use roundtable_graphql::{Issuer, Refused};
+use roundtable_domain::{Code, Roles, SignedInUser};
+use roundtable_graphql::{ApiError, TokenIssuer};
 use roundtable_model::table::Clock;
 use roundtable_model::{SessionId, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::keys::Keys;
+use crate::keys::KeyRing;
 
-/// Tokens that were checked lately, and need no check again until they are over.
-const CHECKED_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(20_000 - 1);
+/// Recently verified tokens, whose signature is not checked again.
+const VERIFIED_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(20_000 - 1);
 
-/// What a token says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Claims {
+struct AccessClaims {
     iss: String,
     aud: String,
     sub: String,
     sid: String,
-    /// Whether they had a role beyond everybody's: if not, nobody needs to look.
+    /// True if the user had a role beyond the default: if not, the profile is not read.
     #[serde(default)]
     staff: bool,
     iat: u64,
     exp: u64,
 }
 
-/// Who tokens are for that processes of one installation show each other.
-pub(crate) const INTERNAL: &str = "roundtable-internal";
-/// How long such a token is good: it is shown at once.
+/// The audience of tokens between processes of one installation.
+pub(crate) const INTERNAL_AUDIENCE: &str = "roundtable-internal";
+/// Seconds that such a token is valid: it is used at once.
 const INTERNAL_SECONDS: u64 = 60;
 
-/// What such a token says.
 #[derive(Debug, Serialize, Deserialize)]
 struct InternalClaims {
     aud: String,
     exp: u64,
 }
 
-/// Somebody whose token is good.
 #[derive(Clone, Debug)]
-pub(crate) struct Proven {
+pub(crate) struct VerifiedToken {
     pub(crate) user: UserId,
     pub(crate) session: SessionId,
-    /// Whether their profile has to be asked for roles.
+    /// True if the roles must be read from the profile.
     pub(crate) staff: bool,
-    /// Until when, in seconds.
-    pub(crate) until: u64,
+    /// The second at which it expires.
+    pub(crate) expires_at: u64,
 }
 
-/// Issues access tokens, and reads them again.
-pub(crate) struct Tokens {
-    keys: Arc<Keys>,
+/// Issues and verifies access tokens.
+pub(crate) struct AccessTokens {
+    keys: Arc<KeyRing>,
     clock: Arc<dyn Clock>,
     issuer: String,
     audience: String,
     seconds: u32,
-    checked: Mutex<LruCache<blake3::Hash, Proven>>,
+    verified: Mutex<LruCache<blake3::Hash, VerifiedToken>>,
 }
 
-impl std::fmt::Debug for Tokens {
+impl std::fmt::Debug for AccessTokens {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tokens").field("issuer", &self.issuer).finish_non_exhaustive()
+        f.debug_struct("AccessTokens").field("issuer", &self.issuer).finish_non_exhaustive()
     }
 }
 
-/// A token that is none of ours, or no longer.
-pub(crate) fn not_valid() -> Refused {
-    Refused::new(Code::Unauthenticated, "this token is not, or no longer, valid; sign in again")
+pub(crate) fn invalid_token() -> ApiError {
+    ApiError::new(Code::Unauthenticated, "the token is invalid or has expired; sign in again")
 }
 
-impl Tokens {
+impl AccessTokens {
     pub(crate) fn new(
-        keys: Arc<Keys>,
+        keys: Arc<KeyRing>,
         clock: Arc<dyn Clock>,
         issuer: String,
         audience: String,
         seconds: u32,
     ) -> Self {
-        let checked = Mutex::new(LruCache::new(CHECKED_MAX));
-        Self { keys, clock, issuer, audience, seconds, checked }
+        let verified = Mutex::new(LruCache::new(VERIFIED_MAX));
+        Self { keys, clock, issuer, audience, seconds, verified }
     }
 
-    /// How long a token is good.
     pub(crate) const fn seconds(&self) -> u32 {
         self.seconds
     }
 
-    /// Who shows this token. `Ok(None)`: it is none of ours, and may be somebody else's.
-    pub(crate) async fn read(&self, token: &str) -> Result<Option<Proven>, Refused> {
+    /// Verifies a token. `Ok(None)` means that another issuer may have signed it.
+    pub(crate) async fn verify(&self, token: &str) -> Result<Option<VerifiedToken>, ApiError> {
         let hash = blake3::hash(token.as_bytes());
-        let known = self.checked.lock().get(&hash).cloned();
-        let proven = match known {
-            Some(proven) => proven,
-            None => match self.check(token).await? {
-                Some(proven) => proven,
+        let cached = self.verified.lock().get(&hash).cloned();
+        let token_data = match cached {
+            Some(token_data) => token_data,
+            None => match self.decode(token).await? {
+                Some(token_data) => token_data,
                 None => return Ok(None),
             },
         };
-        if proven.until <= self.clock.now_seconds() {
-            self.checked.lock().pop(&hash);
-            return Err(not_valid());
+        if token_data.expires_at <= self.clock.now_seconds() {
+            self.verified.lock().pop(&hash);
+            return Err(invalid_token());
         }
-        self.checked.lock().put(hash, proven.clone());
-        Ok(Some(proven))
+        self.verified.lock().put(hash, token_data.clone());
+        Ok(Some(token_data))
     }
 
-    /// A token that proves to another process of the installation that this is one, too.
+    /// A token that identifies this process to others of the installation.
     pub(crate) fn internal(&self) -> Option<String> {
-        let key = self.keys.signer()?;
+        let key = self.keys.signing_key()?;
         let exp = self.clock.now_seconds() + INTERNAL_SECONDS;
-        let claims = InternalClaims { aud: INTERNAL.to_owned(), exp };
+        let claims = InternalClaims { aud: INTERNAL_AUDIENCE.to_owned(), exp };
         let header = Header { kid: Some(key.id.clone()), ..Header::new(Algorithm::RS256) };
-        jsonwebtoken::encode(&header, &claims, &key.signs).ok()
+        jsonwebtoken::encode(&header, &claims, &key.encoding_key).ok()
     }
 
-    /// Whether a token is such a one.
     pub(crate) async fn is_internal(&self, token: &str) -> bool {
         let id = jsonwebtoken::decode_header(token).ok().and_then(|header| header.kid);
         let Some(id) = id else { return false };
-        let Ok(Some(key)) = self.keys.named(&id).await else { return false };
-        let mut wanted = Validation::new(Algorithm::RS256);
-        wanted.set_audience(&[INTERNAL]);
-        wanted.set_required_spec_claims(&["exp", "aud"]);
-        wanted.validate_exp = false;
-        let read = jsonwebtoken::decode::<InternalClaims>(token, &key.checks, &wanted);
+        let Ok(Some(key)) = self.keys.find(&id).await else { return false };
+        let mut validation = Validation::new(Algorithm::RS256);
+        validation.set_audience(&[INTERNAL_AUDIENCE]);
+        validation.set_required_spec_claims(&["exp", "aud"]);
+        validation.validate_exp = false;
+        let read = jsonwebtoken::decode::<InternalClaims>(token, &key.decoding_key, &validation);
         read.is_ok_and(|read| self.clock.now_seconds() < read.claims.exp)
     }
 
-    async fn check(&self, token: &str) -> Result<Option<Proven>, Refused> {
-        let header = jsonwebtoken::decode_header(token).map_err(|_| not_valid())?;
+    async fn decode(&self, token: &str) -> Result<Option<VerifiedToken>, ApiError> {
+        let header = jsonwebtoken::decode_header(token).map_err(|_| invalid_token())?;
         let Some(id) = header.kid else { return Ok(None) };
-        let key = self.keys.named(&id).await.map_err(|error| {
-            tracing::error!(%error, "cannot read the keys of tokens");
-            Refused::new(Code::Internal, "your token cannot be checked at the moment; try again")
+        let key = self.keys.find(&id).await.map_err(|error| {
+            tracing::error!(%error, "cannot read the signing keys from the store: users are refused");
+            ApiError::new(Code::Internal, "your token cannot be checked at the moment; try again")
         })?;
         let Some(key) = key else { return Ok(None) };
-        let mut wanted = Validation::new(Algorithm::RS256);
-        wanted.set_issuer(&[&self.issuer]);
-        wanted.set_audience(&[&self.audience]);
-        wanted.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // The clock is ours to ask: by whoever reads a token that was checked before, too.
-        wanted.validate_exp = false;
-        let claims = jsonwebtoken::decode::<Claims>(token, &key.checks, &wanted);
-        let claims = claims.map_err(|_| not_valid())?.claims;
-        Ok(Some(Proven {
-            user: claims.sub.parse().map_err(|_| not_valid())?,
-            session: claims.sid.parse().map_err(|_| not_valid())?,
+        let mut validation = Validation::new(Algorithm::RS256);
+        validation.set_issuer(&[&self.issuer]);
+        validation.set_audience(&[&self.audience]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        // Checked by the caller with our own clock, also for cached tokens.
+        validation.validate_exp = false;
+        let claims = jsonwebtoken::decode::<AccessClaims>(token, &key.decoding_key, &validation);
+        let claims = claims.map_err(|_| invalid_token())?.claims;
+        Ok(Some(VerifiedToken {
+            user: claims.sub.parse().map_err(|_| invalid_token())?,
+            session: claims.sid.parse().map_err(|_| invalid_token())?,
             staff: claims.staff,
-            until: claims.exp,
+            expires_at: claims.exp,
         }))
     }
 }
 
 #[async_trait]
-impl Issuer for Tokens {
-    async fn access_token(&self, signed_in: &SignedIn) -> Result<(String, u32), Refused> {
-        let failed = |why: &dyn std::fmt::Display| {
-            tracing::error!(error = %why, "cannot sign a token");
-            Refused::new(Code::Internal, "signing in is not possible at the moment; try again")
+impl TokenIssuer for AccessTokens {
+    async fn access_token(&self, signed_in: &SignedInUser) -> Result<(String, u32), ApiError> {
+        let failed = |error: &dyn std::fmt::Display| {
+            tracing::error!(%error, "cannot sign an access token: users cannot sign in");
+            ApiError::new(Code::Internal, "signing in is not possible at the moment; try again")
         };
-        let key = self.keys.signer().ok_or_else(|| failed(&"there is no key"))?;
+        let key = self.keys.signing_key().ok_or_else(|| failed(&"there is no signing key"))?;
         let now = self.clock.now_seconds();
-        let claims = Claims {
+        let claims = AccessClaims {
             iss: self.issuer.clone(),
             aud: self.audience.clone(),
             sub: signed_in.caller.user_id.to_string(),
@@ -179,7 +173,7 @@ impl Issuer for Tokens {
             exp: now + u64::from(self.seconds),
         };
         let header = Header { kid: Some(key.id.clone()), ..Header::new(Algorithm::RS256) };
-        let token = jsonwebtoken::encode(&header, &claims, &key.signs);
+        let token = jsonwebtoken::encode(&header, &claims, &key.encoding_key);
         Ok((token.map_err(|error| failed(&error))?, self.seconds))
     }
 }

@@ -1,99 +1,86 @@
-//! Puts a process together: the store, the ground, the services, the streams, the keys. What it is made
-//! of is decided here, and nowhere else.
+//! Assembles a process: the store, the context, the services, the streams and the keys.
 
 use std::sync::Arc;
 
 use roundtable_domain::{
-    Chance, Feeds, Ground, Live, MediaFiles, MediaStore, Messages, Notifications, Parts, Settings,
+    Context, ContextParts, Entropy, Feeds, LiveUpdates, MediaFiles, MediaStore, Messages,
+    Notifications, Settings,
 };
 use roundtable_engine::{Engine, Options};
-use roundtable_graphql::{Cursors, Issuer, Services};
-use roundtable_hooks::{Deliverer, PATIENCE, WebhookJudge};
-use roundtable_media::{Bucket, Directory};
-use roundtable_model::{Ids, Ops};
-use roundtable_streams::{Runner, Setup};
+use roundtable_graphql::{CursorCipher, Services, TokenIssuer};
+use roundtable_hooks::{DELIVERY_TIMEOUT, HttpWebhookSender, WebhookModerator};
+use roundtable_media::{Bucket, MediaDirectory};
+use roundtable_model::{IdGenerator, Ops};
+use roundtable_streams::{Runner, RunnerBuilder};
 use roundtable_table::Clock;
 
-use crate::background::Background;
-use crate::backstage::Behind;
-use crate::configuration::{Configuration, Misconfigured, ProcessSettings, Role, StoreKind};
-use crate::identity::Identity;
-use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, Keys};
-use crate::office::Office;
-use crate::oidc::Oidc;
-use crate::relay::{Hearing, Relay};
+use crate::admin::AdminService;
+use crate::admin_socket;
+use crate::authentication::Authenticator;
+use crate::background::BackgroundTasks;
+use crate::change_forwarding::{ChangeForwarder, LocalConsumers};
+use crate::configuration::{
+    Configuration, ConfigurationError, ProcessRole, ProcessSettings, StoreKind,
+};
+use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, KeyRing};
+use crate::oidc::OidcIssuer;
+use crate::relay::{RelayClient, RelayServer};
 use crate::seal::Seal;
-use crate::sharing::{Census, Shared};
-use crate::socket;
-use crate::stopping::Stopping;
-use crate::store::{self, Opened, open_store};
-use crate::tap::{Tap, Taps};
-use crate::tokens::Tokens;
+use crate::shutdown::ShutdownSignal;
+use crate::store::{self, OpenStore, open_store};
+use crate::stream_status::StreamStatus;
+use crate::tokens::AccessTokens;
+use crate::worker_leases::{LeasedShards, WorkerRegistry};
 
-/// Where files that people send are, in the directory of the store.
-pub(crate) const MEDIA: &str = "media";
-/// What tokens call their issuer, where it has no address.
-const ISSUER: &str = "roundtable";
+/// The directory of media files within the data directory.
+pub(crate) const MEDIA_DIRECTORY: &str = "media";
+/// The token issuer, where no public URL is configured.
+const DEFAULT_ISSUER: &str = "roundtable";
 
-/// Why a process could not be started.
+/// The reason that a process could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// It is configured wrongly.
     #[error(transparent)]
-    Configuration(#[from] Misconfigured),
-    /// The store refused.
+    Configuration(#[from] ConfigurationError),
     #[error(transparent)]
     Store(#[from] roundtable_table::Error),
-    /// The tables are not what they must be.
     #[error(transparent)]
-    Ground(#[from] roundtable_model::Error),
-    /// There are no keys.
+    Model(#[from] roundtable_model::Error),
     #[error(transparent)]
     Keys(#[from] KeyError),
-    /// The store of files is configured wrongly.
     #[error("media: {0}")]
-    Media(#[from] roundtable_media::Misconfigured),
-    /// The hook is configured wrongly.
+    Media(#[from] roundtable_media::MediaConfigError),
     #[error("hook: {0}")]
-    Hook(#[from] roundtable_hooks::Misconfigured),
-    /// The address cannot be listened at.
+    Hook(#[from] roundtable_hooks::HookConfigError),
     #[error("http.listen: cannot listen at {address}: {error}")]
-    Listen {
-        /// Where.
-        address: std::net::SocketAddr,
-        /// Why not.
-        error: std::io::Error,
-    },
-    /// The system has no randomness.
-    #[error("the operating system gives no random bytes")]
-    Chance,
-    /// A part broke while it started.
-    #[error("a part of the server broke while it started")]
+    Listen { address: std::net::SocketAddr, error: std::io::Error },
+    #[error("the operating system provides no random bytes")]
+    Entropy,
+    #[error("the server panicked while opening the store; see the log, and report this as a bug")]
     Panicked,
 }
 
-/// A process that is put together.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) settings: ProcessSettings,
     pub(crate) services: Services,
-    pub(crate) identity: Identity,
-    pub(crate) keys: Arc<Keys>,
-    pub(crate) tokens: Arc<Tokens>,
-    /// Who works on the stream, where several can.
-    pub(crate) census: Option<Census>,
-    /// Hears of changes that other processes read, if any do.
-    pub(crate) hearing: Option<Arc<Hearing>>,
-    pub(crate) relay: Relay,
+    pub(crate) authenticator: Authenticator,
+    pub(crate) keys: Arc<KeyRing>,
+    pub(crate) tokens: Arc<AccessTokens>,
+    /// The active workers, if the store supports several.
+    pub(crate) workers: Option<WorkerRegistry>,
+    /// Receives the changes that other processes read.
+    pub(crate) relay_client: Option<Arc<RelayClient>>,
+    pub(crate) relay_server: RelayServer,
     pub(crate) runner: Runner,
     pub(crate) engine: Option<Engine>,
-    /// The files that this process hands out itself.
-    pub(crate) files: Option<Directory>,
-    pub(crate) background: Background,
+    /// Media files in a local directory, which this process serves itself.
+    pub(crate) files: Option<MediaDirectory>,
+    pub(crate) background: BackgroundTasks,
 }
 
 impl Process {
-    /// Opens everything; nothing runs yet. `at` is how clients reach this process, unless configured.
+    /// Opens everything without starting it. `at` is the base URL unless one is configured.
     pub(crate) async fn open(
         configuration: Configuration,
         clock: Arc<dyn Clock>,
@@ -102,123 +89,127 @@ impl Process {
         let Configuration { process, settings } = configuration;
         let archive = process.store.archive.clone();
         let options = Options { clock: Arc::clone(&clock), archive, ..Options::default() };
-        let Opened { store, engine } = open_store(&process.store, options).await?;
-        // Before the ground: the key that it stands on is among them.
+        let OpenStore { store, engine } = open_store(&process.store, options).await?;
+        // Before the context, which needs one of the keys.
         let ops = store.create_table(Ops::SHAPE.definition(&settings.tables.ops)).await?;
         let keys = Arc::new(open_keys(&process, Ops::on(ops), &clock).await?);
-        let ground = Ground::open(Parts {
+        let context = Context::open(ContextParts {
             store,
-            ids: Ids::from_os(Arc::clone(&clock)).map_err(|_| StartError::Chance)?,
-            chance: Chance::from_os().map_err(|_| StartError::Chance)?,
+            ids: IdGenerator::from_os(Arc::clone(&clock)).map_err(|_| StartError::Entropy)?,
+            entropy: Entropy::from_os().map_err(|_| StartError::Entropy)?,
             clock: Arc::clone(&clock),
             settings,
-            fingerprint_key: keys.lasting(&FINGERPRINTS).await?,
+            fingerprint_key: keys.permanent_key(&FINGERPRINTS).await?,
         });
-        let ground = ground.await?;
+        let context = context.await?;
         let url = process.http.public_url.as_deref().unwrap_or(at).trim_end_matches('/');
-        let (files, media) = open_media(&process, ground.settings(), &keys, &clock, url).await?;
-        let feeds = Feeds::new(ground.clone());
-        let messages = Messages::new(ground.clone());
-        let notifications = Notifications::new(ground.clone());
-        let live = Live::new(ground.clone());
-        let taps = Taps::new(&feeds, &messages, &notifications, &live);
-        let issuer = process.http.public_url.clone().unwrap_or_else(|| ISSUER.to_owned());
+        let (files, media) = open_media(&process, context.settings(), &keys, &clock, url).await?;
+        let feeds = Feeds::new(context.clone());
+        let messages = Messages::new(context.clone());
+        let notifications = Notifications::new(context.clone());
+        let live = LiveUpdates::new(context.clone());
+        let consumers = LocalConsumers::new(&feeds, &messages, &notifications, &live);
+        let issuer = process.http.public_url.clone().unwrap_or_else(|| DEFAULT_ISSUER.to_owned());
         let sign_in = &process.sign_in;
-        let tokens = Arc::new(Tokens::new(
+        let tokens = Arc::new(AccessTokens::new(
             Arc::clone(&keys),
             Arc::clone(&clock),
             issuer,
             sign_in.audience.clone(),
             sign_in.token_seconds,
         ));
-        let census = (!ground.store().capabilities().one_process).then(|| Census::on(&ground));
-        let hearing = hearing(&process, census.as_ref(), &tokens, &taps)?;
-        let relay = Relay::new();
-        let tap = Tap { taps: hearing.is_some().then_some(taps), relay: relay.clone() };
-        let runner = streams(&ground, &media, census.as_ref(), tap)?;
-        let oidc = sign_in.oidc.clone().map(|oidc| Oidc::new(oidc, Arc::clone(&clock)));
+        let workers =
+            (!context.store().capabilities().single_process).then(|| WorkerRegistry::new(&context));
+        let relay_client = open_relay_client(&process, workers.as_ref(), &tokens, &consumers)?;
+        let relay_server = RelayServer::new();
+        let forwarder = ChangeForwarder {
+            consumers: relay_client.is_some().then_some(consumers),
+            relay: relay_server.clone(),
+        };
+        let runner = build_runner(&context, &media, workers.as_ref(), forwarder)?;
+        let oidc = sign_in.oidc.clone().map(|oidc| OidcIssuer::new(oidc, Arc::clone(&clock)));
         let oidc = oidc.transpose()?.map(Arc::new);
-        let identity = Identity::new(ground.clone(), Arc::clone(&tokens), oidc);
-        let cursors = Cursors::new(&keys.lasting(&CURSORS).await?).ok_or(KeyError::NotMade)?;
+        let authenticator = Authenticator::new(context.clone(), Arc::clone(&tokens), oidc);
+        let cursors = CursorCipher::new(&keys.permanent_key(&CURSORS).await?)
+            .ok_or(KeyError::CannotCreate)?;
         let services = Services {
             feeds,
             messages,
             notifications,
             live,
-            media: MediaFiles::new(ground.clone(), media),
-            issuer: Arc::clone(&tokens) as Arc<dyn Issuer>,
-            backstage: Arc::new(Behind::new(ground.clone(), runner.clone())),
+            media: MediaFiles::new(context.clone(), media),
+            issuer: Arc::clone(&tokens) as Arc<dyn TokenIssuer>,
+            streams: Arc::new(StreamStatus::new(context.clone(), runner.clone())),
             cursors: Arc::new(cursors),
-            ground,
+            context,
         };
         Ok(Self {
             settings: process,
             services,
-            identity,
+            authenticator,
             keys,
             tokens,
-            census,
-            hearing,
-            relay,
+            workers,
+            relay_client,
+            relay_server,
             runner,
             engine,
             files,
-            background: Background::default(),
+            background: BackgroundTasks::default(),
         })
     }
 
-    /// Whether requests are answered here.
-    pub(crate) fn answers(&self) -> bool {
-        self.settings.role != Role::Worker
+    /// Returns whether this process answers API requests.
+    pub(crate) fn serves_api(&self) -> bool {
+        self.settings.role != ProcessRole::Worker
     }
 
-    /// Whether this process reads changes that others want to hear of.
-    pub(crate) fn tells_others(&self) -> bool {
-        self.settings.role != Role::Api && self.census.is_some()
+    /// Returns whether this process reads changes that others receive.
+    pub(crate) fn serves_changes(&self) -> bool {
+        self.settings.role != ProcessRole::Api && self.workers.is_some()
     }
 
-    /// Starts what works in the background, until `stopping`.
-    pub(crate) fn start(&self, stopping: &Stopping) {
+    /// Starts the background tasks, which run until shutdown.
+    pub(crate) fn start(&self, shutdown: &ShutdownSignal) {
         let background = &self.background;
-        if self.settings.role != Role::Api {
-            let (runner, stop) = (self.runner.clone(), stopping.clone());
-            let work = async move { runner.run(stop.wished()).await };
-            background.start("streams", stopping, work);
+        if self.settings.role != ProcessRole::Api {
+            let (runner, stop) = (self.runner.clone(), shutdown.clone());
+            let work = async move { runner.run(stop.triggered()).await };
+            background.start("streams", shutdown, work);
         }
-        if self.answers() {
-            let (feeds, stop) = (self.services.feeds.clone(), stopping.clone());
-            let work = async move { feeds.follow(stop.wished()).await };
-            background.start("feeds", stopping, work);
-            let (notifications, stop) = (self.services.notifications.clone(), stopping.clone());
-            let work = async move { notifications.follow(stop.wished()).await };
-            background.start("notifications", stopping, work);
-            let (live, stop) = (self.services.live.clone(), stopping.clone());
-            let work = async move { live.follow(stop.wished()).await };
-            background.start("live", stopping, work);
+        if self.serves_api() {
+            let (feeds, stop) = (self.services.feeds.clone(), shutdown.clone());
+            let work = async move { feeds.follow(stop.triggered()).await };
+            background.start("feeds", shutdown, work);
+            let (notifications, stop) = (self.services.notifications.clone(), shutdown.clone());
+            let work = async move { notifications.follow(stop.triggered()).await };
+            background.start("notifications", shutdown, work);
+            let (live, stop) = (self.services.live.clone(), shutdown.clone());
+            let work = async move { live.follow(stop.triggered()).await };
+            background.start("live", shutdown, work);
         }
-        if let Some(hearing) = &self.hearing {
-            let (hearing, stop) = (Arc::clone(hearing), stopping.clone());
-            background.start("relay", stopping, async move { hearing.run(&stop).await });
+        if let Some(relay_client) = &self.relay_client {
+            let (relay_client, stop) = (Arc::clone(relay_client), shutdown.clone());
+            background.start("relay", shutdown, async move { relay_client.run(&stop).await });
         }
         if let Some(engine) = &self.engine {
             let data = self.settings.store.data.clone();
             let embedded = Some((engine.clone(), data.clone()));
-            let office = Office::new(&self.services.ground, &self.runner, embedded);
-            let work = socket::serve(data, office, stopping.clone());
-            background.start("socket", stopping, work);
+            let admin = AdminService::new(&self.services.context, &self.runner, embedded);
+            let work = admin_socket::serve(data, admin, shutdown.clone());
+            background.start("socket", shutdown, work);
         }
-        let (keys, stop) = (Arc::clone(&self.keys), stopping.clone());
-        background.start("keys", stopping, async move { keep_keys(&keys, &stop).await });
+        let (keys, stop) = (Arc::clone(&self.keys), shutdown.clone());
+        background.start("keys", shutdown, async move { maintain_keys(&keys, &stop).await });
     }
 }
 
-/// Between two looks at the keys.
-const KEYS_EVERY: std::time::Duration = std::time::Duration::from_mins(1);
+const KEYS_INTERVAL: std::time::Duration = std::time::Duration::from_mins(1);
 
-async fn keep_keys(keys: &Keys, stopping: &Stopping) {
-    while stopping.unless(tokio::time::sleep(KEYS_EVERY)).await.is_some() {
-        if let Err(error) = keys.keep_up().await {
-            tracing::warn!(%error, "cannot look after the keys");
+async fn maintain_keys(keys: &KeyRing, shutdown: &ShutdownSignal) {
+    while shutdown.unless_triggered(tokio::time::sleep(KEYS_INTERVAL)).await.is_some() {
+        if let Err(error) = keys.maintain().await {
+            tracing::warn!(%error, "cannot read or renew the signing keys; retrying in a minute");
         }
     }
 }
@@ -227,88 +218,95 @@ async fn open_keys(
     process: &ProcessSettings,
     ops: Ops,
     clock: &Arc<dyn Clock>,
-) -> Result<Keys, StartError> {
+) -> Result<KeyRing, StartError> {
     let sign_in = &process.sign_in;
     let secret = match &sign_in.secret {
         Some(secret) => secret.clone(),
-        None => store::secret(&process.store.data)?,
+        None => store::embedded_secret(&process.store.data)?,
     };
-    let seal = Seal::new(&secret).ok_or(KeyError::NotMade)?;
+    let seal = Seal::new(&secret).ok_or(KeyError::CannotCreate)?;
     let (days, seconds) = (sign_in.key_days, sign_in.token_seconds);
-    Ok(Keys::open(ops, Arc::clone(clock), seal, days, seconds).await?)
+    Ok(KeyRing::open(ops, Arc::clone(clock), seal, days, seconds).await?)
 }
 
 async fn open_media(
     process: &ProcessSettings,
     settings: &Settings,
-    keys: &Keys,
+    keys: &KeyRing,
     clock: &Arc<dyn Clock>,
     url: &str,
-) -> Result<(Option<Directory>, Arc<dyn MediaStore>), StartError> {
+) -> Result<(Option<MediaDirectory>, Arc<dyn MediaStore>), StartError> {
     if let Some(bucket) = &settings.media.s3 {
         return Ok((None, Arc::new(Bucket::open(bucket)?)));
     }
     if process.store.kind == StoreKind::Dynamodb {
-        tracing::warn!(
-            "media.s3: none; all processes must then see the same directory `store.data`"
-        );
+        tracing::warn!("media.s3 is not set: all processes must share the directory `store.data`");
     }
-    let (at, base) = (process.store.data.join(MEDIA), format!("{url}/{MEDIA}"));
-    let secret = keys.lasting(&FILES).await?;
-    let files = Directory::open(&at, &base, &secret, Arc::clone(clock))?;
+    let (at, base) = (process.store.data.join(MEDIA_DIRECTORY), format!("{url}/{MEDIA_DIRECTORY}"));
+    let secret = keys.permanent_key(&FILES).await?;
+    let files = MediaDirectory::open(&at, &base, &secret, Arc::clone(clock))?;
     Ok((Some(files.clone()), Arc::new(files)))
 }
 
-/// Who hears of the changes that other processes read: nobody, where there are none.
-fn hearing(
+/// Returns the relay client, if other processes can read changes.
+fn open_relay_client(
     process: &ProcessSettings,
-    census: Option<&Census>,
-    tokens: &Arc<Tokens>,
-    taps: &Taps,
-) -> Result<Option<Arc<Hearing>>, Misconfigured> {
+    registry: Option<&WorkerRegistry>,
+    tokens: &Arc<AccessTokens>,
+    consumers: &LocalConsumers,
+) -> Result<Option<Arc<RelayClient>>, ConfigurationError> {
     let workers = &process.live.workers;
-    let Some(census) = census else {
+    let Some(registry) = registry else {
         if workers.is_empty() {
             return Ok(None);
         }
-        let why = "an embedded store has no other processes";
-        return Err(Misconfigured::together("live.workers", why));
+        let problem = "an embedded store has no other processes: remove this setting";
+        return Err(ConfigurationError::conflict("live.workers", problem));
     };
     process.check_workers()?;
-    if process.role == Role::Worker {
+    if process.role == ProcessRole::Worker {
         return Ok(None);
     }
-    let works = process.role == Role::All;
-    let hearing = Hearing::of(workers, works, Arc::clone(tokens), taps.clone(), census.clone())?;
-    Ok(Some(Arc::new(hearing)))
+    let is_worker = process.role == ProcessRole::All;
+    let relay_client = RelayClient::new(
+        workers,
+        is_worker,
+        Arc::clone(tokens),
+        consumers.clone(),
+        registry.clone(),
+    )?;
+    Ok(Some(Arc::new(relay_client)))
 }
 
-fn streams(
-    ground: &Ground,
+fn build_runner(
+    context: &Context,
     media: &Arc<dyn MediaStore>,
-    census: Option<&Census>,
-    tap: Tap,
+    workers: Option<&WorkerRegistry>,
+    forwarder: ChangeForwarder,
 ) -> Result<Runner, StartError> {
     let mut seed = [0; 32];
-    aws_lc_rs::rand::fill(&mut seed).map_err(|_| StartError::Chance)?;
-    let mut setup = processors(ground, seed, Arc::clone(media))?;
-    if let Some(census) = census {
-        setup = setup.sharing(Shared::among(census)).with(tap);
+    aws_lc_rs::rand::fill(&mut seed).map_err(|_| StartError::Entropy)?;
+    let mut setup = processors(context, seed, Arc::clone(media))?;
+    if let Some(workers) = workers {
+        setup = setup.with_shard_assignment(LeasedShards::new(workers)).with(forwarder);
     }
     Ok(setup.build())
 }
 
-/// Everything that follows from changes, as it is configured.
+/// All stream processors, as configured.
 pub(crate) fn processors(
-    ground: &Ground,
+    context: &Context,
     seed: [u8; 32],
     media: Arc<dyn MediaStore>,
-) -> Result<Setup, StartError> {
-    let (settings, clock) = (ground.settings(), ground.clock());
-    let deliverer = Deliverer::new(PATIENCE, Arc::clone(clock)).allowing(&settings.webhooks);
-    let setup = Setup::everything(ground, seed).storing(media).telling(Arc::new(deliverer));
-    Ok(match WebhookJudge::configured(&settings.hook, Arc::clone(clock))? {
-        Some(judge) => setup.judged_by(Arc::new(judge)),
+) -> Result<RunnerBuilder, StartError> {
+    let (settings, clock) = (context.settings(), context.clock());
+    let sender = HttpWebhookSender::new(DELIVERY_TIMEOUT, Arc::clone(clock))
+        .with_settings(&settings.webhooks);
+    let setup = RunnerBuilder::with_all_processors(context, seed)
+        .with_media_store(media)
+        .with_webhook_sender(Arc::new(sender));
+    Ok(match WebhookModerator::configured(&settings.hook, Arc::clone(clock))? {
+        Some(moderator) => setup.with_moderator(Arc::new(moderator)),
         None => setup,
     })
 }

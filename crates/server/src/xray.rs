@@ -1,23 +1,22 @@
-//! What an answer cost: every table operation behind it, as DynamoDB would charge for it.
+//! The cost of a response: every table operation behind it, as DynamoDB would charge for it.
 
 use async_graphql::Value;
-use roundtable_table::Operation;
+use roundtable_table::TableOperation;
 
-/// The operations, and their sum.
-pub(crate) fn shown(operations: &[Operation]) -> Value {
+pub(crate) fn report(operations: &[TableOperation]) -> Value {
     let reads: f64 = operations.iter().map(|each| each.capacity.read_units()).sum();
     let writes: u64 = operations.iter().map(|each| each.capacity.write_units).sum();
     let elapsed: u128 = operations.iter().map(|each| each.elapsed.as_micros()).sum();
-    let shown = serde_json::json!({
-        "operations": operations.iter().map(one).collect::<Vec<_>>(),
+    let report = serde_json::json!({
+        "operations": operations.iter().map(operation_report).collect::<Vec<_>>(),
         "readUnits": reads,
         "writeUnits": writes,
         "microseconds": u64::try_from(elapsed).unwrap_or(u64::MAX),
     });
-    Value::from_json(shown).unwrap_or_default()
+    Value::from_json(report).unwrap_or_default()
 }
 
-fn one(operation: &Operation) -> serde_json::Value {
+fn operation_report(operation: &TableOperation) -> serde_json::Value {
     serde_json::json!({
         "operation": operation.name,
         "pattern": operation.pattern,

@@ -1,5 +1,5 @@
-//! How effects reach the store: with the checkpoint in one transaction, or each for itself and the
-//! checkpoint behind them. Either way a batch has its effect once.
+//! Writes effects to the store: in one transaction with the checkpoint, or group by group and then
+//! the checkpoint. Either way a batch takes effect once.
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use roundtable_model::entities::Checkpoint;
@@ -7,52 +7,52 @@ use roundtable_model::table::limits::TRANSACTION_ITEMS_MAX;
 use roundtable_model::table::{
     CancelReason, Error, Put, Sequence, Store, TableWrite, Transaction, Write,
 };
-use roundtable_model::{Entity, Processor as Name, StreamShard};
+use roundtable_model::{Entity, ProcessorName, StreamShard};
 
-use crate::shared::Shared;
-use crate::{Effects, Failure};
+use crate::runner_state::RunnerState;
+use crate::{Effects, ProcessingError};
 
-/// Items that the effects of one batch may touch: the checkpoint is one more.
+/// Items that the effects of one batch may touch. The checkpoint takes one more place in the
+/// transaction.
 pub(crate) const EFFECTS_MAX: usize = TRANSACTION_ITEMS_MAX - 1;
-/// Groups written at the same time.
-const GROUPS_AT_ONCE: usize = 8;
+const GROUPS_AT_ONCE_MAX: usize = 8;
 
-/// How far a processor has read a shard, as the store has it.
+/// The stored checkpoint of one processor on one shard.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
-    processor: Name,
+pub(crate) struct LaneCheckpoint {
+    processor: ProcessorName,
     shard: StreamShard,
     pub(crate) saved: Option<Sequence>,
 }
 
-/// Whether a commit was this reader's to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub(crate) enum Committed {
+pub(crate) enum CheckpointOutcome {
     Done,
-    /// Another reader has moved the checkpoint: look where it is now.
+    /// Another reader has moved the checkpoint. Load it again.
     Lost,
 }
 
-impl Mark {
+impl LaneCheckpoint {
     pub(crate) async fn load(
-        shared: &Shared,
-        processor: &Name,
+        shared: &RunnerState,
+        processor: &ProcessorName,
         shard: &StreamShard,
-    ) -> Result<Self, Failure> {
-        let found = shared.ground.ops().checkpoint(processor, shard).get().await?;
+    ) -> Result<Self, ProcessingError> {
+        let found = shared.context.ops().checkpoint(processor, shard).get().await?;
         let saved = found.map(|checkpoint| Sequence::parse(&checkpoint.sequence)).transpose();
         let (processor, shard) = (processor.clone(), shard.clone());
         Ok(Self { processor, shard, saved: saved.map_err(Error::from)? })
     }
 
-    /// The write that moves the checkpoint to `sequence`, unless somebody else has moved it.
-    fn moved(&self, shared: &Shared, sequence: &Sequence) -> Put {
+    /// Returns the write that moves the checkpoint to `sequence`, on the condition that no other
+    /// reader has moved it.
+    fn put_at(&self, shared: &RunnerState, sequence: &Sequence) -> Put {
         let checkpoint = Checkpoint {
             processor: self.processor.clone(),
             stream_shard: self.shard.clone(),
             sequence: sequence.as_str().to_owned(),
-            updated_at: shared.ground.now(),
+            updated_at: shared.context.now(),
         };
         match &self.saved {
             Some(saved) => {
@@ -62,75 +62,74 @@ impl Mark {
         }
     }
 
-    /// Moves the checkpoint alone.
     pub(crate) async fn save(
         &mut self,
-        shared: &Shared,
+        shared: &RunnerState,
         sequence: &Sequence,
-    ) -> Result<Committed, Failure> {
-        match shared.ground.ops().table().put(self.moved(shared, sequence)).await {
+    ) -> Result<CheckpointOutcome, ProcessingError> {
+        match shared.context.ops().table().put(self.put_at(shared, sequence)).await {
             Ok(_) => {
                 self.saved = Some(sequence.clone());
-                Ok(Committed::Done)
+                Ok(CheckpointOutcome::Done)
             }
-            Err(Error::ConditionFailed { .. }) => Ok(Committed::Lost),
+            Err(Error::ConditionFailed { .. }) => Ok(CheckpointOutcome::Lost),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Writes the effects of everything up to `sequence`, and moves the checkpoint there.
+    /// Writes the effects of all changes up to `sequence` and moves the checkpoint there.
     pub(crate) async fn commit(
         &mut self,
-        shared: &Shared,
+        shared: &RunnerState,
         effects: Effects,
         sequence: &Sequence,
-    ) -> Result<Committed, Failure> {
-        if shared.commits_together() {
+    ) -> Result<CheckpointOutcome, ProcessingError> {
+        if shared.commits_with_checkpoint() {
             return self.commit_with(shared, effects.into_writes(), sequence).await;
         }
-        let store = shared.ground.store();
+        let store = shared.context.store();
         stream::iter(effects.into_groups())
             .map(|group| write_group(store, group))
-            .buffer_unordered(GROUPS_AT_ONCE)
+            .buffer_unordered(GROUPS_AT_ONCE_MAX)
             .try_collect::<()>()
             .await?;
         self.save(shared, sequence).await
     }
 
-    /// Writes this, and moves the checkpoint to `sequence`, in one transaction.
+    /// Applies `writes` and moves the checkpoint to `sequence` in one transaction.
     pub(crate) async fn commit_with(
         &mut self,
-        shared: &Shared,
+        shared: &RunnerState,
         writes: Vec<TableWrite>,
         sequence: &Sequence,
-    ) -> Result<Committed, Failure> {
+    ) -> Result<CheckpointOutcome, ProcessingError> {
         let transaction = Transaction { writes, token: None }
-            .with(shared.ground.ops().table(), self.moved(shared, sequence));
-        match shared.ground.store().transact(transaction).await {
+            .with(shared.context.ops().table(), self.put_at(shared, sequence));
+        match shared.context.store().transact(transaction).await {
             Ok(_) => {
                 self.saved = Some(sequence.clone());
-                Ok(Committed::Done)
+                Ok(CheckpointOutcome::Done)
             }
             Err(Error::Cancelled { reasons })
                 if matches!(reasons.last(), Some(Some(CancelReason::ConditionFailed { .. }))) =>
             {
-                Ok(Committed::Lost)
+                Ok(CheckpointOutcome::Lost)
             }
             Err(error) => Err(error.into()),
         }
     }
 }
 
-async fn write_group(store: &Store, group: Vec<TableWrite>) -> Result<(), Failure> {
-    // One write alone costs half of what it costs in a transaction.
+async fn write_group(store: &Store, group: Vec<TableWrite>) -> Result<(), ProcessingError> {
+    // A single write costs half of what it costs in a transaction.
     match <[TableWrite; 1]>::try_from(group) {
-        Ok([TableWrite { table, write }]) => {
-            let alone = store.table_as(table.clone());
+        Ok([TableWrite { table: definition, write }]) => {
+            let table = store.table_as(definition);
             match write {
-                Write::Put(put) => drop(alone.put(put).await?),
-                Write::Update(update) => drop(alone.update(update).await?),
-                Write::Delete(delete) => drop(alone.delete(delete).await?),
-                // Nothing is written on the condition of it.
+                Write::Put(put) => drop(table.put(put).await?),
+                Write::Update(update) => drop(table.update(update).await?),
+                Write::Delete(delete) => drop(table.delete(delete).await?),
+                // A group with a check alone writes nothing.
                 Write::Check(_) => {}
             }
         }

@@ -1,53 +1,51 @@
-//! Counts likes, comments, replies and shares, from the attributes that each of them carries (R37), and
-//! the notifications that somebody has not read.
+//! Counts likes, comments, replies and shares from the attributes they carry (R37), and each user's
+//! unread notifications.
 //!
-//! A counter says up to where it has counted ([`Guard`]): a change that comes again is not counted again,
-//! and a write demands the counter it was computed from. A counter is there only while what it belongs
-//! to is: the purge takes both away together, and what is counted afterwards falls away.
+//! A counter records how far it has counted ([`SequenceGuard`]), so a change delivered again is not
+//! counted again. A write requires the counter it was computed from to be unchanged. A counter
+//! exists only while its owner does: the purge removes both together, and later changes are
+//! dropped.
 //!
-//! Every like, comment or share counts for nothing or for one, whichever of its changes have been
-//! counted, as long as they are counted in order. So a sum of them is never negative; one that would be
-//! is refused, and its change parked.
+//! Each like, comment or share counts for zero or one as long as its changes are counted in order,
+//! so a sum is never negative. A change that would make it negative is refused and parked.
 
-mod fold;
+mod deltas;
 
 use async_trait::async_trait;
-use roundtable_domain::Ground;
+use roundtable_domain::Context;
 use roundtable_model::entities::{
     Comment, CommentCounter, CommentLike, Like, Notification, Post, PostCounter, Share, User,
     UserCounter,
 };
 use roundtable_model::table::{Check, Condition, Write};
-use roundtable_model::{Entity, Processor as Name, Shard, UserCount, UserId, UserStatus};
+use roundtable_model::{Entity, ProcessorName, Shard, UserCount, UserId, UserStatus};
 
-use self::fold::{Counted, Tally, fold};
+use self::deltas::{CounterChange, CounterChanges, group_by_counter};
 use crate::processor::{Batch, Effects, Processor};
 use crate::reads::read_all;
-use crate::{Delivery, Failure, Guard};
+use crate::{Delivery, ProcessingError, SequenceGuard};
 
-/// Counts what people do with posts and comments.
+/// The processor that counts reactions to posts and comments, and unread notifications.
 #[derive(Clone, Debug)]
-pub struct Counters {
-    ground: Ground,
+pub struct CounterUpdater {
+    context: Context,
 }
 
-impl Counters {
-    /// What it is called.
-    pub const NAME: Name = Name::named("counters");
+impl CounterUpdater {
+    pub const NAME: ProcessorName = ProcessorName::from_static("counters");
 
-    /// The counters of this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 }
 
 #[async_trait]
-impl Processor for Counters {
-    fn name(&self) -> Name {
+impl Processor for CounterUpdater {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
+    fn entity_types(&self) -> &'static [&'static str] {
         const {
             &[
                 Like::SHAPE.name,
@@ -63,15 +61,15 @@ impl Processor for Counters {
         false
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let tally = fold(batch.changes)?;
-        let core = self.ground.core().table();
-        let mut effects = Effects::none();
-        let posts = tally.posts.keys().map(|id| (id.clone(), PostCounter::at(id)));
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let by_counter = group_by_counter(batch.changes)?;
+        let core = self.context.core().table();
+        let mut effects = Effects::new();
+        let posts = by_counter.posts.keys().map(|id| (id.clone(), PostCounter::at(id)));
         let found = read_all(core, posts).await?;
-        let new = tally.posts.keys().filter(|id| !found.contains_key(*id));
+        let new = by_counter.posts.keys().filter(|id| !found.contains_key(*id));
         let there = read_all(core, new.map(|id| (id.clone(), Post::at(id)))).await?;
-        for (id, changes) in &tally.posts {
+        for (id, changes) in &by_counter.posts {
             let before = found.get(id);
             if before.is_none() && !there.contains_key(id) {
                 continue;
@@ -84,30 +82,30 @@ impl Processor for Counters {
                 score: 0,
                 seq: String::new(),
             });
-            let after = self.count(batch, counter, changes)?;
-            self.replace(&mut effects, before, after, Post::at(id).exists());
+            let after = self.apply(batch, counter, changes)?;
+            self.write_counter(&mut effects, before, after, Post::at(id).exists());
         }
-        self.unread(batch, &tally, &mut effects).await?;
-        self.comments(batch, &tally, &mut effects).await?;
+        self.update_unread(batch, &by_counter, &mut effects).await?;
+        self.update_comments(batch, &by_counter, &mut effects).await?;
         Ok(effects)
     }
 }
 
-impl Counters {
-    async fn comments(
+impl CounterUpdater {
+    async fn update_comments(
         &self,
         batch: &Batch<'_>,
-        tally: &Tally,
+        by_counter: &CounterChanges,
         effects: &mut Effects,
-    ) -> Result<(), Failure> {
-        let core = self.ground.core().table();
-        let all = tally.comments.keys();
-        let places = all.clone().map(|id| (id.clone(), CommentCounter::at(&id.0, &id.1)));
-        let found = read_all(core, places).await?;
+    ) -> Result<(), ProcessingError> {
+        let core = self.context.core().table();
+        let all = by_counter.comments.keys();
+        let keys = all.clone().map(|id| (id.clone(), CommentCounter::at(&id.0, &id.1)));
+        let found = read_all(core, keys).await?;
         let new = all.filter(|id| !found.contains_key(*id));
-        let places = new.map(|id| (id.clone(), Comment::at(&id.0, &id.1)));
-        let there = read_all(core, places).await?;
-        for (id, changes) in &tally.comments {
+        let keys = new.map(|id| (id.clone(), Comment::at(&id.0, &id.1)));
+        let there = read_all(core, keys).await?;
+        for (id, changes) in &by_counter.comments {
             let before = found.get(id);
             if before.is_none() && !there.contains_key(id) {
                 continue;
@@ -119,27 +117,27 @@ impl Counters {
                 replies: 0,
                 seq: String::new(),
             });
-            let after = self.count(batch, counter, changes)?;
-            self.replace(effects, before, after, Comment::at(&id.0, &id.1).exists());
+            let after = self.apply(batch, counter, changes)?;
+            self.write_counter(effects, before, after, Comment::at(&id.0, &id.1).exists());
         }
         Ok(())
     }
 
-    /// What people have not read. A deleted account keeps no count: the purge takes away what it was
-    /// told, and its counter, in any order.
-    async fn unread(
+    /// Counts unread notifications. A deleted account keeps no count: the purge removes its
+    /// notifications and its counter in any order.
+    async fn update_unread(
         &self,
         batch: &Batch<'_>,
-        tally: &Tally,
+        by_counter: &CounterChanges,
         effects: &mut Effects,
-    ) -> Result<(), Failure> {
-        let core = self.ground.core().table();
-        let place = |id: &UserId| UserCounter::at(id, &UserCount::Unread, &Shard::ZERO);
-        let all = tally.readers.keys();
-        let found = read_all(core, all.clone().map(|id| (id.clone(), place(id)))).await?;
-        let people = read_all(core, all.map(|id| (id.clone(), User::at(id)))).await?;
-        for (id, changes) in &tally.readers {
-            if people.get(id).is_none_or(|user| user.status == UserStatus::Deleted) {
+    ) -> Result<(), ProcessingError> {
+        let core = self.context.core().table();
+        let key = |id: &UserId| UserCounter::at(id, &UserCount::Unread, &Shard::ZERO);
+        let all = by_counter.readers.keys();
+        let found = read_all(core, all.clone().map(|id| (id.clone(), key(id)))).await?;
+        let users = read_all(core, all.map(|id| (id.clone(), User::at(id)))).await?;
+        for (id, changes) in &by_counter.readers {
+            if users.get(id).is_none_or(|user| user.status == UserStatus::Deleted) {
                 continue;
             }
             let before = found.get(id);
@@ -150,49 +148,50 @@ impl Counters {
                 count: 0,
                 version: None,
                 seq: None,
-                updated_at: self.ground.now(),
+                updated_at: self.context.now(),
             });
-            let after = self.count(batch, counter, changes)?;
+            let after = self.apply(batch, counter, changes)?;
             let alive =
                 [UserStatus::Active, UserStatus::Suspended].map(|one| User::STATUS.is(&one));
             let [active, suspended] = alive;
-            self.replace(effects, before, after, User::at(id).check(active.or(suspended)));
+            self.write_counter(effects, before, after, User::at(id).check(active.or(suspended)));
         }
         Ok(())
     }
 
-    /// A counter with what it has not counted yet; `None` if it has counted everything.
-    fn count<C: Counter>(
+    /// Adds the changes that `counter` has not counted yet. Returns `None` if it has counted all of
+    /// them.
+    fn apply<C: Counter>(
         &self,
         batch: &Batch<'_>,
         mut counter: C,
-        changes: &[Counted<C::By>],
-    ) -> Result<Option<C>, Failure> {
-        let mut guard = Guard::parse(counter.seq())?;
-        let (mut sum, mut any) = (C::By::default(), false);
-        for Counted { sequence, by } in changes {
+        changes: &[CounterChange<C::Delta>],
+    ) -> Result<Option<C>, ProcessingError> {
+        let mut guard = SequenceGuard::parse(counter.seq())?;
+        let (mut sum, mut any) = (C::Delta::default(), false);
+        for CounterChange { sequence, delta } in changes {
             if batch.delivery != Delivery::Redriven {
-                if guard.has(batch.shard, sequence) {
+                if guard.covers(batch.shard, sequence) {
                     continue;
                 }
-                guard.raise(batch.shard, sequence);
+                guard.advance(batch.shard, sequence);
             }
             any = true;
-            if batch.delivery != Delivery::PassedOver {
-                sum = C::plus(sum, *by);
+            if batch.delivery != Delivery::Skipped {
+                sum = C::plus(sum, *delta);
             }
         }
         if !any {
             return Ok(None);
         }
-        counter.add(sum, &self.ground)?;
+        counter.add(sum, &self.context)?;
         counter.set_seq(guard.to_string());
         Ok(Some(counter))
     }
 
-    /// Writes a counter in the place of the one it was computed from; a new one, if what it belongs to
-    /// is there.
-    fn replace<C: Counter>(
+    /// Replaces `before`, the counter that `after` was computed from. Creates `after` if there was
+    /// none and its owner exists.
+    fn write_counter<C: Counter>(
         &self,
         effects: &mut Effects,
         before: Option<&C>,
@@ -200,38 +199,38 @@ impl Counters {
         owner: Check,
     ) {
         let Some(after) = after else { return };
-        let core = self.ground.core().table();
+        let core = self.context.core().table();
         if let Some(before) = before {
             effects.write(core, after.put().when(before.unchanged()));
         } else {
             let (new, owner): (Write, Write) = (after.create().into(), owner.into());
-            effects.together([(core, new), (core, owner)]);
+            effects.write_together([(core, new), (core, owner)]);
         }
     }
 }
 
-/// A counter that the stream fills.
+/// A counter maintained from the stream.
 trait Counter: Entity + Clone {
-    /// What a change counts for.
-    type By: Copy + Default;
+    /// The effect of one change on the counter.
+    type Delta: Copy + Default;
 
-    fn plus(one: Self::By, other: Self::By) -> Self::By;
+    fn plus(one: Self::Delta, other: Self::Delta) -> Self::Delta;
 
     fn seq(&self) -> &str;
 
     fn set_seq(&mut self, seq: String);
 
-    /// Adds to it; fails when something would be below zero.
-    fn add(&mut self, by: Self::By, ground: &Ground) -> Result<(), Failure>;
+    /// Fails if a count would become negative.
+    fn add(&mut self, delta: Self::Delta, context: &Context) -> Result<(), ProcessingError>;
 
-    /// It still says what it said.
+    /// The condition that the stored counter equals this one.
     fn unchanged(&self) -> Condition;
 }
 
 impl Counter for PostCounter {
-    type By = fold::OnPost;
+    type Delta = deltas::PostDelta;
 
-    fn plus(one: Self::By, other: Self::By) -> Self::By {
+    fn plus(one: Self::Delta, other: Self::Delta) -> Self::Delta {
         one + other
     }
 
@@ -243,11 +242,11 @@ impl Counter for PostCounter {
         self.seq = seq;
     }
 
-    fn add(&mut self, by: Self::By, ground: &Ground) -> Result<(), Failure> {
-        self.likes = added("likes", self.likes, by.likes)?;
-        self.comments = added("comments", self.comments, by.comments)?;
-        self.shares = added("shares", self.shares, by.shares)?;
-        self.score = ground.settings().score.of(self.likes, self.comments, self.shares);
+    fn add(&mut self, delta: Self::Delta, context: &Context) -> Result<(), ProcessingError> {
+        self.likes = checked_add("likes", self.likes, delta.likes)?;
+        self.comments = checked_add("comments", self.comments, delta.comments)?;
+        self.shares = checked_add("shares", self.shares, delta.shares)?;
+        self.score = context.settings().score.of(self.likes, self.comments, self.shares);
         Ok(())
     }
 
@@ -261,9 +260,9 @@ impl Counter for PostCounter {
 }
 
 impl Counter for CommentCounter {
-    type By = fold::OnComment;
+    type Delta = deltas::CommentDelta;
 
-    fn plus(one: Self::By, other: Self::By) -> Self::By {
+    fn plus(one: Self::Delta, other: Self::Delta) -> Self::Delta {
         one + other
     }
 
@@ -275,9 +274,9 @@ impl Counter for CommentCounter {
         self.seq = seq;
     }
 
-    fn add(&mut self, by: Self::By, _: &Ground) -> Result<(), Failure> {
-        self.likes = added("likes", self.likes, by.likes)?;
-        self.replies = added("replies", self.replies, by.replies)?;
+    fn add(&mut self, delta: Self::Delta, _: &Context) -> Result<(), ProcessingError> {
+        self.likes = checked_add("likes", self.likes, delta.likes)?;
+        self.replies = checked_add("replies", self.replies, delta.replies)?;
         Ok(())
     }
 
@@ -290,7 +289,7 @@ impl Counter for CommentCounter {
 }
 
 impl Counter for UserCounter {
-    type By = i64;
+    type Delta = i64;
 
     fn plus(one: i64, other: i64) -> i64 {
         one + other
@@ -304,9 +303,9 @@ impl Counter for UserCounter {
         self.seq = Some(seq);
     }
 
-    fn add(&mut self, by: i64, ground: &Ground) -> Result<(), Failure> {
-        self.count = added("unread", self.count, by)?;
-        self.updated_at = ground.now();
+    fn add(&mut self, delta: i64, context: &Context) -> Result<(), ProcessingError> {
+        self.count = checked_add("unread", self.count, delta)?;
+        self.updated_at = context.now();
         Ok(())
     }
 
@@ -315,8 +314,10 @@ impl Counter for UserCounter {
     }
 }
 
-fn added(what: &str, count: u64, by: i64) -> Result<u64, Failure> {
-    count
-        .checked_add_signed(by)
-        .ok_or_else(|| Failure::broken(format!("{count} {what} cannot become {by} more")))
+fn checked_add(counter: &str, count: u64, delta: i64) -> Result<u64, ProcessingError> {
+    count.checked_add_signed(delta).ok_or_else(|| {
+        ProcessingError::unprocessable(format!(
+            "adding {delta} to {count} {counter} would make the counter negative"
+        ))
+    })
 }

@@ -1,124 +1,125 @@
-//! Tells endpoints outside what happens (R32, R44): turns changes of facts into domain events, and lets
-//! them wait for each endpoint that asked for them.
+//! Delivers domain events to webhook endpoints (R32, R44): turns changes into events and enqueues
+//! them for each endpoint that subscribed to them.
 //!
-//! What waits says what happened to what, and nothing that could have to be hidden: texts are looked up
-//! when an event is sent, as somebody sees them who is not signed in (I9). It waits in a queue of the
-//! endpoint's own, in the order it happened, and one [errand](Errand) sends it, a page at a time. How far
-//! it has come is written on what waits, and not on the errand: any other can go on with it.
+//! A pending event holds its type and ids, and nothing that might have to be hidden: texts are read
+//! when the event is sent, as an anonymous viewer sees them (I9). Events wait in the endpoint's own
+//! queue, its outbox, in stream order, and a [`WebhookJob`] sends them a page at a time. The
+//! progress is saved on the batch of events and not on the job, so that any other job can continue.
 
 mod body;
 mod delivery;
-mod parcel;
+mod endpoint_locks;
+mod event_batch;
+mod event_sources;
+mod outbox;
 mod replay;
-mod turns;
-mod waiting;
-mod watch;
 
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_domain::{Deliver, Errand, Ground, Webhooks};
+use roundtable_domain::{Context, WebhookJob, WebhookSender, Webhooks};
 use roundtable_model::entities::Job;
 use roundtable_model::table::Change;
-use roundtable_model::{Entity, Json, Processor as Name, Shard};
+use roundtable_model::{Entity, Json, ProcessorName, Shard};
 
-use self::body::Bodies;
-use self::turns::Turns;
-use self::watch::{ENTITIES, Happened};
-use crate::jobs::{Next, Work, happened};
+use self::body::EventBodyBuilder;
+use self::endpoint_locks::EndpointLocks;
+use self::event_sources::{PendingEvent, WATCHED_ENTITIES};
+use crate::jobs::{JobHandler, PageOutcome, job_due_at};
 use crate::processor::{Batch, Effects, Processor};
-use crate::{Delivery, Failure};
+use crate::{Delivery, ProcessingError};
 
-/// Endpoints that are sent to at the same time: every one there may be, so that none waits for another,
-/// and a few errands beside.
-const ERRANDS_AT_ONCE: usize = 24;
+/// Webhook jobs that run at the same time: one for every possible endpoint, so that none waits for
+/// another, and a few more.
+const JOBS_AT_ONCE: usize = 24;
 
-const _: () = assert!(ERRANDS_AT_ONCE > roundtable_domain::limits::WEBHOOKS_MAX);
-// What waits, and an errand, for each of them, in one transaction.
+const _: () = assert!(JOBS_AT_ONCE > roundtable_domain::limits::WEBHOOKS_MAX);
+// A batch and a webhook job for each endpoint fit into one transaction.
 const _: () = assert!(2 * roundtable_domain::limits::WEBHOOKS_MAX < 99);
 
-/// Notices what endpoints want to hear of, and lets it wait for them.
+/// The processor that detects events and enqueues them for the endpoints that want them.
 #[derive(Clone, Debug)]
-pub struct EventWatch {
-    ground: Ground,
+pub struct EventDetector {
+    context: Context,
 }
 
-impl EventWatch {
-    /// What it is called.
-    pub const NAME: Name = Name::named("events");
+impl EventDetector {
+    pub const NAME: ProcessorName = ProcessorName::from_static("events");
 
-    /// What happens on this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 }
 
-/// Tells endpoints what happens.
+/// Sends enqueued events to webhook endpoints.
 #[derive(Clone)]
-pub struct Events {
-    ground: Ground,
+pub struct EventDelivery {
+    context: Context,
     webhooks: Webhooks,
-    bodies: Bodies,
-    deliver: Arc<dyn Deliver>,
-    turns: Turns,
+    bodies: EventBodyBuilder,
+    sender: Arc<dyn WebhookSender>,
+    locks: EndpointLocks,
 }
 
-impl Events {
-    /// The events of this ground, brought by somebody.
-    pub fn new(ground: Ground, deliver: Arc<dyn Deliver>) -> Self {
+impl EventDelivery {
+    pub fn new(context: Context, sender: Arc<dyn WebhookSender>) -> Self {
         Self {
-            webhooks: Webhooks::new(ground.clone()),
-            bodies: Bodies::new(&ground),
-            turns: Turns::default(),
-            ground,
-            deliver,
+            webhooks: Webhooks::new(context.clone()),
+            bodies: EventBodyBuilder::new(&context),
+            locks: EndpointLocks::default(),
+            context,
+            sender,
         }
     }
 }
 
-impl fmt::Debug for Events {
+impl fmt::Debug for EventDelivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events").field("ground", &self.ground).finish_non_exhaustive()
+        f.debug_struct("EventDelivery").field("context", &self.context).finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl Processor for EventWatch {
-    fn name(&self) -> Name {
+impl Processor for EventDetector {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
-        ENTITIES
+    fn entity_types(&self) -> &'static [&'static str] {
+        WATCHED_ENTITIES
     }
 
-    /// Each event stands for itself.
+    /// Events are independent of each other.
     fn may_overtake(&self) -> bool {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let mut effects = Effects::none();
-        if batch.delivery == Delivery::PassedOver {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let mut effects = Effects::new();
+        if batch.delivery == Delivery::Skipped {
             return Ok(effects);
         }
-        let found: Vec<(&Change, Happened)> = batch
+        let found: Vec<(&Change, PendingEvent)> = batch
             .changes
             .iter()
-            .filter_map(|change| Happened::of(change).map(|event| (change, event)))
+            .filter_map(|change| PendingEvent::from_change(change).map(|event| (change, event)))
             .collect();
         let Some((first, _)) = found.first() else { return Ok(effects) };
-        let due = happened(first, &self.ground);
-        let ops = self.ground.ops().table();
-        for webhook in self.ground.ops().webhooks().all().await? {
-            let wanted = found.iter().filter(|(_, event)| waiting::is_for(&webhook, event));
-            let wanted: Vec<&(&Change, Happened)> = wanted.collect();
+        let due = job_due_at(first, &self.context);
+        let ops = self.context.ops().table();
+        for webhook in self.context.ops().webhooks().all().await? {
+            let wanted = found.iter().filter(|(_, event)| outbox::is_wanted_by(&webhook, event));
+            let wanted: Vec<&(&Change, PendingEvent)> = wanted.collect();
             if let Some((first, _)) = wanted.first() {
-                let events: Vec<&Happened> = wanted.iter().map(|(_, event)| event).collect();
-                let (parcel, errand) = waiting::parcel(&webhook.id, first, due, &events, None)?;
-                // Nothing waits without somebody to come for it.
-                effects.together([(ops, parcel.put().into()), (ops, errand.put().into())]);
+                let events: Vec<&PendingEvent> = wanted.iter().map(|(_, event)| event).collect();
+                let (events_job, webhook_job) =
+                    outbox::new_batch(&webhook.id, first, due, &events, None)?;
+                // No batch is stored without a job to send it.
+                effects.write_together([
+                    (ops, events_job.put().into()),
+                    (ops, webhook_job.put().into()),
+                ]);
             }
         }
         Ok(effects)
@@ -126,29 +127,29 @@ impl Processor for EventWatch {
 }
 
 #[async_trait]
-impl Work for Events {
+impl JobHandler for EventDelivery {
     fn queue(&self) -> roundtable_model::Queue {
-        Errand::QUEUE
+        WebhookJob::QUEUE
     }
 
     fn jobs_at_once(&self) -> usize {
-        ERRANDS_AT_ONCE
+        JOBS_AT_ONCE
     }
 
-    async fn page(&self, job: &Job) -> Result<Next, Failure> {
-        match job.payload.to()? {
-            Errand::Deliver { webhook } => self.send(&webhook, job).await,
-            Errand::Replay { webhook, from } => self.replay(&webhook, from, job).await,
-            Errand::Resend { webhook, parcel, happened, events } => {
-                let waits = Job {
-                    queue: waiting::queue(&webhook)?,
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+        match job.payload.decode()? {
+            WebhookJob::Deliver { webhook } => self.send_page(&webhook, job).await,
+            WebhookJob::Replay { webhook, from } => self.replay_page(&webhook, from, job).await,
+            WebhookJob::Resend { webhook, batch, happened, events } => {
+                let events_job = Job {
+                    queue: outbox::queue(&webhook)?,
                     shard: Shard::ZERO,
                     due_at: happened,
-                    id: parcel,
-                    payload: Json::of(&events)?,
+                    id: batch,
+                    payload: Json::encode(&events)?,
                     ..job.clone()
                 };
-                self.resend(&webhook, &Job { attempts: 0, ..waits }, job).await
+                self.resend(&webhook, &Job { attempts: 0, ..events_job }, job).await
             }
         }
     }

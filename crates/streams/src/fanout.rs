@@ -1,94 +1,92 @@
-//! Copies what the promoted do into the feeds of their readers (R35), and cuts feeds that have become
-//! too long.
+//! Copies the activities of promoted users and groups into their readers' feeds (R35), and trims
+//! feeds that have become too long.
 //!
-//! An activity that is to be copied asks for a job, which is about its home: the person who did it, or
-//! the group it was done in. A job copies everything that its home has not copied yet, oldest first, to
-//! every reader, and then raises the home's watermark: all activities up to it are complete. Readers rely
-//! on nothing else, so a job may fail, come late or again, or be done by two workers at once. What it
-//! writes is the same every time, and the watermark passes nothing that is not complete.
+//! An activity that is to be copied enqueues a job for its source: the user who did it, or the
+//! group it was done in. A job copies all pending activities of its source, oldest first, to every
+//! reader, and then raises the source's watermark: all activities up to it are complete. Readers
+//! rely on nothing else, so a job may fail, run late or again, or run on two workers at once. Its
+//! writes are the same every time, and the watermark never passes an incomplete activity.
 
 mod copies;
-mod mark;
+mod metrics;
 mod pending;
 mod readers;
-mod tally;
 mod trim;
+mod watermark;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_domain::Ground;
+use roundtable_domain::Context;
 use roundtable_model::entities::{Activity, Job};
-use roundtable_model::{ActorId, Entity, GroupId, JobId, Processor as Name, Queue, Time, UserId};
+use roundtable_model::{ActorId, Entity, GroupId, JobId, ProcessorName, Queue, Time, UserId};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use self::copies::PAGES_AT_ONCE;
-use self::pending::Place;
-use self::tally::Tally;
-use crate::jobs::{Next, Work, happened, job};
+use self::metrics::FanOutMetrics;
+use self::pending::FanOutProgress;
+use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
 use crate::processor::{Batch, Effects, Images, Processor};
-use crate::{Delivery, Failure};
+use crate::{Delivery, ProcessingError};
 
-/// Where its jobs are.
-const QUEUE: Queue = Queue::named("fan-out");
-/// Homes that are copied from at the same time: one with very many readers holds up few others.
-const HOMES_AT_ONCE: usize = 4;
-/// Copies of one page of a job, about: so many may be written again after a crash.
+const QUEUE: Queue = Queue::from_static("fan-out");
+/// Sources that are copied at the same time, so that one with very many readers delays few others.
+const SOURCES_AT_ONCE: usize = 4;
+/// Approximate copies of one page of a job. As many may be written again after a crash.
 const PAGE_COPIES: usize = 50_000;
-/// What one look for more costs at least, in copies: a home may have no readers at all.
-const PASS_COPIES: usize = 100;
-/// Activities of one home within this long ask for one job, until that is under way.
-const ASKED_TOGETHER_MS: u64 = 1_000;
+/// The minimum cost of one pass, in copies: a source may have no readers.
+const PASS_COST_MIN: usize = 100;
+/// Activities of one source within this window enqueue one job, until a worker takes it.
+const JOB_WINDOW_MS: u64 = 1_000;
 
-/// Copies activities into feeds.
+/// The processor and job handler that copy activities into feeds.
 #[derive(Clone, Debug)]
 pub struct FanOut {
-    ground: Ground,
+    context: Context,
     page_copies: usize,
-    tally: Arc<Tally>,
-    /// Held by every page of readers that is written to.
-    turns: Arc<Semaphore>,
+    metrics: Arc<FanOutMetrics>,
+    /// One permit for each page of readers that is being written.
+    page_permits: Arc<Semaphore>,
 }
 
-/// Where an activity lives, and whose readers it is copied to.
+/// The user or group whose activities are copied to their readers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Home {
-    Person(UserId),
+enum FanOutSource {
+    #[serde(rename = "person")]
+    User(UserId),
     Group(GroupId),
 }
 
-impl Home {
-    fn of(activity: &Activity) -> Self {
+impl FanOutSource {
+    fn for_activity(activity: &Activity) -> Self {
         match &activity.group_id {
             Some(group) => Self::Group(group.clone()),
-            None => Self::Person(activity.actor_id.clone()),
+            None => Self::User(activity.actor_id.clone()),
         }
     }
 
     fn actor(&self) -> ActorId {
         match self {
-            Self::Person(id) => id.into(),
+            Self::User(id) => id.into(),
             Self::Group(id) => id.into(),
         }
     }
 }
 
 impl FanOut {
-    /// What it is called.
-    pub const NAME: Name = Name::named("fan-out");
+    pub const NAME: ProcessorName = ProcessorName::from_static("fan-out");
 
-    /// The fan-out of this ground.
-    pub fn new(ground: Ground) -> Self {
-        let turns = Arc::new(Semaphore::new(PAGES_AT_ONCE));
-        Self { ground, page_copies: PAGE_COPIES, tally: Arc::default(), turns }
+    pub fn new(context: Context) -> Self {
+        let page_permits = Arc::new(Semaphore::new(PAGES_AT_ONCE));
+        Self { context, page_copies: PAGE_COPIES, metrics: Arc::default(), page_permits }
     }
 
-    /// The same with pages of about so many copies: for tests.
+    /// Sets the approximate copies per page, for tests.
     #[must_use]
-    pub fn paged(mut self, copies: usize) -> Self {
+    pub fn with_page_size(mut self, copies: usize) -> Self {
         self.page_copies = copies;
         self
     }
@@ -96,77 +94,77 @@ impl FanOut {
 
 #[async_trait]
 impl Processor for FanOut {
-    fn name(&self) -> Name {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
+    fn entity_types(&self) -> &'static [&'static str] {
         const { &[Activity::SHAPE.name] }
     }
 
-    /// A job copies whatever there is to be copied.
+    /// A job copies everything that is pending.
     fn may_overtake(&self) -> bool {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let mut effects = Effects::none();
-        if batch.delivery == Delivery::PassedOver {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let mut effects = Effects::new();
+        if batch.delivery == Delivery::Skipped {
             return Ok(effects);
         }
-        let mut asked: BTreeMap<(JobId, Time), Home> = BTreeMap::new();
+        let mut jobs: BTreeMap<(JobId, Time), FanOutSource> = BTreeMap::new();
         for change in batch.changes {
             let Images { old: None, new: Some(activity) } = Images::<Activity>::of(change)? else {
                 continue;
             };
             if activity.fanout {
-                let home = Home::of(&activity);
-                let at_ms = happened(change, &self.ground).ms();
-                let due = Time::from_ms(at_ms - at_ms % ASKED_TOGETHER_MS);
-                asked.insert((home.actor().recast(), due), home);
+                let source = FanOutSource::for_activity(&activity);
+                let at_ms = job_due_at(change, &self.context).ms();
+                let due = Time::from_ms(at_ms - at_ms % JOB_WINDOW_MS);
+                jobs.insert((source.actor().recast(), due), source);
             }
         }
-        for ((id, due), home) in asked {
-            effects.write(self.ground.ops().table(), job(QUEUE, id, due, &home)?.put());
+        for ((id, due), source) in jobs {
+            effects.write(self.context.ops().table(), new_job(QUEUE, id, due, &source)?.put());
         }
         Ok(effects)
     }
 }
 
 #[async_trait]
-impl Work for FanOut {
+impl JobHandler for FanOut {
     fn queue(&self) -> Queue {
         QUEUE
     }
 
     fn jobs_at_once(&self) -> usize {
-        HOMES_AT_ONCE
+        SOURCES_AT_ONCE
     }
 
     fn counts(&self) -> Vec<(&'static str, u64)> {
-        self.tally.counts()
+        self.metrics.counts()
     }
 
-    async fn page(&self, job: &Job) -> Result<Next, Failure> {
-        let home: Home = job.payload.to()?;
-        self.tally.begun(&home);
-        let mut place = job.cursor.as_deref().map(Place::read).transpose()?.flatten();
-        let mut left = self.page_copies;
-        // What came after this looked has a job of its own.
-        while let Some(pass) = self.pass(&home, job.created_at, place.take()).await? {
-            if let Some(next) = self.copy(&home, &pass, &mut left).await? {
-                return Ok(Next::Page(pass.at(next).write()?));
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+        let source: FanOutSource = job.payload.decode()?;
+        self.metrics.source_started(&source);
+        let mut progress = job.cursor.as_deref().map(FanOutProgress::decode).transpose()?.flatten();
+        let mut budget = self.page_copies;
+        // Later activities have a job of their own.
+        while let Some(pass) = self.next_pass(&source, job.created_at, progress.take()).await? {
+            if let Some(next) = self.copy_to_readers(&source, &pass, &mut budget).await? {
+                return Ok(PageOutcome::Continue(pass.progress(next).encode()?));
             }
-            self.raise(&home, &pass).await?;
+            self.raise_watermark(&source, &pass).await?;
             if pass.is_last {
                 break;
             }
-            left = left.saturating_sub(PASS_COPIES);
-            if left == 0 {
-                return Ok(Next::Page(Place::BEGIN.to_owned()));
+            budget = budget.saturating_sub(PASS_COST_MIN);
+            if budget == 0 {
+                return Ok(PageOutcome::Continue(FanOutProgress::START.to_owned()));
             }
         }
-        self.tally.finished(&home);
-        Ok(Next::Done)
+        self.metrics.source_finished(&source);
+        Ok(PageOutcome::Done)
     }
 }

@@ -1,58 +1,55 @@
-//! Spreads the followers of large accounts over more partitions as they become more (R39). Follows made
-//! before stay where they are: every one knows its shard.
+//! Spreads the followers of large accounts over more partitions as they grow (R39). Existing
+//! follows stay where they are: each one records its shard.
 //!
-//! How many shards there must be follows from what the counters say now, so changes may come again, late,
+//! The number of shards follows from the current counters, so changes may be delivered again, late,
 //! or in any order.
 
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use roundtable_domain::Ground;
+use roundtable_domain::Context;
 use roundtable_model::entities::{User, UserCounter};
-use roundtable_model::{Entity, Processor as Name, Shard, Shards, UserCount, UserId, UserStatus};
+use roundtable_model::{Entity, ProcessorName, Shard, Shards, UserCount, UserId, UserStatus};
 
 use crate::processor::{Batch, Effects, Images, Processor};
 use crate::reads::read_all;
-use crate::{Delivery, Failure};
+use crate::{Delivery, ProcessingError};
 
-/// Grows the shards of followers.
+/// The processor that adds follower shards.
 #[derive(Clone, Debug)]
-pub struct FollowerShards {
-    ground: Ground,
+pub struct FollowerShardScaler {
+    context: Context,
 }
 
-impl FollowerShards {
-    /// What it is called.
-    pub const NAME: Name = Name::named("follower-shards");
+impl FollowerShardScaler {
+    pub const NAME: ProcessorName = ProcessorName::from_static("follower-shards");
 
-    /// The follower shards of this ground.
-    pub const fn new(ground: Ground) -> Self {
-        Self { ground }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
-    /// How many followers one shard is for.
-    fn each(&self) -> u64 {
-        self.ground.settings().shards.followers_per_shard.max(1)
+    fn followers_per_shard(&self) -> u64 {
+        self.context.settings().shards.followers_per_shard.max(1)
     }
 
-    /// How many shards somebody needs, where those they have are too few.
-    async fn needed(&self, user: &User) -> Result<Option<Shards>, Failure> {
-        let (core, shards) = (self.ground.core(), user.follower_shards);
+    /// Returns the number of shards a user needs, if it is more than they have.
+    async fn shards_needed(&self, user: &User) -> Result<Option<Shards>, ProcessingError> {
+        let (core, shards) = (self.context.core(), user.follower_shards);
         let counts = core.counts(&user.id, &[UserCount::Followers], shards).strong().get().await?;
         let followers: u64 = counts.iter().flatten().map(|counter| counter.count).sum();
-        let needed = followers.div_ceil(self.each()).min(Shards::MAX.count().into());
+        let needed = followers.div_ceil(self.followers_per_shard()).min(Shards::MAX.count().into());
         let needed = Shards::new(u16::try_from(needed).unwrap_or(u16::MAX));
         Ok(needed.ok().filter(|needed| *needed > shards))
     }
 }
 
 #[async_trait]
-impl Processor for FollowerShards {
-    fn name(&self) -> Name {
+impl Processor for FollowerShardScaler {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
+    fn entity_types(&self) -> &'static [&'static str] {
         const { &[UserCounter::SHAPE.name] }
     }
 
@@ -60,24 +57,25 @@ impl Processor for FollowerShards {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let mut effects = Effects::none();
-        if batch.delivery == Delivery::PassedOver {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let mut effects = Effects::new();
+        if batch.delivery == Delivery::Skipped {
             return Ok(effects);
         }
         let mut large: BTreeSet<UserId> = BTreeSet::new();
         for change in batch.changes {
             let Some(counter) = Images::<UserCounter>::of(change)?.new else { continue };
-            // Whoever has one shard has all followers in it; most have few, and are not looked up.
-            let is_large = counter.shard != Shard::ZERO || counter.count > self.each();
+            // An account with one shard has all followers in it. Most have few and need no lookup.
+            let is_large =
+                counter.shard != Shard::ZERO || counter.count > self.followers_per_shard();
             if counter.counter == UserCount::Followers && is_large {
                 large.insert(counter.user_id);
             }
         }
-        let core = self.ground.core().table();
+        let core = self.context.core().table();
         let users = read_all::<_, User>(core, large.iter().map(|id| (id, User::at(id)))).await?;
         for user in users.values().filter(|user| user.status != UserStatus::Deleted) {
-            let Some(needed) = self.needed(user).await? else { continue };
+            let Some(needed) = self.shards_needed(user).await? else { continue };
             let fewer = User::FOLLOWER_SHARDS.at_most(&needed);
             let grown = user.key().patch().set(User::FOLLOWER_SHARDS, &needed).when(fewer);
             effects.write(core, grown);

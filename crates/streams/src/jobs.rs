@@ -1,9 +1,10 @@
-//! Work to be done later, however much it is: a page at a time, by whichever worker is free.
+//! Deferred work: jobs in queues, done a page at a time by any free worker.
 //!
-//! A job lies in its queue under the time it is due. Taking it moves it to the time its taker's claim
-//! ends, in one transaction with its removal from where it was: of two takers one finds it gone, and
-//! when a worker dies, the job is due again by itself. Where it has come to is written after every page,
-//! so that at most one page is done twice; pages are made of writes that do nothing the second time.
+//! A job is stored in its queue under the time it is due. Taking a job moves it to the time at
+//! which the claim ends, in one transaction with its removal from the old place: of two takers one
+//! finds it gone, and when a worker dies the job becomes due again by itself. The cursor is saved
+//! after every page, so that at most one page is done twice. Pages consist of writes that do
+//! nothing the second time.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -17,288 +18,296 @@ use async_trait::async_trait;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Either, pending, select};
 use futures::stream::{self, FuturesUnordered, StreamExt};
-use roundtable_domain::Ground;
+use roundtable_domain::Context;
 use roundtable_model::entities::Job;
 use roundtable_model::table::{CancelReason, Change, Error, Transaction, Write};
 use roundtable_model::{Entity, JobId, Json, Queue, Shard, Shards, Span, Time};
 use serde::Serialize;
 
-use crate::failure::Remedy;
-use crate::shared::Shared;
-use crate::{Failure, letters};
+use crate::error::ErrorClass;
+use crate::runner_state::RunnerState;
+use crate::{ProcessingError, dead_letters};
 
-/// How long a taken job is its taker's. Renewed halfway.
+/// The duration of a claim. Renewed halfway.
 const CLAIM_MS: u64 = 60_000;
-/// Pages of one job in a row: then it goes to the end of the queue, so that a large one does not keep
-/// the small ones waiting.
+/// Pages of one job in a row. Then it goes to the end of the queue, so that a large job does not
+/// keep small ones waiting.
 const PAGES_IN_A_ROW_MAX: u32 = 50;
-/// How often a page is tried that only met others at work on the same items.
-const MET_OTHERS_MAX: u32 = 10;
-/// Due jobs looked at when taking one: others may be taking the first ones.
-const LOOK_JOBS: usize = 10;
-/// How long an idle worker waits before it looks again, if it hears of nothing.
-const IDLE: Duration = Duration::from_secs(1);
+/// Retries of a page that conflicted with other writers.
+const CONFLICT_RETRIES_MAX: u32 = 10;
+/// Due jobs read when taking one: other workers may be taking the first ones.
+const DUE_JOBS_MAX: usize = 10;
+/// The time between two polls of an idle worker that is not notified.
+const IDLE_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A kind of work.
+/// Handles the jobs of one queue.
 #[async_trait]
-pub trait Work: Send + Sync + fmt::Debug + 'static {
-    /// The queue its jobs are in.
+pub trait JobHandler: Send + Sync + fmt::Debug + 'static {
     fn queue(&self) -> Queue;
 
-    /// How many of its jobs are done at the same time. One that waits for somebody else then keeps no
-    /// other waiting, as long as there are fewer of its kind.
+    /// The number of its jobs that run at the same time. A job that waits for another service
+    /// delays no other job as long as fewer than this many wait.
     fn jobs_at_once(&self) -> usize {
         1
     }
 
-    /// What it counts in this process beside its jobs and pages, each under its name.
+    /// Returns further named counts of this process for the metrics.
     fn counts(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
-    /// Does one page of a job. It may be done a second time, and must then change nothing.
-    async fn page(&self, job: &Job) -> Result<Next, Failure>;
+    /// Does one page of a job. A page may be repeated and must then change nothing.
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError>;
 }
 
-/// How a job goes on after a page.
+/// The continuation of a job after a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// With the page at this cursor.
-    Page(String),
-    /// With the page at this cursor, and not before so long.
-    Later(String, Duration),
-    /// Not at all: it is finished.
+pub enum PageOutcome {
+    /// Continue with the page at this cursor.
+    Continue(String),
+    /// Continue with the page at this cursor after this delay.
+    ContinueLater(String, Duration),
     Done,
 }
 
-/// What came of looking for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Worked {
-    /// Something was done.
-    Some,
+pub(crate) enum WorkOutcome {
+    Progressed,
     /// There was nothing to do, or nothing could be done yet.
-    Nothing,
+    Idle,
 }
 
-/// A job for a queue. It is known by what it is about: asked for twice, it is one job, until it is
-/// under way.
-pub fn job<P: Serialize>(
+/// Creates a job for a queue. A job is identified by its subject: enqueued twice, it is one job
+/// until a worker takes it.
+pub fn new_job<P: Serialize>(
     queue: Queue,
     id: JobId,
     due_at: Time,
     payload: &P,
-) -> Result<Job, Failure> {
-    let payload = Json::of(payload)?;
+) -> Result<Job, ProcessingError> {
+    let payload = Json::encode(payload)?;
     let (shard, created_at) = (Shard::ZERO, due_at);
     Ok(Job { queue, shard, due_at, id, payload, cursor: None, attempts: 0, created_at })
 }
 
-/// When a job that follows from a change is due: as soon as it happened, always the same, so that a
-/// change that comes again asks for the same job. The store's clock may be ahead of ours.
-pub(crate) fn happened(change: &Change, ground: &Ground) -> Time {
-    Time::from_ms(change.at_ms).min(ground.now())
+/// Returns the due time of a job that follows from a change: the time of the change, so that a
+/// change delivered again enqueues the same job. Never later than now, because the store's clock
+/// may be ahead of ours.
+pub(crate) fn job_due_at(change: &Change, context: &Context) -> Time {
+    Time::from_ms(change.at_ms).min(context.now())
 }
 
-/// The worker of one queue.
 #[derive(Clone, Debug)]
-pub(crate) struct Worker {
-    shared: Arc<Shared>,
-    work: Arc<dyn Work>,
+pub(crate) struct JobWorker {
+    shared: Arc<RunnerState>,
+    handler: Arc<dyn JobHandler>,
     queue: Queue,
 }
 
-/// The jobs that a worker is at, and what they are about.
+/// The jobs that a worker is running, and their ids.
 #[derive(Default)]
-struct UnderWay<'a> {
-    about: HashSet<JobId>,
-    working: FuturesUnordered<BoxFuture<'a, (JobId, Result<Worked, Failure>)>>,
+struct RunningJobs<'a> {
+    ids: HashSet<JobId>,
+    tasks: FuturesUnordered<BoxFuture<'a, (JobId, Result<WorkOutcome, ProcessingError>)>>,
 }
 
-/// What becomes of a taken job when its worker is done with it for now.
-enum Left {
+/// The fate of a taken job when its worker stops working on it.
+enum JobDisposition {
     Finished,
-    /// It is due again then.
+    /// Due again at its new time.
     Due(Job),
-    /// Somebody else has it.
+    /// Taken by another worker.
     Lost,
 }
 
-impl Worker {
-    pub(crate) fn new(shared: &Arc<Shared>, work: &Arc<dyn Work>) -> Self {
-        Self { shared: Arc::clone(shared), queue: work.queue(), work: Arc::clone(work) }
+impl JobWorker {
+    pub(crate) fn new(shared: &Arc<RunnerState>, handler: &Arc<dyn JobHandler>) -> Self {
+        Self { shared: Arc::clone(shared), queue: handler.queue(), handler: Arc::clone(handler) }
     }
 
-    /// Works until everything is to stop.
-    pub(crate) async fn follow(self) {
+    /// Works until the runner stops.
+    pub(crate) async fn run(self) {
         let mut failures = 0;
-        let mut asked = self.shared.asked.listener();
-        let mut under_way = UnderWay::default();
+        let mut signal = self.shared.work_signal.subscribe();
+        let mut running = RunningJobs::default();
         while !self.shared.stop.is_set() {
-            asked.hear();
-            let worked = match self.begin(&mut under_way).await {
-                Ok(()) => self.go_on(&mut under_way, asked.wait(IDLE)).await,
-                Err(failure) => Err(failure),
+            signal.mark_seen();
+            let outcome = match self.start_due_jobs(&mut running).await {
+                Ok(()) => {
+                    self.wait_for_progress(&mut running, signal.wait(IDLE_POLL_INTERVAL)).await
+                }
+                Err(error) => Err(error),
             };
-            match worked {
+            match outcome {
                 Ok(()) => failures = 0,
-                Err(failure) => {
+                Err(error) => {
                     failures += 1;
-                    tracing::warn!(queue = %self.queue, %failure, "cannot look for jobs");
-                    // What is under way goes on meanwhile, and stays taken.
+                    tracing::warn!(queue = %self.queue, %error, "cannot read due jobs; retrying");
+                    // Running jobs continue meanwhile and stay taken.
                     let pause = self.shared.retries.backoff.wait(failures);
-                    if let Err(failure) = self.go_on(&mut under_way, pause).await {
-                        tracing::warn!(queue = %self.queue, %failure, "cannot go on with a job");
+                    if let Err(error) = self.wait_for_progress(&mut running, pause).await {
+                        tracing::warn!(queue = %self.queue, %error, "a job failed");
                     }
                 }
             }
         }
-        // They are never dropped: their jobs would be due again only when their claims end.
-        while under_way.working.next().await.is_some() {}
+        // Running jobs are never dropped: they would become due again only when their claims end.
+        while running.tasks.next().await.is_some() {}
     }
 
-    /// Begins with jobs that are due, as many as there is room for.
-    async fn begin<'a>(&'a self, under_way: &mut UnderWay<'a>) -> Result<(), Failure> {
-        let room = self.work.jobs_at_once().max(1).saturating_sub(under_way.working.len());
+    /// Starts due jobs, as many as there is room for.
+    async fn start_due_jobs<'a>(
+        &'a self,
+        running: &mut RunningJobs<'a>,
+    ) -> Result<(), ProcessingError> {
+        let room = self.handler.jobs_at_once().max(1).saturating_sub(running.tasks.len());
         if room == 0 {
             return Ok(());
         }
-        for job in self.due().await?.into_iter().take(room) {
+        for job in self.due_jobs().await?.into_iter().take(room) {
             let id = job.id.clone();
-            // Taken at the same moment, two jobs about the same would lie in the same place.
-            if under_way.about.insert(id.clone()) {
-                let work = async move { (id, self.work_on(job).await) };
-                under_way.working.push(work.boxed());
+            // Two jobs with one id, taken at the same moment, would be stored under the same key.
+            if running.ids.insert(id.clone()) {
+                let work = async move { (id, self.run_job(job).await) };
+                running.tasks.push(work.boxed());
             }
         }
         Ok(())
     }
 
-    /// Goes on with what is under way until some of it is done, or it is time to look for more.
-    async fn go_on(
+    /// Drives the running jobs until one of them ends or `pause` has passed.
+    async fn wait_for_progress(
         &self,
-        under_way: &mut UnderWay<'_>,
+        running: &mut RunningJobs<'_>,
         pause: impl Future<Output = ()>,
-    ) -> Result<(), Failure> {
-        let pause = pin!(self.shared.stop.unless(pause));
-        let done = under_way.working.next();
+    ) -> Result<(), ProcessingError> {
+        let pause = pin!(self.shared.stop.run_until_set(pause));
+        let done = running.tasks.next();
         let done = async { if let Some(done) = done.await { done } else { pending().await } };
         match select(pin!(done), pause).await {
-            Either::Left(((id, worked), _)) => {
-                under_way.about.remove(&id);
-                // Also when somebody else had it: there may be others.
-                worked.map(|_| ())
+            Either::Left(((id, outcome), _)) => {
+                running.ids.remove(&id);
+                // Also if another worker had taken it: there may be more jobs.
+                outcome.map(|_| ())
             }
             Either::Right(_) => Ok(()),
         }
     }
 
-    /// The jobs that have been due for longest.
-    async fn due(&self) -> Result<Vec<Job>, Failure> {
-        let due = Span::until(self.shared.ground.now().plus_ms(1));
-        let jobs = self.shared.ground.ops().jobs(&self.queue, due, Shards::ONE);
-        Ok(jobs.limit(LOOK_JOBS).page().await?.items)
+    /// Returns the jobs that have been due for longest.
+    async fn due_jobs(&self) -> Result<Vec<Job>, ProcessingError> {
+        let due = Span::until(self.shared.context.now().plus_ms(1));
+        let jobs = self.shared.context.ops().jobs(&self.queue, due, Shards::ONE);
+        Ok(jobs.limit(DUE_JOBS_MAX).page().await?.items)
     }
 
-    /// Takes every job that is due, as many at a time as its kind allows, and works on it for a while.
-    pub(crate) async fn step(&self) -> Result<Worked, Failure> {
-        let mut jobs = self.due().await?;
-        let at_once = self.work.jobs_at_once().max(1);
+    /// Takes each due job, up to the concurrency limit at a time, and runs some of its pages.
+    pub(crate) async fn run_due_jobs(&self) -> Result<WorkOutcome, ProcessingError> {
+        let mut jobs = self.due_jobs().await?;
+        let at_once = self.handler.jobs_at_once().max(1);
         if at_once > 1 {
-            // Taken at the same moment, two jobs about the same would lie in the same place.
-            let mut about = HashSet::new();
-            jobs.retain(|job| about.insert(job.id.clone()));
+            // Two jobs with one id, taken at the same moment, would be stored under the same key.
+            let mut ids = HashSet::new();
+            jobs.retain(|job| ids.insert(job.id.clone()));
         }
         let failed = AtomicBool::new(false);
         let work = |job| async {
             if self.shared.stop.is_set() || failed.load(Ordering::Relaxed) {
-                return Ok(Worked::Nothing);
+                return Ok(WorkOutcome::Idle);
             }
-            let worked = self.work_on(job).await;
-            failed.fetch_or(worked.is_err(), Ordering::Relaxed);
-            worked
+            let outcome = self.run_job(job).await;
+            failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+            outcome
         };
-        // Those under way are never dropped: their jobs would be due again only when their claims end.
-        let working = stream::iter(jobs).map(work).buffer_unordered(at_once);
-        let worked: Vec<Result<Worked, Failure>> = working.collect().await;
-        let worked: Vec<Worked> = worked.into_iter().collect::<Result<_, _>>()?;
-        let any = worked.contains(&Worked::Some);
-        Ok(if any { Worked::Some } else { Worked::Nothing })
+        // Running jobs are never dropped: they would become due again only when their claims end.
+        let tasks = stream::iter(jobs).map(work).buffer_unordered(at_once);
+        let outcome: Vec<Result<WorkOutcome, ProcessingError>> = tasks.collect().await;
+        let outcome: Vec<WorkOutcome> = outcome.into_iter().collect::<Result<_, _>>()?;
+        let any = outcome.contains(&WorkOutcome::Progressed);
+        Ok(if any { WorkOutcome::Progressed } else { WorkOutcome::Idle })
     }
 
-    async fn work_on(&self, job: Job) -> Result<Worked, Failure> {
-        // It has failed, or ended its worker, that often without a page in between.
+    async fn run_job(&self, job: Job) -> Result<WorkOutcome, ProcessingError> {
+        // It has failed, or killed its worker, this often without completing a page.
         if job.attempts >= u64::from(self.shared.retries.attempts_max) {
-            self.park(&job, "it kept failing without a word".to_owned()).await?;
-            return Ok(Worked::Some);
+            self.park(&job, "its worker died or stalled on every attempt".to_owned()).await?;
+            return Ok(WorkOutcome::Progressed);
         }
         let taken = Job { attempts: job.attempts + 1, ..job.clone() };
-        let Some(mut taken) = self.moved(&job, taken, CLAIM_MS).await? else {
-            return Ok(Worked::Nothing);
+        let Some(mut taken) = self.move_job(&job, taken, CLAIM_MS).await? else {
+            return Ok(WorkOutcome::Idle);
         };
-        let mut worked = Worked::Nothing;
-        match self.pages(&mut taken, &mut worked).await {
-            Ok(Left::Finished) => self.finish(&taken).await?,
-            Ok(Left::Due(next)) => self.put_back(&taken, next).await?,
-            Ok(Left::Lost) => {}
-            Err(failure) => return self.failed(&taken, &failure).await,
+        let mut outcome = WorkOutcome::Idle;
+        match self.run_pages(&mut taken, &mut outcome).await {
+            Ok(JobDisposition::Finished) => self.finish(&taken).await?,
+            Ok(JobDisposition::Due(next)) => self.reschedule(&taken, next).await?,
+            Ok(JobDisposition::Lost) => {}
+            Err(error) => return self.handle_failure(&taken, &error).await,
         }
-        Ok(worked)
+        Ok(outcome)
     }
 
-    /// Does pages of a taken job.
-    async fn pages(&self, taken: &mut Job, worked: &mut Worked) -> Result<Left, Failure> {
+    async fn run_pages(
+        &self,
+        taken: &mut Job,
+        outcome: &mut WorkOutcome,
+    ) -> Result<JobDisposition, ProcessingError> {
         for _ in 0..PAGES_IN_A_ROW_MAX {
             if self.shared.stop.is_set() {
                 break;
             }
-            let Some(next) = self.page(taken).await? else { return Ok(Left::Lost) };
-            self.shared.figures.queue(&self.queue, |figures| figures.pages += 1);
+            let Some(next) = self.run_page(taken).await? else { return Ok(JobDisposition::Lost) };
+            self.shared.metrics.update_queue(&self.queue, |metrics| metrics.pages += 1);
             let cursor = match next {
-                Next::Done => {
-                    *worked = Worked::Some;
-                    return Ok(Left::Finished);
+                PageOutcome::Done => {
+                    *outcome = WorkOutcome::Progressed;
+                    return Ok(JobDisposition::Finished);
                 }
-                Next::Later(cursor, long) => {
-                    let ms = u64::try_from(long.as_millis()).unwrap_or(u64::MAX);
-                    let due_at = self.shared.ground.now().plus_ms(ms);
+                PageOutcome::ContinueLater(cursor, delay) => {
+                    let ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+                    let due_at = self.shared.context.now().plus_ms(ms);
                     let next = Job { due_at, cursor: Some(cursor), attempts: 0, ..taken.clone() };
-                    return Ok(Left::Due(next));
+                    return Ok(JobDisposition::Due(next));
                 }
-                Next::Page(cursor) => cursor,
+                PageOutcome::Continue(cursor) => cursor,
             };
-            *worked = Worked::Some;
-            if !self.note(taken, cursor).await? {
-                return Ok(Left::Lost);
+            *outcome = WorkOutcome::Progressed;
+            if !self.save_cursor(taken, cursor).await? {
+                return Ok(JobDisposition::Lost);
             }
         }
-        Ok(Left::Due(Job { due_at: self.shared.ground.now(), ..taken.clone() }))
+        Ok(JobDisposition::Due(Job { due_at: self.shared.context.now(), ..taken.clone() }))
     }
 
-    /// Does one page; again, if it only met others at work on the same items. `None` if the job did not
-    /// stay taken.
-    async fn page(&self, taken: &mut Job) -> Result<Option<Next>, Failure> {
-        let mut tries = 0;
+    /// Does one page and retries it on conflicts. Returns `None` if the claim was lost.
+    async fn run_page(&self, taken: &mut Job) -> Result<Option<PageOutcome>, ProcessingError> {
+        let mut attempts = 0;
         loop {
-            match self.try_page(taken).await {
-                Err(failure) if failure.remedy() == Remedy::Again && tries < MET_OTHERS_MAX => {
-                    tries += 1;
-                    self.shared.retries.backoff.wait(tries).await;
+            match self.try_run_page(taken).await {
+                Err(error)
+                    if error.class() == ErrorClass::Conflict && attempts < CONFLICT_RETRIES_MAX =>
+                {
+                    attempts += 1;
+                    self.shared.retries.backoff.wait(attempts).await;
                 }
                 other => return other,
             }
         }
     }
 
-    /// Does one page, however long it takes: the job stays taken. `None` if it did not.
-    async fn try_page(&self, taken: &mut Job) -> Result<Option<Next>, Failure> {
+    /// Does one page, however long it takes, and renews the claim meanwhile. Returns `None` if the
+    /// claim was lost.
+    async fn try_run_page(&self, taken: &mut Job) -> Result<Option<PageOutcome>, ProcessingError> {
         let job = taken.clone();
-        let mut page = pin!(AssertUnwindSafe(self.work.page(&job)).catch_unwind());
+        let mut page = pin!(AssertUnwindSafe(self.handler.run_page(&job)).catch_unwind());
         loop {
             let tick = pin!(tokio::time::sleep(Duration::from_millis(CLAIM_MS / 3)));
             match select(page.as_mut(), tick).await {
                 Either::Left((Ok(next), _)) => return next.map(Some),
-                Either::Left((Err(_), _)) => return Err(Failure::broken("the work panicked")),
-                Either::Right(_) => match self.moved(taken, taken.clone(), CLAIM_MS).await? {
+                Either::Left((Err(_), _)) => {
+                    return Err(ProcessingError::unprocessable("the job handler panicked"));
+                }
+                Either::Right(_) => match self.move_job(taken, taken.clone(), CLAIM_MS).await? {
                     Some(renewed) => *taken = renewed,
                     None => return Ok(None),
                 },
@@ -306,21 +315,21 @@ impl Worker {
         }
     }
 
-    /// Writes down where a taken job has come to, and keeps it taken; whether it still is.
-    async fn note(&self, taken: &mut Job, cursor: String) -> Result<bool, Failure> {
-        let now = self.shared.ground.now();
-        let onward = Job { cursor: Some(cursor), attempts: 0, ..taken.clone() };
+    /// Saves the cursor of a taken job and keeps it taken. Returns whether the claim still holds.
+    async fn save_cursor(&self, taken: &mut Job, cursor: String) -> Result<bool, ProcessingError> {
+        let now = self.shared.context.now();
+        let updated = Job { cursor: Some(cursor), attempts: 0, ..taken.clone() };
         if now.plus_ms(CLAIM_MS / 2) >= taken.due_at {
-            let Some(renewed) = self.moved(taken, onward, CLAIM_MS).await? else {
+            let Some(renewed) = self.move_job(taken, updated, CLAIM_MS).await? else {
                 return Ok(false);
             };
             *taken = renewed;
             return Ok(true);
         }
-        let patch = taken.key().patch().set(Job::CURSOR, &onward.cursor).set(Job::ATTEMPTS, &0);
-        match self.shared.ground.ops().table().update(patch.into()).await {
+        let patch = taken.key().patch().set(Job::CURSOR, &updated.cursor).set(Job::ATTEMPTS, &0);
+        match self.shared.context.ops().table().update(patch.into()).await {
             Ok(_) => {
-                *taken = onward;
+                *taken = updated;
                 Ok(true)
             }
             Err(Error::ConditionFailed { .. }) => Ok(false),
@@ -328,73 +337,84 @@ impl Worker {
         }
     }
 
-    async fn finish(&self, taken: &Job) -> Result<(), Failure> {
-        self.shared.figures.queue(&self.queue, |figures| figures.finished += 1);
-        self.replaced(taken, []).await.map(|_| ())
+    async fn finish(&self, taken: &Job) -> Result<(), ProcessingError> {
+        self.shared.metrics.update_queue(&self.queue, |metrics| metrics.finished += 1);
+        self.replace_job(taken, []).await.map(|_| ())
     }
 
-    async fn put_back(&self, taken: &Job, next: Job) -> Result<(), Failure> {
+    async fn reschedule(&self, taken: &Job, next: Job) -> Result<(), ProcessingError> {
         if next.due_at == taken.due_at {
-            // It stays where it is, and comes up when the claim ends.
+            // It stays where it is and becomes due when the claim ends.
             return Ok(());
         }
-        self.replaced(taken, [next.put().into()]).await.map(|_| ())
+        self.replace_job(taken, [next.put().into()]).await.map(|_| ())
     }
 
-    /// Puts a job back that failed, for later; parks it when it has failed too often.
-    async fn failed(&self, taken: &Job, failure: &Failure) -> Result<Worked, Failure> {
-        let tries = u32::try_from(taken.attempts).unwrap_or(u32::MAX);
-        tracing::warn!(queue = %self.queue, job = %taken.id, tries, %failure, "cannot do a job");
-        let wait = failure.remedy() == Remedy::Wait;
-        if !wait && tries >= self.shared.retries.attempts_max {
-            self.park(taken, failure.to_string()).await?;
-            return Ok(Worked::Some);
+    /// Reschedules a failed job, or parks it if it has failed too often.
+    async fn handle_failure(
+        &self,
+        taken: &Job,
+        error: &ProcessingError,
+    ) -> Result<WorkOutcome, ProcessingError> {
+        let attempts = u32::try_from(taken.attempts).unwrap_or(u32::MAX);
+        tracing::warn!(queue = %self.queue, job = %taken.id, attempts, %error, "a job failed");
+        let wait = error.class() == ErrorClass::Unavailable;
+        if !wait && attempts >= self.shared.retries.attempts_max {
+            self.park(taken, error.to_string()).await?;
+            return Ok(WorkOutcome::Progressed);
         }
-        self.shared.figures.queue(&self.queue, |figures| figures.retried += 1);
-        let delay = self.shared.retries.backoff.delay(tries);
+        self.shared.metrics.update_queue(&self.queue, |metrics| metrics.retried += 1);
+        let delay = self.shared.retries.backoff.delay(attempts);
         let ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-        // That the store was away is not the job's fault.
+        // An unreachable store is not the job's fault.
         let attempts = if wait { taken.attempts.saturating_sub(1) } else { taken.attempts };
-        let due_at = self.shared.ground.now().plus_ms(ms);
-        self.put_back(taken, Job { due_at, attempts, ..taken.clone() }).await?;
-        Ok(Worked::Some)
+        let due_at = self.shared.context.now().plus_ms(ms);
+        self.reschedule(taken, Job { due_at, attempts, ..taken.clone() }).await?;
+        Ok(WorkOutcome::Progressed)
     }
 
-    async fn park(&self, job: &Job, error: String) -> Result<(), Failure> {
-        tracing::error!(queue = %self.queue, job = %job.id, error, "parked a job");
-        let letter = letters::of_job(&self.shared.ground, job, error);
-        if self.replaced(job, [letter.put().into()]).await? {
-            self.shared.figures.queue(&self.queue, |figures| figures.parked += 1);
+    async fn park(&self, job: &Job, error: String) -> Result<(), ProcessingError> {
+        tracing::error!(queue = %self.queue, job = %job.id, error, "a job was moved to the dead letters; redrive it once the cause is fixed");
+        let dead_letter = dead_letters::dead_letter_for_job(&self.shared.context, job, error);
+        if self.replace_job(job, [dead_letter.put().into()]).await? {
+            self.shared.metrics.update_queue(&self.queue, |metrics| metrics.parked += 1);
         }
         Ok(())
     }
 
-    /// Moves a job, changed, to so long from now; `None` if somebody else has it.
-    async fn moved(&self, from: &Job, to: Job, ms: u64) -> Result<Option<Job>, Failure> {
-        let to = Job { due_at: self.shared.ground.now().plus_ms(ms), ..to };
+    /// Moves a changed job to `ms` from now. Returns `None` if another worker has it.
+    async fn move_job(&self, from: &Job, to: Job, ms: u64) -> Result<Option<Job>, ProcessingError> {
+        let to = Job { due_at: self.shared.context.now().plus_ms(ms), ..to };
         if to.due_at == from.due_at {
             return Ok(None);
         }
-        Ok(self.replaced(from, [to.put().into()]).await?.then_some(to))
+        Ok(self.replace_job(from, [to.put().into()]).await?.then_some(to))
     }
 
-    /// Takes a job away as it was read, and puts something in its place; whether it was still so.
-    async fn replaced<const N: usize>(&self, job: &Job, by: [Write; N]) -> Result<bool, Failure> {
-        let ops = self.shared.ground.ops().table();
+    /// Removes a job as it was read and applies `by` in the same transaction. Returns whether the
+    /// job was unchanged.
+    async fn replace_job<const N: usize>(
+        &self,
+        job: &Job,
+        by: [Write; N],
+    ) -> Result<bool, ProcessingError> {
+        let ops = self.shared.context.ops().table();
         let as_read = Job::ATTEMPTS.is(&job.attempts).and(Job::CURSOR.is(&job.cursor));
-        let gone = job.key().delete().when(as_read);
+        let delete = job.key().delete().when(as_read);
         let transaction =
             by.into_iter().fold(Transaction::new(), |all, write| all.with(ops, write));
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
-            let transaction = transaction.clone().with(ops, gone.clone());
-            match self.shared.ground.store().transact(transaction).await {
+            let transaction = transaction.clone().with(ops, delete.clone());
+            match self.shared.context.store().transact(transaction).await {
                 Ok(_) => return Ok(true),
-                Err(Error::Cancelled { reasons }) if is_refused(&reasons) => return Ok(false),
-                // It only met another transaction.
-                Err(Error::Cancelled { .. }) if tries < self.shared.retries.attempts_max => {
-                    tries += 1;
-                    self.shared.retries.backoff.wait(tries).await;
+                Err(Error::Cancelled { reasons }) if has_failed_condition(&reasons) => {
+                    return Ok(false);
+                }
+                // A conflict with another transaction.
+                Err(Error::Cancelled { .. }) if attempts < self.shared.retries.attempts_max => {
+                    attempts += 1;
+                    self.shared.retries.backoff.wait(attempts).await;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -402,6 +422,6 @@ impl Worker {
     }
 }
 
-fn is_refused(reasons: &[Option<CancelReason>]) -> bool {
+fn has_failed_condition(reasons: &[Option<CancelReason>]) -> bool {
     reasons.iter().any(|reason| matches!(reason, Some(CancelReason::ConditionFailed { .. })))
 }

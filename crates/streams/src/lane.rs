@@ -1,7 +1,8 @@
-//! One processor on one shard: reads on, processes, parks what cannot be processed, and remembers how
-//! far it came. A lane can be dropped at any moment: the next one goes on where its writes ended.
+//! One processor on one shard: reads changes, processes them, parks those it cannot process, and
+//! records its position. A lane can be dropped at any moment; the next one continues after the last
+//! committed writes.
 
-mod pace;
+mod batch_sizer;
 mod parking;
 
 use std::collections::HashSet;
@@ -11,344 +12,361 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_model::table::{self, Change, Key, Sequence};
-use roundtable_model::{Processor as Name, StreamShard, Time};
+use roundtable_model::{ProcessorName, StreamShard, Time};
 
-use crate::commit::{Committed, EFFECTS_MAX, Mark};
-use crate::failure::Remedy;
-use crate::figures::Event;
-use crate::processor::entity;
-use crate::shared::Shared;
-use crate::tail::{Page, Tail};
-use crate::{Batch, Delivery, Effects, Failure, Processor};
+use crate::commit::{CheckpointOutcome, EFFECTS_MAX, LaneCheckpoint};
+use crate::error::ErrorClass;
+use crate::metrics::LaneEvent;
+use crate::processor::entity_type;
+use crate::runner_state::RunnerState;
+use crate::shard_tail::{ShardTail, TailPage};
+use crate::{Batch, Delivery, Effects, ProcessingError, Processor};
 
-use self::pace::Pace;
+use self::batch_sizer::BatchSizer;
 
-/// How much oftener changes are tried that only met others at work on the same items.
-const PATIENCE: u32 = 4;
-/// How long one read waits for the first change.
-const WAIT: Duration = Duration::from_secs(1);
-/// A checkpoint that only passes over what nobody wants is written after so many changes…
+/// Factor by which changes are retried more often if they only conflicted with other writers.
+const CONFLICT_ATTEMPTS_FACTOR: u32 = 4;
+/// The time that one read waits for the first change.
+const READ_WAIT: Duration = Duration::from_secs(1);
+/// A checkpoint that only skips unwanted changes is written after this many changes…
 const UNSAVED_CHANGES_MAX: usize = 10_000;
-/// …or after so long: it saves a restart from reading them again, and nothing else.
+/// …or after this time. It only saves a restart from reading them again.
 const UNSAVED_MS_MAX: u64 = 60_000;
 
-/// One processor on one shard.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    shared: Arc<Shared>,
+    shared: Arc<RunnerState>,
     processor: Arc<dyn Processor>,
-    name: Name,
+    name: ProcessorName,
     shard: StreamShard,
-    tail: Arc<Tail>,
-    /// `None` until it was read, and after another reader has moved it.
-    mark: Option<Mark>,
-    /// Everything up to here has been dealt with.
-    reached: Option<Sequence>,
-    /// Items with a parked change that must not be overtaken.
+    tail: Arc<ShardTail>,
+    /// `None` until it is loaded, and after another reader has moved it.
+    checkpoint: Option<LaneCheckpoint>,
+    /// The last change that was processed, parked or skipped.
+    position: Option<Sequence>,
+    /// Items with a parked change that later changes must not overtake.
     parked: HashSet<Key>,
-    /// Changes passed over since the checkpoint was last written, about.
+    /// The approximate number of changes skipped since the checkpoint was last written.
     unsaved: usize,
     saved_at: Time,
 }
 
-/// What a step of a lane came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// It got further.
-    Moved,
-    /// There is nothing to read at the moment.
+pub(crate) enum LaneStep {
+    Advanced,
     Idle,
-    /// The shard was read to its end.
     Ended,
-    /// Another reader is at work, or the shard is no longer this process's.
-    Lost,
-    /// It was asked to stop.
-    Stopped,
-}
-
-/// How some changes were dealt with.
-enum Dealt {
-    All,
+    /// Another reader is at work, or the shard is no longer assigned to this process.
     Lost,
     Stopped,
 }
 
-/// What came of trying to process some changes.
-enum Tried {
+/// The result of processing a page.
+enum LaneResult {
     Done,
     Lost,
-    /// Their effects do not fit into one transaction.
-    TooMany,
+    Stopped,
+}
+
+enum BatchOutcome {
+    Done,
+    Lost,
+    /// The effects do not fit into one transaction.
+    TooManyEffects,
 }
 
 impl Lane {
     pub(crate) fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<RunnerState>,
         processor: &Arc<dyn Processor>,
-        tail: &Arc<Tail>,
+        tail: &Arc<ShardTail>,
         shard: StreamShard,
     ) -> Self {
         Self {
-            saved_at: shared.ground.now(),
+            saved_at: shared.context.now(),
             shared: Arc::clone(shared),
             name: processor.name(),
             processor: Arc::clone(processor),
             shard,
             tail: Arc::clone(tail),
-            mark: None,
-            reached: None,
+            checkpoint: None,
+            position: None,
             parked: HashSet::new(),
             unsaved: 0,
         }
     }
 
-    /// Steps on until the shard ends, is lost, or everything is to stop.
-    pub(crate) async fn follow(mut self) -> Step {
+    /// Runs until the shard ends or is lost, or the runner stops.
+    pub(crate) async fn run(mut self) -> LaneStep {
         let mut failures = 0;
         let end = loop {
             if self.shared.stop.is_set() {
-                break Step::Stopped;
+                break LaneStep::Stopped;
             }
-            if !self.holds() {
-                break Step::Lost;
+            if !self.is_held() {
+                break LaneStep::Lost;
             }
-            match self.step(WAIT).await {
-                Ok(Step::Ended) => break Step::Ended,
+            match self.step(READ_WAIT).await {
+                Ok(LaneStep::Ended) => break LaneStep::Ended,
                 Ok(_) => failures = 0,
-                Err(failure) => {
+                Err(error) => {
                     failures += 1;
-                    tracing::warn!(processor = %self.name, shard = %self.shard, %failure, "cannot read on");
-                    self.shared.stop.unless(self.shared.retries.backoff.wait(failures)).await;
+                    tracing::warn!(processor = %self.name, shard = %self.shard, %error, "cannot read or process the stream; retrying");
+                    self.shared
+                        .stop
+                        .run_until_set(self.shared.retries.backoff.wait(failures))
+                        .await;
                 }
             }
         };
-        if let Err(failure) = self.flush().await {
-            // It is read again, and has no further effect.
-            tracing::warn!(processor = %self.name, shard = %self.shard, %failure, "checkpoint not written");
+        if let Err(error) = self.flush().await {
+            // The changes are read again and have no further effect.
+            tracing::warn!(processor = %self.name, shard = %self.shard, %error, "cannot write the checkpoint; these changes will be read again");
         }
-        self.shared.figures.forget(&self.name, self.shard.as_str());
+        self.shared.metrics.clear_backlog(&self.name, self.shard.as_str());
         end
     }
 
-    /// Reads some changes and deals with them.
-    pub(crate) async fn step(&mut self, wait: Duration) -> Result<Step, Failure> {
-        if self.mark.is_none() {
-            self.load().await?;
+    /// Reads one page and processes it.
+    pub(crate) async fn step(&mut self, wait: Duration) -> Result<LaneStep, ProcessingError> {
+        if self.checkpoint.is_none() {
+            self.load_checkpoint().await?;
         }
-        let Some(page) = self.read(wait).await? else { return Ok(Step::Stopped) };
-        match self.deal(&page).await? {
-            Dealt::All => {}
-            Dealt::Stopped => return Ok(Step::Stopped),
-            Dealt::Lost => {
-                self.mark = None;
-                return Ok(Step::Lost);
+        let Some(page) = self.read_page(wait).await? else { return Ok(LaneStep::Stopped) };
+        match self.process_page(&page).await? {
+            LaneResult::Done => {}
+            LaneResult::Stopped => return Ok(LaneStep::Stopped),
+            LaneResult::Lost => {
+                self.checkpoint = None;
+                return Ok(LaneStep::Lost);
             }
         }
-        let before = self.reached.clone();
-        self.reached = self.reached.take().max(page.next.clone());
-        self.tell(None);
-        self.save_now_and_then().await?;
+        let before = self.position.clone();
+        self.position = self.position.take().max(page.next.clone());
+        self.report_position(None);
+        self.save_periodically().await?;
         if page.ended {
-            return Ok(Step::Ended);
+            return Ok(LaneStep::Ended);
         }
-        let moved = !page.changes.is_empty() || self.reached != before;
-        Ok(if moved { Step::Moved } else { Step::Idle })
+        let moved = !page.changes.is_empty() || self.position != before;
+        Ok(if moved { LaneStep::Advanced } else { LaneStep::Idle })
     }
 
-    /// Writes the checkpoint, if changes were passed over since it was last written.
-    pub(crate) async fn flush(&mut self) -> Result<(), Failure> {
-        let (Some(mark), Some(reached)) = (&mut self.mark, &self.reached) else { return Ok(()) };
-        if mark.saved.as_ref() == Some(reached) {
+    /// Writes the checkpoint if changes were skipped since it was last written.
+    pub(crate) async fn flush(&mut self) -> Result<(), ProcessingError> {
+        let (Some(checkpoint), Some(position)) = (&mut self.checkpoint, &self.position) else {
+            return Ok(());
+        };
+        if checkpoint.saved.as_ref() == Some(position) {
             return Ok(());
         }
-        if mark.save(&self.shared, reached).await? == Committed::Lost {
-            self.mark = None;
+        if checkpoint.save(&self.shared, position).await? == CheckpointOutcome::Lost {
+            self.checkpoint = None;
         }
         self.unsaved = 0;
         Ok(())
     }
 
-    fn holds(&self) -> bool {
-        self.shared.sharing.holds(self.shard.as_str())
+    fn is_held(&self) -> bool {
+        self.shared.shard_assignment.is_assigned(self.shard.as_str())
     }
 
-    async fn load(&mut self) -> Result<(), Failure> {
-        let mark = Mark::load(&self.shared, &self.name, &self.shard).await?;
+    async fn load_checkpoint(&mut self) -> Result<(), ProcessingError> {
+        let checkpoint = LaneCheckpoint::load(&self.shared, &self.name, &self.shard).await?;
         self.parked = self.parked_items().await?;
-        (self.reached, self.unsaved) = (mark.saved.clone(), 0);
-        self.mark = Some(mark);
+        (self.position, self.unsaved) = (checkpoint.saved.clone(), 0);
+        self.checkpoint = Some(checkpoint);
         Ok(())
     }
 
-    /// The next page; `None` if everything is to stop.
-    async fn read(&mut self, wait: Duration) -> Result<Option<Arc<Page>>, Failure> {
+    /// Reads the next page. Returns `None` if the runner stops.
+    async fn read_page(
+        &mut self,
+        wait: Duration,
+    ) -> Result<Option<Arc<TailPage>>, ProcessingError> {
         let read = async {
-            match self.tail.read(self.reached.as_ref(), wait).await {
-                Err(table::Error::StreamTrimmed { after, .. }) if self.reached.is_some() => {
+            match self.tail.read(self.position.as_ref(), wait).await {
+                Err(table::Error::StreamTrimmed { after, .. }) if self.position.is_some() => {
                     Ok(Err(after))
                 }
                 other => other.map(Ok),
             }
         };
-        match self.shared.stop.unless(read).await {
+        match self.shared.stop.run_until_set(read).await {
             None => Ok(None),
             Some(Err(error)) => Err(error.into()),
             Some(Ok(Ok(page))) => Ok(Some(page)),
             Some(Ok(Err(after))) => {
                 tracing::error!(
                     processor = %self.name, shard = %self.shard, after,
-                    "the stream no longer holds what comes next: verify and repair what is derived"
+                    "changes were trimmed from the stream before they were processed; run verify and repair derived data"
                 );
-                self.shared.figures.lane(&self.name, self.shard.as_str(), Event::Gap);
-                self.reached = None;
+                self.shared.metrics.record(&self.name, self.shard.as_str(), LaneEvent::Gap);
+                self.position = None;
                 Ok(Some(self.tail.read(None, wait).await?))
             }
         }
     }
 
-    /// Deals with the changes that this processor wants and has not dealt with.
-    async fn deal(&mut self, page: &Page) -> Result<Dealt, Failure> {
-        let new = |change: &&Change| Some(&change.sequence) > self.reached.as_ref();
-        let wants = self.processor.wants();
-        let wanted = |change: &&Change| entity(change).is_some_and(|kind| wants.contains(&kind));
+    /// Processes the changes of a page that this processor wants and has not processed.
+    async fn process_page(&mut self, page: &TailPage) -> Result<LaneResult, ProcessingError> {
+        let new = |change: &&Change| Some(&change.sequence) > self.position.as_ref();
+        let types = self.processor.entity_types();
+        let wanted =
+            |change: &&Change| entity_type(change).is_some_and(|kind| types.contains(&kind));
         let mut wanted: Vec<Change> =
             page.changes.iter().filter(new).filter(wanted).cloned().collect();
         self.unsaved += page.unwanted + page.changes.len() - wanted.len();
         wanted.sort_by(|one, other| one.sequence.cmp(&other.sequence));
         wanted.dedup_by(|one, other| one.sequence == other.sequence);
-        let mut pace = Pace::new();
+        let mut sizer = BatchSizer::new();
         let mut rest = wanted.as_slice();
         while let Some(first) = rest.first() {
             if self.shared.stop.is_set() {
-                return Ok(Dealt::Stopped);
+                return Ok(LaneResult::Stopped);
             }
-            if !self.holds() {
-                return Ok(Dealt::Lost);
+            if !self.is_held() {
+                return Ok(LaneResult::Lost);
             }
-            self.tell(Some(first));
-            let clear = self.clear(rest).await?;
-            let past = if clear == 0 {
-                let behind = Failure::broken("an earlier change of the same item is parked");
-                self.park(first, &behind, 0).await?.map(|()| 1)
+            self.report_position(Some(first));
+            let unparked = self.count_unparked(rest).await?;
+            let completed = if unparked == 0 {
+                let blocked =
+                    ProcessingError::unprocessable("an earlier change of the same item is parked");
+                self.park(first, &blocked, 0).await?.map(|()| 1)
             } else {
-                let batch = rest.get(..pace.size().min(clear)).unwrap_or(rest);
-                self.process(batch, &mut pace).await?
+                let batch = rest.get(..sizer.size().min(unparked)).unwrap_or(rest);
+                self.process_batch(batch, &mut sizer).await?
             };
-            let Some(past) = past else { return Ok(Dealt::Lost) };
-            let (dealt, others) = rest.split_at(past);
-            if let Some(last) = dealt.last() {
-                self.reached = Some(last.sequence.clone());
-                pace.past(past);
+            let Some(completed) = completed else { return Ok(LaneResult::Lost) };
+            let (done, others) = rest.split_at(completed);
+            if let Some(last) = done.last() {
+                self.position = Some(last.sequence.clone());
+                sizer.advance(completed);
             }
             rest = others;
         }
-        Ok(Dealt::All)
+        Ok(LaneResult::Done)
     }
 
-    /// Processes a batch, or parks it if it is one change that keeps failing; how many changes are
-    /// dealt with, `None` if they are another reader's.
-    async fn process(
+    /// Processes a batch, or parks it if it is one change that keeps failing. Returns how many
+    /// changes were completed, or `None` if another reader has taken over.
+    async fn process_batch(
         &mut self,
         batch: &[Change],
-        pace: &mut Pace,
-    ) -> Result<Option<usize>, Failure> {
-        let failure = match self.attempt(batch).await {
-            Ok(Tried::Done) => {
-                self.event(Event::Processed(batch.len()));
+        sizer: &mut BatchSizer,
+    ) -> Result<Option<usize>, ProcessingError> {
+        let error = match self.try_batch(batch).await {
+            Ok(BatchOutcome::Done) => {
+                self.record(LaneEvent::Processed(batch.len()));
                 return Ok(Some(batch.len()));
             }
-            Ok(Tried::Lost) => return Ok(None),
-            Ok(Tried::TooMany) => {
-                pace.size = (batch.len() / 2).max(1);
+            Ok(BatchOutcome::Lost) => return Ok(None),
+            Ok(BatchOutcome::TooManyEffects) => {
+                sizer.size = (batch.len() / 2).max(1);
                 return Ok(Some(0));
             }
-            Err(failure) => failure,
+            Err(error) => error,
         };
-        self.event(Event::Retried);
-        pace.tries += 1;
-        let (tries, attempts_max) = (pace.tries, self.shared.retries.attempts_max);
+        self.record(LaneEvent::Retried);
+        sizer.attempts += 1;
+        let (attempts, attempts_max) = (sizer.attempts, self.shared.retries.attempts_max);
         tracing::warn!(
-            processor = %self.name, shard = %self.shard, changes = batch.len(), tries, %failure,
-            "cannot process changes"
+            processor = %self.name, shard = %self.shard, changes = batch.len(), attempts, %error,
+            "cannot process changes; retrying"
         );
-        let remedy = failure.remedy();
-        let given_up = match remedy {
-            Remedy::Wait => false,
-            // Of several, one may be at fault: find out which.
-            Remedy::None => batch.len() > 1 || tries >= attempts_max,
-            Remedy::Again => tries >= attempts_max.saturating_mul(PATIENCE),
+        let given_up = match error.class() {
+            ErrorClass::Unavailable => false,
+            // One of several changes may be at fault: process them one by one.
+            ErrorClass::Other => batch.len() > 1 || attempts >= attempts_max,
+            ErrorClass::Conflict => {
+                attempts >= attempts_max.saturating_mul(CONFLICT_ATTEMPTS_FACTOR)
+            }
         };
         if !given_up {
             let backoff = &self.shared.retries.backoff;
-            self.shared.stop.unless(backoff.wait(tries)).await;
+            self.shared.stop.run_until_set(backoff.wait(attempts)).await;
             return Ok(Some(0));
         }
         if let [change] = batch {
-            return Ok(self.park(change, &failure, tries).await?.map(|()| 1));
+            return Ok(self.park(change, &error, attempts).await?.map(|()| 1));
         }
-        (pace.alone, pace.tries) = (batch.len(), 0);
+        (sizer.singles_left, sizer.attempts) = (batch.len(), 0);
         Ok(Some(0))
     }
 
-    async fn attempt(&mut self, batch: &[Change]) -> Result<Tried, Failure> {
-        let Some(last) = batch.last() else { return Ok(Tried::Done) };
+    async fn try_batch(&mut self, batch: &[Change]) -> Result<BatchOutcome, ProcessingError> {
+        let Some(last) = batch.last() else { return Ok(BatchOutcome::Done) };
         let effects = self.effects(batch, Delivery::Streamed).await?;
-        if effects.items() > EFFECTS_MAX {
-            let items = effects.items();
+        if effects.item_count() > EFFECTS_MAX {
+            let items = effects.item_count();
             if batch.len() == 1 {
-                return Err(Failure::broken(format!("one change would lead to {items} writes")));
+                return Err(ProcessingError::unprocessable(format!(
+                    "one change leads to {items} writes, more than one transaction holds"
+                )));
             }
-            return Ok(Tried::TooMany);
+            return Ok(BatchOutcome::TooManyEffects);
         }
         if effects.is_empty() {
             self.unsaved += batch.len();
-            return Ok(Tried::Done);
+            return Ok(BatchOutcome::Done);
         }
-        let Some(mark) = &mut self.mark else { return Ok(Tried::Lost) };
-        let asks = effects.touches(self.shared.ground.ops().table());
-        match mark.commit(&self.shared, effects, &last.sequence).await? {
-            Committed::Done => {
+        let Some(checkpoint) = &mut self.checkpoint else { return Ok(BatchOutcome::Lost) };
+        let enqueues = effects.touches(self.shared.context.ops().table());
+        match checkpoint.commit(&self.shared, effects, &last.sequence).await? {
+            CheckpointOutcome::Done => {
                 self.unsaved = 0;
-                if asks {
-                    self.shared.asked.say();
+                if enqueues {
+                    self.shared.work_signal.notify();
                 }
-                Ok(Tried::Done)
+                Ok(BatchOutcome::Done)
             }
-            Committed::Lost => Ok(Tried::Lost),
+            CheckpointOutcome::Lost => Ok(BatchOutcome::Lost),
         }
     }
 
-    async fn effects(&self, changes: &[Change], delivery: Delivery) -> Result<Effects, Failure> {
-        let shard = (!self.shared.commits_together()).then(|| self.shard.as_str());
+    async fn effects(
+        &self,
+        changes: &[Change],
+        delivery: Delivery,
+    ) -> Result<Effects, ProcessingError> {
+        let shard = (!self.shared.commits_with_checkpoint()).then(|| self.shard.as_str());
         let batch = Batch { shard, delivery, changes };
         let effects = AssertUnwindSafe(self.processor.effects(&batch)).catch_unwind();
-        effects.await.unwrap_or_else(|_| Err(Failure::broken("the processor panicked")))
+        effects
+            .await
+            .unwrap_or_else(|_| Err(ProcessingError::unprocessable("the processor panicked")))
     }
 
-    async fn save_now_and_then(&mut self) -> Result<(), Failure> {
-        let now = self.shared.ground.now();
-        let long_ago = self.saved_at.plus_ms(UNSAVED_MS_MAX) <= now;
-        if self.unsaved >= UNSAVED_CHANGES_MAX || long_ago {
+    async fn save_periodically(&mut self) -> Result<(), ProcessingError> {
+        let now = self.shared.context.now();
+        let is_overdue = self.saved_at.plus_ms(UNSAVED_MS_MAX) <= now;
+        if self.unsaved >= UNSAVED_CHANGES_MAX || is_overdue {
             self.flush().await?;
         }
-        if long_ago {
+        if is_overdue {
             self.saved_at = now;
-            if let Some(saved) = self.mark.as_ref().and_then(|mark| mark.saved.as_ref()) {
-                self.shared.sharing.passed(&self.name, self.shard.as_str(), saved).await?;
+            if let Some(saved) =
+                self.checkpoint.as_ref().and_then(|checkpoint| checkpoint.saved.as_ref())
+            {
+                self.shared
+                    .shard_assignment
+                    .report_checkpoint(&self.name, self.shard.as_str(), saved)
+                    .await?;
             }
         }
         Ok(())
     }
 
-    fn event(&self, event: Event) {
-        self.shared.figures.lane(&self.name, self.shard.as_str(), event);
+    fn record(&self, event: LaneEvent) {
+        self.shared.metrics.record(&self.name, self.shard.as_str(), event);
     }
 
-    /// Tells how far behind this is; `next` is the change it is about to deal with.
-    fn tell(&self, next: Option<&Change>) {
-        let known = self.tail.known_after(self.reached.as_ref());
+    /// Reports the position and the backlog. `next` is the change about to be processed.
+    fn report_position(&self, next: Option<&Change>) {
+        let backlog = self.tail.count_after(self.position.as_ref());
         let (shard, since) = (self.shard.as_str(), next.map(|change| change.at_ms));
-        let since = since.filter(|_| known > 0);
-        self.shared.figures.at(&self.name, shard, self.reached.as_ref(), known, since);
+        let since = since.filter(|_| backlog > 0);
+        self.shared.metrics.set_position(&self.name, shard, self.position.as_ref(), backlog, since);
     }
 }

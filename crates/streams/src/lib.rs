@@ -1,40 +1,37 @@
-//! What follows from changes: the runner of the stream, its processors, and the work they leave for
-//! later.
+//! Processes the change stream: the runner, its processors, and the jobs they enqueue.
 //!
-//! A [processor](Processor) is a name, what it wants, and one function: changes in, writes out. The
-//! [runner](Runner) owns the rest: who reads which shard ([`Sharing`]), how far every processor has come,
-//! what is tried again and when ([`Retries`]), what is parked ([`DeadLetters`]), and how far behind
-//! everything is ([`Snapshot`]). What is more than a change can do at once is a [job](Work), done a
-//! page at a time.
+//! A [processor](Processor) is a name, the entities it wants, and one function from changes to
+//! writes. The [runner](Runner) owns the rest: the assignment of shards ([`ShardAssignment`]),
+//! checkpoints, retries ([`RetrySettings`]), parked work ([`DeadLetters`]) and metrics
+//! ([`StreamMetrics`]). Work too large for one change is a job of a [`JobHandler`], done a page at a
+//! time.
 //!
-//! # What holds
+//! # Guarantees
 //! - Every processor sees every change it wants at least once, and the changes of one item in order.
-//! - Its effect is exactly once. In one process, the writes of a batch commit with the checkpoint they
-//!   move, on the condition that it is where it was read; on DynamoDB the checkpoint follows. On both,
-//!   writes are guarded by themselves, so that changes which come again change nothing.
-//! - A change that keeps failing is parked, and the rest goes on. Where changes add up, later changes of
-//!   the same item are parked behind it, so that they are counted in order when they are redriven: a
-//!   counter is never wrong by more than what is parked, and never negative.
-//! - While the store is away everything waits, and nothing is parked.
-//! - A crash anywhere, or two readers at once, change none of this.
+//! - Its effect is exactly once. In one process, the writes of a batch commit with their checkpoint,
+//!   on the condition that it is unchanged; on DynamoDB the checkpoint follows. On both, writes are
+//!   guarded by themselves, so that changes delivered again change nothing.
+//! - A change that keeps failing is parked, and the rest continues. For processors that add up
+//!   changes, later changes of the same item are parked behind it, so that they are counted in order
+//!   when they are redriven: a counter is wrong by at most what is parked, and never negative.
+//! - While the store is unavailable everything waits, and nothing is parked.
+//! - A crash at any point, or two readers at once, change none of this.
 //!
-//! It knows no backend: sharing by leases is given to it from outside.
+//! This crate knows no backend: leases for sharing the stream are supplied by the caller.
 
-mod asked;
+mod all_processors;
 mod backoff;
 mod commit;
 mod counters;
+mod dead_letters;
+mod error;
 mod events;
-mod everything;
-mod failure;
 mod fanout;
-mod figures;
 mod files;
 mod follower_shards;
-mod guard;
 mod jobs;
 mod lane;
-mod letters;
+mod metrics;
 mod milestones;
 mod notifications;
 mod privacy;
@@ -44,33 +41,35 @@ mod purge;
 mod quests;
 mod reads;
 mod runner;
+mod runner_state;
 mod scores;
-mod shared;
-mod sharing;
-mod stop;
-mod tail;
+mod sequence_guard;
+mod shard_assignment;
+mod shard_tail;
+mod stop_signal;
 mod verdicts;
+mod work_signal;
 
 pub use backoff::Backoff;
-pub use counters::Counters;
-pub use events::{EventWatch, Events};
-pub use failure::Failure;
+pub use counters::CounterUpdater;
+pub use dead_letters::{DeadLetterSubject, DeadLetters, ParkedChange, RedriveSummary};
+pub use error::ProcessingError;
+pub use events::{EventDelivery, EventDetector};
 pub use fanout::FanOut;
-pub use figures::{LaneFigures, QueueFigures, Snapshot};
-pub use files::{FileRemoval, Files};
-pub use follower_shards::FollowerShards;
-pub use guard::Guard;
-pub use jobs::{Next, Work, job};
-pub use letters::{DeadLetters, ParkedChange, Redriven, Subject};
-pub use milestones::MilestoneRule;
-pub use notifications::Notices;
-pub use privacy::Privacy;
+pub use files::{FileRemover, UnusedFileDetector};
+pub use follower_shards::FollowerShardScaler;
+pub use jobs::{JobHandler, PageOutcome, new_job};
+pub use metrics::{LaneMetrics, QueueMetrics, StreamMetrics};
+pub use milestones::MilestoneUpdater;
+pub use notifications::NotificationWriter;
+pub use privacy::PrivacyUpdater;
 pub use processor::{Batch, Delivery, Effects, Images, Processor};
-pub use promotion::PromotionRule;
+pub use promotion::PromotionUpdater;
 pub use purge::Purge;
-pub use quests::QuestProgress;
-pub use runner::{Runner, Setup};
-pub use scores::Scores;
-pub use shared::Retries;
-pub use sharing::{Alone, Sharing};
-pub use verdicts::Verdicts;
+pub use quests::QuestUpdater;
+pub use runner::{Runner, RunnerBuilder};
+pub use runner_state::RetrySettings;
+pub use scores::ScoreUpdater;
+pub use sequence_guard::SequenceGuard;
+pub use shard_assignment::{ShardAssignment, SingleWorker};
+pub use verdicts::CaseReviewer;

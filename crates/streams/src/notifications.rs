@@ -1,73 +1,68 @@
-//! Tells people what concerns them (R38): who follows them or asks to, what others do with what they
-//! wrote, who names them or writes to them, what becomes of their groups, quests and cases, and which of
-//! their tasks is due.
+//! Writes notifications (R38): about followers and follow requests, reactions to a user's content,
+//! mentions and messages, groups, quests and moderation cases, and due tasks.
 //!
-//! A change only tells where to look. What is written follows from the facts as they are now, under keys
-//! that follow from the facts alone: changes may come again, late, or in any order, and a replay of them
-//! all writes the same. A fact that is taken back takes its notification along. Only what somebody may
-//! be told of is written; whether they still may is asked again at every read.
+//! A change only says where to look. Notifications follow from the current facts, under keys
+//! derived from the facts alone: changes may be delivered again, late, or in any order, and a
+//! replay writes the same. A withdrawn fact removes its notification. A notification is written
+//! only if its recipient may see it; every read checks that again.
 //!
-//! - What stands for itself (a follow, a comment, a mention, an invitation, a quest, a decision) is one
-//!   notification at the time it happened (`wishes`).
-//! - What adds up (likes and shares of a post, messages of a person) is one for each hour, which names
-//!   the latest, and is unread again when there is a later one (`crowds`, `messages`). Messages in a
-//!   group's room are counted by the room, and told to nobody: one of them would be a write for each
-//!   member.
+//! - A single fact (a follow, a comment, a mention, an invitation, a quest, a decision) is one
+//!   notification at the time it happened (`singles`).
+//! - Facts that add up (likes and shares of a post, messages of a user) are one notification for
+//!   each hour, which names the latest and is unread again when there is a later one (`reactions`,
+//!   `messages`). Messages in a group's room are counted by the room and cause no notifications:
+//!   each would be a write for every member.
 //! - Reminders are jobs, due when the owner is to be reminded (`reminders`).
 
-mod crowds;
 mod messages;
+mod pending;
+mod reactions;
+mod recipients;
 mod reminders;
 mod singles;
-mod whom;
-mod wishes;
 
 use async_trait::async_trait;
-use roundtable_domain::{Ground, Notifications};
+use roundtable_domain::{Context, Notifications};
 use roundtable_model::entities::{
     Comment, Follow, GroupMember, Like, Message, ModerationCase, Notification, Post, Quest, Share,
     Task,
 };
-use roundtable_model::{At, Entity, NotificationId, Processor as Name, Queue, Time, UserId};
+use roundtable_model::{Entity, EntityKey, NotificationId, ProcessorName, Queue, Time, UserId};
 
 use crate::processor::{Batch, Effects, Processor};
-use crate::{Delivery, Failure};
+use crate::{Delivery, ProcessingError};
 
-/// Where reminders wait.
-const QUEUE: Queue = Queue::named("reminders");
+const QUEUE: Queue = Queue::from_static("reminders");
 
-/// Writes notifications.
+/// The processor that writes notifications, and the job handler for reminders.
 #[derive(Clone, Debug)]
-pub struct Notices {
-    ground: Ground,
+pub struct NotificationWriter {
+    context: Context,
     notifications: Notifications,
 }
 
-/// Where a notification lies.
-type Place = (UserId, Time, NotificationId);
+/// The key of a notification.
+type NotificationKey = (UserId, Time, NotificationId);
 
-impl Notices {
-    /// What it is called.
-    pub const NAME: Name = Name::named("notifications");
+impl NotificationWriter {
+    pub const NAME: ProcessorName = ProcessorName::from_static("notifications");
 
-    /// The notices of this ground.
-    pub fn new(ground: Ground) -> Self {
-        Self { notifications: Notifications::new(ground.clone()), ground }
+    pub fn new(context: Context) -> Self {
+        Self { notifications: Notifications::new(context.clone()), context }
     }
 
-    /// Whether it is too late to tell of something.
-    fn is_over(&self, note: &Notification) -> bool {
-        note.ttl.time() <= self.ground.now()
+    fn is_expired(&self, notification: &Notification) -> bool {
+        notification.ttl.time() <= self.context.now()
     }
 }
 
 #[async_trait]
-impl Processor for Notices {
-    fn name(&self) -> Name {
+impl Processor for NotificationWriter {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
+    fn entity_types(&self) -> &'static [&'static str] {
         const {
             &[
                 Follow::SHAPE.name,
@@ -84,27 +79,27 @@ impl Processor for Notices {
         }
     }
 
-    /// What is written follows from how things are.
+    /// Notifications follow from the current facts.
     fn may_overtake(&self) -> bool {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let mut effects = Effects::none();
-        if batch.delivery != Delivery::PassedOver {
-            self.singles(batch.changes, &mut effects).await?;
-            self.crowds::<Like>(batch.changes, &mut effects).await?;
-            self.crowds::<Share>(batch.changes, &mut effects).await?;
-            self.messages(batch.changes, &mut effects).await?;
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let mut effects = Effects::new();
+        if batch.delivery != Delivery::Skipped {
+            self.write_singles(batch.changes, &mut effects).await?;
+            self.write_reactions::<Like>(batch.changes, &mut effects).await?;
+            self.write_reactions::<Share>(batch.changes, &mut effects).await?;
+            self.write_messages(batch.changes, &mut effects).await?;
         }
         Ok(effects)
     }
 }
 
-fn place_of(note: &Notification) -> Place {
-    (note.user_id.clone(), note.created_at, note.id.clone())
+fn notification_key(notification: &Notification) -> NotificationKey {
+    (notification.user_id.clone(), notification.created_at, notification.id.clone())
 }
 
-fn at((user, time, id): &Place) -> At<Notification> {
+fn entity_key((user, time, id): &NotificationKey) -> EntityKey<Notification> {
     Notification::at(user, time, id)
 }

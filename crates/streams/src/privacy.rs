@@ -1,71 +1,68 @@
-//! Takes the posts of somebody who turns private out of the lists for everybody, and puts them back:
-//! a page at a time, since there may be many. Who may see them is asked of the account itself, at every
-//! read; this is for lists to be full, and to have no gaps.
+//! Removes the posts of an account that becomes private from public lists, and puts them back: a
+//! page at a time, since there may be many. Visibility is decided from the account itself at every
+//! read; this keeps lists full and without gaps.
 
 use async_trait::async_trait;
-use roundtable_domain::{Ground, Posts};
+use roundtable_domain::{Context, Posts};
 use roundtable_model::entities::{Job, User};
-use roundtable_model::{Entity, Processor as Name, Queue, UserId};
+use roundtable_model::{Entity, ProcessorName, Queue, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::jobs::{Next, Work, happened, job};
+use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
 use crate::processor::{Batch, Effects, Images, Processor};
-use crate::{Delivery, Failure};
+use crate::{Delivery, ProcessingError};
 
-/// Where its jobs are.
-const QUEUE: Queue = Queue::named("privacy");
+const QUEUE: Queue = Queue::from_static("privacy");
 
-/// How long an index of DynamoDB may be behind; most often it is a fraction of a second.
+/// The possible lag of a DynamoDB index. Usually it is a fraction of a second.
 const INDEX_LAG_MS: u64 = 5_000;
 
-/// Tells posts that their author has turned private, or public again.
+/// The processor and job handler that apply an account's privacy to its posts.
 #[derive(Clone, Debug)]
-pub struct Privacy {
-    ground: Ground,
+pub struct PrivacyUpdater {
+    context: Context,
     posts: Posts,
 }
 
-/// Whose posts are to be told.
+/// The payload of a job.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Turned {
+struct PrivacyJob {
     user_id: UserId,
     is_private: bool,
 }
 
-impl Privacy {
-    /// What it is called.
-    pub const NAME: Name = Name::named("privacy");
+impl PrivacyUpdater {
+    pub const NAME: ProcessorName = ProcessorName::from_static("privacy");
 
-    /// The privacy of this ground.
-    pub fn new(ground: Ground) -> Self {
-        Self { posts: Posts::new(ground.clone()), ground }
+    pub fn new(context: Context) -> Self {
+        Self { posts: Posts::new(context.clone()), context }
     }
 
-    /// A post written just before must have reached the index by which it is found.
+    /// Posts written just before must have reached the index by which they are found.
     fn index_lag_ms(&self) -> u64 {
-        if self.ground.store().capabilities().strong_index_reads { 0 } else { INDEX_LAG_MS }
+        if self.context.store().capabilities().strong_index_reads { 0 } else { INDEX_LAG_MS }
     }
 }
 
 #[async_trait]
-impl Processor for Privacy {
-    fn name(&self) -> Name {
+impl Processor for PrivacyUpdater {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
+    fn entity_types(&self) -> &'static [&'static str] {
         const { &[User::SHAPE.name] }
     }
 
-    /// A job does nothing where the account has turned again since.
+    /// A job does nothing if the account has changed again since.
     fn may_overtake(&self) -> bool {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let mut effects = Effects::none();
-        if batch.delivery == Delivery::PassedOver {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let mut effects = Effects::new();
+        if batch.delivery == Delivery::Skipped {
             return Ok(effects);
         }
         let mut jobs: Vec<Job> = Vec::new();
@@ -76,30 +73,30 @@ impl Processor for Privacy {
             if old.is_private == new.is_private {
                 continue;
             }
-            let turned = Turned { user_id: new.id.clone(), is_private: new.is_private };
-            let due = happened(change, &self.ground).plus_ms(self.index_lag_ms());
-            let asked = job(QUEUE, new.id.recast(), due, &turned)?;
-            // Turning twice in a millisecond is turning as one did last.
-            jobs.retain(|earlier| earlier.key().into_key() != asked.key().into_key());
-            jobs.push(asked);
+            let payload = PrivacyJob { user_id: new.id.clone(), is_private: new.is_private };
+            let due = job_due_at(change, &self.context).plus_ms(self.index_lag_ms());
+            let job = new_job(QUEUE, new.id.recast(), due, &payload)?;
+            // Of two changes within a millisecond the last one counts.
+            jobs.retain(|earlier| earlier.key().into_key() != job.key().into_key());
+            jobs.push(job);
         }
-        for asked in jobs {
-            effects.write(self.ground.ops().table(), asked.put());
+        for job in jobs {
+            effects.write(self.context.ops().table(), job.put());
         }
         Ok(effects)
     }
 }
 
 #[async_trait]
-impl Work for Privacy {
+impl JobHandler for PrivacyUpdater {
     fn queue(&self) -> Queue {
         QUEUE
     }
 
-    async fn page(&self, job: &Job) -> Result<Next, Failure> {
-        let turned: Turned = job.payload.to()?;
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+        let payload: PrivacyJob = job.payload.decode()?;
         let after = job.cursor.as_ref().map(|cursor| cursor.parse()).transpose()?;
-        let posts = self.posts.set_author_private(&turned.user_id, turned.is_private, after);
-        Ok(posts.await?.map_or(Next::Done, |next| Next::Page(next.to_string())))
+        let posts = self.posts.set_author_private(&payload.user_id, payload.is_private, after);
+        Ok(posts.await?.map_or(PageOutcome::Done, |next| PageOutcome::Continue(next.to_string())))
     }
 }

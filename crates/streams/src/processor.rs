@@ -1,74 +1,71 @@
-//! What a processor is: a name, what it wants, and one function from changes to writes. It keeps no
-//! state and writes nothing itself; checkpoints, retries and parking are the runner's.
+//! The interface of a processor: a name, the entities it wants, and one function from changes to
+//! writes. A processor keeps no state and writes nothing itself; the runner owns checkpoints,
+//! retries and parking.
 
 use std::fmt;
 
 use async_trait::async_trait;
 use roundtable_model::table::{Change, Item, Table, TableWrite, Write};
-use roundtable_model::{Entity, Processor as Name, TYPE};
+use roundtable_model::{Entity, ProcessorName, TYPE};
 
-use crate::Failure;
+use crate::ProcessingError;
 
-/// Something that follows from changes.
+/// Derives writes from changes.
 #[async_trait]
 pub trait Processor: Send + Sync + fmt::Debug + 'static {
-    /// What its checkpoints and dead letters are kept under. Another name begins at the beginning.
-    fn name(&self) -> Name;
+    /// The name of its checkpoints and dead letters. A new name starts at the beginning of the
+    /// stream.
+    fn name(&self) -> ProcessorName;
 
-    /// The entities whose changes it wants, by type.
-    fn wants(&self) -> &'static [&'static str];
+    /// The types of the entities whose changes it wants.
+    fn entity_types(&self) -> &'static [&'static str];
 
-    /// Whether a later change of an item may be processed while an earlier one is parked. It may where
-    /// effects follow from how things are now, and not where each change adds to them.
+    /// Returns whether a later change of an item may be processed while an earlier one is parked.
+    /// True if effects depend only on the current state, false if each change adds to them.
     fn may_overtake(&self) -> bool;
 
-    /// The writes that follow from some changes, in the order they happened. They must be guarded, so
-    /// that the same changes again lead to none: a change can come more than once.
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure>;
+    /// Returns the writes that follow from some changes, given in stream order. The writes must be
+    /// guarded so that repeating them has no effect: a change can be delivered more than once.
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError>;
 }
 
-/// Changes to process.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// The shard they come from; `None` where the stream has one shard for ever.
+    /// The shard they come from; `None` if the stream has a single shard.
     pub shard: Option<&'a str>,
-    /// How they come.
     pub delivery: Delivery,
-    /// The changes, all of entities that were asked for.
     pub changes: &'a [Change],
 }
 
-/// How changes come to a processor.
+/// The way changes are delivered to a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// In the order of their shard; some, or all, may have come before.
+    /// In the order of their shard. Some or all may have been delivered before.
     Streamed,
-    /// One that will be parked: whoever still tries to process it late must find that it is not to be
-    /// counted any more.
-    PassedOver,
-    /// One that was parked and never counted. Changes that happened after it may have been.
+    /// A change that is about to be parked. Effects mark it as counted, so that a late reader that
+    /// still processes it does not count it.
+    Skipped,
+    /// A change that was parked and never counted. Later changes may have been counted.
     Redriven,
 }
 
-/// What follows from changes: groups of writes, each done as a whole. No item occurs twice.
+/// Groups of writes, each applied atomically. No item occurs twice.
 #[derive(Debug, Default)]
 pub struct Effects {
     groups: Vec<Vec<TableWrite>>,
 }
 
 impl Effects {
-    /// Nothing follows.
-    pub fn none() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one write.
     pub fn write(&mut self, table: &Table, write: impl Into<Write>) {
-        self.together([(table, write.into())]);
+        self.write_together([(table, write.into())]);
     }
 
-    /// Adds writes, and checks, that hold only together.
-    pub fn together<'a>(&mut self, writes: impl IntoIterator<Item = (&'a Table, Write)>) {
+    /// Adds writes and checks that are applied atomically.
+    pub fn write_together<'a>(&mut self, writes: impl IntoIterator<Item = (&'a Table, Write)>) {
         let write = |(table, write): (&Table, Write)| TableWrite {
             table: std::sync::Arc::clone(table.definition()),
             write,
@@ -76,18 +73,16 @@ impl Effects {
         self.groups.push(writes.into_iter().map(write).collect());
     }
 
-    /// How many items they touch.
-    pub fn items(&self) -> usize {
+    pub fn item_count(&self) -> usize {
         self.groups.iter().map(Vec::len).sum()
     }
 
-    /// Whether anything of a table is written.
+    /// Returns whether any item of `table` is written.
     pub(crate) fn touches(&self, table: &Table) -> bool {
         let name = &table.definition().name;
         self.groups.iter().flatten().any(|write| write.table.name == *name)
     }
 
-    /// Whether nothing follows.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
@@ -101,19 +96,15 @@ impl Effects {
     }
 }
 
-/// An entity before and after a change.
 #[derive(Clone, Debug)]
 pub struct Images<E> {
-    /// Before, if it was there.
     pub old: Option<E>,
-    /// After, if it is.
     pub new: Option<E>,
 }
 
 impl<E: Entity> Images<E> {
-    /// Reads a change of this entity.
-    pub fn of(change: &Change) -> Result<Self, Failure> {
-        // Some servers show an item that an update makes as its bare key before.
+    pub fn of(change: &Change) -> Result<Self, ProcessingError> {
+        // Some servers show an item created by an update as its bare key in the old image.
         let typed = |item: &&Item| item.text(TYPE).is_some();
         let read = |image: &Option<Item>| {
             image.as_ref().filter(typed).map(|item| E::from_item(item)).transpose()
@@ -122,8 +113,8 @@ impl<E: Entity> Images<E> {
     }
 }
 
-/// The type of the entity that changed.
-pub(crate) fn entity(change: &Change) -> Option<&str> {
+/// Returns the type of the changed entity.
+pub(crate) fn entity_type(change: &Change) -> Option<&str> {
     let images = [change.new.as_ref(), change.old.as_ref()];
     images.into_iter().flatten().find_map(|item| item.text(TYPE))
 }

@@ -1,51 +1,49 @@
-//! Promotes and demotes people and groups by how many follow them and how much they do (R36). What is
-//! decided follows from how things are now, so changes may come again, late, or in any order; they only
-//! tell about whom there may be something to decide.
+//! Promotes and demotes users and groups by their followers and activity (R36). A decision follows
+//! from the current state, so changes may be delivered again, late, or in any order; they only
+//! identify candidates.
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use roundtable_domain::{Ground, Promotions};
+use roundtable_domain::{Context, Promotions};
 use roundtable_model::entities::{ActorHead, GroupCounter, UserCounter};
 use roundtable_model::table::Change;
-use roundtable_model::{ActorId, Entity, Processor as Name, Shard, UserCount};
+use roundtable_model::{ActorId, Entity, ProcessorName, Shard, UserCount};
 
-use crate::processor::{Batch, Effects, Images, Processor, entity};
-use crate::{Delivery, Failure};
+use crate::processor::{Batch, Effects, Images, Processor, entity_type};
+use crate::{Delivery, ProcessingError};
 
-/// Promotes and demotes by a rule.
+/// The processor that applies the promotion rule.
 #[derive(Clone, Debug)]
-pub struct PromotionRule {
-    ground: Ground,
+pub struct PromotionUpdater {
+    context: Context,
     promotions: Promotions,
 }
 
-/// Somebody who may have to be promoted or demoted.
-struct Hint {
+/// A user or group that may have to be promoted or demoted.
+struct PromotionCandidate {
     subject: ActorId,
-    /// How much they did in the day that has just ended for them.
+    /// The number of activities in the day that has just ended for them.
     ended_day: Option<u64>,
 }
 
-impl PromotionRule {
-    /// What it is called.
-    pub const NAME: Name = Name::named("promotion");
+impl PromotionUpdater {
+    pub const NAME: ProcessorName = ProcessorName::from_static("promotion");
 
-    /// The promotion of this ground.
-    pub fn new(ground: Ground) -> Self {
-        Self { promotions: Promotions::new(ground.clone()), ground }
+    pub fn new(context: Context) -> Self {
+        Self { promotions: Promotions::new(context.clone()), context }
     }
 
-    /// About whom a change leaves something to decide: nothing about most of them.
-    fn hint(&self, change: &Change) -> Result<Option<Hint>, Failure> {
-        let kind = entity(change).unwrap_or_default();
+    /// Returns the candidate of a change. Most changes have none.
+    fn candidate(&self, change: &Change) -> Result<Option<PromotionCandidate>, ProcessingError> {
+        let kind = entity_type(change).unwrap_or_default();
         if kind == ActorHead::SHAPE.name {
             let Images { old, new: Some(new) } = Images::<ActorHead>::of(change)? else {
                 return Ok(None);
             };
-            return Ok(self.of_activity(old.as_ref(), new));
+            return Ok(self.activity_candidate(old.as_ref(), new));
         }
-        let (subject, is_part, before, now) = if kind == GroupCounter::SHAPE.name {
+        let (subject, is_extra_shard, before, now) = if kind == GroupCounter::SHAPE.name {
             let Images { old, new: Some(new) } = Images::<GroupCounter>::of(change)? else {
                 return Ok(None);
             };
@@ -61,30 +59,36 @@ impl PromotionRule {
             let before = old.map_or(0, |old| old.count);
             (ActorId::from(&new.user_id), new.shard != Shard::ZERO, before, new.count)
         };
-        // Too few to be promoted, and not just fallen below what one may stay promoted with.
-        let min = self.ground.settings().feed.promotion.followers_min;
+        // Otherwise there are too few to be promoted, and they have not just fallen below the limit
+        // for staying promoted.
+        let min = self.context.settings().feed.promotion.followers_min;
         let falls = before.saturating_mul(2) >= min && now.saturating_mul(2) < min;
         let ended_day = None;
-        Ok((is_part || now >= min || falls).then_some(Hint { subject, ended_day }))
+        Ok((is_extra_shard || now >= min || falls)
+            .then_some(PromotionCandidate { subject, ended_day }))
     }
 
-    /// What somebody's newest activity tells of how much they do.
-    fn of_activity(&self, old: Option<&ActorHead>, new: ActorHead) -> Option<Hint> {
+    /// Returns the candidate that follows from an actor's newest activity.
+    fn activity_candidate(
+        &self,
+        old: Option<&ActorHead>,
+        new: ActorHead,
+    ) -> Option<PromotionCandidate> {
         let ended = old.filter(|old| old.window_at != new.window_at);
         let ended_day = ended.map(|old| old.window_count);
-        let is_busy = new.window_count >= self.ground.settings().feed.promotion.per_day_min;
-        let turns = if new.promoted { ended_day.is_some() } else { is_busy };
-        turns.then_some(Hint { subject: new.actor_id, ended_day })
+        let is_busy = new.window_count >= self.context.settings().feed.promotion.per_day_min;
+        let is_candidate = if new.promoted { ended_day.is_some() } else { is_busy };
+        is_candidate.then_some(PromotionCandidate { subject: new.actor_id, ended_day })
     }
 }
 
 #[async_trait]
-impl Processor for PromotionRule {
-    fn name(&self) -> Name {
+impl Processor for PromotionUpdater {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
+    fn entity_types(&self) -> &'static [&'static str] {
         const { &[UserCounter::SHAPE.name, GroupCounter::SHAPE.name, ActorHead::SHAPE.name] }
     }
 
@@ -92,23 +96,23 @@ impl Processor for PromotionRule {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let mut effects = Effects::none();
-        if batch.delivery == Delivery::PassedOver {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let mut effects = Effects::new();
+        if batch.delivery == Delivery::Skipped {
             return Ok(effects);
         }
-        let mut hints: BTreeMap<ActorId, Option<u64>> = BTreeMap::new();
+        let mut candidates: BTreeMap<ActorId, Option<u64>> = BTreeMap::new();
         for change in batch.changes {
-            if let Some(Hint { subject, ended_day }) = self.hint(change)? {
-                let known = hints.entry(subject).or_default();
-                *known = ended_day.or(*known);
+            if let Some(PromotionCandidate { subject, ended_day }) = self.candidate(change)? {
+                let day = candidates.entry(subject).or_default();
+                *day = ended_day.or(*day);
             }
         }
-        let core = self.ground.core().table();
-        for (subject, ended_day) in hints {
-            let writes = self.promotions.decide(&subject, ended_day).await?;
+        let core = self.context.core().table();
+        for (subject, ended_day) in candidates {
+            let writes = self.promotions.rule_writes(&subject, ended_day).await?;
             if !writes.is_empty() {
-                effects.together(writes.into_iter().map(|write| (core, write)));
+                effects.write_together(writes.into_iter().map(|write| (core, write)));
             }
         }
         Ok(effects)

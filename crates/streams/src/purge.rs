@@ -1,85 +1,82 @@
-//! Takes away what a deleted post, account, group or goal leaves behind, however much it is: a page at a
-//! time, and what it all hangs on last; and what was told of tasks and comments that are gone.
+//! Removes everything that a deleted post, account, group or goal leaves behind, a page at a time
+//! and its root item last; and the activities about deleted tasks and comments.
 //!
-//! Nothing here is seen by anybody any more when it begins: the deletion itself has hidden it. What
-//! counts for others (follows, memberships, a post's author) is taken away in one transaction with
-//! what it counts for; what the stream counts (likes, comments, shares) is simply removed. Whatever is
-//! found gone already is passed over, so every page can be done twice.
+//! Nothing here is visible to users when it begins: the deletion itself has hidden it. Items that
+//! count for others (follows, memberships, a post's author) are removed in one transaction with
+//! their counters; items that the stream counts (likes, comments, shares) are simply removed. Items
+//! already gone are skipped, so every page can be repeated.
 
 mod account;
+mod activities_about;
+mod assists_and_offers;
 mod goal;
 mod graph;
 mod group;
 mod post;
 mod rooms;
-mod small;
+mod small_removals;
 mod sweep;
-mod told;
-mod trade;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use roundtable_domain::limits::MUTATION_TIME_MAX;
-use roundtable_domain::{Ground, Groups};
+use roundtable_domain::{Context, Groups};
 use roundtable_model::entities::{Comment, Goal, Group, Job, Post, Task, User};
 use roundtable_model::table::Change;
 use roundtable_model::{
-    Entity, GoalId, GroupId, JobId, ObjectType, PostId, Processor as Name, Queue, RoomId,
-    SubjectId, Time, UserId, UserStatus,
+    Entity, GoalId, GroupId, JobId, ObjectType, PostId, ProcessorName, Queue, RoomId, SubjectId,
+    Time, UserId, UserStatus,
 };
 use serde::{Deserialize, Serialize};
 
-use self::small::Small;
-pub(crate) use self::told::remove_told;
+pub(crate) use self::activities_about::remove_activities_about;
+use self::small_removals::SmallRemovals;
 
-use crate::jobs::{Next, Work, happened, job};
-use crate::processor::{Batch, Effects, Images, Processor, entity};
-use crate::{Delivery, Failure};
+use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
+use crate::processor::{Batch, Effects, Images, Processor, entity_type};
+use crate::{Delivery, ProcessingError};
 
-/// Where its jobs are.
-const QUEUE: Queue = Queue::named("purge");
-/// Between two looks for what is left: requests that were under way when an account was deleted have
-/// ended by then.
+const QUEUE: Queue = Queue::from_static("purge");
+/// The time between two passes: requests that were running when an account was deleted have ended
+/// by then.
 const SETTLE: Duration = MUTATION_TIME_MAX.saturating_add(Duration::from_secs(5));
-/// The same where indexes may be behind, too.
+/// The same if indexes may lag, too.
 const SETTLE_INDEXES: Duration = SETTLE.saturating_add(Duration::from_mins(1));
 
-/// Purges what was deleted.
+/// The processor and job handler that purge deleted entities.
 #[derive(Clone, Debug)]
 pub struct Purge {
-    ground: Ground,
+    context: Context,
     groups: Groups,
     settle: Duration,
 }
 
-/// What is to be purged.
+/// The payload of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Deleted {
+enum PurgeJob {
     Post(PostId),
     Account(UserId),
     Group(GroupId, RoomId),
-    /// Whose it was, and since when.
+    /// Its owner and its creation time.
     Goal(UserId, GoalId, Time),
-    /// Tasks and comments of one person, and since when they were there.
+    /// Tasks and comments of one user, and the earliest creation time.
     Small(UserId, Vec<(ObjectType, SubjectId)>, Time),
 }
 
 impl Purge {
-    /// What it is called.
-    pub const NAME: Name = Name::named("purge");
+    pub const NAME: ProcessorName = ProcessorName::from_static("purge");
 
-    /// The purge of this ground.
-    pub fn new(ground: Ground) -> Self {
-        let strong = ground.store().capabilities().strong_index_reads;
+    pub fn new(context: Context) -> Self {
+        let strong = context.store().capabilities().strong_index_reads;
         let settle = if strong { SETTLE } else { SETTLE_INDEXES };
-        Self { groups: Groups::new(ground.clone()), ground, settle }
+        Self { groups: Groups::new(context.clone()), context, settle }
     }
 
-    /// The same, which looks a second time without waiting: for tests.
+    /// Runs the second pass without a delay, for tests.
     #[must_use]
-    pub fn at_once(mut self) -> Self {
+    pub fn without_delays(mut self) -> Self {
         self.settle = Duration::ZERO;
         self
     }
@@ -87,11 +84,11 @@ impl Purge {
 
 #[async_trait]
 impl Processor for Purge {
-    fn name(&self) -> Name {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
+    fn entity_types(&self) -> &'static [&'static str] {
         const {
             &[
                 Post::SHAPE.name,
@@ -104,59 +101,60 @@ impl Processor for Purge {
         }
     }
 
-    /// What was deleted stays deleted.
+    /// Deleted entities stay deleted.
     fn may_overtake(&self) -> bool {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let mut effects = Effects::none();
-        if batch.delivery == Delivery::PassedOver {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let mut effects = Effects::new();
+        if batch.delivery == Delivery::Skipped {
             return Ok(effects);
         }
-        let mut asked: Vec<Deleted> = Vec::new();
-        let mut small = Small::default();
+        let mut jobs: Vec<PurgeJob> = Vec::new();
+        let mut small = SmallRemovals::default();
         for change in batch.changes {
-            small.note(change, &self.ground)?;
-            let Some(deleted) = deleted(change)? else { continue };
-            if !asked.contains(&deleted) {
-                let due = happened(change, &self.ground);
-                let job = job(QUEUE, deleted.job_id(), due, &deleted)?;
-                effects.write(self.ground.ops().table(), job.put());
-                asked.push(deleted);
+            small.add(change, &self.context)?;
+            let Some(payload) = purge_job(change)? else { continue };
+            if !jobs.contains(&payload) {
+                let due = job_due_at(change, &self.context);
+                let job = new_job(QUEUE, payload.job_id(), due, &payload)?;
+                effects.write(self.context.ops().table(), job.put());
+                jobs.push(payload);
             }
         }
-        for (due, deleted) in small.jobs() {
-            let job = job(QUEUE, deleted.job_id(), due, &deleted)?;
-            effects.write(self.ground.ops().table(), job.put());
+        for (due, payload) in small.into_jobs() {
+            let job = new_job(QUEUE, payload.job_id(), due, &payload)?;
+            effects.write(self.context.ops().table(), job.put());
         }
         Ok(effects)
     }
 }
 
 #[async_trait]
-impl Work for Purge {
+impl JobHandler for Purge {
     fn queue(&self) -> Queue {
         QUEUE
     }
 
-    async fn page(&self, job: &Job) -> Result<Next, Failure> {
-        match job.payload.to()? {
-            Deleted::Post(post) => self.post_page(&post).await,
-            Deleted::Account(user) => self.account_page(&user, job.cursor.as_deref()).await,
-            Deleted::Group(group, room) => self.group_page(&group, &room).await,
-            Deleted::Goal(owner, goal, since) => {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+        match job.payload.decode()? {
+            PurgeJob::Post(post) => self.post_page(&post).await,
+            PurgeJob::Account(user) => self.account_page(&user, job.cursor.as_deref()).await,
+            PurgeJob::Group(group, room) => self.group_page(&group, &room).await,
+            PurgeJob::Goal(owner, goal, since) => {
                 self.goal_page(&owner, &goal, since, job.cursor.as_deref()).await
             }
-            Deleted::Small(owner, about, since) => {
-                remove_told(&self.ground, &owner, &about, since, job.cursor.as_deref()).await
+            PurgeJob::Small(owner, about, since) => {
+                remove_activities_about(&self.context, &owner, &about, since, job.cursor.as_deref())
+                    .await
             }
         }
     }
 }
 
-impl Deleted {
-    /// Two deletions of different things have different jobs.
+impl PurgeJob {
+    /// Returns a distinct id for each deletion.
     fn job_id(&self) -> JobId {
         let (kind, id): (_, JobId) = match self {
             Self::Post(id) => ("post", id.recast()),
@@ -167,36 +165,36 @@ impl Deleted {
                 ("small", about.first().map_or_else(|| owner.recast(), |(_, id)| id.recast()))
             }
         };
-        // Ids that leave no room for the kind are as unlike each other as any.
+        // An id too long for the prefix is unique by itself.
         format!("{kind}-{id}").parse().unwrap_or(id)
     }
 }
 
-/// What a change deletes.
-fn deleted(change: &Change) -> Result<Option<Deleted>, Failure> {
-    let kind = entity(change).unwrap_or_default();
+/// Returns the job for a change that deletes something.
+fn purge_job(change: &Change) -> Result<Option<PurgeJob>, ProcessingError> {
+    let kind = entity_type(change).unwrap_or_default();
     if kind == Post::SHAPE.name {
         let images = Images::<Post>::of(change)?;
         let before = images.old.is_some_and(|post| post.is_deleted);
         let after = images.new.filter(|post| post.is_deleted && !before);
-        return Ok(after.map(|post| Deleted::Post(post.id)));
+        return Ok(after.map(|post| PurgeJob::Post(post.id)));
     }
     if kind == User::SHAPE.name {
         let images = Images::<User>::of(change)?;
-        let gone = |user: &User| user.status == UserStatus::Deleted;
-        let before = images.old.as_ref().is_some_and(gone);
-        let after = images.new.filter(|user| gone(user) && !before);
-        return Ok(after.map(|user| Deleted::Account(user.id)));
+        let is_deleted = |user: &User| user.status == UserStatus::Deleted;
+        let before = images.old.as_ref().is_some_and(is_deleted);
+        let after = images.new.filter(|user| is_deleted(user) && !before);
+        return Ok(after.map(|user| PurgeJob::Account(user.id)));
     }
     if kind == Goal::SHAPE.name {
         let Images { old, new } = Images::<Goal>::of(change)?;
-        let gone = old.filter(|_| new.is_none());
-        return Ok(gone.map(|goal| Deleted::Goal(goal.user_id, goal.id, goal.created_at)));
+        let removed = old.filter(|_| new.is_none());
+        return Ok(removed.map(|goal| PurgeJob::Goal(goal.user_id, goal.id, goal.created_at)));
     }
     if kind != Group::SHAPE.name {
         return Ok(None);
     }
     let Images { old, new } = Images::<Group>::of(change)?;
-    let gone = old.filter(|_| new.is_none());
-    Ok(gone.map(|group| Deleted::Group(group.id, group.room_id)))
+    let removed = old.filter(|_| new.is_none());
+    Ok(removed.map(|group| PurgeJob::Group(group.id, group.room_id)))
 }

@@ -1,9 +1,10 @@
-//! Brings quests along as tasks and goals are done and un-done (R11), and ends them at their deadlines.
+//! Updates quests as tasks and goals are completed and reopened (R11), and ends them at their
+//! deadlines.
 //!
-//! Changes only tell what there may be to look at; each look is a job, from how things are then. So they
-//! may come again, late, or in any order across items: what counts is there as a step, and a step is
-//! never there twice. A quest that is made looks at all there is, since some of it may be older than the
-//! quest. One that ends looks at all of it once more, at the things themselves: what was done in time
+//! Changes only enqueue jobs; each job works on the current state. Changes may be delivered again,
+//! late, or in any order across items: progress is stored as steps, and a step is never stored
+//! twice. A new quest counts everything that exists, since some of it may be older than the quest.
+//! An ending quest counts everything once more from the entities themselves: work done in time
 //! counts, however far the stream has been read.
 
 use std::collections::BTreeMap;
@@ -11,172 +12,176 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use roundtable_domain::limits::MUTATION_TIME_MAX;
-use roundtable_domain::{Ground, QuestSubject, Quests};
+use roundtable_domain::{Context, QuestSubject, Quests};
 use roundtable_model::entities::{Goal, Job, Quest, Task};
 use roundtable_model::table::Change;
 use roundtable_model::{
-    Entity, JobId, ObjectType, Processor as Name, QuestId, Queue, SubjectId, Tag, Time, UserId,
+    Entity, JobId, ObjectType, ProcessorName, QuestId, Queue, SubjectId, Tag, Time, UserId,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::jobs::{Next, Work, happened, job};
-use crate::processor::{Batch, Effects, Images, Processor, entity};
-use crate::purge::remove_told;
-use crate::{Delivery, Failure};
+use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
+use crate::processor::{Batch, Effects, Images, Processor, entity_type};
+use crate::purge::remove_activities_about;
+use crate::{Delivery, ProcessingError};
 
-/// Where its jobs are.
-const QUEUE: Queue = Queue::named("quests");
-/// Looks at the same time.
-const LOOKS_AT_ONCE: usize = 8;
-/// How long after its deadline a quest ends: whatever was begun before has ended by then.
+const QUEUE: Queue = Queue::from_static("quests");
+const JOBS_AT_ONCE: usize = 8;
+/// The delay after a deadline before a quest ends. Every request begun before has ended by then.
 const SETTLE: Duration = MUTATION_TIME_MAX.saturating_add(Duration::from_secs(5));
-/// How long to wait where another clock is ahead of this one.
-const EARLY: Duration = Duration::from_secs(1);
+/// The delay if another clock is ahead of this one.
+const EARLY_DELAY: Duration = Duration::from_secs(1);
 
-/// Keeps the progress of quests.
+/// The processor and job handler that update quests.
 #[derive(Clone, Debug)]
-pub struct QuestProgress {
-    ground: Ground,
+pub struct QuestUpdater {
+    context: Context,
     quests: Quests,
     settle: Duration,
 }
 
-/// What there is to look at.
+/// The payload of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Look {
-    /// A task or goal that was done or un-done.
+enum QuestJob {
+    /// A task or goal was completed or reopened.
     Subject(UserId, QuestSubject),
-    /// A quest that was made.
-    Made(UserId, QuestId),
-    /// A quest whose deadline has come.
+    #[serde(rename = "made")]
+    Created(UserId, QuestId),
+    /// A quest's deadline has passed.
     Ended(UserId, QuestId),
-    /// A quest that was taken away, with the tags it had and since when it was there.
-    Gone(UserId, QuestId, Vec<Tag>, Time),
+    /// A quest was deleted: its tags and its creation time.
+    #[serde(rename = "gone")]
+    Removed(UserId, QuestId, Vec<Tag>, Time),
 }
 
-impl Look {
+impl QuestJob {
     fn id(&self) -> JobId {
         match self {
             Self::Subject(_, subject) => subject.id().recast(),
-            Self::Made(_, quest) | Self::Ended(_, quest) | Self::Gone(_, quest, ..) => {
+            Self::Created(_, quest) | Self::Ended(_, quest) | Self::Removed(_, quest, ..) => {
                 quest.recast()
             }
         }
     }
 }
 
-impl QuestProgress {
-    /// What it is called.
-    pub const NAME: Name = Name::named("quests");
+impl QuestUpdater {
+    pub const NAME: ProcessorName = ProcessorName::from_static("quests");
 
-    /// The quests of this ground.
-    pub fn new(ground: Ground) -> Self {
-        Self { quests: Quests::new(ground.clone()), ground, settle: SETTLE }
+    pub fn new(context: Context) -> Self {
+        Self { quests: Quests::new(context.clone()), context, settle: SETTLE }
     }
 
-    /// The same for tests, in which nothing is under way at a deadline: it waits for nobody.
+    /// Ends quests without the delay, for tests in which no request is running at a deadline.
     #[must_use]
-    pub fn at_once(self) -> Self {
+    pub fn without_delays(self) -> Self {
         Self { settle: Duration::ZERO, ..self }
     }
 
-    /// What a change leaves to look at, and when.
-    fn looks(&self, change: &Change) -> Result<Vec<(Time, Look)>, Failure> {
-        let now = happened(change, &self.ground);
-        let kind = entity(change).unwrap_or_default();
+    /// Returns the jobs for a change, and when they are due.
+    fn jobs_for(&self, change: &Change) -> Result<Vec<(Time, QuestJob)>, ProcessingError> {
+        let now = job_due_at(change, &self.context);
+        let kind = entity_type(change).unwrap_or_default();
         if kind == Quest::SHAPE.name {
             return Ok(match Images::<Quest>::of(change)? {
                 Images { old: None, new: Some(quest) } => {
                     let settle = u64::try_from(self.settle.as_millis()).unwrap_or(u64::MAX);
                     let end = quest.deadline.map(|deadline| deadline.plus_ms(settle));
                     let (user, id) = (quest.user_id, quest.id);
-                    let end = end.map(|end| (end, Look::Ended(user.clone(), id.clone())));
-                    std::iter::once((now, Look::Made(user, id))).chain(end).collect()
+                    let end = end.map(|end| (end, QuestJob::Ended(user.clone(), id.clone())));
+                    std::iter::once((now, QuestJob::Created(user, id))).chain(end).collect()
                 }
                 Images { old: Some(quest), new: None } => {
-                    vec![(now, Look::Gone(quest.user_id, quest.id, quest.tags, quest.created_at))]
+                    vec![(
+                        now,
+                        QuestJob::Removed(quest.user_id, quest.id, quest.tags, quest.created_at),
+                    )]
                 }
-                // Nothing else of a quest changes but what is written here.
+                // All other changes of a quest are made by this module.
                 _ => Vec::new(),
             });
         }
-        let subject = if kind == Task::SHAPE.name { task(change)? } else { goal(change)? };
-        Ok(subject.into_iter().map(|(user, it)| (now, Look::Subject(user, it))).collect())
+        let subject =
+            if kind == Task::SHAPE.name { changed_task(change)? } else { changed_goal(change)? };
+        Ok(subject
+            .into_iter()
+            .map(|(user, subject)| (now, QuestJob::Subject(user, subject)))
+            .collect())
     }
 }
 
 #[async_trait]
-impl Processor for QuestProgress {
-    fn name(&self) -> Name {
+impl Processor for QuestUpdater {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
+    fn entity_types(&self) -> &'static [&'static str] {
         const { &[Task::SHAPE.name, Goal::SHAPE.name, Quest::SHAPE.name] }
     }
 
-    /// Everything is looked at as it is when its turn comes.
+    /// Jobs work on the current state.
     fn may_overtake(&self) -> bool {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let mut effects = Effects::none();
-        if batch.delivery == Delivery::PassedOver {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let mut effects = Effects::new();
+        if batch.delivery == Delivery::Skipped {
             return Ok(effects);
         }
-        // Of two changes of one thing in the same moment, the last one tells how it is.
-        let mut looks: BTreeMap<(Time, JobId), Look> = BTreeMap::new();
+        // Of two simultaneous changes of one entity, the last one counts.
+        let mut jobs: BTreeMap<(Time, JobId), QuestJob> = BTreeMap::new();
         for change in batch.changes {
-            for (due, look) in self.looks(change)? {
-                looks.insert((due, look.id()), look);
+            for (due, payload) in self.jobs_for(change)? {
+                jobs.insert((due, payload.id()), payload);
             }
         }
-        for ((due, id), look) in looks {
-            effects.write(self.ground.ops().table(), job(QUEUE, id, due, &look)?.put());
+        for ((due, id), payload) in jobs {
+            effects.write(self.context.ops().table(), new_job(QUEUE, id, due, &payload)?.put());
         }
         Ok(effects)
     }
 }
 
 #[async_trait]
-impl Work for QuestProgress {
+impl JobHandler for QuestUpdater {
     fn queue(&self) -> Queue {
         QUEUE
     }
 
     fn jobs_at_once(&self) -> usize {
-        LOOKS_AT_ONCE
+        JOBS_AT_ONCE
     }
 
-    async fn page(&self, job: &Job) -> Result<Next, Failure> {
-        let look: Look = job.payload.to()?;
-        match &look {
-            Look::Subject(user, subject) => self.quests.weigh(user, subject).await?,
-            Look::Made(user, quest) => self.quests.weigh_all(user, quest).await?,
-            Look::Ended(user, quest) => {
-                self.quests.weigh_all(user, quest).await?;
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+        let payload: QuestJob = job.payload.decode()?;
+        match &payload {
+            QuestJob::Subject(user, subject) => self.quests.recount(user, subject).await?,
+            QuestJob::Created(user, quest) => self.quests.recount_all(user, quest).await?,
+            QuestJob::Ended(user, quest) => {
+                self.quests.recount_all(user, quest).await?;
                 if !self.quests.expire(user, quest).await? {
-                    return Ok(Next::Later(String::new(), EARLY));
+                    return Ok(PageOutcome::ContinueLater(String::new(), EARLY_DELAY));
                 }
             }
-            Look::Gone(user, quest, tags, since) => {
-                let walked = job.cursor.as_deref().filter(|cursor| !cursor.is_empty());
-                if walked.is_none() && self.quests.clear(user, quest, tags).await? {
-                    return Ok(Next::Page(String::new()));
+            QuestJob::Removed(user, quest, tags, since) => {
+                let cursor = job.cursor.as_deref().filter(|cursor| !cursor.is_empty());
+                if cursor.is_none() && self.quests.clear(user, quest, tags).await? {
+                    return Ok(PageOutcome::Continue(String::new()));
                 }
-                // Its ids are never given again.
+                // Ids are never reused.
                 let about = [(ObjectType::Quest, SubjectId::from(quest))];
-                return remove_told(&self.ground, user, &about, *since, walked).await;
+                return remove_activities_about(&self.context, user, &about, *since, cursor).await;
             }
         }
-        Ok(Next::Done)
+        Ok(PageOutcome::Done)
     }
 }
 
-/// A task that is done now and was not, or the other way round, or at another time.
-fn task(change: &Change) -> Result<Option<(UserId, QuestSubject)>, Failure> {
+/// Returns a task that was completed or reopened, or completed at another time.
+fn changed_task(change: &Change) -> Result<Option<(UserId, QuestSubject)>, ProcessingError> {
     let Images { old, new } = Images::<Task>::of(change)?;
     let done = |task: &Option<Task>| {
         let task = task.as_ref().filter(|task| task.done);
@@ -187,8 +192,8 @@ fn task(change: &Change) -> Result<Option<(UserId, QuestSubject)>, Failure> {
     Ok(task.map(|task| (task.user_id, QuestSubject::Task(task.goal_id, task.id))))
 }
 
-/// The same of a goal.
-fn goal(change: &Change) -> Result<Option<(UserId, QuestSubject)>, Failure> {
+/// Returns a goal that was completed or reopened, or completed at another time.
+fn changed_goal(change: &Change) -> Result<Option<(UserId, QuestSubject)>, ProcessingError> {
     let Images { old, new } = Images::<Goal>::of(change)?;
     let done = |goal: &Option<Goal>| goal.as_ref().and_then(|goal| goal.completed_at);
     let is_same = done(&old) == done(&new);

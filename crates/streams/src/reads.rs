@@ -1,20 +1,19 @@
-//! Reading many items of one kind at once, wherever they are: what the page's questions about one post
-//! or one person cannot ask for.
+//! Reads many items of one type by their keys, across partitions.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use roundtable_model::table::Table;
-use roundtable_model::{At, Entity, items_at};
+use roundtable_model::{Entity, EntityKey, items_by_key};
 
-use crate::Failure;
+use crate::ProcessingError;
 
-/// The items that are there, by what they were asked for by.
+/// Returns the existing items, each under the label its key was given with.
 pub(crate) async fn read_all<K: Eq + Hash, E: Entity>(
     table: &Table,
-    places: impl IntoIterator<Item = (K, At<E>)>,
-) -> Result<HashMap<K, E>, Failure> {
-    let (names, places): (Vec<K>, Vec<At<E>>) = places.into_iter().unzip();
-    let found = names.into_iter().zip(items_at(table.clone(), places).await?);
-    Ok(found.filter_map(|(name, item)| Some((name, item?))).collect())
+    keys: impl IntoIterator<Item = (K, EntityKey<E>)>,
+) -> Result<HashMap<K, E>, ProcessingError> {
+    let (labels, keys): (Vec<K>, Vec<EntityKey<E>>) = keys.into_iter().unzip();
+    let found = labels.into_iter().zip(items_by_key(table.clone(), keys).await?);
+    Ok(found.filter_map(|(label, item)| Some((label, item?))).collect())
 }

@@ -1,166 +1,170 @@
-//! The runner: brings every change to every processor, and works on what they leave for later.
+//! The runner delivers every change to every processor and works on the jobs they enqueue.
 
-mod passing;
+mod skip;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use roundtable_domain::Ground;
+use roundtable_domain::Context;
 use roundtable_model::entities::Checkpoint;
-use roundtable_model::table::Shard;
+use roundtable_model::table::ShardInfo;
 use roundtable_model::{Entity, StreamShard};
 use tokio::task::JoinSet;
 
-use crate::asked::Asked;
-use crate::figures::{Figures, Snapshot};
-use crate::jobs::{Work, Worked, Worker};
-use crate::lane::{Lane, Step};
-use crate::shared::{Retries, Shared};
-use crate::stop::Stop;
-use crate::tail::Tail;
-use crate::{Alone, Backoff, DeadLetters, Failure, Processor, Sharing};
+use crate::jobs::{JobHandler, JobWorker, WorkOutcome};
+use crate::lane::{Lane, LaneStep};
+use crate::metrics::{MetricsRegistry, StreamMetrics};
+use crate::runner_state::{RetrySettings, RunnerState};
+use crate::shard_tail::ShardTail;
+use crate::stop_signal::StopSignal;
+use crate::work_signal::WorkSignal;
+use crate::{Backoff, DeadLetters, ProcessingError, Processor, ShardAssignment, SingleWorker};
 
-/// How often a failing change or page is tried, unless configured otherwise.
+/// Attempts at a failing change or page, unless configured otherwise.
 const ATTEMPTS_MAX: u32 = 5;
-/// How long the second try waits; up to how long any does.
+/// The delay before the second attempt, and the longest delay.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// How long to wait after a shard was lost, before it may be read again.
-const LOST_WAIT: Duration = Duration::from_secs(1);
-/// Checkpoints of shards that the stream forgot are kept for so long: a stream forgets after a day.
-const FORGOTTEN_MS: u64 = 3 * 24 * 60 * 60 * 1000;
-/// Rounds of sharing between two looks for these.
-const TIDY_ROUNDS: u32 = 360;
+const WAIT_MAX: Duration = Duration::from_secs(30);
+/// The delay before a lost shard may be read again.
+const LOST_SHARD_DELAY: Duration = Duration::from_secs(1);
+/// Checkpoints of shards that left the stream are kept this long. A stream trims after a day.
+const CHECKPOINT_RETENTION_MS: u64 = 3 * 24 * 60 * 60 * 1000;
+/// Assignment rounds between two cleanups of stale checkpoints.
+const CLEANUP_INTERVAL_ROUNDS: u32 = 360;
 
-/// What a [`Runner`] is made of.
+/// Builds a [`Runner`].
 #[derive(Debug)]
-pub struct Setup {
-    pub(crate) ground: Ground,
+pub struct RunnerBuilder {
+    pub(crate) context: Context,
     processors: Vec<Arc<dyn Processor>>,
-    works: Vec<Arc<dyn Work>>,
-    sharing: Arc<dyn Sharing>,
-    retries: Retries,
+    handlers: Vec<Arc<dyn JobHandler>>,
+    shard_assignment: Arc<dyn ShardAssignment>,
+    retries: RetrySettings,
 }
 
-impl Setup {
-    /// With this processor, too. Their names must differ.
+impl RunnerBuilder {
+    /// Adds a processor. Names must be distinct.
     #[must_use]
     pub fn with(mut self, processor: impl Processor) -> Self {
         self.processors.push(Arc::new(processor));
         self
     }
 
-    /// With this kind of work, too.
     #[must_use]
-    pub fn working(mut self, work: impl Work) -> Self {
-        self.works.push(Arc::new(work));
+    pub fn with_job_handler(mut self, handler: impl JobHandler) -> Self {
+        self.handlers.push(Arc::new(handler));
         self
     }
 
-    /// Sharing the stream with other processes, instead of reading all of it.
+    /// Shares the stream with other processes instead of reading all of it.
     #[must_use]
-    pub fn sharing(mut self, sharing: impl Sharing) -> Self {
-        self.sharing = Arc::new(sharing);
+    pub fn with_shard_assignment(mut self, shard_assignment: impl ShardAssignment) -> Self {
+        self.shard_assignment = Arc::new(shard_assignment);
         self
     }
 
-    /// Answering failures so.
     #[must_use]
-    pub fn retrying(mut self, retries: Retries) -> Self {
+    pub fn with_retries(mut self, retries: RetrySettings) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Trying again at once, for tests: time is theirs.
+    /// Retries without delays, for tests that control the clock.
     #[must_use]
-    pub fn at_once(mut self) -> Self {
+    pub fn without_delays(mut self) -> Self {
         self.retries.backoff = Backoff::none();
         self
     }
 
-    /// The runner.
     pub fn build(self) -> Runner {
-        let Self { ground, processors, works, sharing, retries } = self;
-        let (figures, stop, asked) = (Figures::default(), Stop::default(), Asked::default());
-        let shared = Arc::new(Shared { ground, sharing, retries, figures, stop, asked });
-        Runner { shared, processors, works }
+        let Self { context, processors, handlers, shard_assignment, retries } = self;
+        let shared = Arc::new(RunnerState {
+            context,
+            shard_assignment,
+            retries,
+            metrics: MetricsRegistry::default(),
+            stop: StopSignal::default(),
+            work_signal: WorkSignal::default(),
+        });
+        Runner { shared, processors, handlers }
     }
 }
 
-/// Brings every change to every processor. Cheap to clone; clones are the same runner.
+/// Delivers every change to every processor. Cheap to clone; clones share the same state.
 #[derive(Clone, Debug)]
 pub struct Runner {
-    shared: Arc<Shared>,
+    shared: Arc<RunnerState>,
     processors: Vec<Arc<dyn Processor>>,
-    works: Vec<Arc<dyn Work>>,
+    handlers: Vec<Arc<dyn JobHandler>>,
 }
 
 impl Runner {
-    /// A runner on this ground, without processors yet. `seed` is where the differences between the
-    /// waits of several processes come from.
-    pub fn on(ground: Ground, seed: [u8; 32]) -> Setup {
-        let backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT, seed);
-        Setup {
-            ground,
+    /// Creates a builder without processors. `seed` randomizes the retry delays, so that processes
+    /// differ.
+    pub fn builder(context: Context, seed: [u8; 32]) -> RunnerBuilder {
+        let backoff = Backoff::new(FIRST_WAIT, WAIT_MAX, seed);
+        RunnerBuilder {
+            context,
             processors: Vec::new(),
-            works: Vec::new(),
-            sharing: Arc::new(Alone::new()),
-            retries: Retries { attempts_max: ATTEMPTS_MAX, backoff },
+            handlers: Vec::new(),
+            shard_assignment: Arc::new(SingleWorker::new()),
+            retries: RetrySettings { attempts_max: ATTEMPTS_MAX, backoff },
         }
     }
 
-    /// The dead letters of its processors and jobs.
     pub fn dead_letters(&self) -> DeadLetters {
-        let jobs = self.works.iter().map(|work| work.queue()).collect();
+        let jobs = self.handlers.iter().map(|handler| handler.queue()).collect();
         DeadLetters::new(Arc::clone(&self.shared), self.processors.clone(), jobs)
     }
 
-    /// How far behind everything is, and what was done since the start.
-    pub fn figures(&self) -> Snapshot {
-        for work in &self.works {
-            let counts = work.counts();
+    /// Returns the backlog of each processor, and counts since the start.
+    pub fn metrics(&self) -> StreamMetrics {
+        for handler in &self.handlers {
+            let counts = handler.counts();
             if counts.iter().any(|(_, count)| *count > 0) {
-                self.shared.figures.queue(&work.queue(), |figures| figures.counts = counts);
+                self.shared
+                    .metrics
+                    .update_queue(&handler.queue(), |metrics| metrics.counts = counts);
             }
         }
-        self.shared.figures.snapshot(&**self.shared.ground.clock())
+        self.shared.metrics.snapshot(&**self.shared.context.clock())
     }
 
-    /// Runs until `stop` comes: what is under way is finished, checkpoints are written, and shards
-    /// given back.
+    /// Runs until `stop` completes. Then finishes running work, writes checkpoints and releases the
+    /// shards.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         self.shared.stop.set(false);
-        let wish = async {
+        let stopping = async {
             stop.await;
             self.shared.stop.set(true);
         };
-        futures::future::join(wish, self.follow()).await;
+        futures::future::join(stopping, self.run_until_stopped()).await;
     }
 
-    async fn follow(&self) {
+    async fn run_until_stopped(&self) {
         let shared = &self.shared;
         let mut workers = JoinSet::new();
-        for work in &self.works {
-            workers.spawn(Worker::new(shared, work).follow());
+        for handler in &self.handlers {
+            workers.spawn(JobWorker::new(shared, handler).run());
         }
         let mut readers = JoinSet::new();
         let mut shards: HashMap<tokio::task::Id, String> = HashMap::new();
         let mut rounds = 0;
         while !shared.stop.is_set() {
-            match self.share(rounds % TIDY_ROUNDS == 0).await {
-                Ok(held) => {
-                    for shard in held {
+            match self.assign_shards(rounds % CLEANUP_INTERVAL_ROUNDS == 0).await {
+                Ok(assigned) => {
+                    for shard in assigned {
                         if !shards.values().any(|read| *read == shard) {
-                            let reader = readers.spawn(self.clone().read(shard.clone()));
+                            let reader = readers.spawn(self.clone().read_shard(shard.clone()));
                             shards.insert(reader.id(), shard);
                         }
                     }
                 }
-                Err(failure) => tracing::warn!(%failure, "cannot share the stream"),
+                Err(error) => tracing::warn!(%error, "cannot assign stream shards; retrying"),
             }
             rounds += 1;
-            // A shard that has ended makes room for its children: do not wait for the next round.
+            // The children of an ended shard need not wait for the next round.
             let ended = async {
                 match readers.join_next_with_id().await {
                     Some(Ok(ended)) => ended,
@@ -168,44 +172,44 @@ impl Runner {
                     None => std::future::pending().await,
                 }
             };
-            let round = tokio::time::timeout(shared.sharing.interval(), ended);
-            if let Some(Ok((id, to_its_end))) = shared.stop.unless(round).await {
+            let round = tokio::time::timeout(shared.shard_assignment.interval(), ended);
+            if let Some(Ok((id, has_ended))) = shared.stop.run_until_set(round).await {
                 shards.remove(&id);
-                if !to_its_end {
-                    shared.stop.pause(LOST_WAIT).await;
+                if !has_ended {
+                    shared.stop.sleep(LOST_SHARD_DELAY).await;
                 }
             }
         }
         while readers.join_next().await.is_some() {}
         while workers.join_next().await.is_some() {}
-        if let Err(error) = shared.sharing.leave().await {
-            tracing::warn!(%error, "cannot give the shards back; others wait until they expire");
+        if let Err(error) = shared.shard_assignment.release_all().await {
+            tracing::warn!(%error, "cannot release the shards; other processes take them once the leases expire");
         }
     }
 
-    /// One round of sharing: the shards to read.
-    async fn share(&self, tidy: bool) -> Result<Vec<String>, Failure> {
-        let shards = self.shared.ground.core().table().stream_shards().await?;
-        let held = self.shared.sharing.share(&shards).await?;
-        if tidy {
-            self.forget_old(&shards).await?;
+    /// Runs one round of shard assignment and returns the shards to read.
+    async fn assign_shards(&self, cleanup: bool) -> Result<Vec<String>, ProcessingError> {
+        let shards = self.shared.context.core().table().stream_shards().await?;
+        let assigned = self.shared.shard_assignment.assign(&shards).await?;
+        if cleanup {
+            self.remove_stale_checkpoints(&shards).await?;
         }
-        Ok(held)
+        Ok(assigned)
     }
 
-    /// Reads a shard with every processor; whether it has come to the shard's end.
-    async fn read(self, shard: String) -> bool {
+    /// Reads a shard with every processor. Returns whether it was read to its end.
+    async fn read_shard(self, shard: String) -> bool {
         let Some(lanes) = self.lanes(&shard) else { return false };
-        let mut following = JoinSet::new();
+        let mut running = JoinSet::new();
         for lane in lanes {
-            following.spawn(lane.follow());
+            running.spawn(lane.run());
         }
         let mut ended = true;
-        while let Some(end) = following.join_next().await {
-            ended &= matches!(end, Ok(Step::Ended));
+        while let Some(end) = running.join_next().await {
+            ended &= matches!(end, Ok(LaneStep::Ended));
         }
-        if ended && let Err(error) = self.shared.sharing.end(&shard).await {
-            tracing::warn!(shard, %error, "cannot note that a shard has ended; it is read again");
+        if ended && let Err(error) = self.shared.shard_assignment.mark_ended(&shard).await {
+            tracing::warn!(shard, %error, "cannot record that a shard has ended; it will be read again");
         }
         ended
     }
@@ -213,26 +217,26 @@ impl Runner {
     fn lanes(&self, shard: &str) -> Option<Vec<Lane>> {
         let name: StreamShard = match shard.parse() {
             Ok(name) => name,
-            Err(misfit) => {
-                tracing::error!(shard, %misfit, "this is no name for a shard");
+            Err(error) => {
+                tracing::error!(shard, %error, "invalid shard name; the shard is skipped");
                 return None;
             }
         };
-        let table = self.shared.ground.core().table().clone();
-        let wanted = self.processors.iter().flat_map(|each| each.wants()).copied();
-        let tail = Arc::new(Tail::new(table, shard.to_owned(), wanted));
+        let table = self.shared.context.core().table().clone();
+        let wanted = self.processors.iter().flat_map(|each| each.entity_types()).copied();
+        let tail = Arc::new(ShardTail::new(table, shard.to_owned(), wanted));
         let lane = |each| Lane::new(&self.shared, each, &tail, name.clone());
         Some(self.processors.iter().map(lane).collect())
     }
 
-    /// Processes everything there is, and does every job that is due, until nothing is left; then
-    /// writes checkpoints. For checks of a quiet store, and for tests.
-    pub async fn drain(&self) -> Result<(), Failure> {
+    /// Processes all changes and due jobs until none are left, then writes checkpoints. For checks
+    /// of an idle store, and for tests.
+    pub async fn drain(&self) -> Result<(), ProcessingError> {
         let mut lanes: BTreeMap<String, Vec<Lane>> = BTreeMap::new();
         let mut moved = true;
         while moved {
             moved = false;
-            for shard in self.share(false).await? {
+            for shard in self.assign_shards(false).await? {
                 if !lanes.contains_key(&shard) {
                     lanes.insert(shard.clone(), self.lanes(&shard).unwrap_or_default());
                 }
@@ -241,20 +245,21 @@ impl Runner {
                 for lane in lanes.iter_mut() {
                     let last = loop {
                         match lane.step(Duration::ZERO).await? {
-                            Step::Moved => moved = true,
+                            LaneStep::Advanced => moved = true,
                             other => break other,
                         }
                     };
-                    moved |= last == Step::Lost;
-                    ended &= last == Step::Ended;
+                    moved |= last == LaneStep::Lost;
+                    ended &= last == LaneStep::Ended;
                 }
                 if ended {
                     moved = true;
-                    self.shared.sharing.end(&shard).await?;
+                    self.shared.shard_assignment.mark_ended(&shard).await?;
                 }
             }
-            for work in &self.works {
-                moved |= Worker::new(&self.shared, work).step().await? == Worked::Some;
+            for handler in &self.handlers {
+                moved |= JobWorker::new(&self.shared, handler).run_due_jobs().await?
+                    == WorkOutcome::Progressed;
             }
         }
         for lane in lanes.values_mut().flatten() {
@@ -263,18 +268,18 @@ impl Runner {
         Ok(())
     }
 
-    /// Forgets checkpoints of shards that the stream has long forgotten.
-    async fn forget_old(&self, shards: &[Shard]) -> Result<(), Failure> {
-        let ops = self.shared.ground.ops();
-        let old = self.shared.ground.now().minus_ms(FORGOTTEN_MS);
+    /// Removes checkpoints of shards that left the stream long ago.
+    async fn remove_stale_checkpoints(&self, shards: &[ShardInfo]) -> Result<(), ProcessingError> {
+        let ops = self.shared.context.ops();
+        let old = self.shared.context.now().minus_ms(CHECKPOINT_RETENTION_MS);
         for processor in &self.processors {
             for checkpoint in ops.checkpoints(&processor.name()).all().await? {
-                let listed = shards.iter().any(|s| s.id == checkpoint.stream_shard.as_str());
-                if !listed && checkpoint.updated_at < old {
+                let is_listed = shards.iter().any(|s| s.id == checkpoint.stream_shard.as_str());
+                if !is_listed && checkpoint.updated_at < old {
                     let unchanged = Checkpoint::SEQUENCE.is(&checkpoint.sequence);
-                    let gone = checkpoint.key().delete().when(unchanged);
-                    // Somebody else may be tidying, too.
-                    let _ = ops.table().delete(gone).await;
+                    let delete = checkpoint.key().delete().when(unchanged);
+                    // Another process may be removing it, too.
+                    let _ = ops.table().delete(delete).await;
                 }
             }
         }

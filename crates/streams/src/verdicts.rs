@@ -1,87 +1,85 @@
-//! Brings cases that wait before a judge (R34), one job each, so that a judge who takes long holds up
-//! nobody but those who wait for it, too.
+//! Submits pending cases to the auto moderator (R34), one job each, so that a slow moderator delays
+//! only other cases.
 //!
-//! What a judge cannot tell stays PENDING. One that fails is asked again, as every job is that fails;
-//! after too many times the case is a moderator's, and its job a dead letter, to be redriven when the
-//! judge is well again. What has been decided is never judged: neither the change nor the job that comes
-//! again finds a case that waits.
+//! A case that the auto moderator cannot decide stays PENDING. A failing call is retried like any
+//! job; after too many attempts the case is left to human moderators, and its job becomes a dead
+//! letter, to be redriven once the auto moderator works again. A decided case is never submitted:
+//! changes and jobs that are repeated find it no longer pending.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roundtable_domain::{Ground, Judge, Judgement, Moderation, ModerationError};
+use roundtable_domain::{
+    AutoModerationOutcome, AutoModerator, Context, Moderation, ModerationError,
+};
 use roundtable_model::entities::{Comment, Job, ModerationCase, Post};
 use roundtable_model::table::Change;
-use roundtable_model::{CaseId, Entity, ModerationStatus, Processor as Name, Queue, Time};
+use roundtable_model::{CaseId, Entity, ModerationStatus, ProcessorName, Queue, Time};
 
-use crate::jobs::{Next, Work, happened, job};
-use crate::processor::{Batch, Effects, Images, Processor, entity};
+use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
+use crate::processor::{Batch, Effects, Images, Processor, entity_type};
 use crate::reads::read_all;
-use crate::{Delivery, Failure};
+use crate::{Delivery, ProcessingError};
 
-/// Where its jobs are.
-const QUEUE: Queue = Queue::named("verdicts");
-/// Cases before the judge at the same time.
+const QUEUE: Queue = Queue::from_static("verdicts");
 const CASES_AT_ONCE: usize = 10;
 
-/// Asks a judge about cases that wait.
+/// The processor and job handler that submit pending cases to the auto moderator.
 #[derive(Clone)]
-pub struct Verdicts {
-    ground: Ground,
+pub struct CaseReviewer {
+    context: Context,
     moderation: Moderation,
-    judge: Arc<dyn Judge>,
+    moderator: Arc<dyn AutoModerator>,
 }
 
-impl Verdicts {
-    /// What it is called.
-    pub const NAME: Name = Name::named("verdicts");
+impl CaseReviewer {
+    pub const NAME: ProcessorName = ProcessorName::from_static("verdicts");
 
-    /// The verdicts of this judge, on this ground.
-    pub fn new(ground: Ground, judge: Arc<dyn Judge>) -> Self {
-        Self { moderation: Moderation::new(ground.clone()), ground, judge }
+    pub fn new(context: Context, moderator: Arc<dyn AutoModerator>) -> Self {
+        Self { moderation: Moderation::new(context.clone()), context, moderator }
     }
 }
 
-impl fmt::Debug for Verdicts {
+impl fmt::Debug for CaseReviewer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Verdicts").field("ground", &self.ground).finish_non_exhaustive()
+        f.debug_struct("CaseReviewer").field("context", &self.context).finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl Processor for Verdicts {
-    fn name(&self) -> Name {
+impl Processor for CaseReviewer {
+    fn name(&self) -> ProcessorName {
         Self::NAME
     }
 
-    fn wants(&self) -> &'static [&'static str] {
+    fn entity_types(&self) -> &'static [&'static str] {
         const { &[ModerationCase::SHAPE.name, Post::SHAPE.name, Comment::SHAPE.name] }
     }
 
-    /// A case is judged as it is when its turn comes.
+    /// A case is judged in its current state.
     fn may_overtake(&self) -> bool {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, Failure> {
-        let mut effects = Effects::none();
-        if batch.delivery == Delivery::PassedOver {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+        let mut effects = Effects::new();
+        if batch.delivery == Delivery::Skipped {
             return Ok(effects);
         }
-        let mut asked: BTreeMap<CaseId, Time> = BTreeMap::new();
+        let mut jobs: BTreeMap<CaseId, Time> = BTreeMap::new();
         for change in batch.changes {
-            if let Some(case) = to_be_judged(change)? {
-                asked.insert(case, happened(change, &self.ground));
+            if let Some(case) = case_to_review(change)? {
+                jobs.insert(case, job_due_at(change, &self.context));
             }
         }
-        let places = asked.keys().map(|id| (id.clone(), ModerationCase::at(id)));
-        let cases = read_all(self.ground.core().table(), places).await?;
-        for (id, due) in asked {
-            if cases.get(&id).is_some_and(waits) {
-                let job = job(QUEUE, id.recast(), due, &id)?;
-                effects.write(self.ground.ops().table(), job.put());
+        let keys = jobs.keys().map(|id| (id.clone(), ModerationCase::at(id)));
+        let cases = read_all(self.context.core().table(), keys).await?;
+        for (id, due) in jobs {
+            if cases.get(&id).is_some_and(is_pending) {
+                let job = new_job(QUEUE, id.recast(), due, &id)?;
+                effects.write(self.context.ops().table(), job.put());
             }
         }
         Ok(effects)
@@ -89,7 +87,7 @@ impl Processor for Verdicts {
 }
 
 #[async_trait]
-impl Work for Verdicts {
+impl JobHandler for CaseReviewer {
     fn queue(&self) -> Queue {
         QUEUE
     }
@@ -98,35 +96,37 @@ impl Work for Verdicts {
         CASES_AT_ONCE
     }
 
-    async fn page(&self, job: &Job) -> Result<Next, Failure> {
-        let case: CaseId = job.payload.to()?;
-        match self.moderation.decide_automatically(&case, &*self.judge).await {
-            Ok(Judgement::Failed(error)) => Err(Failure::broken(format!("no verdict: {error}"))),
-            // Undecided is an answer, too. What is gone, or whose author is, needs none.
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+        let case: CaseId = job.payload.decode()?;
+        match self.moderation.decide_automatically(&case, &*self.moderator).await {
+            Ok(AutoModerationOutcome::Failed(error)) => {
+                Err(ProcessingError::unprocessable(format!("no verdict: {error}")))
+            }
+            // An undecided verdict completes the job. Deleted content, or content of a deleted
+            // author, needs none.
             Ok(_) | Err(ModerationError::NoSuchPost | ModerationError::NoSuchComment) => {
-                Ok(Next::Done)
+                Ok(PageOutcome::Done)
             }
             Err(error) => Err(error.into()),
         }
     }
 }
 
-/// The case that a change gives somebody reason to look at, if there is one: it waits from now on, or
-/// what it is about says something else. A verdict about the text before is dropped, so that there must
-/// be one about the text after.
-fn to_be_judged(change: &Change) -> Result<Option<CaseId>, Failure> {
-    let kind = entity(change).unwrap_or_default();
+/// Returns the case to submit after a change, if any: it has become pending, or its content was
+/// edited. A verdict on the earlier text is dropped, so there must be one on the later text.
+fn case_to_review(change: &Change) -> Result<Option<CaseId>, ProcessingError> {
+    let kind = entity_type(change).unwrap_or_default();
     if kind == ModerationCase::SHAPE.name {
         let Images { old, new } = Images::<ModerationCase>::of(change)?;
-        let new = new.filter(|case| waits(case) && !old.as_ref().is_some_and(waits));
+        let new = new.filter(|case| is_pending(case) && !old.as_ref().is_some_and(is_pending));
         return Ok(new.map(|case| case.id));
     }
     if kind == Post::SHAPE.name {
         let Images { old: Some(old), new: Some(new) } = Images::<Post>::of(change)? else {
             return Ok(None);
         };
-        let edited = (&old.content, &old.media) != (&new.content, &new.media);
-        return Ok((edited && !new.is_deleted).then(|| new.id.into()));
+        let is_edited = (&old.content, &old.media) != (&new.content, &new.media);
+        return Ok((is_edited && !new.is_deleted).then(|| new.id.into()));
     }
     let Images { old: Some(old), new: Some(new) } = Images::<Comment>::of(change)? else {
         return Ok(None);
@@ -134,6 +134,6 @@ fn to_be_judged(change: &Change) -> Result<Option<CaseId>, Failure> {
     Ok((old.content != new.content && !new.is_deleted).then(|| new.id.into()))
 }
 
-fn waits(case: &ModerationCase) -> bool {
+fn is_pending(case: &ModerationCase) -> bool {
     case.status == ModerationStatus::Pending
 }

@@ -1,136 +1,121 @@
-//! What a store must do to serve tables. Requests reach it checked by [`crate::Table`].
+//! The trait a store implements to serve tables. [`crate::Table`] checks requests before they reach it.
 
-mod around;
+mod decorator;
 
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use around::Around;
+pub use decorator::BackendDecorator;
 
 use crate::{
     BatchGet, BatchWrite, Capacity, Delete, Get, Item, Merge, Position, Put, Query, Result, Scan,
-    Shard, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
+    ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
 };
 
-/// What a backend can do beyond the least.
+/// The optional guarantees of a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Whether an index read can be strong.
+    /// Index reads can be strongly consistent.
     pub strong_index_reads: bool,
-    /// Whether all access goes through this process, so that its caches cannot be behind.
-    pub one_process: bool,
-    /// Whether a transaction can meet another one under way and be cancelled for it.
+    /// All access goes through this process, so caches in it cannot be stale.
+    pub single_process: bool,
+    /// A transaction can be cancelled because it conflicts with a concurrent one.
     pub transaction_conflicts: bool,
 }
 
-/// What a read of one item found.
+/// The result of reading one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The item.
+pub struct GetOutput {
     pub item: Option<Item>,
-    /// What it cost.
     pub capacity: Capacity,
 }
 
-/// What a read of several items found, in the order they were asked for.
+/// The result of reading several items, in the order of the requested keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundMany {
-    /// The items.
+pub struct GetManyOutput {
     pub items: Vec<Option<Item>>,
-    /// What it cost.
     pub capacity: Capacity,
 }
 
-/// What a write did.
+/// The result of a single write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// The image asked for, if there is one.
+pub struct WriteOutput {
+    /// The image that [`crate::Returning`] selected, if it exists.
     pub item: Option<Item>,
-    /// What it cost.
     pub capacity: Capacity,
 }
 
-/// A page of items.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// The items.
+pub struct ItemPage {
     pub items: Vec<Item>,
-    /// Where the next page starts; `None` at the end.
+    /// The position after which the next page starts; `None` at the end.
     pub next: Option<Position>,
-    /// How many items were looked at, before the filter.
+    /// Number of items read, before the filter.
     pub evaluated: usize,
-    /// What it cost.
     pub capacity: Capacity,
 }
 
-/// A store of tables. Every method sees expired items as absent.
+/// A store of tables. Every method treats expired items as absent.
 #[async_trait]
 pub trait Backend: Send + Sync + fmt::Debug + 'static {
-    /// What this backend can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// Makes a table and waits until it can be used. Making it again with the same definition does
-    /// nothing; with another one, it is [`crate::Error::TableExists`].
+    /// Creates a table and waits until it can be used. Creating it again with the same definition does
+    /// nothing; with another definition it fails with [`crate::Error::TableExists`].
     async fn create_table(&self, definition: &TableDefinition) -> Result<()>;
 
-    /// A table's definition.
     async fn describe_table(&self, name: &str) -> Result<TableDefinition>;
 
-    /// The names of all tables, rising.
+    /// Returns the names of all tables, sorted.
     async fn list_tables(&self) -> Result<Vec<String>>;
 
-    /// Takes a table away with everything in it.
+    /// Deletes a table with everything in it.
     async fn delete_table(&self, name: &str) -> Result<()>;
 
-    /// Reads one item.
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found>;
+    async fn get(&self, table: &TableDefinition, get: Get) -> Result<GetOutput>;
 
-    /// Reads up to 100 items, each at its own moment.
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany>;
+    /// Reads up to 100 items, each at its own point in time.
+    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<GetManyOutput>;
 
-    /// Reads up to 100 items of 4 MB in all, their unprojected parts included, at one moment.
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany>;
+    /// Reads up to 100 items of 4 MB in total, including unprojected parts, at one point in time.
+    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<GetManyOutput>;
 
-    /// Writes a whole item.
-    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written>;
+    /// Writes a whole item, replacing the old one.
+    async fn put(&self, table: &TableDefinition, put: Put) -> Result<WriteOutput>;
 
-    /// Changes parts of an item.
-    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written>;
+    /// Changes parts of an item, creating it if it is absent.
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<WriteOutput>;
 
-    /// Takes an item away.
-    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written>;
+    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<WriteOutput>;
 
-    /// Does up to 25 puts and deletes, each for itself. After an error, any of them may have
-    /// happened; they can be repeated.
+    /// Performs up to 25 puts and deletes, each independent of the others. After an error, any of
+    /// them may have happened; they can be repeated.
     ///
-    /// A put over an expired item is a removal and an insert in the stream of the embedded engine.
-    /// DynamoDB's batches take no conditions, so that there it is one modification.
+    /// In the embedded engine's stream, a put over an expired item is a removal and an insert. In
+    /// DynamoDB's it is one modification, because its batches take no conditions.
     async fn batch_write(
         &self,
         table: &TableDefinition,
         writes: Vec<BatchWrite>,
     ) -> Result<Capacity>;
 
-    /// Does all writes at one moment, or none.
+    /// Performs all writes atomically, or none.
     async fn transact_write(&self, transaction: Transaction) -> Result<Capacity>;
 
-    /// Reads a page of a partition.
-    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page>;
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<ItemPage>;
 
-    /// Reads a page of everything.
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page>;
+    /// Reads a page of the whole table or index.
+    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<ItemPage>;
 
-    /// Reads the first items across partitions.
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page>;
+    /// Reads the first items, by sort key, across partitions.
+    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage>;
 
-    /// The shards of the table's stream, parents before children.
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>>;
+    /// Returns the shards of the table's stream, parents before children.
+    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>>;
 
-    /// Reads a part of a shard.
     async fn stream_read(&self, table: &TableDefinition, read: StreamRead) -> Result<StreamPage>;
 }
 
-/// A backend shared by handles.
 pub type SharedBackend = Arc<dyn Backend>;

@@ -1,4 +1,4 @@
-//! The capacity arithmetic of DynamoDB: what an operation costs there, also when it runs here.
+//! DynamoDB's capacity arithmetic: the cost of an operation there, whichever backend runs it.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
@@ -8,25 +8,23 @@ use crate::{IndexDefinition, IndexProjection, Invalid, Item, TableDefinition};
 const READ_UNIT_BYTES: usize = 4 * 1024;
 const WRITE_UNIT_BYTES: usize = 1024;
 
-/// Capacity consumed: reads in half units (an eventually consistent read of 4 KB costs a half).
+/// Consumed capacity, reads in half units: an eventually consistent read of 4 KB costs one half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
-    /// Half read units.
     pub read_halves: u64,
-    /// Write units.
     pub write_units: u64,
 }
 
-/// What a write costs: in the table, and in the indexes it touches. In a transaction the table's part
-/// doubles and the indexes' does not, since they follow after the commit.
+/// The cost of a write, in the table and in the indexes it touches. In a transaction the table's part
+/// doubles; the indexes' part does not, because indexes are updated after the commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Charge {
+pub struct WriteCost {
     table: Capacity,
     indexes: Capacity,
 }
 
-impl Charge {
-    /// Changing an item from `old` to `new`.
+impl WriteCost {
+    /// Returns the cost of changing an item from `old` to `new`.
     pub fn change(
         definition: &TableDefinition,
         old: Option<&Item>,
@@ -38,35 +36,31 @@ impl Charge {
         Ok(Self { table: Capacity::write(bytes), indexes: each.sum::<Result<_, Invalid>>()? })
     }
 
-    /// Looking at an item of `bytes` in a write that then leaves it alone.
+    /// Returns the cost of checking an item of `bytes` without writing it.
     pub fn check(bytes: usize) -> Self {
         Self { table: Capacity::write(bytes), indexes: Capacity::ZERO }
     }
 
-    /// By itself.
-    pub fn alone(self) -> Capacity {
+    /// Returns the cost outside a transaction.
+    pub fn standalone(self) -> Capacity {
         self.table + self.indexes
     }
 
-    /// In a transaction.
+    /// Returns the cost within a transaction.
     pub fn in_transaction(self) -> Capacity {
         self.table + self.table + self.indexes
     }
 }
 
-/// How a read is billed.
+/// The consistency of a read, which decides its price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadMode {
-    /// Half price.
     Eventual,
-    /// Full price.
     Strong,
-    /// Double price.
     Transactional,
 }
 
 impl ReadMode {
-    /// The mode of a read that is strong, or not.
     pub const fn of(strong: bool) -> Self {
         if strong { Self::Strong } else { Self::Eventual }
     }
@@ -81,7 +75,6 @@ impl ReadMode {
 }
 
 impl Capacity {
-    /// Nothing.
     pub const ZERO: Self = Self { read_halves: 0, write_units: 0 };
 
     /// Read units, as DynamoDB reports them.
@@ -90,19 +83,19 @@ impl Capacity {
         self.read_halves as f64 / 2.0
     }
 
-    /// Reading `bytes` at once: a get of one item, or a page of a query (which rounds up once, over
-    /// all it looked at). Looking and finding nothing costs one step, too.
+    /// Returns the cost of reading `bytes` at once: a get of one item, or a page of a query (which
+    /// rounds up once, over all items read). A read that finds nothing costs one step.
     pub fn read(bytes: usize, mode: ReadMode) -> Self {
         let steps = bytes.div_ceil(READ_UNIT_BYTES).max(1) as u64;
         Self { read_halves: steps * mode.halves(), write_units: 0 }
     }
 
-    /// Writing an item of `bytes` (the larger of before and after).
+    /// Returns the cost of writing an item of `bytes` (the larger of before and after).
     pub fn write(bytes: usize) -> Self {
         Self { read_halves: 0, write_units: bytes.div_ceil(WRITE_UNIT_BYTES).max(1) as u64 }
     }
 
-    /// A moved index entry costs a delete and a put; one whose projection did not change, nothing.
+    /// A moved index entry costs a delete and a put; one whose projection did not change costs nothing.
     fn index_change(
         definition: &TableDefinition,
         index: &IndexDefinition,
@@ -113,10 +106,10 @@ impl Capacity {
         let new = new.map(|item| entry(definition, index, item)).transpose()?.flatten();
         Ok(match (old, new) {
             (None, None) => Self::ZERO,
-            (Some(gone), None) => Self::write(gone.1.size()),
-            (None, Some(made)) => Self::write(made.1.size()),
-            (Some(gone), Some(made)) if gone.0 != made.0 => {
-                Self::write(gone.1.size()) + Self::write(made.1.size())
+            (Some(removed), None) => Self::write(removed.1.size()),
+            (None, Some(added)) => Self::write(added.1.size()),
+            (Some(removed), Some(added)) if removed.0 != added.0 => {
+                Self::write(removed.1.size()) + Self::write(added.1.size())
             }
             (Some(before), Some(after)) if before.1 == after.1 => Self::ZERO,
             (Some(before), Some(after)) => Self::write(before.1.size().max(after.1.size())),
@@ -135,14 +128,14 @@ fn entry(
     Ok(Some((key, project_index(definition, index, item))))
 }
 
-/// What `index` carries of `item`.
+/// Returns the attributes of `item` that `index` projects.
 pub fn project_index(definition: &TableDefinition, index: &IndexDefinition, item: &Item) -> Item {
     if index.projection == IndexProjection::All {
         return item.clone();
     }
-    let names = definition.projected(index).unwrap_or_default();
+    let names = definition.projected_attributes(index).unwrap_or_default();
     item.iter()
-        .filter(|(name, _)| names.iter().any(|kept| kept == name))
+        .filter(|(name, _)| names.iter().any(|included| included == name))
         .map(|(name, value)| (name, value.to_value()))
         .collect()
 }

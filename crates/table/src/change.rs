@@ -1,4 +1,4 @@
-//! The stream: what happened to the items of a table, in order.
+//! The change stream: the changes of a table's items, in order.
 
 use std::fmt;
 use std::iter::successors;
@@ -6,45 +6,43 @@ use std::time::Duration;
 
 use crate::{Condition, Invalid, Item, Key, TableDefinition, limits};
 
-/// The digits of a sequence number as text: DynamoDB's are up to 40 long.
+/// Digits of a sequence number as text: DynamoDB's have up to 40.
 const SEQUENCE_DIGITS: usize = 40;
 
-/// A place in a stream. Text of 40 digits, so that text order is stream order.
+/// A sequence number in a stream. Text of 40 digits, so that text order is stream order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sequence([u8; SEQUENCE_DIGITS]);
 
 impl Sequence {
-    /// Reads a decimal sequence number.
     pub fn parse(digits: &str) -> Result<Self, Invalid> {
         let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         if plain && digits.len() <= SEQUENCE_DIGITS {
             Ok(Self::of(digits.bytes().rev()))
         } else {
-            Err(Invalid::Refused { detail: format!("{digits:?} is not a sequence number") })
+            Err(Invalid::Rejected { detail: format!("{digits:?} is not a sequence number") })
         }
     }
 
-    /// The number with these digits, the last of them first.
+    /// Builds the number from its digits, the last of them first.
     fn of(digits: impl Iterator<Item = u8>) -> Self {
         let mut text = [b'0'; SEQUENCE_DIGITS];
-        for (place, digit) in text.iter_mut().rev().zip(digits) {
-            *place = digit;
+        for (slot, digit) in text.iter_mut().rev().zip(digits) {
+            *slot = digit;
         }
         Self(text)
     }
 
-    /// The 40 digits.
     pub fn as_str(&self) -> &str {
         str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// The digits without leading zeros, as DynamoDB writes them.
+    /// Returns the digits without leading zeros, as DynamoDB writes them.
     pub fn trimmed(&self) -> &str {
         let digits = self.as_str().trim_start_matches('0');
         if digits.is_empty() { "0" } else { digits }
     }
 
-    /// As a number, for streams whose sequences fit.
+    /// Returns the number, if it fits.
     pub fn to_u64(&self) -> Option<u64> {
         self.trimmed().parse().ok()
     }
@@ -69,36 +67,28 @@ impl fmt::Debug for Sequence {
     }
 }
 
-/// What happened to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was not there before.
     Insert,
-    /// It was there before.
     Modify,
-    /// It is not there any more.
     Remove,
 }
 
-/// One change of one item. At least one image is there; they are never equal.
+/// One change of one item. At least one image is present, and the two are never equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Where it stands in its shard.
+    /// Position in its shard.
     pub sequence: Sequence,
-    /// When it was written, in milliseconds since the epoch (DynamoDB: to the second).
+    /// Time of the write, in milliseconds since the epoch (DynamoDB: to the second).
     pub at_ms: u64,
-    /// The item's key.
     pub key: Key,
-    /// The item before.
     pub old: Option<Item>,
-    /// The item after.
     pub new: Option<Item>,
-    /// Whether it went because its time was over.
+    /// The item was removed because it had expired.
     pub expired: bool,
 }
 
 impl Change {
-    /// What happened.
     pub const fn kind(&self) -> ChangeKind {
         match (&self.old, &self.new) {
             (None, _) => ChangeKind::Insert,
@@ -107,7 +97,7 @@ impl Change {
         }
     }
 
-    /// The key in whichever image there is.
+    /// Reads the key from the new image, or else from the old one.
     pub fn key_of(
         definition: &TableDefinition,
         old: Option<&Item>,
@@ -117,89 +107,84 @@ impl Change {
     }
 }
 
-/// A part of a stream that is in order in itself. The embedded engine has one for ever.
+/// A part of a stream whose changes are in order. The embedded engine always has exactly one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// Its name.
+pub struct ShardInfo {
     pub id: String,
     /// The shard that must be read to its end before this one.
     pub parent: Option<String>,
 }
 
-/// Where to read a shard from.
+/// The position at which a read of a shard starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamStart {
-    /// The oldest change it still holds.
+    /// The oldest change still held.
     Oldest,
-    /// Whatever comes from now on.
+    /// Only changes from now on.
     Latest,
-    /// What follows this change.
+    /// The changes after this one.
     After(Sequence),
 }
 
-/// Reads a part of a shard.
 #[derive(Clone, Debug)]
 pub struct StreamRead {
-    /// Which shard.
     pub shard: String,
-    /// From where.
     pub start: StreamStart,
-    /// How many changes to look at; the filter comes after.
+    /// Maximum number of changes to read, before the filter.
     pub limit: usize,
-    /// How long to wait for the first change, wanted or not, when there is none.
+    /// Maximum wait for the first change, filtered out or not, when there is none yet.
     pub wait: Duration,
-    /// Which of the changes looked at to return: those of an item of which this holds, before or after, where
-    /// there is one. It may be asked about keys as well.
+    /// Selects the changes to return: those whose old or new image satisfies the condition. Unlike a
+    /// query's filter, it may name key attributes.
     pub filter: Option<Condition>,
 }
 
 impl StreamRead {
-    /// As much as there may be in a page, of all changes, without waiting.
+    /// Reads a page of the maximum size, without a filter and without waiting.
     pub fn new(shard: impl Into<String>, start: StreamStart) -> Self {
         let (limit, wait) = (limits::STREAM_CHANGES_MAX, Duration::ZERO);
         Self { shard: shard.into(), start, limit, wait, filter: None }
     }
 
-    /// Looking at so many changes at most.
+    /// Reads at most `limit` changes.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Waiting for the first so long.
+    /// Waits up to `wait` for the first change.
     #[must_use]
     pub fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait;
         self
     }
 
-    /// Returning only these.
+    /// Returns only changes whose old or new image satisfies `filter`.
     #[must_use]
     pub fn filter(mut self, filter: Condition) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// Whether a change between these two is to be returned.
-    pub fn wants(&self, old: Option<&Item>, new: Option<&Item>) -> bool {
+    /// Returns whether the filter selects a change between these two images.
+    pub fn matches(&self, old: Option<&Item>, new: Option<&Item>) -> bool {
         self.filter.as_ref().is_none_or(|filter| {
             [new, old].into_iter().flatten().any(|item| filter.holds(Some(item)))
         })
     }
 }
 
-/// What a read of a shard found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamPage {
-    /// The changes that are wanted, in order.
+    /// The selected changes, in order.
     pub changes: Vec<Change>,
-    /// How many were looked at: these, and those that the filter left out.
+    /// Number of changes read, including those the filter left out.
     pub evaluated: usize,
-    /// Where the next read should start: after everything this one has looked at. `None` only when
-    /// nothing was ever there to start after; start from the same place again.
+    /// The last change read, after which the next read should start. `None` only if there is no
+    /// change to start after yet; then start from the same position again.
     pub next: Option<Sequence>,
-    /// Whether the shard has ended and was read to its end.
+    /// The shard has ended and was read to its end.
     pub ended: bool,
 }
 
@@ -222,7 +207,7 @@ mod tests {
         }
     }
 
-    /// DynamoDB's can be longer than any number of ours.
+    /// DynamoDB's sequence numbers can exceed a `u64`.
     #[test]
     fn a_sequence_has_up_to_forty_digits_and_nothing_else() {
         let longest = "9".repeat(SEQUENCE_DIGITS);

@@ -1,38 +1,43 @@
-//! Refuses requests that break a limit or rule, before any backend sees them.
+//! Rejects requests that break a limit or rule, before any backend sees them.
 
+mod expression_length;
 mod parts;
-mod text;
 
 use std::collections::HashSet;
 
+use self::expression_length::{ExpressionLength, check_lengths};
 use self::parts::{check_action, check_condition, check_name, check_paths, check_value};
-use self::text::{Text, check_texts};
-use crate::definition::check_part;
+use crate::definition::check_key_part;
 use crate::limits::{self, Limit};
-use crate::update::Action;
+use crate::update::UpdateAction;
 use crate::{
     BatchGet, BatchWrite, Check, Condition, Delete, Get, Invalid, Item, Key, Merge, Path, Position,
     Put, Query, Scalar, Scan, SortRange, StreamRead, TableDefinition, TableGet, TableWrite, Term,
     Transaction, Update, Write,
 };
 
-type Checked = Result<(), Invalid>;
+type CheckResult = Result<(), Invalid>;
 
-fn at_most(limit: Limit, actual: usize, max: usize, subject: impl Into<String>) -> Checked {
+fn at_most(limit: Limit, actual: usize, max: usize, subject: impl Into<String>) -> CheckResult {
     if actual <= max {
         return Ok(());
     }
     Err(Invalid::OverLimit { limit, actual, max, subject: subject.into() })
 }
 
-/// The same where it costs something to tell the subject: hardly any request breaks a limit.
-fn at_most_of(limit: Limit, actual: usize, max: usize, subject: &dyn Fn() -> String) -> Checked {
+/// Same as [`at_most`], but builds the subject only on failure: hardly any request breaks a limit.
+fn at_most_of(
+    limit: Limit,
+    actual: usize,
+    max: usize,
+    subject: &dyn Fn() -> String,
+) -> CheckResult {
     if actual <= max { Ok(()) } else { at_most(limit, actual, max, subject()) }
 }
 
 impl TableDefinition {
-    /// Refuses an item that may not be stored in this table.
-    pub fn check_item(&self, item: &Item) -> Checked {
+    /// Rejects an item that may not be stored in this table.
+    pub fn check_item(&self, item: &Item) -> CheckResult {
         let Some(key) = self.key.read(item) else {
             return Err(self.key_fault(item));
         };
@@ -46,7 +51,7 @@ impl TableDefinition {
         self.indexes.iter().try_for_each(|index| index.check(item))
     }
 
-    /// Why the key of `item` cannot be read.
+    /// Returns the reason why the key of `item` cannot be read.
     fn key_fault(&self, item: &Item) -> Invalid {
         for attribute in self.key.attributes() {
             let key = || String::from("of the item written");
@@ -65,27 +70,27 @@ impl TableDefinition {
                 Some(_) => {}
             }
         }
-        Invalid::Refused { detail: String::from("the item's key cannot be read") }
+        Invalid::Rejected { detail: String::from("the item's key cannot be read") }
     }
 
-    pub(crate) fn check_get(&self, get: &Get) -> Checked {
+    pub(crate) fn check_get(&self, get: &Get) -> CheckResult {
         self.key.check(&get.key)?;
         self.check_projection(&get.projection, None)
     }
 
-    pub(crate) fn check_batch_get(&self, batch: &BatchGet) -> Checked {
+    pub(crate) fn check_batch_get(&self, batch: &BatchGet) -> CheckResult {
         if batch.keys.is_empty() {
-            return Err(Invalid::Nothing { what: "a batch read without keys" });
+            return Err(Invalid::EmptyRequest { what: "a batch read without keys" });
         }
         at_most(Limit::BatchGetKeys, batch.keys.len(), limits::BATCH_GET_KEYS_MAX, &*self.name)?;
         batch.keys.iter().try_for_each(|key| self.key.check(key))?;
-        all_different(batch.keys.iter())?;
+        check_no_duplicates(batch.keys.iter())?;
         self.check_projection(&batch.projection, None)
     }
 
-    pub(crate) fn check_batch_write(&self, writes: &[BatchWrite]) -> Checked {
+    pub(crate) fn check_batch_write(&self, writes: &[BatchWrite]) -> CheckResult {
         if writes.is_empty() {
-            return Err(Invalid::Nothing { what: "a batch without writes" });
+            return Err(Invalid::EmptyRequest { what: "a batch without writes" });
         }
         at_most(Limit::BatchWriteItems, writes.len(), limits::BATCH_WRITE_ITEMS_MAX, &*self.name)?;
         for write in writes {
@@ -98,65 +103,71 @@ impl TableDefinition {
             BatchWrite::Put(item) => self.key.read(item),
             BatchWrite::Delete(key) => Some(key.clone()),
         });
-        all_different(keys)
+        check_no_duplicates(keys)
     }
 
-    /// Refuses a write that no item could make valid.
-    pub fn check_write(&self, write: &Write) -> Checked {
+    /// Rejects a write that is invalid for every stored item.
+    pub fn check_write(&self, write: &Write) -> CheckResult {
         match write {
             Write::Put(put) => self.check_put(put),
             Write::Update(update) => self.check_update(update),
             Write::Delete(delete) => self.check_delete(delete),
-            Write::Check(Check { key, condition, .. }) => self.check_demand(key, Some(condition)),
+            Write::Check(Check { key, condition, .. }) => {
+                self.check_key_and_condition(key, Some(condition))
+            }
         }
     }
 
-    pub(crate) fn check_put(&self, put: &Put) -> Checked {
+    pub(crate) fn check_put(&self, put: &Put) -> CheckResult {
         self.check_item(&put.item)?;
         let key = || self.key.read(&put.item).map_or_else(String::new, |key| key.to_string());
-        check_written(put.condition.as_ref(), None, &key)
+        check_write_expressions(put.condition.as_ref(), None, &key)
     }
 
-    pub(crate) fn check_delete(&self, delete: &Delete) -> Checked {
-        self.check_demand(&delete.key, delete.condition.as_ref())
+    pub(crate) fn check_delete(&self, delete: &Delete) -> CheckResult {
+        self.check_key_and_condition(&delete.key, delete.condition.as_ref())
     }
 
-    fn check_demand(&self, key: &Key, condition: Option<&Condition>) -> Checked {
+    fn check_key_and_condition(&self, key: &Key, condition: Option<&Condition>) -> CheckResult {
         self.key.check(key)?;
-        check_written(condition, None, &|| key.to_string())
+        check_write_expressions(condition, None, &|| key.to_string())
     }
 
-    pub(crate) fn check_update(&self, update: &Update) -> Checked {
+    pub(crate) fn check_update(&self, update: &Update) -> CheckResult {
         self.key.check(&update.key)?;
-        let operators = update.actions.iter().map(Action::operators).sum();
+        let operators = update.actions.iter().map(UpdateAction::operators).sum();
         let key = || update.key.to_string();
         at_most_of(Limit::Operators, operators, limits::OPERATORS_MAX, &key)?;
         for (at, action) in update.actions.iter().enumerate() {
             let path = action.path();
             check_paths(std::slice::from_ref(path))?;
-            if self.key.names(path.name()) {
+            if self.key.contains(path.name()) {
                 return Err(Invalid::UpdatesKey { attribute: path.name().to_owned(), key: key() });
             }
-            let earlier = update.actions.iter().take(at).map(Action::path);
+            let earlier = update.actions.iter().take(at).map(UpdateAction::path);
             if let Some(first) = earlier.into_iter().find(|earlier| earlier.overlaps(path)) {
                 return Err(Invalid::PathOverlap { first: first.clone(), second: path.clone() });
             }
             check_action(action, &key)?;
             self.check_index_keys(action)?;
         }
-        check_written(update.condition.as_ref(), Some(&update.actions), &key)
+        check_write_expressions(update.condition.as_ref(), Some(&update.actions), &key)
     }
 
-    /// Refuses paths that cannot be read together, or are too long with the filter beside them.
-    fn check_projection(&self, projection: &[Path], filter: Option<&Condition>) -> Checked {
-        let texts = [Text::of_paths(projection), filter.map_or_else(Text::default, Text::of)];
-        check_texts(&texts, &|| self.name.clone())?;
+    /// Rejects paths that overlap, or that are too long together with the filter.
+    fn check_projection(&self, projection: &[Path], filter: Option<&Condition>) -> CheckResult {
+        let texts = [
+            ExpressionLength::of_paths(projection),
+            filter.map_or_else(ExpressionLength::default, ExpressionLength::of),
+        ];
+        check_lengths(&texts, &|| self.name.clone())?;
         check_paths(projection)
     }
 
-    /// Refuses a constant that no index key may have; what depends on the item shows later.
-    fn check_index_keys(&self, action: &Action) -> Checked {
-        let (Action::Set(path, Term::Value(value)) | Action::Add(path, value)) = action else {
+    /// Rejects a constant that is no valid index key; values that depend on the item are checked later.
+    fn check_index_keys(&self, action: &UpdateAction) -> CheckResult {
+        let (UpdateAction::Set(path, Term::Value(value)) | UpdateAction::Add(path, value)) = action
+        else {
             return Ok(());
         };
         if !path.steps().is_empty() {
@@ -166,8 +177,7 @@ impl TableDefinition {
         self.indexes.iter().try_for_each(|index| index.check(&alone))
     }
 
-    /// Refuses a query this table cannot answer.
-    pub(crate) fn check_query(&self, query: &Query, strong_index_reads: bool) -> Checked {
+    pub(crate) fn check_query(&self, query: &Query, strong_index_reads: bool) -> CheckResult {
         let index = query.index.as_deref();
         self.check_strength(index, query.strong, strong_index_reads)?;
         self.check_range(index, &query.partition, &query.sort)?;
@@ -177,14 +187,14 @@ impl TableDefinition {
             let inside = key.partition == query.partition
                 && key.sort.as_ref().is_none_or(|sort| query.sort.contains(sort));
             if !inside {
-                return Err(Invalid::BadStart { key: key.to_string() });
+                return Err(Invalid::InvalidStart { key: key.to_string() });
             }
         }
         if query.limit == Some(0) {
             return Err(Invalid::ZeroLimit);
         }
         self.check_projection(&query.projection, query.filter.as_ref())?;
-        self.check_carried(index, &query.projection, query.filter.as_ref())?;
+        self.check_projected(index, &query.projection, query.filter.as_ref())?;
         let Some(filter) = &query.filter else {
             return Ok(());
         };
@@ -192,14 +202,14 @@ impl TableDefinition {
         let key = self.key_of(index)?;
         let mut named = None;
         filter.visit_paths(&mut |path| {
-            if key.names(path.name()) {
+            if key.contains(path.name()) {
                 named = Some(path.name().to_owned());
             }
         });
         named.map_or(Ok(()), |attribute| Err(Invalid::FilterOnKey { attribute }))
     }
 
-    pub(crate) fn check_scan(&self, scan: &Scan, strong_index_reads: bool) -> Checked {
+    pub(crate) fn check_scan(&self, scan: &Scan, strong_index_reads: bool) -> CheckResult {
         let index = scan.index.as_deref();
         self.check_strength(index, scan.strong, strong_index_reads)?;
         self.check_start(index, scan.start.as_ref())?;
@@ -207,18 +217,18 @@ impl TableDefinition {
             let max = limits::SCAN_SEGMENTS_MAX as usize;
             at_most(Limit::ScanSegments, total as usize, max, &*self.name)?;
             if segment >= total {
-                return Err(Invalid::BadSegment { segment, total });
+                return Err(Invalid::InvalidSegment { segment, total });
             }
         }
         if scan.limit == Some(0) {
             return Err(Invalid::ZeroLimit);
         }
         self.check_projection(&scan.projection, scan.filter.as_ref())?;
-        self.check_carried(index, &scan.projection, scan.filter.as_ref())?;
+        self.check_projected(index, &scan.projection, scan.filter.as_ref())?;
         scan.filter.as_ref().map_or(Ok(()), check_condition)
     }
 
-    pub(crate) fn check_stream_read(&self, read: &StreamRead) -> Checked {
+    pub(crate) fn check_stream_read(&self, read: &StreamRead) -> CheckResult {
         if read.limit == 0 {
             return Err(Invalid::ZeroLimit);
         }
@@ -226,7 +236,7 @@ impl TableDefinition {
         read.filter.as_ref().map_or(Ok(()), check_condition)
     }
 
-    pub(crate) fn check_merge(&self, merge: &Merge) -> Checked {
+    pub(crate) fn check_merge(&self, merge: &Merge) -> CheckResult {
         let index = merge.index.as_deref();
         let max = limits::MERGE_PARTITIONS_MAX;
         at_most(Limit::MergePartitions, merge.partitions.len(), max, &*self.name)?;
@@ -237,25 +247,25 @@ impl TableDefinition {
         self.check_start(index, merge.start.as_ref())?;
         let mut seen = HashSet::with_capacity(merge.partitions.len());
         if let Some(twice) = merge.partitions.iter().find(|partition| !seen.insert(*partition)) {
-            return Err(Invalid::SameItemTwice { key: twice.to_string() });
+            return Err(Invalid::DuplicateItem { key: twice.to_string() });
         }
         if merge.limit == 0 {
             return Err(Invalid::ZeroLimit);
         }
         at_most(Limit::MergeItems, merge.limit, limits::MERGE_ITEMS_MAX, &*self.name)?;
         self.check_projection(&merge.projection, None)?;
-        self.check_carried(index, &merge.projection, None)
+        self.check_projected(index, &merge.projection, None)
     }
 
-    /// Refuses a read of attributes that the index does not carry.
-    fn check_carried(
+    /// Rejects a read of attributes that the index does not project.
+    fn check_projected(
         &self,
         index: Option<&str>,
         projection: &[Path],
         filter: Option<&Condition>,
-    ) -> Checked {
+    ) -> CheckResult {
         let Some(index) = index else { return Ok(()) };
-        let Some(carried) = self.projected(self.index(index)?) else {
+        let Some(carried) = self.projected_attributes(self.index(index)?) else {
             return Ok(());
         };
         let mut absent = None;
@@ -274,7 +284,7 @@ impl TableDefinition {
         }
     }
 
-    fn check_strength(&self, index: Option<&str>, strong: bool, possible: bool) -> Checked {
+    fn check_strength(&self, index: Option<&str>, strong: bool, possible: bool) -> CheckResult {
         match index {
             Some(index) if strong && !possible => {
                 self.index(index)?;
@@ -284,9 +294,14 @@ impl TableDefinition {
         }
     }
 
-    fn check_range(&self, index: Option<&str>, partition: &Scalar, range: &SortRange) -> Checked {
+    fn check_range(
+        &self,
+        index: Option<&str>,
+        partition: &Scalar,
+        range: &SortRange,
+    ) -> CheckResult {
         let key = self.key_of(index)?;
-        check_part(&key.partition, partition, true, || partition.to_string())?;
+        check_key_part(&key.partition, partition, true, || partition.to_string())?;
         if *range == SortRange::All {
             return Ok(());
         }
@@ -294,7 +309,7 @@ impl TableDefinition {
             return Err(Invalid::KeyUnexpected { key: partition.to_string() });
         };
         for bound in range.bounds() {
-            check_part(sort, bound, false, || format!("{partition} / {bound}"))?;
+            check_key_part(sort, bound, false, || format!("{partition} / {bound}"))?;
         }
         match range {
             SortRange::Between(low, high) if low > high => {
@@ -307,42 +322,42 @@ impl TableDefinition {
         }
     }
 
-    fn check_start(&self, index: Option<&str>, start: Option<&Position>) -> Checked {
+    fn check_start(&self, index: Option<&str>, start: Option<&Position>) -> CheckResult {
         let Some(start) = start else { return Ok(()) };
         self.key.check(&start.base)?;
         match (index, &start.index) {
             (Some(index), Some(key)) => self.key_of(Some(index))?.check(key),
             (None, None) => Ok(()),
-            _ => Err(Invalid::BadStart { key: start.base.to_string() }),
+            _ => Err(Invalid::InvalidStart { key: start.base.to_string() }),
         }
     }
 }
 
-/// Refuses the expressions of a write: operands that make no sense, or too much text.
-fn check_written(
+/// Rejects the expressions of a write if their operands are invalid or their text is too long.
+fn check_write_expressions(
     condition: Option<&Condition>,
-    actions: Option<&[Action]>,
+    actions: Option<&[UpdateAction]>,
     subject: &dyn Fn() -> String,
-) -> Checked {
+) -> CheckResult {
     condition.map_or(Ok(()), check_condition)?;
     let texts = [
-        actions.map_or_else(Text::default, Text::of_actions),
-        condition.map_or_else(Text::default, Text::of),
+        actions.map_or_else(ExpressionLength::default, ExpressionLength::of_actions),
+        condition.map_or_else(ExpressionLength::default, ExpressionLength::of),
     ];
-    check_texts(&texts, subject)
+    check_lengths(&texts, subject)
 }
 
 impl Transaction {
-    /// Refuses a transaction that breaks a limit, whatever the items are.
-    pub(crate) fn check(&self) -> Checked {
+    /// Rejects a transaction that breaks a limit regardless of the stored items.
+    pub(crate) fn check(&self) -> CheckResult {
         if self.writes.is_empty() {
-            return Err(Invalid::Nothing { what: "a transaction without writes" });
+            return Err(Invalid::EmptyRequest { what: "a transaction without writes" });
         }
         let max = limits::TRANSACTION_ITEMS_MAX;
         at_most(Limit::TransactionItems, self.writes.len(), max, "one transaction")?;
         if let Some(token) = &self.token {
             if token.is_empty() {
-                return Err(Invalid::Nothing { what: "an empty transaction token" });
+                return Err(Invalid::EmptyRequest { what: "an empty transaction token" });
             }
             at_most(Limit::TokenBytes, token.len(), limits::TOKEN_BYTES_MAX, &**token)?;
         }
@@ -353,47 +368,49 @@ impl Transaction {
         });
         let max = limits::TRANSACTION_BYTES_MAX;
         at_most(Limit::TransactionBytes, bytes.sum(), max, "one transaction")?;
-        all_different(self.writes.iter().filter_map(TableWrite::address))
+        check_no_duplicates(self.writes.iter().filter_map(TableWrite::address))
     }
 }
 
 impl TableWrite {
-    fn address(&self) -> Option<Addressed> {
+    fn address(&self) -> Option<ItemAddress> {
         let key = self.write.key(&self.table)?;
-        Some(Addressed { table: self.table.name.clone(), key })
+        Some(ItemAddress { table: self.table.name.clone(), key })
     }
 }
 
-/// A key and its table, for telling items of several tables apart.
+/// A key and its table, to distinguish items of several tables.
 #[derive(PartialEq, Eq, Hash)]
-struct Addressed {
+struct ItemAddress {
     table: String,
     key: Key,
 }
 
-impl std::fmt::Display for Addressed {
+impl std::fmt::Display for ItemAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} in {}", self.key, self.table)
     }
 }
 
-pub(crate) fn check_transact_get(gets: &[TableGet]) -> Checked {
+pub(crate) fn check_transact_get(gets: &[TableGet]) -> CheckResult {
     if gets.is_empty() {
-        return Err(Invalid::Nothing { what: "a transaction without reads" });
+        return Err(Invalid::EmptyRequest { what: "a transaction without reads" });
     }
     let max = limits::TRANSACTION_ITEMS_MAX;
     at_most(Limit::TransactionItems, gets.len(), max, "one transaction")?;
     gets.iter().try_for_each(|get| get.table.check_get(&get.get))?;
     let address =
-        |get: &TableGet| Addressed { table: get.table.name.clone(), key: get.get.key.clone() };
-    all_different(gets.iter().map(address))
+        |get: &TableGet| ItemAddress { table: get.table.name.clone(), key: get.get.key.clone() };
+    check_no_duplicates(gets.iter().map(address))
 }
 
-fn all_different<K: Eq + std::hash::Hash + ToString>(keys: impl Iterator<Item = K>) -> Checked {
+fn check_no_duplicates<K: Eq + std::hash::Hash + ToString>(
+    keys: impl Iterator<Item = K>,
+) -> CheckResult {
     let mut seen = HashSet::new();
     for key in keys {
         if let Some(key) = seen.replace(key) {
-            return Err(Invalid::SameItemTwice { key: key.to_string() });
+            return Err(Invalid::DuplicateItem { key: key.to_string() });
         }
     }
     Ok(())

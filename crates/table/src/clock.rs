@@ -1,4 +1,4 @@
-//! Time as the table sees it, injected so that tests decide what "now" is.
+//! The clock, injected so that tests decide what "now" is.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,6 @@ pub trait Clock: Send + Sync + fmt::Debug + 'static {
     }
 }
 
-/// The machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -27,12 +26,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when told to.
+/// A clock that moves only by calls, for tests.
 #[derive(Debug)]
 pub struct ManualClock(AtomicU64);
 
 impl ManualClock {
-    /// A clock standing at `ms` since the epoch.
+    /// A clock at `ms` milliseconds since the epoch.
     pub const fn at_ms(ms: u64) -> Self {
         Self(AtomicU64::new(ms))
     }
@@ -42,7 +41,6 @@ impl ManualClock {
         self.0.store(ms, Ordering::SeqCst);
     }
 
-    /// Moves the clock forward.
     pub fn advance_ms(&self, ms: u64) {
         self.0.fetch_add(ms, Ordering::SeqCst);
     }

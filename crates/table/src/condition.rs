@@ -2,16 +2,14 @@
 
 use std::cmp::Ordering;
 
-use crate::{Item, Kind, Number, Path, Value, ValueRef};
+use crate::{Item, Number, Path, Value, ValueKind, ValueRef};
 
-/// Something a comparison can look at.
+/// An operand of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// The value at a path.
     Path(Path),
-    /// A constant.
     Value(Value),
-    /// The size of the value at a path: characters of text, bytes, or number of elements.
+    /// The size of the value at a path: UTF-16 units of text, bytes, or number of elements.
     Size(Path),
 }
 
@@ -27,7 +25,6 @@ impl From<Path> for Operand {
     }
 }
 
-/// How two operands compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     Equal,
@@ -41,36 +38,32 @@ pub enum Comparison {
 /// A condition on one item; an absent (or expired) item has no attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Two operands compare so. Values of different types are unequal and unordered.
+    /// Values of different types are unequal and unordered.
     Compare(Operand, Comparison, Operand),
-    /// The first lies between the others, bounds included.
+    /// The first operand lies between the others, bounds included.
     Between(Operand, Operand, Operand),
-    /// The first equals one of the others.
+    /// The first operand equals one of the others.
     In(Operand, Vec<Operand>),
-    /// There is a value at the path.
     Exists(Path),
-    /// There is none.
     NotExists(Path),
-    /// The value at the path is of this type.
-    IsA(Path, Kind),
-    /// The text or bytes at the path begin so.
+    IsA(Path, ValueKind),
+    /// The text or bytes at the path begin with the operand.
     BeginsWith(Path, Operand),
     /// The text at the path contains the operand, or the set or list has it as a member.
     Contains(Path, Operand),
-    /// All hold; true when there are none.
+    /// All hold; true for an empty list.
     All(Vec<Condition>),
-    /// One holds; false when there are none.
+    /// At least one holds; false for an empty list.
     Any(Vec<Condition>),
-    /// The inner one does not hold.
     Not(Box<Condition>),
 }
 
-/// There is a value at `path`.
+/// Holds if there is a value at `path`.
 pub fn exists(path: impl Into<Path>) -> Condition {
     Condition::Exists(path.into())
 }
 
-/// There is no value at `path`.
+/// Holds if there is no value at `path`.
 pub fn not_exists(path: impl Into<Path>) -> Condition {
     Condition::NotExists(path.into())
 }
@@ -87,7 +80,7 @@ pub fn size_of(path: impl Into<Path>) -> Operand {
 
 macro_rules! comparisons {
     ($($name:ident => $comparison:ident;)*) => {$(
-        #[doc = concat!("This operand compares `", stringify!($comparison), "` to the other.")]
+        #[doc = concat!("Holds if this operand compares `", stringify!($comparison), "` to `other`.")]
         pub fn $name(self, other: impl Into<Operand>) -> Condition {
             Condition::Compare(self, Comparison::$comparison, other.into())
         }
@@ -104,19 +97,18 @@ impl Operand {
         ge => GreaterOrEqual;
     }
 
-    /// This operand lies between the two, bounds included.
+    /// Holds if this operand lies between the two, bounds included.
     pub fn between(self, low: impl Into<Operand>, high: impl Into<Operand>) -> Condition {
         Condition::Between(self, low.into(), high.into())
     }
 
-    /// This operand equals one of the others.
+    /// Holds if this operand equals one of the others.
     pub fn one_of<T: Into<Operand>>(self, others: impl IntoIterator<Item = T>) -> Condition {
         Condition::In(self, others.into_iter().map(Into::into).collect())
     }
 }
 
 impl Condition {
-    /// Both hold.
     pub fn and(self, other: Self) -> Self {
         match self {
             Self::All(mut all) => {
@@ -127,7 +119,6 @@ impl Condition {
         }
     }
 
-    /// One of the two holds.
     pub fn or(self, other: Self) -> Self {
         match self {
             Self::Any(mut any) => {
@@ -138,12 +129,11 @@ impl Condition {
         }
     }
 
-    /// This one does not hold.
     pub fn negate(self) -> Self {
         Self::Not(Box::new(self))
     }
 
-    /// Whether it holds for `item`, or for its absence.
+    /// Returns whether the condition holds for `item`; `None` is an absent item.
     pub fn holds(&self, item: Option<&Item>) -> bool {
         match self {
             Self::Compare(left, comparison, right) => {
@@ -162,7 +152,7 @@ impl Condition {
             Self::NotExists(path) => at(item, path).is_none(),
             Self::IsA(path, kind) => at(item, path).is_some_and(|value| value.kind() == *kind),
             Self::BeginsWith(path, prefix) => {
-                match (at(item, path), prefix.resolve(item).and_then(Resolved::scalar)) {
+                match (at(item, path), prefix.resolve(item).and_then(ResolvedOperand::scalar)) {
                     (Some(ValueRef::S(text)), Some(ValueRef::S(prefix))) => {
                         text.starts_with(prefix)
                     }
@@ -210,7 +200,7 @@ impl Condition {
         }
     }
 
-    /// How many operators and functions it has.
+    /// Returns the number of operators and functions.
     pub fn operators(&self) -> usize {
         match self {
             Self::All(conditions) | Self::Any(conditions) => {
@@ -226,15 +216,15 @@ fn at<'a>(item: Option<&'a Item>, path: &Path) -> Option<ValueRef<'a>> {
     item?.at(path)
 }
 
-/// An operand once looked up: inside the item, or a constant of the tree.
+/// The value of an operand: borrowed from the item, or a constant of the condition.
 #[derive(Clone, Copy)]
-pub(crate) enum Resolved<'a> {
+pub(crate) enum ResolvedOperand<'a> {
     Stored(ValueRef<'a>),
     Constant(&'a Value),
 }
 
-impl<'a> Resolved<'a> {
-    /// Text, number or bytes; everything else is compared as a whole.
+impl<'a> ResolvedOperand<'a> {
+    /// Returns text, numbers and bytes, which have an order; all other types are compared as a whole.
     fn scalar(self) -> Option<ValueRef<'a>> {
         match self {
             Self::Stored(value @ (ValueRef::S(_) | ValueRef::N(_) | ValueRef::B(_))) => Some(value),
@@ -245,7 +235,7 @@ impl<'a> Resolved<'a> {
         }
     }
 
-    /// The operand, if it does not depend on an item.
+    /// Returns the operand's value if it does not depend on an item.
     pub(crate) const fn constant(operand: &'a Operand) -> Option<Self> {
         match operand {
             Operand::Value(value) => Some(Self::Constant(value)),
@@ -253,7 +243,7 @@ impl<'a> Resolved<'a> {
         }
     }
 
-    /// How two operands order; `None` when their types differ or have no order.
+    /// Compares two operands; `None` if their types differ or have no order.
     pub(crate) fn order(self, other: Self) -> Option<Ordering> {
         self.scalar().zip(other.scalar()).and_then(|(left, right)| order(left, right))
     }
@@ -275,19 +265,19 @@ impl<'a> Resolved<'a> {
 }
 
 impl Operand {
-    fn resolve<'a>(&'a self, item: Option<&'a Item>) -> Option<Resolved<'a>> {
+    fn resolve<'a>(&'a self, item: Option<&'a Item>) -> Option<ResolvedOperand<'a>> {
         match self {
-            Self::Path(path) => at(item, path).map(Resolved::Stored),
-            Self::Value(value) => Some(Resolved::Constant(value)),
+            Self::Path(path) => at(item, path).map(ResolvedOperand::Stored),
+            Self::Value(value) => Some(ResolvedOperand::Constant(value)),
             Self::Size(path) => {
                 let size = size(at(item, path)?)?;
-                Some(Resolved::Stored(ValueRef::N(Number::from(size as u64))))
+                Some(ResolvedOperand::Stored(ValueRef::N(Number::from(size as u64))))
             }
         }
     }
 }
 
-/// What `size()` gives: `None` for types it is not defined for.
+/// Returns the result of `size()`; `None` for types it is not defined for.
 fn size(value: ValueRef<'_>) -> Option<usize> {
     Some(match value {
         ValueRef::S(text) => text.encode_utf16().count(),
@@ -310,7 +300,11 @@ fn order(left: ValueRef<'_>, right: ValueRef<'_>) -> Option<Ordering> {
     }
 }
 
-fn compare(left: Option<Resolved<'_>>, how: Comparison, right: Option<Resolved<'_>>) -> bool {
+fn compare(
+    left: Option<ResolvedOperand<'_>>,
+    how: Comparison,
+    right: Option<ResolvedOperand<'_>>,
+) -> bool {
     let (Some(left), Some(right)) = (left, right) else {
         // An absent value is unequal to everything and below nothing, as in DynamoDB.
         return how == Comparison::NotEqual;
@@ -329,7 +323,7 @@ fn compare(left: Option<Resolved<'_>>, how: Comparison, right: Option<Resolved<'
     })
 }
 
-fn contains(container: ValueRef<'_>, member: Resolved<'_>) -> bool {
+fn contains(container: ValueRef<'_>, member: ResolvedOperand<'_>) -> bool {
     match (container, member.scalar()) {
         (ValueRef::S(text), Some(ValueRef::S(part))) => text.contains(part),
         (ValueRef::B(bytes), Some(ValueRef::B(part))) => {
@@ -338,7 +332,9 @@ fn contains(container: ValueRef<'_>, member: Resolved<'_>) -> bool {
         (ValueRef::Ss(mut texts), Some(ValueRef::S(member))) => texts.any(|text| text == member),
         (ValueRef::Ns(mut numbers), Some(ValueRef::N(member))) => numbers.any(|n| n == member),
         (ValueRef::Bs(mut blobs), Some(ValueRef::B(member))) => blobs.any(|blob| blob == member),
-        (ValueRef::L(mut values), _) => values.any(|value| Resolved::Stored(value).equals(member)),
+        (ValueRef::L(mut values), _) => {
+            values.any(|value| ResolvedOperand::Stored(value).equals(member))
+        }
         _ => false,
     }
 }

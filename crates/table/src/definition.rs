@@ -1,7 +1,7 @@
-//! What a table looks like: key attributes, indexes, time to live, stream.
+//! Table definitions: key attributes, indexes, time to live, stream.
 
 use crate::limits::{self, Limit};
-use crate::{Invalid, Item, Key, Kind, Scalar};
+use crate::{Invalid, Item, Key, Scalar, ValueKind};
 
 /// The type of a key attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,31 +15,27 @@ pub enum KeyKind {
 }
 
 impl KeyKind {
-    /// The same as a value type.
-    pub const fn kind(self) -> Kind {
+    /// Returns the same type as a [`ValueKind`].
+    pub const fn kind(self) -> ValueKind {
         match self {
-            Self::S => Kind::S,
-            Self::N => Kind::N,
-            Self::B => Kind::B,
+            Self::S => ValueKind::S,
+            Self::N => ValueKind::N,
+            Self::B => ValueKind::B,
         }
     }
 }
 
-/// One key attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyAttribute {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub kind: KeyKind,
 }
 
 /// The key attributes of a table or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyDefinition {
-    /// What items are gathered by.
     pub partition: KeyAttribute,
-    /// What they are ordered by within a partition.
+    /// Orders the items of a partition.
     pub sort: Option<KeyAttribute>,
 }
 
@@ -54,23 +50,23 @@ impl KeyDefinition {
         Self::partition(partition).sorted_by(sort, KeyKind::S)
     }
 
-    /// This key with a sort attribute.
+    /// Adds a sort attribute.
     pub fn sorted_by(mut self, name: impl Into<String>, kind: KeyKind) -> Self {
         self.sort = Some(KeyAttribute { name: name.into(), kind });
         self
     }
 
-    /// The attributes, partition first.
+    /// Iterates over the attributes, partition first.
     pub fn attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
         std::iter::once(&self.partition).chain(&self.sort)
     }
 
-    /// Whether `name` is one of the key attributes.
-    pub fn names(&self, name: &str) -> bool {
+    /// Returns whether `name` is a key attribute.
+    pub fn contains(&self, name: &str) -> bool {
         self.attributes().any(|attribute| attribute.name == name)
     }
 
-    /// The key attributes of `key` as an item.
+    /// Builds an item of the key attributes alone.
     pub fn item(&self, key: &Key) -> Item {
         let sort = self.sort.as_ref().zip(key.sort.clone());
         std::iter::once((self.partition.name.clone(), key.partition.clone()))
@@ -78,7 +74,7 @@ impl KeyDefinition {
             .collect()
     }
 
-    /// The key in `item` without checking anything; `None` when an attribute is absent.
+    /// Reads the key of `item` without checking it; `None` if an attribute is absent.
     pub fn read(&self, item: &Item) -> Option<Key> {
         let partition = item.get(&self.partition.name)?.to_scalar()?;
         let sort = match &self.sort {
@@ -88,12 +84,12 @@ impl KeyDefinition {
         Some(Key { partition, sort })
     }
 
-    /// Refuses a key whose parts are missing, of the wrong type, empty or too long.
+    /// Rejects a key whose parts are missing, of the wrong type, empty or too long.
     pub fn check(&self, key: &Key) -> Result<(), Invalid> {
         let shown = || key.to_string();
-        check_part(&self.partition, &key.partition, true, shown)?;
+        check_key_part(&self.partition, &key.partition, true, shown)?;
         match (&self.sort, &key.sort) {
-            (Some(attribute), Some(value)) => check_part(attribute, value, false, shown),
+            (Some(attribute), Some(value)) => check_key_part(attribute, value, false, shown),
             (None, None) => Ok(()),
             (Some(attribute), None) => {
                 Err(Invalid::KeyMissing { attribute: attribute.name.clone(), key: shown() })
@@ -103,8 +99,8 @@ impl KeyDefinition {
     }
 }
 
-/// Refuses one key part of the wrong type, empty or too long.
-pub(crate) fn check_part(
+/// Rejects a key part that is of the wrong type, empty or too long.
+pub(crate) fn check_key_part(
     attribute: &KeyAttribute,
     value: &Scalar,
     is_partition: bool,
@@ -130,32 +126,28 @@ pub(crate) fn check_part(
     }
 }
 
-/// Which attributes an index carries.
+/// The attributes that an index holds copies of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum IndexProjection {
-    /// All of them.
     #[default]
     All,
-    /// Only the keys of the index and of the table.
+    /// The keys of the index and of the table.
     KeysOnly,
-    /// The keys and these.
+    /// The keys and these attributes.
     Include(Vec<String>),
 }
 
-/// A sparse secondary index: it holds the items that carry its key attributes.
+/// A sparse secondary index: it holds the items that have its key attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexDefinition {
-    /// Its name.
     pub name: String,
-    /// Its key attributes.
     pub key: KeyDefinition,
-    /// What it carries.
     pub projection: IndexProjection,
 }
 
 impl IndexDefinition {
-    /// The key under which `item` stands in this index: `None` when it does not; an error when it
-    /// carries the attribute but with a value no index key may have.
+    /// Returns the key of `item` in this index, `None` if the item is not in it, or an error if an
+    /// attribute has a type that no index key may have.
     pub fn key_of(&self, item: &Item) -> Result<Option<Key>, Invalid> {
         let mut parts = Vec::with_capacity(2);
         for attribute in self.key.attributes() {
@@ -174,7 +166,7 @@ impl IndexDefinition {
         Ok(Some(Key { partition, sort: parts.next() }))
     }
 
-    fn not_a_key(&self, attribute: &KeyAttribute, found: Kind) -> Invalid {
+    fn not_a_key(&self, attribute: &KeyAttribute, found: ValueKind) -> Invalid {
         Invalid::IndexKey {
             index: self.name.clone(),
             source: Box::new(Invalid::KeyType {
@@ -186,7 +178,7 @@ impl IndexDefinition {
         }
     }
 
-    /// Refuses an item whose attributes cannot be keys of this index.
+    /// Rejects an item whose attributes are no valid keys of this index.
     pub fn check(&self, item: &Item) -> Result<(), Invalid> {
         for (position, attribute) in self.key.attributes().enumerate() {
             let Some(value) = item.get(&attribute.name) else {
@@ -195,7 +187,7 @@ impl IndexDefinition {
             let Some(scalar) = value.to_scalar() else {
                 return Err(self.not_a_key(attribute, value.kind()));
             };
-            check_part(attribute, &scalar, position == 0, || scalar.to_string()).map_err(
+            check_key_part(attribute, &scalar, position == 0, || scalar.to_string()).map_err(
                 |source| Invalid::IndexKey { index: self.name.clone(), source: Box::new(source) },
             )?;
         }
@@ -203,18 +195,14 @@ impl IndexDefinition {
     }
 }
 
-/// A table's definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDefinition {
-    /// Its name.
     pub name: String,
-    /// Its primary key.
     pub key: KeyDefinition,
-    /// Its indexes.
     pub indexes: Vec<IndexDefinition>,
-    /// The attribute holding the second from which on an item is expired; a fraction counts.
+    /// The attribute with the Unix second at which an item expires, fractions included.
     pub ttl: Option<String>,
-    /// Whether its changes can be read as a stream of old and new images.
+    /// The table has a change stream with old and new images.
     pub stream: bool,
 }
 
@@ -224,12 +212,11 @@ impl TableDefinition {
         Self { name: name.into(), key, indexes: Vec::new(), ttl: None, stream: false }
     }
 
-    /// This table with one more index that carries everything.
+    /// Adds an index that projects all attributes.
     pub fn with_index(self, name: impl Into<String>, key: KeyDefinition) -> Self {
         self.with_index_of(name, key, IndexProjection::All)
     }
 
-    /// This table with one more index.
     pub fn with_index_of(
         mut self,
         name: impl Into<String>,
@@ -240,19 +227,17 @@ impl TableDefinition {
         self
     }
 
-    /// This table with items expiring at the second in `attribute`.
+    /// Makes items expire at the Unix second in `attribute`.
     pub fn with_ttl(mut self, attribute: impl Into<String>) -> Self {
         self.ttl = Some(attribute.into());
         self
     }
 
-    /// This table with a stream.
     pub fn with_stream(mut self) -> Self {
         self.stream = true;
         self
     }
 
-    /// The index called `name`.
     pub fn index(&self, name: &str) -> Result<&IndexDefinition, Invalid> {
         self.indexes.iter().find(|index| index.name == name).ok_or_else(|| Invalid::NoSuchIndex {
             table: self.name.clone(),
@@ -260,13 +245,13 @@ impl TableDefinition {
         })
     }
 
-    /// The key definition of an index, or of the table itself.
+    /// Returns the key definition of an index, or of the table itself.
     pub fn key_of(&self, index: Option<&str>) -> Result<&KeyDefinition, Invalid> {
         index.map_or(Ok(&self.key), |name| self.index(name).map(|index| &index.key))
     }
 
-    /// The names of the attributes that an index carries, or `None` for all of them.
-    pub fn projected(&self, index: &IndexDefinition) -> Option<Vec<String>> {
+    /// Returns the names of the attributes that an index projects, or `None` for all of them.
+    pub fn projected_attributes(&self, index: &IndexDefinition) -> Option<Vec<String>> {
         let extra: &[String] = match &index.projection {
             IndexProjection::All => return None,
             IndexProjection::KeysOnly => &[],
@@ -276,18 +261,17 @@ impl TableDefinition {
         Some(keys.map(|attribute| attribute.name.clone()).chain(extra.iter().cloned()).collect())
     }
 
-    /// The first whole second at which `item` is expired, if it ever is. Anything but a
-    /// non-negative number never expires.
+    /// Returns the first whole second at which `item` is expired. A ttl that is not a non-negative
+    /// number never expires.
     pub fn expires_at(&self, item: &Item) -> Option<u64> {
         item.number(self.ttl.as_deref()?)?.ceil_to_u64()
     }
 
-    /// Whether `item` is past its time at the second `now`.
     pub fn is_expired(&self, item: &Item, now_seconds: u64) -> bool {
         self.expires_at(item).is_some_and(|at| at <= now_seconds)
     }
 
-    /// Refuses a definition DynamoDB would not create.
+    /// Rejects a definition that DynamoDB would not accept.
     pub fn check(&self) -> Result<(), Invalid> {
         check_name(&self.name)?;
         if self.indexes.len() > limits::INDEXES_MAX {
@@ -302,7 +286,7 @@ impl TableDefinition {
         for (at, index) in self.indexes.iter().enumerate() {
             check_name(&index.name)?;
             if self.indexes.iter().take(at).any(|earlier| earlier.name == index.name) {
-                return Err(Invalid::IndexTwice { index: index.name.clone() });
+                return Err(Invalid::DuplicateIndex { index: index.name.clone() });
             }
         }
         let keys = || std::iter::once(&self.key).chain(self.indexes.iter().map(|i| &i.key));
@@ -319,12 +303,12 @@ impl TableDefinition {
                 .flat_map(KeyDefinition::attributes)
                 .any(|other| other.name == attribute.name && other.kind != attribute.kind);
             if clash {
-                return Err(Invalid::KeyKindClash { attribute: attribute.name.clone() });
+                return Err(Invalid::KeyTypeConflict { attribute: attribute.name.clone() });
             }
         }
         for key in keys() {
             if key.sort.as_ref().is_some_and(|sort| sort.name == key.partition.name) {
-                return Err(Invalid::KeyKindClash { attribute: key.partition.name.clone() });
+                return Err(Invalid::KeyTypeConflict { attribute: key.partition.name.clone() });
             }
         }
         Ok(())
@@ -332,7 +316,7 @@ impl TableDefinition {
 
     fn check_included(&self) -> Result<(), Invalid> {
         let ttl = self.ttl.as_deref();
-        let actual = self.indexes.iter().map(|index| included(index, ttl)).sum();
+        let actual = self.indexes.iter().map(|index| included_attributes(index, ttl)).sum();
         let max = limits::INCLUDED_ATTRIBUTES_MAX;
         if actual <= max {
             return Ok(());
@@ -342,8 +326,8 @@ impl TableDefinition {
     }
 }
 
-/// How many attributes an index includes beside its keys, the ttl among them.
-fn included(index: &IndexDefinition, ttl: Option<&str>) -> usize {
+/// Returns the number of attributes an index includes beside its keys, counting the ttl.
+fn included_attributes(index: &IndexDefinition, ttl: Option<&str>) -> usize {
     let names: &[String] = match &index.projection {
         IndexProjection::All => return 0,
         IndexProjection::KeysOnly => &[],

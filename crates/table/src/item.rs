@@ -1,4 +1,4 @@
-//! An item as the bytes it is stored in: attributes can be read one by one without building a map.
+//! Items in their stored encoding: attributes can be read one by one without building a map.
 //!
 //! ```text
 //! item   := size:u32le  count:u32le  names:u64le  entry*   entries rise by name
@@ -10,26 +10,26 @@
 //!         | 'n' body:u32le count:u32le (len:u8 number)*
 //!         | 'b' body:u32le count:u32le (len:varint bytes)*
 //! ```
-//! `size` is what DynamoDB counts for the item, so that capacity needs no walk. `names` has a bit for
-//! each attribute's name, so that most attributes that are absent need none either. The encoding is
-//! canonical (names and sets sorted, numbers normalised): two items are equal when their bytes are.
-//! Reading never panics; bytes that are not an item read as absent attributes.
+//! `size` is the size DynamoDB counts for the item, so that capacity needs no pass over the item. `names`
+//! is a small Bloom filter over the attribute names, so that most lookups of absent attributes need none
+//! either. The encoding is canonical (names and sets sorted, numbers normalised): two items are equal
+//! when their bytes are. Reading never panics; bytes that are not an item read as absent attributes.
 
 mod borrowed;
 mod builder;
 mod changes;
 mod encoding;
-mod stencil;
+mod template;
 
 use std::fmt;
 
 use bytes::Bytes;
 
 pub use self::borrowed::{Blobs, Entries, Numbers, Texts, ValueRef, Values};
-pub use self::builder::{AttributeName, ItemBuilder, Slot};
+pub use self::builder::{AttributeName, ItemBuilder, ValueSlot};
 pub use self::changes::Changes;
-pub use self::stencil::Stencil;
-use crate::{Attributes, Number, Path, Step, Value};
+pub use self::template::ItemTemplate;
+use crate::{Attributes, Number, Path, PathStep, Value};
 
 const HEADER: usize = 16;
 
@@ -38,38 +38,35 @@ const HEADER: usize = 16;
 pub struct Item(Bytes);
 
 impl Item {
-    /// Reads an item out of stored bytes; `None` when they are too short to be one.
+    /// Reads an item from its stored bytes; `None` if they are too short to be one.
     pub fn from_stored(bytes: Bytes) -> Option<Self> {
         (bytes.len() >= HEADER).then_some(Self(bytes))
     }
 
-    /// The stored bytes.
     pub const fn as_stored(&self) -> &Bytes {
         &self.0
     }
 
-    /// What DynamoDB counts for this item, in bytes.
+    /// Returns the size DynamoDB counts for this item, in bytes.
     pub fn size(&self) -> usize {
         self.0.first_chunk().map_or(0, |size: &[u8; 4]| u32::from_le_bytes(*size) as usize)
     }
 
-    /// How many attributes it has.
+    /// Returns the number of attributes.
     pub fn len(&self) -> usize {
         let count = self.0.get(4..).and_then(|rest| rest.first_chunk::<4>());
         count.map_or(0, |count| u32::from_le_bytes(*count) as usize)
     }
 
-    /// Whether it has no attributes at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The attributes in the order of their names.
+    /// Iterates over the attributes, sorted by name.
     pub fn iter(&self) -> Entries<'_> {
         Entries::of(self.0.get(HEADER..).unwrap_or_default(), self.len())
     }
 
-    /// The attribute `name`.
     pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
         if self.names() & AttributeName::new(name).bit() == 0 {
             return None;
@@ -82,7 +79,7 @@ impl Item {
         names.map_or(0, |names| u64::from_le_bytes(*names))
     }
 
-    /// The text attribute `name`.
+    /// Returns the attribute `name` if it is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
             ValueRef::S(text) => Some(text),
@@ -90,7 +87,7 @@ impl Item {
         }
     }
 
-    /// The number attribute `name`.
+    /// Returns the attribute `name` if it is a number.
     pub fn number(&self, name: &str) -> Option<Number> {
         match self.get(name)? {
             ValueRef::N(number) => Some(number),
@@ -98,33 +95,33 @@ impl Item {
         }
     }
 
-    /// The value at a document path.
+    /// Returns the value at a document path.
     pub fn at(&self, path: &Path) -> Option<ValueRef<'_>> {
         path.steps().iter().try_fold(self.get(path.name())?, |value, step| match (value, step) {
-            (ValueRef::M(map), Step::Field(name)) => map.get(name),
-            (ValueRef::L(list), Step::Index(index)) => list.get(*index),
+            (ValueRef::M(map), PathStep::Field(name)) => map.get(name),
+            (ValueRef::L(list), PathStep::Index(index)) => list.get(*index),
             _ => None,
         })
     }
 
-    /// All attributes as owned values.
+    /// Copies all attributes into owned values.
     pub fn to_attributes(&self) -> Attributes {
         self.iter().map(|(name, value)| (name.to_owned(), value.to_value())).collect()
     }
 
-    /// This item with one attribute set.
+    /// Returns a copy with one attribute set.
     pub fn with(&self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let mut attributes = self.to_attributes();
         attributes.insert(name.into(), value.into());
         Self::from(&attributes)
     }
 
-    /// What makes this item into `after`, by rising name: attributes to set, and (`None`) to remove.
+    /// Returns the changes from this item to `after`, sorted by name: attributes to set, or (`None`) remove.
     pub fn changes<'a>(&'a self, after: &'a Self) -> Changes<'a> {
         Changes::new(self.iter(), after.iter())
     }
 
-    /// This item with only the attributes at `paths`. List elements close up, as in DynamoDB.
+    /// Returns a copy with only the values at `paths`. Gaps in lists close up, as in DynamoDB.
     pub fn project(&self, paths: &[Path]) -> Self {
         let mut projected = Projection::default();
         for path in paths {
@@ -140,7 +137,7 @@ impl Item {
     }
 }
 
-/// Which parts of a value a projection keeps; a node without children keeps all of it.
+/// The parts of a value that a projection keeps; a `whole` node keeps all of it.
 #[derive(Default)]
 struct Projection {
     whole: bool,
@@ -149,15 +146,15 @@ struct Projection {
 }
 
 impl Projection {
-    fn add(&mut self, steps: &[Step], name: &str) {
+    fn add(&mut self, steps: &[PathStep], name: &str) {
         child(&mut self.fields, &name.to_owned()).descend(steps);
     }
 
-    fn descend(&mut self, steps: &[Step]) {
+    fn descend(&mut self, steps: &[PathStep]) {
         match steps.split_first() {
             None => self.whole = true,
-            Some((Step::Field(name), rest)) => child(&mut self.fields, name).descend(rest),
-            Some((Step::Index(index), rest)) => child(&mut self.elements, index).descend(rest),
+            Some((PathStep::Field(name), rest)) => child(&mut self.fields, name).descend(rest),
+            Some((PathStep::Index(index), rest)) => child(&mut self.elements, index).descend(rest),
         }
     }
 
@@ -301,7 +298,7 @@ mod tests {
         }
 
         #[test]
-        fn lists_say_at_most_how_long_they_are(values in prop::collection::vec(any_value(), 0..6)) {
+        fn the_size_hint_of_a_list_is_an_upper_bound(values in prop::collection::vec(any_value(), 0..6)) {
             let item = item! { "l" => Value::L(values.clone()) };
             let Some(ValueRef::L(list)) = item.get("l") else { panic!("it is a list") };
             prop_assert_eq!(list.size_hint(), (0, Some(values.len())));
@@ -309,7 +306,7 @@ mod tests {
         }
 
         #[test]
-        fn nonsense_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn reading_arbitrary_bytes_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             if let Some(item) = Item::from_stored(bytes.into()) {
                 let _ = (item.to_attributes(), item.get("a").is_some(), format!("{item:?}"));
             }

@@ -1,4 +1,4 @@
-//! Keys: what addresses an item, and where a page ended.
+//! Keys of items, and positions of pages.
 
 use std::fmt;
 
@@ -7,19 +7,16 @@ use crate::{Item, Scalar, TableDefinition};
 /// The values of a key's attributes.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
-    /// The partition key's value.
     pub partition: Scalar,
-    /// The sort key's value, for tables that have one.
+    /// `None` for tables without a sort key.
     pub sort: Option<Scalar>,
 }
 
 impl Key {
-    /// A key of partition and sort.
     pub fn new(partition: impl Into<Scalar>, sort: impl Into<Scalar>) -> Self {
         Self { partition: partition.into(), sort: Some(sort.into()) }
     }
 
-    /// A key without a sort attribute.
     pub fn single(partition: impl Into<Scalar>) -> Self {
         Self { partition: partition.into(), sort: None }
     }
@@ -46,17 +43,16 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The last item of a page: the next page starts after it, whether or not it still exists.
+/// The position of a page's last item. The next page starts after it, even if the item is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// The item's primary key.
     pub base: Key,
-    /// Its key in the index that was read, if one was.
+    /// The key in the index, for pages of an index.
     pub index: Option<Key>,
 }
 
 impl Position {
-    /// The position of `item` in the table or one of its indexes; `None` when it lacks the keys.
+    /// Returns the position of `item` in the table or an index; `None` if it lacks the keys.
     pub fn of(definition: &TableDefinition, index: Option<&str>, item: &Item) -> Option<Self> {
         let base = definition.key.read(item)?;
         let index = match index {

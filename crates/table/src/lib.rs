@@ -1,10 +1,10 @@
-//! What a table is: DynamoDB's semantics as typed Rust values.
+//! The table contract: DynamoDB's semantics as typed Rust values.
 //!
 //! This crate owns the contract: [values](Value) and [items](Item), [definitions](TableDefinition),
 //! the [operations](Query), [conditions](Condition) and [updates](Update) as trees, the
 //! [limits], the [capacity arithmetic](Capacity), the [stream](Change), and the [`Backend`] trait
-//! behind the [`Store`] and [`Table`] handles. It knows no backend: `engine` embeds one, `dynamo`
-//! speaks to Amazon's.
+//! behind the [`Store`] and [`Table`] handles. It contains no backend: `engine` embeds one, `dynamo`
+//! talks to Amazon's.
 //!
 //! It is not an object mapper. Items are attributes; `model` gives them types and names.
 
@@ -29,9 +29,12 @@ mod value;
 mod writes;
 
 pub use async_trait::async_trait;
-pub use backend::{Around, Backend, Capabilities, Found, FoundMany, Page, SharedBackend, Written};
-pub use capacity::{Capacity, Charge, ReadMode, project_index};
-pub use change::{Change, ChangeKind, Sequence, Shard, StreamPage, StreamRead, StreamStart};
+pub use backend::{
+    Backend, BackendDecorator, Capabilities, GetManyOutput, GetOutput, ItemPage, SharedBackend,
+    WriteOutput,
+};
+pub use capacity::{Capacity, ReadMode, WriteCost, project_index};
+pub use change::{Change, ChangeKind, Sequence, ShardInfo, StreamPage, StreamRead, StreamStart};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use condition::{Comparison, Condition, Operand, attribute, exists, not_exists, size_of};
 pub use definition::{
@@ -39,18 +42,18 @@ pub use definition::{
 };
 pub use error::{CancelReason, Error, Invalid, Result};
 pub use item::{
-    AttributeName, Blobs, Changes, Entries, Item, ItemBuilder, Numbers, Slot, Stencil, Texts,
-    ValueRef, Values,
+    AttributeName, Blobs, Changes, Entries, Item, ItemBuilder, ItemTemplate, Numbers, Texts,
+    ValueRef, ValueSlot, Values,
 };
 pub use key::{Key, Position};
 pub use limits::Limit;
 pub use number::{Number, NumberError};
-pub use path::{Path, Step};
+pub use path::{Path, PathStep};
 pub use reads::{BatchGet, Get, Merge, Order, Query, Scan, SortRange, TableGet};
 pub use table::{Store, Table};
-pub use trace::{Observer, Operation, Recorder};
-pub use update::{Action, Term};
-pub use value::{Attributes, Kind, Scalar, Value};
+pub use trace::{Observer, Recorder, TableOperation};
+pub use update::{Term, UpdateAction};
+pub use value::{Attributes, Scalar, Value, ValueKind};
 pub use writes::{
     BatchWrite, Check, Delete, Put, Returning, TableWrite, Transaction, Update, Write,
 };

@@ -1,5 +1,5 @@
-//! Owns the table's numbers: exact decimals with DynamoDB's precision and range. Refuses to round;
-//! whatever does not fit is an error.
+//! Numbers of the table: exact decimals with DynamoDB's precision and range. Nothing is ever rounded:
+//! a value that does not fit is an error.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ pub(crate) const NUMBER_STORED_BYTES_MAX: usize = 21;
 const MANTISSA_END: u128 = 10_u128.pow(NUMBER_DIGITS_MAX);
 /// Longest plain notation: any 38 digits fit, with a leading `0.` or a point between them.
 const PLAIN_CHARS_MAX: usize = 40;
-/// How much of a refused text its error quotes.
+/// Most characters of an invalid text that its error quotes.
 const QUOTED_CHARS_MAX: usize = 64;
 
 /// The lowest header of a number that is not negative; see [`Number::encode`].
@@ -46,21 +46,16 @@ pub struct Number {
     exponent: i16,
 }
 
-/// Why a text, or a sum, is not a [`Number`].
+/// The reason why a text or a sum is not a [`Number`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumberError {
-    /// The text is not a decimal number.
     #[error("`{text}` is not a number: expected digits with an optional sign, point and exponent")]
-    Malformed {
-        /// The beginning of the text.
-        text: String,
-    },
+    Malformed { text: String },
     /// The exact value has more significant digits than a number holds.
     #[error("a number of {digits} significant digits: at most {max} are supported")]
     TooManyDigits {
         /// Significant digits of the exact value.
         digits: usize,
-        /// The limit.
         max: usize,
     },
     /// The magnitude is above the range.
@@ -68,26 +63,19 @@ pub enum NumberError {
         "the number {text} is too large: \
          the largest magnitude is 9.9999999999999999999999999999999999999E+125"
     )]
-    TooLarge {
-        /// The beginning of the number.
-        text: String,
-    },
+    TooLarge { text: String },
     /// The magnitude is below the range, and not zero.
     #[error("the number {text} is too small: the smallest magnitude above zero is 1E-130")]
-    TooSmall {
-        /// The beginning of the number.
-        text: String,
-    },
+    TooSmall { text: String },
 }
 
 impl Number {
-    /// Zero.
     pub const ZERO: Number = Number { negative: false, mantissa: 0, exponent: 0 };
 
-    /// The exact sum.
+    /// Returns the exact sum.
     ///
-    /// A sum outside the range or of more than 38 digits is refused, as DynamoDB Local does: a
-    /// counter that silently stops counting is worse than one that says so.
+    /// A sum outside the range or of more than 38 digits is an error, as in DynamoDB Local: a
+    /// counter that silently stops counting is worse than one that fails.
     pub fn checked_add(self, other: Number) -> Result<Number, NumberError> {
         if self.mantissa == 0 {
             return Ok(other);
@@ -122,16 +110,16 @@ impl Number {
         })
     }
 
-    /// The exact difference; refuses what [`Number::checked_add`] refuses.
+    /// Returns the exact difference, with the same errors as [`Number::checked_add`].
     pub fn checked_sub(self, other: Number) -> Result<Number, NumberError> {
-        // Zero has no sign to turn around.
+        // Zero has no sign to invert.
         if other.mantissa == 0 {
             return Ok(self);
         }
         self.checked_add(Number { negative: !other.negative, ..other })
     }
 
-    /// The value, if it is a whole number within `i64`.
+    /// Returns the value if it is a whole number within `i64`.
     pub fn to_i64(self) -> Option<i64> {
         let magnitude = self.magnitude_u64()?;
         if self.negative {
@@ -141,13 +129,13 @@ impl Number {
         }
     }
 
-    /// The value, if it is a whole number within `u64`.
+    /// Returns the value if it is a whole number within `u64`.
     pub fn to_u64(self) -> Option<u64> {
         if self.negative { None } else { self.magnitude_u64() }
     }
 
-    /// The smallest whole number that is not below this one, if it is within `u64` and this one is
-    /// not negative.
+    /// Returns the smallest whole number that is not below this one, if it is within `u64` and this
+    /// one is not negative.
     pub fn ceil_to_u64(self) -> Option<u64> {
         if self.negative || self.exponent >= 0 {
             return self.to_u64();
@@ -155,11 +143,11 @@ impl Number {
         // Beyond the powers that fit, all 38 digits are behind the point.
         let unit = 10_u128.checked_pow(u32::from(self.exponent.unsigned_abs()));
         let below = unit.map_or(0, |unit| self.mantissa / unit);
-        // There is a fraction, because the mantissa has no zeros to give.
+        // There is a fraction, because the mantissa has no trailing zeros.
         u64::try_from(below).ok()?.checked_add(1)
     }
 
-    /// The value, if it is a whole number within `u128`.
+    /// Returns the value if it is a whole number within `u128`.
     pub fn to_u128(self) -> Option<u128> {
         if self.negative {
             return None;
@@ -167,8 +155,8 @@ impl Number {
         shifted(self.mantissa, u32::try_from(self.exponent).ok()?)
     }
 
-    /// Appends the ordered form: the bytes of two numbers compare as the numbers do, and no
-    /// number's bytes begin another's, so a key may go on after them.
+    /// Appends the ordered encoding: the bytes of two numbers compare as the numbers do, and no
+    /// number's bytes are a prefix of another's, so a key may continue after them.
     ///
     /// ```text
     /// header   1 byte        0x80 + 65 + the power of 100 of the first digit pair
@@ -195,7 +183,7 @@ impl Number {
         out.push(low_byte(self.power().div_euclid(2) + HEADER_BIAS) ^ mask);
         out.push((low_byte(last) << 1) ^ mask);
         while rest > 0 {
-            // Dividing 64 bits is many times quicker than 128, and enough for 19 digits.
+            // Dividing 64 bits is many times faster than 128, and enough for 19 digits.
             let pair = if let Ok(short) = u64::try_from(rest) {
                 rest = u128::from(short / 100);
                 low_byte(short % 100)
@@ -211,9 +199,9 @@ impl Number {
         }
     }
 
-    /// Reads a number from the front of `bytes`: its value, and how many bytes it took.
+    /// Reads a number from the front of `bytes`; returns it and its length in bytes.
     ///
-    /// `None` for anything that [`Number::encode`] does not write.
+    /// Returns `None` for anything that [`Number::encode`] does not write.
     pub fn decode(bytes: &[u8]) -> Option<(Number, usize)> {
         let (&header, pairs) = bytes.split_first()?;
         let negative = header < HEADER_POSITIVE;
@@ -229,7 +217,7 @@ impl Number {
                 break;
             }
             if byte & 1 == 1 {
-                // Overflows at the last of the pairs at most, where going on means refusal.
+                // Overflows at the last pair at most, and then the number is rejected.
                 mantissa = mantissa.wrapping_mul(100).wrapping_add(pair.into());
                 power_100 -= 1;
                 continue;
@@ -245,14 +233,14 @@ impl Number {
         bytes.starts_with(&ZERO_ENCODED).then_some((Number::ZERO, ZERO_ENCODED.len()))
     }
 
-    /// Bytes the number counts in an item's size, by DynamoDB's rule: one per two significant
-    /// digits and one more, another if it is negative, at most 21.
+    /// Returns the bytes the number counts in an item's size, by DynamoDB's rule: one per two
+    /// significant digits and one more, another if it is negative, at most 21.
     pub fn stored_bytes(self) -> usize {
         let pairs = digits_of(self.mantissa).div_ceil(2) as usize;
         (1 + pairs + usize::from(self.negative)).min(NUMBER_STORED_BYTES_MAX)
     }
 
-    /// A number from a canonical mantissa, if it is within the limits; `text` describes it.
+    /// Builds a number from a canonical mantissa if it is within the limits; `text` describes it.
     fn bounded(
         negative: bool,
         mantissa: u128,
@@ -279,7 +267,7 @@ impl Number {
         }
     }
 
-    /// A whole number, which is always within the limits.
+    /// Builds a whole number, which is always within the limits.
     fn whole(negative: bool, magnitude: u64) -> Number {
         if magnitude == 0 {
             return Number::ZERO;
@@ -294,7 +282,7 @@ impl Number {
 
     fn magnitude_u64(self) -> Option<u64> {
         let mantissa = u64::try_from(self.mantissa).ok()?;
-        // A negative exponent is a fraction, because the mantissa has no zeros to give.
+        // A negative exponent is a fraction, because the mantissa has no trailing zeros.
         match u32::try_from(self.exponent).ok()? {
             0 => Some(mantissa),
             exponent => mantissa.checked_mul(10_u64.checked_pow(exponent)?),
@@ -313,7 +301,7 @@ impl Number {
         if self.exponent == other.exponent || self.mantissa == 0 || other.mantissa == 0 {
             return self.mantissa.cmp(&other.mantissa);
         }
-        // With the first digits at the same power, aligning the mantissas takes no more than 38.
+        // With the first digits at the same power, aligned mantissas have no more than 38 digits.
         self.power().cmp(&other.power()).then_with(|| {
             let shift = u32::from(self.exponent.abs_diff(other.exponent));
             if self.exponent > other.exponent {
@@ -335,12 +323,12 @@ fn low_byte(value: impl TryInto<u8>) -> u8 {
     value.try_into().unwrap_or(u8::MAX)
 }
 
-/// The mantissa with `value` behind it, if that fits.
+/// Appends `value` to the mantissa, if that fits.
 fn appended(mantissa: u128, base: u128, value: u8) -> Option<u128> {
     mantissa.checked_mul(base)?.checked_add(value.into())
 }
 
-/// The mantissa with `zeros` more zeros, if that fits.
+/// Appends `zeros` zeros to the mantissa, if that fits.
 fn shifted(mantissa: u128, zeros: u32) -> Option<u128> {
     match (mantissa, zeros) {
         (0, _) | (_, 0) => Some(mantissa),
@@ -348,7 +336,7 @@ fn shifted(mantissa: u128, zeros: u32) -> Option<u128> {
     }
 }
 
-/// Decimal digits; none for zero.
+/// Returns the number of decimal digits; 0 for zero.
 fn digits_of(mantissa: u128) -> u32 {
     match u64::try_from(mantissa) {
         Ok(short) => short.checked_ilog10().map_or(0, |power| power + 1),
@@ -356,7 +344,7 @@ fn digits_of(mantissa: u128) -> u32 {
     }
 }
 
-/// The mantissa without its trailing zeros, and their number.
+/// Removes trailing zeros; returns the mantissa and their number.
 fn without_trailing_zeros(mut mantissa: u128) -> (u128, u32) {
     let mut zeros = 0;
     while mantissa != 0 && mantissa.is_multiple_of(10) {
@@ -366,7 +354,7 @@ fn without_trailing_zeros(mut mantissa: u128) -> (u128, u32) {
     (mantissa, zeros)
 }
 
-/// Digits of `coarse` shifted left plus `fine`, when that does not fit in 128 bits.
+/// Returns the digits of `coarse` shifted left plus `fine`, when that does not fit in 128 bits.
 fn digits_of_overflow(coarse: Number, fine: Number, shift: u32) -> usize {
     // Only the part of the fine mantissa under the coarse one can change the digit count.
     let under = 10_u128.checked_pow(shift).map_or(0, |unit| fine.mantissa / unit);

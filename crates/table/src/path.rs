@@ -1,13 +1,11 @@
-//! Document paths: which attribute, and where inside it.
+//! Document paths: an attribute, and a position inside it.
 
 use std::fmt;
 
 /// One element of a path after the attribute's name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// An entry of a map.
+pub enum PathStep {
     Field(String),
-    /// An element of a list.
     Index(usize),
 }
 
@@ -15,43 +13,44 @@ pub enum Step {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Path {
     name: String,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 impl Path {
-    /// The top-level attribute `name`, taken literally: dots are part of the name.
+    /// A path to the top-level attribute `name`, taken literally: dots are part of the name.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), steps: Vec::new() }
     }
 
-    /// This path, one map entry deeper.
+    /// Appends a map entry.
     pub fn field(mut self, name: impl Into<String>) -> Self {
-        self.steps.push(Step::Field(name.into()));
+        self.steps.push(PathStep::Field(name.into()));
         self
     }
 
-    /// This path, one list element deeper.
+    /// Appends a list element.
     pub fn index(mut self, index: usize) -> Self {
-        self.steps.push(Step::Index(index));
+        self.steps.push(PathStep::Index(index));
         self
     }
 
-    /// The top-level attribute.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What follows the attribute's name.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PathStep] {
         &self.steps
     }
 
-    /// Whether one of the two lies within the other (or they are equal), or they cannot both lead
-    /// somewhere because one sees a map where the other sees a list.
+    /// Returns whether the paths are equal, one contains the other, or they cannot both exist because
+    /// one expects a map where the other expects a list.
     pub fn overlaps(&self, other: &Self) -> bool {
         let fork = self.steps.iter().zip(&other.steps).find(|(a, b)| a != b);
         let possible = fork.is_some_and(|pair| {
-            matches!(pair, (Step::Field(_), Step::Field(_)) | (Step::Index(_), Step::Index(_)))
+            matches!(
+                pair,
+                (PathStep::Field(_), PathStep::Field(_)) | (PathStep::Index(_), PathStep::Index(_))
+            )
         });
         self.name == other.name && !possible
     }
@@ -73,19 +72,19 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         self.steps.iter().try_for_each(|step| match step {
-            Step::Field(name) => write!(f, ".{name}"),
-            Step::Index(index) => write!(f, "[{index}]"),
+            PathStep::Field(name) => write!(f, ".{name}"),
+            PathStep::Index(index) => write!(f, "[{index}]"),
         })
     }
 }
 
-/// With names quoted, so that `"a.b"` and `"a"."b"` are told apart.
+/// Quotes names, to distinguish `"a.b"` from `"a"."b"`.
 impl fmt::Debug for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.name)?;
         self.steps.iter().try_for_each(|step| match step {
-            Step::Field(name) => write!(f, ".{name:?}"),
-            Step::Index(index) => write!(f, "[{index}]"),
+            PathStep::Field(name) => write!(f, ".{name:?}"),
+            PathStep::Index(index) => write!(f, "[{index}]"),
         })
     }
 }

@@ -1,22 +1,20 @@
-//! The reads of a table, as plain data: what a caller asks, before any backend sees it.
+//! Read requests as plain data.
 
 use std::sync::Arc;
 
 use crate::{Condition, Key, Path, Position, Scalar, TableDefinition};
 
-/// Reads one item.
 #[derive(Clone, Debug)]
 pub struct Get {
-    /// Which item.
     pub key: Key,
-    /// Whether to see every write acknowledged before.
+    /// Strongly consistent: the read sees every write acknowledged before it.
     pub strong: bool,
-    /// Which parts of it; empty for all.
+    /// Paths to return; empty for the whole item.
     pub projection: Vec<Path>,
 }
 
 impl Get {
-    /// Reads all of the item at `key`; on DynamoDB, possibly a moment old.
+    /// Reads the whole item at `key`, eventually consistent.
     pub fn new(key: impl Into<Key>) -> Self {
         Self { key: key.into(), strong: false, projection: Vec::new() }
     }
@@ -25,7 +23,7 @@ impl Get {
 macro_rules! reading {
     ($($operation:ident)*) => {$(
         impl $operation {
-            /// Sees every write acknowledged before.
+            /// Makes the read strongly consistent.
             pub fn strong(mut self) -> Self {
                 self.strong = true;
                 self
@@ -42,67 +40,55 @@ macro_rules! reading {
 
 reading! { Get BatchGet Query Scan }
 
-/// Reads up to 100 items, each at its own moment.
+/// Reads up to 100 items, each at its own point in time.
 #[derive(Clone, Debug, Default)]
 pub struct BatchGet {
-    /// Which items, each once.
+    /// Keys without duplicates.
     pub keys: Vec<Key>,
-    /// Whether to see every write acknowledged before.
+    /// Strongly consistent: the read sees every write acknowledged before it.
     pub strong: bool,
-    /// Which parts of them; empty for all.
+    /// Paths to return; empty for whole items.
     pub projection: Vec<Path>,
 }
 
 impl BatchGet {
-    /// Reads all of the items at `keys`.
+    /// Reads the whole items at `keys`.
     pub fn new<K: Into<Key>>(keys: impl IntoIterator<Item = K>) -> Self {
         Self { keys: keys.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 }
 
-/// A read and the table it goes to.
 #[derive(Clone, Debug)]
 pub struct TableGet {
-    /// The table.
     pub table: Arc<TableDefinition>,
-    /// The read.
     pub get: Get,
 }
 
-/// The order of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// Rising sort keys.
     #[default]
     Ascending,
-    /// Falling sort keys: newest first, where the key begins with a time.
+    /// Newest first, if the sort key begins with a time.
     Descending,
 }
 
-/// Which sort keys of a partition.
+/// A range of sort keys within a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SortRange {
-    /// All of them.
     #[default]
     All,
-    /// This one.
     Equal(Scalar),
-    /// Those below.
     Less(Scalar),
-    /// Those below, and this.
     LessOrEqual(Scalar),
-    /// Those above.
     Greater(Scalar),
-    /// Those above, and this.
     GreaterOrEqual(Scalar),
-    /// Those between, bounds included.
+    /// Bounds included.
     Between(Scalar, Scalar),
-    /// Those that begin so.
     BeginsWith(Scalar),
 }
 
 impl SortRange {
-    /// Whether `sort` lies in the range.
+    /// Returns whether `sort` lies in the range.
     pub fn contains(&self, sort: &Scalar) -> bool {
         match self {
             Self::All => true,
@@ -120,7 +106,7 @@ impl SortRange {
         }
     }
 
-    /// The values it mentions.
+    /// Iterates over the values that bound the range.
     pub fn bounds(&self) -> impl Iterator<Item = &Scalar> {
         let (first, second) = match self {
             Self::All => (None, None),
@@ -136,31 +122,28 @@ impl SortRange {
     }
 }
 
-/// Reads a page of one partition, of the table or of an index.
+/// Reads a page of one partition of the table or of an index.
 #[derive(Clone, Debug)]
 pub struct Query {
     /// The index, or `None` for the table.
     pub index: Option<String>,
-    /// The partition.
     pub partition: Scalar,
-    /// Which of its sort keys.
     pub sort: SortRange,
-    /// In which order.
     pub order: Order,
-    /// How many items to look at; the filter comes after.
+    /// Maximum number of items to read, before the filter.
     pub limit: Option<usize>,
-    /// Where the page before ended.
+    /// End of the previous page.
     pub start: Option<Position>,
-    /// Which of the items looked at to return; names no key attribute.
+    /// Selects the items to return; may not name key attributes.
     pub filter: Option<Condition>,
-    /// Which parts of them; empty for all.
+    /// Paths to return; empty for whole items.
     pub projection: Vec<Path>,
-    /// Whether to see every write acknowledged before.
+    /// Strongly consistent: the read sees every write acknowledged before it.
     pub strong: bool,
 }
 
 impl Query {
-    /// All of the table's partition, rising.
+    /// Reads the whole partition of the table, in ascending order.
     pub fn new(partition: impl Into<Scalar>) -> Self {
         Self {
             index: None,
@@ -175,62 +158,59 @@ impl Query {
         }
     }
 
-    /// In this index instead of the table.
+    /// Reads this index instead of the table.
     pub fn index(mut self, name: impl Into<String>) -> Self {
         self.index = Some(name.into());
         self
     }
 
-    /// Only these sort keys.
     pub fn sort(mut self, range: SortRange) -> Self {
         self.sort = range;
         self
     }
 
-    /// Only sort keys that begin so.
+    /// Reads only sort keys that begin with `prefix`.
     pub fn begins_with(self, prefix: impl Into<Scalar>) -> Self {
         self.sort(SortRange::BeginsWith(prefix.into()))
     }
 
-    /// Falling sort keys.
     pub fn descending(mut self) -> Self {
         self.order = Order::Descending;
         self
     }
 }
 
-/// Reads a page of a whole table or index, in no promised order of partitions.
+/// Reads a page of a whole table or index. The order of partitions is unspecified.
 #[derive(Clone, Debug, Default)]
 pub struct Scan {
     /// The index, or `None` for the table.
     pub index: Option<String>,
-    /// Which segment of how many, for scans in parallel.
+    /// Segment and total number of segments, for parallel scans.
     pub segment: Option<(u32, u32)>,
-    /// How many items to look at; the filter comes after.
+    /// Maximum number of items to read, before the filter.
     pub limit: Option<usize>,
-    /// Where the page before ended.
+    /// End of the previous page.
     pub start: Option<Position>,
-    /// Which of the items looked at to return.
+    /// Selects the items to return.
     pub filter: Option<Condition>,
-    /// Which parts of them; empty for all.
+    /// Paths to return; empty for whole items.
     pub projection: Vec<Path>,
-    /// Whether to see every write acknowledged before.
+    /// Strongly consistent: the read sees every write acknowledged before it.
     pub strong: bool,
 }
 
 impl Scan {
-    /// The whole table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An index instead of the table.
+    /// Reads this index instead of the table.
     pub fn index(mut self, name: impl Into<String>) -> Self {
         self.index = Some(name.into());
         self
     }
 
-    /// Only segment `segment` of `total`.
+    /// Reads only segment `segment` of `total`.
     pub fn segment(mut self, segment: u32, total: u32) -> Self {
         self.segment = Some((segment, total));
         self
@@ -240,19 +220,19 @@ impl Scan {
 macro_rules! paged {
     ($($operation:ident)*) => {$(
         impl $operation {
-            /// Looks at no more than `limit` items.
+            /// Reads at most `limit` items, before the filter.
             pub fn limit(mut self, limit: usize) -> Self {
                 self.limit = Some(limit);
                 self
             }
 
-            /// Starts after the end of another page; `None` starts at the beginning.
+            /// Starts after the end of another page, or at the beginning for `None`.
             pub fn after(mut self, position: impl Into<Option<Position>>) -> Self {
                 self.start = position.into();
                 self
             }
 
-            /// Returns only items for which `condition` holds.
+            /// Returns only items that satisfy `condition`.
             pub fn filter(mut self, condition: Condition) -> Self {
                 self.filter = Some(condition);
                 self
@@ -263,28 +243,26 @@ macro_rules! paged {
 
 paged! { Query Scan }
 
-/// Reads the first N items, by sort key, across many partitions of the table or of an index. Equal
-/// sort keys go by partition, both in the merge's order. Ours, beyond DynamoDB.
+/// Reads the first items, by sort key, across many partitions of the table or of an index. Equal sort
+/// keys are ordered by partition. DynamoDB has no such operation; the `dynamo` backend emulates it.
 #[derive(Clone, Debug)]
 pub struct Merge {
     /// The index, or `None` for the table.
     pub index: Option<String>,
-    /// The partitions, each once.
+    /// Partitions without duplicates.
     pub partitions: Vec<Scalar>,
-    /// Which of their sort keys.
     pub sort: SortRange,
-    /// In which order.
     pub order: Order,
-    /// How many items to return.
+    /// Maximum number of items to return.
     pub limit: usize,
-    /// Where the page before ended.
+    /// End of the previous page.
     pub start: Option<Position>,
-    /// Which parts of the items; empty for all.
+    /// Paths to return; empty for whole items.
     pub projection: Vec<Path>,
 }
 
 impl Merge {
-    /// The newest `limit` items (by falling sort key) of `partitions`.
+    /// Reads the newest `limit` items (by descending sort key) of `partitions`.
     pub fn newest<P: Into<Scalar>>(partitions: impl IntoIterator<Item = P>, limit: usize) -> Self {
         Self {
             index: None,
@@ -297,24 +275,23 @@ impl Merge {
         }
     }
 
-    /// The oldest `limit` items (by rising sort key) of `partitions`.
+    /// Reads the oldest `limit` items (by ascending sort key) of `partitions`.
     pub fn oldest<P: Into<Scalar>>(partitions: impl IntoIterator<Item = P>, limit: usize) -> Self {
         Self { order: Order::Ascending, ..Self::newest(partitions, limit) }
     }
 
-    /// In this index instead of the table.
+    /// Reads this index instead of the table.
     pub fn index(mut self, name: impl Into<String>) -> Self {
         self.index = Some(name.into());
         self
     }
 
-    /// Only these sort keys.
     pub fn sort(mut self, range: SortRange) -> Self {
         self.sort = range;
         self
     }
 
-    /// Starts after the end of another page; `None` starts at the beginning.
+    /// Starts after the end of another page, or at the beginning for `None`.
     pub fn after(mut self, position: impl Into<Option<Position>>) -> Self {
         self.start = position.into();
         self

@@ -1,17 +1,17 @@
-//! The handles callers hold: they check requests, time them, and tell observers what they cost.
+//! The handles of callers: they check requests, time them and report them to an observer.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::backend::{Backend, Found, FoundMany, Page, SharedBackend, Written};
+use crate::backend::{Backend, GetManyOutput, GetOutput, ItemPage, SharedBackend, WriteOutput};
 use crate::check::check_transact_get;
-use crate::trace::{Observer, Operation};
+use crate::trace::{Observer, TableOperation};
 use crate::{
     BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, Invalid, Merge, Put, Query, Result,
-    Scan, Shard, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
+    Scan, ShardInfo, StreamPage, StreamRead, TableDefinition, TableGet, Transaction, Update,
 };
 
-/// A store: all its tables, and what spans them.
+/// A store: all its tables, and the transactions that span them.
 #[derive(Clone, Debug)]
 pub struct Store {
     backend: SharedBackend,
@@ -19,74 +19,71 @@ pub struct Store {
 }
 
 impl Store {
-    /// A store on a backend.
     pub fn new(backend: impl Backend) -> Self {
         Self::shared(Arc::new(backend))
     }
 
-    /// A store on a backend that others hold, too.
+    /// A store on a backend that is shared with other handles.
     pub fn shared(backend: SharedBackend) -> Self {
         Self { backend, observer: None }
     }
 
-    /// This store, with `observer` told of everything done through it and its tables.
+    /// Returns a handle that reports every operation of it and its tables to `observer`.
     pub fn observed(&self, observer: Arc<dyn Observer>) -> Self {
         Self { backend: Arc::clone(&self.backend), observer: Some(observer) }
     }
 
-    /// What the backend can do.
     pub fn capabilities(&self) -> Capabilities {
         self.backend.capabilities()
     }
 
-    /// Makes a table, or finds it as it should be.
+    /// Creates a table, or opens an existing one with the same definition.
     pub async fn create_table(&self, definition: TableDefinition) -> Result<Table> {
         definition.check()?;
         self.backend.create_table(&definition).await?;
         Ok(self.table_as(definition))
     }
 
-    /// Takes a table away with everything in it.
+    /// Deletes a table with everything in it.
     pub async fn delete_table(&self, name: &str) -> Result<()> {
         self.backend.delete_table(name).await
     }
 
-    /// The names of all tables, rising.
+    /// Returns the names of all tables, sorted.
     pub async fn list_tables(&self) -> Result<Vec<String>> {
         self.backend.list_tables().await
     }
 
-    /// A table that exists.
+    /// Opens an existing table.
     pub async fn table(&self, name: &str) -> Result<Table> {
         Ok(self.table_as(self.backend.describe_table(name).await?))
     }
 
-    /// A table known to exist with this definition, without asking.
+    /// Opens a table that is known to exist with this definition, without asking the backend.
     pub fn table_as(&self, definition: impl Into<Arc<TableDefinition>>) -> Table {
         Table { store: self.clone(), definition: definition.into(), pattern: None }
     }
 
-    /// Does all writes at one moment, or none.
+    /// Performs all writes atomically, or none.
     pub async fn transact(&self, transaction: Transaction) -> Result<Capacity> {
         transaction.check()?;
         let table = transaction.writes.first().map_or("", |write| &write.table.name).to_owned();
-        let span = Span::start(self, "transact_write", &table, None, None);
+        let span = OperationSpan::start(self, "transact_write", &table, None, None);
         let items = transaction.writes.len();
         let done = self.backend.transact_write(transaction).await;
         span.finish(done, |capacity| (items, *capacity))
     }
 
-    /// Reads up to 100 items of 4 MB in all, of any tables, at one moment.
-    pub async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
+    /// Reads up to 100 items of 4 MB in total, of any tables, at one point in time.
+    pub async fn transact_get(&self, gets: Vec<TableGet>) -> Result<GetManyOutput> {
         check_transact_get(&gets)?;
         let table = gets.first().map_or("", |get| &get.table.name).to_owned();
-        let span = Span::start(self, "transact_get", &table, None, None);
+        let span = OperationSpan::start(self, "transact_get", &table, None, None);
         let done = self.backend.transact_get(gets).await;
         span.finish(done, |found| (found.items.iter().flatten().count(), found.capacity))
     }
 }
 
-/// One table of a store.
 #[derive(Clone, Debug)]
 pub struct Table {
     store: Store,
@@ -95,62 +92,57 @@ pub struct Table {
 }
 
 impl Table {
-    /// What this table looks like.
     pub const fn definition(&self) -> &Arc<TableDefinition> {
         &self.definition
     }
 
-    /// The store it is in.
     pub const fn store(&self) -> &Store {
         &self.store
     }
 
-    /// This table, with its operations told to observers under the name of an access pattern.
+    /// Returns a handle whose operations are reported under the name of an access pattern.
     pub fn for_pattern(&self, pattern: &'static str) -> Self {
         Self { pattern: Some(pattern), ..self.clone() }
     }
 
-    /// Reads one item.
-    pub async fn get(&self, get: Get) -> Result<Found> {
+    pub async fn get(&self, get: Get) -> Result<GetOutput> {
         self.definition.check_get(&get)?;
         let span = self.span("get", None);
         let done = self.backend().get(&self.definition, get).await;
         span.finish(done, |found| (usize::from(found.item.is_some()), found.capacity))
     }
 
-    /// Reads up to 100 items, each at its own moment.
-    pub async fn batch_get(&self, batch: BatchGet) -> Result<FoundMany> {
+    /// Reads up to 100 items, each at its own point in time.
+    pub async fn batch_get(&self, batch: BatchGet) -> Result<GetManyOutput> {
         self.definition.check_batch_get(&batch)?;
         let span = self.span("batch_get", None);
         let done = self.backend().batch_get(&self.definition, batch).await;
         span.finish(done, |found| (found.items.iter().flatten().count(), found.capacity))
     }
 
-    /// Writes a whole item.
-    pub async fn put(&self, put: Put) -> Result<Written> {
+    pub async fn put(&self, put: Put) -> Result<WriteOutput> {
         self.definition.check_put(&put)?;
         let span = self.span("put", None);
         let done = self.backend().put(&self.definition, put).await;
         span.finish(done, |written| (1, written.capacity))
     }
 
-    /// Changes parts of an item.
-    pub async fn update(&self, update: Update) -> Result<Written> {
+    /// Changes parts of an item, creating it if it is absent.
+    pub async fn update(&self, update: Update) -> Result<WriteOutput> {
         self.definition.check_update(&update)?;
         let span = self.span("update", None);
         let done = self.backend().update(&self.definition, update).await;
         span.finish(done, |written| (1, written.capacity))
     }
 
-    /// Takes an item away.
-    pub async fn delete(&self, delete: Delete) -> Result<Written> {
+    pub async fn delete(&self, delete: Delete) -> Result<WriteOutput> {
         self.definition.check_delete(&delete)?;
         let span = self.span("delete", None);
         let done = self.backend().delete(&self.definition, delete).await;
         span.finish(done, |written| (1, written.capacity))
     }
 
-    /// Does up to 25 puts and deletes, each for itself.
+    /// Performs up to 25 puts and deletes, each independent of the others.
     pub async fn batch_write(&self, writes: Vec<BatchWrite>) -> Result<Capacity> {
         self.definition.check_batch_write(&writes)?;
         let span = self.span("batch_write", None);
@@ -159,37 +151,35 @@ impl Table {
         span.finish(done, |capacity| (items, *capacity))
     }
 
-    /// Reads a page of a partition.
-    pub async fn query(&self, query: Query) -> Result<Page> {
+    pub async fn query(&self, query: Query) -> Result<ItemPage> {
         self.definition.check_query(&query, self.store.capabilities().strong_index_reads)?;
         let span = self.span("query", query.index.as_deref());
         let done = self.backend().query(&self.definition, query).await;
         span.finish(done, |page| (page.items.len(), page.capacity))
     }
 
-    /// Reads a page of everything.
-    pub async fn scan(&self, scan: Scan) -> Result<Page> {
+    /// Reads a page of the whole table or index.
+    pub async fn scan(&self, scan: Scan) -> Result<ItemPage> {
         self.definition.check_scan(&scan, self.store.capabilities().strong_index_reads)?;
         let span = self.span("scan", scan.index.as_deref());
         let done = self.backend().scan(&self.definition, scan).await;
         span.finish(done, |page| (page.items.len(), page.capacity))
     }
 
-    /// Reads the first items across partitions.
-    pub async fn merge(&self, merge: Merge) -> Result<Page> {
+    /// Reads the first items, by sort key, across partitions.
+    pub async fn merge(&self, merge: Merge) -> Result<ItemPage> {
         self.definition.check_merge(&merge)?;
         let span = self.span("merge", merge.index.as_deref());
         let done = self.backend().merge(&self.definition, merge).await;
         span.finish(done, |page| (page.items.len(), page.capacity))
     }
 
-    /// The shards of the stream, parents before children.
-    pub async fn stream_shards(&self) -> Result<Vec<Shard>> {
+    /// Returns the shards of the stream, parents before children.
+    pub async fn stream_shards(&self) -> Result<Vec<ShardInfo>> {
         self.check_stream()?;
         self.backend().stream_shards(&self.definition).await
     }
 
-    /// Reads a part of a shard of the stream.
     pub async fn stream_read(&self, read: StreamRead) -> Result<StreamPage> {
         self.check_stream()?;
         self.definition.check_stream_read(&read)?;
@@ -201,24 +191,24 @@ impl Table {
             return Ok(());
         }
         let detail = format!("table {:?} has no stream", self.definition.name);
-        Err(Invalid::Refused { detail }.into())
+        Err(Invalid::Rejected { detail }.into())
     }
 
     fn backend(&self) -> &dyn Backend {
         &*self.store.backend
     }
 
-    fn span<'a>(&'a self, name: &'static str, index: Option<&str>) -> Span<'a> {
-        Span::start(&self.store, name, &self.definition.name, index, self.pattern)
+    fn span<'a>(&'a self, name: &'static str, index: Option<&str>) -> OperationSpan<'a> {
+        OperationSpan::start(&self.store, name, &self.definition.name, index, self.pattern)
     }
 }
 
-/// An operation under way, for the observer; costs nothing when there is none.
-struct Span<'a> {
-    observed: Option<(&'a Arc<dyn Observer>, Instant, Operation)>,
+/// A running operation, timed for the observer; costs nothing without one.
+struct OperationSpan<'a> {
+    observed: Option<(&'a Arc<dyn Observer>, Instant, TableOperation)>,
 }
 
-impl<'a> Span<'a> {
+impl<'a> OperationSpan<'a> {
     fn start(
         store: &'a Store,
         name: &'static str,
@@ -227,7 +217,7 @@ impl<'a> Span<'a> {
         pattern: Option<&'static str>,
     ) -> Self {
         let observed = store.observer.as_ref().map(|observer| {
-            let operation = Operation {
+            let operation = TableOperation {
                 name,
                 table: table.to_owned(),
                 index: index.map(str::to_owned),

@@ -1,4 +1,4 @@
-//! What each table operation did and cost, told to whoever asked: the cost X-ray hangs here.
+//! Observers of table operations and their cost; the cost report (`xray`) uses one.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,46 +7,41 @@ use parking_lot::Mutex;
 
 use crate::Capacity;
 
-/// One finished operation.
 #[derive(Clone, Debug)]
-pub struct Operation {
-    /// What was asked: `get`, `query`, `transact_write`…
+pub struct TableOperation {
+    /// `get`, `query`, `transact_write`…
     pub name: &'static str,
-    /// The table (the first one, of a transaction over several).
+    /// The table; the first one, for a transaction over several.
     pub table: String,
-    /// The index, for reads of one.
+    /// The index, for reads of an index.
     pub index: Option<String>,
-    /// The access pattern behind it, where the caller named it.
+    /// The access pattern, if the caller named it.
     pub pattern: Option<&'static str>,
     /// Items returned or written.
     pub items: usize,
-    /// What it cost.
     pub capacity: Capacity,
-    /// How long it took.
     pub elapsed: Duration,
-    /// Whether it succeeded.
     pub succeeded: bool,
 }
 
-/// Is told of every operation done through a handle.
+/// Receives every finished operation of a handle.
 pub trait Observer: Send + Sync + fmt::Debug {
-    /// An operation has finished.
-    fn observe(&self, operation: Operation);
+    fn observe(&self, operation: TableOperation);
 }
 
-/// An observer that keeps what it is told.
+/// An observer that records operations.
 #[derive(Debug, Default)]
-pub struct Recorder(Mutex<Vec<Operation>>);
+pub struct Recorder(Mutex<Vec<TableOperation>>);
 
 impl Recorder {
-    /// Everything told so far, oldest first; forgets it.
-    pub fn take(&self) -> Vec<Operation> {
+    /// Removes and returns all recorded operations, oldest first.
+    pub fn take(&self) -> Vec<TableOperation> {
         std::mem::take(&mut *self.0.lock())
     }
 }
 
 impl Observer for Recorder {
-    fn observe(&self, operation: Operation) {
+    fn observe(&self, operation: TableOperation) {
         self.0.lock().push(operation);
     }
 }

@@ -3,22 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::{Attributes, Invalid, Item, Number, Path, Step, Value};
+use crate::{Attributes, Invalid, Item, Number, Path, PathStep, Value};
 
-/// What a `SET` assigns.
+/// The right-hand side of a `SET`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// A constant.
     Value(Value),
     /// The value at a path, as it was before the update.
     Path(Path),
-    /// The value at the path if there is one, the other term if not.
+    /// The value at the path if there is one, else the other term.
     IfNotExists(Path, Box<Term>),
     /// The first list followed by the second.
     ListAppend(Box<Term>, Box<Term>),
-    /// The sum of two numbers.
     Plus(Box<Term>, Box<Term>),
-    /// The difference of two numbers.
     Minus(Box<Term>, Box<Term>),
 }
 
@@ -35,22 +32,19 @@ impl From<Path> for Term {
 }
 
 impl Term {
-    /// The value at `path`, or `otherwise` where there is none.
+    /// The value at `path`, or `otherwise` if there is none.
     pub fn if_not_exists(path: impl Into<Path>, otherwise: impl Into<Term>) -> Self {
         Self::IfNotExists(path.into(), Box::new(otherwise.into()))
     }
 
-    /// This list followed by `other`.
     pub fn append(self, other: impl Into<Term>) -> Self {
         Self::ListAppend(Box::new(self), Box::new(other.into()))
     }
 
-    /// This number plus `other`.
     pub fn plus(self, other: impl Into<Term>) -> Self {
         Self::Plus(Box::new(self), Box::new(other.into()))
     }
 
-    /// This number minus `other`.
     pub fn minus(self, other: impl Into<Term>) -> Self {
         Self::Minus(Box::new(self), Box::new(other.into()))
     }
@@ -66,21 +60,17 @@ impl Term {
     }
 }
 
-/// One action of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Puts a value at a path.
+pub enum UpdateAction {
     Set(Path, Term),
-    /// Takes away what is at a path.
     Remove(Path),
     /// Adds to a number, or members to a set.
     Add(Path, Value),
-    /// Takes members out of a set.
+    /// Removes members from a set; `DELETE` in DynamoDB.
     Subtract(Path, Value),
 }
 
-impl Action {
-    /// Where it acts.
+impl UpdateAction {
     pub const fn path(&self) -> &Path {
         match self {
             Self::Set(path, _)
@@ -90,7 +80,7 @@ impl Action {
         }
     }
 
-    /// How many operators and functions it has.
+    /// Returns the number of operators and functions.
     pub fn operators(&self) -> usize {
         match self {
             Self::Set(_, term) => 1 + term.operators(),
@@ -99,35 +89,41 @@ impl Action {
     }
 }
 
-/// Applies `actions` to the attributes of `item`: every term sees the item as it was.
-pub fn apply(actions: &[Action], item: &Item, key: &dyn fmt::Display) -> Result<Item, Invalid> {
+/// Applies `actions` to `item`. Every term sees the item as it was before.
+pub fn apply(
+    actions: &[UpdateAction],
+    item: &Item,
+    key: &dyn fmt::Display,
+) -> Result<Item, Invalid> {
     let mut attributes = item.to_attributes();
     // Removals of list elements wait until the end: their indexes are those before the update.
     let mut removals: BTreeMap<String, Vec<&Path>> = BTreeMap::new();
     let mut sets = Vec::new();
     for action in actions {
         match action {
-            Action::Set(path, term) => sets.push((path, evaluate(term, item, key)?)),
-            Action::Remove(path) => removals.entry(path.name().to_owned()).or_default().push(path),
-            Action::Add(path, value) => add(&mut attributes, path, value, key)?,
-            Action::Subtract(path, value) => subtract(&mut attributes, path, value, key)?,
+            UpdateAction::Set(path, term) => sets.push((path, evaluate(term, item, key)?)),
+            UpdateAction::Remove(path) => {
+                removals.entry(path.name().to_owned()).or_default().push(path)
+            }
+            UpdateAction::Add(path, value) => add(&mut attributes, path, value, key)?,
+            UpdateAction::Subtract(path, value) => subtract(&mut attributes, path, value, key)?,
         }
     }
-    // Elements past the end of a list are appended by rising index, in whichever order they come.
+    // Elements past the end of a list are appended by ascending index, regardless of their order.
     sets.sort_by(|(a, _), (b, _)| a.steps().iter().map(rank).cmp(b.steps().iter().map(rank)));
     sets.into_iter().try_for_each(|(path, value)| set(&mut attributes, path, value, key))?;
     for mut paths in removals.into_values() {
-        // Higher list positions first, so that the lower ones still mean the same elements.
+        // Higher list indexes first, so that the lower ones still mean the same elements.
         paths.sort_by(|a, b| b.steps().iter().map(rank).cmp(a.steps().iter().map(rank)));
         paths.into_iter().try_for_each(|path| remove(&mut attributes, path, key))?;
     }
     Ok(Item::from(attributes))
 }
 
-fn rank(step: &Step) -> (usize, &str) {
+fn rank(step: &PathStep) -> (usize, &str) {
     match step {
-        Step::Field(name) => (0, name),
-        Step::Index(index) => (*index, ""),
+        PathStep::Field(name) => (0, name),
+        PathStep::Index(index) => (*index, ""),
     }
 }
 
@@ -184,12 +180,12 @@ fn number(value: &Value, key: &dyn fmt::Display) -> Result<Number, Invalid> {
     value.as_number().ok_or_else(|| mismatch("arithmetic", "an operand", "a number", value, key))
 }
 
-/// The container holding the last step of `path`, which must exist already.
+/// Returns the container of the last step of `path`, which must exist already.
 fn parent<'a>(attributes: &'a mut Attributes, path: &Path) -> Option<&'a mut Value> {
     let (_, before) = path.steps().split_last()?;
     before.iter().try_fold(attributes.get_mut(path.name())?, |value, step| match (value, step) {
-        (Value::M(map), Step::Field(name)) => map.get_mut(name),
-        (Value::L(list), Step::Index(index)) => list.get_mut(*index),
+        (Value::M(map), PathStep::Field(name)) => map.get_mut(name),
+        (Value::L(list), PathStep::Index(index)) => list.get_mut(*index),
         _ => None,
     })
 }
@@ -205,11 +201,11 @@ fn set(
         return Ok(());
     };
     match (parent(attributes, path), last) {
-        (Some(Value::M(map)), Step::Field(name)) => {
+        (Some(Value::M(map)), PathStep::Field(name)) => {
             map.insert(name.clone(), value);
         }
-        // Past its end a list grows by one element, wherever the index pointed.
-        (Some(Value::L(list)), Step::Index(index)) => match list.get_mut(*index) {
+        // Past its end a list grows by one element, regardless of the index.
+        (Some(Value::L(list)), PathStep::Index(index)) => match list.get_mut(*index) {
             Some(slot) => *slot = value,
             None => list.push(value),
         },
@@ -226,10 +222,10 @@ fn remove(attributes: &mut Attributes, path: &Path, key: &dyn fmt::Display) -> R
         return Ok(());
     };
     match (parent(attributes, path), last) {
-        (Some(Value::M(map)), Step::Field(name)) => {
+        (Some(Value::M(map)), PathStep::Field(name)) => {
             map.remove(name);
         }
-        (Some(Value::L(list)), Step::Index(index)) => {
+        (Some(Value::L(list)), PathStep::Index(index)) => {
             if *index < list.len() {
                 list.remove(*index);
             }
@@ -279,16 +275,16 @@ fn subtract(
         return Ok(());
     };
     let emptied = match (&mut *current, value) {
-        (Value::Ss(members), Value::Ss(gone)) => {
-            members.retain(|member| !gone.contains(member));
+        (Value::Ss(members), Value::Ss(removed)) => {
+            members.retain(|member| !removed.contains(member));
             members.is_empty()
         }
-        (Value::Ns(members), Value::Ns(gone)) => {
-            members.retain(|member| !gone.contains(member));
+        (Value::Ns(members), Value::Ns(removed)) => {
+            members.retain(|member| !removed.contains(member));
             members.is_empty()
         }
-        (Value::Bs(members), Value::Bs(gone)) => {
-            members.retain(|member| !gone.contains(member));
+        (Value::Bs(members), Value::Bs(removed)) => {
+            members.retain(|member| !removed.contains(member));
             members.is_empty()
         }
         (current, _) => {

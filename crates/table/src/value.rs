@@ -1,4 +1,4 @@
-//! Attribute values as owned data, and the scalars that may stand in keys.
+//! Attribute values as owned data, and the scalars allowed in keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,37 +10,29 @@ use crate::Number;
 /// The attributes of an item or of a nested map, by name.
 pub type Attributes = BTreeMap<String, Value>;
 
-/// What DynamoDB counts for a list or a map, besides one byte for each element.
+/// Bytes DynamoDB counts for a list or a map, besides one byte for each element.
 pub(crate) const CONTAINER_BYTES: usize = 3;
 
-/// One attribute value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Text.
     S(String),
-    /// A number of up to 38 digits.
     N(Number),
-    /// Bytes.
     B(Bytes),
-    /// True or false.
     Bool(bool),
-    /// The null value.
     Null,
-    /// A list of anything.
     L(Vec<Value>),
-    /// A map of anything.
     M(Attributes),
-    /// A set of texts, never empty in a stored item.
+    /// Never empty in a stored item.
     Ss(BTreeSet<String>),
-    /// A set of numbers, never empty in a stored item.
+    /// Never empty in a stored item.
     Ns(BTreeSet<Number>),
-    /// A set of byte strings, never empty in a stored item.
+    /// Never empty in a stored item.
     Bs(BTreeSet<Bytes>),
 }
 
 /// The type of a value, as `attribute_type` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ValueKind {
     S,
     N,
     B,
@@ -53,8 +45,7 @@ pub enum Kind {
     Bs,
 }
 
-impl Kind {
-    /// The name DynamoDB uses for this type.
+impl ValueKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::S => "S",
@@ -71,50 +62,44 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ValueKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
 impl Value {
-    /// The type of this value.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> ValueKind {
         match self {
-            Self::S(_) => Kind::S,
-            Self::N(_) => Kind::N,
-            Self::B(_) => Kind::B,
-            Self::Bool(_) => Kind::Bool,
-            Self::Null => Kind::Null,
-            Self::L(_) => Kind::L,
-            Self::M(_) => Kind::M,
-            Self::Ss(_) => Kind::Ss,
-            Self::Ns(_) => Kind::Ns,
-            Self::Bs(_) => Kind::Bs,
+            Self::S(_) => ValueKind::S,
+            Self::N(_) => ValueKind::N,
+            Self::B(_) => ValueKind::B,
+            Self::Bool(_) => ValueKind::Bool,
+            Self::Null => ValueKind::Null,
+            Self::L(_) => ValueKind::L,
+            Self::M(_) => ValueKind::M,
+            Self::Ss(_) => ValueKind::Ss,
+            Self::Ns(_) => ValueKind::Ns,
+            Self::Bs(_) => ValueKind::Bs,
         }
     }
 
-    /// A set of texts.
     pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::Ss(texts.into_iter().map(Into::into).collect())
     }
 
-    /// A set of numbers.
     pub fn numbers<T: Into<Number>>(numbers: impl IntoIterator<Item = T>) -> Self {
         Self::Ns(numbers.into_iter().map(Into::into).collect())
     }
 
-    /// A list.
     pub fn list<T: Into<Value>>(values: impl IntoIterator<Item = T>) -> Self {
         Self::L(values.into_iter().map(Into::into).collect())
     }
 
-    /// A map.
     pub fn map<N: Into<String>, T: Into<Value>>(entries: impl IntoIterator<Item = (N, T)>) -> Self {
         Self::M(entries.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 
-    /// The text, if this is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::S(text) => Some(text),
@@ -122,7 +107,6 @@ impl Value {
         }
     }
 
-    /// The number, if this is one.
     pub const fn as_number(&self) -> Option<Number> {
         match self {
             Self::N(number) => Some(*number),
@@ -130,7 +114,7 @@ impl Value {
         }
     }
 
-    /// How many bytes DynamoDB counts for this value.
+    /// Returns the size DynamoDB counts for this value, in bytes.
     pub fn stored_bytes(&self) -> usize {
         match self {
             Self::S(text) => text.len(),
@@ -154,29 +138,24 @@ impl Value {
     }
 }
 
-/// A value that can stand in a key: text, number or bytes. Within one kind the order is DynamoDB's:
-/// text by UTF-8 bytes, numbers by value, bytes unsigned.
+/// A value allowed in a key: text, number or bytes. Within one type the order is DynamoDB's: text by
+/// UTF-8 bytes, numbers by value, bytes unsigned.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scalar {
-    /// Text.
     S(String),
-    /// A number.
     N(Number),
-    /// Bytes.
     B(Bytes),
 }
 
 impl Scalar {
-    /// The type of this scalar.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> ValueKind {
         match self {
-            Self::S(_) => Kind::S,
-            Self::N(_) => Kind::N,
-            Self::B(_) => Kind::B,
+            Self::S(_) => ValueKind::S,
+            Self::N(_) => ValueKind::N,
+            Self::B(_) => ValueKind::B,
         }
     }
 
-    /// The text, if this is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::S(text) => Some(text),
@@ -184,7 +163,7 @@ impl Scalar {
         }
     }
 
-    /// How many bytes DynamoDB counts for this value.
+    /// Returns the size DynamoDB counts for this value, in bytes.
     pub fn stored_bytes(&self) -> usize {
         match self {
             Self::S(text) => text.len(),

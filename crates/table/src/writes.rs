@@ -1,72 +1,62 @@
-//! The writes of a table, as plain data: what a caller asks, before any backend sees it.
+//! Write requests as plain data.
 
 use std::sync::Arc;
 
-use crate::update::Action;
+use crate::update::UpdateAction;
 use crate::{Condition, Item, Key, Path, TableDefinition, Term, Value};
 
-/// Which image a write returns.
+/// The image that a write returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Returning {
-    /// None.
     #[default]
     Nothing,
-    /// The item as it was before; also on a failed condition.
+    /// The item before the write; also returned when the condition fails.
     Old,
-    /// The item as it is after.
+    /// The item after the write.
     New,
 }
 
-/// Writes a whole item, replacing what was there.
+/// Writes a whole item, replacing the old one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Put {
-    /// The item.
     pub item: Item,
-    /// What must hold for the item that was there.
+    /// Must hold for the existing item.
     pub condition: Option<Condition>,
-    /// Which image to return.
     pub returning: Returning,
 }
 
-/// Changes parts of an item, making it if it is not there.
+/// Changes parts of an item, creating it if it is absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// Which item.
     pub key: Key,
-    /// What to do to it.
-    pub actions: Vec<Action>,
-    /// What must hold for the item that was there.
+    pub actions: Vec<UpdateAction>,
+    /// Must hold for the existing item.
     pub condition: Option<Condition>,
-    /// Which image to return.
     pub returning: Returning,
 }
 
-/// Takes an item away; nothing happens if it is not there.
+/// Deletes an item; does nothing if it is absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delete {
-    /// Which item.
     pub key: Key,
-    /// What must hold for the item that was there.
+    /// Must hold for the existing item.
     pub condition: Option<Condition>,
-    /// Which image to return.
     pub returning: Returning,
 }
 
-/// Demands something of an item that a transaction does not write.
+/// A condition on an item that a transaction does not write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Which item.
     pub key: Key,
-    /// What must hold.
     pub condition: Condition,
-    /// Whether a failure returns the item.
+    /// The image returned when the condition fails.
     pub returning: Returning,
 }
 
 macro_rules! conditional {
     ($($operation:ident)*) => {$(
         impl $operation {
-            /// Only if `condition` holds, together with any given before.
+            /// Adds a condition; all conditions must hold.
             pub fn when(mut self, condition: Condition) -> Self {
                 self.condition = Some(match self.condition.take() {
                     Some(earlier) => earlier.and(condition),
@@ -75,7 +65,6 @@ macro_rules! conditional {
                 self
             }
 
-            /// Returns this image.
             pub fn returning(mut self, returning: Returning) -> Self {
                 self.returning = returning;
                 self
@@ -87,21 +76,19 @@ macro_rules! conditional {
 conditional! { Put Update Delete }
 
 impl Put {
-    /// Puts `item`.
     pub fn new(item: impl Into<Item>) -> Self {
         Self { item: item.into(), condition: None, returning: Returning::Nothing }
     }
 }
 
 impl Delete {
-    /// Deletes the item at `key`.
     pub fn new(key: impl Into<Key>) -> Self {
         Self { key: key.into(), condition: None, returning: Returning::Nothing }
     }
 }
 
 impl Check {
-    /// Demands `condition` of the item at `key`.
+    /// Requires `condition` to hold for the item at `key`.
     pub fn new(key: impl Into<Key>, condition: Condition) -> Self {
         Self { key: key.into(), condition, returning: Returning::Nothing }
     }
@@ -114,33 +101,32 @@ impl Check {
 }
 
 impl Update {
-    /// Updates the item at `key`.
     pub fn new(key: impl Into<Key>) -> Self {
         let key = key.into();
         Self { key, actions: Vec::new(), condition: None, returning: Returning::Nothing }
     }
 
-    /// Puts `term` at `path`.
+    /// Sets the value at `path`.
     pub fn set(mut self, path: impl Into<Path>, term: impl Into<Term>) -> Self {
-        self.actions.push(Action::Set(path.into(), term.into()));
+        self.actions.push(UpdateAction::Set(path.into(), term.into()));
         self
     }
 
-    /// Takes away what is at `path`.
+    /// Removes the value at `path`.
     pub fn remove(mut self, path: impl Into<Path>) -> Self {
-        self.actions.push(Action::Remove(path.into()));
+        self.actions.push(UpdateAction::Remove(path.into()));
         self
     }
 
     /// Adds to a number, or members to a set.
     pub fn add(mut self, path: impl Into<Path>, value: impl Into<Value>) -> Self {
-        self.actions.push(Action::Add(path.into(), value.into()));
+        self.actions.push(UpdateAction::Add(path.into(), value.into()));
         self
     }
 
-    /// Takes members out of a set.
+    /// Removes members from a set.
     pub fn subtract(mut self, path: impl Into<Path>, value: impl Into<Value>) -> Self {
-        self.actions.push(Action::Subtract(path.into(), value.into()));
+        self.actions.push(UpdateAction::Subtract(path.into(), value.into()));
         self
     }
 }
@@ -155,7 +141,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// The key it touches; `None` for a put whose item lacks key attributes.
+    /// Returns the key of the item; `None` for a put whose item lacks key attributes.
     pub fn key(&self, definition: &TableDefinition) -> Option<Key> {
         match self {
             Self::Put(put) => definition.key.read(&put.item),
@@ -165,7 +151,6 @@ impl Write {
         }
     }
 
-    /// What it demands of the item that was there.
     pub const fn condition(&self) -> Option<&Condition> {
         match self {
             Self::Put(put) => put.condition.as_ref(),
@@ -175,7 +160,6 @@ impl Write {
         }
     }
 
-    /// Which image it returns.
     pub const fn returning(&self) -> Returning {
         match self {
             Self::Put(put) => put.returning,
@@ -198,37 +182,32 @@ macro_rules! into_write {
 
 into_write! { Put Update Delete Check }
 
-/// A write and the table it goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableWrite {
-    /// The table.
     pub table: Arc<TableDefinition>,
-    /// The write.
     pub write: Write,
 }
 
-/// Writes that happen together or not at all.
+/// Writes that happen atomically.
 #[derive(Clone, Debug, Default)]
 pub struct Transaction {
-    /// The writes, each of another item.
+    /// Writes to distinct items.
     pub writes: Vec<TableWrite>,
-    /// Makes a repetition within ten minutes a success without effect.
+    /// Idempotency token: repeating the transaction within ten minutes succeeds without effect.
     pub token: Option<String>,
 }
 
 impl Transaction {
-    /// A transaction without writes yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// This transaction with one more write.
     pub fn with(mut self, table: &crate::Table, write: impl Into<Write>) -> Self {
         self.writes.push(TableWrite { table: Arc::clone(table.definition()), write: write.into() });
         self
     }
 
-    /// This transaction under a token: a repetition within ten minutes has no further effect.
+    /// Sets the idempotency token.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());
         self
@@ -238,8 +217,6 @@ impl Transaction {
 /// A put or delete of a batch, without condition.
 #[derive(Clone, Debug)]
 pub enum BatchWrite {
-    /// Writes an item.
     Put(Item),
-    /// Takes an item away.
     Delete(Key),
 }

@@ -1,20 +1,20 @@
-//! Accounts of a town: people who sign up as they would anywhere, and those who run the place.
+//! Sign-ups, settings and roles of a town.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
 use roundtable_domain::{
-    Accounts, Caller, LoginSettings, RateSettings, Settings, SignUp, SignedIn,
+    Accounts, Caller, LoginSettings, RateSettings, Settings, SignUp, SignedInUser,
 };
 use roundtable_model::entities::{EmailLock, HandleLock, NickLock, User};
 use roundtable_model::table::{ManualClock, SharedBackend, Store};
 use roundtable_model::{Email, Entity, Role, Secret, rekey};
 
-use crate::{Town, Yielding, rows};
+use crate::{Town, YieldingBackend, rows};
 
 impl Town {
-    /// Settings for tests: passwords are hashed in no time, and nobody is too quick.
+    /// Settings for tests: fast password hashing, and no rate limits.
     pub fn settings() -> Settings {
         let login =
             LoginSettings { hash_memory_kib: 8, hash_passes: 1, ..LoginSettings::default() };
@@ -28,23 +28,23 @@ impl Town {
         Settings { login, rates, ..Settings::default() }
     }
 
-    /// A town, and the same town over a store that [keeps its callers waiting](Yielding).
-    pub async fn and_slow() -> (Self, Self) {
-        // The beginning of an hour, so that everything counted by the quarter begins with it.
+    /// A town, and the same town over a backend that [yields](crate::YieldingBackend) at every
+    /// operation.
+    pub async fn with_slow_copy() -> (Self, Self) {
+        // The start of an hour, so that quarters of an hour begin with it.
         let clock = Arc::new(ManualClock::at_ms(1_738_000_800_000));
         let backend: SharedBackend = Arc::new(Reference::new(clock.clone()));
-        let (quick, slow) = (Store::shared(backend.clone()), Store::new(Yielding::shared(backend)));
+        let (quick, slow) =
+            (Store::shared(backend.clone()), Store::new(YieldingBackend::shared(backend)));
         let town = Self::on(quick, clock.clone(), Self::settings(), 0).await;
         (town, Self::on(slow, clock, Self::settings(), 1).await)
     }
 
-    /// The accounts of this town.
     pub fn accounts(&self) -> Accounts {
-        Accounts::new(self.ground().clone())
+        Accounts::new(self.context().clone())
     }
 
-    /// What somebody fills in to sign up.
-    pub fn form(&self, name: &str) -> SignUp {
+    pub fn sign_up_form(&self, name: &str) -> SignUp {
         SignUp {
             email: self.email(name),
             password: self.password(name),
@@ -56,46 +56,46 @@ impl Town {
         }
     }
 
-    /// Somebody signs up; unlike those who move in, they have an id that nobody chose.
-    pub async fn sign_up(&self, name: &str) -> SignedIn {
-        self.accounts().register(&self.form(name), Some(self.address()), None).await.unwrap()
+    /// Signs a user up; unlike users added by [`Town::add_user`], this one gets a generated id.
+    pub async fn sign_up(&self, name: &str) -> SignedInUser {
+        self.accounts()
+            .register(&self.sign_up_form(name), Some(self.address()), None)
+            .await
+            .unwrap()
     }
 
-    /// Somebody's e-mail address.
     pub fn email(&self, name: &str) -> Email {
         format!("{name}@example.com").parse().unwrap()
     }
 
-    /// The password somebody signs up with.
     pub fn password(&self, name: &str) -> Secret {
         Secret::new(format!("{name} has a secret"))
     }
 
-    /// Where people of this town are.
+    /// The address that users sign up from.
     pub fn address(&self) -> IpAddr {
         IpAddr::from([192, 0, 2, 1])
     }
 
-    /// Somebody gets a role, in their profile and as a caller.
-    pub async fn employ(&self, name: &str, role: Role) -> Caller {
-        let core = self.ground().core();
+    /// Adds a role to a profile and returns a caller with it.
+    pub async fn grant_role(&self, name: &str, role: Role) -> Caller {
+        let core = self.context().core();
         let before = core.profile(&self.id(name)).strong().get().await.unwrap().unwrap();
         let after = User { roles: vec![Role::User, role], ..before.clone() };
         core.table().update(rekey(&before, &after).unwrap()).await.unwrap();
         self.staff(name, role)
     }
 
-    /// The rows of failed sign-ins, as [`Town::rows`].
+    /// Returns the rows of failed sign-ins, as [`Town::rows`] does.
     pub async fn login_rows(&self, partition: &str) -> Vec<String> {
-        rows::of(self.ground().logins().table(), partition, "").await
+        rows::of(self.context().logins().table(), partition, "").await
     }
 
-    /// Nobody else can be called as somebody who moves in.
     pub(crate) async fn lock_names(&self, user: &User) {
-        if !User::named(&user.status) {
+        if !User::holds_names(&user.status) {
             return;
         }
-        let table = self.ground().core().table();
+        let table = self.context().core().table();
         let (user_id, created_at) = (user.id.clone(), user.created_at);
         if let Some(email) = user.email.clone() {
             let lock = EmailLock { email, user_id: user_id.clone(), created_at };

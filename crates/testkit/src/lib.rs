@@ -1,41 +1,43 @@
-//! Town: the shared cast of all tests. People are known by their names, which are also their ids, so
-//! that rows read as they are written: `USER#ana / FOLLOWING#bo`.
+//! Town: the shared fixture of all tests. A user's name is also the user's id, so that rows are
+//! easy to read: `USER#ana / FOLLOWING#bo`.
 //!
-//! For tests only: it panics where a test should stop.
+//! For tests only: it panics on every error.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![expect(clippy::missing_panics_doc, reason = "everything here panics there")]
 
 mod accounts;
-mod acts;
 mod content;
-mod far;
+mod feature_actions;
 mod goals;
 mod groups;
-mod hidden;
-mod meanwhile;
+mod interleaving;
+mod lagging;
 mod media;
 mod moderation;
-mod pursuits;
 mod quests;
 mod rooms;
 mod rows;
-mod split;
+mod secrets;
+mod split_stream;
 mod stops;
 mod streams;
 mod stuttering;
 mod town;
 mod trade;
+mod user_actions;
 mod yielding;
 
-pub use acts::{Act, Done};
-pub use far::Far;
-pub use hidden::{Canary, Challenge, Hidden, Plan, VIEWERS, Wares, all_but};
-pub use meanwhile::Meanwhile;
-pub use media::Shelf;
-pub use pursuits::{Gained, Pursuit};
-pub use split::Split;
+pub use feature_actions::{FeatureAction, FeatureOutcome};
+pub use interleaving::Interleaving;
+pub use lagging::LaggingBackend;
+pub use media::MemoryMediaStore;
+pub use secrets::{
+    Canary, SecretGoal, SecretQuest, SecretTown, SecretTrade, VIEWERS, viewers_except,
+};
+pub use split_stream::SplitStreamBackend;
 pub use stops::stop_at;
-pub use stuttering::Stuttering;
+pub use stuttering::StutteringBackend;
 pub use town::Town;
-pub use yielding::Yielding;
+pub use user_actions::{ActionOutcome, UserAction};
+pub use yielding::YieldingBackend;

@@ -1,4 +1,4 @@
-//! The files of a town: a shelf in memory, which fails when it is told to, and what people send.
+//! The media files of a town: a store in memory that can be made to fail, and uploads.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_domain::{
-    Declared, MediaFiles, MediaStore, MediaStoreError, NewMedia, NewUpload, SignedUpload,
+    DeclaredFile, MediaFiles, MediaStore, MediaStoreError, NewMedia, NewUpload, SignedUpload,
 };
 use roundtable_model::entities::{Media, Upload};
 use roundtable_model::{Entity, MediaKey, UploadState, samples};
@@ -16,57 +16,57 @@ use tokio::task::yield_now;
 
 use crate::Town;
 
-/// Where the copy of what has arrived is that nobody has taken yet.
+/// The name of an uploaded copy before it is accepted.
 const INCOMING: &str = "";
 
-/// A store of files in memory.
+/// A media store in memory.
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct MemoryMediaStore {
     files: Mutex<BTreeMap<(MediaKey, String), Vec<u8>>>,
-    is_away: AtomicBool,
-    is_keeping: AtomicBool,
+    is_unavailable: AtomicBool,
+    is_undeletable: AtomicBool,
 }
 
-impl Shelf {
-    /// Somebody sends a file, whatever was said about it.
-    pub fn arrive(&self, key: &MediaKey, bytes: &[u8]) {
+impl MemoryMediaStore {
+    /// Stores an uploaded file, even if it differs from the declared one.
+    pub fn put_incoming(&self, key: &MediaKey, bytes: &[u8]) {
         self.files.lock().insert((key.clone(), INCOMING.into()), bytes.to_vec());
     }
 
-    /// From now on, or no longer, it does nothing but fail.
-    pub fn set_away(&self, is_away: bool) {
-        self.is_away.store(is_away, Ordering::SeqCst);
+    /// Makes every operation fail.
+    pub fn set_unavailable(&self, is_unavailable: bool) {
+        self.is_unavailable.store(is_unavailable, Ordering::SeqCst);
     }
 
-    /// From now on, or no longer, it fails to take anything away.
-    pub fn set_keeping(&self, is_keeping: bool) {
-        self.is_keeping.store(is_keeping, Ordering::SeqCst);
+    /// Makes every deletion fail.
+    pub fn set_undeletable(&self, is_undeletable: bool) {
+        self.is_undeletable.store(is_undeletable, Ordering::SeqCst);
     }
 
-    /// How many things lie there, of all files.
+    /// The number of stored copies, of all files.
     pub fn count(&self) -> usize {
         self.files.lock().len()
     }
 
-    /// The bytes behind an address it gave out.
+    /// Returns the bytes behind a download URL.
     pub fn fetch(&self, url: &str) -> Option<Vec<u8>> {
-        let (key, copy) = url.strip_prefix("shelf:")?.split_once('?')?;
+        let (key, copy) = url.strip_prefix("memory:")?.split_once('?')?;
         self.files.lock().get(&(key.parse().ok()?, copy.to_owned())).cloned()
     }
 
-    /// Waits, as anything far away does, and then perhaps fails.
-    async fn reached(&self) -> Result<(), MediaStoreError> {
+    /// Yields like a remote store, then fails if unavailable.
+    async fn check_available(&self) -> Result<(), MediaStoreError> {
         yield_now().await;
-        if self.is_away.load(Ordering::SeqCst) {
+        if self.is_unavailable.load(Ordering::SeqCst) {
             return Err(MediaStoreError("it is away".into()));
         }
         Ok(())
     }
 
-    /// The same, when something is to be taken away.
-    async fn lets_go(&self) -> Result<(), MediaStoreError> {
-        self.reached().await?;
-        if self.is_keeping.load(Ordering::SeqCst) {
+    /// Like `reached`, and fails if deletions must fail.
+    async fn check_deletable(&self) -> Result<(), MediaStoreError> {
+        self.check_available().await?;
+        if self.is_undeletable.load(Ordering::SeqCst) {
             return Err(MediaStoreError("it takes nothing away".into()));
         }
         Ok(())
@@ -74,25 +74,25 @@ impl Shelf {
 }
 
 #[async_trait]
-impl MediaStore for Shelf {
+impl MediaStore for MemoryMediaStore {
     async fn upload_url(
         &self,
         key: &MediaKey,
-        declared: Declared<'_>,
+        declared: DeclaredFile<'_>,
         _lasting: Duration,
     ) -> Result<SignedUpload, MediaStoreError> {
-        self.reached().await?;
+        self.check_available().await?;
         let headers = BTreeMap::from([("content-type".into(), declared.content_type.into())]);
-        Ok(SignedUpload { url: format!("shelf:{key}"), method: "PUT", headers })
+        Ok(SignedUpload { url: format!("memory:{key}"), method: "PUT", headers })
     }
 
-    async fn take(
+    async fn copy_upload(
         &self,
         key: &MediaKey,
         copy: &str,
         bytes: u64,
     ) -> Result<Option<u64>, MediaStoreError> {
-        self.reached().await?;
+        self.check_available().await?;
         let mut files = self.files.lock();
         let Some(sent) = files.get(&(key.clone(), INCOMING.into())).cloned() else {
             return Ok(None);
@@ -110,11 +110,11 @@ impl MediaStore for Shelf {
         copy: &str,
         range: Range<u64>,
     ) -> Result<Vec<u8>, MediaStoreError> {
-        self.reached().await?;
+        self.check_available().await?;
         let files = self.files.lock();
         let bytes = files.get(&(key.clone(), copy.into()));
         let bytes = bytes.ok_or_else(|| MediaStoreError("there is no such copy".into()))?;
-        let at = |place: u64| usize::try_from(place).unwrap().min(bytes.len());
+        let at = |position: u64| usize::try_from(position).unwrap().min(bytes.len());
         Ok(bytes.get(at(range.start)..at(range.end)).unwrap_or_default().to_vec())
     }
 
@@ -125,61 +125,60 @@ impl MediaStore for Shelf {
         _content_type: &str,
         _lasting: Duration,
     ) -> Result<String, MediaStoreError> {
-        self.reached().await?;
-        Ok(format!("shelf:{key}?{copy}"))
+        self.check_available().await?;
+        Ok(format!("memory:{key}?{copy}"))
     }
 
-    async fn discard(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
-        self.lets_go().await?;
+    async fn remove_copy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
+        self.check_deletable().await?;
         self.files.lock().remove(&(key.clone(), copy.into()));
         Ok(())
     }
 
-    async fn tidy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
-        self.lets_go().await?;
+    async fn remove_others(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError> {
+        self.check_deletable().await?;
         self.files.lock().retain(|(other, name), _| other != key || name == copy);
         Ok(())
     }
 
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError> {
-        self.lets_go().await?;
+        self.check_deletable().await?;
         self.files.lock().retain(|(other, _), _| other != key);
         Ok(())
     }
 }
 
 impl Town {
-    /// The files of this town.
     pub fn media(&self) -> MediaFiles {
-        MediaFiles::new(self.ground().clone(), self.shelf().clone())
+        MediaFiles::new(self.context().clone(), self.media_store().clone())
     }
 
     /// A picture of three by two pixels.
     pub fn picture() -> Vec<u8> {
-        // A header, and nothing behind it: nobody looks further.
+        // Only the header is read, so nothing follows it.
         let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02\x08\x02\0\0\0".to_vec();
         bytes.extend([0; 16]);
         bytes
     }
 
-    /// Somebody announces a picture, and sends it.
+    /// Declares a picture and uploads its bytes, without completing the upload.
     pub async fn send_picture(&self, name: &str) -> MediaKey {
         let picture = Self::picture();
         let bytes = picture.len() as u64;
         let input = NewUpload { content_type: "image/png".into(), bytes, purpose: None };
         let ticket = self.media().create_upload(&self.caller(name), &input, None).await.unwrap();
-        self.shelf().arrive(&ticket.key, &picture);
+        self.media_store().put_incoming(&ticket.key, &picture);
         ticket.key
     }
 
-    /// Somebody sends a picture, and it is taken.
+    /// Uploads a picture and completes the upload.
     pub async fn upload(&self, name: &str) -> Media {
         let key = self.send_picture(name).await;
         self.media().complete_upload(&self.caller(name), &key, None).await.unwrap()
     }
 
-    /// A file that has arrived and waits, as a post can name it, whatever it is called.
-    pub async fn arrived(&self, name: &str, media: NewMedia) -> NewMedia {
+    /// Writes a completed upload directly, with any key.
+    pub async fn add_upload(&self, name: &str, media: NewMedia) -> NewMedia {
         let upload = Upload {
             user_id: self.id(name),
             key: media.s3_key.clone(),
@@ -192,12 +191,11 @@ impl Town {
             created_at: self.now(),
             ..samples::upload()
         };
-        self.ground().core().table().put(upload.create()).await.unwrap();
+        self.context().core().table().put(upload.create()).await.unwrap();
         media
     }
 
-    /// A file that was taken, as a post names it.
-    pub fn named(media: &Media) -> NewMedia {
+    pub fn as_new_media(media: &Media) -> NewMedia {
         NewMedia {
             s3_key: media.s3_key.clone(),
             content_type: media.content_type.clone(),

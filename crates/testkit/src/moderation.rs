@@ -1,45 +1,40 @@
-//! Reports, cases and decisions of a town. Its moderator is called mo, and must have moved in.
+//! Reports, cases and decisions of a town. Its moderator is called mo; tests must add this user.
 
-use roundtable_domain::{Caller, Moderation, PageInput, Subject};
+use roundtable_domain::{Caller, Moderation, ModerationSubject, PageInput};
 use roundtable_model::entities::{Audit, ModerationCase, Post};
 use roundtable_model::{CaseId, ModerationStatus, PostId, Role};
 
 use crate::Town;
 
 impl Town {
-    /// The moderation of this town.
     pub fn moderation(&self) -> Moderation {
-        Moderation::new(self.ground().clone())
+        Moderation::new(self.context().clone())
     }
 
-    /// Mo, who moderates.
     pub fn mo(&self) -> Caller {
         self.staff("mo", Role::Moderator)
     }
 
-    /// Somebody reports a post.
     pub async fn report(&self, name: &str, post: &PostId, reason: &str) -> ModerationCase {
         self.moderation().report_post(&self.caller(name), post, reason, None).await.unwrap()
     }
 
-    /// Mo decides about a post.
     pub async fn moderate(&self, post: &PostId, status: ModerationStatus) -> Post {
         self.moderation().moderate_post(&self.mo(), post, status, None, None).await.unwrap()
     }
 
-    /// The case about something, as mo sees it.
-    pub async fn case(&self, id: impl Into<CaseId>) -> Subject {
+    pub async fn case(&self, id: impl Into<CaseId>) -> ModerationSubject {
         self.moderation().case(&self.mo(), &id.into()).await.unwrap()
     }
 
-    /// What cases of a status are about, as mo sees them: the first page of the queue.
+    /// Returns the case ids of the first page of the moderation queue.
     pub async fn queue(&self, status: ModerationStatus) -> Vec<CaseId> {
         let page = self.moderation().queue(&self.mo(), Some(status), &PageInput::first()).await;
         page.unwrap().into_items().into_iter().map(|subject| subject.case.id).collect()
     }
 
-    /// The first page of the audit, oldest first, each entry as one line: who did what, and how.
-    pub async fn trail(&self) -> Vec<String> {
+    /// Returns the first page of the audit log, oldest first, each entry as one line.
+    pub async fn audit_trail(&self) -> Vec<String> {
         let page = self.moderation().audit(&self.mo(), None, None, &PageInput::first()).await;
         let line = |Audit { actor, action, detail, .. }: Audit| {
             let actor = actor.map_or_else(|| String::from("system"), |actor| actor.to_string());

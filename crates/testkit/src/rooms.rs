@@ -1,4 +1,4 @@
-//! Rooms of a town, and what is said in them.
+//! Rooms and messages of a town.
 
 use roundtable_domain::{Messages, NewMessage, NewRoom, PageInput, Rooms};
 use roundtable_model::entities::Message;
@@ -8,35 +8,33 @@ use roundtable_model::{GroupId, RoomId, Time};
 use crate::Town;
 
 impl Town {
-    /// The rooms of this town.
     pub fn rooms(&self) -> Rooms {
-        Rooms::new(self.ground().clone())
+        Rooms::new(self.context().clone())
     }
 
-    /// The messages of this town. Those who listen are told by those who send with the same.
+    /// The message service. Live listeners only hear of messages sent with the same instance.
     pub fn messages(&self) -> Messages {
-        Messages::new(self.ground().clone())
+        Messages::new(self.context().clone())
     }
 
-    /// The room of two people, which one of them opens, or finds open.
+    /// Opens the direct-message room of two users, or returns the existing one.
     pub async fn room_with(&self, name: &str, other: &str) -> RoomId {
         let (caller, room) = (self.caller(name), NewRoom::with(self.id(other)));
         self.rooms().create(&caller, &room, None).await.unwrap().room.id
     }
 
-    /// The room of a group that somebody is in.
+    /// Opens the room of a group as one of its members.
     pub async fn room_of(&self, name: &str, group: &GroupId) -> RoomId {
         let (caller, room) = (self.caller(name), NewRoom::of(group.clone()));
         self.rooms().create(&caller, &room, None).await.unwrap().room.id
     }
 
-    /// Somebody says something; a second passes.
-    pub async fn say(&self, name: &str, room: &RoomId, text: &str) -> Message {
-        self.say_until(name, room, text, None).await
+    /// Sends a message and advances the clock by a second.
+    pub async fn send_message(&self, name: &str, room: &RoomId, text: &str) -> Message {
+        self.send_expiring_message(name, room, text, None).await
     }
 
-    /// Somebody says something that goes at a time; a second passes.
-    pub async fn say_until(
+    pub async fn send_expiring_message(
         &self,
         name: &str,
         room: &RoomId,
@@ -45,19 +43,18 @@ impl Town {
     ) -> Message {
         let message = NewMessage { expires_at, ..NewMessage::text(room.clone(), text) };
         let sent = self.messages().send(&self.caller(name), &message, None).await.unwrap();
-        self.pass_ms(1_000);
+        self.advance_ms(1_000);
         sent
     }
 
-    /// What somebody reads in a room, oldest first.
-    pub async fn heard(&self, name: &str, room: &RoomId) -> Vec<String> {
+    /// Returns the texts a user reads in a room, oldest first.
+    pub async fn message_texts(&self, name: &str, room: &RoomId) -> Vec<String> {
         let page = PageInput { limit: Some(100), after: None };
         let (messages, caller) = (self.messages(), self.caller(name));
         let page = messages.list(&caller, room, Order::Ascending, &page).await.unwrap();
         page.into_items().into_iter().map(|message| message.text).collect()
     }
 
-    /// How many messages somebody has not read in a room.
     pub async fn unread(&self, name: &str, room: &RoomId) -> u64 {
         self.rooms().room(&self.caller(name), room).await.unwrap().unread_count
     }

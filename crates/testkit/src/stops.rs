@@ -1,18 +1,18 @@
-//! Stopping work in the middle: as a crash does, between two steps of it.
+//! Stops work at an await point, as a crash would.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Polls `work` until it is done, or until it has waited `stops` times: then it is dropped where it
-/// stands, and the answer is `None`. Going through all numbers until there is an answer stops it at
-/// every await point it has, over a store that [waits](crate::Yielding) at each operation.
+/// Polls `work` until it is done, or until it has waited `stops` times: then drops it and returns
+/// `None`. Trying all numbers until the work is done stops it at each of its await points, over a
+/// backend that [yields](crate::YieldingBackend) at each operation.
 ///
 /// ```
 /// # use roundtable_testkit::stop_at;
 /// # futures::executor::block_on(async {
 /// let mut stops = 0;
 /// while stop_at(stops, async { /* open the store, do the work */ }).await.is_none() {
-///     // Start again, let it settle, and look whether everything is as it must be.
+///     // Start again, let it settle, and check the result.
 ///     stops += 1;
 /// }
 /// # });
@@ -53,8 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// Waits once.
-    async fn a_moment() {
+    async fn yield_once() {
         let mut waited = false;
         std::future::poll_fn(|context| {
             if std::mem::replace(&mut waited, true) {
@@ -71,7 +70,7 @@ mod tests {
         let done = Cell::new(0);
         let work = async || {
             for _ in 0..3 {
-                a_moment().await;
+                yield_once().await;
                 done.set(done.get() + 1);
             }
             "done"

@@ -1,19 +1,20 @@
-//! What follows from what happened in a town: counters, scores, purges.
+//! The stream processors of a town.
 
-use roundtable_streams::{Runner, Setup};
+use roundtable_streams::{Runner, RunnerBuilder};
 
 use crate::Town;
 
 impl Town {
-    /// Everything that follows from what happened so far has followed: the stream was read to its end
-    /// by every processor, and what they left for later is done. What they could not do is parked.
+    /// Runs all processors to the end of the stream, and all jobs that are due. What fails becomes
+    /// a dead letter.
     pub async fn settle(&self) {
         self.runner().drain().await.unwrap();
     }
 
-    /// The runner of this town: its figures, and its dead letters. Nothing is remembered between two of
-    /// them but what is stored.
+    /// Creates a runner, for its metrics and dead letters. Runners share only what is stored.
     pub fn runner(&self) -> Runner {
-        Setup::everything_at_once(self.ground()).storing(self.shelf().clone()).build()
+        RunnerBuilder::with_all_processors_undelayed(self.context())
+            .with_media_store(self.media_store().clone())
+            .build()
     }
 }

@@ -1,4 +1,4 @@
-//! Calls for help, companies, offers and tags of a town.
+//! Help threads, companies, offers and tags of a town.
 
 use roundtable_domain::{Assistance, Companies, NewOffer, Offers, Tags};
 use roundtable_model::entities::{AssistMsg, AssistThread, Offer};
@@ -7,47 +7,42 @@ use roundtable_model::{CompanyId, ThreadId, UserId};
 use crate::Town;
 
 impl Town {
-    /// The calls for help of this town.
     pub fn assistance(&self) -> Assistance {
-        Assistance::new(self.ground().clone())
+        Assistance::new(self.context().clone())
     }
 
-    /// The companies of this town.
     pub fn companies(&self) -> Companies {
-        Companies::new(self.ground().clone())
+        Companies::new(self.context().clone())
     }
 
-    /// The offers of this town.
     pub fn offers(&self) -> Offers {
-        Offers::new(self.ground().clone())
+        Offers::new(self.context().clone())
     }
 
-    /// The tags of this town.
     pub fn tags(&self) -> Tags {
-        Tags::new(self.ground().clone())
+        Tags::new(self.context().clone())
     }
 
-    /// Somebody asks others for help; a second passes.
+    /// Opens a help thread and advances the clock by a second.
     pub async fn ask_for_help(&self, name: &str, helpers: &[&str]) -> AssistThread {
         let helpers: Vec<UserId> = helpers.iter().map(|helper| self.id(helper)).collect();
         let thread = self.assistance().ask(&self.caller(name), &helpers, None).await.unwrap();
-        self.pass_ms(1_000);
+        self.advance_ms(1_000);
         thread
     }
 
-    /// Somebody says something in a call for help; a second passes.
+    /// Sends a message to a help thread and advances the clock by a second.
     pub async fn help(&self, name: &str, thread: &ThreadId, text: &str) -> AssistMsg {
         let said = self.assistance().send(&self.caller(name), thread, text, None).await.unwrap();
-        self.pass_ms(1_000);
+        self.advance_ms(1_000);
         said
     }
 
-    /// Somebody enters a company.
     pub async fn company(&self, owner: &str, name: &str) -> CompanyId {
         self.companies().create(&self.caller(owner), name, None).await.unwrap().id
     }
 
-    /// A company offers something; a second passes.
+    /// Creates an offer and advances the clock by a second.
     pub async fn offer(
         &self,
         owner: &str,
@@ -58,7 +53,7 @@ impl Town {
         let tags = tags.iter().map(|tag| tag.parse().unwrap()).collect();
         let input = NewOffer { company_id: company.clone(), title: title.to_owned(), tags };
         let offer = self.offers().create(&self.caller(owner), input, None).await.unwrap();
-        self.pass_ms(1_000);
+        self.advance_ms(1_000);
         offer
     }
 }

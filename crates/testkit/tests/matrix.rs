@@ -1,5 +1,5 @@
-//! The authorization matrix: every operation of the social core, on every kind of thing, by every kind
-//! of viewer. No cell is untested: an operation of a service or an act without a row fails here, too.
+//! The authorization matrix: every operation of the services, on every kind of object, by every
+//! kind of viewer. An operation without a row fails here, so no cell is untested.
 
 #![expect(
     clippy::unwrap_used,
@@ -7,10 +7,6 @@
     reason = "a test that cannot go on should stop"
 )]
 
-#[path = "matrix/acts.rs"]
-mod acts;
-#[path = "matrix/asks.rs"]
-mod asks;
 #[path = "matrix/feeds.rs"]
 mod feeds;
 #[path = "matrix/goals.rs"]
@@ -21,6 +17,8 @@ mod live;
 mod media;
 #[path = "matrix/notifications.rs"]
 mod notifications;
+#[path = "matrix/operations.rs"]
+mod operations;
 #[path = "matrix/quests.rs"]
 mod quests;
 #[path = "matrix/rooms.rs"]
@@ -31,6 +29,8 @@ mod stage;
 mod table;
 #[path = "matrix/trade.rs"]
 mod trade;
+#[path = "matrix/user_actions.rs"]
+mod user_actions;
 #[path = "matrix/webhooks.rs"]
 mod webhooks;
 
@@ -38,16 +38,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use acts::VARIANTS;
-use asks::answer;
+use operations::answer;
 use roundtable_domain::Caller;
 use roundtable_model::Role;
 use stage::{Stage, Viewer};
 use table::rows;
+use user_actions::VARIANTS;
 
-/// What is no operation of people: it is called by the processors, by whoever runs the place, or about
-/// what a viewer has been shown already.
-const NOBODYS: &[&str] = &[
+/// Methods without rows: processors and operators call them, or they concern objects that the
+/// viewer has already read.
+const INTERNAL: &[&str] = &[
     "accounts.grant",
     "feeds.catch_up",
     "feeds.follow",
@@ -59,24 +59,24 @@ const NOBODYS: &[&str] = &[
     "live.follow",
     "milestones.achieve_reached",
     "moderation.decide_automatically",
-    "notifications.admits",
+    "notifications.may_notify",
     "notifications.catch_up",
     "notifications.follow",
-    "notifications.latest",
+    "notifications.latest_actor",
     "posts.counters",
     "posts.set_author_private",
-    "promotions.decide",
-    "promotions.order",
-    "webhooks.give_up",
-    "webhooks.give_up_as_read",
+    "promotions.rule_writes",
+    "promotions.set_as_operator",
+    "webhooks.disable",
+    "webhooks.disable_if_unchanged",
     "quests.clear",
     "quests.expire",
-    "quests.weigh",
-    "quests.weigh_all",
+    "quests.recount",
+    "quests.recount_all",
 ];
 
-/// What could ask the profile for roles, and believes its caller. The server has asked just before
-/// (`identity.rs`), so no token outlives a role. Whoever mends one takes it away.
+/// Operations that trust the caller's roles instead of reading the profile. The server has just
+/// read it (`identity.rs`), so no token outlives a role. A fix must remove its entry.
 const STILL_OPEN: &str = "
     accounts.by_email accounts.by_handle accounts.by_nickname accounts.by_username accounts.counts
     accounts.people accounts.user activities.at activities.of comments.add comments.by
@@ -84,7 +84,7 @@ const STILL_OPEN: &str = "
     comments.replies comments.unlike comments.update companies.companies companies.company
     follows.activity_of follows.among follows.followers follows.following follows.is_following
     groups.delete groups.members groups.memberships groups.of groups.remove groups.update
-    likes.among likes.by likes.has_liked likes.like likes.of likes.toggle likes.unlike live.listen
+    likes.among likes.by likes.has_liked likes.like likes.of likes.toggle likes.unlike live.subscribe
     live.next media.url media.urls moderation.audit moderation.case moderation.cases
     moderation.moderate_comment moderation.moderate_post moderation.queue
     moderation.report_comment moderation.report_post moderation.reports offers.close offers.create
@@ -101,7 +101,7 @@ const SERVICES: &[&str] = &[
     "accounts",
     "activities",
     "blocks",
-    "census",
+    "statistics",
     "comments",
     "feeds",
     "follows",
@@ -124,9 +124,9 @@ const SERVICES: &[&str] = &[
     "webhooks",
 ];
 
-/// The first of the threats: deny by default, one policy, no untested cell.
+/// Deny by default, one policy, no untested cell.
 #[tokio::test]
-async fn everybody_gets_the_answer_of_the_table() {
+async fn every_viewer_gets_the_answer_of_the_table() {
     let stage = Stage::set().await;
     let (mut wrong, mut acted) = (Vec::new(), BTreeSet::new());
     let rows = rows();
@@ -140,9 +140,9 @@ async fn everybody_gets_the_answer_of_the_table() {
             if found != cell.found {
                 let table::Row { object, operation, .. } = row;
                 let right = cell.right;
-                let mended = if found == right { " (mended: take the mark away)" } else { "" };
+                let fixed = if found == right { " (fixed: remove the mark)" } else { "" };
                 let what = format!("{operation} of {object} by {viewer:?}");
-                wrong.push(format!("{what}: {right}, not {found}{mended}"));
+                wrong.push(format!("{what}: {right}, not {found}{fixed}"));
             }
         }
     }
@@ -151,9 +151,9 @@ async fn everybody_gets_the_answer_of_the_table() {
     assert_eq!(acted, VARIANTS.iter().copied().collect(), "everything that people do");
 }
 
-/// Whoever has lost a role gets the answers of a stranger, whatever their token still says.
+/// A user who lost a role gets the answers of a stranger, even if the token still carries the role.
 #[tokio::test]
-async fn a_role_that_was_taken_away_opens_nothing() {
+async fn a_revoked_role_grants_nothing() {
     let stage = Stage::set().await;
     let mut wrong = BTreeSet::new();
     for row in rows() {
@@ -169,7 +169,8 @@ async fn a_role_that_was_taken_away_opens_nothing() {
     assert_eq!(wrong, STILL_OPEN.split_whitespace().collect());
 }
 
-/// No row twice, none for what is not there, and one for every operation of every service.
+/// No row is repeated, none names a missing operation, and every operation of every service has
+/// one.
 #[test]
 fn every_operation_has_a_row() {
     let mut seen = BTreeSet::new();
@@ -190,13 +191,13 @@ fn every_operation_has_a_row() {
             there.extend(names.map(|name| format!("{service}.{name}")));
         }
     }
-    for name in NOBODYS {
-        assert!(there.remove(*name), "{name} is not there any more");
+    for name in INTERNAL {
+        assert!(there.remove(*name), "{name} does not exist any more");
     }
     assert_eq!(asked, there);
 }
 
-/// The files in a directory, and in those below it.
+/// The files below a directory.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let paths = entries.map(|entry| entry.unwrap().path());

@@ -1,6 +1,5 @@
-//! Quests against their definition (R11): whatever people do with tasks, goals and quests, however the
-//! stream is read meanwhile, and whoever is stopped in the middle of it, in the end progress and
-//! experience are what a naive reading of the tasks gives.
+//! Quests against their definition (R11): after any history of tasks, goals and quests, any reading
+//! of the stream and any crash, progress and experience equal those of a naive model.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,30 +7,30 @@
     reason = "a test that cannot go on should stop"
 )]
 
-#[path = "quests/deeds.rs"]
-mod deeds;
 #[path = "quests/definition.rs"]
 mod definition;
 #[path = "quests/stage.rs"]
 mod stage;
+#[path = "quests/steps.rs"]
+mod steps;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use deeds::{Deed, deeds, many_deeds};
-use stage::{Reading, Stage};
+use stage::{ProcessorKind, Stage};
+use steps::{QuestStep, many_steps, steps};
 
-/// What is wrong after these deeds, if anything.
-fn wrong(deeds: &[Deed], seed: u64, reading: Reading) -> Option<String> {
+/// Returns the first mismatch after these steps, if any.
+fn wrong(steps: &[QuestStep], seed: u64, processor_kind: ProcessorKind) -> Option<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        let mut stage = Stage::set(seed, reading).await;
-        for (number, deed) in deeds.iter().enumerate() {
-            if let Some(wrong) = stage.happen(deed).await {
-                return Some(format!("{wrong} after deed {number}, {deed:?}"));
+        let mut stage = Stage::set(seed, processor_kind).await;
+        for (number, step) in steps.iter().enumerate() {
+            if let Some(wrong) = stage.perform(step).await {
+                return Some(format!("{wrong} after deed {number}, {step:?}"));
             }
         }
-        stage.happen(&Deed::Settle).await
+        stage.perform(&QuestStep::Settle).await
     })
 }
 
@@ -44,37 +43,37 @@ fn runner(cases: u32) -> TestRunner {
     )
 }
 
-/// R11: any history, any interleaving, redelivery, crashes, shards in any order.
+/// Any history, with interleaving, redelivery, crashes, and shards in any order.
 #[test]
 fn progress_and_experience_are_as_defined() {
-    let strategy = (deeds(), any::<u64>());
+    let strategy = (steps(), any::<u64>());
     runner(200)
-        .run(&strategy, |(deeds, seed)| {
-            prop_assert_eq!(wrong(&deeds, seed, Reading::Whole), None);
+        .run(&strategy, |(steps, seed)| {
+            prop_assert_eq!(wrong(&steps, seed, ProcessorKind::Whole), None);
             Ok(())
         })
         .unwrap();
 }
 
-/// R11: the same with more tasks than are read in one go, and quests for as many as can be asked for.
+/// With more tasks than are read in one page, and the largest quests.
 #[test]
 fn many_tasks_count_as_defined() {
-    let strategy = (many_deeds(), any::<u64>());
+    let strategy = (many_steps(), any::<u64>());
     runner(12)
-        .run(&strategy, |(deeds, seed)| {
-            prop_assert_eq!(wrong(&deeds, seed, Reading::Whole), None);
+        .run(&strategy, |(steps, seed)| {
+            prop_assert_eq!(wrong(&steps, seed, ProcessorKind::Whole), None);
             Ok(())
         })
         .unwrap();
 }
 
-/// The comparison finds what it looks for: a processor that misses what is un-done is caught.
+/// The comparison works: it catches a processor that ignores undone tasks.
 #[test]
 fn a_processor_that_misses_something_is_caught() {
-    let strategy = (deeds(), any::<u64>());
-    let found = runner(400).run(&strategy, |(deeds, seed)| {
-        prop_assert_eq!(wrong(&deeds, seed, Reading::WithoutWhatIsUndone), None);
+    let strategy = (steps(), any::<u64>());
+    let found = runner(400).run(&strategy, |(steps, seed)| {
+        prop_assert_eq!(wrong(&steps, seed, ProcessorKind::WithoutWhatIsUndone), None);
         Ok(())
     });
-    assert!(found.is_err(), "nobody noticed");
+    assert!(found.is_err(), "the fault was not found");
 }

@@ -1,6 +1,6 @@
-//! A storm: dozens of people doing everything at once, at random, again under the same request, while
-//! the stream stutters and its readers die, and the store is restarted in the middle. Then nothing is
-//! wrong (I1 to I6), and a naive model of the town agrees with what is there.
+//! A storm: dozens of users perform random actions concurrently and repeat requests, while the
+//! stream stutters, its readers die, and the store is restarted in the middle. Afterwards no
+//! invariant is violated (I1 to I6), and the store matches a naive model of the town.
 //!
 //! `ROUNDTABLE_STORM_STEPS=1000 cargo test --release -p roundtable-testkit --test storm` for a long one.
 
@@ -10,41 +10,40 @@
     reason = "a test that cannot go on should stop"
 )]
 
-#[path = "storm/agree.rs"]
-mod agree;
 #[path = "storm/cast.rs"]
 mod cast;
+#[path = "storm/check_notifications.rs"]
+mod check_notifications;
+#[path = "storm/check_progress.rs"]
+mod check_progress;
+#[path = "storm/check_rooms.rs"]
+mod check_rooms;
+#[path = "storm/check_trade.rs"]
+mod check_trade;
+#[path = "storm/comparison.rs"]
+mod comparison;
 #[path = "storm/deck.rs"]
 mod deck;
-#[path = "storm/heard.rs"]
-mod heard;
-#[path = "storm/life.rs"]
-mod life;
-#[path = "storm/model.rs"]
-mod model;
-#[path = "storm/person.rs"]
-mod person;
+#[path = "storm/feature_choice.rs"]
+mod feature_choice;
+#[path = "storm/features.rs"]
+mod features;
 #[path = "storm/processes.rs"]
 mod processes;
-#[path = "storm/pursuing.rs"]
-mod pursuing;
-#[path = "storm/reached.rs"]
-mod reached;
-#[path = "storm/recall.rs"]
-mod recall;
-#[path = "storm/remember.rs"]
-mod remember;
-#[path = "storm/told.rs"]
-mod told;
-#[path = "storm/traded.rs"]
-mod traded;
+#[path = "storm/record_action.rs"]
+mod record_action;
+#[path = "storm/record_feature.rs"]
+mod record_feature;
+#[path = "storm/storm_user.rs"]
+mod storm_user;
+#[path = "storm/town_model.rs"]
+mod town_model;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cast::{ALL_OVER_MS, acts_min, live, look_around, populate, steps};
-use model::Naive;
-use processes::Place;
+use cast::{ALL_OVER_MS, acts_min, check_town, live, populate, steps};
+use processes::StormStore;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use roundtable_conformance::Reference;
@@ -52,46 +51,56 @@ use roundtable_domain::TableNames;
 use roundtable_dynamo::Config;
 use roundtable_engine::{Engine, Options};
 use roundtable_model::table::{Clock, ManualClock, SharedBackend, Store};
-use roundtable_streams::{Runner, Setup};
-use roundtable_testkit::{Shelf, Stuttering, Town, stop_at};
+use roundtable_streams::{Runner, RunnerBuilder};
+use roundtable_testkit::{MemoryMediaStore, StutteringBackend, Town, stop_at};
+use town_model::SharedModel;
 
-/// What each of the people does: thousands of acts together.
+/// Actions of each user: thousands together.
 const STEPS: usize = 100;
 const _: () = assert!(acts_min(STEPS) >= 2_000);
-/// The same over the network, in which every step is many requests.
+/// Fewer over the network, where every step is many requests.
 const STEPS_SERVED: usize = 12;
-/// Parts of a storm in one process, between which it is restarted.
+/// Parts of a storm in one process, with a restart in between.
 const PARTS: u8 = 3;
-/// After so long every request that was under way has ended, and the purge looks again.
+/// After this time every request in flight has ended, and the purge runs again.
 const SETTLED_MS: u64 = 61_000;
 
 fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at_ms(1_737_991_800_000))
 }
 
-/// Everybody acts at the same time, while readers of the stream come and go.
-async fn blow(town: Arc<Town>, names: &[String], naive: &Arc<Naive>, steps: usize, part: u64) {
+/// All users act concurrently, while readers of the stream come and go.
+async fn run_part(
+    town: Arc<Town>,
+    names: &[String],
+    shared_model: &Arc<SharedModel>,
+    steps: usize,
+    part: u64,
+) {
     let over = Arc::new(AtomicBool::new(false));
     let reader = tokio::spawn(read_and_die(town.clone(), over.clone(), part));
-    live(&[town], names, naive, steps, part).await;
+    live(&[town], names, shared_model, steps, part).await;
     over.store(true, Ordering::SeqCst);
     reader.await.unwrap();
 }
 
-/// Reads the stream, dies somewhere, and is started again.
+/// Reads the stream, dies at a random point, and starts again.
 async fn read_and_die(town: Arc<Town>, over: Arc<AtomicBool>, seed: u64) {
     let mut random = SmallRng::seed_from_u64(seed);
     while !over.load(Ordering::SeqCst) {
-        let life = random.random_range(1..400);
-        let _ = stop_at(life, async { runner(&town).drain().await }).await;
+        let features = random.random_range(1..400);
+        let _ = stop_at(features, async { runner(&town).drain().await }).await;
         tokio::task::yield_now().await;
     }
 }
 
-/// As a server has it: what is left of an account is taken away when no request is under way any more
-/// that was when it was deleted.
+/// A runner as in a server: the purge of an account ends after all requests that were in flight at
+/// its deletion.
 fn runner(town: &Town) -> Runner {
-    Setup::everything(town.ground(), [0; 32]).storing(town.shelf().clone()).at_once().build()
+    RunnerBuilder::with_all_processors(town.context(), [0; 32])
+        .with_media_store(town.media_store().clone())
+        .without_delays()
+        .build()
 }
 
 async fn storm(
@@ -100,37 +109,38 @@ async fn storm(
     clock: Arc<ManualClock>,
     steps: usize,
 ) {
-    let (naive, shelf) = (Arc::new(Naive::default()), Arc::<Shelf>::default());
+    let (shared_model, media_store) =
+        (Arc::new(SharedModel::default()), Arc::<MemoryMediaStore>::default());
     let mut names = Vec::new();
     for process in 0..PARTS {
         let backend = backends(process).await;
-        let stutters: SharedBackend = Arc::new(Stuttering::new(backend.clone(), process.into()));
+        let stutters: SharedBackend =
+            Arc::new(StutteringBackend::new(backend.clone(), process.into()));
         let town =
             Town::on(Store::shared(stutters), clock.clone(), Town::settings(), process).await;
-        let town = town.sharing(shelf.clone());
+        let town = town.with_media_store(media_store.clone());
         if process == 0 {
             names = populate(&town).await;
         }
         let town = Arc::new(town);
-        blow(town, &names, &naive, steps / usize::from(PARTS), process.into()).await;
+        run_part(town, &names, &shared_model, steps / usize::from(PARTS), process.into()).await;
         clock.advance_ms(SETTLED_MS);
         if process + 1 == PARTS {
             let store = Store::shared(backend);
             let calm = Town::on(store, clock.clone(), Town::settings(), process + 1).await;
-            let calm = calm.sharing(shelf.clone());
-            // What nobody came back for is over then, and its bytes are looked for twice.
+            let calm = calm.with_media_store(media_store.clone());
+            // Abandoned uploads have expired then, and their bytes are purged twice.
             for wait_ms in [SETTLED_MS, SETTLED_MS, ALL_OVER_MS, SETTLED_MS, SETTLED_MS] {
                 runner(&calm).drain().await.unwrap();
                 clock.advance_ms(wait_ms);
                 sweep();
             }
             runner(&calm).drain().await.unwrap();
-            look_around(&calm, &naive, steps / usize::from(PARTS) * usize::from(PARTS)).await;
+            check_town(&calm, &shared_model, steps / usize::from(PARTS) * usize::from(PARTS)).await;
         }
     }
 }
 
-/// I1 to I6, I8, R32, R33
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_storm_in_memory() {
     let clock = clock();
@@ -139,7 +149,7 @@ async fn a_storm_in_memory() {
     storm(backend, || _ = reference.sweep(), clock, steps(STEPS)).await;
 }
 
-/// The same on the embedded engine, left as by a crash between its three parts.
+/// On the embedded engine, which crashes between the three parts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_storm_on_the_engine() {
     let clock = clock();
@@ -158,21 +168,21 @@ async fn a_storm_on_the_engine() {
     storm(backend, sweep, clock.clone(), steps(STEPS)).await;
 }
 
-/// The same on DynamoDB's API, over processes that share the stream by leases.
+/// On DynamoDB's API, with processes that share the stream by leases.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_storm_over_processes_that_share_a_stream() {
     let clock = clock();
     let config = Config::local(serve(&clock));
     let tables = TableNames::default();
-    let shelf = Arc::default();
-    processes::storm(Place { config, clock, tables, shelf }, steps(STEPS_SERVED)).await;
+    let media_store = Arc::default();
+    processes::storm(StormStore { config, clock, tables, media_store }, steps(STEPS_SERVED)).await;
 }
 
-/// The address of a server in this process, which lives by this clock.
+/// Starts a server in this process with this clock, and returns its address.
 fn serve(clock: &Arc<ManualClock>) -> String {
     let (send, receive) = std::sync::mpsc::channel();
     let time = Arc::new(ServerTime(clock.clone()));
-    // Beside the runtime of the storm, so that its people do not keep it waiting.
+    // In a separate runtime, so that the storm does not starve it.
     std::thread::spawn(move || {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -186,7 +196,7 @@ fn serve(clock: &Arc<ManualClock>) -> String {
     format!("http://{}", receive.recv().unwrap())
 }
 
-/// The storm's clock as the server reads it.
+/// The storm's clock for the server.
 struct ServerTime(Arc<ManualClock>);
 
 impl dynoxide::storage_backend::Clock for ServerTime {

@@ -1,7 +1,7 @@
-//! The check itself: one look at everything, and a second one where something does not add up.
+//! Runs the check: one pass over all tables, and a second one over the tallies that do not match.
 
-mod beside;
-mod open;
+mod background;
+mod unfinished;
 
 use std::sync::Arc;
 
@@ -11,260 +11,265 @@ use roundtable_model::shape::Index;
 use roundtable_model::table::{self, Item, Table, TableDefinition};
 use tokio::task::JoinHandle;
 
-use crate::accounts::{Accounts, Books, Listed};
-use crate::books::{Book, Side};
-use crate::chain::{Chains, Class, Fold, Stream};
-use crate::finding::{Finding, Findings, Invariant, Remedy, Report};
-use crate::kinds::{judge_item, key_shown};
-use crate::ledger::{Ledger, Place, Selection, digest};
-use crate::runs::Runs;
-use crate::scan::Met;
-use crate::tell::Rules;
-use crate::verify::Drain;
-use crate::{Failure, Result, Verify};
+use crate::entity_checks::{check_item, item_key};
+use crate::finding::{Finding, Findings, Invariant, Repair, VerifyReport};
+use crate::partition_checks::PartitionState;
+use crate::scan::ScannedItem;
+use crate::stream_check::{ImageChains, KeySubset, StreamImages, StreamSnapshot};
+use crate::sums::{BucketSet, KeyHash, TallySums, digest};
+use crate::tallies::{IndexEntry, Tallies, TallySink};
+use crate::tally::{EntryRole, TallyKind};
+use crate::tally_source::CheckRules;
+use crate::verifier::DrainFn;
+use crate::{Result, Verifier, VerifyError};
 
-use self::beside::Waiting;
-use self::open::Opens;
+use self::background::PendingWork;
+use self::unfinished::UnfinishedEntities;
 
-/// Lines of the books that a second look holds at once: about a hundred megabytes.
-const LINES_MAX: u64 = 500_000;
+/// Tally entries that the second pass holds at once: about a hundred megabytes.
+const ENTRIES_MAX: u64 = 500_000;
 
-impl Verify {
-    /// Lets the processors finish, then looks at everything.
-    pub async fn check(&self) -> Result<Report> {
-        self.check_keeping(self.findings_max).await
+impl Verifier {
+    /// Lets the processors finish, then checks the whole store.
+    pub async fn check(&self) -> Result<VerifyReport> {
+        self.check_with_limit(self.findings_max).await
     }
 
-    /// As [`Verify::check`], keeping so many findings.
-    pub(crate) async fn check_keeping(&self, findings_max: usize) -> Result<Report> {
+    pub(crate) async fn check_with_limit(&self, findings_max: usize) -> Result<VerifyReport> {
         let findings = Findings::new(findings_max);
         let mut audit =
             self.audit.clone().map(|audit| tokio::task::spawn_blocking(move || audit()));
-        let report = Report::default();
-        let waiting = Waiting::default();
-        let mut check = Check { verify: self, findings_max, findings, report, waiting };
+        let report = VerifyReport::default();
+        let pending = PendingWork::default();
+        let mut check = CheckRun { verifier: self, findings_max, findings, report, pending };
         if let Some(drain) = &self.drain {
-            // Damage must be known before anything is derived from what is damaged.
-            check.ask_the_store(audit.take()).await?;
-            check.let_finish(drain).await?;
+            // Damage must be found before processors derive anything from it.
+            check.audit_store(audit.take()).await?;
+            check.drain_processors(drain).await?;
         }
-        let complete = check.look().await?;
+        let complete = check.run().await?;
         if !complete {
-            let note = "what is damaged could not be read: the rest was not checked";
+            let note = "damaged data could not be read: the rest was not checked";
             check.report.notes.push(note.into());
         }
-        check.ask_the_store(audit).await?;
+        check.audit_store(audit).await?;
         Ok(check.finish())
     }
 }
 
-struct Check<'a> {
-    verify: &'a Verify,
+struct CheckRun<'a> {
+    verifier: &'a Verifier,
     findings_max: usize,
     findings: Findings,
-    report: Report,
-    waiting: Waiting,
+    report: VerifyReport,
+    pending: PendingWork,
 }
 
-/// What a scan of a segment gathers.
 #[derive(Debug)]
-struct Sight<B> {
-    books: B,
+struct SegmentResult<T> {
+    state: T,
     findings: Findings,
     items: u64,
-    runs: Runs,
-    open: Opens,
+    partition: PartitionState,
+    unfinished: UnfinishedEntities,
 }
 
-impl Check<'_> {
-    /// Looks at everything; `false` when damage kept it from doing so.
-    async fn look(&mut self) -> Result<bool> {
-        let verify = self.verify;
+impl CheckRun<'_> {
+    /// Checks all tables; `false` when damage kept it from finishing.
+    async fn run(&mut self) -> Result<bool> {
+        let verifier = self.verifier;
         self.report.checked.extend([Invariant::I1, Invariant::I2, Invariant::I3]);
-        if !self.look_at_ops().await? || !self.look_at_logins().await? {
+        if !self.check_ops().await? || !self.check_logins().await? {
             return Ok(false);
         }
-        let core = verify.tables.core.table();
-        let progress = &*verify.reader.progress;
-        // Only one process can tell where a stream ends, and keeps all of it since its oldest change.
-        let here = core.store().capabilities().one_process;
-        let stream = if here { Stream::of(core, progress).await? } else { None };
-        let (mut ledger, mut fold) = (Ledger::default(), None);
+        let core = verifier.tables.core.table();
+        let progress = &*verifier.reader.progress;
+        // Only an embedded store knows the end of its stream and holds every change since the
+        // oldest.
+        let is_local = core.store().capabilities().single_process;
+        let stream = if is_local { StreamSnapshot::of(core, progress).await? } else { None };
+        let (mut sums, mut images) = (TallySums::default(), None);
         if let Some(stream) = &stream {
             self.report.checked.push(Invariant::I4);
-            fold = self.look_at_stream(stream, &mut ledger).await?;
-            if fold.is_none() {
+            images = self.check_stream(stream, &mut sums).await?;
+            if images.is_none() {
                 return Ok(false);
             }
         }
-        if !self.look_at_core(fold, &mut ledger).await? {
+        if !self.check_core(images, &mut sums).await? {
             return Ok(false);
         }
         self.report.checked.extend([Invariant::I6, Invariant::I10, Invariant::I15]);
         for index in Index::SECONDARY {
-            self.look_at_index(index, &mut ledger).await?;
+            self.check_index(index, &mut sums).await?;
         }
         let mut excused = 0;
-        for portion in ledger.unbalanced(LINES_MAX) {
-            excused += self.look_again(&portion, stream.as_ref()).await?;
+        for portion in sums.mismatched(ENTRIES_MAX) {
+            excused += self.check_mismatches(&portion, stream.as_ref()).await?;
         }
         if excused > 0 {
-            let what = "unread say more than is there, as they do until the store has taken away what \
-                        has expired";
-            self.report.notes.push(format!("{excused} counters of what is {what}"));
+            let what = "include expired notifications, until the store deletes those";
+            self.report.notes.push(format!("{excused} counters of unread notifications {what}"));
         }
         Ok(true)
     }
 
-    /// Reads the stream, one class of keys after the other; `None` when it is damaged. The last class is
-    /// handed on, so that its items need no reading of their own.
-    async fn look_at_stream(
+    /// Reads the stream, one subset of keys after the other; `None` when it is damaged. Returns the
+    /// last subset, whose items are compared while the table is checked.
+    async fn check_stream(
         &mut self,
-        stream: &Stream<'_>,
-        ledger: &mut Ledger,
-    ) -> Result<Option<Arc<Fold>>> {
-        let reader = &self.verify.reader;
-        let mut classes = vec![Class::ALL];
-        while let Some(class) = classes.pop() {
+        stream: &StreamSnapshot<'_>,
+        sums: &mut TallySums,
+    ) -> Result<Option<Arc<StreamImages>>> {
+        let reader = &self.verifier.reader;
+        let mut subsets = vec![KeySubset::ALL];
+        while let Some(subset) = subsets.pop() {
             reader.progress.stage("reading the stream", None);
-            let read = Fold::read(stream, class, ledger, &mut self.findings).await;
-            let Some(fold) = self.unless_damaged(read)? else { return Ok(None) };
-            classes.extend(fold.class.left_of(class));
-            self.report.changes = self.report.changes.max(fold.changes);
-            fold.enter(reader.clock.now_seconds(), ledger);
-            let fold = Arc::new(fold);
-            if classes.is_empty() {
-                return Ok(Some(fold));
+            let read = StreamImages::read(stream, subset, sums, &mut self.findings).await;
+            let Some(images) = self.unless_damaged(read)? else { return Ok(None) };
+            subsets.extend(images.subset.rest_of(subset));
+            self.report.changes = self.report.changes.max(images.changes);
+            images.state_images(reader.clock.now_seconds(), sums);
+            let images = Arc::new(images);
+            if subsets.is_empty() {
+                return Ok(Some(images));
             }
-            let visit = move |ledger: &mut Ledger, met: Met<'_>| {
-                if let Some(base) = place_in(met.item, Index::Main) {
-                    let (place, digest) = (Place::of(base.0, base.1), digest(met.item.as_stored()));
-                    fold.meet(place, digest, ledger);
+            let visit = move |sums: &mut TallySums, scanned: ScannedItem<'_>| {
+                if let Some(base) = key_in(scanned.item, Index::Main) {
+                    let (key_hash, digest) =
+                        (KeyHash::of(base.0, base.1), digest(scanned.item.as_stored()));
+                    images.add_item(key_hash, digest, sums);
                 }
             };
             reader.progress.stage("comparing with the stream", None);
-            let core = self.verify.tables.core.table();
-            let seen = reader.each(core, None, Ledger::default, visit).await;
-            let Some(seen) = self.unless_damaged(seen)? else { return Ok(None) };
-            seen.iter().for_each(|seen| ledger.merge(seen));
+            let core = self.verifier.tables.core.table();
+            let results = reader.scan(core, None, TallySums::default, visit).await;
+            let Some(results) = self.unless_damaged(results)? else { return Ok(None) };
+            results.iter().for_each(|other| sums.merge(other));
         }
         Ok(None)
     }
 
-    async fn look_at_core(&mut self, fold: Option<Arc<Fold>>, ledger: &mut Ledger) -> Result<bool> {
-        let verify = self.verify;
-        let (core, rules) = (verify.tables.core.table(), verify.rules.clone());
+    async fn check_core(
+        &mut self,
+        images: Option<Arc<StreamImages>>,
+        sums: &mut TallySums,
+    ) -> Result<bool> {
+        let verifier = self.verifier;
+        let (core, rules) = (verifier.tables.core.table(), verifier.rules.clone());
         let definition = Arc::clone(core.definition());
-        let visit = move |sight: &mut Sight<Ledger>, met: Met<'_>| {
-            let Sight { books, findings, items, runs, open } = sight;
+        let visit = move |result: &mut SegmentResult<TallySums>, scanned: ScannedItem<'_>| {
+            let SegmentResult { state, findings, items, partition, unfinished } = result;
             *items += 1;
-            findings.extend(expired(&definition, met, None));
-            open.meet(met.item);
-            book_item(met.item, (&rules, runs), books, &mut |finding| {
+            findings.extend(expired_finding(&definition, scanned, None));
+            unfinished.visit(scanned.item);
+            add_item_entries(scanned.item, (&rules, partition), state, &mut |finding| {
                 findings.add(finding);
             });
-            if let (Some(fold), Some(base)) = (&fold, place_in(met.item, Index::Main)) {
-                let place = Place::of(base.0, base.1);
-                fold.meet(place, digest(met.item.as_stored()), books);
+            if let (Some(images), Some(base)) = (&images, key_in(scanned.item, Index::Main)) {
+                let key_hash = KeyHash::of(base.0, base.1);
+                images.add_item(key_hash, digest(scanned.item.as_stored()), state);
             }
         };
-        let Some(seen) = self.read(core, None, Ledger::default, visit).await? else {
+        let Some(results) = self.read(core, None, TallySums::default, visit).await? else {
             return Ok(false);
         };
-        let mut open = Opens::default();
-        for sight in seen {
-            ledger.merge(&sight.books);
-            self.report.items += sight.items;
-            self.findings.merge(sight.findings);
-            open.merge(sight.open);
+        let mut unfinished = UnfinishedEntities::default();
+        for result in results {
+            sums.merge(&result.state);
+            self.report.items += result.items;
+            self.findings.merge(result.findings);
+            unfinished.merge(result.unfinished);
         }
-        self.look_at_open(open).await?;
+        self.check_unfinished(unfinished).await?;
         Ok(true)
     }
 
-    async fn look_at_index(&mut self, index: Index, ledger: &mut Ledger) -> Result<()> {
-        let core = self.verify.tables.core.table();
-        let Some(book) = Book::of_index(index) else { return Ok(()) };
+    async fn check_index(&mut self, index: Index, sums: &mut TallySums) -> Result<()> {
+        let core = self.verifier.tables.core.table();
+        let Some(kind) = TallyKind::of_index(index) else { return Ok(()) };
         let definition = Arc::clone(core.definition());
-        let visit = move |sight: &mut Sight<Ledger>, met: Met<'_>| {
-            let Sight { books, findings, items, .. } = sight;
+        let visit = move |result: &mut SegmentResult<TallySums>, scanned: ScannedItem<'_>| {
+            let SegmentResult { state, findings, items, .. } = result;
             *items += 1;
-            findings.extend(expired(&definition, met, Some(index)));
-            match listed(met.item, index, book) {
-                Some(listed) => books.list(&listed, Side::Stated),
-                None => findings.add(without_keys(met.item, index)),
+            findings.extend(expired_finding(&definition, scanned, Some(index)));
+            match index_entry(scanned.item, index, kind) {
+                Some(entry) => state.add_index_entry(&entry, EntryRole::Stated),
+                None => findings.add(unexpected_entry(scanned.item, index)),
             }
         };
-        let Some(seen) = self.read(core, Some(index), Ledger::default, visit).await? else {
-            ledger.close(book);
+        let Some(results) = self.read(core, Some(index), TallySums::default, visit).await? else {
+            sums.discard(kind);
             return Ok(());
         };
-        for sight in seen {
-            ledger.merge(&sight.books);
-            self.report.entries += sight.items;
-            self.findings.merge(sight.findings);
+        for result in results {
+            sums.merge(&result.state);
+            self.report.entries += result.items;
+            self.findings.merge(result.findings);
         }
         Ok(())
     }
 
-    /// Looks at some accounts in full; how many do not balance and may be right.
-    async fn look_again(
+    /// Reads some tallies in full; returns how many mismatches may be right.
+    async fn check_mismatches(
         &mut self,
-        portion: &Selection,
-        stream: Option<&Stream<'_>>,
+        portion: &BucketSet,
+        stream: Option<&StreamSnapshot<'_>>,
     ) -> Result<u64> {
-        let verify = self.verify;
-        let (core, reader) = (verify.tables.core.table(), &verify.reader);
-        let chains = match stream.filter(|_| portion.has_any(Book::Stream)) {
-            Some(stream) => Chains::read(stream, portion.clone(), &mut self.findings).await?,
-            None => Chains::default(),
+        let verifier = self.verifier;
+        let (core, reader) = (verifier.tables.core.table(), &verifier.reader);
+        let chains = match stream.filter(|_| portion.contains_any(TallyKind::Stream)) {
+            Some(stream) => ImageChains::read(stream, portion.clone(), &mut self.findings).await?,
+            None => ImageChains::default(),
         };
         let chains = Arc::new(Mutex::new(chains));
-        let start = || Accounts::of(portion.clone());
-        let (rules, links) = (verify.rules.clone(), Arc::clone(&chains));
-        let (definition, follows) = (Arc::clone(core.definition()), !chains.lock().is_empty());
-        let visit = move |(accounts, runs): &mut (Accounts, Runs), met: Met<'_>| {
-            book_item(met.item, (&rules, runs), accounts, &mut |_| {});
-            if follows {
-                links.lock().meet(&definition, met.item);
+        let start = || Tallies::of(portion.clone());
+        let (rules, links) = (verifier.rules.clone(), Arc::clone(&chains));
+        let (definition, has_chains) = (Arc::clone(core.definition()), !chains.lock().is_empty());
+        let visit = move |(tallies, partition): &mut (Tallies, PartitionState),
+                          scanned: ScannedItem<'_>| {
+            add_item_entries(scanned.item, (&rules, partition), tallies, &mut |_| {});
+            if has_chains {
+                links.lock().add_item(&definition, scanned.item);
             }
         };
         let total = Some(self.report.items);
-        reader.progress.stage("looking again at what does not add up", total);
-        let both = || (start(), Runs::default());
-        let Some(seen) = self.unless_damaged(reader.each(core, None, both, visit).await)? else {
+        reader.progress.stage("reading mismatches again", total);
+        let both = || (start(), PartitionState::default());
+        let Some(results) = self.unless_damaged(reader.scan(core, None, both, visit).await)? else {
             return Ok(0);
         };
-        let mut accounts = start();
-        seen.into_iter().for_each(|(seen, _)| accounts.merge(seen));
+        let mut tallies = start();
+        results.into_iter().for_each(|(other, _)| tallies.merge(other));
         for index in Index::SECONDARY {
-            let Some(book) = Book::of_index(index).filter(|book| portion.has_any(*book)) else {
+            let Some(kind) = TallyKind::of_index(index).filter(|kind| portion.contains_any(*kind))
+            else {
                 continue;
             };
-            let visit = move |accounts: &mut Accounts, met: Met<'_>| {
-                if let Some(listed) = listed(met.item, index, book) {
-                    accounts.list(&listed, Side::Stated);
+            let visit = move |tallies: &mut Tallies, scanned: ScannedItem<'_>| {
+                if let Some(entry) = index_entry(scanned.item, index, kind) {
+                    tallies.add_index_entry(&entry, EntryRole::Stated);
                 }
             };
-            let seen = reader.each(core, Some(index), start, visit).await;
-            let Some(seen) = self.unless_damaged(seen)? else { return Ok(0) };
-            seen.into_iter().for_each(|seen| accounts.merge(seen));
+            let results = reader.scan(core, Some(index), start, visit).await;
+            let Some(results) = self.unless_damaged(results)? else { return Ok(0) };
+            results.into_iter().for_each(|other| tallies.merge(other));
         }
-        let excused = accounts.settle(self.report.is_swept, &mut self.findings);
+        let excused = tallies.report_mismatches(self.report.is_swept, &mut self.findings);
         let chains = std::mem::take(&mut *chains.lock());
-        chains.settle(reader.clock.now_seconds(), &mut self.findings);
+        chains.report_mismatches(reader.clock.now_seconds(), &mut self.findings);
         Ok(excused)
     }
 
-    /// Reads a table or an index; `None` when damage kept it from being read to its end.
-    async fn read<B: Send + 'static>(
+    /// Reads a table or an index; `None` when damage kept it from reaching the end.
+    async fn read<T: Send + 'static>(
         &mut self,
         table: &Table,
         index: Option<Index>,
-        books: impl Fn() -> B,
-        visit: impl Fn(&mut Sight<B>, Met<'_>) + Clone + Send + Sync + 'static,
-    ) -> Result<Option<Vec<Sight<B>>>> {
-        let reader = &self.verify.reader;
+        state: impl Fn() -> T,
+        visit: impl Fn(&mut SegmentResult<T>, ScannedItem<'_>) + Clone + Send + Sync + 'static,
+    ) -> Result<Option<Vec<SegmentResult<T>>>> {
+        let reader = &self.verifier.reader;
         let name = &table.definition().name;
         let what = match index {
             Some(index) => format!("reading {index} of {name}"),
@@ -272,26 +277,26 @@ impl Check<'_> {
         };
         reader.progress.stage(&what, None);
         let findings_max = self.findings_max;
-        let start = || Sight {
-            books: books(),
+        let start = || SegmentResult {
+            state: state(),
             findings: Findings::new(findings_max),
             items: 0,
-            runs: Runs::default(),
-            open: Opens::default(),
+            partition: PartitionState::default(),
+            unfinished: UnfinishedEntities::default(),
         };
-        let seen = reader.each(table, index, start, visit).await;
-        self.unless_damaged(seen)
+        let results = reader.scan(table, index, start, visit).await;
+        self.unless_damaged(results)
     }
 
-    /// Makes a finding of what cannot be read because it is damaged.
+    /// Turns damage into a finding and `None`.
     fn unless_damaged<T>(&mut self, read: Result<T>) -> Result<Option<T>> {
         match read {
             Ok(read) => Ok(Some(read)),
-            Err(Failure::Table(table::Error::Damaged { place, detail })) => {
-                let remedy = Remedy::None("only a backup has what was there");
-                let expected = "what was written";
-                let finding = Finding::new(Invariant::I16, place, expected, detail, remedy);
-                // What is read and what the store says may be the same.
+            Err(VerifyError::Table(table::Error::Damaged { location, detail })) => {
+                let repair = Repair::None("restore a backup");
+                let expected = "intact data";
+                let finding = Finding::new(Invariant::I16, location, expected, detail, repair);
+                // The scan and the audit may find the same damage.
                 self.findings.add_once(finding);
                 Ok(None)
             }
@@ -299,89 +304,95 @@ impl Check<'_> {
         }
     }
 
-    /// Lets the processors read the stream to its end, with what has expired in it.
-    async fn let_finish(&mut self, drain: &Drain) -> Result<()> {
+    /// Deletes expired items, then lets the processors read the stream to its end.
+    async fn drain_processors(&mut self, drain: &DrainFn) -> Result<()> {
         if !self.findings.is_empty() {
-            let note = "the processors were not let on: the store itself is not whole";
+            let note = "the processors did not run, because the store is damaged";
             self.report.notes.push(note.into());
             return Ok(());
         }
-        if let Some(sweep) = self.verify.sweep.clone() {
-            self.verify.reader.progress.stage("taking away what has expired", None);
+        if let Some(sweep) = self.verifier.sweep.clone() {
+            self.verifier.reader.progress.stage("deleting expired items", None);
             let swept = tokio::task::spawn_blocking(move || sweep()).await;
             swept
-                .map_err(|error| Failure::Interrupted(error.to_string()))?
-                .map_err(Failure::Table)?;
+                .map_err(|error| VerifyError::Interrupted(error.to_string()))?
+                .map_err(VerifyError::Table)?;
             self.report.is_swept = true;
         }
-        self.verify.reader.progress.stage("letting the processors finish", None);
-        self.report.applied = Some(drain().await.map_err(Failure::Drain)?);
+        self.verifier.reader.progress.stage("running the processors", None);
+        self.report.changes_applied = Some(drain().await.map_err(VerifyError::Drain)?);
         Ok(())
     }
 
-    /// What the store says about itself.
-    async fn ask_the_store(
+    /// Collects the findings of the store's own audit.
+    async fn audit_store(
         &mut self,
         audit: Option<JoinHandle<std::result::Result<Vec<String>, table::Error>>>,
     ) -> Result<()> {
         let Some(audit) = audit else { return Ok(()) };
-        self.verify.reader.progress.stage("asking the store itself", None);
+        self.verifier.reader.progress.stage("auditing the store", None);
         self.report.checked.extend([Invariant::I5, Invariant::I16]);
-        let said = audit.await.map_err(|error| Failure::Interrupted(error.to_string()))?;
-        let name = self.verify.tables.core.table().definition().name.clone();
-        for said in self.unless_damaged(said.map_err(Failure::Table))?.unwrap_or_default() {
-            let remedy = Remedy::None("only the store itself could mend it; a backup has it whole");
-            let expected = "base, indexes and stream that agree";
-            self.findings.add(Finding::new(Invariant::I5, name.clone(), expected, said, remedy));
+        let audited = audit.await.map_err(|error| VerifyError::Interrupted(error.to_string()))?;
+        let name = self.verifier.tables.core.table().definition().name.clone();
+        for found in self.unless_damaged(audited.map_err(VerifyError::Table))?.unwrap_or_default() {
+            let repair = Repair::None("restore a backup");
+            let expected = "table, indexes and stream that agree";
+            self.findings.add(Finding::new(Invariant::I5, name.clone(), expected, found, repair));
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Report {
+    fn finish(mut self) -> VerifyReport {
         (self.report.findings, self.report.totals) = self.findings.finish();
         self.report.checked.sort_unstable();
         self.report
     }
 }
 
-/// Books all that an item tells, and where it stands in indexes.
-fn book_item(
+/// Adds an item's tally entries and its expected index entries to `sink`.
+fn add_item_entries(
     item: &Item,
-    (rules, runs): (&Rules, &mut Runs),
-    books: &mut impl Books,
-    find: &mut dyn FnMut(Finding),
+    (rules, partition): (&CheckRules, &mut PartitionState),
+    sink: &mut impl TallySink,
+    report: &mut dyn FnMut(Finding),
 ) {
-    judge_item(item, Core::SHAPE.entities, rules, &mut |entry| books.enter(entry), find);
-    runs.meet(item, &mut |entry| books.enter(entry), find);
+    check_item(item, Core::SHAPE.entities, rules, &mut |entry| sink.add_entry(entry), report);
+    partition.visit(item, &mut |entry| sink.add_entry(entry), report);
     for index in Index::SECONDARY {
-        if let Some(listed) = Book::of_index(index).and_then(|book| listed(item, index, book)) {
-            books.list(&listed, Side::Fact);
+        if let Some(entry) =
+            TallyKind::of_index(index).and_then(|kind| index_entry(item, index, kind))
+        {
+            sink.add_index_entry(&entry, EntryRole::Fact);
         }
     }
 }
 
-fn listed(item: &Item, index: Index, book: Book) -> Option<Listed<'_>> {
-    let (base, key) = (place_in(item, Index::Main)?, place_in(item, index)?);
-    Some(Listed { book, base, key, digest: digest(item.as_stored()) })
+fn index_entry(item: &Item, index: Index, kind: TallyKind) -> Option<IndexEntry<'_>> {
+    let (base, key) = (key_in(item, Index::Main)?, key_in(item, index)?);
+    Some(IndexEntry { kind, base, key, digest: digest(item.as_stored()) })
 }
 
-/// The key attributes of an item, where it has both.
-fn place_in(item: &Item, index: Index) -> Option<(&str, &str)> {
+/// The key of an item in an index, if it has both attributes.
+fn key_in(item: &Item, index: Index) -> Option<(&str, &str)> {
     item.text(index.partition_attribute()).zip(item.text(index.sort_attribute()))
 }
 
-/// What is wrong with meeting an item that has expired.
-fn expired(definition: &TableDefinition, met: Met<'_>, index: Option<Index>) -> Option<Finding> {
-    let at = definition.expires_at(met.item).filter(|at| *at <= met.asked_at)?;
+/// A finding if a scan returned an expired item.
+fn expired_finding(
+    definition: &TableDefinition,
+    scanned: ScannedItem<'_>,
+    index: Option<Index>,
+) -> Option<Finding> {
+    let at = definition.expires_at(scanned.item).filter(|at| *at <= scanned.requested_at)?;
     let expected = format!("nothing, from second {at} on");
-    let place = index.map_or_else(String::new, |index| format!(" in {index}"));
-    let found = format!("it was read{place} at second {}", met.asked_at);
-    let remedy = Remedy::None("the store shows what it should hide");
-    Some(Finding::new(Invariant::I10, key_shown(met.item), expected, found, remedy))
+    let location = index.map_or_else(String::new, |index| format!(" in {index}"));
+    let found = format!("it was read{location} at second {}", scanned.requested_at);
+    let repair = Repair::None("the store must hide expired items");
+    Some(Finding::new(Invariant::I10, item_key(scanned.item), expected, found, repair))
 }
 
-fn without_keys(item: &Item, index: Index) -> Finding {
+fn unexpected_entry(item: &Item, index: Index) -> Finding {
     let (expected, found) = (format!("nothing in {index}: it has no keys for it"), "an entry");
-    let remedy = Remedy::None("only the store itself could take the entry away");
-    Finding::new(Invariant::I3, key_shown(item), expected, found, remedy)
+    let repair = Repair::None("only the store could remove the entry: restore a backup");
+    Finding::new(Invariant::I3, item_key(item), expected, found, repair)
 }

@@ -1,4 +1,4 @@
-//! What was found wrong: which invariant, where, what was expected and what is there.
+//! Findings of a check: the broken invariant, the keys, what was expected and what is there.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,30 +6,30 @@ use std::fmt;
 use roundtable_model::UserId;
 use roundtable_model::table::Key;
 
-use crate::Lag;
-use crate::books::Book;
-use crate::subject::Subject;
+use crate::ProcessorLag;
+use crate::subject::TallySubject;
+use crate::tally::TallyKind;
 
-/// An invariant of RELIABILITY.md that a quiet store can show.
+/// An invariant that can be checked on a quiet store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Invariant {
     /// Every counter equals the number of facts it counts, and none is negative.
     I1,
     /// Every e-mail, nickname and handle of a live profile has one lock, and no other has any.
     I2,
-    /// Every item is what its type says, and each index shows what follows from the items.
+    /// Every item matches its type, and each index shows what follows from the items.
     I3,
-    /// The stream is in order, its images chain, and they end in what is stored.
+    /// The stream is in order, its images chain, and the last ones match the stored items.
     I4,
-    /// Base, indexes and stream hold the same transactions.
+    /// Table, indexes and stream hold the same transactions.
     I5,
-    /// What is derived is what follows from the facts.
+    /// Derived data matches the facts.
     I6,
-    /// Nothing that has expired is seen.
+    /// No read returns an expired item.
     I10,
-    /// A room's messages are numbered in their order, and whoever is in its group is in it.
+    /// A room's messages are numbered in order, and its members are those of its group.
     I15,
-    /// Nothing stored is damaged.
+    /// No stored data is damaged.
     I16,
 }
 
@@ -49,58 +49,54 @@ impl fmt::Display for Invariant {
     }
 }
 
-/// What would mend a finding.
+/// The repair of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Remedy {
-    /// Counting the facts again; where an index may be behind, they must come to this.
-    Count(Subject, i128),
-    /// Looking again who carries a name, among these and the lock's owner.
-    Lock(Subject, Vec<UserId>),
-    /// Rewriting the index keys that follow from an item's fields.
-    Keys(Key),
-    /// Taking an item out of its indexes and putting it back.
-    Entries(Key),
-    /// Writing what follows from something else, or taking away what does not.
-    Follow(Subject, Book),
-    /// Nothing that could be derived; why.
+pub(crate) enum Repair {
+    /// Counts the facts again; where an index may be behind, they must add up to this number.
+    Recount(TallySubject, i128),
+    /// Reads again which of these users carries a name, and gives the lock to that user.
+    RewriteLock(TallySubject, Vec<UserId>),
+    RewriteIndexKeys(Key),
+    /// Removes an item from its indexes and puts it back.
+    Reindex(Key),
+    /// Writes an item that another one requires, or deletes it if none does.
+    RewriteDependent(TallySubject, TallyKind),
+    /// Not repairable, for this reason.
     None(&'static str),
 }
 
-/// Characters of a key or value that a finding shows: a damaged one may be of any length.
+/// Characters of a key or value that a finding shows: damaged text may have any length.
 const SHOWN_CHARS_MAX: usize = 400;
 
-/// A text that fits on a line of a terminal, and does nothing to it.
-fn legible(text: String) -> String {
-    let plain = text.len() <= SHOWN_CHARS_MAX && !text.chars().any(char::is_control);
-    if plain {
+/// Makes text safe to print on one line of a terminal.
+fn printable(text: String) -> String {
+    let is_printable = text.len() <= SHOWN_CHARS_MAX && !text.chars().any(char::is_control);
+    if is_printable {
         return text;
     }
-    let mut shown = String::new();
+    let mut key_text = String::new();
     for char in text.chars().take(SHOWN_CHARS_MAX) {
         if char.is_control() {
-            shown.extend(char.escape_default());
+            key_text.extend(char.escape_default());
         } else {
-            shown.push(char);
+            key_text.push(char);
         }
     }
     if text.chars().nth(SHOWN_CHARS_MAX).is_some() {
-        shown.push('…');
+        key_text.push('…');
     }
-    shown
+    key_text
 }
 
-/// Something that is not as it must be.
+/// A violation of an invariant, and its repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it breaks.
     pub invariant: Invariant,
-    /// Where, the item that is wrong first: `USER#bo / COUNTER#FOLLOWERS`.
+    /// The items concerned, the wrong one first: `USER#bo / COUNTER#FOLLOWERS`.
     pub keys: Vec<String>,
-    /// What should be there.
     pub expected: String,
-    /// What is.
     pub found: String,
-    pub(crate) remedy: Remedy,
+    pub(crate) repair: Repair,
 }
 
 impl Finding {
@@ -109,22 +105,21 @@ impl Finding {
         key: impl Into<String>,
         expected: impl Into<String>,
         found: impl Into<String>,
-        remedy: Remedy,
+        repair: Repair,
     ) -> Self {
-        let [key, expected, found] = [key.into(), expected.into(), found.into()].map(legible);
-        Self { invariant, keys: vec![key], expected, found, remedy }
+        let [key, expected, found] = [key.into(), expected.into(), found.into()].map(printable);
+        Self { invariant, keys: vec![key], expected, found, repair }
     }
 
-    /// Names one more item that it is about.
     pub(crate) fn with_key(mut self, key: impl Into<String>) -> Self {
-        self.keys.push(legible(key.into()));
+        self.keys.push(printable(key.into()));
         self
     }
 
-    /// Why a repair would leave it as it is; `None` when it can be derived from facts.
-    pub fn beyond_repair(&self) -> Option<&'static str> {
-        match self.remedy {
-            Remedy::None(reason) => Some(reason),
+    /// The reason why it cannot be repaired; `None` when it can be.
+    pub fn unrepairable_reason(&self) -> Option<&'static str> {
+        match self.repair {
+            Repair::None(reason) => Some(reason),
             _ => None,
         }
     }
@@ -137,29 +132,29 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings as they come in: all are counted, the first ones kept.
+/// Collects findings: counts all, stores the first ones.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    kept: Vec<Finding>,
-    kept_max: usize,
+    findings: Vec<Finding>,
+    findings_max: usize,
     totals: BTreeMap<Invariant, u64>,
 }
 
 impl Findings {
-    pub(crate) const fn new(kept_max: usize) -> Self {
-        Self { kept: Vec::new(), kept_max, totals: BTreeMap::new() }
+    pub(crate) const fn new(findings_max: usize) -> Self {
+        Self { findings: Vec::new(), findings_max, totals: BTreeMap::new() }
     }
 
     pub(crate) fn add(&mut self, finding: Finding) {
         *self.totals.entry(finding.invariant).or_default() += 1;
-        if self.kept.len() < self.kept_max {
-            self.kept.push(finding);
+        if self.findings.len() < self.findings_max {
+            self.findings.push(finding);
         }
     }
 
-    /// Adds a finding that may have been found already.
+    /// Adds a finding unless the same is there already.
     pub(crate) fn add_once(&mut self, finding: Finding) {
-        if !self.kept.contains(&finding) {
+        if !self.findings.contains(&finding) {
             self.add(finding);
         }
     }
@@ -176,54 +171,50 @@ impl Findings {
         for (invariant, total) in other.totals {
             *self.totals.entry(invariant).or_default() += total;
         }
-        let room = self.kept_max.saturating_sub(self.kept.len());
-        self.kept.extend(other.kept.into_iter().take(room));
+        let room = self.findings_max.saturating_sub(self.findings.len());
+        self.findings.extend(other.findings.into_iter().take(room));
     }
 
-    /// The findings in the order of invariants and keys, and how many there are of each.
+    /// Returns the findings by invariant and key, and the number for each invariant.
     pub(crate) fn finish(mut self) -> (Vec<Finding>, BTreeMap<Invariant, u64>) {
         let rank =
             |finding: &Finding| (finding.invariant, finding.keys.clone(), finding.expected.clone());
-        self.kept.sort_by_cached_key(rank);
-        (self.kept, self.totals)
+        self.findings.sort_by_cached_key(rank);
+        (self.findings, self.totals)
     }
 }
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// What is wrong, at most as many as asked for, by invariant and key.
+pub struct VerifyReport {
+    /// Findings by invariant and key, up to the configured number.
     pub findings: Vec<Finding>,
-    /// How many there are of each invariant, those that were not kept included.
+    /// All findings of each invariant, those beyond the configured number included.
     pub totals: BTreeMap<Invariant, u64>,
-    /// What was checked.
     pub checked: Vec<Invariant>,
-    /// Items of all tables that were looked at.
+    /// Items read, of all tables; then index entries and stream changes.
     pub items: u64,
-    /// Entries of indexes that were looked at.
     pub entries: u64,
-    /// Changes of the stream that were looked at.
     pub changes: u64,
-    /// Changes that processors applied first, each of them once for every processor that wanted it;
-    /// `None` when they were not let.
-    pub applied: Option<u64>,
+    /// Changes that processors applied before the check, once per processor; `None` when they did
+    /// not run.
+    pub changes_applied: Option<u64>,
     /// Processors that have not read the stream to its end.
-    pub lag: Vec<Lag>,
-    /// What a reader of the findings should know.
+    pub lag: Vec<ProcessorLag>,
+    /// Remarks for readers of the findings.
     pub notes: Vec<String>,
-    /// Changes among the dead letters that are still to be counted.
-    pub(crate) parked_counts: u64,
-    /// Whether what has expired was taken away, and counted, before the look.
+    /// Dead letters of the counting processor.
+    pub(crate) dead_letter_counts: u64,
+    /// True if expired items were deleted before the check.
     pub(crate) is_swept: bool,
 }
 
-impl Report {
-    /// How many findings there are, those that were not kept included.
+impl VerifyReport {
+    /// The number of findings, those beyond the configured number included.
     pub fn total(&self) -> u64 {
         self.totals.values().sum()
     }
 
-    /// Whether nothing was found.
     pub fn is_clean(&self) -> bool {
         self.totals.is_empty()
     }
@@ -234,10 +225,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_stored_does_nothing_to_a_terminal() {
-        assert_eq!(legible("USER#ana / PROFILE#ana".into()), "USER#ana / PROFILE#ana");
-        assert_eq!(legible("a\u{1b}[2Jb\n".into()), "a\\u{1b}[2Jb\\n");
-        let long = legible("é".repeat(1_000));
+    fn stored_text_cannot_control_the_terminal() {
+        assert_eq!(printable("USER#ana / PROFILE#ana".into()), "USER#ana / PROFILE#ana");
+        assert_eq!(printable("a\u{1b}[2Jb\n".into()), "a\\u{1b}[2Jb\\n");
+        let long = printable("é".repeat(1_000));
         assert_eq!(long.chars().count(), SHOWN_CHARS_MAX + 1);
     }
 }

@@ -1,4 +1,5 @@
-//! How far the processors are behind the stream: what they have not dealt with is not derived yet.
+//! Measures how far the processors are behind the stream: changes they have not applied are not
+//! derived yet.
 
 use std::collections::BTreeMap;
 
@@ -9,49 +10,46 @@ use roundtable_model::table::limits::STREAM_CHANGES_MAX;
 use roundtable_model::table::{Error, Item, Sequence, StreamStart, Table, ValueRef};
 
 use crate::Result;
-use crate::chain::reading;
+use crate::stream_check::stream_read;
 
-/// Counting ends here: far behind is far behind.
+/// Counting stops here: beyond it the exact lag no longer matters.
 const CHANGES_MAX: u64 = 10_000;
-/// How the keys of the leases begin that the DynamoDB backend keeps among our own bookkeeping: before
-/// whom they are for, and the stream…
-pub(crate) const LEASES: &str = "LEASES#";
-/// … and before the shard.
-const LEASED: &str = "SHARD#";
-/// What the processor is called that counts what people do with posts and comments, and what they are told…
-pub(crate) const COUNTING: &str = "counters";
-/// … and what it counts.
-const FACTS: [&str; 5] = ["Comment", "Like", "Share", "CommentLike", "Notification"];
+/// Prefix of the partition keys of leases, before consumer and stream. The DynamoDB backend stores
+/// them in the ops table.
+pub(crate) const LEASE_PREFIX: &str = "LEASES#";
+/// Prefix of the sort keys of leases, before the shard.
+const SHARD_PREFIX: &str = "SHARD#";
+/// The processor that counts likes, comments, shares and unread notifications.
+pub(crate) const COUNTER_PROCESSOR: &str = "counters";
+const COUNTED_ENTITIES: [&str; 5] = ["Comment", "Like", "Share", "CommentLike", "Notification"];
 
-/// How far one processor is behind one shard of the stream.
+/// The lag of one processor in one shard of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lag {
-    /// The processor.
+pub struct ProcessorLag {
     pub processor: String,
-    /// The shard.
     pub shard: String,
-    /// How many changes it has not dealt with; counting ends at ten thousand.
+    /// Changes it has not applied; counting stops at ten thousand.
     pub changes: u64,
-    /// How many of these are of what is counted: likes, comments, shares, notifications.
+    /// Those among them that counters count: likes, comments, shares, notifications.
     pub facts: u64,
-    /// Whether the stream no longer holds all that it has not dealt with.
+    /// The stream no longer holds all changes that it has not applied.
     pub trimmed: bool,
 }
 
-/// The shards of the stream that somebody has taken, on stores that processes share; and whether all who
-/// have came to its end.
+/// Leased shards of a stream, on stores that processes share; true when all consumers have reached
+/// the shard's end.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Leased(BTreeMap<String, bool>);
+pub(crate) struct ShardLeases(BTreeMap<String, bool>);
 
-impl Leased {
-    /// Takes note of an item of the bookkeeping, if it is a lease on a shard of this stream.
-    pub(crate) fn note(&mut self, item: &Item, stream: &str) {
-        let place = Index::Main;
-        let partition = item.text(place.partition_attribute()).unwrap_or_default();
-        let sort = item.text(place.sort_attribute()).unwrap_or_default();
-        let consumer = partition.strip_prefix(LEASES).and_then(|rest| rest.strip_suffix(stream));
-        let here = consumer.is_some_and(|consumer| consumer.ends_with('#'));
-        if let Some(shard) = sort.strip_prefix(LEASED).filter(|_| here) {
+impl ShardLeases {
+    /// Records an item of the ops table if it is a lease on a shard of this stream.
+    pub(crate) fn add_item(&mut self, item: &Item, stream: &str) {
+        let partition = item.text(Index::Main.partition_attribute()).unwrap_or_default();
+        let sort = item.text(Index::Main.sort_attribute()).unwrap_or_default();
+        let consumer =
+            partition.strip_prefix(LEASE_PREFIX).and_then(|rest| rest.strip_suffix(stream));
+        let is_of_stream = consumer.is_some_and(|consumer| consumer.ends_with('#'));
+        if let Some(shard) = sort.strip_prefix(SHARD_PREFIX).filter(|_| is_of_stream) {
             self.add(shard.to_owned(), matches!(item.get("ended"), Some(ValueRef::Bool(true))));
         }
     }
@@ -65,12 +63,12 @@ impl Leased {
     }
 }
 
-/// How far each processor that has left a checkpoint is behind.
-pub(crate) async fn behind(
+/// Measures the lag of each processor that has written a checkpoint.
+pub(crate) async fn processor_lags(
     core: &Table,
     checkpoints: &[Checkpoint],
-    leased: &Leased,
-) -> Result<Vec<Lag>> {
+    leased: &ShardLeases,
+) -> Result<Vec<ProcessorLag>> {
     let mut reached: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
     for Checkpoint { processor, stream_shard, sequence, .. } in checkpoints {
         reached.entry(processor.as_str()).or_default().insert(stream_shard.as_str(), sequence);
@@ -81,20 +79,21 @@ pub(crate) async fn behind(
         for shard in &shards {
             let lease = leased.0.get(&shard.id);
             if lease == Some(&true) {
-                // All processors have come to its end; what they stood at may be gone by now.
+                // All processors have reached its end; the changes they stopped at may be trimmed
+                // by now.
                 continue;
             }
             let sequence = reached.get(&*shard.id).and_then(|digits| Sequence::parse(digits).ok());
-            let unmarked = sequence.is_none() && lease.is_some();
-            // Never begun: all of it is to be read.
+            let has_no_checkpoint = sequence.is_none() && lease.is_some();
+            // Without a checkpoint it has to read the whole shard.
             let start = sequence.map_or(StreamStart::Oldest, StreamStart::After);
             let (processor, shard) = (processor.to_owned(), shard.id.clone());
-            let mut lag = Lag { processor, shard, changes: 0, facts: 0, trimmed: false };
+            let mut lag = ProcessorLag { processor, shard, changes: 0, facts: 0, trimmed: false };
             count(core, start, &mut lag).await?;
-            if unmarked {
-                // Somebody reads it who has not met anything to write down: but for what is counted,
-                // nobody here knows what that would be.
-                lag.changes = if lag.processor == COUNTING { lag.facts } else { 0 };
+            if has_no_checkpoint {
+                // A consumer reads the shard and has found nothing to apply yet. Only for the
+                // counting processor is it known which changes it would apply.
+                lag.changes = if lag.processor == COUNTER_PROCESSOR { lag.facts } else { 0 };
             }
             if lag.changes > 0 || lag.trimmed {
                 lags.push(lag);
@@ -104,21 +103,23 @@ pub(crate) async fn behind(
     Ok(lags)
 }
 
-async fn count(core: &Table, mut start: StreamStart, lag: &mut Lag) -> Result<()> {
+async fn count(core: &Table, mut start: StreamStart, lag: &mut ProcessorLag) -> Result<()> {
     while lag.changes < CHANGES_MAX {
-        let page =
-            match core.stream_read(reading(&lag.shard, start.clone(), STREAM_CHANGES_MAX)).await {
-                Ok(page) => page,
-                Err(Error::StreamTrimmed { .. }) => {
-                    lag.trimmed = true;
-                    return Ok(());
-                }
-                Err(error) => return Err(error.into()),
-            };
+        let page = match core
+            .stream_read(stream_read(&lag.shard, start.clone(), STREAM_CHANGES_MAX))
+            .await
+        {
+            Ok(page) => page,
+            Err(Error::StreamTrimmed { .. }) => {
+                lag.trimmed = true;
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
         for change in &page.changes {
             let kind = change.new.as_ref().or(change.old.as_ref()).and_then(|item| item.text(TYPE));
             lag.changes += 1;
-            lag.facts += u64::from(kind.is_some_and(|kind| FACTS.contains(&kind)));
+            lag.facts += u64::from(kind.is_some_and(|kind| COUNTED_ENTITIES.contains(&kind)));
         }
         match page.next.map(StreamStart::After) {
             Some(next) if !page.ended && next != start => start = next,

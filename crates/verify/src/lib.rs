@@ -1,37 +1,37 @@
-//! Checks that a quiet store holds what RELIABILITY.md says must always hold, and rebuilds what is
-//! derived from facts.
+//! Checks the invariants of a quiet store, and rebuilds the data that is derived from facts.
 //!
-//! [`Verify`] reads every table and index once, in parallel, and keeps no items: what belongs together
-//! is entered into a ledger of a few megabytes, whose accounts must balance. Only where one
-//! does not is a second, narrower look taken, which names the keys. So memory is bounded however large
-//! the store is: see [`Verify`].
+//! [`Verifier`] reads every table and index once, in parallel, and keeps no items. Facts (a like)
+//! and the items that state their number (a counter) are added to hash sums of a few megabytes,
+//! which must come to zero. Only where a sum does not is a second, narrower pass made, which names
+//! the keys. So memory is bounded however large the store is.
 //!
-//! It judges what is stored and refuses to guess: what does not follow from facts is reported and left.
-//! It knows no backend; what only one of them can tell (checksums, the log) is handed in.
+//! It refuses to guess: what does not follow from facts is reported and left as it is. It depends
+//! on no backend; checks that only one backend can do (checksums, the log) are passed in.
 //!
-//! A new entity goes into the list of `kinds.rs`, where a test asks for it. If facts of it are counted,
-//! or it makes a name unique, it says so in `tell.rs`: one entry for the fact, one for what states it.
+//! Add a new entity to the list in `entity_checks.rs`, where a test looks for it. If facts of it
+//! are counted, or it makes a name unique, implement `TallySource` for it: one entry for the fact,
+//! one for the item that states it.
 
-mod accounts;
-mod books;
-mod chain;
 mod check;
-mod failure;
+mod entity_checks;
+mod error;
 mod finding;
-mod kinds;
 mod lag;
-mod ledger;
+mod partition_checks;
 mod progress;
 mod repair;
-mod runs;
 mod scan;
+mod stream_check;
 mod subject;
-mod tell;
-mod verify;
+mod sums;
+mod tallies;
+mod tally;
+mod tally_source;
+mod verifier;
 
-pub use failure::{Failure, Result};
-pub use finding::{Finding, Invariant, Report};
-pub use lag::Lag;
-pub use progress::{Progress, Silent};
-pub use repair::{Left, Repaired};
-pub use verify::{Tables, Verify};
+pub use error::{Result, VerifyError};
+pub use finding::{Finding, Invariant, VerifyReport};
+pub use lag::ProcessorLag;
+pub use progress::{NoProgress, ProgressReporter};
+pub use repair::{RepairReport, UnrepairedFinding};
+pub use verifier::{Tables, Verifier};

@@ -1,21 +1,20 @@
-//! How far a check has come, for whoever waits.
+//! Progress of a check, for display.
 
 use std::fmt;
 
-/// Is told how far a check has come. Called from several threads at once.
-pub trait Progress: Send + Sync + fmt::Debug + 'static {
-    /// Something else is done now: `total` of it, where that is known.
+/// Receives the progress of a check. Called from several threads at once.
+pub trait ProgressReporter: Send + Sync + fmt::Debug + 'static {
+    /// Starts the next stage, of `total` steps where that is known.
     fn stage(&self, what: &str, total: Option<u64>);
 
-    /// So many more are done.
+    /// Adds `count` finished steps.
     fn advance(&self, count: u64);
 }
 
-/// Tells nobody.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NoProgress;
 
-impl Progress for Silent {
+impl ProgressReporter for NoProgress {
     fn stage(&self, _: &str, _: Option<u64>) {}
 
     fn advance(&self, _: u64) {}

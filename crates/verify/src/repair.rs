@@ -1,13 +1,13 @@
-//! Rebuilds what follows from facts: counters, scores, locks, index keys, references, seats, rewards. What does not follow from
-//! anything is left, with the reason.
+//! Rebuilds data that follows from facts: counters, scores, locks, index keys, tag references, room
+//! members, rewards. Anything else is left, with the reason.
 //!
-//! Each mending looks again, strongly, at what it is about, and writes on condition that this has not
-//! changed: beside a running server it does the right thing or nothing. Only two need a quiet store: what
-//! processors keep (they must have read the stream to its end), and an index entry that the store itself
-//! has lost (for a moment, the item is in no index).
+//! Each repair reads the items again with strong consistency and writes on condition that they have
+//! not changed: beside a running server it does the right thing or nothing. Only two repairs need a
+//! quiet store: counters of processors, which must have read the stream to its end, and index
+//! entries that the store has lost, because the item is briefly in no index.
 
 mod counters;
-mod follow;
+mod dependents;
 mod keys;
 mod locks;
 
@@ -16,151 +16,152 @@ use std::collections::BTreeSet;
 use roundtable_model::Error as ModelError;
 use roundtable_model::table::{self, Condition, Item, ValueRef, attribute, not_exists};
 
-use crate::books::Book;
-use crate::finding::{Remedy, Report};
-use crate::subject::shown;
-use crate::{Finding, Result, Verify};
+use crate::finding::{Repair, VerifyReport};
+use crate::subject::key_text;
+use crate::tally::TallyKind;
+use crate::{Finding, Result, Verifier};
 
-/// Findings that one round mends: about thirty megabytes.
-const ROUND_MAX: usize = 100_000;
-/// Rounds before it gives up: what was mended so often breaks again at once.
-const ROUNDS_MAX: u32 = 50;
-/// What is left that a report tells.
-const LEFT_MAX: usize = 1_000;
+/// Findings that one pass repairs: about thirty megabytes.
+const PASS_FINDINGS_MAX: usize = 100_000;
+/// Passes before it gives up.
+const PASSES_MAX: u32 = 50;
+const UNREPAIRED_MAX: usize = 1_000;
 
-/// What a repair came to.
 #[derive(Clone, Debug, Default)]
-pub struct Repaired {
-    /// How many items were written, or were found as they should be at the second look.
-    pub mended: u64,
-    /// What could not be mended, the first of it.
-    pub left: Vec<Left>,
-    /// The check after everything that could be done: clean, unless something was left.
-    pub report: Report,
+pub struct RepairReport {
+    /// Items that were written, or were right when read again.
+    pub repaired_count: u64,
+    /// The first findings that could not be repaired.
+    pub unrepaired: Vec<UnrepairedFinding>,
+    /// The check after the repair: clean if everything was repaired.
+    pub report: VerifyReport,
 }
 
-/// What a repair left as it is.
 #[derive(Clone, Debug)]
-pub struct Left {
-    /// What is wrong.
+pub struct UnrepairedFinding {
     pub finding: Finding,
-    /// Why it was left.
     pub reason: String,
 }
 
-/// How one mending went.
-pub(crate) enum Mended {
-    /// It is as it should be.
+/// The outcome of one repair.
+pub(crate) enum RepairOutcome {
     Done,
-    /// It was left; why.
-    Left(String),
+    /// Not repaired, for this reason.
+    Skipped(String),
 }
 
-impl Mended {
-    fn left(reason: impl Into<String>) -> Self {
-        Self::Left(reason.into())
+impl RepairOutcome {
+    fn skipped(reason: impl Into<String>) -> Self {
+        Self::Skipped(reason.into())
     }
 
-    /// Somebody else was quicker.
-    fn moved() -> Self {
-        Self::left("it changed at the same time")
+    fn conflict() -> Self {
+        Self::skipped("it changed at the same time")
     }
 }
 
-impl Verify {
-    /// Checks, rebuilds what follows from facts, and checks again, until nothing is left that can be
-    /// mended.
-    pub async fn repair(&self) -> Result<Repaired> {
-        let mut repaired = Repaired::default();
-        for round in 1..=ROUNDS_MAX {
-            let mut report = self.check_keeping(ROUND_MAX.max(self.findings_max)).await?;
-            // What is mended is a change, too: each round may have something to apply.
-            report.applied = report.applied.map(|more| more + repaired.report.applied.unwrap_or(0));
-            // What was mended and is still wrong would be so for ever.
-            let in_vain = round > 1 && report.findings == repaired.report.findings;
-            let (mended, left) = match round {
-                ROUNDS_MAX => (0, repaired.left),
-                _ if in_vain => (0, in_vain_of(&report)),
-                _ => self.mend(&report).await?,
+impl Verifier {
+    /// Checks, rebuilds data that follows from facts, and checks again, until nothing repairable is
+    /// left.
+    pub async fn repair(&self) -> Result<RepairReport> {
+        let mut result = RepairReport::default();
+        for pass in 1..=PASSES_MAX {
+            let mut report =
+                self.check_with_limit(PASS_FINDINGS_MAX.max(self.findings_max)).await?;
+            // Repairs are changes too, so each pass may have some to apply.
+            report.changes_applied = report
+                .changes_applied
+                .map(|more| more + result.report.changes_applied.unwrap_or(0));
+            // A repair that changes nothing would repeat forever.
+            let is_unchanged = pass > 1 && report.findings == result.report.findings;
+            let (repaired, unrepaired) = match pass {
+                PASSES_MAX => (0, result.unrepaired),
+                _ if is_unchanged => (0, failed_repairs(&report)),
+                _ => self.repair_findings(&report).await?,
             };
-            repaired.mended += mended;
-            repaired.left = left;
-            repaired.report = report;
-            if mended == 0 {
+            result.repaired_count += repaired;
+            result.unrepaired = unrepaired;
+            result.report = report;
+            if repaired == 0 {
                 break;
             }
         }
-        repaired.report.findings.truncate(self.findings_max);
-        Ok(repaired)
+        result.report.findings.truncate(self.findings_max);
+        Ok(result)
     }
 
-    async fn mend(&self, report: &Report) -> Result<(u64, Vec<Left>)> {
-        let (mut mended, mut left) = (0, Vec::new());
-        let mut seen = BTreeSet::new();
-        self.reader.progress.stage("mending", Some(report.findings.len() as u64));
+    async fn repair_findings(
+        &self,
+        report: &VerifyReport,
+    ) -> Result<(u64, Vec<UnrepairedFinding>)> {
+        let (mut repaired, mut unrepaired) = (0, Vec::new());
+        let mut targets = BTreeSet::new();
+        self.reader.progress.stage("repairing", Some(report.findings.len() as u64));
         for finding in &report.findings {
             self.reader.progress.advance(1);
-            // Several findings may be about the same item.
-            if !seen.insert(target(finding)) {
+            // Several findings may concern the same item.
+            if !targets.insert(target(finding)) {
                 continue;
             }
-            match self.apply(&finding.remedy, report).await? {
-                Mended::Done => mended += 1,
-                Mended::Left(reason) if left.len() < LEFT_MAX => {
-                    left.push(Left { finding: finding.clone(), reason });
+            match self.apply(&finding.repair, report).await? {
+                RepairOutcome::Done => repaired += 1,
+                RepairOutcome::Skipped(reason) if unrepaired.len() < UNREPAIRED_MAX => {
+                    unrepaired.push(UnrepairedFinding { finding: finding.clone(), reason });
                 }
-                Mended::Left(_) => {}
+                RepairOutcome::Skipped(_) => {}
             }
         }
-        Ok((mended, left))
+        Ok((repaired, unrepaired))
     }
 
-    async fn apply(&self, remedy: &Remedy, report: &Report) -> Result<Mended> {
-        let done = match remedy {
-            Remedy::Count(subject, expected) => self.recount(subject, *expected, report).await,
-            Remedy::Lock(subject, users) => self.relock(subject, users).await,
-            Remedy::Keys(key) => self.rewrite_keys(key).await,
-            Remedy::Entries(key) => self.list_again(key).await,
-            Remedy::Follow(subject, book) => self.follow(subject, *book).await,
-            Remedy::None(reason) => Ok(Mended::left(*reason)),
+    async fn apply(&self, repair: &Repair, report: &VerifyReport) -> Result<RepairOutcome> {
+        let done = match repair {
+            Repair::Recount(subject, expected) => self.recount(subject, *expected, report).await,
+            Repair::RewriteLock(subject, users) => self.rewrite_lock(subject, users).await,
+            Repair::RewriteIndexKeys(key) => self.rewrite_keys(key).await,
+            Repair::Reindex(key) => self.reindex(key).await,
+            Repair::RewriteDependent(subject, kind) => self.rewrite_dependent(subject, *kind).await,
+            Repair::None(reason) => Ok(RepairOutcome::skipped(*reason)),
         };
         match done {
-            Ok(mended) => Ok(mended),
+            Ok(outcome) => Ok(outcome),
             Err(ModelError::Table(
                 table::Error::ConditionFailed { .. } | table::Error::Cancelled { .. },
-            )) => Ok(Mended::moved()),
+            )) => Ok(RepairOutcome::conflict()),
             Err(ModelError::Table(error)) => Err(error.into()),
-            // What it follows from cannot be read, which is a finding of its own.
-            Err(error) => Ok(Mended::left(format!("what it follows from cannot be read: {error}"))),
+            // An unreadable item is a finding of its own.
+            Err(error) => Ok(RepairOutcome::skipped(format!(
+                "an item it follows from cannot be read: {error}"
+            ))),
         }
     }
 }
 
-/// What was written as it should be, and is not.
-fn in_vain_of(report: &Report) -> Vec<Left> {
-    let left = report.findings.iter().take(LEFT_MAX).map(|finding| Left {
+/// The findings that remained after their repair.
+fn failed_repairs(report: &VerifyReport) -> Vec<UnrepairedFinding> {
+    let unrepaired = report.findings.iter().take(UNREPAIRED_MAX).map(|finding| UnrepairedFinding {
         finding: finding.clone(),
-        reason: finding.beyond_repair().unwrap_or("it was mended, and is as it was").to_owned(),
+        reason: finding.unrepairable_reason().unwrap_or("the repair had no effect").to_owned(),
     });
-    left.collect()
+    unrepaired.collect()
 }
 
-/// What tells mendings apart.
+/// Identifies a repair, so that each is done once.
 fn target(finding: &Finding) -> (u8, String) {
-    match &finding.remedy {
-        Remedy::Count(subject, _) => (0, shown(&subject.key(Book::Count))),
-        Remedy::Lock(subject, _) => (1, shown(&subject.key(Book::Lock))),
-        Remedy::Keys(key) => (2, shown(key)),
-        Remedy::Entries(key) => (3, shown(key)),
-        Remedy::Follow(subject, book) => (4, shown(&subject.key(*book))),
-        Remedy::None(_) => (5, finding.to_string()),
+    match &finding.repair {
+        Repair::Recount(subject, _) => (0, key_text(&subject.key(TallyKind::Counter))),
+        Repair::RewriteLock(subject, _) => (1, key_text(&subject.key(TallyKind::Lock))),
+        Repair::RewriteIndexKeys(key) => (2, key_text(key)),
+        Repair::Reindex(key) => (3, key_text(key)),
+        Repair::RewriteDependent(subject, kind) => (4, key_text(&subject.key(*kind))),
+        Repair::None(_) => (5, finding.to_string()),
     }
 }
 
-/// These attributes are still as they were in `item`.
+/// Requires these attributes to be as they are in `item`.
 fn unchanged<'a>(item: &Item, names: impl IntoIterator<Item = &'a str>) -> Condition {
-    let here = roundtable_model::table::exists("PK");
-    names.into_iter().fold(here, |condition, name| {
+    let item_exists = roundtable_model::table::exists("PK");
+    names.into_iter().fold(item_exists, |condition, name| {
         condition.and(match item.get(name).map(ValueRef::to_value) {
             Some(value) => attribute(name).eq(value),
             None => not_exists(name),

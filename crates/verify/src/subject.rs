@@ -1,4 +1,4 @@
-//! What an account is about: something with one item that states its sum, its owner or its place.
+//! Subjects of tallies: anything with one item that states its sum, its owner or its place.
 
 use roundtable_model::entities::{
     CommentCounter, EmailLock, GroupCounter, HandleLock, NickLock, Post, PostCounter, Quest,
@@ -10,65 +10,60 @@ use roundtable_model::{
     SubjectId, Tag, UserCount, UserId,
 };
 
-use crate::books::Book;
+use crate::tally::TallyKind;
 
-/// What an account is about.
+/// The subject of a tally.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Subject {
-    /// A counter of a person.
-    Person(UserId, UserCount, Shard),
-    /// The members of a group.
+pub(crate) enum TallySubject {
+    UserCounter(UserId, UserCount, Shard),
     Group(GroupId),
-    /// What people did with a post.
+    /// The likes, comments, shares and score of a post.
     Post(PostId),
-    /// What people did with a comment.
+    /// The likes and replies of a comment.
     Comment(PostId, CommentId),
-    /// A unique e-mail address.
     Email(Email),
-    /// A unique nickname.
     Nickname(Nickname),
-    /// A unique handle.
     Handle(Handle),
-    /// A quest, or what it earned.
+    /// A quest, or the reward it earned.
     Quest(UserId, QuestId),
-    /// Somebody's seat in a room.
-    Seat(RoomId, UserId),
-    /// That something carries a tag.
-    Tagged(Tagged),
-    /// An item, whatever it is.
+    /// A user's membership of a room.
+    RoomMember(RoomId, UserId),
+    Tagged(TaggedSubject),
+    /// Any item, by its key.
     Item(Key),
 }
 
-/// Something that carries a tag, or is said to.
+/// An entity that carries a tag, or that a reference says does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tagged {
-    /// The tag.
+pub(crate) struct TaggedSubject {
     pub(crate) tag: Tag,
-    /// Where the reference was found. It says nothing about whether there should be one: there may have
-    /// been fewer shards when it was written.
+    /// The shard in which the reference was found. It is not part of the comparison: there may have
+    /// been fewer shards when the reference was written.
     pub(crate) shard: Shard,
-    /// What kind of thing.
     pub(crate) entity: EntityKind,
-    /// Which.
     pub(crate) id: SubjectId,
 }
 
-impl Subject {
-    /// The item that states it.
-    pub(crate) fn key(&self, book: Book) -> Key {
+impl TallySubject {
+    /// The key of the item that states it.
+    pub(crate) fn key(&self, kind: TallyKind) -> Key {
         match self {
-            Self::Person(user, counter, shard) => UserCounter::at(user, counter, shard).into_key(),
+            Self::UserCounter(user, counter, shard) => {
+                UserCounter::at(user, counter, shard).into_key()
+            }
             Self::Group(group) => GroupCounter::at(group).into_key(),
-            Self::Post(post) if book == Book::Score => Post::at(post).into_key(),
+            Self::Post(post) if kind == TallyKind::Score => Post::at(post).into_key(),
             Self::Post(post) => PostCounter::at(post).into_key(),
             Self::Comment(post, comment) => CommentCounter::at(post, comment).into_key(),
             Self::Email(email) => EmailLock::at(email).into_key(),
             Self::Nickname(nickname) => NickLock::at(nickname).into_key(),
             Self::Handle(handle) => HandleLock::at(handle).into_key(),
-            Self::Quest(user, quest) if book == Book::Reward => XpEntry::at(user, quest).into_key(),
+            Self::Quest(user, quest) if kind == TallyKind::Reward => {
+                XpEntry::at(user, quest).into_key()
+            }
             Self::Quest(user, quest) => Quest::at(user, quest).into_key(),
-            Self::Seat(room, user) => RoomMember::at(room, user).into_key(),
-            Self::Tagged(Tagged { tag, entity, id, .. }) => {
+            Self::RoomMember(room, user) => RoomMember::at(room, user).into_key(),
+            Self::Tagged(TaggedSubject { tag, entity, id, .. }) => {
                 TagRef::at(tag, &Shard::ZERO, entity, id).into_key()
             }
             Self::Item(key) => key.clone(),
@@ -76,8 +71,8 @@ impl Subject {
     }
 }
 
-/// A key as people write it: `USER#ana / PROFILE#ana`.
-pub(crate) fn shown(key: &Key) -> String {
+/// Formats a key for messages: `USER#ana / PROFILE#ana`.
+pub(crate) fn key_text(key: &Key) -> String {
     let text = |part: &Scalar| part.as_text().map_or_else(|| part.to_string(), str::to_owned);
     match &key.sort {
         Some(sort) => format!("{} / {}", text(&key.partition), text(sort)),

@@ -1,7 +1,7 @@
-//! Whatever HTTP can carry, against the server. `bodies [MINUTES]` tries changed seeds.
+//! Fuzzes the server with HTTP requests: `bodies [MINUTES [SEED]]`.
 
 #![recursion_limit = "256"]
 
 fn main() {
-    roundtable_fuzz::drive("bodies", roundtable_fuzz::bodies);
+    roundtable_fuzz::run("bodies", roundtable_fuzz::bodies);
 }

@@ -1,7 +1,7 @@
-//! GraphQL documents against the schema. `documents [MINUTES]` tries changed seeds.
+//! Fuzzes the schema with GraphQL documents: `documents [MINUTES [SEED]]`.
 
 #![recursion_limit = "256"]
 
 fn main() {
-    roundtable_fuzz::drive("documents", roundtable_fuzz::documents);
+    roundtable_fuzz::run("documents", roundtable_fuzz::documents);
 }

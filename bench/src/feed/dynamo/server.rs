@@ -1,4 +1,4 @@
-//! A server in this process that speaks DynamoDB's API, behind a line that counts requests.
+//! A server with DynamoDB's API in this process, behind a proxy that counts requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use roundtable_dynamo::{Config, Dynamo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What every request to a table says in its header, and none to a stream.
+/// A header value of every table request and no stream request.
 const MARK: &[u8] = b"DynamoDB_20120810.";
 
-/// A running server; it ends with the runtime.
+/// A server that runs until its runtime ends.
 #[derive(Debug)]
 pub(super) struct Server {
     endpoint: String,
@@ -43,7 +43,6 @@ impl Server {
         Dynamo::connect(Config::local(&self.endpoint))
     }
 
-    /// Requests so far.
     pub(super) fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
@@ -55,7 +54,7 @@ async fn pass_on(client: TcpStream, server: TcpStream, counted: &AtomicU64) -> s
     let ((mut from_client, mut to_client), (mut from_server, mut to_server)) =
         (client.into_split(), server.into_split());
     tokio::spawn(async move { copy(&mut from_server, &mut to_client).await });
-    // A mark may be cut in two by a read: the end of what was read is looked at again.
+    // A read may split a mark, so the end of the previous bytes is searched again.
     let (mut buffer, mut kept) = (vec![0; 1 << 16], 0);
     loop {
         let Some(free) = buffer.get_mut(kept..) else { return Ok(()) };
@@ -66,10 +65,10 @@ async fn pass_on(client: TcpStream, server: TcpStream, counted: &AtomicU64) -> s
         let filled = kept + read;
         let Some(new) = buffer.get(kept..filled) else { return Ok(()) };
         to_server.write_all(new).await?;
-        let Some(seen) = buffer.get(..filled) else { return Ok(()) };
-        let marks = seen.windows(MARK.len()).filter(|window| *window == MARK).count();
+        let Some(bytes) = buffer.get(..filled) else { return Ok(()) };
+        let marks = bytes.windows(MARK.len()).filter(|window| *window == MARK).count();
         counted.fetch_add(marks as u64, Ordering::Relaxed);
-        // Less than a mark, so that none is counted twice.
+        // Shorter than a mark, so none counts twice.
         let rest = filled.min(MARK.len() - 1);
         buffer.copy_within(filled - rest..filled, 0);
         kept = rest;

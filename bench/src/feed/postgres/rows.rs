@@ -1,4 +1,4 @@
-//! The town as rows, copied into the tables.
+//! Copies the town as rows into the tables.
 
 use std::fmt::Write;
 use std::pin::pin;
@@ -11,12 +11,10 @@ use tokio_postgres::Client;
 use crate::feed::town::{Town, Verb};
 use crate::progress::Progress;
 
-/// Bytes that are sent at once.
 const CHUNK_BYTES: usize = 1 << 18;
 
-/// Copies everything.
 pub(super) async fn copy(client: &Client, town: &Town) -> Result<()> {
-    let total = town.people.len() + town.edges.len() + town.posts.len() + town.told.len();
+    let total = town.people.len() + town.edges.len() + town.posts.len() + town.activities.len();
     let progress = Progress::new("copying it into Postgres", total as u64);
     let users = town.people.iter().enumerate().map(|(number, person)| {
         let status = match person.status {
@@ -42,13 +40,15 @@ pub(super) async fn copy(client: &Client, town: &Town) -> Result<()> {
         )
     });
     copy_rows(client, "posts", posts, &progress).await?;
-    let activities = town.told.iter().enumerate().map(|(number, told)| {
-        let verb = u8::from(told.verb != Verb::Wrote);
-        format!("{number}\t{}\t{}\t{}\t{verb}\n", told.at_ms, told.actor, told.post)
+    let activities = town.activities.iter().enumerate().map(|(number, activity)| {
+        let verb = u8::from(activity.verb != Verb::Wrote);
+        format!("{number}\t{}\t{}\t{}\t{verb}\n", activity.at_ms, activity.actor, activity.post)
     });
     copy_rows(client, "activities", activities, &progress).await?;
-    let shares = town.told.iter().enumerate().filter(|(_, told)| told.verb == Verb::Shared);
-    let shares = shares.map(|(number, told)| format!("{}\t{}\t{number}\n", told.post, told.actor));
+    let shares =
+        town.activities.iter().enumerate().filter(|(_, activity)| activity.verb == Verb::Shared);
+    let shares = shares
+        .map(|(number, activity)| format!("{}\t{}\t{number}\n", activity.post, activity.actor));
     copy_rows(client, "shares", shares, &progress).await?;
     let begin = Town::begin_ms();
     let follows = town.edges.iter().map(|edge| {

@@ -1,14 +1,13 @@
-//! The tables and indexes, and three ways to ask for a home feed. Each leaves out what ours does:
-//! deleted, moderated, private, followers' only to others, of blocked, muted, suspended people, and
-//! shares that were taken back.
+//! The tables, indexes and three queries of a home feed. Each hides the same as ours: deleted, moderated, private
+//! and followers-only posts, posts of blocked, muted and suspended users, and removed shares.
 
 use crate::feed::PAGE;
 
-/// Activities looked at before what the reader may not see falls out: enough for a page, almost always.
-/// Otherwise the next ones are asked for.
+/// Activities read before hidden ones are removed: almost always enough for a page; otherwise the next ones are
+/// read.
 pub(super) const LOOKED: usize = 60;
 
-/// Words are numbers: 0 is active, public, and wrote; 1 is approved, for followers, and shared.
+/// Enums are numbers: 0 is active, public and wrote; 1 is approved, followers and shared.
 pub(super) const TABLES: &str = "
     CREATE TABLE users (
         id bigint NOT NULL, nickname text NOT NULL, status smallint NOT NULL,
@@ -44,7 +43,7 @@ pub(super) const TABLES: &str = "
     );
 ";
 
-/// What the feed asks for is in the indexes, so that it need not look further.
+/// The indexes cover the feed queries.
 pub(super) const INDEXES: &str = "
     ALTER TABLE users ADD PRIMARY KEY (id) INCLUDE (status, is_private, last_ts);
     ALTER TABLE posts ADD PRIMARY KEY (id);
@@ -61,7 +60,7 @@ pub(super) const INDEXES: &str = "
     CREATE INDEX blocks_by_blocked ON blocks (blocked, blocker);
 ";
 
-/// Copies an activity into the feeds of all followers: all that a feed item holds, or its id alone.
+/// Copies an activity into the feeds of all followers: the complete feed item, or only its id.
 pub(super) const FAN_OUT: &str = "
     INSERT INTO feed_items
     SELECT follower, $2::bigint, $3::bigint, $1::bigint, NULL, 0, 0, $3::bigint, $4, $2::bigint,
@@ -73,18 +72,18 @@ pub(super) const FAN_OUT_IDS: &str = "
     SELECT follower, $2, $3 FROM follows WHERE followee = $1 AND is_active
 ";
 
-/// A way to ask for a home feed.
+/// A query of a home feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::feed) enum Way {
-    /// The newest of each followee, merged.
+pub(in crate::feed) enum FeedQuery {
+    /// Merges the newest activities of each followee.
     Lateral,
-    /// The newest of those followees who did something last.
+    /// Merges the newest activities of the most recently active followees.
     Heads,
-    /// What everybody did, newest first, asking of each whether the reader follows them.
+    /// Scans all activities, newest first, and checks whether the reader follows each actor.
     Scan,
 }
 
-impl Way {
+impl FeedQuery {
     pub(in crate::feed) const ALL: [Self; 3] = [Self::Lateral, Self::Heads, Self::Scan];
 
     pub(in crate::feed) const fn name(self) -> &'static str {
@@ -95,7 +94,7 @@ impl Way {
         }
     }
 
-    /// What must be said before it is planned: the scan is one only if nothing is read as a whole.
+    /// Settings for the planner: without them, the scan would read whole tables.
     pub(super) const fn settings(self) -> &'static str {
         match self {
             Self::Lateral | Self::Heads => "RESET enable_hashjoin; RESET enable_mergejoin",
@@ -103,12 +102,12 @@ impl Way {
         }
     }
 
-    /// The first page of reader `$1`.
+    /// Returns the statement for the first page of reader `$1`.
     pub(super) fn first(self) -> String {
         self.statement("true", "9223372036854775807")
     }
 
-    /// A page of reader `$1` after the activity `$3` of time `$2`.
+    /// Returns the statement for a page of reader `$1` after the activity `$3` of time `$2`.
     pub(super) fn after(self) -> String {
         self.statement("(a.ts, a.id) < ($2, $3)", "$2")
     }
@@ -122,14 +121,14 @@ impl Way {
     }
 }
 
-/// Whom the reader neither blocks nor is blocked by nor has muted is none of these.
+/// The users that the reader blocks, is blocked by or has muted.
 const HIDDEN: &str = "hidden AS MATERIALIZED (
     SELECT blocked AS id FROM blocks WHERE blocker = $1
     UNION ALL SELECT blocker FROM blocks WHERE blocked = $1
     UNION ALL SELECT followee FROM follows WHERE follower = $1 AND muted
 )";
 
-/// Whether the reader may see activity `a` of `u` about post `p` of `w`.
+/// The condition that the reader may see activity `a` of `u` about post `p` of `w`.
 const VISIBLE: &str = "
     u.status = 0 AND w.status = 0 AND NOT p.is_deleted
     AND (p.author_id = $1 OR p.moderation = 1 AND (
@@ -146,8 +145,8 @@ const VISIBLE: &str = "
 const FOLLOWED: &str = "
     SELECT followee AS id FROM follows WHERE follower = $1 AND is_active AND NOT muted";
 
-/// Those followees whose newest activities can be on the page: all who did something after it begins,
-/// and of the others those who did so last.
+/// The followees whose newest activities can be on the page: all who were active after its start, and the most
+/// recently active of the others.
 fn last_active(ts: &str) -> String {
     let others =
         format!("SELECT id FROM circle WHERE last_ts < {ts} ORDER BY last_ts DESC LIMIT {LOOKED}");
@@ -160,7 +159,7 @@ fn last_active(ts: &str) -> String {
     )
 }
 
-/// The newest activities of these actors and the reader, then whether each may be seen.
+/// The newest visible activities of these actors and the reader.
 fn newest_of(actors: &str, earlier: &str) -> String {
     format!(
         "WITH {HIDDEN}, looked AS MATERIALIZED (
@@ -180,9 +179,9 @@ fn newest_of(actors: &str, earlier: &str) -> String {
     )
 }
 
-/// What everybody did, and what the reader did, as far as it may be seen.
+/// The visible activities of all users and the reader.
 fn scan(earlier: &str) -> String {
-    let seen = |whose: &str, followed: &str| {
+    let visible = |whose: &str, followed: &str| {
         format!(
             "SELECT a.id, a.ts, a.actor_id, a.verb, a.post_id, p.content AS preview, p.tags,
                 true AS visible
@@ -201,7 +200,7 @@ fn scan(earlier: &str) -> String {
         WHERE f.follower = $1 AND f.followee = a.actor_id AND f.is_active AND NOT f.muted
         OFFSET 0
     ) f";
-    let (others, own) = (seen("true", followed), seen("a.actor_id = $1", ""));
+    let (others, own) = (visible("true", followed), visible("a.actor_id = $1", ""));
     format!(
         "WITH {HIDDEN} SELECT * FROM (({others}) UNION ALL ({own})) AS page
         ORDER BY ts DESC, id DESC LIMIT {PAGE}"

@@ -1,5 +1,4 @@
-//! The little of Redis' protocol that is needed: commands as lists of texts, answers that are numbers,
-//! or lists that are only counted.
+//! A subset of Redis' protocol: commands, and replies that are numbers or lists, of which only the length is read.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -7,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// A connection, with the commands that were not sent yet.
+/// A connection with its unsent commands.
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: BufReader<UnixStream>,
@@ -17,41 +16,41 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn to(socket: &Path) -> Result<Self> {
-        let stream = UnixStream::connect(socket).context("reaching Redis")?;
+        let stream = UnixStream::connect(socket).context("connecting to Redis")?;
         let (stream, unsent) = (BufReader::with_capacity(1 << 16, stream), Vec::new());
         Ok(Self { stream, unsent, line: String::new() })
     }
 
-    /// Adds a command to those that are sent together.
+    /// Adds a command to the pipeline.
     pub(super) fn add(&mut self, command: &[&str]) {
         let unsent = &mut self.unsent;
-        // Writing into memory does not fail.
+        // Writing into memory cannot fail.
         let _ = write!(unsent, "*{}\r\n", command.len());
         for word in command {
             let _ = write!(unsent, "${}\r\n{word}\r\n", word.len());
         }
     }
 
-    /// Sends what was added.
+    /// Sends the pipeline.
     pub(super) fn send(&mut self) -> Result<()> {
         self.stream.get_mut().write_all(&self.unsent).context("sending to Redis")?;
         self.unsent.clear();
         Ok(())
     }
 
-    /// The next answer, which is a number.
+    /// Reads a reply that is a number.
     pub(super) fn integer(&mut self) -> Result<u64> {
         self.after(":")
     }
 
-    /// The number that one command is answered with.
+    /// Sends one command and returns its number.
     pub(super) fn number(&mut self, command: &[&str]) -> Result<u64> {
         self.add(command);
         self.send()?;
         self.integer()
     }
 
-    /// The length of the list of texts that one command is answered with.
+    /// Sends one command and returns the length of its list.
     pub(super) fn list(&mut self, command: &[&str]) -> Result<usize> {
         self.add(command);
         self.send()?;
@@ -68,14 +67,14 @@ impl Connection {
         let line = self.line.trim_end();
         match line.strip_prefix(kind).map(str::parse) {
             Some(Ok(number)) => Ok(number),
-            _ => bail!("Redis answered {line:?}"),
+            _ => bail!("unexpected reply of Redis: {line:?}"),
         }
     }
 
     fn read_line(&mut self) -> Result<()> {
         self.line.clear();
         let read = self.stream.read_line(&mut self.line).context("reading from Redis")?;
-        ensure!(read > 0, "Redis hung up");
+        ensure!(read > 0, "Redis closed the connection");
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! A Redis server of our own: started and stopped by the benchmark.
+//! A Redis server that the benchmark starts and stops.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,13 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// What is said where there is no server to be found.
 pub(crate) const HOW_TO_INSTALL: &str = "redis-server was not found in PATH, so there is nothing to \
     compare the fan-out with: `apt install redis-server`, `dnf install redis` or `brew install redis` \
     (it need not be running)";
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Everything is on disk before it is acknowledged; nothing is rewritten in the meantime.
+/// Syncs every write before its acknowledgement, and never rewrites the log.
 const SETTINGS: [(&str, &str); 7] = [
     ("--port", "0"),
     ("--appendonly", "yes"),
@@ -28,13 +27,12 @@ const SETTINGS: [(&str, &str); 7] = [
     ("--loglevel", "warning"),
 ];
 
-/// Looks for the server in PATH.
 pub(crate) fn find() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|dir| dir.join("redis-server")).find(|file| file.is_file())
 }
 
-/// A running server; stops with this value.
+/// A running server; stops on drop.
 #[derive(Debug)]
 pub(super) struct Server {
     process: Child,
@@ -43,12 +41,11 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server with its files below `dir`, which can be reached through a socket of this
-    /// machine only.
+    /// Starts a server with its files below `dir`, reachable only through a local socket.
     pub(super) fn start(program: &Path, dir: &Path) -> Result<Self> {
         let home = dir.join("redis");
         fs::create_dir(&home)?;
-        // Not below `dir`: the path of a socket must be short.
+        // Not below `dir`: socket paths must be short.
         let socket_dir = tempfile::Builder::new().prefix("redis-").tempdir()?;
         let socket = socket_dir.path().join("socket");
         let log = home.join("redis.log");
@@ -74,17 +71,17 @@ impl Server {
 
     fn wait_until_ready(&mut self, log: &Path) -> Result<()> {
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
+        while started.elapsed() < TIMEOUT {
             if std::os::unix::net::UnixStream::connect(&self.socket).is_ok() {
                 return Ok(());
             }
             if let Some(status) = self.process.try_wait()? {
-                let said = fs::read_to_string(log).unwrap_or_default();
-                bail!("Redis ended with {status}: {}", said.trim());
+                let stderr = fs::read_to_string(log).unwrap_or_default();
+                bail!("Redis ended with {status}: {}", stderr.trim());
             }
             sleep(Duration::from_millis(20));
         }
-        bail!("Redis did not start within {} s", PATIENCE.as_secs())
+        bail!("Redis did not start within {} s", TIMEOUT.as_secs())
     }
 }
 
@@ -92,7 +89,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
+        while started.elapsed() < TIMEOUT {
             if !matches!(self.process.try_wait(), Ok(None)) {
                 return;
             }

@@ -1,6 +1,5 @@
-//! What the people of the sample town are called. The surnames are made up, so that nobody is meant.
+//! Names of the sample town's people. The surnames are invented, so that no real person is meant.
 
-/// What people are called by their friends.
 pub(super) const GIVEN: [&str; 72] = [
     "Adela", "Aino", "Amadi", "Anselm", "Arlo", "Asha", "Benno", "Bettina", "Brana", "Bruno",
     "Calla", "Casimir", "Chidi", "Dagny", "Dario", "Delphine", "Dunja", "Edda", "Eero", "Elif",
@@ -11,7 +10,6 @@ pub(super) const GIVEN: [&str; 72] = [
     "Samir", "Saskia", "Sefa", "Signe", "Tamsin", "Teodor", "Tove", "Umut", "Wanda", "Zora",
 ];
 
-/// Beginnings of surnames.
 pub(super) const SURNAMES: [&str; 60] = [
     "Alderbrook",
     "Appletoft",
@@ -75,7 +73,6 @@ pub(super) const SURNAMES: [&str; 60] = [
     "Yarrowgate",
 ];
 
-/// What people do all day.
 pub(super) const TRADES: [&str; 24] = [
     "Nurse",
     "Carpenter",
@@ -103,7 +100,6 @@ pub(super) const TRADES: [&str; 24] = [
     "Cook",
 ];
 
-/// What people say about themselves.
 pub(super) const HABITS: [&str; 20] = [
     "up before the birds",
     "never without a notebook",
@@ -127,6 +123,5 @@ pub(super) const HABITS: [&str; 20] = [
     "runs on tea",
 ];
 
-/// Where people live, by the name of the country.
 pub(super) const COUNTRIES: [&str; 12] =
     ["AT", "BE", "CA", "DE", "DK", "FI", "FR", "IE", "NL", "NO", "PT", "SE"];

@@ -1,4 +1,4 @@
-//! What happens in the sample town, in order: who posts what, who likes it, who talks with whom.
+//! The story of the sample town, step by step: posts, likes, comments, chats.
 
 use rand::Rng;
 use rand::rngs::SmallRng;
@@ -6,56 +6,56 @@ use rand::seq::{IndexedRandom as _, SliceRandom as _};
 
 use super::people::Resident;
 use super::talk::{COMMENTS, COMPLAINTS, DIALOGUES, REPLIES};
-use super::topics::{DAYS, PLACES, TOPICS, Topic};
+use super::topics::{DAYS, PLACES, SampleTopic, TOPICS};
 
-/// Something somebody does. People, groups and posts are known by their places in the town's lists.
+/// One action of one person. Numbers are indexes into the town's people, groups and posts.
 #[derive(Debug)]
-pub(super) enum Act {
-    Post { who: usize, post: usize, group: Option<usize>, text: String },
-    Comment { who: usize, post: usize, text: String, answer: Option<&'static str> },
-    Like { who: usize, post: usize },
-    Share { who: usize, post: usize },
-    Chat { who: usize, with: usize, lines: &'static [&'static str] },
+pub(super) enum StoryStep {
+    Post { actor: usize, post: usize, group: Option<usize>, text: String },
+    Comment { actor: usize, post: usize, text: String, answer: Option<&'static str> },
+    Like { actor: usize, post: usize },
+    Share { actor: usize, post: usize },
+    Chat { actor: usize, with: usize, lines: &'static [&'static str] },
     Meeting { group: usize, speakers: Vec<usize>, lines: &'static [&'static str] },
-    Pursue { who: usize, topic: usize, done: usize, quest: bool },
-    Report { who: usize, post: usize, reason: &'static str },
+    Pursue { actor: usize, topic: usize, done: usize, quest: bool },
+    Report { actor: usize, post: usize, reason: &'static str },
 }
 
-/// A group, as the story knows it.
+/// A group of the story.
 #[derive(Debug)]
 pub(super) struct Club {
     pub(super) topic: usize,
-    /// Which of several about the same.
+    /// Counts the groups about the same topic.
     pub(super) number: usize,
-    /// The first owns it.
+    /// The first is the owner.
     pub(super) members: Vec<usize>,
     pub(super) is_private: bool,
 }
 
-/// A post, as the story knows it.
+/// A post of the story.
 #[derive(Debug)]
-struct Posted {
-    who: usize,
-    fame: usize,
+struct StoryPost {
+    actor: usize,
+    followers: usize,
 }
 
-/// Acts that are under way at the same time: none is about a post of the same page.
-pub(super) const PAGE_ACTS: usize = 400;
+/// Steps that run concurrently: none refers to a post of the same page.
+pub(super) const PAGE_STEPS: usize = 400;
 
-/// What happens, page by page.
+/// Generates the story, page by page.
 #[derive(Debug)]
 pub(super) struct Story<'a> {
     people: &'a [Resident],
-    /// How many follow each.
-    fame: Vec<usize>,
-    /// Whom each follows.
+    /// The number of followers of each person.
+    followers: Vec<usize>,
+    /// The people that each person follows.
     follows: Vec<Vec<usize>>,
     clubs: &'a [Club],
     random: SmallRng,
-    /// How many there are of all, and those that everybody can see.
+    /// The number of posts so far, and those visible to all.
     posts: usize,
-    seen: Vec<(usize, Posted)>,
-    /// Those of earlier pages.
+    visible: Vec<(usize, StoryPost)>,
+    /// The number of visible posts from earlier pages.
     settled: usize,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn clubs(people: &[Resident], random: &mut SmallRng) -> Vec<Club> {
     let club = |at: usize, random: &mut SmallRng| {
         let topic = at % TOPICS.len();
         let mut members: Vec<usize> = (0..people.len())
-            .filter(|who| people.get(*who).is_some_and(|person| person.likes.contains(&topic)))
+            .filter(|actor| people.get(*actor).is_some_and(|person| person.likes.contains(&topic)))
             .collect();
         members.shuffle(random);
         members.truncate(random.random_range(4..=12) * people.len().div_ceil(200).min(8));
@@ -80,116 +80,123 @@ pub(super) fn clubs(people: &[Resident], random: &mut SmallRng) -> Vec<Club> {
 impl<'a> Story<'a> {
     pub(super) fn new(
         people: &'a [Resident],
-        circles: &[(usize, usize)],
+        pairs: &[(usize, usize)],
         clubs: &'a [Club],
         random: SmallRng,
     ) -> Self {
-        let mut fame = vec![0; people.len()];
+        let mut followers = vec![0; people.len()];
         let mut follows = vec![Vec::new(); people.len()];
-        for (follower, followee) in circles {
-            if let Some(fame) = fame.get_mut(*followee) {
-                *fame += 1;
+        for (follower, followee) in pairs {
+            if let Some(followers) = followers.get_mut(*followee) {
+                *followers += 1;
             }
             if let Some(follows) = follows.get_mut(*follower) {
                 follows.push(*followee);
             }
         }
-        Self { people, fame, follows, clubs, random, posts: 0, seen: Vec::new(), settled: 0 }
+        Self {
+            people,
+            followers,
+            follows,
+            clubs,
+            random,
+            posts: 0,
+            visible: Vec::new(),
+            settled: 0,
+        }
     }
 
-    /// All of it.
-    pub(super) fn pages(mut self) -> Vec<Vec<Act>> {
+    pub(super) fn pages(mut self) -> Vec<Vec<StoryStep>> {
         let count = self.people.len();
-        let mut deck: Vec<Kind> = Vec::new();
-        for (kind, of_ten) in KINDS {
-            deck.extend(std::iter::repeat_n(kind, (count * of_ten / 10).max(2)));
+        let mut kinds: Vec<StepKind> = Vec::new();
+        for (kind, of_ten) in STEPS_PER_TEN_PEOPLE {
+            kinds.extend(std::iter::repeat_n(kind, (count * of_ten / 10).max(2)));
         }
-        deck.shuffle(&mut self.random);
-        // Before anything can be liked, something must have been said.
-        let first = std::iter::repeat_n(Kind::Post, (count / 5).max(5));
-        let deck: Vec<Kind> = first.chain(deck).collect();
-        let length = PAGE_ACTS.min(deck.len().div_ceil(20)).max(5);
+        kinds.shuffle(&mut self.random);
+        // There must be posts before there can be likes.
+        let first = std::iter::repeat_n(StepKind::Post, (count / 5).max(5));
+        let kinds: Vec<StepKind> = first.chain(kinds).collect();
+        let length = PAGE_STEPS.min(kinds.len().div_ceil(20)).max(5);
         let mut pages = Vec::new();
-        for kinds in deck.chunks(length) {
-            self.settled = self.seen.len();
-            pages.push(kinds.iter().filter_map(|kind| self.act(*kind)).collect());
+        for page in kinds.chunks(length) {
+            self.settled = self.visible.len();
+            pages.push(page.iter().filter_map(|kind| self.step(*kind)).collect());
         }
         pages
     }
 
-    fn act(&mut self, kind: Kind) -> Option<Act> {
-        let who = self.somebody();
+    fn step(&mut self, kind: StepKind) -> Option<StoryStep> {
+        let actor = self.random_person();
         Some(match kind {
-            Kind::Post => self.post(who),
-            Kind::Comment => {
-                let (post, author) = self.lively()?;
+            StepKind::Post => self.post(actor),
+            StepKind::Comment => {
+                let (post, author) = self.recent_post()?;
                 let text = self.pick(&COMMENTS);
-                let mention = self.random.random_ratio(1, 12).then(|| self.friend(who)).flatten();
+                let mention = self.random.random_ratio(1, 12).then(|| self.friend(actor)).flatten();
                 let text = match mention {
                     Some(friend) => format!("{text} Look, @{friend}!"),
                     None => text.to_owned(),
                 };
-                let answers = author != who && self.random.random_ratio(1, 4);
+                let answers = author != actor && self.random.random_ratio(1, 4);
                 let answer = answers.then(|| self.pick(&REPLIES));
-                Act::Comment { who, post, text, answer }
+                StoryStep::Comment { actor, post, text, answer }
             }
-            Kind::Like => Act::Like { who, post: self.lively()?.0 },
-            Kind::Share => {
-                let (post, author) = self.lively()?;
-                (author != who).then_some(Act::Share { who, post })?
+            StepKind::Like => StoryStep::Like { actor, post: self.recent_post()?.0 },
+            StepKind::Share => {
+                let (post, author) = self.recent_post()?;
+                (author != actor).then_some(StoryStep::Share { actor, post })?
             }
-            Kind::Chat => {
-                let with = *self.follows.get(who)?.choose(&mut self.random)?;
-                Act::Chat { who, with, lines: DIALOGUES.choose(&mut self.random)? }
+            StepKind::Chat => {
+                let with = *self.follows.get(actor)?.choose(&mut self.random)?;
+                StoryStep::Chat { actor, with, lines: DIALOGUES.choose(&mut self.random)? }
             }
-            Kind::Meeting => {
+            StepKind::Meeting => {
                 let group = self.random.random_range(0..self.clubs.len());
                 let mut speakers = self.clubs.get(group)?.members.clone();
                 speakers.truncate(4);
-                Act::Meeting { group, speakers, lines: DIALOGUES.choose(&mut self.random)? }
+                StoryStep::Meeting { group, speakers, lines: DIALOGUES.choose(&mut self.random)? }
             }
-            Kind::Pursuit => {
-                let topic = *self.people.get(who)?.likes.choose(&mut self.random)?;
+            StepKind::Pursuit => {
+                let topic = *self.people.get(actor)?.likes.choose(&mut self.random)?;
                 let (done, quest) =
                     (self.random.random_range(0..=4), self.random.random_ratio(1, 2));
-                Act::Pursue { who, topic, done, quest }
+                StoryStep::Pursue { actor, topic, done, quest }
             }
-            Kind::Report => {
-                let (post, author) = self.lively()?;
+            StepKind::Report => {
+                let (post, author) = self.recent_post()?;
                 let reason = self.pick(&COMPLAINTS);
-                (author != who).then_some(Act::Report { who, post, reason })?
+                (author != actor).then_some(StoryStep::Report { actor, post, reason })?
             }
         })
     }
 
-    fn post(&mut self, who: usize) -> Act {
-        let person = self.people.get(who);
+    fn post(&mut self, actor: usize) -> StoryStep {
+        let person = self.people.get(actor);
         let topic = person.and_then(|person| person.likes.choose(&mut self.random)).copied();
         let topic = topic.unwrap_or_default();
         let mine = |(at, club): (usize, &Club)| {
-            (club.topic == topic && club.members.contains(&who)).then_some(at)
+            (club.topic == topic && club.members.contains(&actor)).then_some(at)
         };
         let group = self.clubs.iter().enumerate().find_map(mine);
         let group = group.filter(|_| self.random.random_ratio(1, 3));
         let mut text = TOPICS.get(topic).map(|topic| self.about(topic)).unwrap_or_default();
         if self.random.random_ratio(1, 6)
-            && let Some(friend) = self.friend(who)
+            && let Some(friend) = self.friend(actor)
         {
             text = format!("{text} @{friend}, this one is for you.");
         }
         let post = self.posts;
         self.posts += 1;
         let open = person.is_some_and(|person| !person.is_private);
-        // What is in a group, or behind a lock, is not everybody's to like.
+        // Posts in groups or of private people cannot be liked by all.
         if open && group.is_none() {
-            let fame = self.fame.get(who).copied().unwrap_or_default();
-            self.seen.push((post, Posted { who, fame }));
+            let followers = self.followers.get(actor).copied().unwrap_or_default();
+            self.visible.push((post, StoryPost { actor, followers }));
         }
-        Act::Post { who, post, group, text }
+        StoryStep::Post { actor, post, group, text }
     }
 
-    /// What is posted about something.
-    fn about(&mut self, topic: &Topic) -> String {
+    fn about(&mut self, topic: &SampleTopic) -> String {
         let (place, day) = (self.pick(&PLACES), self.pick(&DAYS));
         let text = self.pick(&topic.posts).replace("{place}", place).replace("{day}", day);
         match self.random.random_range(0..4) {
@@ -199,25 +206,26 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// One of everybody; some do more than others.
-    fn somebody(&mut self) -> usize {
+    /// Picks a person; some are more active than others.
+    fn random_person(&mut self) -> usize {
         let count = self.people.len();
         self.random.random_range(0..count).min(self.random.random_range(0..count))
     }
 
-    /// The nickname of somebody they follow.
-    fn friend(&mut self, who: usize) -> Option<&'a str> {
-        let friend = *self.follows.get(who)?.choose(&mut self.random)?;
+    /// The nickname of a person that `actor` follows.
+    fn friend(&mut self, actor: usize) -> Option<&'a str> {
+        let friend = *self.follows.get(actor)?.choose(&mut self.random)?;
         self.people.get(friend).map(|friend| friend.nickname.as_str())
     }
 
-    /// A post of the last days, rather one of somebody many know; with its author.
-    fn lively(&mut self) -> Option<(usize, usize)> {
+    /// Picks a recent post, more likely one of a popular author; returns its author too.
+    fn recent_post(&mut self) -> Option<(usize, usize)> {
         let from = self.settled.saturating_sub(600);
-        let recent = self.seen.get(from..self.settled)?;
-        let among: Vec<&(usize, Posted)> = recent.choose_multiple(&mut self.random, 4).collect();
-        let best = among.into_iter().max_by_key(|(_, posted)| posted.fame)?;
-        Some((best.0, best.1.who))
+        let recent = self.visible.get(from..self.settled)?;
+        let candidates: Vec<&(usize, StoryPost)> =
+            recent.choose_multiple(&mut self.random, 4).collect();
+        let best = candidates.into_iter().max_by_key(|(_, posted)| posted.followers)?;
+        Some((best.0, best.1.actor))
     }
 
     fn pick(&mut self, words: &[&'static str]) -> &'static str {
@@ -225,9 +233,8 @@ impl<'a> Story<'a> {
     }
 }
 
-/// Kinds of acts.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum StepKind {
     Post,
     Comment,
     Like,
@@ -238,14 +245,14 @@ enum Kind {
     Report,
 }
 
-/// How many there are of each, for ten people.
-const KINDS: [(Kind, usize); 8] = [
-    (Kind::Post, 18),
-    (Kind::Comment, 20),
-    (Kind::Like, 70),
-    (Kind::Share, 5),
-    (Kind::Chat, 4),
-    (Kind::Meeting, 1),
-    (Kind::Pursuit, 4),
-    (Kind::Report, 0),
+/// The number of steps of each kind, per ten people.
+const STEPS_PER_TEN_PEOPLE: [(StepKind, usize); 8] = [
+    (StepKind::Post, 18),
+    (StepKind::Comment, 20),
+    (StepKind::Like, 70),
+    (StepKind::Share, 5),
+    (StepKind::Chat, 4),
+    (StepKind::Meeting, 1),
+    (StepKind::Pursuit, 4),
+    (StepKind::Report, 0),
 ];

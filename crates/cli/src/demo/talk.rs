@@ -1,6 +1,5 @@
-//! What the people of the sample town say to each other.
+//! Texts of the sample town's comments and chats.
 
-/// What is said about a post.
 pub(super) const COMMENTS: [&str; 40] = [
     "Lovely.",
     "I walked past there yesterday!",
@@ -44,7 +43,6 @@ pub(super) const COMMENTS: [&str; 40] = [
     "I had no idea that was still there.",
 ];
 
-/// What is answered to a comment.
 pub(super) const REPLIES: [&str; 12] = [
     "Thank you!",
     "Any time.",
@@ -60,7 +58,6 @@ pub(super) const REPLIES: [&str; 12] = [
     "Noted!",
 ];
 
-/// What two people, or a group, say one after the other.
 pub(super) const DIALOGUES: [&[&str]; 10] = [
     &["Are you coming later?", "Half past six?", "Perfect, I will save you a chair."],
     &[
@@ -102,7 +99,6 @@ pub(super) const DIALOGUES: [&[&str]; 10] = [
     ],
 ];
 
-/// Why something is reported.
 pub(super) const COMPLAINTS: [&str; 3] = [
     "This is an advertisement.",
     "That is not how we talk to each other here.",

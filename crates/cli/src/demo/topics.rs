@@ -1,26 +1,19 @@
-//! What the people of the sample town talk about: one topic each for what they do, with what they post
-//! about it, what they want to reach, and what they do for it.
+//! The topics of the sample town, each with its posts, group, goal and tasks.
 
-/// Something that people like to do.
 #[derive(Debug)]
-pub(super) struct Topic {
-    /// Its tag.
+pub(super) struct SampleTopic {
     pub(super) tag: &'static str,
-    /// A second tag that goes with it.
     pub(super) also: &'static str,
-    /// What a group about it is called.
     pub(super) group: &'static str,
-    /// What is posted about it; `{place}` and `{day}` are filled in.
+    /// Texts of posts; `{place}` and `{day}` are filled in.
     pub(super) posts: [&'static str; 6],
-    /// What is to be reached.
     pub(super) goal: &'static str,
-    /// What is to be done for it.
     pub(super) tasks: [&'static str; 4],
 }
 
-/// All of them, the liveliest first.
-pub(super) const TOPICS: [Topic; 14] = [
-    Topic {
+/// The most popular first.
+pub(super) const TOPICS: [SampleTopic; 14] = [
+    SampleTopic {
         tag: "gardening",
         also: "allotment",
         group: "Allotments by the Mill",
@@ -40,7 +33,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Sow the winter leeks",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "baking",
         also: "sourdough",
         group: "Crust and Crumb",
@@ -60,7 +53,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Bake for the neighbours",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "cycling",
         also: "longride",
         group: "Sunday Wheels",
@@ -80,7 +73,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Ride seventy with the group",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "running",
         also: "couchto5k",
         group: "Slow Runners Welcome",
@@ -100,7 +93,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Rest for two days before",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "books",
         also: "bookclub",
         group: "The Thursday Book Club",
@@ -120,7 +113,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Lead an evening of the book club",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "chess",
         also: "endgame",
         group: "Rook and Pawn",
@@ -140,7 +133,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Go through my losses",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "birds",
         also: "dawnchorus",
         group: "Early Birders",
@@ -160,7 +153,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Learn five new calls",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "pottery",
         also: "handmade",
         group: "Kiln Sharing",
@@ -180,7 +173,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Sand the feet",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "hiking",
         also: "weekendwalk",
         group: "Over Hill and Stile",
@@ -200,7 +193,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Write it up for the group",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "photography",
         also: "film",
         group: "Slow Shutter",
@@ -220,7 +213,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Ask the café nicely",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "cooking",
         also: "soup",
         group: "Soup Exchange",
@@ -240,7 +233,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Invite six people",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "music",
         also: "choir",
         group: "The Kitchen Choir",
@@ -260,7 +253,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Ask for the Thursday slot",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "stargazing",
         also: "nightsky",
         group: "Lights Out",
@@ -280,7 +273,7 @@ pub(super) const TOPICS: [Topic; 14] = [
             "Host an evening on the hill",
         ],
     },
-    Topic {
+    SampleTopic {
         tag: "repair",
         also: "repaircafe",
         group: "Repair Café",
@@ -302,7 +295,6 @@ pub(super) const TOPICS: [Topic; 14] = [
     },
 ];
 
-/// Places of the town.
 pub(super) const PLACES: [&str; 18] = [
     "the old mill",
     "the lock",
@@ -324,6 +316,5 @@ pub(super) const PLACES: [&str; 18] = [
     "the long meadow",
 ];
 
-/// Days of the week.
 pub(super) const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];

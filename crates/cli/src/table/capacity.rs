@@ -1,15 +1,14 @@
-//! `roundtable table capacity`: what the tables cost on DynamoDB.
+//! `roundtable table capacity`: the cost of the tables on DynamoDB.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use roundtable_model::capacity::{self, CapacityError, Prices, Rates};
+use roundtable_model::capacity::{self, CapacityError, Prices, RequestRates};
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 
-/// What to plan with.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Rates are calls a second, by the names of access patterns and mutations, in TOML:
@@ -21,34 +20,34 @@ Rates are calls a second, by the names of access patterns and mutations, in TOML
 Examples:
   roundtable table capacity --units
   roundtable table capacity --rates rates.toml")]
-pub(crate) struct Capacity {
-    /// How often things are asked and done; without it, the design documents' own rates
+pub(crate) struct CapacityArgs {
+    /// Calls a second, in TOML [default: the rates of the design documents]
     #[arg(long, value_name = "FILE")]
     rates: Option<PathBuf>,
-    /// What units cost; without it, the published prices that this program carries
+    /// Prices of units, in TOML [default: the published prices built into this program]
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
-    /// Instead: what each question and each mutation costs by itself
+    /// Prints the units of each query and mutation instead
     #[arg(long, conflicts_with_all = ["rates", "prices"])]
     units: bool,
 }
 
-impl Capacity {
-    pub(crate) fn run(self, out: &mut impl Write) -> Result<(), Failure> {
+impl CapacityArgs {
+    pub(crate) fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
         if self.units {
-            let catalogue = capacity::catalogue().map_err(carried)?;
+            let catalogue = capacity::catalogue().map_err(built_in_error)?;
             return Ok(write!(out, "{catalogue}")?);
         }
         let rates = match &self.rates {
-            None => Rates::documents().map_err(carried)?,
-            Some(path) => read(path, Rates::parse)?,
+            None => RequestRates::documents().map_err(built_in_error)?,
+            Some(path) => read(path, RequestRates::parse)?,
         };
         let prices = match &self.prices {
-            None => Prices::published().map_err(carried)?,
+            None => Prices::published().map_err(built_in_error)?,
             Some(path) => read(path, Prices::parse)?,
         };
         for (at, rates) in rates.iter().enumerate() {
-            let plan = capacity::plan(rates, &prices).map_err(carried)?;
+            let plan = capacity::plan(rates, &prices).map_err(built_in_error)?;
             let gap = if at == 0 { "" } else { "\n" };
             write!(out, "{gap}{plan}")?;
         }
@@ -56,14 +55,14 @@ impl Capacity {
     }
 }
 
-fn read<T>(path: &Path, parse: fn(&str) -> Result<T, CapacityError>) -> Result<T, Failure> {
-    let text = fs::read_to_string(path).map_err(Failure::file(path))?;
+fn read<T>(path: &Path, parse: fn(&str) -> Result<T, CapacityError>) -> Result<T, CommandError> {
+    let text = fs::read_to_string(path).map_err(CommandError::file(path))?;
     let source_name = path.display().to_string();
-    parse(&text).map_err(|error| Failure::Capacity { source_name, error: Box::new(error) })
+    parse(&text).map_err(|error| CommandError::Capacity { source_name, error: Box::new(error) })
 }
 
-/// What is wrong with figures that this program carries.
-fn carried(error: CapacityError) -> Failure {
+/// An error in the figures built into this program.
+fn built_in_error(error: CapacityError) -> CommandError {
     let source_name = String::from("working out the capacity");
-    Failure::Capacity { source_name, error: Box::new(error) }
+    CommandError::Capacity { source_name, error: Box::new(error) }
 }

@@ -1,4 +1,4 @@
-//! `roundtable table doc`: the design as a document, and whether a copy of it is current.
+//! `roundtable table doc`: prints the design, or checks a copy of it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,51 +8,50 @@ use clap::Args;
 use roundtable_model::SCHEMA;
 use roundtable_model::derived::doc;
 
-use crate::Outcome;
-use crate::failure::Failure;
+use crate::CommandOutcome;
+use crate::error::CommandError;
 
-/// Where the document goes.
 #[derive(Args, Debug)]
 #[command(after_help = "After a change of the schema:\n  \
                         roundtable table doc --write docs/TABLE.md")]
-pub(crate) struct Doc {
-    /// Writes it to FILE instead of printing it
+pub(crate) struct DocArgs {
+    /// Writes to FILE instead of standard output
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     write: Option<PathBuf>,
-    /// Says whether FILE is current: status 1 and the first line that differs, if not
+    /// Checks that FILE is current; if not, prints the first differing line and exits with status 1
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
 }
 
-impl Doc {
-    pub(crate) fn run(self, out: &mut impl Write) -> Result<Outcome, Failure> {
+impl DocArgs {
+    pub(crate) fn run(self, out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
         let text = doc::render(SCHEMA);
         if let Some(path) = self.write {
-            fs::write(&path, text).map_err(Failure::file(&path))?;
+            fs::write(&path, text).map_err(CommandError::file(&path))?;
         } else if let Some(path) = self.check {
-            let found = fs::read_to_string(&path).map_err(Failure::file(&path))?;
+            let found = fs::read_to_string(&path).map_err(CommandError::file(&path))?;
             if let Some(difference) = first_difference(&found, &text) {
                 let path = path.display();
                 let _ = writeln!(
                     io::stderr(),
                     "{path}:{difference}\n\
-                     {path} is not what the schema says; roundtable table doc --write {path}"
+                     {path} differs from the schema; update it with: roundtable table doc --write {path}"
                 );
-                return Ok(Outcome::Found);
+                return Ok(CommandOutcome::Findings);
             }
         } else {
             write!(out, "{text}")?;
         }
-        Ok(Outcome::Well)
+        Ok(CommandOutcome::Success)
     }
 }
 
-/// Where two texts differ first: the line's number, and both lines.
+/// The number of the first line that differs, and both lines.
 fn first_difference(found: &str, expected: &str) -> Option<String> {
     if found == expected {
         return None;
     }
-    // Not `lines()`: a missing line end at the end is a difference, too.
+    // Unlike `lines()`, this notices a missing line end at the end.
     let mut pairs = (found.split('\n').map(Some).chain([None]))
         .zip(expected.split('\n').map(Some).chain([None]))
         .enumerate();

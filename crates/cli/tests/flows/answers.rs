@@ -1,12 +1,12 @@
-//! Whether an answer is what a document shows: the same members and the same values, where `…` stands for
-//! anything, and `"$NAME"` for what has that name from then on.
+//! Compares a response with a document: the same members and values, where `…` matches anything and
+//! `"$NAME"` captures a value.
 
 use serde_json::Value;
 
 use crate::shell::Names;
 
-/// Where they differ, if they do. Names are given only by answers that fit.
-pub(crate) fn differs(shown: &Value, found: &Value, names: &mut Names) -> Option<String> {
+/// The first difference, if any. Names are captured only from responses that match.
+pub(crate) fn difference(shown: &Value, found: &Value, names: &mut Names) -> Option<String> {
     let mut given = names.clone();
     let difference = differ("", shown, found, &mut given);
     if difference.is_none() {
@@ -22,14 +22,14 @@ fn differ(at: &str, shown: &Value, found: &Value, names: &mut Names) -> Option<S
         (Value::String(name), found) if is_name(name) => {
             let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
             let name = name.trim_start_matches('$').to_owned();
-            let known = names.entry(name).or_insert_with(|| found.clone());
-            if *known == found { None } else { unlike() }
+            let name = names.entry(name).or_insert_with(|| found.clone());
+            if *name == found { None } else { unlike() }
         }
-        (Value::String(shown), Value::String(found)) if is_like(shown, found) => None,
+        (Value::String(shown), Value::String(found)) if matches_pattern(shown, found) => None,
         (Value::Array(shown), Value::Array(found)) if shown.len() == found.len() => {
             let mut pairs = shown.iter().zip(found).enumerate();
-            pairs.find_map(|(place, (shown, found))| {
-                differ(&format!("{at}/{place}"), shown, found, names)
+            pairs.find_map(|(location, (shown, found))| {
+                differ(&format!("{at}/{location}"), shown, found, names)
             })
         }
         (Value::Object(shown), Value::Object(found)) => {
@@ -52,8 +52,8 @@ fn is_name(text: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
 }
 
-/// Whether a text is what is shown, of which `…` is anything.
-pub(crate) fn is_like(shown: &str, found: &str) -> bool {
+/// Returns whether a text matches a pattern in which `…` is anything.
+pub(crate) fn matches_pattern(shown: &str, found: &str) -> bool {
     let mut parts = shown.split('…');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = found.strip_prefix(first) else { return false };
@@ -65,23 +65,27 @@ pub(crate) fn is_like(shown: &str, found: &str) -> bool {
     }
     match last {
         None => rest.is_empty(),
-        // Whatever was skipped before the last part may be anything.
+        // Anything may come before the last part.
         Some(last) => found.ends_with(last),
     }
 }
 
 #[test]
-fn an_answer_is_compared_but_for_what_changes() {
+fn variable_parts_of_a_response_are_not_compared() {
     let mut names = Names::new();
     let shown = serde_json::json!({ "a": "$ID", "b": ["2026-…Z", "…"], "c": 1 });
     let found = serde_json::json!({ "a": "x", "b": ["2026-01-01Z", 5], "c": 1 });
-    assert_eq!(differs(&shown, &found, &mut names), None);
+    assert_eq!(difference(&shown, &found, &mut names), None);
     assert_eq!(names["ID"], "x");
     for (member, value) in [("a", "y"), ("b", "2026-01-01Z"), ("c", "1")] {
         let mut other = found.clone();
         other[member] = value.into();
-        assert!(differs(&shown, &other, &mut names).is_some(), "{member}");
+        assert!(difference(&shown, &other, &mut names).is_some(), "{member}");
     }
-    assert!(differs(&shown, &serde_json::json!({ "a": "x" }), &mut names).is_some());
-    assert!(is_like("a …b… c", "a b c") && is_like("…", "") && !is_like("a…", "ba"));
+    assert!(difference(&shown, &serde_json::json!({ "a": "x" }), &mut names).is_some());
+    assert!(
+        matches_pattern("a …b… c", "a b c")
+            && matches_pattern("…", "")
+            && !matches_pattern("a…", "ba")
+    );
 }

@@ -1,39 +1,36 @@
-//! A document as a list of steps: its fenced blocks, in their order, each with what is expected of it.
+//! A document as a list of steps: its fenced blocks in order, each with its expected result.
 
-/// A document.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) steps: Vec<Step>,
 }
 
-/// A block that does something, or what the one before it must have come to.
+/// A block that does something, or the expected result of the previous one.
 #[derive(Debug)]
 pub(crate) struct Step {
-    /// Where it stands, for people.
-    pub(crate) place: String,
+    /// The section and line, for messages.
+    pub(crate) location: String,
     section: String,
     pub(crate) kind: Kind,
     pub(crate) text: String,
 }
 
-/// What a block is, by its language.
+/// The kind of a block, by its language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Commands.
     Shell,
     /// A document for `POST /graphql`.
     Graphql,
-    /// What a WebSocket says (`>`) and hears (`<`).
+    /// Messages sent (`>`) and received (`<`) over a WebSocket.
     Socket,
-    /// An answer.
     Json,
-    /// An answer with its head.
+    /// A response with its headers.
     Http,
-    /// What a command prints.
+    /// The output of a command.
     Text,
-    /// Events of the connection that was opened last.
+    /// Events of the latest connection.
     Events,
-    /// For readers only: configuration, code, and commands for several machines.
+    /// Not run: configuration, code, and commands for several machines.
     Shown,
 }
 
@@ -62,16 +59,16 @@ impl Document {
                 title.clone_into(&mut section);
             }
             let Some(language) = line.strip_prefix("```") else { continue };
-            let place = format!("{name}:{number}, {section}");
-            let kind = Kind::of(language).unwrap_or_else(|| panic!("{place}: `{language}`?"));
+            let location = format!("{name}:{number}, {section}");
+            let kind = Kind::of(language).unwrap_or_else(|| panic!("{location}: `{language}`?"));
             let inside = lines.by_ref().map(|(line, _)| line).take_while(|line| *line != "```");
             let text = inside.collect::<Vec<_>>().join("\n");
-            steps.push(Step { place, section: section.clone(), kind, text });
+            steps.push(Step { location, section: section.clone(), kind, text });
         }
         Self { steps }
     }
 
-    /// The sections that have something to run.
+    /// The sections with something to run.
     pub(crate) fn sections(&self) -> Vec<&str> {
         let runs = |step: &&Step| matches!(step.kind, Kind::Shell | Kind::Graphql | Kind::Socket);
         let mut sections: Vec<_> =

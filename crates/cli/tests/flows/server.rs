@@ -1,20 +1,18 @@
-//! The server that a document is about, run by the binary in a directory of its own.
+//! The server of a document, run by the binary in a directory of its own.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A server that runs until it is forgotten.
+/// A server that is killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
-    /// How it is reached.
     pub(crate) url: String,
-    /// What it printed until then.
-    pub(crate) said: String,
+    /// Its output until it was ready.
+    pub(crate) output: String,
 }
 
-/// The binary, in a directory.
 pub(crate) fn binary(directory: &Path, words: &[String]) -> Command {
     let (settings, words): (Vec<_>, Vec<_>) =
         words.iter().partition(|word| word.starts_with("ROUNDTABLE_"));
@@ -25,12 +23,12 @@ pub(crate) fn binary(directory: &Path, words: &[String]) -> Command {
 }
 
 impl Server {
-    /// Runs `serve` or `demo`, at whichever port is free.
+    /// Runs `serve` or `demo` at any free port.
     pub(crate) fn start(directory: &Path, words: &[String]) -> Self {
         let mut command = binary(directory, words);
         command.args(["--listen", "127.0.0.1:0"]);
         let (mut child, ready) = if words.iter().any(|word| word == "demo") {
-            // A hamlet does as well as a town.
+            // A small town is enough.
             let command = command.args(["--people", "30"]).stdout(Stdio::piped());
             (command.spawn().unwrap(), "Ctrl-C stops it.")
         } else {
@@ -40,15 +38,15 @@ impl Server {
         let out = child.stdout.take().map(|out| Box::new(out) as Box<dyn Read + Send>);
         let err = child.stderr.take().map(|err| Box::new(err) as Box<dyn Read + Send>);
         let mut lines = BufReader::new(out.or(err).unwrap());
-        let mut said = String::new();
-        while !said.contains(ready) {
-            assert!(lines.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+        let mut output = String::new();
+        while !output.contains(ready) {
+            assert!(lines.read_line(&mut output).unwrap() > 0, "it ended: {output}");
         }
-        // Somebody must listen, or it would stop speaking.
+        // Drains the output, so that the server never blocks on it.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        let url = said.split(['"', ' ', '\n', '=']).find(|word| word.starts_with("http://"));
+        let url = output.split(['"', ' ', '\n', '=']).find(|word| word.starts_with("http://"));
         let url = url.unwrap().trim_end_matches('/').to_owned();
-        Self { child, url, said }
+        Self { child, url, output }
     }
 }
 

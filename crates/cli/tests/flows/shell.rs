@@ -1,13 +1,13 @@
-//! The little of a shell that the documents use, so that reading them needs no shell and no curl: words,
-//! quotes, lines that go on, variables, and the flags of curl that stand there. Whatever else does is a
-//! fault of the document.
+//! The subset of shell that the documents use, so that running them needs neither a shell nor curl:
+//! words, quotes, continued lines, variables, and some flags of curl. Anything else is an error in the
+//! document.
 
 use std::collections::BTreeMap;
 
-/// What names in capitals stand for.
+/// The values of names in capitals.
 pub(crate) type Names = BTreeMap<String, String>;
 
-/// The commands of a block, each as its words.
+/// The commands of a block, each as a list of words.
 pub(crate) fn commands(text: &str, names: &Names) -> Vec<Vec<String>> {
     let (mut commands, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let mut quote = None;
@@ -44,18 +44,18 @@ pub(crate) fn commands(text: &str, names: &Names) -> Vec<Vec<String>> {
     commands
 }
 
-/// A text in which every name in capitals is what it stands for.
-pub(crate) fn filled(text: &str, names: &Names) -> String {
+/// Replaces every name in capitals by its value.
+pub(crate) fn fill_names(text: &str, names: &Names) -> String {
     let mut parts = text.split('$');
-    let mut filled = parts.next().unwrap_or_default().to_owned();
+    let mut output = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let end = part.find(|c| !is_name(c)).unwrap_or(part.len());
         let (name, rest) = part.split_at(end);
-        // A variable of GraphQL begins small.
+        // GraphQL variables begin with a small letter.
         let value = if name.is_empty() { "$" } else { value(names, name) };
-        filled.extend([value, rest]);
+        output.extend([value, rest]);
     }
-    filled
+    output
 }
 
 fn is_name(c: char) -> bool {
@@ -66,22 +66,21 @@ fn value<'a>(names: &'a Names, name: &str) -> &'a str {
     names.get(name).unwrap_or_else(|| panic!("nothing has said what ${name} is"))
 }
 
-/// What curl is told to do.
+/// A parsed curl command.
 #[derive(Debug, Default)]
 pub(crate) struct Curl {
     pub(crate) method: Option<String>,
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Option<Body>,
-    /// `-G`: what would be the body goes into the address.
+    /// `-G`: puts the data into the URL.
     pub(crate) in_address: bool,
-    /// `-i`: with the head of the answer.
+    /// `-i`: includes the headers of the response.
     pub(crate) head: bool,
-    /// `-N`: as it comes.
+    /// `-N`: reads the response as it comes.
     pub(crate) listens: bool,
 }
 
-/// What curl sends.
 #[derive(Debug)]
 pub(crate) enum Body {
     Text(String),
@@ -125,13 +124,13 @@ impl Curl {
 }
 
 #[test]
-fn words_are_what_a_shell_would_make_of_them() {
+fn words_are_split_as_a_shell_does() {
     let names = Names::from([(String::from("ID"), String::from("7"))]);
     let text = "a 'b $ID' \"c $ID\" \\\n  d'\"'$ID'\"'  # e\n\nf=1 g";
     let expected = [vec!["a", "b $ID", "c 7", "d\"7\""], vec!["f=1", "g"]];
     assert_eq!(commands(text, &names), expected);
     assert_eq!(
-        filled("query ($id: ID) { a(b: \"$ID\") }", &names),
+        fill_names("query ($id: ID) { a(b: \"$ID\") }", &names),
         "query ($id: ID) { a(b: \"7\") }"
     );
 }

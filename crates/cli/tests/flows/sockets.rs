@@ -1,4 +1,4 @@
-//! The two ways to listen that the documents show: a WebSocket, and events as they come.
+//! The two live transports that the documents show: a WebSocket, and server-sent events.
 
 use std::time::Duration;
 
@@ -10,10 +10,8 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// How long something may take that must happen.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A WebSocket.
 #[derive(Debug)]
 pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -30,8 +28,8 @@ impl Socket {
         self.0.send(Message::text(message.to_string())).await.unwrap();
     }
 
-    /// The next message that is not about whether somebody is there.
-    pub(crate) async fn hear(&mut self) -> Value {
+    /// The next message that is not a ping.
+    pub(crate) async fn next_message(&mut self) -> Value {
         loop {
             let message = timeout(DEADLINE, self.0.next()).await.unwrap().unwrap().unwrap();
             let Message::Text(text) = message else { continue };
@@ -43,7 +41,6 @@ impl Socket {
     }
 }
 
-/// Events that come.
 #[derive(Debug)]
 pub(crate) struct Events {
     from: reqwest::Response,
@@ -55,7 +52,7 @@ impl Events {
         Self { from, come: String::new() }
     }
 
-    /// The next event: its name and what it says.
+    /// The next event: its name and data.
     pub(crate) async fn next(&mut self) -> (String, String) {
         loop {
             while let Some((event, rest)) = self.come.split_once("\n\n") {
@@ -71,7 +68,6 @@ impl Events {
     }
 }
 
-/// What stands in the lines of an event.
 pub(crate) fn parts(event: &str) -> (String, String) {
     let line = |name: &str| {
         let mut lines = event.lines().filter_map(|line| line.strip_prefix(name));

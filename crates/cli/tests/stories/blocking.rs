@@ -1,4 +1,4 @@
-//! Blocks: whoever is blocked is gone, with everything of theirs, from both sides.
+//! Blocks: a blocked user disappears with all content, for both sides.
 
 use serde_json::{Value, json};
 
@@ -17,17 +17,17 @@ const PROFILE: &str = "query ($id: ID!) { getUser(id: $id) { id } }";
 const POSTS: &str = "query ($id: ID!) { listUserPosts(userId: $id) { items { id } } }";
 const ACTS: &str = "subscription { onPostActivity { previewText } }";
 
-/// Somebody, and a post of theirs.
+/// A user, and a post of theirs.
 struct Side<'s> {
     who: Person<'s>,
     post: String,
 }
 
-pub(super) async fn whoever_is_blocked_is_gone_both_ways(scene: &Scene) {
-    let cleo = scene.newcomer("cleo").await;
+pub(super) async fn a_block_hides_both_sides(scene: &Scene) {
+    let cleo = scene.sign_up("cleo").await;
     let mut sides = Vec::new();
     for name in ["ana", "bo"] {
-        let who = scene.newcomer(name).await;
+        let who = scene.sign_up(name).await;
         let post = who.posts(&format!("a post of {name}'s")).await;
         sides.push(Side { who, post });
     }
@@ -38,13 +38,13 @@ pub(super) async fn whoever_is_blocked_is_gone_both_ways(scene: &Scene) {
         one.who.likes(&other.post).await;
     }
     let room = ana.who.room_with(&bo.who).await;
-    bo.who.says(&room, "hello").await;
+    bo.who.send_message(&room, "hello").await;
     let thread = cleo.posts("a thread").await;
     bo.who.comments(&thread, "by bo").await;
     ana.who.comments(&thread, "by ana").await;
     for (one, other) in [(ana, bo), (bo, ana)] {
-        let is_told = |seen: &Value| is_named(seen, &other.who);
-        one.who.sees(ACTORS, json!({}), is_told).await;
+        let is_told = |response: &Value| is_named(response, &other.who);
+        one.who.wait_for(ACTORS, json!({}), is_told).await;
     }
     ana.who.has_feed(&["a post of bo's", "a post of ana's"]).await;
 
@@ -52,19 +52,19 @@ pub(super) async fn whoever_is_blocked_is_gone_both_ways(scene: &Scene) {
     let listed = ana.who.ask(BLOCKED, json!({})).await;
     assert_eq!(each(&listed["listBlocked"], "id"), [&json!(bo.who.id)]);
     assert!(each(&bo.who.ask(BLOCKED, json!({})).await["listBlocked"], "id").is_empty());
-    is_gone(ana, bo, &thread, &room).await;
-    is_gone(bo, ana, &thread, &room).await;
+    is_hidden(ana, bo, &thread, &room).await;
+    is_hidden(bo, ana, &thread, &room).await;
     ana.who.has_feed(&["a post of ana's"]).await;
     bo.who.has_feed(&["a post of bo's"]).await;
     let is_old =
         |event: &Value| !["heard", "unheard"].iter().any(|new| event["previewText"] == *new);
-    let mut hears = ana.who.listen(ACTS, json!({})).await.except(is_old);
+    let mut next_event = ana.who.listen(ACTS, json!({})).await.except(is_old);
     bo.who.posts("unheard").await;
     cleo.posts("heard").await;
-    assert_eq!(hears.hears_of("previewText").await, "heard");
-    // To everybody else both are there.
-    let seen = cleo.ask(COMMENTS, json!({ "id": thread })).await;
-    assert_eq!(each(&seen["listPostComments"], "content"), ["by bo", "by ana"]);
+    assert_eq!(next_event.next_event_field("previewText").await, "heard");
+    // Both stay visible to others.
+    let response = cleo.ask(COMMENTS, json!({ "id": thread })).await;
+    assert_eq!(each(&response["listPostComments"], "content"), ["by bo", "by ana"]);
 
     ana.who.ask(UNBLOCK, json!({ "id": bo.who.id })).await;
     for (one, other) in [(ana, bo), (bo, ana)] {
@@ -77,13 +77,13 @@ pub(super) async fn whoever_is_blocked_is_gone_both_ways(scene: &Scene) {
     }
 }
 
-fn is_named(seen: &Value, who: &Person<'_>) -> bool {
-    let items = seen["listNotifications"]["items"].as_array().unwrap();
+fn is_named(response: &Value, who: &Person<'_>) -> bool {
+    let items = response["listNotifications"]["items"].as_array().unwrap();
     items.iter().any(|item| item["actor"]["id"] == who.id.as_str())
 }
 
-/// Looks for everything of the other's, and finds nothing.
-async fn is_gone(one: &Side<'_>, other: &Side<'_>, thread: &str, room: &str) {
+/// Checks that nothing of `other` is visible to `one`.
+async fn is_hidden(one: &Side<'_>, other: &Side<'_>, thread: &str, room: &str) {
     let (who, whom) = (&one.who, json!({ "id": other.who.id }));
     let name = &who.nickname;
     assert!(who.ask(PROFILE, whom.clone()).await["getUser"].is_null(), "{name}");
@@ -93,8 +93,8 @@ async fn is_gone(one: &Side<'_>, other: &Side<'_>, thread: &str, room: &str) {
     assert_eq!(who.refused(FOLLOW, whom).await, "NOT_FOUND", "{name}");
     let own = who.ask(COMMENTS, json!({ "id": one.post })).await;
     assert!(each(&own["listPostComments"], "content").is_empty(), "{name}: {own}");
-    let seen = who.ask(COMMENTS, json!({ "id": thread })).await;
-    assert_eq!(each(&seen["listPostComments"], "content").len(), 1, "{name}: {seen}");
+    let response = who.ask(COMMENTS, json!({ "id": thread })).await;
+    assert_eq!(each(&response["listPostComments"], "content").len(), 1, "{name}: {response}");
     assert!(!is_named(&who.ask(ACTORS, json!({})).await, &other.who), "{name}");
-    assert_eq!(who.is_kept_from_saying(room).await, "NOT_FOUND", "{name}");
+    assert_eq!(who.message_error(room).await, "NOT_FOUND", "{name}");
 }

@@ -14,7 +14,7 @@ const GROWS: &str =
     "subscription ($after: ID) { onFeedEntry(after: $after) { verb post { content } } }";
 
 impl Person<'_> {
-    /// The posts of their feed in its order, read in pages of so many.
+    /// The posts of the feed in order, read in pages of `limit`.
     pub(super) async fn feed(&self, limit: usize) -> Vec<String> {
         let (mut posts, mut token) = (Vec::new(), Value::Null);
         loop {
@@ -29,7 +29,7 @@ impl Person<'_> {
         }
     }
 
-    /// Waits until their feed is this.
+    /// Waits until the feed holds exactly these posts.
     pub(super) async fn has_feed(&self, posts: &[&str]) {
         let deadline = self.scene.deadline();
         loop {
@@ -44,14 +44,14 @@ impl Person<'_> {
     }
 }
 
-/// What was posted, if an entry is about that.
+/// The content of an entry's post, if it has one.
 fn written(entry: &Value) -> Option<String> {
     (entry["verb"] == "post").then(|| text(&entry["post"]["content"]))
 }
 
 pub(super) async fn a_feed_is_read_page_by_page_and_as_it_grows(scene: &Scene) {
     let [ana, bo, cleo] =
-        [scene.newcomer("ana").await, scene.newcomer("bo").await, scene.newcomer("cleo").await];
+        [scene.sign_up("ana").await, scene.sign_up("bo").await, scene.sign_up("cleo").await];
     ana.follows(&bo).await;
     let mut news = Vec::new();
     for (who, content) in
@@ -67,30 +67,30 @@ pub(super) async fn a_feed_is_read_page_by_page_and_as_it_grows(scene: &Scene) {
     }
     ana.follows(&cleo).await;
     ana.has_feed(&["three", "mine", "two", "unheard", "one"]).await;
-    turns_pages(&ana, &["three", "mine", "two", "unheard", "one"]).await;
+    reads_all_pages(&ana, &["three", "mine", "two", "unheard", "one"]).await;
     let foreign = ana.ask(PAGE, json!({ "limit": 1 })).await["getFeed"]["nextToken"].take();
     for forged in [foreign, json!("forged")] {
         let code = bo.refused(PAGE, json!({ "token": forged })).await;
         assert_eq!(code, "BAD_REQUEST", "{forged}");
     }
 
-    let seen = ana.ask(PAGE, json!({ "limit": 1 })).await;
-    let last = each(&seen["getFeed"], "activityId")[0].clone();
+    let response = ana.ask(PAGE, json!({ "limit": 1 })).await;
+    let last = each(&response["getFeed"], "activityId")[0].clone();
     let mut grows = ana.resume(GROWS, json!({ "after": last })).await;
     let acts = "subscription ($id: ID!) { onPostActivity(actorId: $id) { verb previewText } }";
     let is_old = |event: &Value| news.iter().any(|old| event["previewText"] == *old);
     let mut acts = ana.listen(acts, json!({ "id": bo.id })).await.except(is_old);
     for content in ["four", "five", "six"] {
         bo.posts(content).await;
-        let told = json!({ "verb": "post", "post": { "content": content } });
-        assert_eq!(grows.hears().await, told);
-        assert_eq!(acts.hears().await, json!({ "verb": "post", "previewText": content }));
+        let message = json!({ "verb": "post", "post": { "content": content } });
+        assert_eq!(grows.next_event().await, message);
+        assert_eq!(acts.next_event().await, json!({ "verb": "post", "previewText": content }));
     }
     ana.has_feed(&["six", "five", "four", "three", "mine", "two", "unheard", "one"]).await;
 }
 
 /// Reads a feed as Relay does.
-async fn turns_pages(reader: &Person<'_>, posts: &[&str]) {
+async fn reads_all_pages(reader: &Person<'_>, posts: &[&str]) {
     let (mut read, mut after) = (Vec::new(), Value::Null);
     loop {
         let page = reader.ask(EDGES, json!({ "first": 2, "after": after })).await["getFeed"].take();

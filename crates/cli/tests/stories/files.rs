@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::scene::{Scene, text};
 
-/// The smallest picture there is.
+/// The smallest valid picture.
 const PICTURE: &[u8] = &[
     0x47, 0x49, 0x46, 0x38, 0x39, 0x61, 1, 0, 1, 0, 0x80, 0, 0, 0xff, 0xff, 0xff, 0, 0, 0, 0x21,
     0xf9, 4, 1, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3b,
@@ -22,7 +22,7 @@ const LOOK: &str = "query ($id: ID!) { getPost(id: $id) { media { url contentTyp
 
 pub(super) async fn a_picture_is_sent_and_looked_at(scene: &Scene) {
     let [ana, bo, cleo] =
-        [scene.newcomer("ana").await, scene.newcomer("bo").await, scene.newcomer("cleo").await];
+        [scene.sign_up("ana").await, scene.sign_up("bo").await, scene.sign_up("cleo").await];
     bo.follows(&ana).await;
     let ticket = ana.ask(ANNOUNCE, json!({ "bytes": PICTURE.len() })).await["createUpload"].take();
     let key = json!({ "key": ticket["s3Key"] });
@@ -39,9 +39,9 @@ pub(super) async fn a_picture_is_sent_and_looked_at(scene: &Scene) {
     assert_eq!((&media["width"], &media["height"]), (&json!(1), &json!(1)));
 
     let post = ana.ask(POST, key).await["createPost"]["id"].take();
-    let seen = bo.ask(LOOK, json!({ "id": post })).await["getPost"]["media"][0].take();
-    assert_eq!((&seen["contentType"], &seen["width"]), (&json!("image/gif"), &json!(1)));
-    let url = text(&seen["url"]);
+    let response = bo.ask(LOOK, json!({ "id": post })).await["getPost"]["media"][0].take();
+    assert_eq!((&response["contentType"], &response["width"]), (&json!("image/gif"), &json!(1)));
+    let url = text(&response["url"]);
     let shown = scene.http.get(&url).send().await.unwrap();
     assert_eq!(shown.headers()["content-type"], "image/gif");
     assert_eq!(shown.bytes().await.unwrap(), PICTURE);

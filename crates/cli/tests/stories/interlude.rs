@@ -1,72 +1,73 @@
-//! What happens in the middle of the evening: servers die while people talk. What was answered is there,
-//! what was not is sent again under its request id, and whoever listened comes back for the rest: everything
-//! is there, once, and in its order.
+//! Servers die during a conversation. Acknowledged messages are there, unacknowledged ones are repeated
+//! under their request ids, and subscribers reconnect: every message arrives once and in order.
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::chatting::{HEAR, SAY};
 use super::people::Person;
-use super::scene::{Doors, Scene, text};
+use super::scene::{Scene, ServerAddresses, text};
 
-/// What is said, beside the first word.
+/// Messages sent after the first.
 const WORDS: usize = 60;
-/// After so much of it servers die.
+/// Servers die after this many.
 const HALF: usize = 20;
 
 impl Person<'_> {
-    /// Says something, and again if nobody answers, until somebody does; also elsewhere.
-    async fn says_surely(&self, room: &str, words: &str) {
+    /// Sends a message, repeating it at any server until it is acknowledged.
+    async fn send_until_acknowledged(&self, room: &str, words: &str) {
         let once = format!("surely {}", self.scene.number());
-        let said = json!({ "room": room, "text": words, "once": once });
+        let arguments = json!({ "room": room, "text": words, "once": once });
         let deadline = self.scene.deadline();
-        let mut door = self.door;
+        let mut server = self.server;
         loop {
-            match self.try_send(door, SAY, &said).await {
+            match self.try_send(server, SAY, &arguments).await {
                 Ok(answer) if answer["errors"].is_null() => return,
-                answer => deadline.wait(format_args!("{words} is not said: {answer:?}")).await,
+                answer => {
+                    deadline.wait(format_args!("{words} is not acknowledged: {answer:?}")).await
+                }
             }
-            door += 1;
+            server += 1;
         }
     }
 
-    /// Everything that is said in a room after a message, heard at one server after the other.
-    async fn hears_all(&self, room: &str, mut last: String) -> Vec<Value> {
-        let (mut heard, mut door) = (Vec::new(), self.door);
+    /// Receives all messages of a room after `last`, reconnecting to the next server as needed.
+    async fn receive_all(&self, room: &str, mut last: String) -> Vec<Value> {
+        let (mut received, mut server) = (Vec::new(), self.server);
         let deadline = self.scene.deadline();
-        while heard.len() < WORDS {
+        while received.len() < WORDS {
             let listening = json!({ "room": room, "after": last });
-            let mut ear = self.try_resume(door, HEAR, listening).await;
-            while let Some(ear) = &mut ear
-                && heard.len() < WORDS
-                && let Some(mut told) = ear.try_hears().await
+            let mut subscription = self.try_resume(server, HEAR, listening).await;
+            while let Some(subscription) = &mut subscription
+                && received.len() < WORDS
+                && let Some(mut message) = subscription.try_next_event().await
             {
-                last = text(&told["id"]);
-                heard.push(told["text"].take());
+                last = text(&message["id"]);
+                received.push(message["text"].take());
             }
-            deadline.wait(format_args!("{} heard only {heard:?}", self.nickname)).await;
-            door += 1;
+            deadline.wait(format_args!("{} received only {received:?}", self.nickname)).await;
+            server += 1;
         }
-        heard
+        received
     }
 }
 
-/// Two people talk while `dies` kills something, and tells where servers are from then on.
+/// Two users talk while `dies` kills a server; it returns the addresses from then on.
 pub(crate) async fn a_talk_outlives_its_server<T: Send + 'static>(
     scene: &Scene,
-    dies: impl FnOnce() -> (Doors, T) + Send + 'static,
+    dies: impl FnOnce() -> (ServerAddresses, T) + Send + 'static,
 ) -> T {
     let [mut ana, mut bo, cleo] =
-        [scene.newcomer("ana").await, scene.newcomer("bo").await, scene.newcomer("cleo").await];
-    // Whoever dies is first: both are with them.
-    (ana.door, bo.door) = (0, 0);
+        [scene.sign_up("ana").await, scene.sign_up("bo").await, scene.sign_up("cleo").await];
+    // Both are connected to the first server, which dies.
+    (ana.server, bo.server) = (0, 0);
     let post = bo.posts("do you hear me?").await;
     let room = ana.room_with(&bo).await;
-    let first = ana.says(&room, "hello").await;
+    let first = ana.send_message(&room, "hello").await;
     let half = Notify::new();
     let talking = async {
         for number in 0..WORDS {
-            ana.says_surely(&room, &format!("word {number}")).await;
+            ana.send_until_acknowledged(&room, &format!("word {number}")).await;
             if number == HALF {
                 half.notify_one();
             }
@@ -74,15 +75,15 @@ pub(crate) async fn a_talk_outlives_its_server<T: Send + 'static>(
     };
     let dying = async {
         half.notified().await;
-        let (doors, left) = tokio::task::spawn_blocking(dies).await.unwrap();
-        scene.moves_to(doors);
+        let (servers, left) = tokio::task::spawn_blocking(dies).await.unwrap();
+        scene.set_servers(servers);
         left
     };
-    let (heard, (), left) = tokio::join!(bo.hears_all(&room, first), talking, dying);
+    let (received, (), left) = tokio::join!(bo.receive_all(&room, first), talking, dying);
     let words: Vec<Value> = (0..WORDS).map(|number| format!("word {number}").into()).collect();
-    assert_eq!(heard, words);
+    assert_eq!(received, words);
     bo.has_unread(&room, WORDS as u64 + 1).await;
-    // Whoever works behind the scenes now does what the other would have done.
+    // The remaining worker takes over the derived work.
     cleo.likes(&post).await;
     cleo.comments(&post, "I do").await;
     ana.counts(&post, [1, 1, 0]).await;

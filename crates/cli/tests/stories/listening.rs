@@ -1,5 +1,5 @@
-//! Listening, as clients do: by a WebSocket in the protocol `graphql-transport-ws`, or by server-sent
-//! events.
+//! Subscriptions as clients use them: over WebSocket in the protocol `graphql-transport-ws`, or over
+//! server-sent events.
 
 use std::collections::VecDeque;
 
@@ -13,17 +13,17 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::people::Person;
 
-/// Somebody's end of a subscription.
-pub(crate) struct Ear<'s> {
+/// A WebSocket subscription of a user.
+pub(crate) struct WebSocketSubscription<'s> {
     who: &'s Person<'s>,
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     is_old: IsOld<'s>,
 }
 
-/// Whether an event tells of what happened before a story came to it.
+/// True if an event is older than the story that receives it.
 type IsOld<'s> = Box<dyn Fn(&Value) -> bool + Send + Sync + 's>;
 
-/// Somebody's end of a stream of events.
+/// A server-sent event subscription of a user.
 pub(crate) struct Events<'s> {
     who: &'s Person<'s>,
     response: reqwest::Response,
@@ -32,123 +32,138 @@ pub(crate) struct Events<'s> {
 }
 
 impl Person<'_> {
-    /// Listens to something from now on: whatever happens after this call is heard.
-    pub(crate) async fn listen(&self, document: &str, variables: Value) -> Ear<'_> {
-        let door = self.scene.door(self.door);
-        let before = self.scene.listened_to(&door).await;
-        let ear = self.resume(document, variables).await;
-        self.is_heard(&door, before + 1).await;
-        ear
-    }
-
-    /// Listens to what came since something they name, and to whatever comes.
-    pub(crate) async fn resume(&self, document: &str, variables: Value) -> Ear<'_> {
-        self.try_resume(self.door, document, variables).await.unwrap()
-    }
-
-    /// Listens at a server, if one is there.
-    pub(super) async fn try_resume(
+    /// Subscribes, and returns once the subscription is active.
+    pub(crate) async fn listen(
         &self,
-        door: usize,
         document: &str,
         variables: Value,
-    ) -> Option<Ear<'_>> {
-        let url = format!("{}/graphql", self.scene.door(door).replace("http", "ws"));
+    ) -> WebSocketSubscription<'_> {
+        let server = self.scene.server(self.server);
+        let before = self.scene.subscribed_topics(&server).await;
+        let subscription = self.resume(document, variables).await;
+        self.wait_until_subscribed(&server, before + 1).await;
+        subscription
+    }
+
+    /// Subscribes from a given point on.
+    pub(crate) async fn resume(
+        &self,
+        document: &str,
+        variables: Value,
+    ) -> WebSocketSubscription<'_> {
+        self.try_resume(self.server, document, variables).await.unwrap()
+    }
+
+    /// Subscribes at a server, if it is up.
+    pub(super) async fn try_resume(
+        &self,
+        server: usize,
+        document: &str,
+        variables: Value,
+    ) -> Option<WebSocketSubscription<'_>> {
+        let url = format!("{}/graphql", self.scene.server(server).replace("http", "ws"));
         let mut request = url.into_client_request().unwrap();
         let protocol = "graphql-transport-ws".parse().unwrap();
         request.headers_mut().insert("sec-websocket-protocol", protocol);
         let (socket, _) = connect_async(request).await.ok()?;
-        let mut ear = Ear { who: self, socket, is_old: Box::new(|_| false) };
-        let proof = format!("Bearer {}", self.token.as_deref().unwrap());
-        ear.say(&json!({ "type": "connection_init", "payload": { "authorization": proof } })).await;
-        assert_eq!(ear.told().await?, json!({ "type": "connection_ack" }));
+        let mut subscription =
+            WebSocketSubscription { who: self, socket, is_old: Box::new(|_| false) };
+        let credential = format!("Bearer {}", self.token.as_deref().unwrap());
+        subscription
+            .send_json(
+                &json!({ "type": "connection_init", "payload": { "authorization": credential } }),
+            )
+            .await;
+        assert_eq!(subscription.message().await?, json!({ "type": "connection_ack" }));
         let payload = json!({ "query": document, "variables": variables });
-        ear.say(&json!({ "type": "subscribe", "id": "1", "payload": payload })).await;
-        Some(ear)
+        subscription
+            .send_json(&json!({ "type": "subscribe", "id": "1", "payload": payload }))
+            .await;
+        Some(subscription)
     }
 
-    /// The same as [`Person::listen`], by server-sent events.
+    /// Like [`Person::listen`], over server-sent events.
     pub(crate) async fn events(&self, document: &str, variables: Value) -> Events<'_> {
-        let door = self.scene.door(self.door);
-        let before = self.scene.listened_to(&door).await;
-        let request = self.scene.http.post(format!("{door}/graphql"));
+        let server = self.scene.server(self.server);
+        let before = self.scene.subscribed_topics(&server).await;
+        let request = self.scene.http.post(format!("{server}/graphql"));
         let request = request.bearer_auth(self.token.as_deref().unwrap());
         let request = request.header("accept", "text/event-stream");
         let body = json!({ "query": document, "variables": variables });
         let response = request.json(&body).send().await.unwrap();
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        self.is_heard(&door, before + 1).await;
+        self.wait_until_subscribed(&server, before + 1).await;
         Events { who: self, response, unread: String::new(), ready: VecDeque::new() }
     }
 
-    /// Nothing in the protocol says that a subscription has begun; the server's figures do.
-    async fn is_heard(&self, door: &str, matters: u64) {
+    /// The protocol does not announce that a subscription is active; the server's metrics show it.
+    async fn wait_until_subscribed(&self, server: &str, topics: u64) {
         let deadline = self.scene.deadline();
-        while self.scene.listened_to(door).await < matters {
-            deadline.wait(format_args!("{} is not heard", self.nickname)).await;
+        while self.scene.subscribed_topics(server).await < topics {
+            deadline.wait(format_args!("{} is not subscribed", self.nickname)).await;
         }
     }
 }
 
-impl<'s> Ear<'s> {
-    /// Those who read the stream are a little behind: what happened just before somebody listened may be
-    /// told to them, too. This is how to know it.
+impl<'s> WebSocketSubscription<'s> {
+    /// Readers of the stream lag a little: events from just before a subscription may still arrive, and
+    /// this tells them apart.
     pub(crate) fn except(mut self, is_old: impl Fn(&Value) -> bool + Send + Sync + 's) -> Self {
         self.is_old = Box::new(is_old);
         self
     }
 
-    /// The next event.
-    pub(crate) async fn hears(&mut self) -> Value {
-        self.try_hears().await.unwrap_or_else(|| panic!("{} is cut off", self.who.nickname))
+    pub(crate) async fn next_event(&mut self) -> Value {
+        self.try_next_event()
+            .await
+            .unwrap_or_else(|| panic!("{} was disconnected", self.who.nickname))
     }
 
     /// One field of the next event.
-    pub(crate) async fn hears_of(&mut self, field: &str) -> Value {
-        self.hears().await[field].take()
+    pub(crate) async fn next_event_field(&mut self, field: &str) -> Value {
+        self.next_event().await[field].take()
     }
 
-    /// The next event, unless the server goes before there is one.
-    pub(super) async fn try_hears(&mut self) -> Option<Value> {
+    /// The next event, or `None` if the server goes away first.
+    pub(super) async fn try_next_event(&mut self) -> Option<Value> {
         loop {
-            let told = self.told().await?;
-            assert_eq!(told["type"], "next", "{}: {told}", self.who.nickname);
-            let event = event(&self.who.nickname, &told["payload"]);
+            let message = self.message().await?;
+            assert_eq!(message["type"], "next", "{}: {message}", self.who.nickname);
+            let event = event(&self.who.nickname, &message["payload"]);
             if !(self.is_old)(&event) {
                 return Some(event);
             }
         }
     }
 
-    /// What the server says next, as long as it is there; that it is goes without saying.
-    async fn told(&mut self) -> Option<Value> {
+    /// The server's next message that is not a ping, or `None` if the server is gone.
+    async fn message(&mut self) -> Option<Value> {
         loop {
-            let next = timeout(self.who.scene.patience(), self.socket.next()).await;
-            let next = next.unwrap_or_else(|_| panic!("{} hears nothing", self.who.nickname));
+            let next = timeout(self.who.scene.timeout(), self.socket.next()).await;
+            let next = next.unwrap_or_else(|_| panic!("{} receives nothing", self.who.nickname));
             let Message::Text(text) = next?.ok()? else { return None };
-            let told: Value = serde_json::from_str(&text).unwrap();
-            if told["type"] != "ping" {
-                return Some(told);
+            let message: Value = serde_json::from_str(&text).unwrap();
+            if message["type"] != "ping" {
+                return Some(message);
             }
-            self.say(&json!({ "type": "pong" })).await;
+            self.send_json(&json!({ "type": "pong" })).await;
         }
     }
 
-    async fn say(&mut self, message: &Value) {
-        // Whether anybody is there shows when they should answer.
+    async fn send_json(&mut self, message: &Value) {
+        // A lost connection shows when the response is read.
         let _ = self.socket.send(Message::text(message.to_string())).await;
     }
 }
 
 impl Events<'_> {
-    /// The next event.
-    pub(crate) async fn hears(&mut self) -> Value {
+    pub(crate) async fn next_event(&mut self) -> Value {
         loop {
             if let Some(payload) = self.ready.pop_front() {
                 return event(&self.who.nickname, &payload);
             }
-            let part = timeout(self.who.scene.patience(), self.response.chunk()).await;
-            let part = part.unwrap_or_else(|_| panic!("{} hears nothing", self.who.nickname));
+            let part = timeout(self.who.scene.timeout(), self.response.chunk()).await;
+            let part = part.unwrap_or_else(|_| panic!("{} receives nothing", self.who.nickname));
             let part = part.unwrap().unwrap_or_else(|| panic!("it ended: {}", self.unread));
             self.unread.push_str(std::str::from_utf8(&part).unwrap());
             while let Some((event, rest)) = self.unread.split_once("\n\n") {
@@ -160,7 +175,7 @@ impl Events<'_> {
     }
 }
 
-/// The one field of an event's data.
+/// The only field of an event's data.
 fn event(who: &str, payload: &Value) -> Value {
     assert!(payload["errors"].is_null(), "{who}: {payload}");
     let Value::Object(data) = &payload["data"] else { panic!("{who}: {payload}") };

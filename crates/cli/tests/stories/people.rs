@@ -1,4 +1,4 @@
-//! Those who act in stories: each is somebody with an account, who asks as clients do.
+//! The users of stories: each has an account, and uses the API as clients do.
 
 use serde_json::{Value, json};
 
@@ -11,18 +11,16 @@ const REGISTER: &str =
 const LOGIN: &str = "mutation ($email: AWSEmail!, $password: String!) {
     login(email: $email, password: $password) { accessToken refreshToken user { id } } }";
 
-/// What everybody's password is.
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
-/// What an answer has anew each time it is asked for: proofs, and signed addresses.
-const ANEW: [&str; 6] =
+/// Fields that differ in every response: credentials and signed URLs.
+const VOLATILE_FIELDS: [&str; 6] =
     ["accessToken", "refreshToken", "expiresIn", "url", "uploadUrl", "expiresAt"];
 
-/// Somebody.
 pub(crate) struct Person<'s> {
     pub(super) scene: &'s Scene,
-    /// Which server they go to.
-    pub(super) door: usize,
+    /// The index of their server.
+    pub(super) server: usize,
     pub(crate) id: String,
     pub(crate) nickname: String,
     pub(crate) token: Option<String>,
@@ -30,11 +28,11 @@ pub(crate) struct Person<'s> {
 }
 
 impl Scene {
-    /// Somebody who signs up, under this name and a number.
-    pub(crate) async fn newcomer(&self, name: &str) -> Person<'_> {
-        let mut person = self.stranger();
-        person.nickname = format!("{name}{}", person.door);
-        let signed_up = person.ask(REGISTER, person.proof(PASSWORD)).await["register"].take();
+    /// A user who signs up under this name and a number.
+    pub(crate) async fn sign_up(&self, name: &str) -> Person<'_> {
+        let mut person = self.anonymous();
+        person.nickname = format!("{name}{}", person.server);
+        let signed_up = person.ask(REGISTER, person.credential(PASSWORD)).await["register"].take();
         assert_eq!(signed_up["user"]["nickname"], person.nickname.as_str());
         person.id = text(&signed_up["user"]["id"]);
         person.token = Some(text(&signed_up["accessToken"]));
@@ -42,17 +40,16 @@ impl Scene {
         person
     }
 
-    /// Somebody without an account.
-    pub(crate) fn stranger(&self) -> Person<'_> {
+    pub(crate) fn anonymous(&self) -> Person<'_> {
         let (id, nickname, refresh_token) = (String::new(), String::new(), String::new());
-        Person { scene: self, door: self.number(), id, nickname, token: None, refresh_token }
+        Person { scene: self, server: self.number(), id, nickname, token: None, refresh_token }
     }
 
-    /// Somebody who signs up and is made a moderator.
+    /// A user who signs up and is made a moderator.
     pub(crate) async fn moderator(&self, name: &str) -> Person<'_> {
-        let mut person = self.newcomer(name).await;
+        let mut person = self.sign_up(name).await;
         self.grant(&person.nickname);
-        // What the old token says of them is outdated.
+        // The old token lacks the role.
         let signed_in = person.log_in(PASSWORD).await["data"]["login"].take();
         person.token = Some(text(&signed_in["accessToken"]));
         person
@@ -60,27 +57,25 @@ impl Scene {
 }
 
 impl Person<'_> {
-    /// Who they are, and what proves it.
-    pub(crate) fn proof(&self, password: &str) -> Value {
+    pub(crate) fn credential(&self, password: &str) -> Value {
         let email = format!("{}@example.org", self.nickname);
         json!({ "email": email, "nickname": self.nickname, "password": password })
     }
 
-    /// What they are told when they sign in.
     pub(crate) async fn log_in(&self, password: &str) -> Value {
-        let mut proof = self.proof(password);
-        proof.as_object_mut().unwrap().remove("nickname");
-        self.answer(LOGIN, proof).await
+        let mut credential = self.credential(password);
+        credential.as_object_mut().unwrap().remove("nickname");
+        self.answer(LOGIN, credential).await
     }
 
-    /// What a document gives; nothing of it may be refused.
+    /// The data of a response, which must have no errors.
     pub(crate) async fn ask(&self, document: &str, variables: Value) -> Value {
         let mut answer = self.answer(document, variables).await;
         assert!(answer["errors"].is_null(), "{}: {document}: {answer}", self.nickname);
         answer["data"].take()
     }
 
-    /// The code with which a document is refused.
+    /// The error code of a refused document.
     pub(crate) async fn refused(&self, document: &str, variables: Value) -> String {
         let answer = self.answer(document, variables).await;
         let code = answer["errors"][0]["extensions"]["code"].as_str();
@@ -89,8 +84,8 @@ impl Person<'_> {
         code.to_owned()
     }
 
-    /// Asks until the answer is as it has to become; that answer.
-    pub(crate) async fn sees(
+    /// Repeats a query until the response satisfies the predicate; returns it.
+    pub(crate) async fn wait_for(
         &self,
         document: &str,
         variables: Value,
@@ -106,32 +101,32 @@ impl Person<'_> {
         }
     }
 
-    /// What is answered to a document; what tells of a request id is asked in the manner of the scene.
+    /// Sends a document; mutations with a request id are sent in the scene's style.
     async fn answer(&self, document: &str, mut variables: Value) -> Value {
         let is_told_apart = document.contains("$once");
         if !is_told_apart || self.scene.style == Style::Plain {
-            return self.send(self.door, document, &variables).await;
+            return self.send(self.server, document, &variables).await;
         }
         variables["once"] = format!("request {}", self.scene.number()).into();
-        let first = self.send(self.door, document, &variables).await;
-        let again = self.send(self.door + 1, document, &variables).await;
-        let same = (lasting(first.clone()), lasting(again));
+        let first = self.send(self.server, document, &variables).await;
+        let again = self.send(self.server + 1, document, &variables).await;
+        let same = (without_volatile_fields(first.clone()), without_volatile_fields(again));
         assert_eq!(same.0, same.1, "{}: {document}", self.nickname);
         first
     }
 
-    async fn send(&self, door: usize, document: &str, variables: &Value) -> Value {
-        self.try_send(door, document, variables).await.unwrap()
+    async fn send(&self, server: usize, document: &str, variables: &Value) -> Value {
+        self.try_send(server, document, variables).await.unwrap()
     }
 
-    /// What a server answers, if one is there.
+    /// The response of a server, if it is up.
     pub(super) async fn try_send(
         &self,
-        door: usize,
+        server: usize,
         document: &str,
         variables: &Value,
     ) -> reqwest::Result<Value> {
-        let url = format!("{}/graphql", self.scene.door(door));
+        let url = format!("{}/graphql", self.scene.server(server));
         let body = json!({ "query": document, "variables": variables });
         let mut request = self.scene.http.post(url).json(&body);
         if let Some(token) = &self.token {
@@ -141,14 +136,16 @@ impl Person<'_> {
     }
 }
 
-/// An answer without what is anew each time.
-fn lasting(mut answer: Value) -> Value {
+/// A response without the fields that differ every time.
+fn without_volatile_fields(mut answer: Value) -> Value {
     match &mut answer {
         Value::Object(fields) => {
-            fields.retain(|name, _| !ANEW.contains(&name.as_str()));
-            fields.values_mut().for_each(|value| *value = lasting(value.take()));
+            fields.retain(|name, _| !VOLATILE_FIELDS.contains(&name.as_str()));
+            fields.values_mut().for_each(|value| *value = without_volatile_fields(value.take()));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = lasting(item.take())),
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| *item = without_volatile_fields(item.take()))
+        }
         _ => {}
     }
     answer

@@ -19,28 +19,28 @@ const COMMENT: &str = "mutation ($id: ID!, $content: String!, $to: ID, $once: ID
         id content parentCommentId } }";
 
 impl Person<'_> {
-    /// Comments on a post; the comment's id.
+    /// Comments on a post; returns the comment's id.
     pub(super) async fn comments(&self, post: &str, content: &str) -> String {
         let comment = json!({ "id": post, "content": content });
         text(&self.ask(COMMENT, comment).await["addComment"]["id"])
     }
 
-    /// Likes a post.
     pub(super) async fn likes(&self, post: &str) {
         let liked = self.ask(LIKE, json!({ "id": post })).await["likePost"].take();
         assert_eq!(liked, json!({ "liked": true, "post": { "viewerHasLiked": true } }));
     }
 
-    /// Waits until a post shows so many likes, comments and shares.
+    /// Waits until a post shows these numbers of likes, comments and shares.
     pub(super) async fn counts(&self, post: &str, [likes, comments, shares]: [u64; 3]) {
         let counts = json!({ "likeCount": likes, "commentCount": comments, "shareCount": shares });
-        self.sees(COUNTS, json!({ "id": post }), |seen| seen["getPost"] == counts).await;
+        self.wait_for(COUNTS, json!({ "id": post }), |response| response["getPost"] == counts)
+            .await;
     }
 }
 
 pub(super) async fn a_post_is_liked_and_shared(scene: &Scene) {
     let [ana, bo, cleo] =
-        [scene.newcomer("ana").await, scene.newcomer("bo").await, scene.newcomer("cleo").await];
+        [scene.sign_up("ana").await, scene.sign_up("bo").await, scene.sign_up("cleo").await];
     let post = ana.posts("hello").await;
     let id = json!({ "id": post });
     let likes = "subscription ($id: ID!) { onToggleLike(postId: $id) { liked postId } }";
@@ -53,7 +53,7 @@ pub(super) async fn a_post_is_liked_and_shared(scene: &Scene) {
     bo.likes(&post).await;
     ana.counts(&post, [2, 0, 0]).await;
     for liked in [true, false, true, true] {
-        assert_eq!(likes.hears().await, json!({ "liked": liked, "postId": post }));
+        assert_eq!(likes.next_event().await, json!({ "liked": liked, "postId": post }));
     }
     let list = "query ($id: ID!) { listPostLikes(postId: $id) { items { likeType user { id } } } }";
     let listed = ana.ask(list, id.clone()).await;
@@ -65,25 +65,25 @@ pub(super) async fn a_post_is_liked_and_shared(scene: &Scene) {
     ana.counts(&post, [2, 0, 1]).await;
     let feed = "{ getFeed { items { verb objectId actorId } } }";
     let share = json!({ "verb": "share", "objectId": post, "actorId": bo.id });
-    let has = |seen: &Value| seen["getFeed"]["items"].as_array().unwrap().contains(&share);
-    cleo.sees(feed, json!({}), has).await;
+    let has = |response: &Value| response["getFeed"]["items"].as_array().unwrap().contains(&share);
+    cleo.wait_for(feed, json!({}), has).await;
     bo.ask(UNSHARE, id).await;
     ana.counts(&post, [2, 0, 0]).await;
-    cleo.sees(feed, json!({}), |seen| !has(seen)).await;
+    cleo.wait_for(feed, json!({}), |response| !has(response)).await;
 }
 
-pub(super) async fn a_post_is_talked_about(scene: &Scene) {
-    let (ana, bo) = (scene.newcomer("ana").await, scene.newcomer("bo").await);
+pub(super) async fn a_post_is_commented_on(scene: &Scene) {
+    let (ana, bo) = (scene.sign_up("ana").await, scene.sign_up("bo").await);
     let post = ana.posts("what do you think?").await;
     let id = json!({ "id": post });
     let comments = "subscription ($id: ID!) { onAddComment(postId: $id) { content user { id } } }";
     let mut comments = ana.events(comments, id.clone()).await;
     let first = bo.comments(&post, "much").await;
-    assert_eq!(comments.hears().await, json!({ "content": "much", "user": { "id": bo.id } }));
+    assert_eq!(comments.next_event().await, json!({ "content": "much", "user": { "id": bo.id } }));
     let reply = json!({ "id": post, "content": "tell me", "to": first });
     let reply = ana.ask(COMMENT, reply).await["addComment"].take();
     assert_eq!(reply["parentCommentId"], first.as_str());
-    assert_eq!(comments.hears().await["content"], "tell me", "each comes once");
+    assert_eq!(comments.next_event().await["content"], "tell me", "each comes once");
     ana.counts(&post, [0, 2, 0]).await;
 
     let like = "mutation ($id: ID!, $once: ID) { likeComment(commentId: $id, requestId: $once) { viewerHasLiked } }";
@@ -91,7 +91,7 @@ pub(super) async fn a_post_is_talked_about(scene: &Scene) {
     assert_eq!(liked["likeComment"]["viewerHasLiked"], true);
     let get = "query ($id: ID!) { getComment(id: $id) { likesCount repliesCount } }";
     let counts = json!({ "likesCount": 1, "repliesCount": 1 });
-    bo.sees(get, json!({ "id": first }), |seen| seen["getComment"] == counts).await;
+    bo.wait_for(get, json!({ "id": first }), |response| response["getComment"] == counts).await;
     let edit = "mutation ($id: ID!, $once: ID) {
         updateComment(commentId: $id, content: \"a lot\", requestId: $once) { content } }";
     bo.ask(edit, json!({ "id": first })).await;
@@ -102,5 +102,5 @@ pub(super) async fn a_post_is_talked_about(scene: &Scene) {
     ana.ask(delete, json!({ "id": reply["id"] })).await;
     ana.counts(&post, [0, 1, 0]).await;
     bo.comments(&post, "anything else?").await;
-    assert_eq!(comments.hears().await["content"], "anything else?");
+    assert_eq!(comments.next_event().await["content"], "anything else?");
 }

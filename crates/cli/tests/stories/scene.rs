@@ -1,4 +1,4 @@
-//! Where stories are played: the servers that people reach, and in which manner they ask.
+//! The scene of stories: the servers that users reach, and the style of their requests.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -8,121 +8,116 @@ use parking_lot::RwLock;
 use reqwest::Client;
 use serde_json::Value;
 
-/// In which manner people ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Every mutation once.
+    /// Sends every mutation once.
     Plain,
-    /// Every mutation twice under one request id, the second time at another server if there is one: the
-    /// answers must be the same, and what came of it that of one.
+    /// Sends every mutation twice under one request id, the second time to another server if there is
+    /// one: the responses must be equal, and the effect that of one.
     Twice,
 }
 
-/// Makes somebody, by their nickname, a moderator: as whoever runs the installation can.
+/// Makes a user a moderator by nickname, as an operator can.
 type Grant = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The servers of one installation.
 pub(crate) struct Scene {
     pub(super) http: Client,
     pub(super) style: Style,
-    doors: RwLock<Doors>,
+    servers: RwLock<ServerAddresses>,
     grant: Grant,
-    patience: Duration,
-    /// Everybody has another name, and every request another id.
+    timeout: Duration,
+    /// Makes nicknames and request ids unique.
     numbers: AtomicUsize,
 }
 
-/// The addresses of servers; none where one has gone.
-pub(crate) type Doors = Vec<Option<String>>;
+/// The addresses of servers; `None` for one that is gone.
+pub(crate) type ServerAddresses = Vec<Option<String>>;
 
 impl Scene {
-    /// At these addresses. `patience` is how long anything may take that follows from something else.
+    /// `timeout` is the time for derived work.
     pub(crate) fn at(
-        doors: Doors,
+        servers: ServerAddresses,
         style: Style,
-        patience: Duration,
+        timeout: Duration,
         grant: impl Fn(&str) + Send + Sync + 'static,
     ) -> Self {
         Self {
             http: Client::builder().no_proxy().build().unwrap(),
             style,
-            doors: RwLock::new(doors),
+            servers: RwLock::new(servers),
             grant: Box::new(grant),
-            patience,
+            timeout,
             numbers: AtomicUsize::new(0),
         }
     }
 
-    /// From now on the servers are there.
-    pub(super) fn moves_to(&self, doors: Doors) {
-        *self.doors.write() = doors;
+    pub(super) fn set_servers(&self, servers: ServerAddresses) {
+        *self.servers.write() = servers;
     }
 
     pub(super) fn number(&self) -> usize {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The server that somebody goes to, or the next one if nobody is there any more.
-    pub(super) fn door(&self, wanted: usize) -> String {
-        let doors = self.doors.read();
-        let from = doors.iter().cycle().skip(wanted % doors.len()).take(doors.len());
+    /// The user's server, or the next one that is up.
+    pub(super) fn server(&self, wanted: usize) -> String {
+        let servers = self.servers.read();
+        let from = servers.iter().cycle().skip(wanted % servers.len()).take(servers.len());
         from.flatten().next().unwrap().clone()
     }
 
-    /// Makes somebody a moderator.
     pub(super) fn grant(&self, nickname: &str) {
         (self.grant)(nickname);
     }
 
-    /// A deadline for what has to come.
     pub(super) fn deadline(&self) -> Deadline {
-        Deadline { began: Instant::now(), patience: self.patience }
+        Deadline { began: Instant::now(), timeout: self.timeout }
     }
 
-    pub(super) const fn patience(&self) -> Duration {
-        self.patience
+    pub(super) const fn timeout(&self) -> Duration {
+        self.timeout
     }
 
-    /// How many things are listened to at a server, as it says itself.
-    pub(super) async fn listened_to(&self, door: &str) -> u64 {
-        self.figure(door, "roundtable_live_matters").await
+    /// The number of subscribed topics, by the server's own metrics.
+    pub(super) async fn subscribed_topics(&self, server: &str) -> u64 {
+        self.metric(server, "roundtable_live_topics").await
     }
 
-    async fn figure(&self, door: &str, name: &str) -> u64 {
-        let page = self.http.get(format!("{door}/metrics")).send().await.unwrap();
+    async fn metric(&self, server: &str, name: &str) -> u64 {
+        let page = self.http.get(format!("{server}/metrics")).send().await.unwrap();
         let page = page.text().await.unwrap();
-        let mut figures = page.lines().filter_map(|line| line.split_once(' '));
-        let (_, figure) = figures.find(|line| line.0 == name).unwrap_or_else(|| panic!("{page}"));
-        figure.parse().unwrap()
+        let mut metrics = page.lines().filter_map(|line| line.split_once(' '));
+        let (_, metric) = metrics.find(|line| line.0 == name).unwrap_or_else(|| panic!("{page}"));
+        metric.parse().unwrap()
     }
 
-    /// Waits until nobody listens any more: what a story leaves behind would be heard in the next.
-    pub(super) async fn is_quiet(&self) {
-        let doors: Vec<String> = self.doors.read().iter().flatten().cloned().collect();
-        for door in doors {
+    /// Waits until all subscriptions have ended: one left by a story would receive the next one's
+    /// events.
+    pub(super) async fn wait_until_unsubscribed(&self) {
+        let servers: Vec<String> = self.servers.read().iter().flatten().cloned().collect();
+        for server in servers {
             let deadline = self.deadline();
-            while self.listened_to(&door).await > 0 {
+            while self.subscribed_topics(&server).await > 0 {
                 deadline.wait("somebody still listens").await;
             }
         }
     }
 }
 
-/// Until when something must have come.
 pub(super) struct Deadline {
     began: Instant,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Deadline {
-    /// A moment until the next look; panics when there was time enough.
+    /// Waits a moment; panics after the deadline.
     pub(super) async fn wait(&self, what: impl std::fmt::Display) {
-        assert!(self.began.elapsed() < self.patience, "not in {:?}: {what}", self.patience);
+        assert!(self.began.elapsed() < self.timeout, "not in {:?}: {what}", self.timeout);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// The text that is there.
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }

@@ -10,20 +10,20 @@ const REGISTER: &str = "mutation ($email: AWSEmail!, $nickname: String!, $passwo
 const REFRESH: &str = "mutation ($token: String!) { refreshToken(refreshToken: $token) {
     accessToken refreshToken } }";
 
-pub(super) async fn an_account_is_made_used_and_left(scene: &Scene) {
-    let (mut ana, stranger) = (scene.newcomer("ana").await, scene.stranger());
+pub(super) async fn an_account_is_created_used_and_deleted(scene: &Scene) {
+    let (mut ana, anonymous) = (scene.sign_up("ana").await, scene.anonymous());
     let me = "{ me { id nickname email } }";
-    let seen = ana.ask(me, json!({})).await["me"].take();
+    let response = ana.ask(me, json!({})).await["me"].take();
     assert_eq!(
-        (seen["id"].as_str(), seen["nickname"].as_str()),
+        (response["id"].as_str(), response["nickname"].as_str()),
         (Some(&*ana.id), Some(&*ana.nickname))
     );
-    assert_eq!(seen["email"], ana.proof("")["email"]);
-    assert!(stranger.ask(me, json!({})).await["me"].is_null());
-    assert_eq!(stranger.refused(REGISTER, ana.proof(PASSWORD)).await, "CONFLICT");
+    assert_eq!(response["email"], ana.credential("")["email"]);
+    assert!(anonymous.ask(me, json!({})).await["me"].is_null());
+    assert_eq!(anonymous.refused(REGISTER, ana.credential(PASSWORD)).await, "CONFLICT");
     let post = "mutation ($once: ID) {
         createPost(input: { content: \"hello\", contentType: text }, requestId: $once) { id } }";
-    assert_eq!(stranger.refused(post, json!({})).await, "UNAUTHENTICATED");
+    assert_eq!(anonymous.refused(post, json!({})).await, "UNAUTHENTICATED");
 
     let wrong = ana.log_in("wrong horse").await;
     assert_eq!(wrong["errors"][0]["extensions"]["code"], "UNAUTHENTICATED");
@@ -39,12 +39,14 @@ pub(super) async fn an_account_is_made_used_and_left(scene: &Scene) {
     let next = ana.ask(REFRESH, json!({ "token": again["refreshToken"] })).await;
     ana.token = Some(text(&next["refreshToken"]["accessToken"]));
     let next = next["refreshToken"]["refreshToken"].clone();
-    let found = "query ($name: String!) { getUserByNickname(nickname: $name) { displayName bio } }";
-    let found = ana.ask(found, json!({ "name": ana.nickname })).await["getUserByNickname"].take();
-    assert_eq!(found, changed);
+    let run_result =
+        "query ($name: String!) { getUserByNickname(nickname: $name) { displayName bio } }";
+    let run_result =
+        ana.ask(run_result, json!({ "name": ana.nickname })).await["getUserByNickname"].take();
+    assert_eq!(run_result, changed);
     let leave = "mutation ($token: String!) { logout(refreshToken: $token) }";
     assert_eq!(ana.ask(leave, json!({ "token": next })).await["logout"], true);
     assert_eq!(ana.refused(REFRESH, json!({ "token": next })).await, "UNAUTHENTICATED");
-    // The device they signed up on is another.
+    // Another device than the one they signed up on.
     ana.ask(REFRESH, json!({ "token": ana.refresh_token })).await;
 }

@@ -1,4 +1,4 @@
-//! `admin`, through the socket of a running server and on a store that nobody has open.
+//! `admin`, through the socket of a running server and on a store that is not open.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,8 +10,8 @@ use roundtable_model::entities::DeadLetter;
 use roundtable_model::{Entity, Json, Ops, Queue};
 use roundtable_table::Store;
 
-use crate::catching::stopped;
-use crate::serving::Running;
+use crate::catch_up::stopped;
+use crate::serving::RunningServer;
 use crate::verify::{on, served, wait};
 
 /// A town of ana, bo and cleo whose server is stopped.
@@ -21,35 +21,35 @@ fn town() -> tempfile::TempDir {
     directory
 }
 
-fn done(data: &Path, line: &str, said: &str) {
+fn done(data: &Path, line: &str, output: &str) {
     let run = on(data, line);
     assert_eq!((run.status, run.err.as_str()), (0, ""), "{line}: {}", run.out);
-    assert!(run.out.contains(said), "{line}: {}", run.out);
+    assert!(run.out.contains(output), "{line}: {}", run.out);
 }
 
-fn refused(data: &Path, line: &str, said: &str) {
+fn refused(data: &Path, line: &str, output: &str) {
     let run = on(data, line);
     assert_eq!((run.status, run.out.as_str()), (1, ""), "{line}: {}", run.err);
-    assert!(run.err.contains(said), "{line}: {}", run.err);
+    assert!(run.err.contains(output), "{line}: {}", run.err);
 }
 
-/// The same words, whoever has the store.
+/// Runs the same commands, with or without a server.
 fn administer(data: &Path) {
     done(data, "admin grant ana admin", "roles: user, admin\n");
     done(data, "admin grant ana admin", "roles: user, admin\n");
     done(data, "admin grant ana moderator", "roles: user, moderator, admin\n");
-    refused(data, "admin grant nobody admin", "there is no such person");
-    done(data, "admin promote bo", "bo is promoted\n");
-    done(data, "admin demote bo", "bo is demoted\n");
-    refused(data, "admin promote nobody", "there is no such person or group");
+    refused(data, "admin grant nobody admin", "there is no such user");
+    done(data, "admin promote bo", "bo: fan-out is on\n");
+    done(data, "admin demote bo", "bo: fan-out is off\n");
+    refused(data, "admin promote nobody", "there is no such user or group");
     done(data, "admin dlq list", "0 dead letters\n");
-    done(data, "admin dlq redrive", "0 are gone, 0 failed again\n");
-    refused(data, "admin dlq show fan-out", "expected a name as `dlq list` has it");
+    done(data, "admin dlq redrive", "0 succeeded, 0 failed again\n");
+    refused(data, "admin dlq show fan-out", "expected a name as `dlq list` prints it");
     refused(data, "admin dlq show fan-out/2026-01-01T00:00:00.000Z/x", "there is no dead letter");
 }
 
 #[test]
-fn a_store_that_nobody_has_open_is_administered_directly() {
+fn a_store_without_a_server_is_administered_directly() {
     let town = town();
     administer(town.path());
     let nowhere = town.path().join("nowhere");
@@ -60,35 +60,35 @@ fn a_store_that_nobody_has_open_is_administered_directly() {
 #[test]
 fn a_running_server_is_administered_through_its_socket() {
     let town = town();
-    let server = Running::serve(town.path());
+    let server = RunningServer::serve(town.path());
     administer(town.path());
     let socket = town.path().join("admin.sock");
     let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(server.stop(), Some(0));
     assert!(!socket.exists());
-    // What was said to the server is in the store.
+    // The server's changes are in the store.
     done(town.path(), "admin grant ana moderator", "roles: user, moderator, admin\n");
 }
 
 #[test]
-fn a_socket_left_by_a_killed_server_keeps_nobody_out() {
+fn a_socket_left_by_a_killed_server_is_replaced() {
     let town = town();
-    Running::serve(town.path()).kill();
+    RunningServer::serve(town.path()).kill();
     assert!(town.path().join("admin.sock").exists());
     done(town.path(), "admin grant ana admin", "roles: user, admin\n");
-    let server = Running::serve(town.path());
+    let server = RunningServer::serve(town.path());
     done(town.path(), "admin grant bo admin", "roles: user, admin\n");
     assert_eq!(server.stop(), Some(0));
 }
 
 #[test]
-fn nonsense_at_the_socket_is_refused_and_the_server_goes_on() {
+fn invalid_commands_at_the_socket_are_refused() {
     let town = town();
-    let server = Running::serve(town.path());
+    let server = RunningServer::serve(town.path());
     let say = |line: &[u8]| {
         let mut connection = UnixStream::connect(town.path().join("admin.sock")).unwrap();
-        // It may stop listening before everything is said.
+        // It may close the connection early.
         let _ = connection.write_all(line);
         let mut answer = String::new();
         let _ = BufReader::new(connection).read_line(&mut answer);
@@ -96,11 +96,11 @@ fn nonsense_at_the_socket_is_refused_and_the_server_goes_on() {
     };
     for line in ["hello\n", "{}\n", "{\"do\":\"sing\"}\n", "{\"do\":\"grant\"}\n", "\u{0}\n"] {
         let answer = say(line.as_bytes());
-        assert!(answer.contains("{\"refused\":\"this is no order"), "{line}: {answer}");
+        assert!(answer.contains("{\"refused\":\"this is not a command"), "{line}: {answer}");
     }
     say(&vec![b'x'; 1 << 20]);
     let relative = say(b"{\"do\":\"backup\",\"into\":\"here\"}\n");
-    assert!(relative.contains("expected a whole path"), "{relative}");
+    assert!(relative.contains("expected an absolute path"), "{relative}");
     done(town.path(), "admin dlq list", "0 dead letters\n");
     assert_eq!(server.stop(), Some(0));
 }
@@ -111,8 +111,8 @@ fn a_dead_letter_is_listed_shown_and_redriven() {
     let engine = Engine::open(town.path(), Options::default()).unwrap();
     let ops = Store::new(engine.clone()).table_as(Ops::SHAPE.definition("gg_ops"));
     let letter = DeadLetter {
-        queue: Queue::named("fan-out"),
-        payload: Json::of(&serde_json::json!({ "home": "ana" })).unwrap(),
+        queue: Queue::from_static("fan-out"),
+        payload: Json::encode(&serde_json::json!({ "home": "ana" })).unwrap(),
         cursor: None,
         error: String::from("the moon was in the way"),
         attempts: 7,
@@ -127,12 +127,12 @@ fn a_dead_letter_is_listed_shown_and_redriven() {
     let name = list.out.lines().next().unwrap().to_owned();
     assert!(name.starts_with("fan-out/"), "{}", list.out);
     assert!(
-        list.out.contains("after 7 tries: the moon was in the way\n1 dead letters\n"),
+        list.out.contains("after 7 attempts: the moon was in the way\n1 dead letters\n"),
         "{}",
         list.out
     );
     done(town.path(), &format!("admin dlq show {name}"), "{\"home\":\"ana\"} from the start\n");
-    done(town.path(), &format!("admin dlq redrive {name}"), "1 are gone, 0 failed again\n");
+    done(town.path(), &format!("admin dlq redrive {name}"), "1 succeeded, 0 failed again\n");
     done(town.path(), "admin dlq list", "0 dead letters\n");
 }
 
@@ -141,7 +141,7 @@ fn tables_on_a_server_are_administered_directly() {
     assert_eq!(served("admin_", "table create").status, 0);
     let run = served("admin_", "admin grant ana admin");
     assert_eq!((run.status, run.out.as_str()), (1, ""));
-    assert!(run.err.contains("there is no such person"), "{}", run.err);
+    assert!(run.err.contains("there is no such user"), "{}", run.err);
     let run = served("admin_", "admin dlq list");
     assert_eq!((run.status, run.out.as_str(), run.err.as_str()), (0, "0 dead letters\n", ""));
 }

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 
-/// What a run came to.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: i32,
@@ -11,14 +10,12 @@ pub(crate) struct Run {
     pub(crate) err: String,
 }
 
-/// The binary, with the environment as it is.
 pub(crate) fn command<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roundtable"));
     command.args(arguments).stdin(Stdio::null());
     command
 }
 
-/// Runs a command to its end.
 pub(crate) fn finish(mut command: Command) -> Run {
     let done = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

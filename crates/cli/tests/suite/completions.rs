@@ -1,4 +1,4 @@
-//! What shells complete.
+//! Shell completions.
 
 use crate::binary::{command, finish};
 

@@ -16,7 +16,7 @@ fn embedded(data: &Path, prefix: &str) -> Run {
     finish(create)
 }
 
-/// The address of the one server of this process, started on first use.
+/// The address of this process's only server, started on first use.
 pub(crate) fn address() -> &'static str {
     static ADDRESS: OnceLock<String> = OnceLock::new();
     ADDRESS.get_or_init(|| {
@@ -34,7 +34,7 @@ pub(crate) fn address() -> &'static str {
     })
 }
 
-/// As somebody without an AWS environment calls it.
+/// Runs the command without an AWS environment.
 fn served(prefix: &str) -> Run {
     let mut create = command(["table", "create", "--store", "dynamodb", "--endpoint", address()]);
     create.args(["--prefix", prefix]);
@@ -54,7 +54,7 @@ fn the_embedded_store_gets_the_tables_of_the_schema() {
     assert_eq!((first.status, first.err.as_str()), (0, ""));
     assert!(
         first.out.starts_with(
-            "gg_core: made\n  key      PK (S), SK (S)\n  \
+            "gg_core: created\n  key      PK (S), SK (S)\n  \
              GSI1     GSI1PK (S), GSI1SK (S), with everything\n"
         ),
         "{}",
@@ -62,7 +62,7 @@ fn the_embedded_store_gets_the_tables_of_the_schema() {
     );
     let again = embedded(&data, "");
     assert_eq!((again.status, again.err.as_str()), (0, ""));
-    assert_eq!(again.out, first.out.replace(": made\n", ": was there\n"));
+    assert_eq!(again.out, first.out.replace(": created\n", ": exists\n"));
     assert_ne!(again.out, first.out);
 
     let store = Store::new(Engine::open(&data, Options::default()).unwrap());
@@ -80,13 +80,13 @@ fn a_server_gets_the_same_tables() {
     let directory = tempfile::tempdir().unwrap();
     let here = embedded(directory.path(), "same_");
     assert_eq!((here.status, here.err.as_str()), (0, ""));
-    assert!(here.out.contains("same_gg_ops: made\n"), "{}", here.out);
+    assert!(here.out.contains("same_gg_ops: created\n"), "{}", here.out);
     let there = served("same_");
     assert_eq!((there.status, there.err.as_str()), (0, ""));
     assert_eq!(there.out, here.out);
     let again = served("same_");
     assert_eq!(again.status, 0, "{}", again.err);
-    assert_eq!(again.out, here.out.replace(": made\n", ": was there\n"));
+    assert_eq!(again.out, here.out.replace(": created\n", ": exists\n"));
 }
 
 #[test]
@@ -100,11 +100,11 @@ fn another_table_of_that_name_is_refused_and_left_alone() {
     drop(store);
     let run = embedded(directory.path(), "");
     assert_eq!(run.status, 1, "{run:?}");
-    let expected = "table \"gg_ops\" exists, and is not this one: \
+    let expected = "table \"gg_ops\" exists, but differs from the schema: \
                     key is id (S) and should be PK (S), SK (S); ttl is none and should be ttl";
     assert!(run.err.contains(expected), "{}", run.err);
-    // The tables before it in the schema are made, and reported.
-    assert!(run.out.contains("gg_core: made\n"), "{}", run.out);
+    // The tables before it in the schema are created and reported.
+    assert!(run.out.contains("gg_core: created\n"), "{}", run.out);
     let found = runtime.block_on(async { open().table("gg_ops").await }).unwrap();
     assert_eq!(**found.definition(), other);
 }

@@ -1,53 +1,52 @@
-//! The sample town: built, served, signed in to, and in order.
+//! The sample town: built, served, signed in to, and verified.
 
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::binary::{command, finish};
-use crate::serving::Running;
+use crate::serving::RunningServer;
 use crate::verify::on;
 
-/// The logins that were printed: role, address and password.
-fn logins(said: &str) -> Vec<[&str; 3]> {
-    let lines = said.lines().filter_map(|line| line.split_once("  password: "));
+/// The printed logins: role, address and password.
+fn logins(output: &str) -> Vec<[&str; 3]> {
+    let lines = output.lines().filter_map(|line| line.split_once("  password: "));
     let parts = lines.map(|(who, password)| (who.split_whitespace(), password));
     parts.map(|(mut who, password)| [who.next().unwrap(), who.next().unwrap(), password]).collect()
 }
 
-/// The queries that were printed.
-fn queries(said: &str) -> Vec<&str> {
-    let (_, tried) = said.split_once("\nTry").unwrap();
+fn queries(output: &str) -> Vec<&str> {
+    let (_, tried) = output.split_once("\nTry").unwrap();
     tried.lines().filter_map(|line| line.strip_prefix("  ")).collect()
 }
 
 #[test]
-fn a_sample_town_can_be_lived_in_and_is_in_order() {
+fn a_sample_town_works_and_verifies() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("town");
-    let town = Running::demo(&data, "50");
-    assert!(town.said.contains("A town of 50 people"), "{}", town.said);
-    assert!(town.said.contains(&format!("  GraphQL  {}/graphql\n", town.url)), "{}", town.said);
+    let town = RunningServer::demo(&data, "50");
+    assert!(town.output.contains("A town of 50 people"), "{}", town.output);
+    assert!(town.output.contains(&format!("  GraphQL  {}/graphql\n", town.url)), "{}", town.output);
 
-    let (logins, queries) = (logins(&town.said), queries(&town.said));
+    let (logins, queries) = (logins(&town.output), queries(&town.output));
     assert_eq!(
         logins.iter().map(|login| login[0]).collect::<Vec<_>>(),
         ["user", "moderator", "admin"]
     );
-    assert_eq!(queries.len(), 3, "{}", town.said);
+    assert_eq!(queries.len(), 3, "{}", town.output);
     let mut wren = String::new();
     for [role, email, password] in logins {
         let token = town.sign_in(email, password).unwrap();
-        let me = town.told(Some(&token), "{ me { roles } }");
+        let me = town.query(Some(&token), "{ me { roles } }");
         let roles = me["me"]["roles"].as_array().unwrap();
         assert!(roles.iter().any(|known| *known == role), "{email}: {me}");
         for query in &queries {
-            let answer = town.told(Some(&token), query);
-            let told = answer.as_object().unwrap().values().next().unwrap();
-            let items = told.get("items").map(|items| items.as_array().unwrap().len());
+            let answer = town.query(Some(&token), query);
+            let field = answer.as_object().unwrap().values().next().unwrap();
+            let items = field.get("items").map(|items| items.as_array().unwrap().len());
             assert!(items.is_none_or(|items| items > 0), "{email}: {query}: {answer}");
         }
-        // Each may do what their role says, and no more.
+        // Each may do what their role permits, and no more.
         let queue = town.ask(Some(&token), "{ listModerationQueue(limit: 1) { nextToken } }");
         assert_eq!(queue["errors"].is_null(), role != "user", "{role}: {queue}");
         let stats = town.ask(Some(&token), "{ stats { users } }");
@@ -70,8 +69,8 @@ fn a_sample_town_can_be_lived_in_and_is_in_order() {
     xray.arg(&query);
     let xray = finish(xray);
     assert_eq!((xray.status, xray.err.as_str()), (0, ""), "{}", xray.out);
-    for said in ["operation", "gg_core", " operations ", "USD for a million of these"] {
-        assert!(xray.out.contains(said), "{said}: {}", xray.out);
+    for output in ["operation", "gg_core", " operations ", "USD for a million of these"] {
+        assert!(xray.out.contains(output), "{output}: {}", xray.out);
     }
 
     assert_eq!(town.stop(), Some(0));
@@ -80,36 +79,36 @@ fn a_sample_town_can_be_lived_in_and_is_in_order() {
 }
 
 #[test]
-fn a_town_is_not_built_over_something_else() {
+fn a_town_is_not_built_in_a_directory_with_other_files() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("letter.txt"), "mine").unwrap();
     let run = on(directory.path(), "demo --people 10 --listen 127.0.0.1:0");
     assert_eq!((run.status, run.out.as_str()), (1, ""));
-    assert!(run.err.contains("it is not empty"), "{}", run.err);
+    assert!(run.err.contains("is not empty"), "{}", run.err);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
 #[test]
-fn a_second_town_leaves_the_first_alone_and_says_how_that_is_served() {
+fn a_second_town_does_not_touch_the_first() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("town");
-    let town = Running::demo(&data, "10");
+    let town = RunningServer::demo(&data, "10");
     let while_it_runs = on(&data, "demo --people 10 --listen 127.0.0.1:0");
     town.sign_in("wren@example.com", "wren at the table").unwrap();
     assert_eq!(town.stop(), Some(0));
     for run in [while_it_runs, on(&data, "demo --people 10 --listen 127.0.0.1:0")] {
         assert_eq!((run.status, run.out.as_str()), (1, ""));
-        assert!(run.err.contains("there is a store already"), "{}", run.err);
+        assert!(run.err.contains("there is already a store"), "{}", run.err);
         assert!(run.err.contains("`roundtable serve --data "), "{}", run.err);
     }
-    let again = Running::serve(&data);
+    let again = RunningServer::serve(&data);
     again.sign_in("wren@example.com", "wren at the table").unwrap();
     assert_eq!(again.stop(), Some(0));
 }
 
 /// Ctrl-C while the town is built.
 #[test]
-fn of_a_town_that_was_not_finished_nothing_is_left() {
+fn an_unfinished_town_is_removed() {
     let directory = tempfile::tempdir().unwrap();
     let (new, empty) = (directory.path().join("new"), directory.path().join("empty"));
     fs::create_dir(&empty).unwrap();
@@ -125,16 +124,16 @@ fn of_a_town_that_was_not_finished_nothing_is_left() {
         let number = demo.id().to_string();
         assert!(Command::new("kill").args(["-INT", &number]).status().unwrap().success());
         let stopped = demo.wait_with_output().unwrap();
-        let said = String::from_utf8(stopped.stderr).unwrap();
-        assert_eq!((stopped.status.code(), stopped.stdout.len()), (Some(1), 0), "{said}");
-        assert!(said.contains("stopped before the town was finished"), "{said}");
+        let output = String::from_utf8(stopped.stderr).unwrap();
+        assert_eq!((stopped.status.code(), stopped.stdout.len()), (Some(1), 0), "{output}");
+        assert!(output.contains("interrupted before the town was finished"), "{output}");
     }
     assert!(!new.exists());
     assert_eq!(fs::read_dir(&empty).unwrap().count(), 0);
 }
 
 #[test]
-fn a_place_where_somebody_listens_is_told_before_the_town_is_built() {
+fn an_address_in_use_is_reported_before_the_town_is_built() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let run = finish(command(["demo", "--people", "100000", "--listen", &address]));

@@ -22,7 +22,7 @@ fn the_lint_finds_nothing_that_the_schema_does_not_accept() {
     let found = printed("table lint");
     assert!(found.contains("ok    hot: Post in GSI2 of gg_core\n"), "{found}");
     assert!(found.lines().last().unwrap().starts_with("0 open, "), "{found}");
-    assert_eq!(printed("table lint --open"), "Nothing found.\n");
+    assert_eq!(printed("table lint --open"), "No findings.\n");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn workbench_has_a_sample_of_every_entity_and_one_type_for_each_attribute() {
 }
 
 #[test]
-fn capacity_plans_with_the_documents_rates_or_with_others() {
+fn capacity_uses_the_built_in_rates_or_others() {
     let documents = printed("table capacity");
     assert!(documents.contains("a month of 730 hours"), "{documents}");
     let units = printed("table capacity --units");

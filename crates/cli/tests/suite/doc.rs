@@ -15,7 +15,7 @@ fn the_committed_document_is_current() {
 }
 
 #[test]
-fn what_is_written_is_what_is_printed_and_checks() {
+fn a_written_document_equals_the_printed_one() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("TABLE.md");
     let with = |flag: &str| {
@@ -39,7 +39,7 @@ fn what_is_written_is_what_is_printed_and_checks() {
 }
 
 #[test]
-fn a_document_that_differs_is_status_one_and_the_first_line() {
+fn an_outdated_document_exits_with_1_and_shows_the_first_difference() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("TABLE.md");
     let current = finish(command(["table", "doc"])).out;

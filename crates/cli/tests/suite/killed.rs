@@ -1,5 +1,5 @@
-//! A server that is killed while people use it: whatever was acknowledged is there when it runs again,
-//! and what is sent once more under the same request id happens once.
+//! A server that is killed under load: acknowledged writes are there after the restart, and requests
+//! repeated under the same id take effect once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,22 +11,18 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::binary::command;
-use crate::serving::{Running, ask};
+use crate::serving::{RunningServer, ask};
 use crate::verify::on;
 
-/// How often it is killed.
 const CYCLES: usize = 3;
-/// What is acknowledged before it is killed, each time.
+/// Writes acknowledged before each kill.
 const DEEDS_PER_CYCLE: usize = 90;
-/// Who uses it.
 const CLIENTS: [&str; 6] = ["ana", "bo", "cleo", "dov", "eli", "fay"];
-/// How long anything may take to be acknowledged.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Posts of one page.
+const TIMEOUT: Duration = Duration::from_secs(30);
 const PAGE: usize = 50;
 
-/// Nobody is too quick here, and passwords are hashed in no time.
-fn serve(data: &Path) -> Running {
+/// No rate limits, and cheap password hashes.
+fn serve(data: &Path) -> RunningServer {
     let mut serve = command(["serve", "--data"]);
     serve.arg(data).env("ROUNDTABLE_LOG__LEVEL", "info");
     for (key, value) in [
@@ -37,19 +33,18 @@ fn serve(data: &Path) -> Running {
     ] {
         serve.env(format!("ROUNDTABLE_{key}"), value);
     }
-    Running::serve_as(serve)
+    RunningServer::serve_as(serve)
 }
 
-/// Something that somebody asked for.
 #[derive(Clone, Debug)]
-enum Deed {
+enum ClientWrite {
     Post(String),
     Like(String),
     Follow(String),
 }
 
-impl Deed {
-    /// How it is asked for, under a request id.
+impl ClientWrite {
+    /// The mutation, under a request id.
     fn document(&self, request: &str) -> String {
         match self {
             Self::Post(text) => format!(
@@ -68,24 +63,28 @@ impl Deed {
     }
 }
 
-/// One who uses it, with everything that they were told.
+/// A client, with everything that was acknowledged to it.
 struct Client {
     name: &'static str,
     id: String,
     token: String,
     others: Vec<String>,
-    /// What anybody was told that it is there.
+    /// Posts acknowledged to any client.
     posts: Arc<Mutex<Vec<String>>>,
-    /// By their request ids, with the answers.
-    acknowledged: BTreeMap<String, (Deed, Value)>,
-    /// What was asked when the server went away.
-    unsure: Option<(String, Deed)>,
-    asked: usize,
+    /// The writes by request id, with their responses.
+    acknowledged: BTreeMap<String, (ClientWrite, Value)>,
+    /// The request under way when the server died.
+    unsure: Option<(String, ClientWrite)>,
+    requests: usize,
 }
 
 impl Client {
-    fn sign_up(server: &Running, name: &'static str, posts: &Arc<Mutex<Vec<String>>>) -> Self {
-        let answer = server.told(
+    fn sign_up(
+        server: &RunningServer,
+        name: &'static str,
+        posts: &Arc<Mutex<Vec<String>>>,
+    ) -> Self {
+        let answer = server.query(
             None,
             &format!(
                 "mutation {{ register(input: {{ email: \"{name}@example.com\", nickname: \"{name}\", \
@@ -101,70 +100,69 @@ impl Client {
             posts: Arc::clone(posts),
             acknowledged: BTreeMap::new(),
             unsure: None,
-            asked: 0,
+            requests: 0,
         }
     }
 
-    /// What they do next: they post, like what somebody has posted, and follow.
-    fn next(&self) -> Deed {
-        let turn = self.asked;
+    /// The next write: clients post, like each other's posts, and follow.
+    fn next(&self) -> ClientWrite {
+        let turn = self.requests;
         let posts = self.posts.lock().unwrap();
         match turn % 3 {
-            1 if !posts.is_empty() => Deed::Like(posts[turn * 7 % posts.len()].clone()),
-            2 if turn / 3 < self.others.len() => Deed::Follow(self.others[turn / 3].clone()),
-            _ => Deed::Post(format!("{} says {turn}", self.name)),
+            1 if !posts.is_empty() => ClientWrite::Like(posts[turn * 7 % posts.len()].clone()),
+            2 if turn / 3 < self.others.len() => ClientWrite::Follow(self.others[turn / 3].clone()),
+            _ => ClientWrite::Post(format!("{} says {turn}", self.name)),
         }
     }
 
-    /// Takes note of what was acknowledged.
-    fn note(&mut self, request: String, deed: Deed, answer: Value) {
-        if let (Deed::Post(_), Some(post)) = (&deed, answer["id"].as_str()) {
+    fn note(&mut self, request: String, write: ClientWrite, answer: Value) {
+        if let (ClientWrite::Post(_), Some(post)) = (&write, answer["id"].as_str()) {
             self.posts.lock().unwrap().push(post.to_owned());
         }
-        self.acknowledged.insert(request, (deed, answer));
+        self.acknowledged.insert(request, (write, answer));
     }
 
-    /// Does one thing after the other until the server is gone.
-    fn live(&mut self, url: &str, told: &Sender<()>) {
+    /// Writes until the server is gone.
+    fn live(&mut self, url: &str, query: &Sender<()>) {
         while self.unsure.is_none() {
-            let (request, deed) = (format!("{}-{:05}", self.name, self.asked), self.next());
-            self.asked += 1;
-            match ask(url, Some(&self.token), &deed.document(&request)) {
+            let (request, write) = (format!("{}-{:05}", self.name, self.requests), self.next());
+            self.requests += 1;
+            match ask(url, Some(&self.token), &write.document(&request)) {
                 Ok(mut answer) => {
-                    assert_eq!(answer["errors"], Value::Null, "{deed:?}: {answer}");
+                    assert_eq!(answer["errors"], Value::Null, "{write:?}: {answer}");
                     let answer = answer["data"]["done"].take();
-                    self.note(request, deed, answer);
-                    // Nobody counts any more once it was killed.
-                    let _ = told.send(());
+                    self.note(request, write, answer);
+                    // The receiver may be gone after the kill.
+                    let _ = query.send(());
                 }
-                Err(_) => self.unsure = Some((request, deed)),
+                Err(_) => self.unsure = Some((request, write)),
             }
         }
     }
 
-    /// Asks again for what they never had an answer to, and for the last that they had one to.
-    fn repeat(&mut self, server: &Running) {
-        for (request, (deed, answer)) in self.acknowledged.iter().rev().take(5) {
-            let again = server.told(Some(&self.token), &deed.document(request));
-            assert_eq!(&again["done"], answer, "{request}: {deed:?}");
+    /// Repeats the request without a response, and the last with one.
+    fn repeat(&mut self, server: &RunningServer) {
+        for (request, (write, answer)) in self.acknowledged.iter().rev().take(5) {
+            let again = server.query(Some(&self.token), &write.document(request));
+            assert_eq!(&again["done"], answer, "{request}: {write:?}");
         }
-        let (request, deed) = self.unsure.take().unwrap();
+        let (request, write) = self.unsure.take().unwrap();
         let [first, second] = [(); 2]
-            .map(|()| server.told(Some(&self.token), &deed.document(&request))["done"].take());
-        assert_eq!(first, second, "{request}: {deed:?}");
-        self.note(request, deed, first);
+            .map(|()| server.query(Some(&self.token), &write.document(&request))["done"].take());
+        assert_eq!(first, second, "{request}: {write:?}");
+        self.note(request, write, first);
     }
 
-    /// Everything that was acknowledged is there, once.
-    fn look(&self, server: &Running) {
+    /// Checks that everything acknowledged is there, once.
+    fn look(&self, server: &RunningServer) {
         let (mut posted, mut followed) = (Vec::new(), BTreeSet::new());
-        for (deed, answer) in self.acknowledged.values() {
-            match deed {
-                Deed::Post(_) => posted.push(answer["content"].as_str().unwrap().to_owned()),
-                Deed::Follow(whom) => drop(followed.insert(whom.clone())),
-                Deed::Like(post) => {
+        for (write, answer) in self.acknowledged.values() {
+            match write {
+                ClientWrite::Post(_) => posted.push(answer["content"].as_str().unwrap().to_owned()),
+                ClientWrite::Follow(whom) => drop(followed.insert(whom.clone())),
+                ClientWrite::Like(post) => {
                     let liked = format!("{{ hasLiked(postId: \"{post}\") }}");
-                    let liked = server.told(Some(&self.token), &liked);
+                    let liked = server.query(Some(&self.token), &liked);
                     assert_eq!(liked["hasLiked"], true, "{}: {post}", self.name);
                 }
             }
@@ -178,11 +176,10 @@ impl Client {
         assert_eq!(follows, followed, "{}", self.name);
     }
 
-    /// One field of everything in a list of theirs.
-    fn list(&self, server: &Running, list: &str, field: &str) -> Vec<String> {
+    fn list(&self, server: &RunningServer, list: &str, field: &str) -> Vec<String> {
         let (mut all, mut next) = (Vec::new(), Value::Null);
         loop {
-            let page = server.told(
+            let page = server.query(
                 Some(&self.token),
                 &format!(
                     "{{ page: {list}(userId: \"{}\", limit: {PAGE}, nextToken: {next}) \
@@ -200,23 +197,23 @@ impl Client {
     }
 }
 
-/// Lets everybody live until enough was acknowledged, and kills the server in the middle of it.
-fn kill_under_load(server: Running, clients: &mut [Client]) {
-    let (told, counted): (_, Receiver<()>) = channel();
+/// Runs all clients until enough writes are acknowledged, and kills the server meanwhile.
+fn kill_under_load(server: RunningServer, clients: &mut [Client]) {
+    let (query, counted): (_, Receiver<()>) = channel();
     let url = server.url.clone();
     thread::scope(|threads| {
         for client in clients {
-            let (url, told) = (&url, told.clone());
-            threads.spawn(move || client.live(url, &told));
+            let (url, query) = (&url, query.clone());
+            threads.spawn(move || client.live(url, &query));
         }
         for _ in 0..DEEDS_PER_CYCLE {
-            counted.recv_timeout(PATIENCE).unwrap();
+            counted.recv_timeout(TIMEOUT).unwrap();
         }
         server.kill();
     });
 }
 
-/// I8, I11: what was acknowledged survives, and a request that is repeated has the effect of one.
+/// I8, I11: acknowledged writes survive, and a repeated request takes effect once.
 #[test]
 fn a_server_that_is_killed_under_load_loses_nothing_it_acknowledged() {
     let directory = tempfile::tempdir().unwrap();

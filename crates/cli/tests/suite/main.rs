@@ -1,4 +1,4 @@
-//! The binary itself, called as people call it.
+//! The binary itself, called as users call it.
 
 #![expect(
     clippy::indexing_slicing,
@@ -7,11 +7,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its files has failed")]
 
 mod admin;
+mod backup;
 mod binary;
-mod catching;
+mod catch_up;
 mod completions;
-mod configured;
-mod copies;
+mod configuration;
 mod create;
 mod demo;
 mod derived;

@@ -1,4 +1,4 @@
-//! `serve --store dynamodb`: one process that does everything, and one that answers beside one that works.
+//! `serve --store dynamodb`: one process for everything, and an API process beside a worker.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::binary::command;
 use crate::create::address;
-use crate::serving::Running;
+use crate::serving::RunningServer;
 use crate::verify::served;
 
-/// How long something may take to follow from what was done.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// Time for derived work.
+const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// A server on tables of its own, as somebody without an AWS environment runs it.
+/// A server on tables of its own, without an AWS environment.
 fn serve(prefix: &str, role: &str) -> Command {
     let mut serve = command(["serve", "--store", "dynamodb", "--endpoint", address()]);
     serve.args(["--role", role]);
@@ -29,8 +29,8 @@ fn serve(prefix: &str, role: &str) -> Command {
     serve
 }
 
-fn sign_up(server: &Running, name: &str) -> String {
-    let answer = server.told(
+fn sign_up(server: &RunningServer, name: &str) -> String {
+    let answer = server.query(
         None,
         &format!(
             "mutation {{ register(input: {{ email: \"{name}@example.com\", nickname: \"{name}\", \
@@ -40,37 +40,37 @@ fn sign_up(server: &Running, name: &str) -> String {
     answer["register"]["accessToken"].as_str().unwrap().to_owned()
 }
 
-fn post(server: &Running, token: &str) -> String {
+fn post(server: &RunningServer, token: &str) -> String {
     let post = "mutation { createPost(input: { content: \"hello\", contentType: text }) { id } }";
-    server.told(Some(token), post)["createPost"]["id"].as_str().unwrap().to_owned()
+    server.query(Some(token), post)["createPost"]["id"].as_str().unwrap().to_owned()
 }
 
-fn like(server: &Running, token: &str, post: &str) {
+fn like(server: &RunningServer, token: &str, post: &str) {
     let like = format!("mutation {{ likePost(postId: \"{post}\") {{ liked }} }}");
-    assert_eq!(server.told(Some(token), &like)["likePost"]["liked"], true);
+    assert_eq!(server.query(Some(token), &like)["likePost"]["liked"], true);
 }
 
-fn likes(server: &Running, token: &str, post: &str) -> Value {
+fn likes(server: &RunningServer, token: &str, post: &str) -> Value {
     let look = format!("{{ getPost(id: \"{post}\") {{ likeCount }} }}");
-    server.told(Some(token), &look)["getPost"]["likeCount"].clone()
+    server.query(Some(token), &look)["getPost"]["likeCount"].clone()
 }
 
-/// Waits until a post has so many likes.
-fn counted(server: &Running, token: &str, post: &str, count: u64) {
+/// Waits until a post has this many likes.
+fn counted(server: &RunningServer, token: &str, post: &str, count: u64) {
     let started = Instant::now();
     loop {
         let found = likes(server, token, post);
         if found == count {
             return;
         }
-        assert!(started.elapsed() < PATIENCE, "{found} likes, and not {count}");
+        assert!(started.elapsed() < TIMEOUT, "{found} likes, and not {count}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
 
 #[test]
 fn one_process_does_everything_on_a_server() {
-    let server = Running::serve_as(serve("all_", "all"));
+    let server = RunningServer::serve_as(serve("all_", "all"));
     let [ana, bo] = ["ana", "bo"].map(|name| sign_up(&server, name));
     let post = post(&server, &ana);
     like(&server, &bo, &post);
@@ -86,20 +86,20 @@ fn one_process_does_everything_on_a_server() {
 }
 
 #[test]
-fn one_process_answers_and_another_works() {
-    let worker = Running::serve_as(serve("two_", "worker"));
+fn an_api_process_and_a_worker_share_the_work() {
+    let worker = RunningServer::serve_as(serve("two_", "worker"));
     let mut api = serve("two_", "api");
     api.env("ROUNDTABLE_LIVE__WORKERS", &worker.url);
-    let api = Running::serve_as(api);
+    let api = RunningServer::serve_as(api);
     let [ana, bo, cleo] = ["ana", "bo", "cleo"].map(|name| sign_up(&api, name));
     let post = post(&api, &ana);
     like(&api, &bo, &post);
     counted(&api, &ana, &post, 1);
-    // Without whoever works nothing is counted, and nothing is lost.
+    // Without a worker nothing is counted, and nothing is lost.
     assert_eq!(worker.stop(), Some(0));
     like(&api, &cleo, &post);
     assert_eq!(likes(&api, &ana, &post), 1);
-    let worker = Running::serve_as(serve("two_", "worker"));
+    let worker = RunningServer::serve_as(serve("two_", "worker"));
     counted(&api, &ana, &post, 2);
     assert_eq!((api.stop(), worker.stop()), (Some(0), Some(0)));
     let verified = served("two_", "verify");

@@ -1,11 +1,11 @@
-//! `roundtable serve` and `roundtable schema`, as people call them.
+//! `roundtable serve` and `roundtable schema`, as users call them.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 use crate::binary::{command, finish};
-use crate::serving::Running;
+use crate::serving::RunningServer;
 
 #[test]
 fn the_schema_is_printed() {
@@ -15,9 +15,9 @@ fn the_schema_is_printed() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused_with_the_reason() {
+fn an_invalid_configuration_is_refused_with_the_reason() {
     let data = tempfile::tempdir().unwrap();
-    for (line, said) in [
+    for (line, output) in [
         ("serve --role api", "role: `api` needs the store `dynamodb`"),
         ("serve --role worker", "role: `worker` needs the store `dynamodb`"),
         ("serve --listen here", "http.listen: invalid socket address syntax (from --listen)"),
@@ -31,10 +31,10 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
             serve
         });
         assert_eq!((run.status, run.out.as_str()), (1, ""), "{line}: {run:?}");
-        assert!(run.err.contains(said), "{line}: {}", run.err);
+        assert!(run.err.contains(output), "{line}: {}", run.err);
     }
-    for (variable, value, line, said) in [
-        ("LOG__LEVEL", "loud", "serve", "log.level: \"loud\" is no level: expected error, warn"),
+    for (variable, value, line, output) in [
+        ("LOG__LEVEL", "loud", "serve", "log.level: \"loud\" is not a level: expected error, warn"),
         ("LOG__LEVEL", "info,x=loud", "serve", "expected error, warn"),
         ("LOG__LEVEL", "", "serve", "expected error, warn"),
         ("SIGN_IN__SECRET", &"s".repeat(40), "serve --store dynamodb --role api", "live.workers"),
@@ -46,14 +46,14 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         serve.current_dir(data.path()).env(format!("ROUNDTABLE_{variable}"), value);
         let run = finish(serve);
         assert_eq!((run.status, run.out.as_str()), (1, ""), "{variable}={value}: {run:?}");
-        assert!(run.err.contains(said), "{variable}={value}: {}", run.err);
+        assert!(run.err.contains(output), "{variable}={value}: {}", run.err);
     }
     let nothing = std::fs::read_dir(data.path()).unwrap().count();
     assert_eq!(nothing, 0, "something was made before it was refused");
 }
 
 #[test]
-fn a_server_answers_until_it_is_told_to_stop() {
+fn a_server_answers_until_it_is_stopped() {
     let data = tempfile::tempdir().unwrap();
     let mut serve = command(["serve", "--listen", "127.0.0.1:0", "--data"]);
     serve.arg(data.path()).env("ROUNDTABLE_LOG__FORMAT", "json");
@@ -66,10 +66,10 @@ fn a_server_answers_until_it_is_told_to_stop() {
     }
     let line: serde_json::Value = serde_json::from_str(&line).unwrap();
     let address = line["url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
-    let mut asked = TcpStream::connect(&address).unwrap();
-    asked.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    let mut connection = TcpStream::connect(&address).unwrap();
+    connection.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
-    asked.read_to_string(&mut answer).unwrap();
+    connection.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok\n"), "{answer}");
     assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());
     let mut rest = String::new();
@@ -78,21 +78,21 @@ fn a_server_answers_until_it_is_told_to_stop() {
     assert!(rest.contains("stopped"), "{rest}");
 }
 
-/// Whoever cannot wait for those who are still being answered asks once more.
+/// A second signal ends the wait for running requests.
 #[test]
-fn a_second_wish_to_stop_is_granted_at_once() {
+fn a_second_signal_stops_at_once() {
     let data = tempfile::tempdir().unwrap();
     let mut serve = command(["serve", "--data"]);
     serve.arg(data.path()).env("ROUNDTABLE_HTTP__DRAIN_SECONDS", "3600");
-    let server = Running::serve_as(serve);
+    let server = RunningServer::serve_as(serve);
     let address = server.url.strip_prefix("http://").unwrap().to_owned();
     let mut unfinished = TcpStream::connect(&address).unwrap();
     let head = "POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
                 content-length: 100\r\n\r\n{";
     unfinished.write_all(head.as_bytes()).unwrap();
-    // It was taken once something else was answered after it.
-    server.told(None, "{ __typename }");
-    server.tell_to_stop();
+    // A later request was answered, so the connection has been accepted.
+    server.query(None, "{ __typename }");
+    server.signal_stop();
     while TcpStream::connect(&address).is_ok() {}
     assert_eq!(server.stop(), Some(1));
 }

@@ -1,4 +1,4 @@
-//! A server that the binary runs, and what it answers.
+//! A server that the binary runs, and a client for it.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,33 +10,30 @@ use serde_json::{Value, json};
 
 use crate::binary::command;
 
-/// How long an answer may take, on a machine that has much else to do.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Time for a response on a busy machine.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A server that runs until it is told to stop, or forgotten.
-pub(crate) struct Running {
+/// A server that is killed when dropped.
+pub(crate) struct RunningServer {
     child: Child,
-    /// How it is reached.
     pub(crate) url: String,
-    /// What it said until it was reached.
-    pub(crate) said: String,
+    /// Its output until it was ready.
+    pub(crate) output: String,
 }
 
-impl Running {
-    /// Serves a data directory.
+impl RunningServer {
     pub(crate) fn serve(data: &Path) -> Self {
         let mut command = command(["serve", "--data"]);
         command.arg(data);
         Self::serve_as(command)
     }
 
-    /// Serves as this command says, at any free port.
+    /// Serves with this command, at any free port.
     pub(crate) fn serve_as(mut command: Command) -> Self {
         command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::null()).stderr(Stdio::piped());
         Self::start(command, |child| Box::new(child.stderr.take().unwrap()), "listening")
     }
 
-    /// Serves a sample town of so many people.
     pub(crate) fn demo(data: &Path, people: &str) -> Self {
         let mut command =
             command(["demo", "--listen", "127.0.0.1:0", "--people", people, "--data"]);
@@ -51,30 +48,28 @@ impl Running {
     ) -> Self {
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(voice(&mut child));
-        let mut said = String::new();
-        while !said.contains(ready) {
-            assert!(lines.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+        let mut output = String::new();
+        while !output.contains(ready) {
+            assert!(lines.read_line(&mut output).unwrap() > 0, "it ended: {output}");
         }
-        // Somebody must listen, or it would stop speaking.
+        // Drains the output, so that the server never blocks on it.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        let url = said.split(['"', ' ', '\n', '=']).find(|word| word.starts_with("http://"));
+        let url = output.split(['"', ' ', '\n', '=']).find(|word| word.starts_with("http://"));
         let url = url.unwrap().trim_end_matches('/').to_owned();
-        Self { child, url, said }
+        Self { child, url, output }
     }
 
-    /// What it answers to a query.
     pub(crate) fn ask(&self, token: Option<&str>, query: &str) -> Value {
         ask(&self.url, token, query).unwrap()
     }
 
-    /// What it answers to a query that must be well.
-    pub(crate) fn told(&self, token: Option<&str>, query: &str) -> Value {
+    /// The data of a response, which must have no errors.
+    pub(crate) fn query(&self, token: Option<&str>, query: &str) -> Value {
         let mut answer = self.ask(token, query);
         assert_eq!(answer["errors"], Value::Null, "{query}: {answer}");
         answer["data"].take()
     }
 
-    /// A token for somebody.
     pub(crate) fn sign_in(&self, email: &str, password: &str) -> Result<String, Value> {
         let query = format!(
             "mutation {{ login(email: \"{email}\", password: \"{password}\") {{ accessToken }} }}"
@@ -86,33 +81,31 @@ impl Running {
         token.ok_or_else(|| code.unwrap_or_default())
     }
 
-    /// Tells it to stop, and waits until it has; its status.
+    /// Stops the server and waits for its exit status.
     pub(crate) fn stop(mut self) -> Option<i32> {
-        self.tell_to_stop();
+        self.signal_stop();
         self.child.wait().unwrap().code()
     }
 
-    /// Tells it to stop, which may take a while.
-    pub(crate) fn tell_to_stop(&self) {
+    pub(crate) fn signal_stop(&self) {
         let number = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &number]).status().unwrap().success());
     }
 
-    /// Ends it at once, as a crash would.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What a server answers to a query, if it does.
+/// The response of a server, if it is up.
 pub(crate) fn ask(url: &str, token: Option<&str>, query: &str) -> io::Result<Value> {
     let address = url.strip_prefix("http://").unwrap();
     let body = json!({ "query": query }).to_string();
@@ -124,7 +117,7 @@ pub(crate) fn ask(url: &str, token: Option<&str>, query: &str) -> io::Result<Val
         body.len()
     );
     let mut connection = TcpStream::connect(address)?;
-    connection.set_read_timeout(Some(PATIENCE))?;
+    connection.set_read_timeout(Some(TIMEOUT))?;
     connection.write_all(format!("{head}{body}").as_bytes())?;
     let mut answer = String::new();
     connection.read_to_string(&mut answer)?;

@@ -1,12 +1,12 @@
-//! `export` and `import`: everything comes back, nothing is counted twice, and bad lines are named.
+//! `export` and `import`: all items come back, nothing is counted twice, and bad lines are reported.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use crate::binary::{Run, command, finish};
-use crate::catching::stopped;
-use crate::serving::Running;
+use crate::catch_up::stopped;
+use crate::serving::RunningServer;
 use crate::verify::{on, served};
 
 fn run(word: &str, directory: &Path, data: &Path, flags: &[&str]) -> Run {
@@ -15,7 +15,7 @@ fn run(word: &str, directory: &Path, data: &Path, flags: &[&str]) -> Run {
     finish(command)
 }
 
-/// A town in which things were done, and counted.
+/// A town with activity, fully derived.
 fn town() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
@@ -28,7 +28,7 @@ fn town() -> tempfile::TempDir {
     directory
 }
 
-/// The lines of all tables, but those about how far the stream was read.
+/// The lines of all tables, without stream positions.
 fn lines(dump: &Path) -> BTreeSet<String> {
     let tables = ["gg_core", "gg_ops", "gg_login_attempts"];
     let texts = tables.iter().map(|name| fs::read_to_string(dump.join(format!("{name}.jsonl"))));
@@ -38,7 +38,7 @@ fn lines(dump: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn everything_comes_back_and_nothing_is_counted_twice() {
+fn an_import_restores_everything_and_counts_nothing_twice() {
     let town = town();
     let [data, dump, back, again] =
         ["data", "dump", "back", "again"].map(|name| town.path().join(name));
@@ -52,7 +52,7 @@ fn everything_comes_back_and_nothing_is_counted_twice() {
     let imported = run("import", &dump, &back, &[]);
     assert_eq!((imported.status, imported.err.as_str()), (0, ""));
     assert!(imported.out.contains("gg_core: "), "{}", imported.out);
-    // The processors go on, and find nothing to do.
+    // The processors continue, and find nothing to do.
     let verified = on(&back, "verify");
     assert_eq!((verified.status, verified.err.as_str()), (0, ""), "{}", verified.out);
     assert_eq!(fs::read_to_string(back.join("secret.key")).unwrap(), "s".repeat(43));
@@ -61,13 +61,13 @@ fn everything_comes_back_and_nothing_is_counted_twice() {
 
     let twice = run("import", &dump, &back, &[]);
     assert_eq!((twice.status, twice.out.as_str()), (1, ""));
-    assert!(twice.err.contains("holds something already; --merge"), "{}", twice.err);
+    assert!(twice.err.contains("is not empty; use an empty store, or --merge"), "{}", twice.err);
     assert_eq!(run("import", &dump, &back, &["--merge"]).status, 0);
     assert_eq!(on(&back, "verify").status, 0);
 }
 
 #[test]
-fn bad_lines_are_named_by_number_and_the_store_is_left_alone() {
+fn bad_lines_are_reported_and_the_store_is_unchanged() {
     let town = town();
     let [data, dump, back] = ["data", "dump", "back"].map(|name| town.path().join(name));
     assert_eq!(run("export", &dump, &data, &[]).status, 0);
@@ -79,17 +79,17 @@ fn bad_lines_are_named_by_number_and_the_store_is_left_alone() {
     fs::write(&path, format!("{good}{bad}{long}{{}}\n")).unwrap();
     let run_bad = run("import", &dump, &back, &[]);
     assert_eq!((run_bad.status, run_bad.err.as_str()), (1, ""));
-    for (after, said) in [
-        (1, "SK: expected a text: it is part of the key"),
+    for (after, output) in [
+        (1, "SK: expected a non-empty string, because it is part of the key"),
         (3, "expected ident"),
-        (4, "PK: expected a text"),
+        (4, "PK: expected a non-empty string"),
         (5, "longer than any item"),
         (6, "expected {\"Item\": {…}}"),
     ] {
-        let told = format!("gg_core.jsonl:{}: {said}", count + after);
-        assert!(run_bad.out.contains(&told), "{told}: {}", run_bad.out);
+        let query = format!("gg_core.jsonl:{}: {output}", count + after);
+        assert!(run_bad.out.contains(&query), "{query}: {}", run_bad.out);
     }
-    assert!(run_bad.out.ends_with("nothing was read in\n"), "{}", run_bad.out);
+    assert!(run_bad.out.ends_with("nothing was imported\n"), "{}", run_bad.out);
     assert!(!back.exists());
     fs::write(&path, good).unwrap();
     assert_eq!(run("import", &dump, &back, &[]).status, 0);
@@ -97,10 +97,10 @@ fn bad_lines_are_named_by_number_and_the_store_is_left_alone() {
 }
 
 #[test]
-fn a_running_server_is_written_down_as_of_one_moment() {
+fn an_export_of_a_running_server_is_a_snapshot() {
     let town = town();
     let [data, dump, back] = ["data", "dump", "back"].map(|name| town.path().join(name));
-    let server = Running::serve(&data);
+    let server = RunningServer::serve(&data);
     let exported = run("export", &dump, &data, &[]);
     assert_eq!((exported.status, exported.err.as_str()), (0, ""));
     let refused = run("import", &dump, &data, &["--merge"]);

@@ -1,4 +1,4 @@
-//! How it behaves towards whoever types, and whatever reads.
+//! The binary's behaviour towards users and scripts.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -6,20 +6,20 @@ use std::process::Stdio;
 use crate::binary::{command, finish};
 
 #[test]
-fn a_wrong_command_line_is_status_two_and_says_what_is_wrong() {
-    for (line, said) in [
+fn a_wrong_command_line_exits_with_2_and_says_why() {
+    for (line, output) in [
         ("", "Usage"),
         ("tabel", "tabel"),
         ("table", "Usage"),
         ("table dok", "similar subcommand exists: 'doc'"),
         ("table doc --check a --write b", "cannot be used with"),
         ("table create --store redis", "possible values: embedded, dynamodb"),
-        ("table create --endpoint http://localhost:8000", "goes with --store dynamodb"),
-        ("table create --store dynamodb --data here", "goes with --store embedded"),
+        ("table create --endpoint http://localhost:8000", "needs --store dynamodb"),
+        ("table create --store dynamodb --data here", "needs --store embedded"),
         ("table create --store dynamodb --endpoint localhost", "such as http://127.0.0.1:8000"),
         ("table terraform --prefix a/b", "letters, digits"),
         ("table capacity --units --rates x", "cannot be used with"),
-        ("verify --store dynamodb --data here", "goes with --store embedded"),
+        ("verify --store dynamodb --data here", "needs --store embedded"),
         ("verify --limit many", "invalid value"),
         ("verify --no-drain --repair", "cannot be used with"),
         ("demo --people 5", "5 is not in 10..=100000"),
@@ -27,7 +27,7 @@ fn a_wrong_command_line_is_status_two_and_says_what_is_wrong() {
         ("backup", "DEST"),
         ("restore", "SRC"),
         ("restore x --at noon", "--at <TIME>"),
-        ("import x --store dynamodb --data here", "goes with --store embedded"),
+        ("import x --store dynamodb --data here", "needs --store embedded"),
         ("xray", "FILE.graphql"),
         ("xray q.graphql --variables []", "expected an object"),
         ("admin", "Usage"),
@@ -37,43 +37,40 @@ fn a_wrong_command_line_is_status_two_and_says_what_is_wrong() {
     ] {
         let run = finish(command(line.split_whitespace()));
         assert_eq!((run.status, run.out.as_str()), (2, ""), "{line}: {run:?}");
-        assert!(run.err.contains(said), "{line}: {}", run.err);
+        assert!(run.err.contains(output), "{line}: {}", run.err);
     }
 }
 
 #[test]
-fn help_teaches() {
-    for (line, said) in [
+fn every_help_text_has_its_key_facts() {
+    for (line, output) in [
         ("--help", "Exit status"),
         ("table --help", "cloudformation"),
         ("table lint --help", "type-before-time"),
         ("table create --help", "--endpoint http://127.0.0.1:8000"),
-        (
-            "table create --help",
-            "does not switch on point-in-time recovery and deletion protection",
-        ),
+        ("table create --help", "does not enable point-in-time recovery and deletion protection"),
         ("table capacity --help", "[reads]"),
         ("verify --help", "I16  nothing stored is damaged"),
-        ("verify --help", "Only looks, and writes nothing"),
+        ("verify --help", "Writes nothing"),
         ("serve --help", "ROUNDTABLE_HTTP__LISTEN"),
-        ("demo --help", "Nobody knows the password of anybody else"),
-        ("backup --help", "goes on serving"),
+        ("demo --help", "All other passwords are random"),
+        ("backup --help", "keeps serving"),
         ("restore --help", "--at 2026-01-31T12:00:00Z"),
         ("export --help", "{\"Item\": {\"PK\": {\"S\": \"USER#…\"}, …}}"),
-        ("import --help", "the store is left as it is"),
+        ("import --help", "the store is left unchanged"),
         ("xray --help", "graphql.xray = true"),
         ("admin --help", "through a socket in its data directory"),
         ("admin grant --help", "roundtable admin grant ana admin"),
-        ("admin dlq list --help", "0 there are none, 1 there are some"),
+        ("admin dlq list --help", "0 no dead letters, 1 some dead letters"),
         ("completions --help", "bash_completion.d"),
     ] {
         let run = finish(command(line.split_whitespace()));
         assert_eq!((run.status, run.err.as_str()), (0, ""), "{line}");
-        assert!(run.out.contains(said), "{line}: {}", run.out);
+        assert!(run.out.contains(output), "{line}: {}", run.out);
     }
 }
 
-/// The words of every command that is not only there for others.
+/// The names of the commands in a help text.
 fn commands(words: &str) -> Vec<String> {
     let help = finish(command(words.split_whitespace().chain(["--help"]))).out;
     let Some((_, listed)) = help.split_once("\nCommands:\n") else { return vec![words.to_owned()] };
@@ -97,13 +94,13 @@ fn every_command_shows_how_it_is_called() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let mut doc = command(["table", "doc"]);
     let mut doc = doc.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(doc.stdout.take());
     let status = doc.wait().unwrap();
-    let mut said = String::new();
-    doc.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(status.success(), "{status}: {said}");
-    assert_eq!(said, "");
+    let mut output = String::new();
+    doc.stderr.take().unwrap().read_to_string(&mut output).unwrap();
+    assert!(status.success(), "{status}: {output}");
+    assert_eq!(output, "");
 }

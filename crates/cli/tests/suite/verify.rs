@@ -24,7 +24,7 @@ pub(crate) fn wait<T>(work: impl Future<Output = T>) -> T {
     runtime.block_on(work)
 }
 
-/// Ana with her locks, whose counter says that nobody has done anything.
+/// Stores Ana with her locks and counters of zero.
 async fn move_in(core: &Table) {
     let User { id, nickname, email, created_at, .. } = samples::user();
     let ana = User { handle: None, profile_image: None, ..samples::user() };
@@ -57,7 +57,7 @@ async fn miscount(core: &Table) {
 }
 
 #[test]
-fn a_store_in_order_is_status_zero() {
+fn a_consistent_store_exits_with_0() {
     let directory = tempfile::tempdir().unwrap();
     store(directory.path(), async |_| {});
     let run = on(directory.path(), "verify --no-drain");
@@ -72,7 +72,7 @@ fn a_store_in_order_is_status_zero() {
 }
 
 #[test]
-fn a_fault_is_status_one_and_mended_on_demand() {
+fn a_fault_exits_with_1_and_is_repaired_on_demand() {
     let directory = tempfile::tempdir().unwrap();
     store(directory.path(), miscount);
     let run = on(directory.path(), "verify");
@@ -80,7 +80,7 @@ fn a_fault_is_status_one_and_mended_on_demand() {
     let id = samples::user().id;
     let finding = format!(
         "I1   USER#{id} / COUNTER#POSTS\n     \
-         expected count 0, their posts that are not deleted\n     found    1\n\n"
+         expected count 0, the posts that are not deleted\n     found    1\n\n"
     );
     assert!(run.out.starts_with(&finding), "{}", run.out);
     assert!(run.out.contains(": 1 finding (I1 1)\n"), "{}", run.out);
@@ -98,10 +98,10 @@ fn a_fault_is_status_one_and_mended_on_demand() {
     let few = on(directory.path(), "verify --limit 0");
     assert!(few.out.starts_with("… and 1 more\n"), "{}", few.out);
 
-    let mended = on(directory.path(), "verify --repair");
-    assert_eq!((mended.status, mended.err.as_str()), (0, ""), "{}", mended.out);
-    assert!(mended.out.starts_with("1 mended\n"), "{}", mended.out);
-    assert!(mended.out.contains(" applied first\n"), "{}", mended.out);
+    let repaired = on(directory.path(), "verify --repair");
+    assert_eq!((repaired.status, repaired.err.as_str()), (0, ""), "{}", repaired.out);
+    assert!(repaired.out.starts_with("1 repaired\n"), "{}", repaired.out);
+    assert!(repaired.out.contains(" applied first\n"), "{}", repaired.out);
     let again = on(directory.path(), "verify --repair --json");
     let report: Value = serde_json::from_str(&again.out).unwrap();
     assert_eq!((again.status, &report["clean"]), (0, &Value::from(true)));
@@ -109,7 +109,7 @@ fn a_fault_is_status_one_and_mended_on_demand() {
 }
 
 #[test]
-fn what_cannot_be_mended_says_why() {
+fn a_finding_beyond_repair_says_why() {
     let directory = tempfile::tempdir().unwrap();
     store(directory.path(), async |core| {
         let twin = User {
@@ -124,13 +124,13 @@ fn what_cannot_be_mended_says_why() {
     for line in ["verify", "verify --repair"] {
         let run = on(directory.path(), line);
         assert_eq!(run.status, 1, "{run:?}");
-        let left = "     left     somebody has to decide who keeps the name\n";
+        let left = "     left     several users carry the name: rename all but one\n";
         assert!(run.out.contains(left), "{}", run.out);
         assert!(run.out.contains("     and USER#twin / PROFILE#twin\n"), "{}", run.out);
     }
 }
 
-/// A flipped bit is found wherever it is, and is never served.
+/// A flipped bit is found anywhere, and never served.
 #[test]
 fn damage_is_found() {
     let directory = tempfile::tempdir().unwrap();
@@ -148,27 +148,27 @@ fn damage_is_found() {
     let run = on(directory.path(), "verify");
     assert_eq!((run.status, run.err.as_str()), (1, ""), "{run:?}");
     assert!(run.out.starts_with("I16  "), "{}", run.out);
-    assert!(run.out.contains("only a backup has what was there\n"), "{}", run.out);
-    // Nothing is derived from damage.
+    assert!(run.out.contains("restore a backup\n"), "{}", run.out);
+    // Nothing is derived from damaged data.
     assert!(!run.out.contains("applied first"), "{}", run.out);
-    assert!(run.out.contains("note: the processors were not let on"), "{}", run.out);
+    assert!(run.out.contains("note: the processors did not run"), "{}", run.out);
 }
 
 #[test]
-fn a_running_servers_directory_is_refused_with_the_reason() {
+fn the_directory_of_a_running_server_is_refused_with_the_reason() {
     let directory = tempfile::tempdir().unwrap();
     store(directory.path(), async |_| {});
     let held = Engine::open(directory.path(), Options::default()).unwrap();
     let run = on(directory.path(), "verify");
     assert_eq!((run.status, run.out.as_str()), (1, ""));
     let number = std::process::id();
-    let said = format!("another process (number {number}) has it open; stop that one first");
-    assert!(run.err.contains(&said), "{}", run.err);
+    let output = format!("another process (pid {number}) has it open; stop that one first");
+    assert!(run.err.contains(&output), "{}", run.err);
     drop(held);
 }
 
 #[test]
-fn where_nothing_is_nothing_is_made() {
+fn no_command_creates_a_missing_store() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("nowhere");
     let run = on(&data, "verify");
@@ -181,7 +181,7 @@ fn where_nothing_is_nothing_is_made() {
     assert!(empty.err.contains("there is no table \"gg_core\""), "{}", empty.err);
 }
 
-/// Runs a command on the tables of a server, as somebody without an AWS environment does.
+/// Runs a command on a server's tables, without an AWS environment.
 pub(crate) fn served(prefix: &str, line: &str) -> Run {
     let place = ["--prefix", prefix, "--store", "dynamodb", "--endpoint", address()];
     let mut command = command(line.split_whitespace());
@@ -195,7 +195,7 @@ pub(crate) fn served(prefix: &str, line: &str) -> Run {
 }
 
 #[test]
-fn a_server_is_checked_and_mended_over_the_network() {
+fn a_server_is_checked_and_repaired_over_the_network() {
     let served = |line: &str| served("verify_", line);
     assert_eq!(served("table create").status, 0);
     let config = roundtable_dynamo::Config::local(address());
@@ -208,7 +208,7 @@ fn a_server_is_checked_and_mended_over_the_network() {
     let run = served("verify");
     assert_eq!((run.status, run.err.as_str()), (1, ""), "{}", run.out);
     assert!(run.out.contains("; I1 I2 I3 I6 I10 I15: 1 finding (I1 1)\n"), "{}", run.out);
-    let mended = served("verify --repair");
-    assert_eq!((mended.status, mended.err.as_str()), (0, ""), "{}", mended.out);
+    let repaired = served("verify --repair");
+    assert_eq!((repaired.status, repaired.err.as_str()), (0, ""), "{}", repaired.out);
     assert_eq!(served("verify").status, 0);
 }

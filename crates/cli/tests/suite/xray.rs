@@ -1,17 +1,17 @@
-//! `xray`, where there is nobody to ask or nothing to learn. The rest is with the sample town.
+//! `xray` without a server or without permission. The rest is tested with the sample town.
 
 use std::fs;
 
 use crate::binary::{command, finish};
-use crate::serving::Running;
+use crate::serving::RunningServer;
 
 #[test]
-fn who_cannot_be_asked_is_named() {
+fn an_unreachable_server_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let query = directory.path().join("query.graphql");
     fs::write(&query, "{ __typename }").unwrap();
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    for (server, said) in [
+    for (server, output) in [
         (format!("http://{nobody}"), "Connection refused"),
         (String::from("here"), "such as http://127.0.0.1:4000"),
         (String::from("ftp://127.0.0.1"), "such as http://127.0.0.1:4000"),
@@ -20,7 +20,11 @@ fn who_cannot_be_asked_is_named() {
         xray.arg(&query);
         let run = finish(xray);
         assert_eq!((run.status, run.out.as_str()), (1, ""), "{server}");
-        assert!(run.err.contains(&format!("{server}: ")) && run.err.contains(said), "{}", run.err);
+        assert!(
+            run.err.contains(&format!("{server}: ")) && run.err.contains(output),
+            "{}",
+            run.err
+        );
     }
     let run = finish(command(["xray", "nowhere.graphql"]));
     assert_eq!(run.status, 1);
@@ -28,9 +32,9 @@ fn who_cannot_be_asked_is_named() {
 }
 
 #[test]
-fn a_server_that_does_not_tell_is_said_to_and_errors_are_shown() {
+fn a_server_without_xray_is_named_and_errors_are_shown() {
     let directory = tempfile::tempdir().unwrap();
-    let server = Running::serve(&directory.path().join("data"));
+    let server = RunningServer::serve(&directory.path().join("data"));
     let ask = |document: &str| {
         let query = directory.path().join("query.graphql");
         fs::write(&query, document).unwrap();

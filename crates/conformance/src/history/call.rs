@@ -1,34 +1,31 @@
-//! A call: what one task asked, what it was answered, and when. Plain data that prints readably.
+//! A call: the action of a task, its result, and both times. Plain data that prints readably.
 
 use std::fmt;
 
 use roundtable_table::{Condition, attribute, exists, not_exists};
 
-/// The attributes of an item that a history looks at.
+/// The attributes of an item that histories use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Image {
-    /// Which put wrote it; no two puts of a history share one.
+    /// Identifies the put that wrote it; unique in a history.
     pub stamp: Option<u64>,
-    /// What additions have summed up since that put.
+    /// The sum of additions since that put.
     pub count: Option<i64>,
 }
 
-/// An item as one caller saw it, or its absence.
+/// An item as a caller read it, or its absence.
 pub type Seen = Option<Image>;
 
-/// What an edit demands of the item that is there.
+/// The condition of an edit on the existing item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Demand {
-    /// There is none.
+pub enum Precondition {
     Absent,
-    /// There is one.
     Present,
     /// The put of this stamp wrote it.
     Stamp(u64),
 }
 
-impl Demand {
-    /// Whether it holds.
+impl Precondition {
     pub fn holds(self, seen: Seen) -> bool {
         match self {
             Self::Absent => seen.is_none(),
@@ -46,21 +43,19 @@ impl Demand {
     }
 }
 
-/// What an edit does.
+/// The effect of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Replaces the item by one of this stamp.
     Put(u64),
-    /// Adds to its count, making it if need be.
+    /// Adds to its count, creating the item if needed.
     Add(i64),
-    /// Takes it away.
     Delete,
-    /// Nothing: the edit only checks its demand.
+    /// Nothing: the edit only checks its precondition.
     Nothing,
 }
 
 impl Effect {
-    /// What is there afterwards.
     pub fn apply(self, before: Seen) -> Seen {
         match self {
             Self::Put(stamp) => Some(Image { stamp: Some(stamp), count: None }),
@@ -77,36 +72,33 @@ impl Effect {
 /// A write of one key: alone, or as a part of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The key, by number.
+    /// The number of the key.
     pub key: usize,
-    /// What must hold.
-    pub demand: Option<Demand>,
-    /// What it does.
+    pub precondition: Option<Precondition>,
     pub effect: Effect,
 }
 
 impl Edit {
-    /// Whether it may be done to what is there.
+    /// Returns `true` if its precondition holds.
     pub fn allowed(&self, seen: Seen) -> bool {
-        self.demand.is_none_or(|demand| demand.holds(seen))
+        self.precondition.is_none_or(|precondition| precondition.holds(seen))
     }
 }
 
-/// What a task asked.
+/// The request of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A strong read of one key.
     Get(usize),
-    /// A read of several keys at one moment.
+    /// A consistent read of several keys.
     GetTogether(Vec<usize>),
-    /// A write that returns the old image, also when it is refused.
+    /// A write that returns the old image, even if its condition fails.
     Write(Edit),
-    /// Writes that happen together or not at all.
+    /// A transaction of writes.
     Transact(Vec<Edit>),
 }
 
 impl Action {
-    /// The writes it consists of.
     pub fn edits(&self) -> &[Edit] {
         match self {
             Self::Get(_) | Self::GetTogether(_) => &[],
@@ -124,46 +116,41 @@ impl Action {
         }
     }
 
-    /// Every key it touches.
     pub fn keys(&self) -> impl Iterator<Item = usize> {
         self.reads().iter().copied().chain(self.edits().iter().map(|edit| edit.key))
     }
 }
 
-/// What a task was answered.
+/// The response to a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// What was read, key by key.
+    /// The items read, by key.
     Read(Vec<Seen>),
-    /// It was done; for a single write, with the image before (a transaction returns none).
+    /// Done; with the old image for a single write (a transaction returns none).
     Done(Vec<Seen>),
-    /// A condition did not hold: per edit, what was there instead, or `None` if that edit is not to
-    /// blame.
+    /// A condition failed: for each edit the existing item, or `None` if its condition held.
     Refused(Vec<Option<Seen>>),
-    /// The store says that nothing happened (a conflict, a throttle, writes stopped).
+    /// Failed without effect (a conflict, throttling, writes stopped).
     Failed,
-    /// Nobody knows: no answer, or one that says as much. A write may happen at any time after.
+    /// Unknown: no response, or one that leaves it open. A write may take effect at any later time.
     Unknown,
-    /// Something no store may answer.
+    /// A response that no store may give.
     Strange(String),
 }
 
 /// One call of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Which task made it.
     pub task: usize,
-    /// When it was asked, in ticks of the history's clock. No two moments are equal.
+    /// Start time, in ticks of the history's clock. No two times are equal.
     pub asked: u64,
-    /// When it was answered; `None` if it never was, so that it may still be under way.
+    /// End time; `None` if there was no response, so that it may still be in progress.
     pub answered: Option<u64>,
-    /// What was asked.
     pub action: Action,
-    /// What was answered.
     pub answer: Answer,
 }
 
-/// An item in words.
+/// Formats an item.
 struct Shown(Seen);
 
 impl fmt::Display for Shown {
@@ -188,11 +175,11 @@ impl fmt::Display for Edit {
             Effect::Delete => write!(f, "delete k{key}")?,
             Effect::Nothing => write!(f, "check k{key}")?,
         }
-        match self.demand {
+        match self.precondition {
             None => Ok(()),
-            Some(Demand::Absent) => f.write_str(" if absent"),
-            Some(Demand::Present) => f.write_str(" if present"),
-            Some(Demand::Stamp(stamp)) => write!(f, " if #{stamp}"),
+            Some(Precondition::Absent) => f.write_str(" if absent"),
+            Some(Precondition::Present) => f.write_str(" if present"),
+            Some(Precondition::Stamp(stamp)) => write!(f, " if #{stamp}"),
         }
     }
 }

@@ -1,9 +1,8 @@
-//! From a history without an order to the few calls that show it.
+//! Reduces a history without an order to the few calls that contradict each other.
 //!
-//! Two weakenings leave only what matters. First the end: the history is cut at the earliest answer
-//! that no order explains. Then the outcomes: one group of calls after the other is told to forget
-//! what it was answered, so that it may have had its effect or none; if there is still no order, the
-//! answers did not matter. The calls whose answers are still needed contradict each other.
+//! In two steps. First the history is cut at the earliest answer that no order explains. Then the
+//! outcomes of one group of calls after the other are made unknown; if there is still no order,
+//! those answers did not matter. The calls whose answers are still needed contradict each other.
 
 use std::fmt;
 
@@ -11,31 +10,28 @@ use super::call::{Action, Answer, Call};
 use super::model::KEYS_MAX;
 use super::search::{Verdict, search};
 
-/// How many configurations decide about a history; ordinary ones need a few hundred.
+/// The configuration limit of the search in a whole history; ordinary ones need a few hundred.
 const CONFIGURATIONS_MAX: usize = 400_000;
 
-/// How many configurations one step of narrowing may look at. Forgetting makes states many; a step
-/// that takes longer is left out, and the report is a little longer for it.
+/// The configuration limit of one reduction step. Unknown outcomes multiply states; a step that
+/// exceeds the limit is skipped, which makes the report a little longer.
 const NARROWING_CONFIGURATIONS_MAX: usize = 4_000;
 
-/// Why a history has no order.
+/// The reason why a history has no order.
 #[derive(Clone, Debug)]
 pub enum Conflict {
     /// The answers of some calls contradict each other.
     NoOrder {
-        /// These calls, in the order they were asked.
+        /// These calls, by start time.
         core: Vec<Call>,
-        /// Other writes of the same keys in the same time.
+        /// Concurrent writes of the same keys.
         around: Vec<Call>,
     },
     /// The search was too large; record shorter histories.
-    GaveUp {
-        /// How many calls it had.
-        calls: usize,
-    },
+    GaveUp { calls: usize },
 }
 
-/// Explains `calls` by one order, or says which of them cannot be.
+/// Finds an order of `calls`, or the calls that contradict each other.
 pub fn explain(calls: &[Call]) -> Result<(), Conflict> {
     for part in independent(calls) {
         match search(&part, CONFIGURATIONS_MAX) {
@@ -105,7 +101,7 @@ fn first_conflict(calls: &[Call]) -> Vec<Call> {
     answers.get(at).map_or_else(|| calls.to_vec(), |end| cut(calls, *end))
 }
 
-/// What was known at the moment `end`.
+/// The calls as known at the time `end`.
 fn cut(calls: &[Call], end: u64) -> Vec<Call> {
     let asked = calls.iter().filter(|call| call.asked < end);
     asked
@@ -116,7 +112,7 @@ fn cut(calls: &[Call], end: u64) -> Vec<Call> {
         .collect()
 }
 
-/// The calls with some outcomes forgotten, and without what then shows in no answer.
+/// The calls with some outcomes made unknown, without those that then affect no answer.
 fn weaken(calls: &[Call], forgotten: &[bool]) -> Vec<Call> {
     let known = calls.iter().zip(forgotten).filter(|(_, gone)| !**gone).map(|(call, _)| call);
     let shown: Vec<usize> = known.flat_map(|call| call.action.keys()).collect();
@@ -132,7 +128,7 @@ fn weaken(calls: &[Call], forgotten: &[bool]) -> Vec<Call> {
     weakened.collect()
 }
 
-/// The writes of the core's keys that were under way in its time, apart from the core itself.
+/// Concurrent writes of the core's keys, apart from the core itself.
 fn surroundings(calls: &[Call], core: &[Call]) -> Vec<Call> {
     let from = core.iter().map(|call| call.asked).min().unwrap_or(0);
     let to = core.iter().filter_map(|call| call.answered).max().unwrap_or(u64::MAX);
@@ -168,9 +164,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lost_write_is_told_in_two_lines() {
-        let put =
-            |key, stamp| Action::Write(Edit { key, demand: None, effect: Effect::Put(stamp) });
+    fn a_lost_write_is_explained_in_two_lines() {
+        let put = |key, stamp| {
+            Action::Write(Edit { key, precondition: None, effect: Effect::Put(stamp) })
+        };
         let image = |stamp| Some(Image { stamp: Some(stamp), count: None });
         let plan = [
             (put(0, 1), Answer::Done(vec![None])),
@@ -189,13 +186,13 @@ mod tests {
                 Call { task: 0, asked, answered, action, answer }
             })
             .collect();
-        let told = explain(&calls).unwrap_err().to_string();
+        let explanation = explain(&calls).unwrap_err().to_string();
         let expected = [
             "no order explains the answers marked *:",
             "  *    30 to 35    task 0: put k0 #3 -> done, was #1",
             "  *    50 to 55    task 0: get k0 -> saw #1",
             "",
         ];
-        assert_eq!(told, expected.join("\n"));
+        assert_eq!(explanation, expected.join("\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! Planted faults: backends that are wrong in one known way each, to show that a checker sees it.
+//! Planted faults: backends that are wrong in one known way each, to show that a checker finds it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,106 +6,103 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_table::{
-    Around, Backend, Capacity, Delete, Error, Found, FoundMany, Get, Item, Key, Page, Put, Query,
-    Result, Returning, SharedBackend, TableDefinition, TableGet, Transaction, Update, Written,
+    Backend, BackendDecorator, Capacity, Delete, Error, Get, GetManyOutput, GetOutput, Item,
+    ItemPage, Key, Put, Query, Result, Returning, SharedBackend, TableDefinition, TableGet,
+    Transaction, Update, WriteOutput,
 };
 
-/// How long a fault stays open, in turns of the other tasks.
+/// The duration of a fault, in yields to other tasks.
 const YIELDS: usize = 6;
 
-/// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing: every request is passed on.
     None,
-    /// Now and then a strong read answers what an earlier one saw.
+    /// Some strong reads return the result of an earlier one.
     StaleRead,
-    /// Now and then an acknowledged put is not done.
+    /// Some acknowledged puts are not done.
     LostWrite,
-    /// Now and then a put is acknowledged before it is done.
+    /// Some puts are acknowledged before they are done.
     EarlyAnswer,
-    /// A conditional put reads, thinks, and then writes whatever has come in between.
+    /// A conditional put reads, pauses, and then writes regardless of changes in between.
     DoubleWin,
-    /// Now and then a transaction is done in two halves.
+    /// Some transactions are done in two halves.
     HalfTransaction,
-    /// Now and then a read over several items takes them one by one.
+    /// Some reads of several items read them one by one.
     TornSnapshot,
-    /// Now and then a page after the first lacks its first item.
+    /// Some pages after the first lack their first item.
     SkipAtBoundary,
-    /// Now and then a page after the first begins with the last item of the page before.
+    /// Some pages after the first repeat the last item of the previous page.
     RepeatAtBoundary,
-    /// Now and then nobody learns whether a write was done: it was, it was not, or it will be. Not
-    /// wrong; a checker must not hold it against the store.
+    /// Some writes have no response: they are done now, later or never. This is allowed; a checker
+    /// must accept it.
     LostAnswer,
-    /// Every call takes its time before or after it is done, so that impatient callers leave while
-    /// it is under way. Not wrong either.
+    /// Every call is delayed before or after it is done, so that impatient callers leave while it
+    /// is in progress. This is allowed, too.
     Slow,
 }
 
-/// A backend with a planted fault.
 #[derive(Debug)]
-pub struct Planted {
+pub struct FaultyBackend {
     inner: SharedBackend,
     fault: Fault,
     turn: AtomicU64,
     reads: Mutex<HashMap<(String, Key), Option<Item>>>,
 }
 
-impl Planted {
-    /// `inner`, with `fault` before it.
+impl FaultyBackend {
     pub fn new(inner: SharedBackend, fault: Fault) -> Self {
         Self { inner, fault, turn: AtomicU64::new(0), reads: Mutex::default() }
     }
 
-    /// Whether `fault` is planted and its turn has come, once in `every` times.
-    fn strikes(&self, fault: Fault, every: u64) -> bool {
+    /// Returns `true` once in `every` calls if `fault` is planted.
+    fn is_due(&self, fault: Fault, every: u64) -> bool {
         self.fault == fault && self.turn.fetch_add(1, Ordering::Relaxed) % every == every - 1
     }
 
-    async fn hesitate(&self) {
-        if self.strikes(Fault::Slow, 2) {
-            dawdle().await;
+    async fn delay_before(&self) {
+        if self.is_due(Fault::Slow, 2) {
+            yield_often().await;
         }
     }
 
-    async fn linger(&self) {
+    async fn delay_after(&self) {
         if self.fault == Fault::Slow {
-            dawdle().await;
+            yield_often().await;
         }
     }
 
-    /// Whether to leave the answer out, and if so, what happens instead.
-    fn silence(&self) -> Option<Silence> {
-        self.strikes(Fault::LostAnswer, 12).then(|| {
+    /// Decides if the response is lost, and what happens to the write.
+    fn lost_response(&self) -> Option<LostResponse> {
+        self.is_due(Fault::LostAnswer, 12).then(|| {
             match self.turn.load(Ordering::Relaxed) / 12 % 3 {
-                0 => Silence::Undone,
-                1 => Silence::Done,
-                _ => Silence::DoneLater,
+                0 => LostResponse::Undone,
+                1 => LostResponse::Done,
+                _ => LostResponse::DoneLater,
             }
         })
     }
 
-    /// What is there, as the answer to a write that is not done now.
-    async fn pretend(&self, table: &TableDefinition, put: &Put) -> Result<Written> {
+    /// Returns the old image, as the response to a write that is not done now.
+    async fn read_old_image(&self, table: &TableDefinition, put: &Put) -> Result<WriteOutput> {
         let item = match table.key.read(&put.item) {
             Some(key) => self.inner.get(table, Get::new(key).strong()).await?.item,
             None => None,
         };
         let item = if put.returning == Returning::Old { item } else { None };
-        Ok(Written { item, capacity: Capacity::ZERO })
+        Ok(WriteOutput { item, capacity: Capacity::ZERO })
     }
 
-    async fn put_late(&self, table: &TableDefinition, put: Put) -> Result<Written> {
-        let answer = self.pretend(table, &put).await?;
+    async fn put_deferred(&self, table: &TableDefinition, put: Put) -> Result<WriteOutput> {
+        let answer = self.read_old_image(table, &put).await?;
         let (inner, table) = (SharedBackend::clone(&self.inner), table.clone());
         tokio::spawn(async move {
-            dawdle().await;
+            yield_often().await;
             inner.put(&table, put).await
         });
         Ok(answer)
     }
 
-    async fn put_unguarded(&self, table: &TableDefinition, mut put: Put) -> Result<Written> {
+    async fn put_unguarded(&self, table: &TableDefinition, mut put: Put) -> Result<WriteOutput> {
         let Some(condition) = put.condition.take() else {
             return self.inner.put(table, put).await;
         };
@@ -115,9 +112,9 @@ impl Planted {
         if !condition.holds(before.as_ref()) {
             return Err(Error::ConditionFailed { item: shown.map(Box::new) });
         }
-        dawdle().await;
+        yield_often().await;
         let written = self.inner.put(table, put).await?;
-        Ok(Written { item: shown, ..written })
+        Ok(WriteOutput { item: shown, ..written })
     }
 
     async fn transact_in_halves(&self, transaction: Transaction) -> Result<Capacity> {
@@ -128,7 +125,7 @@ impl Planted {
         let Ok(capacity) = self.inner.transact_write(first).await else {
             return self.inner.transact_write(transaction).await;
         };
-        dawdle().await;
+        yield_often().await;
         match self.inner.transact_write(Transaction { writes: second, token }).await {
             Ok(more) => Ok(capacity + more),
             Err(Error::Cancelled { mut reasons }) => {
@@ -139,40 +136,40 @@ impl Planted {
         }
     }
 
-    async fn torn_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        let mut all = FoundMany { items: Vec::new(), capacity: Capacity::ZERO };
+    async fn get_one_by_one(&self, gets: Vec<TableGet>) -> Result<GetManyOutput> {
+        let mut all = GetManyOutput { items: Vec::new(), capacity: Capacity::ZERO };
         for get in gets {
             let one = self.inner.transact_get(vec![get]).await?;
             all.items.extend(one.items);
             all.capacity += one.capacity;
-            dawdle().await;
+            yield_often().await;
         }
         Ok(all)
     }
 }
 
-/// What happens to a write nobody hears of again.
-enum Silence {
+/// The fate of a write without a response.
+enum LostResponse {
     Undone,
     Done,
     DoneLater,
 }
 
-async fn dawdle() {
+async fn yield_often() {
     for _ in 0..YIELDS {
         tokio::task::yield_now().await;
     }
 }
 
-/// Lets a write happen as the silence says, and answers nothing.
+/// Does a write now, later or never, and returns an error.
 macro_rules! silent {
-    ($self:ident, $silence:expr, |$inner:ident| $write:expr) => {{
+    ($self:ident, $lost_response:expr, |$inner:ident| $write:expr) => {{
         let $inner = SharedBackend::clone(&$self.inner);
-        match $silence {
-            Silence::Undone => {}
-            Silence::Done => drop($write.await),
-            Silence::DoneLater => drop(tokio::spawn(async move {
-                dawdle().await;
+        match $lost_response {
+            LostResponse::Undone => {}
+            LostResponse::Done => drop($write.await),
+            LostResponse::DoneLater => drop(tokio::spawn(async move {
+                yield_often().await;
                 drop($write.await);
             })),
         }
@@ -181,97 +178,97 @@ macro_rules! silent {
 }
 
 #[async_trait]
-impl Around for Planted {
+impl BackendDecorator for FaultyBackend {
     fn inner(&self) -> &dyn Backend {
         &*self.inner
     }
 
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
+    async fn get(&self, table: &TableDefinition, get: Get) -> Result<GetOutput> {
         let place = (table.name.clone(), get.key.clone());
         let stale = self.reads.lock().get(&place).cloned();
         if let Some(item) = stale
-            && self.strikes(Fault::StaleRead, 6)
+            && self.is_due(Fault::StaleRead, 6)
         {
-            return Ok(Found { item, capacity: Capacity::ZERO });
+            return Ok(GetOutput { item, capacity: Capacity::ZERO });
         }
         let found = self.inner.get(table, get).await?;
         self.reads.lock().insert(place, found.item.clone());
         Ok(found)
     }
 
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
-        if self.strikes(Fault::TornSnapshot, 2) {
-            return self.torn_get(gets).await;
+    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<GetManyOutput> {
+        if self.is_due(Fault::TornSnapshot, 2) {
+            return self.get_one_by_one(gets).await;
         }
         self.inner.transact_get(gets).await
     }
 
-    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
-        self.hesitate().await;
-        if let Some(silence) = self.silence() {
+    async fn put(&self, table: &TableDefinition, put: Put) -> Result<WriteOutput> {
+        self.delay_before().await;
+        if let Some(lost_response) = self.lost_response() {
             let table = table.clone();
-            silent!(self, silence, |inner| inner.put(&table, put));
+            silent!(self, lost_response, |inner| inner.put(&table, put));
         }
         let unconditional = put.condition.is_none();
-        if unconditional && self.strikes(Fault::LostWrite, 10) {
-            return self.pretend(table, &put).await;
+        if unconditional && self.is_due(Fault::LostWrite, 10) {
+            return self.read_old_image(table, &put).await;
         }
-        if unconditional && self.strikes(Fault::EarlyAnswer, 5) {
-            return self.put_late(table, put).await;
+        if unconditional && self.is_due(Fault::EarlyAnswer, 5) {
+            return self.put_deferred(table, put).await;
         }
         if self.fault == Fault::DoubleWin {
             return self.put_unguarded(table, put).await;
         }
         let done = self.inner.put(table, put).await;
-        self.linger().await;
+        self.delay_after().await;
         done
     }
 
-    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
-        self.hesitate().await;
-        if let Some(silence) = self.silence() {
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<WriteOutput> {
+        self.delay_before().await;
+        if let Some(lost_response) = self.lost_response() {
             let table = table.clone();
-            silent!(self, silence, |inner| inner.update(&table, update));
+            silent!(self, lost_response, |inner| inner.update(&table, update));
         }
         let done = self.inner.update(table, update).await;
-        self.linger().await;
+        self.delay_after().await;
         done
     }
 
-    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
-        self.hesitate().await;
-        if let Some(silence) = self.silence() {
+    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<WriteOutput> {
+        self.delay_before().await;
+        if let Some(lost_response) = self.lost_response() {
             let table = table.clone();
-            silent!(self, silence, |inner| inner.delete(&table, delete));
+            silent!(self, lost_response, |inner| inner.delete(&table, delete));
         }
         let done = self.inner.delete(table, delete).await;
-        self.linger().await;
+        self.delay_after().await;
         done
     }
 
     async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
-        self.hesitate().await;
-        if let Some(silence) = self.silence() {
-            silent!(self, silence, |inner| inner.transact_write(transaction));
+        self.delay_before().await;
+        if let Some(lost_response) = self.lost_response() {
+            silent!(self, lost_response, |inner| inner.transact_write(transaction));
         }
-        if self.strikes(Fault::HalfTransaction, 3) {
+        if self.is_due(Fault::HalfTransaction, 3) {
             return self.transact_in_halves(transaction).await;
         }
         let done = self.inner.transact_write(transaction).await;
-        self.linger().await;
+        self.delay_after().await;
         done
     }
 
-    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<ItemPage> {
         let start = query.start.clone();
         let mut page = self.inner.query(table, query).await?;
         let Some(start) = start else {
             return Ok(page);
         };
-        if !page.items.is_empty() && self.strikes(Fault::SkipAtBoundary, 8) {
+        if !page.items.is_empty() && self.is_due(Fault::SkipAtBoundary, 8) {
             page.items.remove(0);
         }
-        if self.strikes(Fault::RepeatAtBoundary, 8) {
+        if self.is_due(Fault::RepeatAtBoundary, 8) {
             let again = self.inner.get(table, Get::new(start.base).strong()).await?;
             page.items.splice(0..0, again.item);
         }

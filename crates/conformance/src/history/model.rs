@@ -1,21 +1,19 @@
-//! The model: what a table of a few keys holds, and which answers it allows.
+//! The model of a table with a few keys, and the responses it allows.
 
 use super::call::{Action, Answer, Call, Edit, Seen};
 
-/// How many keys a history may touch: few, so that they are hot and the search stays small.
+/// The maximum number of keys in a history: few, so that they are hot and the search stays small.
 pub const KEYS_MAX: usize = 4;
 
-/// What all keys hold.
+/// The items of all keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State([Seen; KEYS_MAX]);
 
 impl State {
-    /// What a key holds.
     pub fn at(&self, key: usize) -> Seen {
         self.0.get(key).copied().flatten()
     }
 
-    /// This state with another content of one key.
     #[must_use]
     pub fn with(mut self, key: usize, seen: Seen) -> Self {
         if let Some(slot) = self.0.get_mut(key) {
@@ -24,7 +22,7 @@ impl State {
         self
     }
 
-    /// The state after `edits`, if all their demands hold before the first of them.
+    /// The state after `edits`, if all their preconditions hold before the first of them.
     fn after(self, edits: &[Edit]) -> Option<Self> {
         let allowed = edits.iter().all(|edit| edit.allowed(self.at(edit.key)));
         allowed.then(|| {
@@ -34,8 +32,8 @@ impl State {
         })
     }
 
-    /// The state after a call that happens now, if it can be answered as it was. A call of unknown
-    /// outcome has its effect here; that it may also have none is for the search to try.
+    /// The state after a call, if its response is possible now. A call of unknown outcome takes
+    /// effect here; the search also tries the case that it does not.
     pub fn step(self, call: &Call) -> Option<Self> {
         match (&call.action, &call.answer) {
             (_, Answer::Failed) => Some(self),
@@ -56,7 +54,8 @@ impl State {
         }
     }
 
-    /// Whether exactly the edits to blame are blamed, each with what is there.
+    /// Returns `true` if exactly the edits whose preconditions fail are reported, each with the
+    /// existing item.
     fn refuses(&self, edits: &[Edit], parts: &[Option<Seen>]) -> bool {
         let right = |(edit, part): (&Edit, &Option<Seen>)| {
             let here = self.at(edit.key);

@@ -1,4 +1,4 @@
-//! The recorder: tasks that do random things to a few keys, and write down what they saw.
+//! The recorder: tasks that make random calls on a few keys, and record the results.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -15,47 +15,44 @@ use roundtable_table::{
 };
 use tokio::task::JoinSet;
 
-use super::call::{Action, Answer, Call, Demand, Edit, Effect, Image, Seen};
+use super::call::{Action, Answer, Call, Edit, Effect, Image, Precondition, Seen};
 use super::model::State;
 
-/// Stamps of one task lie in one block of this size.
+/// The number of stamps reserved for each task.
 const STAMPS_PER_TASK: u64 = 1_000;
 
-/// How often a task lets the others go first, at each of three points of a call.
+/// The maximum number of yields at each of three points of a call.
 const PAUSES_MAX: usize = 3;
 
-/// What the tasks do.
+/// The kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// Reads and writes of single items.
     Items,
-    /// The same, and transactions and reads over several items.
+    /// Also transactions and reads of several items.
     Transactions,
 }
 
-/// How much the tasks do.
+/// The amount of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
-    /// What.
     pub mix: Mix,
-    /// How many tasks work at a time.
+    /// Concurrent tasks.
     pub tasks: usize,
-    /// How many calls each makes.
     pub calls_per_task: usize,
-    /// How many keys they share, at most [`super::KEYS_MAX`].
+    /// Shared keys, at most [`super::KEYS_MAX`].
     pub keys: usize,
-    /// In how many of 1000 calls the caller goes away unless the answer comes at once.
+    /// Calls out of 1000 that the caller abandons unless the response comes at once.
     pub abandoned_per_mille: u32,
 }
 
-/// What happened.
 #[derive(Clone, Debug)]
 pub struct History {
-    /// The calls, task by task; at the end, reads of every key by one more task.
+    /// The calls by task; at the end, reads of every key by one more task.
     pub calls: Vec<Call>,
 }
 
-/// A clock that counts: no two moments are equal, and what was before is less.
+/// A logical clock: times are unique and increase.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ticks(Arc<AtomicU64>);
 
@@ -65,23 +62,22 @@ impl Ticks {
     }
 }
 
-/// Lets the other tasks go first a random number of times.
+/// Yields to other tasks a random number of times.
 pub(super) async fn pause(rng: &mut SmallRng) {
     for _ in 0..rng.random_range(0..=PAUSES_MAX) {
         tokio::task::yield_now().await;
     }
 }
 
-/// An empty table of this definition.
 pub(super) async fn fresh_table(store: &Store, definition: TableDefinition) -> Result<Table> {
     match store.delete_table(&definition.name).await {
-        Ok(()) | Err(Error::TableMissing { .. }) => store.create_table(definition).await,
+        Ok(()) | Err(Error::TableNotFound { .. }) => store.create_table(definition).await,
         Err(error) => Err(error),
     }
 }
 
-/// Lets tasks work on a fresh table of `store` and records what they saw. On a runtime of one
-/// thread, the same seed gives the same history, as long as the store itself is deterministic.
+/// Lets tasks work on a new table of `store` and records their calls. On a runtime of one thread,
+/// the same seed gives the same history if the store is deterministic.
 pub async fn record(store: &Store, workload: &Workload, seed: u64) -> Result<History> {
     let name = format!("history-{:?}-{seed}", workload.mix).to_lowercase();
     let key = KeyDefinition::texts("pk", "sk");
@@ -96,7 +92,7 @@ pub async fn record(store: &Store, workload: &Workload, seed: u64) -> Result<His
     by_task.sort_by_key(|calls| calls.first().map(|call| call.task));
     let mut calls: Vec<Call> = by_task.into_iter().flatten().collect();
     let last = Task::new(workload.tasks, seed, *workload, table, ticks);
-    calls.extend(last.look_around().await);
+    calls.extend(last.read_all_keys().await);
     Ok(History { calls })
 }
 
@@ -106,7 +102,7 @@ struct Task {
     table: Table,
     ticks: Ticks,
     rng: SmallRng,
-    /// What it saw last of each key: the conditions it sets are guesses from that.
+    /// The last known item of each key, from which it guesses conditions.
     known: State,
     stamps: u64,
 }
@@ -128,8 +124,8 @@ impl Task {
         calls
     }
 
-    /// Reads every key once all others are done.
-    async fn look_around(mut self) -> Vec<Call> {
+    /// Reads every key after all other tasks are done.
+    async fn read_all_keys(mut self) -> Vec<Call> {
         let keys = 0..self.workload.keys;
         let actions = match self.workload.mix {
             Mix::Items => keys.map(Action::Get).collect(),
@@ -197,7 +193,6 @@ impl Task {
         if roll < writes { Action::Write(self.edit(key, false)) } else { Action::Get(key) }
     }
 
-    /// Two or more keys, in any order.
     fn some_keys(&mut self) -> Vec<usize> {
         let mut keys: Vec<usize> = (0..self.workload.keys).collect();
         keys.shuffle(&mut self.rng);
@@ -207,9 +202,9 @@ impl Task {
 
     fn edit(&mut self, key: usize, in_transaction: bool) -> Edit {
         let guess = match self.known.at(key) {
-            None => Demand::Absent,
-            Some(Image { stamp: Some(stamp), .. }) => Demand::Stamp(stamp),
-            Some(Image { stamp: None, .. }) => Demand::Present,
+            None => Precondition::Absent,
+            Some(Image { stamp: Some(stamp), .. }) => Precondition::Stamp(stamp),
+            Some(Image { stamp: None, .. }) => Precondition::Present,
         };
         let effect = match self.rng.random_range(0..100) {
             0..45 => {
@@ -223,11 +218,11 @@ impl Task {
         };
         let conditional = if in_transaction { 0.3 } else { 0.5 };
         let demands = effect == Effect::Nothing || self.rng.random_bool(conditional);
-        Edit { key, demand: demands.then_some(guess), effect }
+        Edit { key, precondition: demands.then_some(guess), effect }
     }
 }
 
-/// What a future has to say when asked once; whoever asks goes away after.
+/// Polls a future once, then drops it.
 async fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     poll_fn(|context| {
@@ -239,12 +234,12 @@ async fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
     .await
 }
 
-/// Two keys share a partition: neighbours and strangers both matter.
+/// Two keys share a partition, so that both same and different partitions are tested.
 fn key_of(key: usize) -> Key {
     Key::new(format!("P#{}", key / 2), format!("S#{key}"))
 }
 
-/// What an item shows; anything a history never wrote is an error.
+/// Reads an item; an item that a history cannot have written is an error.
 fn read(key: usize, item: Option<&Item>) -> Result<Seen, String> {
     let Some(item) = item else {
         return Ok(None);
@@ -261,7 +256,7 @@ fn read(key: usize, item: Option<&Item>) -> Result<Seen, String> {
 
 fn write_of(edit: &Edit) -> Write {
     let key = key_of(edit.key);
-    let condition = edit.demand.map(Demand::condition);
+    let condition = edit.precondition.map(Precondition::condition);
     let returning = Returning::Old;
     match edit.effect {
         Effect::Put(stamp) => {
@@ -275,7 +270,7 @@ fn write_of(edit: &Edit) -> Write {
         }
         Effect::Delete => Delete { key, condition, returning }.into(),
         Effect::Nothing => {
-            let condition = edit.demand.unwrap_or(Demand::Present).condition();
+            let condition = edit.precondition.unwrap_or(Precondition::Present).condition();
             Check { key, condition, returning }.into()
         }
     }
@@ -291,17 +286,17 @@ async fn perform(table: &Table, action: &Action) -> Answer {
     answer.unwrap_or_else(Answer::Strange)
 }
 
-/// An answer, or what is strange about it.
-type Told = Result<Answer, String>;
+/// An answer, or the description of an impossible one.
+type AnswerResult = Result<Answer, String>;
 
-async fn get(table: &Table, key: usize) -> Told {
+async fn get(table: &Table, key: usize) -> AnswerResult {
     match table.get(Get::new(key_of(key)).strong()).await {
         Ok(found) => Ok(Answer::Read(vec![read(key, found.item.as_ref())?])),
         Err(error) => failed(error),
     }
 }
 
-async fn get_together(table: &Table, keys: &[usize]) -> Told {
+async fn get_together(table: &Table, keys: &[usize]) -> AnswerResult {
     let get = |key: &usize| TableGet {
         table: Arc::clone(table.definition()),
         get: Get::new(key_of(*key)),
@@ -316,7 +311,7 @@ async fn get_together(table: &Table, keys: &[usize]) -> Told {
     }
 }
 
-async fn write(table: &Table, edit: &Edit) -> Told {
+async fn write(table: &Table, edit: &Edit) -> AnswerResult {
     let written = match write_of(edit) {
         Write::Put(put) => table.put(put).await,
         Write::Update(update) => table.update(update).await,
@@ -332,7 +327,7 @@ async fn write(table: &Table, edit: &Edit) -> Told {
     }
 }
 
-async fn transact(table: &Table, edits: &[Edit]) -> Told {
+async fn transact(table: &Table, edits: &[Edit]) -> AnswerResult {
     let transaction =
         edits.iter().fold(Transaction::new(), |t, edit| t.with(table, write_of(edit)));
     let reasons = match table.store().transact(transaction).await {
@@ -355,8 +350,8 @@ async fn transact(table: &Table, edits: &[Edit]) -> Told {
     Ok(Answer::Refused(parts))
 }
 
-/// What an error says about the write: the contract lets only [`Error::Unavailable`] leave it open.
-fn failed(error: Error) -> Told {
+/// The answer of an error: only [`Error::Unavailable`] leaves the outcome open.
+fn failed(error: Error) -> AnswerResult {
     match error {
         Error::Unavailable { .. } => Ok(Answer::Unknown),
         Error::Cancelled { .. } | Error::WritesStopped { .. } | Error::Io { .. } => {

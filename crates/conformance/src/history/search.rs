@@ -1,10 +1,10 @@
-//! The search for an order: after Wing and Gong, with Lowe's memory of what was already tried.
+//! The search for an order, after Wing and Gong, with Lowe's cache of visited configurations.
 //!
-//! A configuration is the set of calls that have happened and the state they left. From it, a call
-//! may happen next if it was asked before every call that has not happened yet was answered. The
-//! order is found when all answered calls have happened. Two paths to one configuration have the
-//! same future, so each is looked at once; without that memory the search is exponential in the
-//! length of the history, with it only in the number of calls under way at a time.
+//! A configuration is the set of calls that have happened and the resulting state. A call may
+//! happen next if it started before the end of every call that has not happened yet. The order is
+//! found when all answered calls have happened. Two paths to the same configuration have the same
+//! future, so each is visited once; without the cache the search is exponential in the length of
+//! the history, with it only in the number of concurrent calls.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -12,24 +12,22 @@ use std::collections::HashSet;
 use super::call::{Answer, Call};
 use super::model::State;
 
-/// How many calls one search can take.
+/// The maximum number of calls in a search.
 pub const CALLS_MAX: usize = WORDS * 64;
 
 const WORDS: usize = 6;
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// There is an order.
     Ordered,
-    /// There is none.
     NoOrder,
-    /// There were more calls or configurations than it was allowed to look at.
+    /// There were more calls or configurations than allowed.
     GaveUp,
 }
 
-/// Looks for an order of `calls` that starts from an empty table, trying up to
-/// `configurations_max` configurations.
+/// Searches for an order of `calls` from an empty table, in up to `configurations_max`
+/// configurations.
 pub fn search(calls: &[Call], configurations_max: usize) -> Verdict {
     let mut calls: Vec<&Call> = calls.iter().collect();
     calls.sort_by_key(|call| call.asked);
@@ -65,8 +63,8 @@ struct Configuration {
 }
 
 impl Configuration {
-    /// What can come next, with the moment by which it had to; the most urgent last, because the
-    /// search takes from the end.
+    /// Adds the possible next configurations with their deadlines; the most urgent last, because
+    /// the search takes from the end.
     fn expand(&self, calls: &[&Call], next: &mut Vec<(u64, Self)>) {
         let mut first_answer = u64::MAX;
         for (at, call) in calls.iter().enumerate() {
@@ -80,7 +78,7 @@ impl Configuration {
             first_answer = first_answer.min(answered);
             let happened = self.happened.with(at);
             let after = self.state.step(call).filter(|state| {
-                // An unanswered call need not happen, so it never happens in vain.
+                // An unanswered call need not happen, so it only happens if it changes the state.
                 call.answered.is_some() || *state != self.state
             });
             next.extend(after.map(|state| (answered, Self { happened, state })));
@@ -93,7 +91,7 @@ impl Configuration {
     }
 }
 
-/// A set of calls by their place in the history.
+/// A set of calls by their index in the history.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct CallSet([u64; WORDS]);
 
@@ -123,18 +121,18 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    use super::super::call::{Action, Demand, Edit, Effect, Image, Seen};
+    use super::super::call::{Action, Edit, Effect, Image, Precondition, Seen};
     use super::*;
 
     const BUDGET: usize = 10_000;
 
     fn put(stamp: u64) -> Action {
-        Action::Write(Edit { key: 0, demand: None, effect: Effect::Put(stamp) })
+        Action::Write(Edit { key: 0, precondition: None, effect: Effect::Put(stamp) })
     }
 
     fn claim(stamp: u64) -> Action {
-        let demand = Some(Demand::Absent);
-        Action::Write(Edit { key: 0, demand, effect: Effect::Put(stamp) })
+        let precondition = Some(Precondition::Absent);
+        Action::Write(Edit { key: 0, precondition, effect: Effect::Put(stamp) })
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "reads as what a caller saw")]
@@ -208,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_transaction_is_seen_whole() {
-        let edit = |key, stamp| Edit { key, demand: None, effect: Effect::Put(stamp) };
+        let edit = |key, stamp| Edit { key, precondition: None, effect: Effect::Put(stamp) };
         let both = Action::Transact(vec![edit(0, 7), edit(1, 8)]);
         let write = call(1, 6, both, Answer::Done(Vec::new()));
         let look = |seen| call(2, 5, Action::GetTogether(vec![0, 1]), Answer::Read(seen));
@@ -229,7 +227,7 @@ mod tests {
         assert_eq!(search(&many, BUDGET), Verdict::GaveUp);
     }
 
-    /// The definition, word for word: some order of the answered calls and some of the others.
+    /// The literal definition: some order of all answered calls and some of the others.
     fn has_order(left: &[&Call], state: State) -> bool {
         if left.iter().all(|call| call.answered.is_none()) {
             return true;
@@ -244,7 +242,7 @@ mod tests {
         })
     }
 
-    /// Five calls at random moments with random answers, of which a few fit together.
+    /// Five calls at random times with random answers, some of which are consistent.
     fn random_calls(rng: &mut SmallRng) -> Vec<Call> {
         let mut moments: Vec<u64> = (0..10).collect();
         let mut random_call = |stamp| {

@@ -1,4 +1,4 @@
-//! The recorder of walks: readers turn pages while writers put, move and delete.
+//! The recorder of walks: readers read pages while writers put, move and delete.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use roundtable_table::{
-    Delete, Error, Item, Key, KeyDefinition, Merge, Order, Page, Position, Put, Query, Result,
+    Delete, Error, Item, ItemPage, Key, KeyDefinition, Merge, Order, Position, Put, Query, Result,
     Scan, Store, Table, TableDefinition, item,
 };
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use super::paging::{
-    PARTITIONS, PageSeen, View, Walk, Walked, Wrote, partition_of, rank_of, sort_of,
+    ItemWrite, PARTITIONS, ReadPage, View, Walk, WalkRecord, partition_of, rank_of, sort_of,
 };
 use super::record::{Ticks, fresh_table, pause};
 
@@ -23,36 +23,42 @@ const WRITES_PER_WRITER: usize = 40;
 const READERS: usize = 3;
 const WALKS_PER_READER: usize = 5;
 
-/// A page holds at most this many, so that there are many boundaries.
+/// Small, so that there are many page boundaries.
 const PAGE_ITEMS_MAX: usize = 4;
 
-/// Far more pages than a walk over [`ITEMS`] needs: beyond it, the walk runs in circles.
+/// Far more pages than a walk over [`ITEMS`] needs: a longer walk is in a loop.
 const PAGES_MAX: usize = 10 * ITEMS;
 
 const INDEX: &str = "by-rank";
 const INDEX_PARTITION: &str = "R";
 
-/// Lets readers walk while writers write, on a fresh table of `store`.
-pub async fn walk(store: &Store, seed: u64) -> Result<Walked> {
+/// Lets readers walk while writers write, on a new table of `store`.
+pub async fn walk(store: &Store, seed: u64) -> Result<WalkRecord> {
     let definition =
         TableDefinition::new(format!("history-paging-{seed}"), KeyDefinition::texts("pk", "sk"))
             .with_index(INDEX, KeyDefinition::texts("ranked", "rank"));
     let table = fresh_table(store, definition).await?;
     let ticks = Ticks::default();
-    let mut walked = Walked::default();
+    let mut walk_record = WalkRecord::default();
     for item in 0..ITEMS {
         let asked = ticks.now();
         let answered = answer(table.put(Put::new(stored(item, Some(item)))).await, &ticks)?;
-        walked.writes.push(Wrote { asked, answered, item, present: true, rank: Some(item) });
+        walk_record.writes.push(ItemWrite {
+            asked,
+            answered,
+            item,
+            present: true,
+            rank: Some(item),
+        });
     }
-    let pace = Arc::new(Pace::default());
+    let pace = Arc::new(WriterPace::default());
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
         let rng = SmallRng::seed_from_u64(seed.wrapping_mul(100) ^ (50 + writer as u64));
-        // An item whose last write may still be under way is left alone, here and later.
-        let settled = walked.writes.iter().filter(|write| write.answered.is_some());
-        let own = settled.map(|write| write.item).filter(|item| belongs(*item, writer)).collect();
-        writers.spawn(write(table.clone(), ticks.clone(), rng, own, Writing::new(&pace)));
+        // An item whose last write may still be in progress is not written again.
+        let settled = walk_record.writes.iter().filter(|write| write.answered.is_some());
+        let own = settled.map(|write| write.item).filter(|item| may_write(*item, writer)).collect();
+        writers.spawn(write(table.clone(), ticks.clone(), rng, own, ActiveWriter::new(&pace)));
     }
     let mut readers = JoinSet::new();
     for reader in 0..READERS {
@@ -60,15 +66,15 @@ pub async fn walk(store: &Store, seed: u64) -> Result<Walked> {
         readers.spawn(read(table.clone(), ticks.clone(), rng, reader, Arc::clone(&pace)));
     }
     for walks in readers.join_all().await {
-        walked.walks.extend(walks?);
+        walk_record.walks.extend(walks?);
     }
     for writes in writers.join_all().await {
-        walked.writes.extend(writes?);
+        walk_record.writes.extend(writes?);
     }
-    Ok(walked)
+    Ok(walk_record)
 }
 
-/// What every backend can read strongly, and what only some can.
+/// The views that the backend can read strongly.
 fn views(store: &Store) -> Vec<View> {
     let mut views =
         vec![View::Partition(Order::Ascending), View::Partition(Order::Descending), View::Scan];
@@ -88,12 +94,12 @@ fn stored(number: usize, rank: Option<usize>) -> Item {
     }
 }
 
-/// Whether `writer` may touch `item`; every third item nobody touches.
-const fn belongs(item: usize, writer: usize) -> bool {
+/// Returns `true` if `writer` may write `item`; every third item is never written.
+const fn may_write(item: usize, writer: usize) -> bool {
     item % WRITERS == writer && !(item / WRITERS).is_multiple_of(3)
 }
 
-/// When a write was answered; `None` if the answer leaves open what happened.
+/// The end time of a write; `None` if its outcome is unknown.
 fn answer<T>(done: Result<T>, ticks: &Ticks) -> Result<Option<u64>> {
     match done {
         Ok(_) => Ok(Some(ticks.now())),
@@ -102,16 +108,16 @@ fn answer<T>(done: Result<T>, ticks: &Ticks) -> Result<Option<u64>> {
     }
 }
 
-/// Lets readers wait for a write between pages: their pace is the writers', whatever a write costs.
+/// Lets readers wait for a write between pages, so that they do not outrun slow writers.
 #[derive(Debug, Default)]
-struct Pace {
+struct WriterPace {
     written: Notify,
     writers: AtomicUsize,
 }
 
-impl Pace {
+impl WriterPace {
     async fn next_write(&self) {
-        // Taken before the look at the writers, so that the last of them cannot be missed.
+        // Registered before the writers are counted, so that the last write is not missed.
         let next = self.written.notified();
         if self.writers.load(Ordering::SeqCst) > 0 {
             next.await;
@@ -119,17 +125,17 @@ impl Pace {
     }
 }
 
-/// A writer at work, until it is dropped.
-struct Writing(Arc<Pace>);
+/// Counts a writer as active until it is dropped.
+struct ActiveWriter(Arc<WriterPace>);
 
-impl Writing {
-    fn new(pace: &Arc<Pace>) -> Self {
+impl ActiveWriter {
+    fn new(pace: &Arc<WriterPace>) -> Self {
         pace.writers.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(pace))
     }
 }
 
-impl Drop for Writing {
+impl Drop for ActiveWriter {
     fn drop(&mut self) {
         self.0.writers.fetch_sub(1, Ordering::SeqCst);
         self.0.written.notify_waiters();
@@ -142,8 +148,8 @@ async fn write(
     ticks: Ticks,
     mut rng: SmallRng,
     mut own: Vec<usize>,
-    writing: Writing,
-) -> Result<Vec<Wrote>> {
+    writing: ActiveWriter,
+) -> Result<Vec<ItemWrite>> {
     let mut writes = Vec::new();
     for _ in 0..WRITES_PER_WRITER {
         if own.is_empty() {
@@ -161,7 +167,7 @@ async fn write(
         };
         let answered = answer(done, &ticks)?;
         own.extend(answered.map(|_| item));
-        writes.push(Wrote { asked, answered, item, present, rank });
+        writes.push(ItemWrite { asked, answered, item, present, rank });
         writing.0.written.notify_waiters();
     }
     Ok(writes)
@@ -172,7 +178,7 @@ async fn read(
     ticks: Ticks,
     mut rng: SmallRng,
     reader: usize,
-    pace: Arc<Pace>,
+    pace: Arc<WriterPace>,
 ) -> Result<Vec<Walk>> {
     let views = views(table.store());
     let mut walks = Vec::new();
@@ -187,8 +193,8 @@ async fn read(
             let limit = rng.random_range(1..=PAGE_ITEMS_MAX);
             let page = page(&table, view, limit, start.take()).await?;
             let answered = ticks.now();
-            let places = page.items.iter().map(|item| Wrote::place_of(view, item)).collect();
-            walk.pages.push(PageSeen { asked, answered, places });
+            let places = page.items.iter().map(|item| ItemWrite::place_of(view, item)).collect();
+            walk.pages.push(ReadPage { asked, answered, places });
             start = page.next;
             walk.ended = start.is_none();
             pause(&mut rng).await;
@@ -201,7 +207,12 @@ async fn read(
     Ok(walks)
 }
 
-async fn page(table: &Table, view: View, limit: usize, start: Option<Position>) -> Result<Page> {
+async fn page(
+    table: &Table,
+    view: View,
+    limit: usize,
+    start: Option<Position>,
+) -> Result<ItemPage> {
     match view {
         View::Partition(order) => {
             let query = Query::new(PARTITIONS.first().copied().unwrap_or_default());

@@ -1,15 +1,15 @@
-//! Pages of the oracle: gather everything, sort it, cut what was asked for.
+//! Pages of the reference backend: collect all rows, sort them, cut a page.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use roundtable_table::{
-    Capacity, Condition, IndexDefinition, Invalid, Item, Key, Merge, Order, Page, Path, Position,
-    Query, ReadMode, Scalar, Scan, limits, project_index,
+    Capacity, Condition, IndexDefinition, Invalid, Item, ItemPage, Key, Merge, Order, Path,
+    Position, Query, ReadMode, Scalar, Scan, limits, project_index,
 };
 
 use super::tables::{TableState, projected};
 
-/// An item as the table or an index shows it, and where it stands there.
+/// An item in the table or an index, and its position there.
 struct Row {
     item: Item,
     place: Key,
@@ -24,7 +24,7 @@ impl Row {
     }
 }
 
-/// How much of the rows to look at, and what to show of it.
+/// The limit, filter and projection of a page.
 struct Cut<'a> {
     limit: Option<usize>,
     filter: Option<&'a Condition>,
@@ -54,7 +54,7 @@ impl TableState {
         Ok(place.map(|place| Row { item, place, base, is_index: true }))
     }
 
-    pub(super) fn query(&self, query: &Query, now: u64) -> Result<Page, Invalid> {
+    pub(super) fn query(&self, query: &Query, now: u64) -> Result<ItemPage, Invalid> {
         let mut rows = self.rows(query.index.as_deref(), now)?;
         rows.retain(|row| row.place.partition == query.partition);
         rows.retain(|row| row.place.sort.as_ref().is_none_or(|sort| query.sort.contains(sort)));
@@ -72,7 +72,7 @@ impl TableState {
         ))
     }
 
-    pub(super) fn scan(&self, scan: &Scan, now: u64) -> Result<Page, Invalid> {
+    pub(super) fn scan(&self, scan: &Scan, now: u64) -> Result<ItemPage, Invalid> {
         let mut rows = self.rows(scan.index.as_deref(), now)?;
         if let Some((segment, total)) = scan.segment {
             rows.retain(|row| segment_of(&row.place.partition, total) == segment);
@@ -91,7 +91,7 @@ impl TableState {
         ))
     }
 
-    pub(super) fn merge(&self, merge: &Merge, now: u64) -> Result<Page, Invalid> {
+    pub(super) fn merge(&self, merge: &Merge, now: u64) -> Result<ItemPage, Invalid> {
         let mut rows = self.rows(merge.index.as_deref(), now)?;
         rows.retain(|row| merge.partitions.contains(&row.place.partition));
         rows.retain(|row| row.place.sort.as_ref().is_none_or(|sort| merge.sort.contains(sort)));
@@ -100,7 +100,7 @@ impl TableState {
         let start = merge.start.as_ref().map(|start| by_sort(&place_of(start), &start.base));
         let place = |row: &Row| by_sort(&row.place, &row.base);
         let rows = in_order(rows, merge.order, start.as_ref(), place);
-        // Each partition is a query of its own, and costs at least its look.
+        // Each partition is a separate query, and costs at least a minimum.
         let costs = merge.partitions.iter().map(|partition| {
             let taken = rows.iter().take(merge.limit);
             let sizes = taken.filter(|row| row.place.partition == *partition);
@@ -116,7 +116,7 @@ impl TableState {
                 mode: ReadMode::Eventual,
             },
         );
-        Ok(Page { capacity, ..page })
+        Ok(ItemPage { capacity, ..page })
     }
 }
 
@@ -130,7 +130,7 @@ fn segment_of(partition: &Scalar, total: u32) -> u32 {
     u32::try_from(hasher.finish() % u64::from(total)).unwrap_or(0)
 }
 
-/// The rows in order, from behind `start` on.
+/// The rows in order, after `start`.
 fn in_order<P: Ord>(
     mut rows: Vec<Row>,
     order: Order,
@@ -149,7 +149,7 @@ fn in_order<P: Ord>(
 }
 
 /// The first rows, up to the limit or the size of a page; then the filter, then the projection.
-fn cut(rows: Vec<Row>, cut: &Cut<'_>) -> Page {
+fn cut(rows: Vec<Row>, cut: &Cut<'_>) -> ItemPage {
     let (mut items, mut evaluated, mut bytes, mut next) = (Vec::new(), 0, 0, None);
     for row in rows {
         evaluated += 1;
@@ -157,11 +157,11 @@ fn cut(rows: Vec<Row>, cut: &Cut<'_>) -> Page {
         if cut.filter.is_none_or(|filter| filter.holds(Some(&row.item))) {
             items.push(projected(&row.item, cut.projection));
         }
-        // Like DynamoDB, without a look at whether anything follows.
+        // Like DynamoDB, even if nothing follows.
         if cut.limit == Some(evaluated) || bytes >= limits::PAGE_BYTES_MAX {
             next = Some(row.position());
             break;
         }
     }
-    Page { items, next, evaluated, capacity: Capacity::read(bytes, cut.mode) }
+    ItemPage { items, next, evaluated, capacity: Capacity::read(bytes, cut.mode) }
 }

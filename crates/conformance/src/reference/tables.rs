@@ -1,32 +1,32 @@
-//! One table of the oracle: its items, what a write does to them, and the changes it leaves.
+//! One table of the reference backend: its items, writes and changes.
 
 use std::collections::BTreeMap;
 
 use roundtable_table::{
-    Capacity, Change, Charge, Found, Get, Invalid, Item, Key, ReadMode, Returning, Sequence,
-    TableDefinition, Write, update,
+    Capacity, Change, Get, GetOutput, Invalid, Item, Key, ReadMode, Returning, Sequence,
+    TableDefinition, Write, WriteCost, update,
 };
 
 #[derive(Clone, Debug)]
 pub(super) struct TableState {
     pub(super) definition: TableDefinition,
-    /// All items by key, the expired ones that nobody swept yet among them.
+    /// All items by key, including expired ones that are not deleted yet.
     items: BTreeMap<Key, Item>,
     changes: Vec<Change>,
 }
 
-/// What a write will do.
+/// The effect of a write.
 pub(super) struct Effect {
     key: Key,
-    /// The item that conditions and terms saw: never an expired one.
+    /// The item that conditions and terms read: never an expired one.
     old: Option<Item>,
     new: Option<Item>,
-    /// False for a mere check.
+    /// False for a condition check.
     writes: bool,
-    pub(super) charge: Charge,
+    pub(super) charge: WriteCost,
 }
 
-/// Why a write will do nothing.
+/// The reason why a write has no effect.
 pub(super) enum Refusal {
     Condition(Option<Box<Item>>),
     Invalid(Invalid),
@@ -39,7 +39,6 @@ impl From<Invalid> for Refusal {
 }
 
 impl Effect {
-    /// The image that the caller asked for.
     pub(super) fn returned(&self, returning: Returning) -> Option<Item> {
         match returning {
             Returning::Nothing => None,
@@ -58,26 +57,26 @@ impl TableState {
         self.items.get(key).filter(|item| !self.definition.is_expired(item, now))
     }
 
-    /// All items but the expired ones, by key.
+    /// All items that have not expired, by key.
     pub(super) fn all(&self, now: u64) -> impl Iterator<Item = (&Key, &Item)> {
         self.items.iter().filter(move |(_, item)| !self.definition.is_expired(item, now))
     }
 
-    /// How large the item at `key` is as a whole; nothing is where there is none.
+    /// The full size of the item at `key`; zero if there is none.
     pub(super) fn size_of(&self, key: &Key, now: u64) -> usize {
         self.visible(key, now).map_or(0, Item::size)
     }
 
-    pub(super) fn get(&self, get: &Get, now: u64, mode: ReadMode) -> Found {
+    pub(super) fn get(&self, get: &Get, now: u64, mode: ReadMode) -> GetOutput {
         let item = self.visible(&get.key, now);
         let capacity = Capacity::read(self.size_of(&get.key, now), mode);
-        Found { item: item.map(|item| projected(item, &get.projection)), capacity }
+        GetOutput { item: item.map(|item| projected(item, &get.projection)), capacity }
     }
 
-    /// What `write` would do at the second `now`.
+    /// Computes the effect of `write` at the second `now`.
     pub(super) fn effect(&self, write: &Write, now: u64) -> Result<Effect, Refusal> {
         let Some(key) = write.key(&self.definition) else {
-            return Err(Invalid::Refused { detail: String::from("an item without a key") }.into());
+            return Err(Invalid::Rejected { detail: String::from("an item without a key") }.into());
         };
         let old = self.visible(&key, now).cloned();
         if write.condition().is_some_and(|condition| !condition.holds(old.as_ref())) {
@@ -97,12 +96,12 @@ impl TableState {
         if writes && let Some(new) = &new {
             self.definition.check_item(new)?;
         }
-        // An expired item that is looked at or written over is still there to be paid for.
+        // An expired item that is read or overwritten still costs capacity.
         let stored = self.items.get(&key);
         let charge = if writes {
-            Charge::change(&self.definition, stored, new.as_ref())?
+            WriteCost::change(&self.definition, stored, new.as_ref())?
         } else {
-            Charge::check(stored.map_or(0, Item::size))
+            WriteCost::check(stored.map_or(0, Item::size))
         };
         Ok(Effect { key, old, new, writes, charge })
     }
@@ -157,7 +156,7 @@ impl TableState {
         self.changes.iter().filter(|change| change.sequence > *after).take(limit).cloned().collect()
     }
 
-    /// What repeating `write` under a known token costs: only a look at the item.
+    /// The cost of repeating `write` with a known token: a read of the item.
     pub(super) fn repetition(&self, write: &Write, now: u64) -> Capacity {
         let key = write.key(&self.definition);
         let item = key.and_then(|key| self.visible(&key, now));
@@ -165,7 +164,7 @@ impl TableState {
     }
 }
 
-/// The parts of `item` that were asked for; all of it when no path was given.
+/// The projected parts of `item`; all of it without a projection.
 pub(super) fn projected(item: &Item, paths: &[roundtable_table::Path]) -> Item {
     if paths.is_empty() { item.clone() } else { item.project(paths) }
 }

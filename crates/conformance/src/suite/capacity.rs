@@ -1,4 +1,4 @@
-//! Capacity: what DynamoDB would charge, worked out by hand.
+//! Capacity: the charges of DynamoDB, calculated by hand.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use roundtable_table::{
 };
 
 use super::steps::{key, long, put, put_all, row, subject, update};
-use crate::Bench;
+use crate::TestBench;
 
 /// Keys and nothing else: `PK` + `p` + `SK` + `s` are 6 bytes.
-async fn plain(bench: &Bench) -> Table {
+async fn plain(bench: &TestBench) -> Table {
     bench.keyed(KeyDefinition::texts("PK", "SK")).await
 }
 
-/// The subject with an attribute `a` that fills it up to so many bytes.
+/// The subject, padded to this many bytes by an attribute `a`.
 fn sized(bytes: usize) -> Item {
     padded(&subject(), bytes)
 }
@@ -43,7 +43,7 @@ async fn get_cost(table: &Table, get: Get) -> Capacity {
     table.get(get).await.unwrap().capacity
 }
 
-pub(super) async fn a_get_costs_half_a_unit_per_4_kb(bench: &Bench) {
+pub(super) async fn a_get_costs_half_a_unit_per_4_kb(bench: &TestBench) {
     let table = plain(bench).await;
     for (bytes, halves) in [(7, 1), (4096, 1), (4097, 2), (8192, 2), (8193, 3)] {
         put(&table, sized(bytes)).await;
@@ -51,7 +51,7 @@ pub(super) async fn a_get_costs_half_a_unit_per_4_kb(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_strong_get_costs_twice_that(bench: &Bench) {
+pub(super) async fn a_strong_get_costs_twice_that(bench: &TestBench) {
     let table = plain(bench).await;
     for (bytes, halves) in [(7, 2), (4096, 2), (4097, 4)] {
         put(&table, sized(bytes)).await;
@@ -60,19 +60,19 @@ pub(super) async fn a_strong_get_costs_twice_that(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_get_of_nothing_costs_one_step(bench: &Bench) {
+pub(super) async fn a_get_of_nothing_costs_one_step(bench: &TestBench) {
     let table = plain(bench).await;
     assert_eq!(get_cost(&table, Get::new(key())).await, reads(1));
     assert_eq!(get_cost(&table, Get::new(key()).strong()).await, reads(2));
 }
 
-pub(super) async fn a_projection_saves_nothing(bench: &Bench) {
+pub(super) async fn a_projection_saves_nothing(bench: &TestBench) {
     let table = plain(bench).await;
     put(&table, sized(9000)).await;
     assert_eq!(get_cost(&table, Get::new(key()).project(["SK"])).await, reads(3));
 }
 
-pub(super) async fn a_transactional_get_costs_four_halves(bench: &Bench) {
+pub(super) async fn a_transactional_get_costs_four_halves(bench: &TestBench) {
     let table = plain(bench).await;
     put(&table, sized(5000)).await;
     let read =
@@ -81,7 +81,7 @@ pub(super) async fn a_transactional_get_costs_four_halves(bench: &Bench) {
     assert_eq!(found.capacity, reads(2 * 4 + 4));
 }
 
-pub(super) async fn a_batch_read_rounds_each_item(bench: &Bench) {
+pub(super) async fn a_batch_read_rounds_each_item(bench: &TestBench) {
     let table = plain(bench).await;
     put(&table, padded(&row("p", "1"), 4096)).await;
     put(&table, padded(&row("p", "2"), 4097)).await;
@@ -90,13 +90,13 @@ pub(super) async fn a_batch_read_rounds_each_item(bench: &Bench) {
     assert_eq!(table.batch_get(batch.strong()).await.unwrap().capacity, reads(2 + 4));
 }
 
-async fn ten_of_1000_bytes(bench: &Bench) -> Table {
+async fn ten_of_1000_bytes(bench: &TestBench) -> Table {
     let table = plain(bench).await;
     put_all(&table, (0..10).map(|at| padded(&row("p", &at.to_string()), 1000))).await;
     table
 }
 
-pub(super) async fn a_query_rounds_the_sum(bench: &Bench) {
+pub(super) async fn a_query_rounds_the_sum(bench: &TestBench) {
     let table = ten_of_1000_bytes(bench).await;
     let page = table.query(Query::new("p")).await.unwrap();
     assert_eq!(page.capacity, reads(3), "10,000 bytes are three times 4 KB");
@@ -104,7 +104,7 @@ pub(super) async fn a_query_rounds_the_sum(bench: &Bench) {
     assert_eq!(page.capacity, reads(6));
 }
 
-pub(super) async fn a_query_pays_for_what_it_looked_at(bench: &Bench) {
+pub(super) async fn a_query_pays_for_what_it_looked_at(bench: &TestBench) {
     let table = ten_of_1000_bytes(bench).await;
     let page = table.query(Query::new("p").limit(4)).await.unwrap();
     assert_eq!(page.capacity, reads(1), "4,000 bytes");
@@ -114,7 +114,7 @@ pub(super) async fn a_query_pays_for_what_it_looked_at(bench: &Bench) {
     assert_eq!(page.capacity, reads(1));
 }
 
-pub(super) async fn a_filter_saves_nothing(bench: &Bench) {
+pub(super) async fn a_filter_saves_nothing(bench: &TestBench) {
     let table = ten_of_1000_bytes(bench).await;
     let page = table.query(Query::new("p").filter(exists("never"))).await.unwrap();
     assert_eq!((page.items.len(), page.capacity), (0, reads(3)));
@@ -122,19 +122,19 @@ pub(super) async fn a_filter_saves_nothing(bench: &Bench) {
     assert_eq!(page.capacity, reads(3));
 }
 
-pub(super) async fn a_query_that_finds_nothing_costs_one_step(bench: &Bench) {
+pub(super) async fn a_query_that_finds_nothing_costs_one_step(bench: &TestBench) {
     let table = plain(bench).await;
     let page = table.query(Query::new("p")).await.unwrap();
     assert_eq!(page.capacity, reads(1));
 }
 
-pub(super) async fn a_scan_rounds_the_sum(bench: &Bench) {
+pub(super) async fn a_scan_rounds_the_sum(bench: &TestBench) {
     let table = ten_of_1000_bytes(bench).await;
     assert_eq!(table.scan(Scan::new()).await.unwrap().capacity, reads(3));
     assert_eq!(table.scan(Scan::new().strong()).await.unwrap().capacity, reads(6));
 }
 
-pub(super) async fn a_merge_costs_at_least_its_items(bench: &Bench) {
+pub(super) async fn a_merge_costs_at_least_its_items(bench: &TestBench) {
     let table = plain(bench).await;
     put_all(&table, (0..10).map(|at| padded(&row("a", &at.to_string()), 4096))).await;
     put_all(&table, (0..10).map(|at| padded(&row("b", &at.to_string()), 4096))).await;
@@ -143,7 +143,7 @@ pub(super) async fn a_merge_costs_at_least_its_items(bench: &Bench) {
     assert_eq!(page.capacity.write_units, 0);
 }
 
-pub(super) async fn a_put_costs_a_unit_per_kb(bench: &Bench) {
+pub(super) async fn a_put_costs_a_unit_per_kb(bench: &TestBench) {
     let table = plain(bench).await;
     let sizes = [(7, 1), (1024, 1), (1025, 2), (2048, 2), (400 * 1024, 400)];
     for (bytes, units) in sizes {
@@ -151,14 +151,14 @@ pub(super) async fn a_put_costs_a_unit_per_kb(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_write_pays_for_the_larger_image(bench: &Bench) {
+pub(super) async fn a_write_pays_for_the_larger_image(bench: &TestBench) {
     let table = plain(bench).await;
     put(&table, sized(3000)).await;
     assert_eq!(put_cost(&table, sized(100)).await, writes(3));
     assert_eq!(put_cost(&table, sized(100)).await, writes(1));
 }
 
-pub(super) async fn an_update_pays_for_the_whole_item(bench: &Bench) {
+pub(super) async fn an_update_pays_for_the_whole_item(bench: &TestBench) {
     let table = plain(bench).await;
     put(&table, sized(3000)).await;
     let touch = Update::new(key()).set("n", 1);
@@ -169,14 +169,14 @@ pub(super) async fn an_update_pays_for_the_whole_item(bench: &Bench) {
     assert_eq!(update(&table, touch).await.capacity, writes(1));
 }
 
-pub(super) async fn a_delete_pays_for_what_it_removes(bench: &Bench) {
+pub(super) async fn a_delete_pays_for_what_it_removes(bench: &TestBench) {
     let table = plain(bench).await;
     put(&table, sized(2500)).await;
     assert_eq!(table.delete(Delete::new(key())).await.unwrap().capacity, writes(3));
     assert_eq!(table.delete(Delete::new(key())).await.unwrap().capacity, writes(1));
 }
 
-pub(super) async fn a_batch_write_costs_the_sum(bench: &Bench) {
+pub(super) async fn a_batch_write_costs_the_sum(bench: &TestBench) {
     let table = plain(bench).await;
     put(&table, padded(&row("p", "old"), 1500)).await;
     let batch = vec![
@@ -187,7 +187,7 @@ pub(super) async fn a_batch_write_costs_the_sum(bench: &Bench) {
     assert_eq!(table.batch_write(batch).await.unwrap(), writes(1 + 2 + 2));
 }
 
-pub(super) async fn a_transaction_costs_twice(bench: &Bench) {
+pub(super) async fn a_transaction_costs_twice(bench: &TestBench) {
     let table = plain(bench).await;
     let transaction = Transaction::new()
         .with(&table, Put::new(padded(&row("p", "1"), 1024)))
@@ -196,13 +196,13 @@ pub(super) async fn a_transaction_costs_twice(bench: &Bench) {
 }
 
 /// As measured on Amazon's service: a transaction doubles the table's part only.
-pub(super) async fn a_transaction_pays_for_indexes_once(bench: &Bench) {
+pub(super) async fn a_transaction_pays_for_indexes_once(bench: &TestBench) {
     let table = indexed(bench).await;
     let transaction = Transaction::new().with(&table, Put::new(entry(3000)));
     assert_eq!(bench.store.transact(transaction).await.unwrap(), writes(2 * 3 + 3 + 1));
 }
 
-pub(super) async fn a_check_costs_what_a_write_does(bench: &Bench) {
+pub(super) async fn a_check_costs_what_a_write_does(bench: &TestBench) {
     let table = plain(bench).await;
     put(&table, sized(1500)).await;
     let transaction = Transaction::new().with(&table, Check::new(key(), exists("PK")));
@@ -210,7 +210,7 @@ pub(super) async fn a_check_costs_what_a_write_does(bench: &Bench) {
 }
 
 /// A table with an index of everything and one of keys only, both by the same attribute.
-async fn indexed(bench: &Bench) -> Table {
+async fn indexed(bench: &TestBench) -> Table {
     let definition = TableDefinition::new(bench.name(), KeyDefinition::texts("PK", "SK"))
         .with_index("whole", KeyDefinition::partition("g"))
         .with_index_of("keys", KeyDefinition::partition("g"), IndexProjection::KeysOnly);
@@ -221,44 +221,44 @@ fn entry(bytes: usize) -> Item {
     padded(&subject().with("g", "x"), bytes)
 }
 
-pub(super) async fn an_item_outside_all_indexes_pays_for_none(bench: &Bench) {
+pub(super) async fn an_item_outside_all_indexes_pays_for_none(bench: &TestBench) {
     let table = indexed(bench).await;
     assert_eq!(put_cost(&table, sized(100)).await, writes(1));
 }
 
-pub(super) async fn each_index_costs_a_write_of_its_projection(bench: &Bench) {
+pub(super) async fn each_index_costs_a_write_of_its_projection(bench: &TestBench) {
     let table = indexed(bench).await;
     assert_eq!(put_cost(&table, entry(3000)).await, writes(3 + 3 + 1));
 }
 
-pub(super) async fn an_unchanged_projection_costs_nothing(bench: &Bench) {
+pub(super) async fn an_unchanged_projection_costs_nothing(bench: &TestBench) {
     let table = indexed(bench).await;
     put(&table, entry(100)).await;
     let touch = Update::new(key()).set("n", 1);
     assert_eq!(update(&table, touch).await.capacity, writes(1 + 1), "the keys stay as they are");
 }
 
-pub(super) async fn a_moved_index_entry_costs_two_writes(bench: &Bench) {
+pub(super) async fn a_moved_index_entry_costs_two_writes(bench: &TestBench) {
     let table = indexed(bench).await;
     put(&table, entry(2000)).await;
     let step = Update::new(key()).set("g", "y");
     assert_eq!(update(&table, step).await.capacity, writes(2 + (2 + 2) + (1 + 1)));
 }
 
-pub(super) async fn leaving_an_index_costs_a_write(bench: &Bench) {
+pub(super) async fn leaving_an_index_costs_a_write(bench: &TestBench) {
     let table = indexed(bench).await;
     put(&table, entry(2000)).await;
     let leave = Update::new(key()).remove("g");
     assert_eq!(update(&table, leave).await.capacity, writes(2 + 2 + 1));
 }
 
-pub(super) async fn a_deleted_item_pays_for_its_indexes(bench: &Bench) {
+pub(super) async fn a_deleted_item_pays_for_its_indexes(bench: &TestBench) {
     let table = indexed(bench).await;
     put(&table, entry(2000)).await;
     assert_eq!(table.delete(Delete::new(key())).await.unwrap().capacity, writes(2 + 2 + 1));
 }
 
-pub(super) async fn a_query_of_an_index_pays_for_its_projection(bench: &Bench) {
+pub(super) async fn a_query_of_an_index_pays_for_its_projection(bench: &TestBench) {
     let table = indexed(bench).await;
     put(&table, entry(9000)).await;
     let page = table.query(Query::new("x").index("whole")).await.unwrap();
@@ -267,7 +267,7 @@ pub(super) async fn a_query_of_an_index_pays_for_its_projection(bench: &Bench) {
     assert_eq!(page.capacity, reads(1));
 }
 
-pub(super) async fn observers_are_told_of_every_operation(bench: &Bench) {
+pub(super) async fn observers_are_told_of_every_operation(bench: &TestBench) {
     let recorder = Arc::new(Recorder::default());
     let made = plain(bench).await;
     let store = bench.store.observed(recorder.clone());

@@ -4,9 +4,9 @@ use roundtable_table::{Operand, Value, attribute};
 
 use super::conditions::{KINDS, blobs, motley};
 use super::steps::{bytes, number, subject, truths};
-use crate::Bench;
+use crate::TestBench;
 
-pub(super) async fn equality_holds_for_every_type(bench: &Bench) {
+pub(super) async fn equality_holds_for_every_type(bench: &TestBench) {
     let table = bench.table().await;
     let item = motley();
     for (name, _) in KINDS {
@@ -16,7 +16,7 @@ pub(super) async fn equality_holds_for_every_type(bench: &Bench) {
     }
 }
 
-pub(super) async fn different_values_are_unequal_for_every_type(bench: &Bench) {
+pub(super) async fn different_values_are_unequal_for_every_type(bench: &TestBench) {
     let table = bench.table().await;
     let others: [(&str, Value); 10] = [
         ("S", "n".into()),
@@ -37,7 +37,7 @@ pub(super) async fn different_values_are_unequal_for_every_type(bench: &Bench) {
     }
 }
 
-pub(super) async fn sets_are_equal_whatever_their_order(bench: &Bench) {
+pub(super) async fn sets_are_equal_whatever_their_order(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("ss", Value::texts(["x", "y"])).with("l", Value::list(["x", "y"]));
     truths(
@@ -52,7 +52,7 @@ pub(super) async fn sets_are_equal_whatever_their_order(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn values_of_different_types_are_unequal_and_unordered(bench: &Bench) {
+pub(super) async fn values_of_different_types_are_unequal_and_unordered(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("n", 5);
     truths(
@@ -69,7 +69,7 @@ pub(super) async fn values_of_different_types_are_unequal_and_unordered(bench: &
     .await;
 }
 
-pub(super) async fn a_missing_attribute_is_unequal_and_unordered(bench: &Bench) {
+pub(super) async fn a_missing_attribute_is_unequal_and_unordered(bench: &TestBench) {
     let table = bench.table().await;
     for item in [Some(subject()), None] {
         truths(
@@ -90,7 +90,7 @@ pub(super) async fn a_missing_attribute_is_unequal_and_unordered(bench: &Bench) 
     }
 }
 
-pub(super) async fn a_negated_comparison_of_a_missing_attribute_holds(bench: &Bench) {
+pub(super) async fn a_negated_comparison_of_a_missing_attribute_holds(bench: &TestBench) {
     let table = bench.table().await;
     truths(
         &table,
@@ -104,7 +104,7 @@ pub(super) async fn a_negated_comparison_of_a_missing_attribute_holds(bench: &Be
     .await;
 }
 
-async fn ordered(bench: &Bench, low: Value, middle: Value, high: Value) {
+async fn ordered(bench: &TestBench, low: Value, middle: Value, high: Value) {
     let table = bench.table().await;
     let item = subject().with("a", middle.clone());
     let a = || attribute("a");
@@ -133,24 +133,24 @@ async fn ordered(bench: &Bench, low: Value, middle: Value, high: Value) {
     .await;
 }
 
-pub(super) async fn texts_are_ordered(bench: &Bench) {
+pub(super) async fn texts_are_ordered(bench: &TestBench) {
     ordered(bench, "abc".into(), "abd".into(), "abda".into()).await;
 }
 
-pub(super) async fn texts_are_ordered_by_their_bytes(bench: &Bench) {
+pub(super) async fn texts_are_ordered_by_their_bytes(bench: &TestBench) {
     // U+FF5E comes before U+1F389 by bytes and by code points, but not in UTF-16.
     ordered(bench, "Z".into(), "\u{ff5e}".into(), "\u{1f389}".into()).await;
 }
 
-pub(super) async fn numbers_are_ordered(bench: &Bench) {
+pub(super) async fn numbers_are_ordered(bench: &TestBench) {
     ordered(bench, 9.into(), 10.into(), number("10.5").into()).await;
 }
 
-pub(super) async fn bytes_are_ordered_unsigned(bench: &Bench) {
+pub(super) async fn bytes_are_ordered_unsigned(bench: &TestBench) {
     ordered(bench, bytes(&[127]), bytes(&[128]), bytes(&[128, 0])).await;
 }
 
-pub(super) async fn two_attributes_can_be_compared(bench: &Bench) {
+pub(super) async fn two_attributes_can_be_compared(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("a", 1).with("b", 2).with("c", 1);
     truths(
@@ -167,7 +167,7 @@ pub(super) async fn two_attributes_can_be_compared(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn unordered_types_in_attributes_compare_as_neither(bench: &Bench) {
+pub(super) async fn unordered_types_in_attributes_compare_as_neither(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("a", true).with("b", true);
     truths(
@@ -182,7 +182,7 @@ pub(super) async fn unordered_types_in_attributes_compare_as_neither(bench: &Ben
     .await;
 }
 
-pub(super) async fn a_constant_may_stand_on_the_left(bench: &Bench) {
+pub(super) async fn a_constant_may_stand_on_the_left(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("a", 5);
     truths(
@@ -198,7 +198,7 @@ pub(super) async fn a_constant_may_stand_on_the_left(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn in_finds_one_of_many(bench: &Bench) {
+pub(super) async fn in_finds_one_of_many(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("a", 5).with("t", "x").with("b", 7);
     truths(
@@ -216,7 +216,7 @@ pub(super) async fn in_finds_one_of_many(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn in_takes_a_hundred_operands(bench: &Bench) {
+pub(super) async fn in_takes_a_hundred_operands(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("a", 99);
     truths(&table, Some(&item), [(attribute("a").one_of(0..100), true)]).await;

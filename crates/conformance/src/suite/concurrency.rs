@@ -1,4 +1,4 @@
-//! Concurrency: each item has one history, whoever writes.
+//! Concurrency: each item has one history, whichever task writes.
 
 use std::future::Future;
 
@@ -8,9 +8,9 @@ use roundtable_table::{
 };
 
 use super::steps::{get, key, number, put, row, sorts, subject, update};
-use crate::Bench;
+use crate::TestBench;
 
-/// Runs so many at once; returns what each came to.
+/// Runs tasks concurrently; returns their results.
 async fn together<T, F>(count: usize, each: impl Fn(usize) -> F) -> Vec<T>
 where
     T: Send + 'static,
@@ -24,7 +24,7 @@ where
     outcomes
 }
 
-/// Does a transaction, again whenever it met another one under way.
+/// Does a transaction, and retries it on a conflict.
 async fn insist(table: &Table, transaction: Transaction) -> Result<(), Error> {
     loop {
         match table.store().transact(transaction.clone()).await {
@@ -35,7 +35,7 @@ async fn insist(table: &Table, transaction: Transaction) -> Result<(), Error> {
     }
 }
 
-pub(super) async fn of_many_puts_if_absent_exactly_one_wins(bench: &Bench) {
+pub(super) async fn of_many_puts_if_absent_exactly_one_wins(bench: &TestBench) {
     let table = bench.table().await;
     let outcomes =
         together(16, |at| {
@@ -51,7 +51,7 @@ pub(super) async fn of_many_puts_if_absent_exactly_one_wins(bench: &Bench) {
     assert_eq!(get(&table, key()).await.as_ref(), winners.first());
 }
 
-pub(super) async fn of_many_conditional_deletes_exactly_one_wins(bench: &Bench) {
+pub(super) async fn of_many_conditional_deletes_exactly_one_wins(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     let outcomes = together(12, |_| {
@@ -62,7 +62,7 @@ pub(super) async fn of_many_conditional_deletes_exactly_one_wins(bench: &Bench) 
     assert_eq!(outcomes.iter().filter(|won| **won).count(), 1);
 }
 
-pub(super) async fn concurrent_counters_sum_up(bench: &Bench) {
+pub(super) async fn concurrent_counters_sum_up(bench: &TestBench) {
     let table = bench.table().await;
     together(10, |_| {
         let table = table.clone();
@@ -76,7 +76,7 @@ pub(super) async fn concurrent_counters_sum_up(bench: &Bench) {
     assert_eq!(get(&table, key()).await, Some(subject().with("n", 100)));
 }
 
-pub(super) async fn each_counting_sees_another_number(bench: &Bench) {
+pub(super) async fn each_counting_sees_another_number(bench: &TestBench) {
     let table = bench.table().await;
     let mut seen = together(20, |_| {
         let table = table.clone();
@@ -90,7 +90,7 @@ pub(super) async fn each_counting_sees_another_number(bench: &Bench) {
     assert_eq!(seen, (1..=20).collect::<Vec<_>>());
 }
 
-pub(super) async fn concurrent_appends_are_all_kept(bench: &Bench) {
+pub(super) async fn concurrent_appends_are_all_kept(bench: &TestBench) {
     let table = bench.table().await;
     together(12, |at| {
         let table = table.clone();
@@ -108,7 +108,7 @@ pub(super) async fn concurrent_appends_are_all_kept(bench: &Bench) {
     assert_eq!(members, (0..12).map(roundtable_table::Number::from).collect::<Vec<_>>());
 }
 
-pub(super) async fn concurrent_set_members_are_all_kept(bench: &Bench) {
+pub(super) async fn concurrent_set_members_are_all_kept(bench: &TestBench) {
     let table = bench.table().await;
     together(12, |at| {
         let table = table.clone();
@@ -121,7 +121,7 @@ pub(super) async fn concurrent_set_members_are_all_kept(bench: &Bench) {
     assert_eq!(item.get("ss").unwrap().to_value(), expected);
 }
 
-pub(super) async fn a_version_guards_against_lost_updates(bench: &Bench) {
+pub(super) async fn a_version_guards_against_lost_updates(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("version", 0).with("sum", 0)).await;
     together(5, |_| {
@@ -144,7 +144,7 @@ pub(super) async fn a_version_guards_against_lost_updates(bench: &Bench) {
     assert_eq!(get(&table, key()).await, Some(subject().with("version", 25).with("sum", 50)));
 }
 
-pub(super) async fn concurrent_transactions_on_the_same_items_sum_up(bench: &Bench) {
+pub(super) async fn concurrent_transactions_on_the_same_items_sum_up(bench: &TestBench) {
     let table = bench.table().await;
     together(6, |_| {
         let table = table.clone();
@@ -162,7 +162,7 @@ pub(super) async fn concurrent_transactions_on_the_same_items_sum_up(bench: &Ben
     assert_eq!(get(&table, ("p", "b")).await, Some(row("p", "b").with("n", -30)));
 }
 
-pub(super) async fn transfers_keep_the_sum(bench: &Bench) {
+pub(super) async fn transfers_keep_the_sum(bench: &TestBench) {
     let table = bench.table().await;
     for account in ["0", "1", "2"] {
         put(&table, row("p", account).with("n", 10)).await;
@@ -183,7 +183,7 @@ pub(super) async fn transfers_keep_the_sum(bench: &Bench) {
                                     .when(attribute("n").ge(4)),
                             )
                             .with(&table, Update::new(("p", to.to_string())).add("n", 4));
-                        // Without cover it is cancelled, which is as good.
+                        // If the balance is too low, the transaction is cancelled, which is fine.
                         let _ = insist(&table, transfer).await;
                     }
                 }
@@ -213,7 +213,7 @@ pub(super) async fn transfers_keep_the_sum(bench: &Bench) {
     while check().await.is_none() {}
 }
 
-pub(super) async fn of_many_transactions_for_one_name_exactly_one_wins(bench: &Bench) {
+pub(super) async fn of_many_transactions_for_one_name_exactly_one_wins(bench: &TestBench) {
     let table = bench.table().await;
     let outcomes = together(8, |at| {
         let table = table.clone();
@@ -229,7 +229,7 @@ pub(super) async fn of_many_transactions_for_one_name_exactly_one_wins(bench: &B
     assert_eq!(sorts(&table, Query::new("user").strong()).await.len(), 1);
 }
 
-pub(super) async fn an_acknowledged_write_is_seen_by_everyone(bench: &Bench) {
+pub(super) async fn an_acknowledged_write_is_seen_by_everyone(bench: &TestBench) {
     let table = bench.table().await;
     for at in 0..20 {
         let item = subject().with("n", at);
@@ -243,7 +243,7 @@ pub(super) async fn an_acknowledged_write_is_seen_by_everyone(bench: &Bench) {
     }
 }
 
-pub(super) async fn writers_of_different_items_do_not_disturb_each_other(bench: &Bench) {
+pub(super) async fn writers_of_different_items_do_not_disturb_each_other(bench: &TestBench) {
     let table = bench.table().await;
     together(8, |at| {
         let table = table.clone();

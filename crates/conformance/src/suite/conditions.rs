@@ -1,12 +1,13 @@
-//! Conditions: what is there and what is not, paths into documents, and trees of conditions.
+//! Conditions: existence, paths into documents, and trees of conditions.
 
 use roundtable_table::{
-    Condition, Delete, Item, Kind, Path, Put, Update, Value, attribute, exists, not_exists, size_of,
+    Condition, Delete, Item, Path, Put, Update, Value, ValueKind, attribute, exists, not_exists,
+    size_of,
 };
 
 use super::functions::{begins, contains};
 use super::steps::{bytes, condition_failed, get, key, put, row, subject, truths};
-use crate::Bench;
+use crate::TestBench;
 
 /// One attribute of each type.
 pub(super) fn motley() -> Item {
@@ -27,20 +28,20 @@ pub(super) fn blobs(members: &[&[u8]]) -> Value {
     Value::Bs(members.iter().map(|member| member.to_vec().into()).collect())
 }
 
-pub(super) const KINDS: [(&str, Kind); 10] = [
-    ("S", Kind::S),
-    ("N", Kind::N),
-    ("B", Kind::B),
-    ("BOOL", Kind::Bool),
-    ("NULL", Kind::Null),
-    ("L", Kind::L),
-    ("M", Kind::M),
-    ("SS", Kind::Ss),
-    ("NS", Kind::Ns),
-    ("BS", Kind::Bs),
+pub(super) const KINDS: [(&str, ValueKind); 10] = [
+    ("S", ValueKind::S),
+    ("N", ValueKind::N),
+    ("B", ValueKind::B),
+    ("BOOL", ValueKind::Bool),
+    ("NULL", ValueKind::Null),
+    ("L", ValueKind::L),
+    ("M", ValueKind::M),
+    ("SS", ValueKind::Ss),
+    ("NS", ValueKind::Ns),
+    ("BS", ValueKind::Bs),
 ];
 
-pub(super) async fn exists_sees_attributes_of_every_type(bench: &Bench) {
+pub(super) async fn exists_sees_attributes_of_every_type(bench: &TestBench) {
     let table = bench.table().await;
     for (name, _) in KINDS {
         let expected = [(exists(name), true), (not_exists(name), false)];
@@ -48,30 +49,30 @@ pub(super) async fn exists_sees_attributes_of_every_type(bench: &Bench) {
     }
 }
 
-pub(super) async fn not_exists_sees_what_is_missing(bench: &Bench) {
+pub(super) async fn not_exists_sees_what_is_missing(bench: &TestBench) {
     let table = bench.table().await;
     truths(&table, Some(&subject()), [(not_exists("a"), true), (exists("a"), false)]).await;
 }
 
-pub(super) async fn an_absent_item_has_no_attributes(bench: &Bench) {
+pub(super) async fn an_absent_item_has_no_attributes(bench: &TestBench) {
     let table = bench.table().await;
     truths(&table, None, [(not_exists("PK"), true), (exists("PK"), false)]).await;
 }
 
-pub(super) async fn a_put_if_absent_happens_once(bench: &Bench) {
+pub(super) async fn a_put_if_absent_happens_once(bench: &TestBench) {
     let table = bench.table().await;
     table.put(Put::new(subject().with("n", 1)).when(not_exists("PK"))).await.unwrap();
     condition_failed(table.put(Put::new(subject().with("n", 2)).when(not_exists("PK"))).await);
     assert_eq!(get(&table, key()).await, Some(subject().with("n", 1)));
 }
 
-pub(super) async fn a_condition_looks_at_its_own_item_only(bench: &Bench) {
+pub(super) async fn a_condition_looks_at_its_own_item_only(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "other").with("a", 1)).await;
     condition_failed(table.put(Put::new(subject()).when(exists("a"))).await);
 }
 
-pub(super) async fn a_delete_can_be_conditional(bench: &Bench) {
+pub(super) async fn a_delete_can_be_conditional(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     condition_failed(table.delete(Delete::new(key()).when(attribute("n").eq(2))).await);
@@ -80,7 +81,7 @@ pub(super) async fn a_delete_can_be_conditional(bench: &Bench) {
     assert_eq!(get(&table, key()).await, None);
 }
 
-pub(super) async fn an_update_can_be_conditional(bench: &Bench) {
+pub(super) async fn an_update_can_be_conditional(bench: &TestBench) {
     let table = bench.table().await;
     let raise = |from: i32| Update::new(key()).set("n", from + 1).when(attribute("n").eq(from));
     condition_failed(table.update(raise(1)).await);
@@ -96,7 +97,7 @@ fn nested() -> Item {
     subject().with("m", Value::map([("x", inner)])).with("t", "text")
 }
 
-pub(super) async fn paths_reach_into_maps_and_lists(bench: &Bench) {
+pub(super) async fn paths_reach_into_maps_and_lists(bench: &TestBench) {
     let table = bench.table().await;
     let x = || Path::new("m").field("x");
     truths(
@@ -109,13 +110,13 @@ pub(super) async fn paths_reach_into_maps_and_lists(bench: &Bench) {
             (size_of(x()).eq(2), true),
             (begins(x().index(1).field("z"), "de"), true),
             (contains(x(), 1), true),
-            (Condition::IsA(x(), Kind::L), true),
+            (Condition::IsA(x(), ValueKind::L), true),
         ],
     )
     .await;
 }
 
-pub(super) async fn a_path_that_leads_nowhere_is_missing(bench: &Bench) {
+pub(super) async fn a_path_that_leads_nowhere_is_missing(bench: &TestBench) {
     let table = bench.table().await;
     let missing = [
         Path::new("m").field("y"),
@@ -132,7 +133,7 @@ pub(super) async fn a_path_that_leads_nowhere_is_missing(bench: &Bench) {
     }
 }
 
-pub(super) async fn all_demands_each(bench: &Bench) {
+pub(super) async fn all_demands_each(bench: &TestBench) {
     let table = bench.table().await;
     let (yes, no) = (|| exists("PK"), || exists("missing"));
     truths(
@@ -148,7 +149,7 @@ pub(super) async fn all_demands_each(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn any_demands_one(bench: &Bench) {
+pub(super) async fn any_demands_one(bench: &TestBench) {
     let table = bench.table().await;
     let (yes, no) = (|| exists("PK"), || exists("missing"));
     truths(
@@ -164,7 +165,7 @@ pub(super) async fn any_demands_one(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn not_turns_around_and_nests(bench: &Bench) {
+pub(super) async fn not_turns_around_and_nests(bench: &TestBench) {
     let table = bench.table().await;
     let (yes, no) = (|| exists("PK"), || exists("missing"));
     truths(
@@ -183,7 +184,7 @@ pub(super) async fn not_turns_around_and_nests(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn several_conditions_of_one_write_must_all_hold(bench: &Bench) {
+pub(super) async fn several_conditions_of_one_write_must_all_hold(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("a", 1).with("b", 2)).await;
     let attempt = |b: i32| {
@@ -193,7 +194,7 @@ pub(super) async fn several_conditions_of_one_write_must_all_hold(bench: &Bench)
     table.update(attempt(2)).await.unwrap();
 }
 
-pub(super) async fn a_deep_tree_of_conditions_is_evaluated(bench: &Bench) {
+pub(super) async fn a_deep_tree_of_conditions_is_evaluated(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("n", 49);
     let each = (0..50).map(|n| attribute("n").eq(n).or(attribute("n").eq(n + 1000)));
@@ -201,7 +202,7 @@ pub(super) async fn a_deep_tree_of_conditions_is_evaluated(bench: &Bench) {
     truths(&table, Some(&item), [(any, true)]).await;
 }
 
-pub(super) async fn conditions_see_key_attributes(bench: &Bench) {
+pub(super) async fn conditions_see_key_attributes(bench: &TestBench) {
     let table = bench.table().await;
     truths(
         &table,

@@ -4,9 +4,9 @@ use roundtable_table::{Condition, Operand, Path, Value, attribute, size_of};
 
 use super::conditions::{KINDS, motley};
 use super::steps::{bytes, number, subject, truths};
-use crate::Bench;
+use crate::TestBench;
 
-pub(super) async fn is_a_tells_the_types_apart(bench: &Bench) {
+pub(super) async fn is_a_tells_the_types_apart(bench: &TestBench) {
     let table = bench.table().await;
     for (at, (name, kind)) in KINDS.into_iter().enumerate() {
         let other = KINDS[(at + 1) % KINDS.len()].1;
@@ -27,7 +27,7 @@ pub(super) fn begins(path: impl Into<Path>, prefix: impl Into<Operand>) -> Condi
     Condition::BeginsWith(path.into(), prefix.into())
 }
 
-pub(super) async fn begins_with_sees_the_start_of_texts_and_bytes(bench: &Bench) {
+pub(super) async fn begins_with_sees_the_start_of_texts_and_bytes(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("t", "abc").with("b", bytes(&[1, 2, 3])).with("p", "ab");
     truths(
@@ -48,7 +48,7 @@ pub(super) async fn begins_with_sees_the_start_of_texts_and_bytes(bench: &Bench)
     .await;
 }
 
-pub(super) async fn begins_with_is_false_of_other_types_and_of_nothing(bench: &Bench) {
+pub(super) async fn begins_with_is_false_of_other_types_and_of_nothing(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("n", 12).with("l", Value::list(["a"]));
     truths(
@@ -68,7 +68,7 @@ pub(super) fn contains(path: impl Into<Path>, member: impl Into<Operand>) -> Con
     Condition::Contains(path.into(), member.into())
 }
 
-pub(super) async fn contains_finds_a_part_of_a_text(bench: &Bench) {
+pub(super) async fn contains_finds_a_part_of_a_text(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("t", "abcd").with("b", bytes(&[1, 2, 3]));
     truths(
@@ -86,7 +86,7 @@ pub(super) async fn contains_finds_a_part_of_a_text(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn contains_finds_a_member_of_a_set(bench: &Bench) {
+pub(super) async fn contains_finds_a_member_of_a_set(bench: &TestBench) {
     let table = bench.table().await;
     let item = motley();
     truths(
@@ -106,7 +106,7 @@ pub(super) async fn contains_finds_a_member_of_a_set(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn contains_finds_an_element_of_a_list(bench: &Bench) {
+pub(super) async fn contains_finds_an_element_of_a_list(bench: &TestBench) {
     let table = bench.table().await;
     let list = Value::L(vec![1.into(), "x".into(), Value::list([7]), true.into(), Value::Null]);
     let item = subject().with("l", list);
@@ -127,7 +127,7 @@ pub(super) async fn contains_finds_an_element_of_a_list(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn contains_is_false_of_other_types_and_of_nothing(bench: &Bench) {
+pub(super) async fn contains_is_false_of_other_types_and_of_nothing(bench: &TestBench) {
     let table = bench.table().await;
     truths(
         &table,
@@ -142,7 +142,7 @@ pub(super) async fn contains_is_false_of_other_types_and_of_nothing(bench: &Benc
     .await;
 }
 
-pub(super) async fn size_measures_texts_bytes_and_containers(bench: &Bench) {
+pub(super) async fn size_measures_texts_bytes_and_containers(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject()
         .with("t", "abc")
@@ -171,13 +171,13 @@ pub(super) async fn size_measures_texts_bytes_and_containers(bench: &Bench) {
     .await;
 }
 
-pub(super) async fn size_counts_a_text_in_utf16_units(bench: &Bench) {
+pub(super) async fn size_counts_a_text_in_utf16_units(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("t", "🎉é");
     truths(&table, Some(&item), [(size_of("t").eq(3), true)]).await;
 }
 
-pub(super) async fn size_of_other_types_compares_as_missing(bench: &Bench) {
+pub(super) async fn size_of_other_types_compares_as_missing(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("n", 12).with("yes", true).with("null", Value::Null);
     truths(

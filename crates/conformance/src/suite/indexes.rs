@@ -9,7 +9,7 @@ use super::steps::{
     all, bytes, everything, invalid, key, nothing, number, put, put_all, refused, refused_by_item,
     row, sorts, subject, texts, update,
 };
-use crate::Bench;
+use crate::TestBench;
 
 fn entry(partition: &str, sort: &str, index_sort: &str) -> Item {
     row(partition, sort).with("GSI1PK", "g").with("GSI1SK", index_sort)
@@ -19,7 +19,7 @@ fn gsi1(partition: &str) -> Query {
     Query::new(partition).index("GSI1")
 }
 
-pub(super) async fn an_item_without_index_keys_is_in_no_index(bench: &Bench) {
+pub(super) async fn an_item_without_index_keys_is_in_no_index(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     put(&table, row("p", "half").with("GSI1PK", "g")).await;
@@ -28,7 +28,7 @@ pub(super) async fn an_item_without_index_keys_is_in_no_index(bench: &Bench) {
     assert_eq!(everything(&table, Scan::new().index("GSI2")).await, nothing());
 }
 
-pub(super) async fn an_item_with_index_keys_is_found_whole(bench: &Bench) {
+pub(super) async fn an_item_with_index_keys_is_found_whole(bench: &TestBench) {
     let table = bench.table().await;
     let item = entry("p", "s", "1").with("a", 1);
     put(&table, item.clone()).await;
@@ -36,7 +36,7 @@ pub(super) async fn an_item_with_index_keys_is_found_whole(bench: &Bench) {
     assert_eq!(all(&table, gsi1("h")).await, nothing());
 }
 
-pub(super) async fn an_index_gathers_partitions_in_its_own_order(bench: &Bench) {
+pub(super) async fn an_index_gathers_partitions_in_its_own_order(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, [entry("a", "1", "3"), entry("b", "1", "1"), entry("a", "2", "2")]).await;
     let items = all(&table, gsi1("g")).await;
@@ -45,7 +45,7 @@ pub(super) async fn an_index_gathers_partitions_in_its_own_order(bench: &Bench) 
     assert_eq!(texts(&items, "GSI1SK"), ["3", "2", "1"]);
 }
 
-pub(super) async fn an_index_has_ranges(bench: &Bench) {
+pub(super) async fn an_index_has_ranges(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, ["1", "2", "3", "31", "4"].map(|at| entry(at, "s", at))).await;
     let ranges: [(SortRange, &[&str]); 7] = [
@@ -63,7 +63,7 @@ pub(super) async fn an_index_has_ranges(bench: &Bench) {
     }
 }
 
-pub(super) async fn an_item_appears_when_it_gets_its_index_keys(bench: &Bench) {
+pub(super) async fn an_item_appears_when_it_gets_its_index_keys(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     update(&table, Update::new(key()).set("GSI1PK", "g")).await;
@@ -72,7 +72,7 @@ pub(super) async fn an_item_appears_when_it_gets_its_index_keys(bench: &Bench) {
     assert_eq!(all(&table, gsi1("g")).await, [entry("p", "s", "1")]);
 }
 
-pub(super) async fn an_item_moves_when_its_index_sort_key_changes(bench: &Bench) {
+pub(super) async fn an_item_moves_when_its_index_sort_key_changes(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, [entry("a", "s", "1"), entry("b", "s", "2"), entry("c", "s", "3")]).await;
     update(&table, Update::new(("a", "s")).set("GSI1SK", "9")).await;
@@ -80,7 +80,7 @@ pub(super) async fn an_item_moves_when_its_index_sort_key_changes(bench: &Bench)
     assert_eq!(texts(&items, "PK"), ["b", "c", "a"]);
 }
 
-pub(super) async fn an_item_moves_when_its_index_partition_changes(bench: &Bench) {
+pub(super) async fn an_item_moves_when_its_index_partition_changes(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, entry("p", "s", "1")).await;
     put(&table, subject().with("GSI1PK", "h").with("GSI1SK", "1")).await;
@@ -89,7 +89,7 @@ pub(super) async fn an_item_moves_when_its_index_partition_changes(bench: &Bench
     assert_eq!(everything(&table, Scan::new().index("GSI1")).await.len(), 1);
 }
 
-pub(super) async fn an_item_disappears_when_it_loses_an_index_key(bench: &Bench) {
+pub(super) async fn an_item_disappears_when_it_loses_an_index_key(bench: &TestBench) {
     let table = bench.table().await;
     for name in ["GSI1PK", "GSI1SK"] {
         put(&table, entry("p", "s", "1")).await;
@@ -99,14 +99,14 @@ pub(super) async fn an_item_disappears_when_it_loses_an_index_key(bench: &Bench)
     }
 }
 
-pub(super) async fn an_item_disappears_when_a_put_drops_its_index_keys(bench: &Bench) {
+pub(super) async fn an_item_disappears_when_a_put_drops_its_index_keys(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, entry("p", "s", "1")).await;
     put(&table, subject()).await;
     assert_eq!(everything(&table, Scan::new().index("GSI1")).await.len(), 0);
 }
 
-pub(super) async fn a_deleted_item_leaves_its_indexes(bench: &Bench) {
+pub(super) async fn a_deleted_item_leaves_its_indexes(bench: &TestBench) {
     let table = bench.table().await;
     let item = entry("p", "s", "1").with("GSI2PK", "h").with("GSI2SK", "2");
     put(&table, item).await;
@@ -115,7 +115,7 @@ pub(super) async fn a_deleted_item_leaves_its_indexes(bench: &Bench) {
     assert_eq!(everything(&table, Scan::new().index("GSI2")).await.len(), 0);
 }
 
-pub(super) async fn indexes_are_independent(bench: &Bench) {
+pub(super) async fn indexes_are_independent(bench: &TestBench) {
     let table = bench.table().await;
     let item = entry("p", "s", "1").with("GSI2PK", "h").with("GSI2SK", "2");
     put(&table, item.clone()).await;
@@ -125,14 +125,14 @@ pub(super) async fn indexes_are_independent(bench: &Bench) {
     assert_eq!(all(&table, Query::new("h").index("GSI2")).await.len(), 1);
 }
 
-pub(super) async fn an_index_shows_updates_of_other_attributes(bench: &Bench) {
+pub(super) async fn an_index_shows_updates_of_other_attributes(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, entry("p", "s", "1").with("n", 1)).await;
     update(&table, Update::new(key()).add("n", 1)).await;
     assert_eq!(all(&table, gsi1("g")).await, [entry("p", "s", "1").with("n", 2)]);
 }
 
-pub(super) async fn items_with_equal_index_keys_are_all_there(bench: &Bench) {
+pub(super) async fn items_with_equal_index_keys_are_all_there(bench: &TestBench) {
     let table = bench.table().await;
     let names: Vec<_> = (0..9).map(|at| format!("{at}")).collect();
     put_all(&table, names.iter().map(|name| entry(name, "s", "same"))).await;
@@ -144,7 +144,7 @@ pub(super) async fn items_with_equal_index_keys_are_all_there(bench: &Bench) {
     assert_eq!(found, names, "each once, page by page, backwards");
 }
 
-pub(super) async fn an_index_position_carries_both_keys(bench: &Bench) {
+pub(super) async fn an_index_position_carries_both_keys(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, [entry("a", "s", "1"), entry("b", "s", "2")]).await;
     let page = table.query(gsi1("g").limit(1)).await.unwrap();
@@ -154,7 +154,7 @@ pub(super) async fn an_index_position_carries_both_keys(bench: &Bench) {
     assert_eq!(texts(&page.items, "PK"), ["b"]);
 }
 
-pub(super) async fn an_index_position_need_not_exist(bench: &Bench) {
+pub(super) async fn an_index_position_need_not_exist(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, ["1", "2", "3"].map(|at| entry(at, "s", at))).await;
     let page = table.query(gsi1("g").limit(2)).await.unwrap();
@@ -163,7 +163,7 @@ pub(super) async fn an_index_position_need_not_exist(bench: &Bench) {
     assert_eq!(texts(&rest.items, "PK"), ["3"]);
 }
 
-pub(super) async fn an_index_filters_on_attributes_and_base_keys(bench: &Bench) {
+pub(super) async fn an_index_filters_on_attributes_and_base_keys(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, ["1", "2", "3"].map(|at| entry(at, "s", at).with("n", number(at)))).await;
     let items = all(&table, gsi1("g").filter(attribute("n").ge(2))).await;
@@ -175,20 +175,20 @@ pub(super) async fn an_index_filters_on_attributes_and_base_keys(bench: &Bench) 
     assert_eq!(invalid(table.query(gsi1("g").filter(filter)).await), expected);
 }
 
-async fn projecting(bench: &Bench, projection: IndexProjection) -> Table {
+async fn projecting(bench: &TestBench, projection: IndexProjection) -> Table {
     let definition = TableDefinition::new(bench.name(), KeyDefinition::texts("PK", "SK"));
     let keys = KeyDefinition::texts("GSI1PK", "GSI1SK");
     bench.table_of(definition.with_index_of("GSI1", keys, projection)).await
 }
 
-pub(super) async fn a_keys_only_index_shows_the_keys_only(bench: &Bench) {
+pub(super) async fn a_keys_only_index_shows_the_keys_only(bench: &TestBench) {
     let table = projecting(bench, IndexProjection::KeysOnly).await;
     put(&table, entry("p", "s", "1").with("a", 1)).await;
     assert_eq!(all(&table, gsi1("g")).await, [entry("p", "s", "1")]);
     assert_eq!(everything(&table, Scan::new().index("GSI1")).await, [entry("p", "s", "1")]);
 }
 
-pub(super) async fn an_including_index_shows_the_keys_and_those(bench: &Bench) {
+pub(super) async fn an_including_index_shows_the_keys_and_those(bench: &TestBench) {
     let projection = IndexProjection::Include(vec!["a".into(), "missing".into()]);
     let table = projecting(bench, projection).await;
     put(&table, entry("p", "s", "1").with("a", 1).with("b", 2)).await;
@@ -197,7 +197,7 @@ pub(super) async fn an_including_index_shows_the_keys_and_those(bench: &Bench) {
     assert_eq!(filtered.len(), 1);
 }
 
-pub(super) async fn what_an_index_does_not_carry_cannot_be_asked_of_it(bench: &Bench) {
+pub(super) async fn what_an_index_does_not_carry_cannot_be_asked_of_it(bench: &TestBench) {
     let table = projecting(bench, IndexProjection::KeysOnly).await;
     put(&table, entry("p", "s", "1").with("a", 1)).await;
     let expected = || Invalid::NotProjected { index: "GSI1".into(), attribute: "a".into() };
@@ -209,7 +209,7 @@ pub(super) async fn what_an_index_does_not_carry_cannot_be_asked_of_it(bench: &B
     assert_eq!(found, [item! { "SK" => "s" }]);
 }
 
-pub(super) async fn an_index_may_lack_a_sort_key(bench: &Bench) {
+pub(super) async fn an_index_may_lack_a_sort_key(bench: &TestBench) {
     let definition = TableDefinition::new(bench.name(), KeyDefinition::texts("PK", "SK"))
         .with_index("email", KeyDefinition::partition("mail"));
     let table = bench.table_of(definition).await;
@@ -221,7 +221,7 @@ pub(super) async fn an_index_may_lack_a_sort_key(bench: &Bench) {
     assert_eq!(found, ["1", "2"]);
 }
 
-pub(super) async fn index_keys_may_be_numbers_and_bytes(bench: &Bench) {
+pub(super) async fn index_keys_may_be_numbers_and_bytes(bench: &TestBench) {
     let definition = TableDefinition::new(bench.name(), KeyDefinition::texts("PK", "SK"))
         .with_index("score", KeyDefinition::partition("game").sorted_by("points", KeyKind::N))
         .with_index("hash", KeyDefinition::partition("game").sorted_by("hash", KeyKind::B));
@@ -238,7 +238,7 @@ pub(super) async fn index_keys_may_be_numbers_and_bytes(bench: &Bench) {
     assert_eq!(sorts(&table, Query::new("g").index("hash")).await, ["b", "c", "a"]);
 }
 
-pub(super) async fn an_index_may_share_a_key_attribute_with_the_table(bench: &Bench) {
+pub(super) async fn an_index_may_share_a_key_attribute_with_the_table(bench: &TestBench) {
     let definition = TableDefinition::new(bench.name(), KeyDefinition::texts("PK", "SK"))
         .with_index("inverted", KeyDefinition::texts("SK", "PK"));
     let table = bench.table_of(definition).await;
@@ -247,19 +247,19 @@ pub(super) async fn an_index_may_share_a_key_attribute_with_the_table(bench: &Be
     assert_eq!(texts(&items, "PK"), ["a", "b"]);
 }
 
-pub(super) async fn an_index_key_of_the_wrong_type_is_refused(bench: &Bench) {
+pub(super) async fn an_index_key_of_the_wrong_type_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     let expected = |found| Invalid::IndexKey {
         index: "GSI1".into(),
         source: Box::new(Invalid::KeyType {
             attribute: "GSI1PK".into(),
-            expected: roundtable_table::Kind::S,
+            expected: roundtable_table::ValueKind::S,
             found,
             key: "1".into(),
         }),
     };
-    let number = roundtable_table::Kind::N;
+    let number = roundtable_table::ValueKind::N;
     let attempt = table.put(Put::new(row("p", "t").with("GSI1PK", 1)));
     refused(&table, attempt, expected(number)).await;
     let attempt = table.update(Update::new(key()).set("GSI1PK", 1));
@@ -272,7 +272,7 @@ pub(super) async fn an_index_key_of_the_wrong_type_is_refused(bench: &Bench) {
     }
 }
 
-pub(super) async fn an_empty_index_key_is_refused(bench: &Bench) {
+pub(super) async fn an_empty_index_key_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     for name in ["GSI1PK", "GSI2SK"] {
@@ -285,7 +285,7 @@ pub(super) async fn an_empty_index_key_is_refused(bench: &Bench) {
     }
 }
 
-pub(super) async fn an_unknown_index_is_refused(bench: &Bench) {
+pub(super) async fn an_unknown_index_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let expected =
         || Invalid::NoSuchIndex { table: table.definition().name.clone(), index: "GSI9".into() };
@@ -293,7 +293,7 @@ pub(super) async fn an_unknown_index_is_refused(bench: &Bench) {
     assert_eq!(invalid(table.scan(Scan::new().index("GSI9")).await), expected());
 }
 
-pub(super) async fn a_strong_index_read_happens_or_is_refused(bench: &Bench) {
+pub(super) async fn a_strong_index_read_happens_or_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, entry("p", "s", "1")).await;
     let done = table.query(gsi1("g").strong()).await;
@@ -304,17 +304,17 @@ pub(super) async fn a_strong_index_read_happens_or_is_refused(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_position_of_the_table_is_no_position_of_an_index(bench: &Bench) {
+pub(super) async fn a_position_of_the_table_is_no_position_of_an_index(bench: &TestBench) {
     let table = bench.table().await;
     let base = Position { base: key(), index: None };
     let both = Position { base: key(), index: Some(Key::new("g", "1")) };
-    let words = invalid(table.query(gsi1("g").after(base)).await);
-    assert!(matches!(words, Invalid::BadStart { .. }), "{words}");
-    let words = invalid(table.query(Query::new("p").after(both)).await);
-    assert!(matches!(words, Invalid::BadStart { .. }), "{words}");
+    let error = invalid(table.query(gsi1("g").after(base)).await);
+    assert!(matches!(error, Invalid::InvalidStart { .. }), "{error}");
+    let error = invalid(table.query(Query::new("p").after(both)).await);
+    assert!(matches!(error, Invalid::InvalidStart { .. }), "{error}");
 }
 
-pub(super) async fn an_index_always_equals_the_base(bench: &Bench) {
+pub(super) async fn an_index_always_equals_the_base(bench: &TestBench) {
     let table = bench.table().await;
     let mut seed = 7_u32;
     for _ in 0..150 {

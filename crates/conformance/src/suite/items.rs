@@ -1,24 +1,24 @@
-//! Single items: put, get, delete, and what comes back.
+//! Single items: put, get, delete, and returned images.
 
 use roundtable_table::{Delete, Error, Get, Item, Key, Path, Put, Returning, Value, exists, item};
 
 use super::steps::{bytes, condition_failed, get, key, number, put, row, subject, update};
-use crate::Bench;
+use crate::TestBench;
 
-pub(super) async fn an_absent_item_is_none(bench: &Bench) {
+pub(super) async fn an_absent_item_is_none(bench: &TestBench) {
     let table = bench.table().await;
     assert_eq!(get(&table, key()).await, None);
     assert_eq!(table.get(Get::new(key())).await.unwrap().item, None);
 }
 
-pub(super) async fn a_put_item_reads_back_as_it_was(bench: &Bench) {
+pub(super) async fn a_put_item_reads_back_as_it_was(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with("a", "text").with("b", 7).with("c", true);
     put(&table, item.clone()).await;
     assert_eq!(get(&table, key()).await, Some(item));
 }
 
-pub(super) async fn every_type_of_value_reads_back(bench: &Bench) {
+pub(super) async fn every_type_of_value_reads_back(bench: &TestBench) {
     let table = bench.table().await;
     let item = item! {
         "PK" => "p", "SK" => "s",
@@ -36,20 +36,20 @@ pub(super) async fn every_type_of_value_reads_back(bench: &Bench) {
     assert_eq!(get(&table, key()).await, Some(item));
 }
 
-pub(super) async fn a_put_replaces_the_whole_item(bench: &Bench) {
+pub(super) async fn a_put_replaces_the_whole_item(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("a", 1).with("b", 2)).await;
     put(&table, subject().with("c", 3)).await;
     assert_eq!(get(&table, key()).await, Some(subject().with("c", 3)));
 }
 
-pub(super) async fn an_item_may_be_its_key_alone(bench: &Bench) {
+pub(super) async fn an_item_may_be_its_key_alone(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     assert_eq!(get(&table, key()).await, Some(subject()));
 }
 
-pub(super) async fn items_of_one_partition_are_told_apart_by_sort_key(bench: &Bench) {
+pub(super) async fn items_of_one_partition_are_told_apart_by_sort_key(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "1").with("n", 1)).await;
     put(&table, row("p", "2").with("n", 2)).await;
@@ -58,7 +58,7 @@ pub(super) async fn items_of_one_partition_are_told_apart_by_sort_key(bench: &Be
     assert_eq!(get(&table, ("q", "1")).await, None);
 }
 
-pub(super) async fn a_put_returns_the_old_item_when_asked(bench: &Bench) {
+pub(super) async fn a_put_returns_the_old_item_when_asked(bench: &TestBench) {
     let table = bench.table().await;
     let first = Put::new(subject().with("n", 1)).returning(Returning::Old);
     assert_eq!(table.put(first).await.unwrap().item, None);
@@ -66,13 +66,13 @@ pub(super) async fn a_put_returns_the_old_item_when_asked(bench: &Bench) {
     assert_eq!(table.put(second).await.unwrap().item, Some(subject().with("n", 1)));
 }
 
-pub(super) async fn a_put_returns_the_new_item_when_asked(bench: &Bench) {
+pub(super) async fn a_put_returns_the_new_item_when_asked(bench: &TestBench) {
     let table = bench.table().await;
     let put = Put::new(subject().with("n", 1)).returning(Returning::New);
     assert_eq!(table.put(put).await.unwrap().item, Some(subject().with("n", 1)));
 }
 
-pub(super) async fn a_write_returns_nothing_unless_asked(bench: &Bench) {
+pub(super) async fn a_write_returns_nothing_unless_asked(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     assert_eq!(table.put(Put::new(subject())).await.unwrap().item, None);
@@ -81,7 +81,7 @@ pub(super) async fn a_write_returns_nothing_unless_asked(bench: &Bench) {
     assert_eq!(table.delete(Delete::new(key())).await.unwrap().item, None);
 }
 
-pub(super) async fn a_deleted_item_is_gone(bench: &Bench) {
+pub(super) async fn a_deleted_item_is_gone(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     put(&table, row("p", "other")).await;
@@ -90,27 +90,27 @@ pub(super) async fn a_deleted_item_is_gone(bench: &Bench) {
     assert_eq!(get(&table, ("p", "other")).await, Some(row("p", "other")));
 }
 
-pub(super) async fn deleting_what_is_not_there_does_nothing(bench: &Bench) {
+pub(super) async fn deleting_what_is_not_there_does_nothing(bench: &TestBench) {
     let table = bench.table().await;
     let done = table.delete(Delete::new(key()).returning(Returning::Old)).await.unwrap();
     assert_eq!(done.item, None);
 }
 
-pub(super) async fn a_delete_returns_the_old_item_when_asked(bench: &Bench) {
+pub(super) async fn a_delete_returns_the_old_item_when_asked(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     let done = table.delete(Delete::new(key()).returning(Returning::Old)).await.unwrap();
     assert_eq!(done.item, Some(subject().with("n", 1)));
 }
 
-pub(super) async fn a_delete_has_no_new_item_to_return(bench: &Bench) {
+pub(super) async fn a_delete_has_no_new_item_to_return(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     let done = table.delete(Delete::new(key()).returning(Returning::New)).await.unwrap();
     assert_eq!(done.item, None);
 }
 
-pub(super) async fn a_failed_condition_shows_the_item_when_asked(bench: &Bench) {
+pub(super) async fn a_failed_condition_shows_the_item_when_asked(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     let never = || exists("never");
@@ -122,21 +122,21 @@ pub(super) async fn a_failed_condition_shows_the_item_when_asked(bench: &Bench) 
     assert_eq!(condition_failed(table.delete(attempt).await), None);
 }
 
-pub(super) async fn a_failed_condition_of_an_absent_item_shows_none(bench: &Bench) {
+pub(super) async fn a_failed_condition_of_an_absent_item_shows_none(bench: &TestBench) {
     let table = bench.table().await;
     let attempt = Put::new(subject()).when(exists("PK")).returning(Returning::Old);
     assert_eq!(condition_failed(table.put(attempt).await), None);
     assert_eq!(get(&table, key()).await, None);
 }
 
-pub(super) async fn a_get_returns_only_the_projected_attributes(bench: &Bench) {
+pub(super) async fn a_get_returns_only_the_projected_attributes(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("a", 1).with("b", 2)).await;
     let found = table.get(Get::new(key()).project(["a", "missing"])).await.unwrap();
     assert_eq!(found.item, Some(item! { "a" => 1 }));
 }
 
-pub(super) async fn a_projection_reaches_into_maps_and_lists(bench: &Bench) {
+pub(super) async fn a_projection_reaches_into_maps_and_lists(bench: &TestBench) {
     let table = bench.table().await;
     let map = Value::map([("x", Value::from(1)), ("y", Value::map([("z", 2), ("q", 3)]))]);
     put(&table, subject().with("m", map).with("l", Value::list([10, 11, 12]))).await;
@@ -151,14 +151,14 @@ pub(super) async fn a_projection_reaches_into_maps_and_lists(bench: &Bench) {
     assert_eq!(found.item, Some(item! { "m" => inner, "l" => Value::list([10, 12]) }));
 }
 
-pub(super) async fn an_item_without_the_projected_attributes_is_there_and_empty(bench: &Bench) {
+pub(super) async fn an_item_without_the_projected_attributes_is_there_and_empty(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     let found = table.get(Get::new(key()).project(["missing"])).await.unwrap();
     assert_eq!(found.item.map(|item| item.len()), Some(0));
 }
 
-pub(super) async fn attribute_names_are_taken_literally(bench: &Bench) {
+pub(super) async fn attribute_names_are_taken_literally(bench: &TestBench) {
     let table = bench.table().await;
     // Dots, brackets, hashes, blanks, words of the expression language.
     let names = ["a.b", "a[0]", "#n", ":v", "a b", "size", "SELECT", "AND", "ünïcode", "1st", "-"];
@@ -175,7 +175,7 @@ pub(super) async fn attribute_names_are_taken_literally(bench: &Bench) {
     assert!(names.iter().all(|name| found.number(name) == Some(number("2"))), "{found:?}");
 }
 
-pub(super) async fn a_table_without_sort_key_holds_one_item_per_partition(bench: &Bench) {
+pub(super) async fn a_table_without_sort_key_holds_one_item_per_partition(bench: &TestBench) {
     let table = bench.keyed(roundtable_table::KeyDefinition::partition("id")).await;
     put(&table, item! { "id" => "a", "n" => 1 }).await;
     put(&table, item! { "id" => "a", "n" => 2 }).await;
@@ -186,7 +186,7 @@ pub(super) async fn a_table_without_sort_key_holds_one_item_per_partition(bench:
     assert_eq!(get(&table, Key::single("b")).await, Some(item! { "id" => "b", "n" => 3 }));
 }
 
-pub(super) async fn an_item_of_400_kb_fits(bench: &Bench) {
+pub(super) async fn an_item_of_400_kb_fits(bench: &TestBench) {
     let table = bench.table().await;
     let item = largest();
     assert_eq!(item.size(), 400 * 1024);
@@ -194,14 +194,14 @@ pub(super) async fn an_item_of_400_kb_fits(bench: &Bench) {
     assert_eq!(get(&table, key()).await, Some(item));
 }
 
-/// The subject at the very limit of size.
+/// The subject at the size limit.
 pub(super) fn largest() -> Item {
     subject().with("a", super::steps::long(400 * 1024 - subject().size() - "a".len()))
 }
 
-pub(super) async fn operations_on_a_missing_table_say_so(bench: &Bench) {
+pub(super) async fn operations_on_a_missing_table_say_so(bench: &TestBench) {
     let table = bench.store.table_as(bench.standard());
-    let missing = |error: Error| matches!(error, Error::TableMissing { .. });
+    let missing = |error: Error| matches!(error, Error::TableNotFound { .. });
     assert!(missing(table.get(Get::new(key())).await.unwrap_err()));
     assert!(missing(table.put(Put::new(subject())).await.unwrap_err()));
     assert!(missing(table.delete(Delete::new(key())).await.unwrap_err()));

@@ -7,7 +7,7 @@ use roundtable_table::{
 };
 
 use super::steps::{all, everything, get, long, nothing, put, put_all, row, sorts, texts};
-use crate::Bench;
+use crate::TestBench;
 
 fn binary() -> KeyDefinition {
     let partition = KeyAttribute { name: "PK".into(), kind: KeyKind::B };
@@ -18,7 +18,7 @@ fn blob(byte: u8, length: usize) -> Bytes {
     vec![byte; length].into()
 }
 
-pub(super) async fn the_longest_keys_hold_items(bench: &Bench) {
+pub(super) async fn the_longest_keys_hold_items(bench: &TestBench) {
     let table = bench.table().await;
     let (partition, sort) = (long(2048), long(1024));
     let item = row(&partition, &sort).with("a", 1);
@@ -30,7 +30,7 @@ pub(super) async fn the_longest_keys_hold_items(bench: &Bench) {
     assert_eq!(get(&table, (&partition, &sort)).await, None);
 }
 
-pub(super) async fn long_keys_that_differ_at_the_end_are_different(bench: &Bench) {
+pub(super) async fn long_keys_that_differ_at_the_end_are_different(bench: &TestBench) {
     let table = bench.table().await;
     let base = long(2047);
     for end in ["a", "b", "c"] {
@@ -45,7 +45,7 @@ pub(super) async fn long_keys_that_differ_at_the_end_are_different(bench: &Bench
     }
 }
 
-pub(super) async fn long_sort_keys_are_in_order(bench: &Bench) {
+pub(super) async fn long_sort_keys_are_in_order(bench: &TestBench) {
     let table = bench.table().await;
     let beginning = long(1000);
     let mut expected: Vec<String> =
@@ -59,7 +59,7 @@ pub(super) async fn long_sort_keys_are_in_order(bench: &Bench) {
     assert_eq!(sorts(&table, Query::new("p").limit(3).descending().strong()).await, expected);
 }
 
-pub(super) async fn long_sort_keys_have_ranges(bench: &Bench) {
+pub(super) async fn long_sort_keys_have_ranges(bench: &TestBench) {
     let table = bench.table().await;
     let sort = |end: &str| format!("{}{end}", long(1010));
     put_all(&table, ["a", "b", "c", "d"].map(|end| row("p", &sort(end)))).await;
@@ -81,7 +81,7 @@ pub(super) async fn long_sort_keys_have_ranges(bench: &Bench) {
     }
 }
 
-pub(super) async fn the_longest_binary_keys_of_zeros_hold_items(bench: &Bench) {
+pub(super) async fn the_longest_binary_keys_of_zeros_hold_items(bench: &TestBench) {
     let table = bench.keyed(binary()).await;
     for byte in [0, 1, 255] {
         let item = item! { "PK" => blob(byte, 2048), "SK" => blob(byte, 1024), "n" => 1 };
@@ -93,7 +93,7 @@ pub(super) async fn the_longest_binary_keys_of_zeros_hold_items(bench: &Bench) {
     assert_eq!(everything(&table, Scan::new().strong()).await.len(), 3);
 }
 
-pub(super) async fn zeros_of_every_length_are_different_sort_keys(bench: &Bench) {
+pub(super) async fn zeros_of_every_length_are_different_sort_keys(bench: &TestBench) {
     let table = bench.keyed(binary()).await;
     let lengths = [1, 2, 3, 255, 256, 511, 512, 513, 1000, 1023, 1024];
     for length in lengths.iter().rev() {
@@ -105,7 +105,7 @@ pub(super) async fn zeros_of_every_length_are_different_sort_keys(bench: &Bench)
     assert_eq!(found, expected, "shorter ones first");
 }
 
-pub(super) async fn partitions_with_zero_bytes_do_not_mix(bench: &Bench) {
+pub(super) async fn partitions_with_zero_bytes_do_not_mix(bench: &TestBench) {
     let table = bench.table().await;
     let partitions = ["a", "a\0", "a\0b", "a\0\0", "a\0\u{1}", "ab", "\0", "a\u{1}"];
     for partition in partitions {
@@ -121,7 +121,7 @@ pub(super) async fn partitions_with_zero_bytes_do_not_mix(bench: &Bench) {
     assert_eq!(everything(&table, Scan::new().strong()).await.len(), 24);
 }
 
-pub(super) async fn binary_partitions_with_shared_beginnings_do_not_mix(bench: &Bench) {
+pub(super) async fn binary_partitions_with_shared_beginnings_do_not_mix(bench: &TestBench) {
     let table = bench.keyed(binary()).await;
     let partitions: [&[u8]; 7] =
         [&[0], &[0, 0], &[0, 255], &[255], &[255, 0], &[255, 255], &[0, 1, 0]];
@@ -138,7 +138,7 @@ pub(super) async fn binary_partitions_with_shared_beginnings_do_not_mix(bench: &
     }
 }
 
-pub(super) async fn zero_bytes_in_sort_keys_keep_their_order(bench: &Bench) {
+pub(super) async fn zero_bytes_in_sort_keys_keep_their_order(bench: &TestBench) {
     let table = bench.table().await;
     let rising = ["\0", "\0\0", "\0\u{1}", "\u{1}", "a", "a\0", "a\0b", "a\u{1}", "ab"];
     put_all(&table, rising.iter().rev().map(|sort| row("p", sort))).await;
@@ -158,7 +158,7 @@ async fn found(table: &Table, query: Query) -> Vec<String> {
     texts(&all(table, query.index("GSI1")).await, "SK")
 }
 
-pub(super) async fn the_longest_index_keys_hold_items(bench: &Bench) {
+pub(super) async fn the_longest_index_keys_hold_items(bench: &TestBench) {
     let table = bench.table().await;
     let (partition, sort) = (long(2048), long(1024));
     let item = indexed(&partition, &sort, (&partition, &sort));
@@ -171,7 +171,7 @@ pub(super) async fn the_longest_index_keys_hold_items(bench: &Bench) {
     assert_eq!(everything(&table, Scan::new().index("GSI1")).await, nothing());
 }
 
-pub(super) async fn long_index_keys_are_in_order(bench: &Bench) {
+pub(super) async fn long_index_keys_are_in_order(bench: &TestBench) {
     let table = bench.table().await;
     let (partition, beginning) = (long(2048), long(1020));
     for end in ["d", "b", "a", "c"] {
@@ -185,7 +185,7 @@ pub(super) async fn long_index_keys_are_in_order(bench: &Bench) {
     assert_eq!(found(&table, query().sort(SortRange::Greater(bound))).await, ["c", "d"]);
 }
 
-pub(super) async fn index_keys_with_zero_bytes_do_not_mix(bench: &Bench) {
+pub(super) async fn index_keys_with_zero_bytes_do_not_mix(bench: &TestBench) {
     let table = bench.table().await;
     let keys = [("a", "b"), ("a\0", "b"), ("a\0b", "b"), ("a", "\0b"), ("a", "b\0"), ("ab", "\0")];
     for (at, index) in keys.iter().enumerate() {
@@ -198,7 +198,7 @@ pub(super) async fn index_keys_with_zero_bytes_do_not_mix(bench: &Bench) {
     assert_eq!(found(&table, Query::new("ab")).await, ["5", "5"]);
 }
 
-pub(super) async fn long_keys_merge_in_order(bench: &Bench) {
+pub(super) async fn long_keys_merge_in_order(bench: &TestBench) {
     let table = bench.table().await;
     let partitions = ["a", "b", "c"].map(|end| format!("{}{end}", long(2047)));
     for (at, partition) in partitions.iter().enumerate() {
@@ -211,7 +211,7 @@ pub(super) async fn long_keys_merge_in_order(bench: &Bench) {
     assert_eq!(texts(&page.items, "SK"), expected);
 }
 
-pub(super) async fn the_longest_keys_page_a_table_without_sort_key(bench: &Bench) {
+pub(super) async fn the_longest_keys_page_a_table_without_sort_key(bench: &TestBench) {
     let definition = TableDefinition::new(bench.name(), KeyDefinition::partition("PK"));
     let table = bench.table_of(definition).await;
     let names: Vec<_> = ["a", "b", "c"].map(|end| format!("{}{end}", long(2047))).to_vec();

@@ -2,8 +2,8 @@
 
 use roundtable_table::{
     BatchGet, BatchWrite, Condition, Delete, Get, IndexProjection, Invalid, Item, Key,
-    KeyDefinition, KeyKind, Kind, Limit, Merge, Number, NumberError, Operand, Path, Put, Query,
-    Scalar, Scan, SortRange, TableDefinition, TableGet, Term, Transaction, Update, Value,
+    KeyDefinition, KeyKind, Limit, Merge, Number, NumberError, Operand, Path, Put, Query, Scalar,
+    Scan, SortRange, TableDefinition, TableGet, Term, Transaction, Update, Value, ValueKind,
     attribute, exists, item, limits,
 };
 
@@ -12,7 +12,7 @@ use super::steps::{
     bytes, get, invalid, key, long, number, put, put_all, refused, refused_by_item, row, subject,
     truths,
 };
-use crate::Bench;
+use crate::TestBench;
 
 fn over(limit: Limit, actual: usize, max: usize, subject: impl std::fmt::Display) -> Invalid {
     Invalid::OverLimit { limit, actual, max, subject: subject.to_string() }
@@ -22,7 +22,7 @@ fn empty(attribute: &str, key: &Key) -> Invalid {
     Invalid::KeyEmpty { attribute: attribute.into(), key: key.to_string() }
 }
 
-pub(super) async fn an_item_over_400_kb_is_refused(bench: &Bench) {
+pub(super) async fn an_item_over_400_kb_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let item = largest().with("b", "");
     let expected = || over(Limit::ItemBytes, 400 * 1024 + 1, 400 * 1024, key());
@@ -34,7 +34,7 @@ pub(super) async fn an_item_over_400_kb_is_refused(bench: &Bench) {
     refused(&table, bench.store.transact(transaction), expected()).await;
 }
 
-pub(super) async fn a_too_large_item_does_not_replace_the_old_one(bench: &Bench) {
+pub(super) async fn a_too_large_item_does_not_replace_the_old_one(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     let expected = over(Limit::ItemBytes, 400 * 1024 + 1, 400 * 1024, key());
@@ -42,7 +42,7 @@ pub(super) async fn a_too_large_item_does_not_replace_the_old_one(bench: &Bench)
     assert_eq!(get(&table, key()).await, Some(subject().with("n", 1)));
 }
 
-pub(super) async fn a_too_long_partition_key_is_refused(bench: &Bench) {
+pub(super) async fn a_too_long_partition_key_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let partition = long(2049);
     let at = Key::new(&partition, "s");
@@ -52,12 +52,12 @@ pub(super) async fn a_too_long_partition_key_is_refused(bench: &Bench) {
     refused(&table, table.delete(Delete::new(at.clone())), expected()).await;
     refused(&table, table.get(Get::new(at.clone())), expected()).await;
     refused(&table, table.batch_get(BatchGet::new([at.clone()])), expected()).await;
-    let words = invalid(table.query(Query::new(&partition)).await);
+    let error = invalid(table.query(Query::new(&partition)).await);
     let alone = Scalar::from(&partition);
-    assert_eq!(words, over(Limit::PartitionKeyBytes, 2049, 2048, alone));
+    assert_eq!(error, over(Limit::PartitionKeyBytes, 2049, 2048, alone));
 }
 
-pub(super) async fn a_too_long_sort_key_is_refused(bench: &Bench) {
+pub(super) async fn a_too_long_sort_key_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let sort = long(1025);
     let at = Key::new("p", &sort);
@@ -66,11 +66,11 @@ pub(super) async fn a_too_long_sort_key_is_refused(bench: &Bench) {
     refused(&table, table.update(Update::new(at.clone()).set("a", 1)), expected()).await;
     refused(&table, table.delete(Delete::new(at.clone())), expected()).await;
     refused(&table, table.get(Get::new(at.clone())), expected()).await;
-    let words = invalid(table.query(Query::new("p").begins_with(&sort)).await);
-    assert_eq!(words, over(Limit::SortKeyBytes, 1025, 1024, &at));
+    let error = invalid(table.query(Query::new("p").begins_with(&sort)).await);
+    assert_eq!(error, over(Limit::SortKeyBytes, 1025, 1024, &at));
 }
 
-pub(super) async fn key_lengths_count_bytes(bench: &Bench) {
+pub(super) async fn key_lengths_count_bytes(bench: &TestBench) {
     let table = bench.table().await;
     let sort = "é".repeat(513);
     let at = Key::new("p", &sort);
@@ -79,39 +79,39 @@ pub(super) async fn key_lengths_count_bytes(bench: &Bench) {
     put(&table, row("p", &"é".repeat(512))).await;
 }
 
-pub(super) async fn an_empty_partition_key_is_refused(bench: &Bench) {
+pub(super) async fn an_empty_partition_key_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let at = Key::new("", "s");
     refused(&table, table.put(Put::new(row("", "s"))), empty("PK", &at)).await;
     refused(&table, table.get(Get::new(at.clone())), empty("PK", &at)).await;
     refused(&table, table.update(Update::new(at.clone()).set("a", 1)), empty("PK", &at)).await;
-    let words = invalid(table.query(Query::new("")).await);
-    assert_eq!(words, Invalid::KeyEmpty { attribute: "PK".into(), key: "\"\"".into() });
+    let error = invalid(table.query(Query::new("")).await);
+    assert_eq!(error, Invalid::KeyEmpty { attribute: "PK".into(), key: "\"\"".into() });
 }
 
-pub(super) async fn an_empty_sort_key_is_refused(bench: &Bench) {
+pub(super) async fn an_empty_sort_key_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let at = Key::new("p", "");
     refused(&table, table.put(Put::new(row("p", ""))), empty("SK", &at)).await;
     refused(&table, table.delete(Delete::new(at.clone())), empty("SK", &at)).await;
-    let words = invalid(table.query(Query::new("p").begins_with("")).await);
-    assert!(matches!(words, Invalid::KeyEmpty { .. }), "{words}");
+    let error = invalid(table.query(Query::new("p").begins_with("")).await);
+    assert!(matches!(error, Invalid::KeyEmpty { .. }), "{error}");
 }
 
-pub(super) async fn an_empty_binary_key_is_refused(bench: &Bench) {
+pub(super) async fn an_empty_binary_key_is_refused(bench: &TestBench) {
     let table = bench.keyed(KeyDefinition::partition("PK").sorted_by("SK", KeyKind::B)).await;
     let item = item! { "PK" => "p", "SK" => bytes(&[]) };
-    let words = invalid(table.put(Put::new(item)).await);
-    assert!(matches!(words, Invalid::KeyEmpty { .. }), "{words}");
+    let error = invalid(table.put(Put::new(item)).await);
+    assert!(matches!(error, Invalid::KeyEmpty { .. }), "{error}");
 }
 
-pub(super) async fn a_key_of_the_wrong_type_is_refused(bench: &Bench) {
+pub(super) async fn a_key_of_the_wrong_type_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let at = Key::new("p", 1);
     let expected = || Invalid::KeyType {
         attribute: "SK".into(),
-        expected: Kind::S,
-        found: Kind::N,
+        expected: ValueKind::S,
+        found: ValueKind::N,
         key: at.to_string(),
     };
     refused(&table, table.put(Put::new(item! { "PK" => "p", "SK" => 1 })), expected()).await;
@@ -121,13 +121,13 @@ pub(super) async fn a_key_of_the_wrong_type_is_refused(bench: &Bench) {
     refused(&table, table.batch_get(BatchGet::new([at.clone()])), expected()).await;
 }
 
-pub(super) async fn a_key_of_a_type_no_key_can_have_is_refused(bench: &Bench) {
+pub(super) async fn a_key_of_a_type_no_key_can_have_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let values = [Value::Null, Value::from(true), Value::list([1]), Value::texts(["s"])];
     for value in values {
         let expected = Invalid::KeyType {
             attribute: "SK".into(),
-            expected: Kind::S,
+            expected: ValueKind::S,
             found: value.kind(),
             key: "of the item written".into(),
         };
@@ -136,7 +136,7 @@ pub(super) async fn a_key_of_a_type_no_key_can_have_is_refused(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_missing_key_is_refused(bench: &Bench) {
+pub(super) async fn a_missing_key_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let expected = |attribute: &str, key: &str| Invalid::KeyMissing {
         attribute: attribute.into(),
@@ -149,15 +149,15 @@ pub(super) async fn a_missing_key_is_refused(bench: &Bench) {
     refused(&table, table.get(half), expected("SK", "\"p\"")).await;
 }
 
-pub(super) async fn an_unexpected_sort_key_is_refused(bench: &Bench) {
+pub(super) async fn an_unexpected_sort_key_is_refused(bench: &TestBench) {
     let table = bench.keyed(KeyDefinition::partition("PK")).await;
     let expected = Invalid::KeyUnexpected { key: key().to_string() };
     assert_eq!(invalid(table.get(Get::new(key())).await), expected);
-    let words = invalid(table.query(Query::new("p").begins_with("s")).await);
-    assert_eq!(words, Invalid::KeyUnexpected { key: "\"p\"".into() });
+    let error = invalid(table.query(Query::new("p").begins_with("s")).await);
+    assert_eq!(error, Invalid::KeyUnexpected { key: "\"p\"".into() });
 }
 
-pub(super) async fn a_too_long_index_key_is_refused(bench: &Bench) {
+pub(super) async fn a_too_long_index_key_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     let cases = [("GSI1PK", Limit::PartitionKeyBytes, 2048), ("GSI1SK", Limit::SortKeyBytes, 1024)];
@@ -180,7 +180,7 @@ fn nested(levels: usize) -> Value {
     })
 }
 
-pub(super) async fn nesting_goes_32_levels_deep(bench: &Bench) {
+pub(super) async fn nesting_goes_32_levels_deep(bench: &TestBench) {
     let table = bench.table().await;
     // The item itself is the first level.
     let item = subject().with("a", nested(31));
@@ -191,7 +191,7 @@ pub(super) async fn nesting_goes_32_levels_deep(bench: &Bench) {
     refused(&table, attempt, expected).await;
 }
 
-pub(super) async fn an_update_cannot_nest_deeper(bench: &Bench) {
+pub(super) async fn an_update_cannot_nest_deeper(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("a", nested(31)).with("b", Value::list([1]))).await;
     let deeper = Update::new(key()).set("a", nested(32));
@@ -200,7 +200,7 @@ pub(super) async fn an_update_cannot_nest_deeper(bench: &Bench) {
     refused_by_item(&table, table.update(deeper)).await;
 }
 
-pub(super) async fn an_attribute_name_has_65535_bytes_at_most(bench: &Bench) {
+pub(super) async fn an_attribute_name_has_65535_bytes_at_most(bench: &TestBench) {
     let table = bench.table().await;
     let item = subject().with(long(65_535), 1);
     put(&table, item.clone()).await;
@@ -209,7 +209,7 @@ pub(super) async fn an_attribute_name_has_65535_bytes_at_most(bench: &Bench) {
     refused(&table, table.put(Put::new(subject().with(long(65_536), 1))), expected).await;
 }
 
-pub(super) async fn an_empty_attribute_name_is_refused(bench: &Bench) {
+pub(super) async fn an_empty_attribute_name_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let expected = || Invalid::EmptyName { subject: key().to_string() };
     refused(&table, table.put(Put::new(subject().with("", 1))), expected()).await;
@@ -217,7 +217,7 @@ pub(super) async fn an_empty_attribute_name_is_refused(bench: &Bench) {
     refused(&table, table.put(Put::new(inside)), expected()).await;
 }
 
-pub(super) async fn an_empty_set_is_refused(bench: &Bench) {
+pub(super) async fn an_empty_set_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("m", Value::map([("x", 1)]))).await;
     let expected = || Invalid::EmptySet { attribute: "a".into(), subject: key().to_string() };
@@ -234,7 +234,7 @@ pub(super) async fn an_empty_set_is_refused(bench: &Bench) {
     }
 }
 
-pub(super) async fn numbers_out_of_range_are_refused(_bench: &Bench) {
+pub(super) async fn numbers_out_of_range_are_refused(_bench: &TestBench) {
     let error = |text: &str| text.parse::<Number>().unwrap_err();
     assert!(matches!(error("1E126"), NumberError::TooLarge { .. }));
     assert!(matches!(error("1E-131"), NumberError::TooSmall { .. }));
@@ -243,7 +243,7 @@ pub(super) async fn numbers_out_of_range_are_refused(_bench: &Bench) {
     assert!(matches!(error("one"), NumberError::Malformed { .. }));
 }
 
-pub(super) async fn a_condition_has_a_limit_of_operators(bench: &Bench) {
+pub(super) async fn a_condition_has_a_limit_of_operators(bench: &TestBench) {
     let table = bench.table().await;
     let any =
         |count: usize| Condition::Any((0..count).map(|at| exists(format!("a{at}"))).collect());
@@ -253,7 +253,7 @@ pub(super) async fn a_condition_has_a_limit_of_operators(bench: &Bench) {
     refused(&table, table.put(attempt), expected).await;
 }
 
-pub(super) async fn an_update_has_a_limit_of_operators(bench: &Bench) {
+pub(super) async fn an_update_has_a_limit_of_operators(bench: &TestBench) {
     let table = bench.table().await;
     let sets = |count: usize| {
         (0..count).fold(Update::new(key()), |update, at| update.set(format!("a{at}"), 1))
@@ -264,17 +264,17 @@ pub(super) async fn an_update_has_a_limit_of_operators(bench: &Bench) {
     refused(&table, table.update(sets(297)), expected).await;
 }
 
-pub(super) async fn in_takes_no_more_than_100_operands_and_no_fewer_than_one(bench: &Bench) {
+pub(super) async fn in_takes_no_more_than_100_operands_and_no_fewer_than_one(bench: &TestBench) {
     let table = bench.table().await;
     let attempt = Put::new(subject()).when(attribute("a").one_of(0..101));
     let expected = over(Limit::InOperands, 101, 100, "one IN");
     refused(&table, table.put(attempt), expected).await;
     let attempt = Put::new(subject()).when(Condition::In(attribute("a"), Vec::new()));
-    let words = invalid(table.put(attempt).await);
-    assert!(matches!(words, Invalid::Nothing { .. }), "{words}");
+    let error = invalid(table.put(attempt).await);
+    assert!(matches!(error, Invalid::EmptyRequest { .. }), "{error}");
 }
 
-pub(super) async fn a_path_has_32_elements_at_most(bench: &Bench) {
+pub(super) async fn a_path_has_32_elements_at_most(bench: &TestBench) {
     let table = bench.table().await;
     let path = |steps: usize| (0..steps).fold(Path::new("a"), |path, _| path.index(0));
     let item = subject().with("a", (0..31).fold(Value::from(7), |inner, _| Value::L(vec![inner])));
@@ -290,33 +290,33 @@ pub(super) async fn a_path_has_32_elements_at_most(bench: &Bench) {
     refused(&table, table.update(attempt), expected()).await;
 }
 
-pub(super) async fn a_limit_of_zero_is_refused(bench: &Bench) {
+pub(super) async fn a_limit_of_zero_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     assert_eq!(invalid(table.query(Query::new("p").limit(0)).await), Invalid::ZeroLimit);
     assert_eq!(invalid(table.scan(Scan::new().limit(0)).await), Invalid::ZeroLimit);
     assert_eq!(invalid(table.merge(Merge::newest(["p"], 0)).await), Invalid::ZeroLimit);
 }
 
-pub(super) async fn a_scan_of_too_many_segments_is_refused(bench: &Bench) {
+pub(super) async fn a_scan_of_too_many_segments_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let expected = over(Limit::ScanSegments, 1_000_001, 1_000_000, &table.definition().name);
     assert_eq!(invalid(table.scan(Scan::new().segment(0, 1_000_001)).await), expected);
 }
 
-pub(super) async fn a_range_the_wrong_way_round_is_refused(bench: &Bench) {
+pub(super) async fn a_range_the_wrong_way_round_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let range = SortRange::Between("b".into(), "a".into());
     let expected = Invalid::EmptyRange { low: "\"b\"".into(), high: "\"a\"".into() };
     assert_eq!(invalid(table.query(Query::new("p").sort(range)).await), expected);
 }
 
-pub(super) async fn a_prefix_of_a_number_is_refused(bench: &Bench) {
+pub(super) async fn a_prefix_of_a_number_is_refused(bench: &TestBench) {
     let table = bench.keyed(KeyDefinition::partition("PK").sorted_by("at", KeyKind::N)).await;
-    let words = invalid(table.query(Query::new("p").begins_with(1)).await);
-    assert_eq!(words, Invalid::PrefixOfNumber { attribute: "at".into() });
+    let error = invalid(table.query(Query::new("p").begins_with(1)).await);
+    assert_eq!(error, Invalid::PrefixOfNumber { attribute: "at".into() });
 }
 
-pub(super) async fn a_bound_of_the_wrong_type_is_refused(bench: &Bench) {
+pub(super) async fn a_bound_of_the_wrong_type_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let ranges = [
         SortRange::Equal(1.into()),
@@ -325,14 +325,14 @@ pub(super) async fn a_bound_of_the_wrong_type_is_refused(bench: &Bench) {
         SortRange::BeginsWith(Scalar::from(vec![1])),
     ];
     for range in ranges {
-        let words = invalid(table.query(Query::new("p").sort(range)).await);
-        assert!(matches!(words, Invalid::KeyType { .. }), "{words}");
+        let error = invalid(table.query(Query::new("p").sort(range)).await);
+        assert!(matches!(error, Invalid::KeyType { .. }), "{error}");
     }
-    let words = invalid(table.query(Query::new(1)).await);
-    assert!(matches!(words, Invalid::KeyType { .. }), "{words}");
+    let error = invalid(table.query(Query::new(1)).await);
+    assert!(matches!(error, Invalid::KeyType { .. }), "{error}");
 }
 
-pub(super) async fn an_order_of_unordered_constants_is_refused(bench: &Bench) {
+pub(super) async fn an_order_of_unordered_constants_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let constants = [
         Value::from(true),
@@ -349,25 +349,25 @@ pub(super) async fn an_order_of_unordered_constants_is_refused(bench: &Bench) {
             Condition::BeginsWith("a".into(), Operand::Value(constant)),
         ];
         for condition in conditions {
-            let words = invalid(table.put(Put::new(subject()).when(condition)).await);
-            assert!(matches!(words, Invalid::OperandType { .. }), "{words}");
+            let error = invalid(table.put(Put::new(subject()).when(condition)).await);
+            assert!(matches!(error, Invalid::OperandType { .. }), "{error}");
         }
     }
     let number = Condition::BeginsWith("a".into(), 1.into());
-    let words = invalid(table.put(Put::new(subject()).when(number)).await);
-    assert!(matches!(words, Invalid::OperandType { .. }), "{words}");
+    let error = invalid(table.put(Put::new(subject()).when(number)).await);
+    assert!(matches!(error, Invalid::OperandType { .. }), "{error}");
     assert_eq!(get(&table, key()).await, None);
 }
 
-pub(super) async fn a_between_that_nothing_can_satisfy_is_refused(bench: &Bench) {
+pub(super) async fn a_between_that_nothing_can_satisfy_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     for condition in [attribute("a").between(2, 1), attribute("a").between(1, "2")] {
-        let words = invalid(table.put(Put::new(subject()).when(condition)).await);
-        assert!(matches!(words, Invalid::EmptyRange { .. }), "{words}");
+        let error = invalid(table.put(Put::new(subject()).when(condition)).await);
+        assert!(matches!(error, Invalid::EmptyRange { .. }), "{error}");
     }
 }
 
-pub(super) async fn a_comparison_of_a_path_with_itself_is_refused(bench: &Bench) {
+pub(super) async fn a_comparison_of_a_path_with_itself_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let conditions = [
         attribute("a").eq(attribute("a")),
@@ -377,12 +377,12 @@ pub(super) async fn a_comparison_of_a_path_with_itself_is_refused(bench: &Bench)
         exists("PK").and(attribute("a").lt(attribute("a"))).negate(),
     ];
     for condition in conditions {
-        let words = invalid(table.put(Put::new(subject()).when(condition)).await);
-        assert_eq!(words, Invalid::SameOperand { path: "a".into() });
+        let error = invalid(table.put(Put::new(subject()).when(condition)).await);
+        assert_eq!(error, Invalid::SameOperand { path: "a".into() });
     }
 }
 
-pub(super) async fn projected_paths_may_not_overlap(bench: &Bench) {
+pub(super) async fn projected_paths_may_not_overlap(bench: &TestBench) {
     let table = bench.table().await;
     let paths = || [Path::new("m"), Path::new("m").field("x")];
     let expected = || {
@@ -396,17 +396,17 @@ pub(super) async fn projected_paths_may_not_overlap(bench: &Bench) {
     assert_eq!(invalid(table.batch_get(batch).await), expected());
 }
 
-pub(super) async fn arithmetic_of_many_terms_counts_its_operators(bench: &Bench) {
+pub(super) async fn arithmetic_of_many_terms_counts_its_operators(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 0)).await;
     let terms = |count: usize| (0..count).fold(Term::Path("n".into()), |sum, _| sum.plus(1));
     let deep = Update::new(key()).set("n", terms(301));
-    let words = invalid(table.update(deep).await);
-    assert!(matches!(words, Invalid::OverLimit { limit: Limit::Operators, .. }), "{words}");
+    let error = invalid(table.update(deep).await);
+    assert!(matches!(error, Invalid::OverLimit { limit: Limit::Operators, .. }), "{error}");
     assert_eq!(get(&table, key()).await, Some(subject().with("n", number("0"))));
 }
 
-pub(super) async fn a_merge_returns_a_thousand_items_at_most(bench: &Bench) {
+pub(super) async fn a_merge_returns_a_thousand_items_at_most(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     assert_eq!(table.merge(Merge::newest(["p"], 1000)).await.unwrap().items, [subject()]);
@@ -417,7 +417,7 @@ pub(super) async fn a_merge_returns_a_thousand_items_at_most(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_transactional_read_of_more_than_4_mb_is_refused(bench: &Bench) {
+pub(super) async fn a_transactional_read_of_more_than_4_mb_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let item = |at: usize| row("p", &format!("{at:02}")).with("a", long(390 * 1024));
     put_all(&table, (0..11).map(item)).await;
@@ -437,13 +437,13 @@ pub(super) async fn a_transactional_read_of_more_than_4_mb_is_refused(bench: &Be
     assert_eq!(invalid(bench.store.transact_get(reads(11)).await), expected);
 }
 
-pub(super) async fn an_expression_has_4_kb_of_text_at_most(bench: &Bench) {
+pub(super) async fn an_expression_has_4_kb_of_text_at_most(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     let deep = |at: usize| (0..30).fold(Path::new(format!("a{at}")), |path, _| path.field("x"));
     let paths = |count: usize| (0..count).map(deep).collect::<Vec<_>>();
-    let is_over = |words: Invalid| {
-        let Invalid::OverLimit { limit, actual, max, .. } = words else { panic!("{words}") };
+    let is_over = |error: Invalid| {
+        let Invalid::OverLimit { limit, actual, max, .. } = error else { panic!("{error}") };
         assert_eq!((limit, max), (Limit::ExpressionBytes, 4096));
         assert!(actual > max);
     };
@@ -469,7 +469,7 @@ pub(super) async fn an_expression_has_4_kb_of_text_at_most(bench: &Bench) {
     assert_eq!(get(&table, key()).await.unwrap().len(), 22, "only what fitted was done");
 }
 
-pub(super) async fn the_indexes_of_a_table_include_100_attributes_at_most(bench: &Bench) {
+pub(super) async fn the_indexes_of_a_table_include_100_attributes_at_most(bench: &TestBench) {
     let with = |indexes: usize, each: usize| {
         let table = TableDefinition::new(bench.name(), KeyDefinition::partition("id"));
         (0..indexes).fold(table, |table, at| {

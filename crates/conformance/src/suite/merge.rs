@@ -6,24 +6,24 @@ use roundtable_table::{
 };
 
 use super::steps::{invalid, number, put, put_all, row, texts};
-use crate::Bench;
+use crate::TestBench;
 
 const PARTITIONS: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Items of five partitions, told apart by sort key, in a strange order.
+/// Items of five partitions with distinct sort keys, in no order.
 fn spread() -> Vec<Item> {
     let at = |step: usize| (step * 37) % 60;
     (0..60).map(|step| row(PARTITIONS[at(step) / 3 % 5], &format!("{:02}", at(step)))).collect()
 }
 
-async fn filled(bench: &Bench) -> Table {
+async fn filled(bench: &TestBench) -> Table {
     let table = bench.table().await;
     put_all(&table, spread()).await;
     put_all(&table, ["00", "30", "99"].map(|sort| row("not asked", sort))).await;
     table
 }
 
-/// What a merge must find: all items of `partitions`, sorted.
+/// The expected result of a merge: all items of `partitions`, sorted.
 fn expected(partitions: &[&str], order: Order) -> Vec<String> {
     let mut items = spread();
     items.retain(|item| partitions.contains(&item.text("PK").unwrap()));
@@ -50,7 +50,7 @@ async fn all(table: &Table, merge: Merge) -> Vec<Item> {
     }
 }
 
-pub(super) async fn the_newest_are_those_of_all_sorted(bench: &Bench) {
+pub(super) async fn the_newest_are_those_of_all_sorted(bench: &TestBench) {
     let table = filled(bench).await;
     let expected = expected(&PARTITIONS, Order::Descending);
     for limit in [1, 2, 10, 59, 60, 100] {
@@ -59,7 +59,7 @@ pub(super) async fn the_newest_are_those_of_all_sorted(bench: &Bench) {
     }
 }
 
-pub(super) async fn the_oldest_are_those_of_all_sorted(bench: &Bench) {
+pub(super) async fn the_oldest_are_those_of_all_sorted(bench: &TestBench) {
     let table = filled(bench).await;
     let expected = expected(&PARTITIONS, Order::Ascending);
     for limit in [1, 7, 60, 100] {
@@ -68,14 +68,14 @@ pub(super) async fn the_oldest_are_those_of_all_sorted(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_merge_finds_whole_items(bench: &Bench) {
+pub(super) async fn a_merge_finds_whole_items(bench: &TestBench) {
     let table = bench.table().await;
     let item = row("a", "1").with("x", Value::list([1, 2]));
     put(&table, item.clone()).await;
     assert_eq!(table.merge(Merge::newest(["a"], 5)).await.unwrap().items, [item]);
 }
 
-pub(super) async fn merge_pages_join_to_the_whole(bench: &Bench) {
+pub(super) async fn merge_pages_join_to_the_whole(bench: &TestBench) {
     let table = filled(bench).await;
     for limit in [1, 7, 59, 60, 61] {
         let found = all(&table, Merge::newest(PARTITIONS, limit)).await;
@@ -85,13 +85,13 @@ pub(super) async fn merge_pages_join_to_the_whole(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_merge_of_some_partitions_leaves_out_the_others(bench: &Bench) {
+pub(super) async fn a_merge_of_some_partitions_leaves_out_the_others(bench: &TestBench) {
     let table = filled(bench).await;
     let found = all(&table, Merge::newest(["b", "e"], 4)).await;
     assert_eq!(texts(&found, "SK"), expected(&["b", "e"], Order::Descending));
 }
 
-pub(super) async fn the_order_of_partitions_does_not_matter(bench: &Bench) {
+pub(super) async fn the_order_of_partitions_does_not_matter(bench: &TestBench) {
     let table = filled(bench).await;
     let one = all(&table, Merge::newest(PARTITIONS, 9)).await;
     let mut backwards = PARTITIONS;
@@ -99,7 +99,7 @@ pub(super) async fn the_order_of_partitions_does_not_matter(bench: &Bench) {
     assert_eq!(all(&table, Merge::newest(backwards, 9)).await, one);
 }
 
-pub(super) async fn empty_partitions_do_no_harm(bench: &Bench) {
+pub(super) async fn empty_partitions_do_no_harm(bench: &TestBench) {
     let table = filled(bench).await;
     let some = ["nobody", "a", "nowhere", "b", "nothing"];
     let found = all(&table, Merge::newest(some, 5)).await;
@@ -119,7 +119,7 @@ fn places(items: &[Item]) -> Vec<(String, String)> {
     texts(items, "SK").into_iter().zip(texts(items, "PK")).collect()
 }
 
-pub(super) async fn equal_sort_keys_go_by_partition(bench: &Bench) {
+pub(super) async fn equal_sort_keys_go_by_partition(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, ties()).await;
     let mut expected = places(&ties());
@@ -135,7 +135,7 @@ pub(super) async fn equal_sort_keys_go_by_partition(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_merge_starts_behind_its_position(bench: &Bench) {
+pub(super) async fn a_merge_starts_behind_its_position(bench: &TestBench) {
     let table = filled(bench).await;
     let at = spread().into_iter().find(|item| item.text("SK") == Some("30")).unwrap();
     let position = Position::of(table.definition(), None, &at);
@@ -145,7 +145,7 @@ pub(super) async fn a_merge_starts_behind_its_position(bench: &Bench) {
     assert_eq!(texts(&page.items, "SK"), ["31", "32", "33"]);
 }
 
-pub(super) async fn a_merge_position_need_not_exist(bench: &Bench) {
+pub(super) async fn a_merge_position_need_not_exist(bench: &TestBench) {
     let table = filled(bench).await;
     let page = table.merge(Merge::newest(PARTITIONS, 5)).await.unwrap();
     let last = page.items.last().unwrap();
@@ -158,7 +158,7 @@ pub(super) async fn a_merge_position_need_not_exist(bench: &Bench) {
     assert_eq!(texts(&page.items, "SK"), ["40", "39"]);
 }
 
-pub(super) async fn a_merge_has_ranges(bench: &Bench) {
+pub(super) async fn a_merge_has_ranges(bench: &TestBench) {
     let table = filled(bench).await;
     let ranges: [(SortRange, std::ops::Range<usize>); 5] = [
         (SortRange::Less("07".into()), 0..7),
@@ -177,7 +177,7 @@ pub(super) async fn a_merge_has_ranges(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_merge_of_an_index(bench: &Bench) {
+pub(super) async fn a_merge_of_an_index(bench: &TestBench) {
     let table = bench.table().await;
     for (at, item) in spread().into_iter().enumerate() {
         let place = (item.text("PK").unwrap().to_owned(), item.text("SK").unwrap().to_owned());
@@ -192,7 +192,7 @@ pub(super) async fn a_merge_of_an_index(bench: &Bench) {
     }
 }
 
-pub(super) async fn equal_index_keys_merge_each_once(bench: &Bench) {
+pub(super) async fn equal_index_keys_merge_each_once(bench: &TestBench) {
     let table = bench.table().await;
     for at in 0..12 {
         let entry = row(&format!("{at:02}"), "s").with("GSI1PK", ["g", "h"][at % 2]);
@@ -207,7 +207,7 @@ pub(super) async fn equal_index_keys_merge_each_once(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_merge_without_sort_key_pages_by_partition(bench: &Bench) {
+pub(super) async fn a_merge_without_sort_key_pages_by_partition(bench: &TestBench) {
     let table = bench.keyed(KeyDefinition::partition("PK")).await;
     put_all(&table, PARTITIONS.map(|partition| item! { "PK" => partition })).await;
     let mut expected = PARTITIONS.map(String::from);
@@ -222,7 +222,7 @@ pub(super) async fn a_merge_without_sort_key_pages_by_partition(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_merge_of_an_index_without_sort_key_pages_by_partition(bench: &Bench) {
+pub(super) async fn a_merge_of_an_index_without_sort_key_pages_by_partition(bench: &TestBench) {
     let definition = bench.standard().with_index("by-kind", KeyDefinition::partition("kind"));
     let table = bench.table_of(definition).await;
     for at in 0..12 {
@@ -241,7 +241,7 @@ pub(super) async fn a_merge_of_an_index_without_sort_key_pages_by_partition(benc
     assert_eq!(texts(&found, "kind"), kinds);
 }
 
-pub(super) async fn a_merge_by_numbers(bench: &Bench) {
+pub(super) async fn a_merge_by_numbers(bench: &TestBench) {
     let table = bench.keyed(KeyDefinition::partition("PK").sorted_by("at", KeyKind::N)).await;
     for (partition, at) in [("a", "-5"), ("b", "10"), ("a", "9"), ("b", "-0.5"), ("c", "100")] {
         put(&table, item! { "PK" => partition, "at" => number(at) }).await;
@@ -252,7 +252,7 @@ pub(super) async fn a_merge_by_numbers(bench: &Bench) {
     assert_eq!(found, ["-5", "-0.5", "9", "10"]);
 }
 
-pub(super) async fn a_merge_returns_only_the_projected_parts(bench: &Bench) {
+pub(super) async fn a_merge_returns_only_the_projected_parts(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, [row("a", "1").with("x", 1).with("y", 1), row("b", "2").with("x", 2)]).await;
     let mut merge = Merge::newest(["a", "b"], 1);
@@ -261,7 +261,7 @@ pub(super) async fn a_merge_returns_only_the_projected_parts(bench: &Bench) {
     assert_eq!(found, [item! { "x" => 2 }, item! { "x" => 1 }]);
 }
 
-pub(super) async fn a_merge_over_many_partitions(bench: &Bench) {
+pub(super) async fn a_merge_over_many_partitions(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, (0..150).map(|at| row(&format!("p{at}"), &format!("{:03}", (at * 7) % 150))))
         .await;
@@ -273,7 +273,7 @@ pub(super) async fn a_merge_over_many_partitions(bench: &Bench) {
     assert_eq!(found.len(), 150);
 }
 
-pub(super) async fn one_long_partition_does_not_hide_the_others(bench: &Bench) {
+pub(super) async fn one_long_partition_does_not_hide_the_others(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, (0..50).map(|at| row("long", &format!("{at:02}")))).await;
     put_all(&table, [row("short", "00x"), row("short", "25x"), row("short", "48x")]).await;
@@ -284,13 +284,13 @@ pub(super) async fn one_long_partition_does_not_hide_the_others(bench: &Bench) {
     assert!(texts(&found, "SK").is_sorted_by(|a, b| a > b));
 }
 
-pub(super) async fn a_partition_twice_is_refused(bench: &Bench) {
+pub(super) async fn a_partition_twice_is_refused(bench: &TestBench) {
     let table = bench.table().await;
-    let words = invalid(table.merge(Merge::newest(["a", "b", "a"], 5)).await);
-    assert_eq!(words, Invalid::SameItemTwice { key: "\"a\"".into() });
+    let error = invalid(table.merge(Merge::newest(["a", "b", "a"], 5)).await);
+    assert_eq!(error, Invalid::DuplicateItem { key: "\"a\"".into() });
 }
 
-pub(super) async fn a_merge_has_limits(bench: &Bench) {
+pub(super) async fn a_merge_has_limits(bench: &TestBench) {
     let table = bench.table().await;
     assert_eq!(invalid(table.merge(Merge::newest(["a"], 0)).await), Invalid::ZeroLimit);
     let partitions = (0..=limits::MERGE_PARTITIONS_MAX).map(|at| at.to_string());
@@ -301,6 +301,6 @@ pub(super) async fn a_merge_has_limits(bench: &Bench) {
         subject: table.definition().name.clone(),
     };
     assert_eq!(invalid(table.merge(Merge::newest(partitions, 5)).await), expected);
-    let words = invalid(table.merge(Merge::newest([1], 5)).await);
-    assert!(matches!(words, Invalid::KeyType { .. }), "{words}");
+    let error = invalid(table.merge(Merge::newest([1], 5)).await);
+    assert!(matches!(error, Invalid::KeyType { .. }), "{error}");
 }

@@ -1,23 +1,24 @@
-//! Paging: whatever is present throughout appears exactly once, in either order, whoever writes.
+//! Paging: an item present throughout appears exactly once, in either order, despite concurrent
+//! writes.
 
 use std::collections::BTreeSet;
 
 use roundtable_table::{Delete, Item, Position, Put, Query, Scan, Table};
 
 use super::steps::{all, everything, long, put, put_all, row, sorts, texts};
-use crate::Bench;
+use crate::TestBench;
 
 fn name(at: usize) -> String {
     format!("{at:04}")
 }
 
-async fn filled(bench: &Bench, count: usize) -> Table {
+async fn filled(bench: &TestBench, count: usize) -> Table {
     let table = bench.table().await;
     put_all(&table, (0..count).map(|at| row("p", &name(at)))).await;
     table
 }
 
-pub(super) async fn pages_join_to_the_whole(bench: &Bench) {
+pub(super) async fn pages_join_to_the_whole(bench: &TestBench) {
     let table = filled(bench, 23).await;
     let mut expected: Vec<_> = (0..23).map(name).collect();
     for limit in [1, 2, 7, 22, 23, 24] {
@@ -30,7 +31,7 @@ pub(super) async fn pages_join_to_the_whole(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_page_holds_a_megabyte_at_most(bench: &Bench) {
+pub(super) async fn a_page_holds_a_megabyte_at_most(bench: &TestBench) {
     let table = bench.table().await;
     for at in 0..5 {
         put(&table, row("p", &name(at)).with("a", long(300 * 1024))).await;
@@ -45,7 +46,7 @@ pub(super) async fn a_page_holds_a_megabyte_at_most(bench: &Bench) {
     assert_eq!(everything(&table, Scan::new().strong()).await.len(), 5);
 }
 
-pub(super) async fn a_megabyte_counts_what_the_filter_drops(bench: &Bench) {
+pub(super) async fn a_megabyte_counts_what_the_filter_drops(bench: &TestBench) {
     let table = bench.table().await;
     for at in 0..5 {
         put(&table, row("p", &name(at)).with("a", long(300 * 1024))).await;
@@ -58,7 +59,7 @@ pub(super) async fn a_megabyte_counts_what_the_filter_drops(bench: &Bench) {
     assert_eq!(sorts(&table, query).await, ["z"]);
 }
 
-pub(super) async fn a_page_goes_on_where_its_last_item_was_deleted(bench: &Bench) {
+pub(super) async fn a_page_goes_on_where_its_last_item_was_deleted(bench: &TestBench) {
     let table = filled(bench, 6).await;
     let page = table.query(Query::new("p").limit(3).strong()).await.unwrap();
     table.delete(Delete::new(("p", &*name(2)))).await.unwrap();
@@ -68,12 +69,12 @@ pub(super) async fn a_page_goes_on_where_its_last_item_was_deleted(bench: &Bench
     assert_eq!(sorts_once(&table, backwards).await, [name(1), name(0)]);
 }
 
-/// Without going on to further pages.
+/// Reads only one page.
 async fn sorts_once(table: &Table, query: Query) -> Vec<String> {
     texts(&table.query(query).await.unwrap().items, "SK")
 }
 
-pub(super) async fn what_is_written_behind_the_page_does_not_come(bench: &Bench) {
+pub(super) async fn what_is_written_behind_the_page_does_not_come(bench: &TestBench) {
     let table = filled(bench, 4).await;
     let page = table.query(Query::new("p").limit(2).strong()).await.unwrap();
     put(&table, row("p", "0000a")).await;
@@ -82,8 +83,8 @@ pub(super) async fn what_is_written_behind_the_page_does_not_come(bench: &Bench)
     assert_eq!(rest, ["0002", "0002a", "0003"]);
 }
 
-/// Reads pages while others write around the `even` items; each of those must come exactly once.
-async fn under_writes(bench: &Bench, descending: bool) {
+/// Reads pages while others write around the `even` items; each of those must appear exactly once.
+async fn under_writes(bench: &TestBench, descending: bool) {
     let table = bench.table().await;
     put_all(&table, (0..60).step_by(2).map(|at| row("p", &name(at)))).await;
     let writer = {
@@ -120,15 +121,15 @@ async fn under_writes(bench: &Bench, descending: bool) {
     writer.await.unwrap();
 }
 
-pub(super) async fn rising_pages_are_exact_under_concurrent_writes(bench: &Bench) {
+pub(super) async fn rising_pages_are_exact_under_concurrent_writes(bench: &TestBench) {
     under_writes(bench, false).await;
 }
 
-pub(super) async fn falling_pages_are_exact_under_concurrent_writes(bench: &Bench) {
+pub(super) async fn falling_pages_are_exact_under_concurrent_writes(bench: &TestBench) {
     under_writes(bench, true).await;
 }
 
-pub(super) async fn index_pages_are_exact_under_concurrent_updates(bench: &Bench) {
+pub(super) async fn index_pages_are_exact_under_concurrent_updates(bench: &TestBench) {
     let table = bench.table().await;
     let entry = |at: usize, n: usize| {
         let item = row(&name(at), "s").with("GSI1PK", "g").with("GSI1SK", name(at));
@@ -156,7 +157,7 @@ pub(super) async fn index_pages_are_exact_under_concurrent_updates(bench: &Bench
     writer.await.unwrap();
 }
 
-pub(super) async fn scan_pages_are_exact_under_concurrent_writes(bench: &Bench) {
+pub(super) async fn scan_pages_are_exact_under_concurrent_writes(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, (0..40).map(|at| row(&name(at), "stay"))).await;
     let writer = {
@@ -180,7 +181,7 @@ pub(super) async fn scan_pages_are_exact_under_concurrent_writes(bench: &Bench) 
     writer.await.unwrap();
 }
 
-pub(super) async fn a_position_can_be_made_from_an_item(bench: &Bench) {
+pub(super) async fn a_position_can_be_made_from_an_item(bench: &TestBench) {
     let table = filled(bench, 4).await;
     let position = Position::of(table.definition(), None, &row("p", &name(1)));
     let rest = sorts(&table, Query::new("p").after(position).strong()).await;

@@ -6,18 +6,18 @@ use roundtable_table::{
 };
 
 use super::steps::{all, bytes, invalid, number, put, put_all, row, sorts};
-use crate::Bench;
+use crate::TestBench;
 
 /// A table with `a` to `e` in partition `p`, and others around it.
-async fn letters(bench: &Bench) -> Table {
+async fn letters(bench: &TestBench) -> Table {
     let table = bench.table().await;
     let rows = ["a", "b", "c", "d", "e"].map(|sort| row("p", sort));
     put_all(&table, rows.into_iter().chain([row("o", "b"), row("q", "b"), row("pp", "c")])).await;
     table
 }
 
-/// Expects what a range of `letters` finds, in both orders.
-async fn finds(bench: &Bench, range: SortRange, expected: &[&str]) {
+/// Expects a range to return `letters`, in both orders.
+async fn finds(bench: &TestBench, range: SortRange, expected: &[&str]) {
     let table = letters(bench).await;
     let query = Query::new("p").sort(range).strong();
     assert_eq!(sorts(&table, query.clone()).await, expected);
@@ -25,42 +25,42 @@ async fn finds(bench: &Bench, range: SortRange, expected: &[&str]) {
     assert_eq!(sorts(&table, query.descending()).await, backwards);
 }
 
-pub(super) async fn a_query_finds_its_partition_in_order(bench: &Bench) {
+pub(super) async fn a_query_finds_its_partition_in_order(bench: &TestBench) {
     finds(bench, SortRange::All, &["a", "b", "c", "d", "e"]).await;
 }
 
-pub(super) async fn equal_finds_one(bench: &Bench) {
+pub(super) async fn equal_finds_one(bench: &TestBench) {
     finds(bench, SortRange::Equal("c".into()), &["c"]).await;
     finds(bench, SortRange::Equal("cc".into()), &[]).await;
 }
 
-pub(super) async fn less_stops_before_the_bound(bench: &Bench) {
+pub(super) async fn less_stops_before_the_bound(bench: &TestBench) {
     finds(bench, SortRange::Less("c".into()), &["a", "b"]).await;
     finds(bench, SortRange::Less("bb".into()), &["a", "b"]).await;
     finds(bench, SortRange::Less("a".into()), &[]).await;
 }
 
-pub(super) async fn less_or_equal_stops_at_the_bound(bench: &Bench) {
+pub(super) async fn less_or_equal_stops_at_the_bound(bench: &TestBench) {
     finds(bench, SortRange::LessOrEqual("c".into()), &["a", "b", "c"]).await;
 }
 
-pub(super) async fn greater_starts_behind_the_bound(bench: &Bench) {
+pub(super) async fn greater_starts_behind_the_bound(bench: &TestBench) {
     finds(bench, SortRange::Greater("c".into()), &["d", "e"]).await;
     finds(bench, SortRange::Greater("e".into()), &[]).await;
 }
 
-pub(super) async fn greater_or_equal_starts_at_the_bound(bench: &Bench) {
+pub(super) async fn greater_or_equal_starts_at_the_bound(bench: &TestBench) {
     finds(bench, SortRange::GreaterOrEqual("c".into()), &["c", "d", "e"]).await;
     finds(bench, SortRange::GreaterOrEqual("cc".into()), &["d", "e"]).await;
 }
 
-pub(super) async fn between_includes_its_bounds(bench: &Bench) {
+pub(super) async fn between_includes_its_bounds(bench: &TestBench) {
     finds(bench, SortRange::Between("b".into(), "d".into()), &["b", "c", "d"]).await;
     finds(bench, SortRange::Between("c".into(), "c".into()), &["c"]).await;
     finds(bench, SortRange::Between("f".into(), "z".into()), &[]).await;
 }
 
-pub(super) async fn begins_with_finds_a_prefix(bench: &Bench) {
+pub(super) async fn begins_with_finds_a_prefix(bench: &TestBench) {
     let table = bench.table().await;
     let keys = ["A#", "A#1", "A#2", "A$", "B#1", "A"];
     put_all(&table, keys.map(|sort| row("p", sort))).await;
@@ -69,7 +69,7 @@ pub(super) async fn begins_with_finds_a_prefix(bench: &Bench) {
     assert_eq!(sorts(&table, query.descending()).await, ["A#2", "A#1", "A#"]);
 }
 
-pub(super) async fn begins_with_reaches_the_end_of_the_code_points(bench: &Bench) {
+pub(super) async fn begins_with_reaches_the_end_of_the_code_points(bench: &TestBench) {
     let table = bench.table().await;
     let keys = ["a\u{10ffff}", "a\u{10ffff}b", "a", "b", "\u{10ffff}", "\u{10ffff}\u{10ffff}"];
     put_all(&table, keys.map(|sort| row("p", sort))).await;
@@ -79,13 +79,13 @@ pub(super) async fn begins_with_reaches_the_end_of_the_code_points(bench: &Bench
     assert_eq!(found, ["\u{10ffff}", "\u{10ffff}\u{10ffff}"]);
 }
 
-pub(super) async fn an_empty_partition_is_an_empty_page(bench: &Bench) {
+pub(super) async fn an_empty_partition_is_an_empty_page(bench: &TestBench) {
     let table = letters(bench).await;
     let page = table.query(Query::new("nobody")).await.unwrap();
     assert_eq!((page.items.len(), page.evaluated, page.next), (0, 0, None));
 }
 
-pub(super) async fn text_keys_are_ordered_by_their_bytes(bench: &Bench) {
+pub(super) async fn text_keys_are_ordered_by_their_bytes(bench: &TestBench) {
     let table = bench.table().await;
     let keys = ["é", "z", "Z", "~", "\u{ff5e}", "\u{1f389}", "a", "aa", "a b", "1", "10", "9"];
     put_all(&table, keys.map(|sort| row("p", sort))).await;
@@ -96,7 +96,7 @@ pub(super) async fn text_keys_are_ordered_by_their_bytes(bench: &Bench) {
     assert_eq!(sorts(&table, Query::new("p").descending().strong()).await, expected);
 }
 
-async fn by_number(bench: &Bench, texts: &[&str]) -> Table {
+async fn by_number(bench: &TestBench, texts: &[&str]) -> Table {
     let table = bench.keyed(KeyDefinition::partition("PK").sorted_by("at", KeyKind::N)).await;
     for text in texts {
         put(&table, item! { "PK" => "p", "at" => number(text) }).await;
@@ -112,14 +112,14 @@ async fn found_numbers(table: &Table, query: Query) -> Vec<String> {
 const RISING: [&str; 11] =
     ["-1E+100", "-10", "-9.5", "-9", "-0.5", "0", "1E-100", "0.5", "9", "10", "1E+100"];
 
-pub(super) async fn number_keys_are_ordered_by_value(bench: &Bench) {
+pub(super) async fn number_keys_are_ordered_by_value(bench: &TestBench) {
     let table = by_number(bench, &RISING).await;
     assert_eq!(found_numbers(&table, Query::new("p")).await, RISING);
     let falling: Vec<_> = RISING.iter().rev().copied().collect();
     assert_eq!(found_numbers(&table, Query::new("p").descending()).await, falling);
 }
 
-pub(super) async fn number_keys_have_ranges(bench: &Bench) {
+pub(super) async fn number_keys_have_ranges(bench: &TestBench) {
     let table = by_number(bench, &RISING).await;
     let ranges = [
         (SortRange::Less(number("-9").into()), &RISING[..3]),
@@ -137,7 +137,7 @@ pub(super) async fn number_keys_have_ranges(bench: &Bench) {
     }
 }
 
-async fn by_bytes(bench: &Bench) -> Table {
+async fn by_bytes(bench: &TestBench) -> Table {
     let table = bench.keyed(KeyDefinition::partition("PK").sorted_by("at", KeyKind::B)).await;
     for at in BLOBS {
         put(&table, item! { "PK" => "p", "at" => bytes(at) }).await;
@@ -152,7 +152,7 @@ async fn found_blobs(table: &Table, query: Query) -> Vec<Value> {
     items.iter().map(|item| item.get("at").unwrap().to_value()).collect()
 }
 
-pub(super) async fn binary_keys_are_ordered_unsigned(bench: &Bench) {
+pub(super) async fn binary_keys_are_ordered_unsigned(bench: &TestBench) {
     let table = by_bytes(bench).await;
     let mut expected = BLOBS.map(bytes).to_vec();
     assert_eq!(found_blobs(&table, Query::new("p")).await, expected);
@@ -160,7 +160,7 @@ pub(super) async fn binary_keys_are_ordered_unsigned(bench: &Bench) {
     assert_eq!(found_blobs(&table, Query::new("p").descending()).await, expected);
 }
 
-pub(super) async fn binary_keys_have_ranges(bench: &Bench) {
+pub(super) async fn binary_keys_have_ranges(bench: &TestBench) {
     let table = by_bytes(bench).await;
     let at = |bytes: &[u8]| Scalar::from(bytes);
     let ranges = [
@@ -182,7 +182,7 @@ pub(super) async fn binary_keys_have_ranges(bench: &Bench) {
     }
 }
 
-pub(super) async fn partitions_may_be_numbers(bench: &Bench) {
+pub(super) async fn partitions_may_be_numbers(bench: &TestBench) {
     let key = KeyDefinition {
         partition: roundtable_table::KeyAttribute { name: "id".into(), kind: KeyKind::N },
         sort: None,
@@ -195,7 +195,7 @@ pub(super) async fn partitions_may_be_numbers(bench: &Bench) {
     assert_eq!(sorts(&table, Query::new(number("1")).strong()).await, [""; 0]);
 }
 
-pub(super) async fn partitions_may_be_binary(bench: &Bench) {
+pub(super) async fn partitions_may_be_binary(bench: &TestBench) {
     let key = KeyDefinition {
         partition: roundtable_table::KeyAttribute { name: "id".into(), kind: KeyKind::B },
         sort: None,
@@ -211,14 +211,14 @@ pub(super) async fn partitions_may_be_binary(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_partition_of_a_table_without_sort_key_is_one_item(bench: &Bench) {
+pub(super) async fn a_partition_of_a_table_without_sort_key_is_one_item(bench: &TestBench) {
     let table = bench.keyed(KeyDefinition::partition("PK")).await;
     put(&table, item! { "PK" => "a", "n" => 1 }).await;
     put(&table, item! { "PK" => "b", "n" => 2 }).await;
     assert_eq!(all(&table, Query::new("a").strong()).await, [item! { "PK" => "a", "n" => 1 }]);
 }
 
-pub(super) async fn a_limit_ends_the_page(bench: &Bench) {
+pub(super) async fn a_limit_ends_the_page(bench: &TestBench) {
     let table = letters(bench).await;
     let page = table.query(Query::new("p").limit(2)).await.unwrap();
     assert_eq!(page.items, [row("p", "a"), row("p", "b")]);
@@ -229,7 +229,7 @@ pub(super) async fn a_limit_ends_the_page(bench: &Bench) {
     assert_eq!(page.items, [row("p", "e"), row("p", "d")]);
 }
 
-pub(super) async fn a_page_starts_behind_its_position(bench: &Bench) {
+pub(super) async fn a_page_starts_behind_its_position(bench: &TestBench) {
     let table = letters(bench).await;
     let position = Position { base: Key::new("p", "b"), index: None };
     let query = || Query::new("p").after(position.clone()).strong();
@@ -239,7 +239,7 @@ pub(super) async fn a_page_starts_behind_its_position(bench: &Bench) {
     assert_eq!(super::steps::texts(&found, "SK"), ["a"]);
 }
 
-pub(super) async fn a_position_need_not_exist(bench: &Bench) {
+pub(super) async fn a_position_need_not_exist(bench: &TestBench) {
     let table = letters(bench).await;
     let position = Position { base: Key::new("p", "bb"), index: None };
     let query = || Query::new("p").after(position.clone()).strong();
@@ -249,7 +249,7 @@ pub(super) async fn a_position_need_not_exist(bench: &Bench) {
     assert_eq!(super::steps::texts(&found, "SK"), ["b", "a"]);
 }
 
-pub(super) async fn a_position_outside_the_range_is_refused(bench: &Bench) {
+pub(super) async fn a_position_outside_the_range_is_refused(bench: &TestBench) {
     let table = letters(bench).await;
     let at =
         |partition: &str, sort: &str| Position { base: Key::new(partition, sort), index: None };
@@ -261,12 +261,12 @@ pub(super) async fn a_position_outside_the_range_is_refused(bench: &Bench) {
         Query::new("p").begins_with("a").after(at("p", "b")),
     ];
     for query in queries {
-        let words = invalid(table.query(query.clone()).await);
-        assert!(matches!(words, Invalid::BadStart { .. }), "{query:?}: {words}");
+        let error = invalid(table.query(query.clone()).await);
+        assert!(matches!(error, Invalid::InvalidStart { .. }), "{query:?}: {error}");
     }
 }
 
-pub(super) async fn a_filter_comes_after_the_limit(bench: &Bench) {
+pub(super) async fn a_filter_comes_after_the_limit(bench: &TestBench) {
     let table = bench.table().await;
     let rows = ["a", "b", "c", "d"].map(|sort| row("p", sort));
     put_all(&table, rows).await;
@@ -278,7 +278,7 @@ pub(super) async fn a_filter_comes_after_the_limit(bench: &Bench) {
     assert_eq!(found, ["c"]);
 }
 
-pub(super) async fn a_filter_keeps_what_it_holds_for(bench: &Bench) {
+pub(super) async fn a_filter_keeps_what_it_holds_for(bench: &TestBench) {
     let table = bench.table().await;
     for (at, sort) in (0..).zip(["a", "b", "c", "d", "e"]) {
         put(&table, row("p", sort).with("n", at)).await;
@@ -290,7 +290,7 @@ pub(super) async fn a_filter_keeps_what_it_holds_for(bench: &Bench) {
     assert_eq!(page.evaluated, 5);
 }
 
-pub(super) async fn a_filter_on_a_key_is_refused(bench: &Bench) {
+pub(super) async fn a_filter_on_a_key_is_refused(bench: &TestBench) {
     let table = letters(bench).await;
     for name in ["PK", "SK"] {
         let query = Query::new("p").filter(attribute("n").eq(1).or(exists(name)));
@@ -299,7 +299,7 @@ pub(super) async fn a_filter_on_a_key_is_refused(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_query_returns_only_the_projected_parts(bench: &Bench) {
+pub(super) async fn a_query_returns_only_the_projected_parts(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "a").with("n", 1).with("m", Value::map([("x", 1), ("y", 2)]))).await;
     put(&table, row("p", "b").with("o", 1)).await;
@@ -309,13 +309,13 @@ pub(super) async fn a_query_returns_only_the_projected_parts(bench: &Bench) {
     assert_eq!(page.items, [first, item! {}]);
 }
 
-pub(super) async fn a_projection_does_not_hide_the_position(bench: &Bench) {
+pub(super) async fn a_projection_does_not_hide_the_position(bench: &TestBench) {
     let table = letters(bench).await;
     let page = table.query(Query::new("p").project(["x"]).limit(1)).await.unwrap();
     assert_eq!(page.next, Some(Position { base: Key::new("p", "a"), index: None }));
 }
 
-pub(super) async fn a_filter_sees_what_the_projection_hides(bench: &Bench) {
+pub(super) async fn a_filter_sees_what_the_projection_hides(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "a").with("n", 1)).await;
     put(&table, row("p", "b").with("n", 2)).await;
@@ -323,7 +323,7 @@ pub(super) async fn a_filter_sees_what_the_projection_hides(bench: &Bench) {
     assert_eq!(table.query(query).await.unwrap().items, [item! { "SK" => "b" }]);
 }
 
-pub(super) async fn a_range_and_a_limit_and_an_order_go_together(bench: &Bench) {
+pub(super) async fn a_range_and_a_limit_and_an_order_go_together(bench: &TestBench) {
     let table = letters(bench).await;
     let range = SortRange::Between("b".into(), "d".into());
     for order in [Order::Ascending, Order::Descending] {
@@ -337,7 +337,7 @@ pub(super) async fn a_range_and_a_limit_and_an_order_go_together(bench: &Bench) 
     }
 }
 
-pub(super) async fn a_strong_query_sees_the_last_write(bench: &Bench) {
+pub(super) async fn a_strong_query_sees_the_last_write(bench: &TestBench) {
     let table = bench.table().await;
     for at in 0..20 {
         let sort = format!("{at:02}");

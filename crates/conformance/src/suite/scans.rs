@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use roundtable_table::{Invalid, KeyDefinition, Put, Scan, Table, attribute, item};
 
 use super::steps::{everything, invalid, number, put, put_all, row, texts};
-use crate::Bench;
+use crate::TestBench;
 
-async fn filled(bench: &Bench) -> Table {
+async fn filled(bench: &TestBench) -> Table {
     let table = bench.table().await;
     let rows = (0..30).map(|at| row(&format!("{:02}", at / 2), &format!("{at:02}")));
     put_all(&table, rows).await;
@@ -18,20 +18,20 @@ fn names() -> Vec<String> {
     (0..30).map(|at| format!("{at:02}")).collect()
 }
 
-pub(super) async fn a_scan_finds_everything(bench: &Bench) {
+pub(super) async fn a_scan_finds_everything(bench: &TestBench) {
     let table = filled(bench).await;
     let mut found = texts(&everything(&table, Scan::new().strong()).await, "SK");
     found.sort();
     assert_eq!(found, names());
 }
 
-pub(super) async fn a_scan_of_an_empty_table_is_empty(bench: &Bench) {
+pub(super) async fn a_scan_of_an_empty_table_is_empty(bench: &TestBench) {
     let table = bench.table().await;
     let page = table.scan(Scan::new()).await.unwrap();
     assert_eq!((page.items.len(), page.evaluated, page.next), (0, 0, None));
 }
 
-pub(super) async fn scan_pages_join_to_the_whole(bench: &Bench) {
+pub(super) async fn scan_pages_join_to_the_whole(bench: &TestBench) {
     let table = filled(bench).await;
     for limit in [1, 7, 30, 31] {
         let mut found = texts(&everything(&table, Scan::new().limit(limit).strong()).await, "SK");
@@ -40,7 +40,7 @@ pub(super) async fn scan_pages_join_to_the_whole(bench: &Bench) {
     }
 }
 
-pub(super) async fn items_of_a_partition_stay_together_and_in_order(bench: &Bench) {
+pub(super) async fn items_of_a_partition_stay_together_and_in_order(bench: &TestBench) {
     let table = filled(bench).await;
     let page = table.scan(Scan::new().strong()).await.unwrap();
     let found: Vec<_> =
@@ -51,7 +51,7 @@ pub(super) async fn items_of_a_partition_stay_together_and_in_order(bench: &Benc
     }
 }
 
-pub(super) async fn segments_are_disjoint_and_complete(bench: &Bench) {
+pub(super) async fn segments_are_disjoint_and_complete(bench: &TestBench) {
     let table = filled(bench).await;
     for total in [1, 2, 5, 16] {
         let mut found = Vec::new();
@@ -64,7 +64,7 @@ pub(super) async fn segments_are_disjoint_and_complete(bench: &Bench) {
     }
 }
 
-pub(super) async fn segments_of_an_index_are_disjoint_and_complete(bench: &Bench) {
+pub(super) async fn segments_of_an_index_are_disjoint_and_complete(bench: &TestBench) {
     let table = bench.table().await;
     for at in 0..20 {
         let place = format!("{at:02}");
@@ -81,7 +81,7 @@ pub(super) async fn segments_of_an_index_are_disjoint_and_complete(bench: &Bench
     assert_eq!(found, (0..20).map(|at| format!("{at:02}")).collect::<Vec<_>>());
 }
 
-pub(super) async fn a_scan_filters_after_its_limit(bench: &Bench) {
+pub(super) async fn a_scan_filters_after_its_limit(bench: &TestBench) {
     let table = bench.table().await;
     for at in 0..6 {
         put(&table, row(&at.to_string(), "s").with("n", at)).await;
@@ -96,7 +96,7 @@ pub(super) async fn a_scan_filters_after_its_limit(bench: &Bench) {
     assert_eq!(found, BTreeSet::from([Some(number("4")), Some(number("5"))]));
 }
 
-pub(super) async fn a_scan_may_filter_on_keys(bench: &Bench) {
+pub(super) async fn a_scan_may_filter_on_keys(bench: &TestBench) {
     let table = filled(bench).await;
     let scan = Scan::new().filter(attribute("SK").lt("02")).strong();
     let mut found = texts(&everything(&table, scan).await, "SK");
@@ -104,14 +104,14 @@ pub(super) async fn a_scan_may_filter_on_keys(bench: &Bench) {
     assert_eq!(found, ["00", "01"]);
 }
 
-pub(super) async fn a_scan_returns_only_the_projected_parts(bench: &Bench) {
+pub(super) async fn a_scan_returns_only_the_projected_parts(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "s").with("a", 1).with("b", 2)).await;
     let page = table.scan(Scan::new().project(["a"]).strong()).await.unwrap();
     assert_eq!(page.items, [item! { "a" => 1 }]);
 }
 
-pub(super) async fn a_scan_of_an_index_finds_what_is_in_it(bench: &Bench) {
+pub(super) async fn a_scan_of_an_index_finds_what_is_in_it(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "1")).await;
     let item = row("p", "2").with("GSI1PK", "g").with("GSI1SK", "1");
@@ -119,15 +119,15 @@ pub(super) async fn a_scan_of_an_index_finds_what_is_in_it(bench: &Bench) {
     assert_eq!(everything(&table, Scan::new().index("GSI1").limit(1)).await, [item]);
 }
 
-pub(super) async fn a_scan_of_a_table_without_sort_key(bench: &Bench) {
+pub(super) async fn a_scan_of_a_table_without_sort_key(bench: &TestBench) {
     let table = bench.keyed(KeyDefinition::partition("id")).await;
     put_all(&table, ["a", "b", "c"].map(|id| item! { "id" => id })).await;
     let found = everything(&table, Scan::new().limit(2).strong()).await;
     assert_eq!(texts(&found, "id"), ["a", "b", "c"]);
 }
 
-pub(super) async fn a_segment_out_of_range_is_refused(bench: &Bench) {
+pub(super) async fn a_segment_out_of_range_is_refused(bench: &TestBench) {
     let table = bench.table().await;
-    let expected = Invalid::BadSegment { segment: 4, total: 4 };
+    let expected = Invalid::InvalidSegment { segment: 4, total: 4 };
     assert_eq!(invalid(table.scan(Scan::new().segment(4, 4)).await), expected);
 }

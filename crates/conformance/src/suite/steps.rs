@@ -1,4 +1,4 @@
-//! The steps that cases are made of: write, read, look at everything, expect a refusal.
+//! Steps shared by cases: write, read, scan, expect an error.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use roundtable_table::{
     BatchWrite, CancelReason, Change, Condition, Error, Get, Invalid, Item, Key, Number, Put,
-    Query, Result, Scan, StreamRead, StreamStart, Table, Update, Value, Written, item,
+    Query, Result, Scan, StreamRead, StreamStart, Table, Update, Value, WriteOutput, item,
 };
 
-/// How long to wait for something the stream must show.
+/// The longest wait for a change that the stream must return.
 const STREAM_SECONDS_MAX: u64 = 20;
 
 /// The item at a key of the standard table, with nothing else in it.
@@ -17,17 +17,15 @@ pub(super) fn row(partition: &str, sort: &str) -> Item {
     item! { "PK" => partition, "SK" => sort }
 }
 
-/// The item that most cases are about.
+/// The item that most cases use.
 pub(super) fn subject() -> Item {
     row("p", "s")
 }
 
-/// No items.
 pub(super) const fn nothing() -> [Item; 0] {
     []
 }
 
-/// Where it is.
 pub(super) fn key() -> Key {
     Key::new("p", "s")
 }
@@ -40,7 +38,6 @@ pub(super) fn bytes(bytes: &[u8]) -> Value {
     Value::from(bytes)
 }
 
-/// Text of so many bytes.
 pub(super) fn long(length: usize) -> String {
     "x".repeat(length)
 }
@@ -57,11 +54,10 @@ pub(super) async fn put_all(table: &Table, items: impl IntoIterator<Item = Item>
     }
 }
 
-pub(super) async fn update(table: &Table, update: Update) -> Written {
+pub(super) async fn update(table: &Table, update: Update) -> WriteOutput {
     table.update(update).await.unwrap()
 }
 
-/// The item at `key` as it is now.
 pub(super) async fn get(table: &Table, key: impl Into<Key>) -> Option<Item> {
     table.get(Get::new(key).strong()).await.unwrap().item
 }
@@ -80,17 +76,16 @@ pub(super) async fn all(table: &Table, query: Query) -> Vec<Item> {
     }
 }
 
-/// The sort keys that a query finds, in its order.
 pub(super) async fn sorts(table: &Table, query: Query) -> Vec<String> {
     texts(&all(table, query).await, "SK")
 }
 
-/// The texts that items have under a name.
+/// The text values of an attribute.
 pub(super) fn texts(items: &[Item], name: &str) -> Vec<String> {
     items.iter().map(|item| item.text(name).unwrap().to_owned()).collect()
 }
 
-/// Everything in a table or index, page by page, ordered by its debug form.
+/// All items of a table or index, ordered by their debug form.
 pub(super) async fn everything(table: &Table, scan: Scan) -> Vec<Item> {
     let mut items = Vec::new();
     let mut next = None;
@@ -106,7 +101,7 @@ pub(super) async fn everything(table: &Table, scan: Scan) -> Vec<Item> {
     items
 }
 
-/// The changes that the stream shows now, each shard in order.
+/// The current changes of the stream, each shard in order.
 pub(super) async fn changes_now(table: &Table) -> Vec<Change> {
     let mut changes = Vec::new();
     for shard in table.stream_shards().await.unwrap() {
@@ -124,7 +119,7 @@ pub(super) async fn changes_now(table: &Table) -> Vec<Change> {
     changes
 }
 
-/// The first `count` changes, waiting for them as long as it takes; there must be no others.
+/// Waits for the first `count` changes; there must be no others.
 pub(super) async fn changes(table: &Table, count: usize) -> Vec<Change> {
     let look = async {
         loop {
@@ -141,7 +136,7 @@ pub(super) async fn changes(table: &Table, count: usize) -> Vec<Change> {
     changes
 }
 
-/// Whether `condition` holds of `item`, or of its absence, when a write demands it.
+/// Returns `true` if a write with `condition` succeeds on `item`, or on its absence.
 pub(super) async fn holds(table: &Table, item: Option<&Item>, condition: &Condition) -> bool {
     match item {
         Some(item) => put(table, item.clone()).await,
@@ -157,7 +152,7 @@ pub(super) async fn holds(table: &Table, item: Option<&Item>, condition: &Condit
     }
 }
 
-/// Expects each condition to hold of `item`, or not.
+/// Expects each condition to hold or fail on `item`.
 pub(super) async fn truths<const N: usize>(
     table: &Table,
     item: Option<&Item>,
@@ -168,7 +163,7 @@ pub(super) async fn truths<const N: usize>(
     }
 }
 
-/// Expects an invalid request; returns what is wrong with it.
+/// Expects an invalid request; returns the error.
 pub(super) fn invalid<T: Debug>(done: Result<T>) -> Invalid {
     match done {
         Err(Error::Invalid(invalid)) => invalid,
@@ -176,7 +171,7 @@ pub(super) fn invalid<T: Debug>(done: Result<T>) -> Invalid {
     }
 }
 
-/// Expects a failed condition; returns the item it showed.
+/// Expects a failed condition; returns the item of the error.
 pub(super) fn condition_failed<T: Debug>(done: Result<T>) -> Option<Item> {
     match done {
         Err(Error::ConditionFailed { item }) => item.map(|item| *item),
@@ -192,7 +187,7 @@ pub(super) fn cancelled<T: Debug>(done: Result<T>) -> Vec<Option<CancelReason>> 
     }
 }
 
-/// Does something that must fail, and expects table and stream to be as they were.
+/// Expects an operation to fail without changing table or stream.
 pub(super) async fn without_a_trace<T>(
     table: &Table,
     attempt: impl Future<Output = Result<T>>,
@@ -205,7 +200,7 @@ pub(super) async fn without_a_trace<T>(
     done
 }
 
-/// Expects a refusal in these very words that leaves no trace.
+/// Expects this exact error, without any change.
 pub(super) async fn refused<T: Debug>(
     table: &Table,
     attempt: impl Future<Output = Result<T>>,
@@ -214,8 +209,8 @@ pub(super) async fn refused<T: Debug>(
     assert_eq!(invalid(without_a_trace(table, attempt).await), expected);
 }
 
-/// Expects a refusal that leaves no trace and that depends on the item there is: the words are the
-/// server's, where there is one.
+/// Expects an error that depends on the existing item, without any change; its text may be the
+/// server's.
 pub(super) async fn refused_by_item<T: Debug>(
     table: &Table,
     attempt: impl Future<Output = Result<T>>,

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use roundtable_table::{
     BatchWrite, Change, ChangeKind, Check, Delete, Invalid, Item, Key, KeyDefinition, Limit, Put,
-    Sequence, Shard, StreamPage, StreamRead, StreamStart, Table, Transaction, Update, attribute,
-    exists, not_exists,
+    Sequence, ShardInfo, StreamPage, StreamRead, StreamStart, Table, Transaction, Update,
+    attribute, exists, not_exists,
 };
 
 use super::steps::{
     cancelled, changes, changes_now, condition_failed, invalid, key, put, put_all, row, subject,
     update,
 };
-use crate::Bench;
+use crate::TestBench;
 
 type Images = (ChangeKind, Option<Item>, Option<Item>);
 
@@ -21,7 +21,7 @@ fn images(changes: &[Change]) -> Vec<Images> {
     changes.iter().map(|change| (change.kind(), change.old.clone(), change.new.clone())).collect()
 }
 
-async fn shard(table: &Table) -> Shard {
+async fn shard(table: &Table) -> ShardInfo {
     table.stream_shards().await.unwrap().pop().unwrap()
 }
 
@@ -30,7 +30,7 @@ async fn read(table: &Table, start: StreamStart, limit: usize, wait_ms: u64) -> 
     table.stream_read(StreamRead::new(shard, start).limit(limit).wait(wait)).await.unwrap()
 }
 
-pub(super) async fn a_new_item_is_an_insert(bench: &Bench) {
+pub(super) async fn a_new_item_is_an_insert(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     let changes = changes(&table, 1).await;
@@ -39,7 +39,7 @@ pub(super) async fn a_new_item_is_an_insert(bench: &Bench) {
     assert!(!changes[0].expired);
 }
 
-pub(super) async fn a_replaced_item_is_a_modify(bench: &Bench) {
+pub(super) async fn a_replaced_item_is_a_modify(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     put(&table, subject().with("m", 2)).await;
@@ -47,7 +47,7 @@ pub(super) async fn a_replaced_item_is_a_modify(bench: &Bench) {
     assert_eq!(images(&changes(&table, 2).await)[1], (ChangeKind::Modify, old, new));
 }
 
-pub(super) async fn a_deleted_item_is_a_remove(bench: &Bench) {
+pub(super) async fn a_deleted_item_is_a_remove(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     table.delete(Delete::new(key())).await.unwrap();
@@ -58,7 +58,7 @@ pub(super) async fn a_deleted_item_is_a_remove(bench: &Bench) {
     assert!(!changes[1].expired, "it was deleted, not expired");
 }
 
-pub(super) async fn an_update_shows_both_images(bench: &Bench) {
+pub(super) async fn an_update_shows_both_images(bench: &TestBench) {
     let table = bench.table().await;
     update(&table, Update::new(key()).add("n", 1)).await;
     update(&table, Update::new(key()).add("n", 1)).await;
@@ -67,7 +67,7 @@ pub(super) async fn an_update_shows_both_images(bench: &Bench) {
     assert_eq!(images(&changes(&table, 2).await), expected);
 }
 
-pub(super) async fn a_put_of_the_same_item_is_no_change(bench: &Bench) {
+pub(super) async fn a_put_of_the_same_item_is_no_change(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     put(&table, subject().with("n", 1)).await;
@@ -75,7 +75,7 @@ pub(super) async fn a_put_of_the_same_item_is_no_change(bench: &Bench) {
     changes(&table, 2).await;
 }
 
-pub(super) async fn an_update_without_effect_is_no_change(bench: &Bench) {
+pub(super) async fn an_update_without_effect_is_no_change(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     update(&table, Update::new(key()).set("n", 1).remove("missing")).await;
@@ -84,21 +84,21 @@ pub(super) async fn an_update_without_effect_is_no_change(bench: &Bench) {
     changes(&table, 2).await;
 }
 
-pub(super) async fn a_delete_of_nothing_is_no_change(bench: &Bench) {
+pub(super) async fn a_delete_of_nothing_is_no_change(bench: &TestBench) {
     let table = bench.table().await;
     table.delete(Delete::new(key())).await.unwrap();
     put(&table, row("p", "end")).await;
     changes(&table, 1).await;
 }
 
-pub(super) async fn a_failed_condition_is_no_change(bench: &Bench) {
+pub(super) async fn a_failed_condition_is_no_change(bench: &TestBench) {
     let table = bench.table().await;
     condition_failed(table.put(Put::new(subject()).when(exists("PK"))).await);
     put(&table, row("p", "end")).await;
     changes(&table, 1).await;
 }
 
-pub(super) async fn changes_of_an_item_come_in_order_and_chain(bench: &Bench) {
+pub(super) async fn changes_of_an_item_come_in_order_and_chain(bench: &TestBench) {
     let table = bench.table().await;
     for at in 0..30 {
         let sort = format!("{}", at % 3);
@@ -126,7 +126,7 @@ pub(super) async fn changes_of_an_item_come_in_order_and_chain(bench: &Bench) {
     }
 }
 
-pub(super) async fn sequences_rise_within_a_shard(bench: &Bench) {
+pub(super) async fn sequences_rise_within_a_shard(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, (0..10).map(|at| row("p", &at.to_string()))).await;
     changes(&table, 10).await;
@@ -137,7 +137,7 @@ pub(super) async fn sequences_rise_within_a_shard(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_transaction_is_in_the_stream_as_a_whole(bench: &Bench) {
+pub(super) async fn a_transaction_is_in_the_stream_as_a_whole(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "2")).await;
     let transaction = Transaction::new()
@@ -158,7 +158,7 @@ pub(super) async fn a_transaction_is_in_the_stream_as_a_whole(bench: &Bench) {
     assert_eq!(seen, expected);
 }
 
-pub(super) async fn a_cancelled_transaction_is_not_in_the_stream(bench: &Bench) {
+pub(super) async fn a_cancelled_transaction_is_not_in_the_stream(bench: &TestBench) {
     let table = bench.table().await;
     let transaction = Transaction::new()
         .with(&table, Put::new(row("p", "1")))
@@ -168,7 +168,7 @@ pub(super) async fn a_cancelled_transaction_is_not_in_the_stream(bench: &Bench) 
     changes(&table, 1).await;
 }
 
-pub(super) async fn a_batch_is_in_the_stream(bench: &Bench) {
+pub(super) async fn a_batch_is_in_the_stream(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "1")).await;
     let writes = vec![BatchWrite::Delete(Key::new("p", "1")), BatchWrite::Put(row("p", "2"))];
@@ -177,7 +177,7 @@ pub(super) async fn a_batch_is_in_the_stream(bench: &Bench) {
     assert!(changes.iter().any(|change| change.kind() == ChangeKind::Remove));
 }
 
-pub(super) async fn each_table_has_its_own_stream(bench: &Bench) {
+pub(super) async fn each_table_has_its_own_stream(bench: &TestBench) {
     let (one, other) = (bench.table().await, bench.table().await);
     put(&one, subject()).await;
     put(&other, row("q", "1")).await;
@@ -186,7 +186,7 @@ pub(super) async fn each_table_has_its_own_stream(bench: &Bench) {
     assert_eq!(changes(&other, 2).await[1].key, Key::new("q", "2"));
 }
 
-pub(super) async fn a_read_goes_on_exactly_after_its_sequence(bench: &Bench) {
+pub(super) async fn a_read_goes_on_exactly_after_its_sequence(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, (0..9).map(|at| row("p", &at.to_string()))).await;
     let all = changes(&table, 9).await;
@@ -196,7 +196,7 @@ pub(super) async fn a_read_goes_on_exactly_after_its_sequence(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_limit_cuts_a_read_and_next_goes_on(bench: &Bench) {
+pub(super) async fn a_limit_cuts_a_read_and_next_goes_on(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, (0..7).map(|at| row("p", &at.to_string()))).await;
     let all = changes(&table, 7).await;
@@ -212,7 +212,7 @@ pub(super) async fn a_limit_cuts_a_read_and_next_goes_on(bench: &Bench) {
     assert_eq!(found, all);
 }
 
-pub(super) async fn an_empty_read_goes_on_from_the_same_place(bench: &Bench) {
+pub(super) async fn an_empty_read_goes_on_from_the_same_place(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "1")).await;
     let last = changes(&table, 1).await.remove(0).sequence;
@@ -224,13 +224,13 @@ pub(super) async fn an_empty_read_goes_on_from_the_same_place(bench: &Bench) {
     assert_eq!(page.changes[0].key, Key::new("p", "2"));
 }
 
-pub(super) async fn latest_sees_only_what_comes_later(bench: &Bench) {
+pub(super) async fn latest_sees_only_what_comes_later(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "before")).await;
     changes(&table, 1).await;
     let page = read(&table, StreamStart::Latest, 10, 0).await;
     assert_eq!(page.changes, []);
-    // Without a sequence to go on after, the same start goes on where the last read ended.
+    // Without a sequence to continue after, the same start continues where the last read ended.
     let next = page.next.map_or(StreamStart::Latest, StreamStart::After);
     put(&table, row("p", "after")).await;
     let page = read(&table, next, 10, 5000).await;
@@ -238,8 +238,8 @@ pub(super) async fn latest_sees_only_what_comes_later(bench: &Bench) {
     assert_eq!(page.changes[0].key, Key::new("p", "after"));
 }
 
-/// What is filtered out was looked at all the same: it is counted, and not read again.
-pub(super) async fn a_filter_leaves_changes_out(bench: &Bench) {
+/// Changes that a filter omits are counted, and not read again.
+pub(super) async fn a_filter_leaves_changes_out(bench: &TestBench) {
     let table = bench.table().await;
     for (sort, color) in [("1", "red"), ("2", "blue"), ("3", "blue"), ("2", "red")] {
         put(&table, row("p", sort).with("color", color)).await;
@@ -263,8 +263,8 @@ pub(super) async fn a_filter_leaves_changes_out(bench: &Bench) {
     assert_eq!((blue.as_slice(), looked_at), (&was_or_is_blue[..], all.len()));
 }
 
-/// Whoever waits is told of what the filter leaves out, too: that is how far they have come.
-pub(super) async fn a_waiting_read_wakes_up_for_what_is_filtered_out(bench: &Bench) {
+/// A waiting read also advances past changes that the filter omits.
+pub(super) async fn a_waiting_read_wakes_up_for_what_is_filtered_out(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "1")).await;
     let last = changes(&table, 1).await.remove(0).sequence;
@@ -281,7 +281,7 @@ pub(super) async fn a_waiting_read_wakes_up_for_what_is_filtered_out(bench: &Ben
     assert!(page.next > Some(last));
 }
 
-pub(super) async fn a_waiting_read_wakes_up(bench: &Bench) {
+pub(super) async fn a_waiting_read_wakes_up(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "1")).await;
     let last = changes(&table, 1).await.remove(0).sequence;
@@ -295,7 +295,7 @@ pub(super) async fn a_waiting_read_wakes_up(bench: &Bench) {
     assert_eq!(page.changes[0].key, Key::new("p", "2"));
 }
 
-pub(super) async fn a_read_does_not_wait_when_there_is_something(bench: &Bench) {
+pub(super) async fn a_read_does_not_wait_when_there_is_something(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     changes(&table, 1).await;
@@ -305,22 +305,22 @@ pub(super) async fn a_read_does_not_wait_when_there_is_something(bench: &Bench) 
     assert!(started.elapsed() < Duration::from_secs(30));
 }
 
-pub(super) async fn a_table_without_stream_refuses(bench: &Bench) {
+pub(super) async fn a_table_without_stream_refuses(bench: &TestBench) {
     let table = bench.keyed(KeyDefinition::texts("PK", "SK")).await;
     put(&table, subject()).await;
-    let words = invalid(table.stream_shards().await);
-    assert!(matches!(words, Invalid::Refused { .. }));
-    let words = invalid(table.stream_read(StreamRead::new("any", StreamStart::Oldest)).await);
-    assert!(matches!(words, Invalid::Refused { .. }));
+    let error = invalid(table.stream_shards().await);
+    assert!(matches!(error, Invalid::Rejected { .. }));
+    let error = invalid(table.stream_read(StreamRead::new("any", StreamStart::Oldest)).await);
+    assert!(matches!(error, Invalid::Rejected { .. }));
 }
 
-pub(super) async fn an_unknown_shard_is_an_error(bench: &Bench) {
+pub(super) async fn an_unknown_shard_is_an_error(bench: &TestBench) {
     let table = bench.table().await;
     let read = StreamRead::new("shardId-00000000000000000000-00000000", StreamStart::Oldest);
     assert!(table.stream_read(read).await.is_err());
 }
 
-pub(super) async fn a_stream_read_has_limits(bench: &Bench) {
+pub(super) async fn a_stream_read_has_limits(bench: &TestBench) {
     let table = bench.table().await;
     let shard = shard(&table).await.id;
     let read = |limit| StreamRead::new(shard.clone(), StreamStart::Oldest).limit(limit);
@@ -333,11 +333,11 @@ pub(super) async fn a_stream_read_has_limits(bench: &Bench) {
     };
     assert_eq!(invalid(table.stream_read(read(1001)).await), expected);
     let long = read(1).filter(attribute("n").one_of(0..=100));
-    let words = invalid(table.stream_read(long).await);
-    assert!(matches!(words, Invalid::OverLimit { limit: Limit::InOperands, actual: 101, .. }));
+    let error = invalid(table.stream_read(long).await);
+    assert!(matches!(error, Invalid::OverLimit { limit: Limit::InOperands, actual: 101, .. }));
 }
 
-pub(super) async fn many_changes_are_all_there(bench: &Bench) {
+pub(super) async fn many_changes_are_all_there(bench: &TestBench) {
     let table = bench.table().await;
     put_all(&table, (0..300).map(|at| row("p", &format!("{at:03}")))).await;
     let changes = changes(&table, 300).await;
@@ -347,7 +347,7 @@ pub(super) async fn many_changes_are_all_there(bench: &Bench) {
     assert_eq!(keys.len(), 300);
 }
 
-pub(super) async fn concurrent_writers_leave_a_gapless_stream(bench: &Bench) {
+pub(super) async fn concurrent_writers_leave_a_gapless_stream(bench: &TestBench) {
     let table = bench.table().await;
     let writers: Vec<_> = (0..4)
         .map(|_| {
@@ -368,7 +368,7 @@ pub(super) async fn concurrent_writers_leave_a_gapless_stream(bench: &Bench) {
     }
 }
 
-pub(super) async fn sequences_are_decimal_numbers(bench: &Bench) {
+pub(super) async fn sequences_are_decimal_numbers(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     let sequence = changes(&table, 1).await.remove(0).sequence;

@@ -5,13 +5,13 @@ use roundtable_table::{
 };
 
 use super::steps::{cancelled, changes, get, invalid, key, long, number, put, refused, subject};
-use crate::Bench;
+use crate::TestBench;
 
 fn count(table: &Table) -> Transaction {
     Transaction::new().with(table, Update::new(key()).add("n", 1))
 }
 
-/// Tokens are one space for all tables of a server, so each case makes its own.
+/// Tokens are shared by all tables of a server, so each case uses its own.
 fn token(table: &Table, name: &str) -> String {
     let mut token = format!("{name}{}", table.definition().name.replace("case-", ""));
     token.truncate(limits::TOKEN_BYTES_MAX);
@@ -22,7 +22,7 @@ async fn n(table: &Table) -> Option<roundtable_table::Number> {
     get(table, key()).await.and_then(|item| item.number("n"))
 }
 
-pub(super) async fn a_repetition_has_no_further_effect(bench: &Bench) {
+pub(super) async fn a_repetition_has_no_further_effect(bench: &TestBench) {
     let table = bench.table().await;
     let token = token(&table, "a");
     for _ in 0..3 {
@@ -32,7 +32,7 @@ pub(super) async fn a_repetition_has_no_further_effect(bench: &Bench) {
     changes(&table, 1).await;
 }
 
-pub(super) async fn a_repetition_succeeds_though_its_condition_no_longer_holds(bench: &Bench) {
+pub(super) async fn a_repetition_succeeds_though_its_condition_no_longer_holds(bench: &TestBench) {
     let table = bench.table().await;
     let put = Put::new(subject().with("n", 1)).when(not_exists("PK"));
     let transaction = Transaction::new().with(&table, put).token(token(&table, "b"));
@@ -41,7 +41,7 @@ pub(super) async fn a_repetition_succeeds_though_its_condition_no_longer_holds(b
     assert_eq!(n(&table).await, Some(number("1")));
 }
 
-pub(super) async fn a_repetition_does_not_undo_what_came_later(bench: &Bench) {
+pub(super) async fn a_repetition_does_not_undo_what_came_later(bench: &TestBench) {
     let table = bench.table().await;
     let transaction =
         Transaction::new().with(&table, Put::new(subject().with("n", 1))).token(token(&table, "c"));
@@ -54,7 +54,7 @@ pub(super) async fn a_repetition_does_not_undo_what_came_later(bench: &Bench) {
     assert_eq!(n(&table).await, None);
 }
 
-pub(super) async fn a_token_with_other_writes_is_refused(bench: &Bench) {
+pub(super) async fn a_token_with_other_writes_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let token = token(&table, "d");
     bench.store.transact(count(&table).token(&token)).await.unwrap();
@@ -67,7 +67,7 @@ pub(super) async fn a_token_with_other_writes_is_refused(bench: &Bench) {
     assert_eq!(n(&table).await, Some(number("1")));
 }
 
-pub(super) async fn a_token_tells_the_longest_keys_apart(bench: &Bench) {
+pub(super) async fn a_token_tells_the_longest_keys_apart(bench: &TestBench) {
     let table = bench.table().await;
     let token = token(&table, "l");
     let delete = |end: &str| {
@@ -80,7 +80,7 @@ pub(super) async fn a_token_tells_the_longest_keys_apart(bench: &Bench) {
     assert!(matches!(done, Err(Error::TokenReused)), "{done:?}");
 }
 
-pub(super) async fn different_tokens_are_different_transactions(bench: &Bench) {
+pub(super) async fn different_tokens_are_different_transactions(bench: &TestBench) {
     let table = bench.table().await;
     bench.store.transact(count(&table).token(token(&table, "e"))).await.unwrap();
     bench.store.transact(count(&table).token(token(&table, "f"))).await.unwrap();
@@ -89,7 +89,7 @@ pub(super) async fn different_tokens_are_different_transactions(bench: &Bench) {
     assert_eq!(n(&table).await, Some(number("4")));
 }
 
-pub(super) async fn a_cancelled_transaction_may_be_tried_again(bench: &Bench) {
+pub(super) async fn a_cancelled_transaction_may_be_tried_again(bench: &TestBench) {
     let table = bench.table().await;
     let attempt = Transaction::new()
         .with(&table, Update::new(key()).add("n", 1).when(exists("ready")))
@@ -101,7 +101,7 @@ pub(super) async fn a_cancelled_transaction_may_be_tried_again(bench: &Bench) {
     assert_eq!(n(&table).await, Some(number("1")));
 }
 
-pub(super) async fn concurrent_repetitions_have_the_effect_of_one(bench: &Bench) {
+pub(super) async fn concurrent_repetitions_have_the_effect_of_one(bench: &TestBench) {
     let table = bench.table().await;
     let transaction = count(&table).token(token(&table, "h"));
     let attempts: Vec<_> = (0..8)
@@ -118,7 +118,7 @@ pub(super) async fn concurrent_repetitions_have_the_effect_of_one(bench: &Bench)
     assert_eq!(n(&table).await, Some(number("1")));
 }
 
-pub(super) async fn a_token_is_remembered_for_ten_minutes(bench: &Bench) {
+pub(super) async fn a_token_is_remembered_for_ten_minutes(bench: &TestBench) {
     let table = bench.table().await;
     let transaction = count(&table).token(token(&table, "i"));
     bench.store.transact(transaction.clone()).await.unwrap();
@@ -127,7 +127,7 @@ pub(super) async fn a_token_is_remembered_for_ten_minutes(bench: &Bench) {
     assert_eq!(n(&table).await, Some(number("1")));
 }
 
-pub(super) async fn a_token_is_forgotten_after_ten_minutes(bench: &Bench) {
+pub(super) async fn a_token_is_forgotten_after_ten_minutes(bench: &TestBench) {
     let table = bench.table().await;
     let transaction = count(&table).token(token(&table, "j"));
     bench.store.transact(transaction.clone()).await.unwrap();
@@ -138,7 +138,7 @@ pub(super) async fn a_token_is_forgotten_after_ten_minutes(bench: &Bench) {
     assert_eq!(n(&table).await, Some(number("2")), "remembered anew");
 }
 
-pub(super) async fn a_token_of_36_bytes_fits_and_37_do_not(bench: &Bench) {
+pub(super) async fn a_token_of_36_bytes_fits_and_37_do_not(bench: &TestBench) {
     let table = bench.table().await;
     let full = format!("{:x<36}", token(&table, "k"));
     bench.store.transact(count(&table).token(&full)).await.unwrap();
@@ -152,9 +152,9 @@ pub(super) async fn a_token_of_36_bytes_fits_and_37_do_not(bench: &Bench) {
     refused(&table, bench.store.transact(count(&table).token(token)), expected).await;
 }
 
-pub(super) async fn an_empty_token_is_refused(bench: &Bench) {
+pub(super) async fn an_empty_token_is_refused(bench: &TestBench) {
     let table = bench.table().await;
-    let words = invalid(bench.store.transact(count(&table).token("")).await);
-    assert!(matches!(words, Invalid::Nothing { .. }));
+    let error = invalid(bench.store.transact(count(&table).token("")).await);
+    assert!(matches!(error, Invalid::EmptyRequest { .. }));
     assert_eq!(n(&table).await, None);
 }

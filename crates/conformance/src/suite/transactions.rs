@@ -1,4 +1,4 @@
-//! Transactions: all or nothing, with a reason for each write that stood in the way.
+//! Transactions: all or nothing, with a reason for each write that failed.
 
 use roundtable_table::{
     CancelReason, Check, Delete, Error, Get, Invalid, Item, Key, KeyDefinition, Limit, Put, Query,
@@ -10,18 +10,18 @@ use super::steps::{
     cancelled, everything, get, key, long, nothing, number, put, refused, row, sorts, subject,
     without_a_trace,
 };
-use crate::Bench;
+use crate::TestBench;
 
 fn sort(at: usize) -> String {
     format!("{at:03}")
 }
 
-/// The reason of a write whose condition failed, with the item it asked for.
+/// The reason of a write whose condition failed, with the requested item.
 fn failed(item: impl Into<Option<Item>>) -> CancelReason {
     CancelReason::ConditionFailed { item: item.into().map(Box::new) }
 }
 
-pub(super) async fn all_writes_happen_together(bench: &Bench) {
+pub(super) async fn all_writes_happen_together(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "update").with("n", 1)).await;
     put(&table, row("p", "delete")).await;
@@ -38,7 +38,7 @@ pub(super) async fn all_writes_happen_together(bench: &Bench) {
     assert_eq!(get(&table, ("p", "check")).await, Some(row("p", "check").with("ok", true)));
 }
 
-pub(super) async fn one_failed_condition_stops_all_writes(bench: &Bench) {
+pub(super) async fn one_failed_condition_stops_all_writes(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "update").with("n", 1)).await;
     put(&table, row("p", "delete")).await;
@@ -51,7 +51,7 @@ pub(super) async fn one_failed_condition_stops_all_writes(bench: &Bench) {
     assert_eq!(reasons, [None, None, None, Some(failed(None))]);
 }
 
-pub(super) async fn each_kind_of_write_can_stand_in_the_way(bench: &Bench) {
+pub(super) async fn each_kind_of_write_can_stand_in_the_way(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     let never = || exists("never");
@@ -69,7 +69,7 @@ pub(super) async fn each_kind_of_write_can_stand_in_the_way(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_transaction_spans_tables(bench: &Bench) {
+pub(super) async fn a_transaction_spans_tables(bench: &TestBench) {
     let (one, other) = (bench.table().await, bench.table().await);
     let both = |n: i32| {
         Transaction::new()
@@ -83,7 +83,7 @@ pub(super) async fn a_transaction_spans_tables(bench: &Bench) {
     assert_eq!(reasons, [Some(failed(None)), None]);
 }
 
-pub(super) async fn reasons_stand_beside_their_writes(bench: &Bench) {
+pub(super) async fn reasons_stand_beside_their_writes(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "1").with("n", 1)).await;
     put(&table, row("p", "3").with("n", 3)).await;
@@ -98,7 +98,7 @@ pub(super) async fn reasons_stand_beside_their_writes(bench: &Bench) {
     assert_eq!(reasons, [None, shown, None, Some(failed(None)), Some(failed(None))]);
 }
 
-pub(super) async fn a_failed_update_shows_the_old_item_when_asked(bench: &Bench) {
+pub(super) async fn a_failed_update_shows_the_old_item_when_asked(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     let update = Update::new(key()).add("n", 1).when(attribute("n").eq(7));
@@ -107,7 +107,7 @@ pub(super) async fn a_failed_update_shows_the_old_item_when_asked(bench: &Bench)
     assert_eq!(reasons, [Some(failed(subject().with("n", 1)))]);
 }
 
-pub(super) async fn a_failed_check_shows_the_item_when_asked(bench: &Bench) {
+pub(super) async fn a_failed_check_shows_the_item_when_asked(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("n", 1)).await;
     let check = Check::new(key(), exists("never")).returning(Returning::Old);
@@ -115,7 +115,7 @@ pub(super) async fn a_failed_check_shows_the_item_when_asked(bench: &Bench) {
     assert_eq!(reasons, [Some(failed(subject().with("n", 1)))]);
 }
 
-pub(super) async fn a_transaction_may_only_check(bench: &Bench) {
+pub(super) async fn a_transaction_may_only_check(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject()).await;
     let checks = |condition| {
@@ -129,14 +129,14 @@ pub(super) async fn a_transaction_may_only_check(bench: &Bench) {
     assert_eq!(reasons, [None, Some(failed(None))]);
 }
 
-pub(super) async fn a_check_makes_no_item(bench: &Bench) {
+pub(super) async fn a_check_makes_no_item(bench: &TestBench) {
     let table = bench.table().await;
     let check = Transaction::new().with(&table, Check::new(key(), not_exists("PK")));
     bench.store.transact(check).await.unwrap();
     assert_eq!(everything(&table, Scan::new().strong()).await, nothing());
 }
 
-pub(super) async fn writes_do_not_see_each_other(bench: &Bench) {
+pub(super) async fn writes_do_not_see_each_other(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "a").with("n", 1)).await;
     let transaction = Transaction::new()
@@ -146,18 +146,18 @@ pub(super) async fn writes_do_not_see_each_other(bench: &Bench) {
     assert_eq!(sorts(&table, Query::new("p").strong()).await, ["b"]);
 }
 
-pub(super) async fn the_same_item_twice_is_refused(bench: &Bench) {
+pub(super) async fn the_same_item_twice_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let name = &table.definition().name;
     let transaction = Transaction::new()
         .with(&table, Put::new(subject()))
         .with(&table, Put::new(row("p", "t")))
         .with(&table, Check::new(key(), not_exists("PK")));
-    let expected = Invalid::SameItemTwice { key: format!("{} in {name}", key()) };
+    let expected = Invalid::DuplicateItem { key: format!("{} in {name}", key()) };
     refused(&table, bench.store.transact(transaction), expected).await;
 }
 
-pub(super) async fn the_same_key_in_two_tables_is_no_repetition(bench: &Bench) {
+pub(super) async fn the_same_key_in_two_tables_is_no_repetition(bench: &TestBench) {
     let (one, other) = (bench.table().await, bench.table().await);
     let transaction =
         Transaction::new().with(&one, Put::new(subject())).with(&other, Put::new(subject()));
@@ -170,13 +170,13 @@ fn puts(table: &Table, count: usize) -> Transaction {
     })
 }
 
-pub(super) async fn a_transaction_takes_a_hundred_writes(bench: &Bench) {
+pub(super) async fn a_transaction_takes_a_hundred_writes(bench: &TestBench) {
     let table = bench.table().await;
     bench.store.transact(puts(&table, 100)).await.unwrap();
     assert_eq!(sorts(&table, Query::new("p").strong()).await.len(), 100);
 }
 
-pub(super) async fn the_last_of_a_hundred_writes_can_stop_the_others(bench: &Bench) {
+pub(super) async fn the_last_of_a_hundred_writes_can_stop_the_others(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", &sort(99))).await;
     let attempt = bench.store.transact(puts(&table, 100));
@@ -185,7 +185,7 @@ pub(super) async fn the_last_of_a_hundred_writes_can_stop_the_others(bench: &Ben
     assert_eq!(reasons[99], Some(failed(None)));
 }
 
-pub(super) async fn a_transaction_of_101_writes_is_refused(bench: &Bench) {
+pub(super) async fn a_transaction_of_101_writes_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let expected = Invalid::OverLimit {
         limit: Limit::TransactionItems,
@@ -196,27 +196,27 @@ pub(super) async fn a_transaction_of_101_writes_is_refused(bench: &Bench) {
     refused(&table, bench.store.transact(puts(&table, 101)), expected).await;
 }
 
-pub(super) async fn a_transaction_of_more_than_4_mb_is_refused(bench: &Bench) {
+pub(super) async fn a_transaction_of_more_than_4_mb_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let item = |at: usize| row("p", &sort(at)).with("a", long(390 * 1024));
     let transaction =
         (0..11).fold(Transaction::new(), |all, at| all.with(&table, Put::new(item(at))));
-    let words = without_a_trace(&table, bench.store.transact(transaction)).await;
-    let Err(Error::Invalid(Invalid::OverLimit { limit, actual, max, .. })) = words else {
-        panic!("{words:?}");
+    let error = without_a_trace(&table, bench.store.transact(transaction)).await;
+    let Err(Error::Invalid(Invalid::OverLimit { limit, actual, max, .. })) = error else {
+        panic!("{error:?}");
     };
     assert_eq!((limit, max), (Limit::TransactionBytes, 4 * 1024 * 1024));
     assert_eq!(actual, 11 * item(0).size());
 }
 
-pub(super) async fn an_empty_transaction_is_refused(bench: &Bench) {
-    let words = super::steps::invalid(bench.store.transact(Transaction::new()).await);
-    assert!(matches!(words, Invalid::Nothing { .. }));
-    let words = super::steps::invalid(bench.store.transact_get(Vec::new()).await);
-    assert!(matches!(words, Invalid::Nothing { .. }));
+pub(super) async fn an_empty_transaction_is_refused(bench: &TestBench) {
+    let error = super::steps::invalid(bench.store.transact(Transaction::new()).await);
+    assert!(matches!(error, Invalid::EmptyRequest { .. }));
+    let error = super::steps::invalid(bench.store.transact_get(Vec::new()).await);
+    assert!(matches!(error, Invalid::EmptyRequest { .. }));
 }
 
-pub(super) async fn a_bad_write_is_refused_before_any_happens(bench: &Bench) {
+pub(super) async fn a_bad_write_is_refused_before_any_happens(bench: &TestBench) {
     let table = bench.table().await;
     let transaction =
         Transaction::new().with(&table, Put::new(subject())).with(&table, Put::new(row("p", "")));
@@ -224,7 +224,7 @@ pub(super) async fn a_bad_write_is_refused_before_any_happens(bench: &Bench) {
     refused(&table, bench.store.transact(transaction), expected).await;
 }
 
-pub(super) async fn an_update_that_cannot_be_is_a_reason(bench: &Bench) {
+pub(super) async fn an_update_that_cannot_be_is_a_reason(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("a", "text")).await;
     let transaction = Transaction::new()
@@ -235,7 +235,7 @@ pub(super) async fn an_update_that_cannot_be_is_a_reason(bench: &Bench) {
     assert!(matches!(reasons[1], Some(CancelReason::Invalid(_))), "{reasons:?}");
 }
 
-pub(super) async fn an_update_that_cannot_be_leaves_no_trace(bench: &Bench) {
+pub(super) async fn an_update_that_cannot_be_leaves_no_trace(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, subject().with("a", "text").with("big", long(300 * 1024))).await;
     let updates = [
@@ -251,16 +251,16 @@ pub(super) async fn an_update_that_cannot_be_leaves_no_trace(bench: &Bench) {
     }
 }
 
-pub(super) async fn a_missing_table_stops_the_transaction(bench: &Bench) {
+pub(super) async fn a_missing_table_stops_the_transaction(bench: &TestBench) {
     let table = bench.table().await;
     let missing = bench.store.table_as(bench.standard());
     let transaction =
         Transaction::new().with(&table, Put::new(subject())).with(&missing, Put::new(subject()));
     let done = without_a_trace(&table, bench.store.transact(transaction)).await;
-    assert!(matches!(done, Err(Error::TableMissing { .. })), "{done:?}");
+    assert!(matches!(done, Err(Error::TableNotFound { .. })), "{done:?}");
 }
 
-pub(super) async fn a_transaction_keeps_indexes_up(bench: &Bench) {
+pub(super) async fn a_transaction_keeps_indexes_up(bench: &TestBench) {
     let table = bench.table().await;
     let entry = |sort: &str| row("p", sort).with("GSI1PK", "g").with("GSI1SK", sort);
     put(&table, entry("1")).await;
@@ -277,7 +277,7 @@ fn read(table: &Table, sort: &str) -> TableGet {
     TableGet { table: table.definition().clone(), get: Get::new(("p", sort)) }
 }
 
-pub(super) async fn a_transactional_read_answers_in_the_order_asked(bench: &Bench) {
+pub(super) async fn a_transactional_read_answers_in_the_order_asked(bench: &TestBench) {
     let (one, other) = (bench.table().await, bench.table().await);
     put(&one, row("p", "1").with("at", "one")).await;
     put(&other, row("p", "1").with("at", "other")).await;
@@ -288,7 +288,7 @@ pub(super) async fn a_transactional_read_answers_in_the_order_asked(bench: &Benc
     assert_eq!(found, expected);
 }
 
-pub(super) async fn a_transactional_read_returns_only_the_projected_parts(bench: &Bench) {
+pub(super) async fn a_transactional_read_returns_only_the_projected_parts(bench: &TestBench) {
     let table = bench.table().await;
     put(&table, row("p", "1").with("a", 1).with("b", 2)).await;
     let mut get = read(&table, "1");
@@ -297,25 +297,25 @@ pub(super) async fn a_transactional_read_returns_only_the_projected_parts(bench:
     assert_eq!(found, [Some(item! { "b" => 2 })]);
 }
 
-pub(super) async fn a_transactional_read_takes_a_hundred_keys(bench: &Bench) {
+pub(super) async fn a_transactional_read_takes_a_hundred_keys(bench: &TestBench) {
     let table = bench.table().await;
     bench.store.transact(puts(&table, 100)).await.unwrap();
     let gets = (0..100).map(|at| read(&table, &sort(at))).collect();
     let found = bench.store.transact_get(gets).await.unwrap().items;
     assert!(found.iter().enumerate().all(|(at, item)| *item == Some(row("p", &sort(at)))));
     let gets = (0..101).map(|at| read(&table, &sort(at))).collect();
-    let words = super::steps::invalid(bench.store.transact_get(gets).await);
-    assert!(matches!(words, Invalid::OverLimit { limit: Limit::TransactionItems, .. }));
+    let error = super::steps::invalid(bench.store.transact_get(gets).await);
+    assert!(matches!(error, Invalid::OverLimit { limit: Limit::TransactionItems, .. }));
 }
 
-pub(super) async fn a_transactional_read_of_one_key_twice_is_refused(bench: &Bench) {
+pub(super) async fn a_transactional_read_of_one_key_twice_is_refused(bench: &TestBench) {
     let table = bench.table().await;
     let gets = vec![read(&table, "1"), read(&table, "1")];
-    let words = super::steps::invalid(bench.store.transact_get(gets).await);
-    assert!(matches!(words, Invalid::SameItemTwice { .. }));
+    let error = super::steps::invalid(bench.store.transact_get(gets).await);
+    assert!(matches!(error, Invalid::DuplicateItem { .. }));
 }
 
-pub(super) async fn a_transactional_read_sees_one_moment(bench: &Bench) {
+pub(super) async fn a_transactional_read_sees_one_moment(bench: &TestBench) {
     let table = bench.table().await;
     let both = |n: i32| {
         Transaction::new()
@@ -333,7 +333,7 @@ pub(super) async fn a_transactional_read_sees_one_moment(bench: &Bench) {
     };
     while !writer.is_finished() {
         tokio::task::yield_now().await;
-        // A server may cancel a read that meets a write; that is not a torn answer.
+        // A server may cancel a read that conflicts with a write; that is not a torn read.
         let Ok(found) = bench.store.transact_get(vec![read(&table, "a"), read(&table, "b")]).await
         else {
             continue;
@@ -345,7 +345,7 @@ pub(super) async fn a_transactional_read_sees_one_moment(bench: &Bench) {
     assert_eq!(get(&table, ("p", "b")).await.unwrap().number("n"), Some(number("39")));
 }
 
-pub(super) async fn a_transaction_writes_tables_of_other_keys(bench: &Bench) {
+pub(super) async fn a_transaction_writes_tables_of_other_keys(bench: &TestBench) {
     let one = bench.table().await;
     let other = bench.keyed(KeyDefinition::partition("id")).await;
     let transaction = Transaction::new()

@@ -1,56 +1,60 @@
-//! Letting others sign up.
+//! Invitations to register.
 
 use data_encoding::BASE32_NOPAD;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Invitation;
 use roundtable_model::table::Write;
-use roundtable_model::{Entity, Expiry, InviteCode, Misfit, Time, UserStatus};
+use roundtable_model::{Entity, Expiry, InvalidValue, InviteCode, Time, UserStatus};
 
-use super::{AccountError, Accounts, own};
-use crate::access::Act;
+use super::{AccountError, Accounts, require_own};
+use crate::access::Permission;
 use crate::limits::INVITATION_USES_MAX;
-use crate::{Caller, Failure};
+use crate::{Caller, ServiceError};
 
-/// Bytes of chance in a code: enough that nobody guesses one, few enough to type.
+/// Random bytes in a code: too many to guess, few enough to type.
 const CODE_BYTES: usize = 10;
 
 #[boxed]
 impl Accounts {
-    /// Makes an invitation for so many people (one, unless told otherwise), which ends when told to.
+    /// Creates an invitation for `uses` registrations (one by default).
     pub async fn invite(
         &self,
         caller: &Caller,
         uses: Option<u64>,
         expires_at: Option<Time>,
     ) -> Result<Invitation, AccountError> {
-        let me = self.ground.account(caller).await?;
-        own(Act::Invite)?;
+        let me = self.context.authorize_write(caller).await?;
+        require_own(Permission::Invite)?;
         let uses_left = uses.unwrap_or(1);
         if uses_left == 0 || uses_left > INVITATION_USES_MAX {
-            return Err(Failure::bad("uses", Misfit::new("1 to 1000", uses_left)).into());
+            return Err(
+                ServiceError::bad_input("uses", InvalidValue::new("1 to 1000", uses_left)).into()
+            );
         }
-        let now = self.ground.now();
-        check_later("expiresAt", expires_at, now)?;
-        let code = BASE32_NOPAD.encode(&self.ground.chance().bytes::<CODE_BYTES>());
-        let code = code.parse().map_err(|misfit: Misfit| Failure::Internal(misfit.to_string()))?;
+        let now = self.context.now();
+        check_future("expiresAt", expires_at, now)?;
+        let code = BASE32_NOPAD.encode(&self.context.entropy().bytes::<CODE_BYTES>());
+        let code = code
+            .parse()
+            .map_err(|invalid: InvalidValue| ServiceError::Internal(invalid.to_string()))?;
         let ttl = expires_at.map(Expiry::at);
         let invitation = Invitation { code, inviter_id: me.id, uses_left, created_at: now, ttl };
-        self.ground.core().table().put(invitation.create()).await.map_err(Failure::from)?;
+        self.context.core().table().put(invitation.create()).await.map_err(ServiceError::from)?;
         Ok(invitation)
     }
 
-    /// The write that uses an invitation once; its last use takes it away.
-    pub(super) async fn redeemed(&self, code: &InviteCode) -> Result<Write, AccountError> {
-        let invitation = self.ground.core().invitation(code).get().await?;
-        let invitation = invitation.ok_or(AccountError::InvitationOver)?;
-        let inviter = self.ground.core().profile(&invitation.inviter_id).strong().get().await?;
-        // Whoever was suspended invites nobody else.
+    /// Returns the write that uses an invitation once; the last use deletes it.
+    pub(super) async fn redeem(&self, code: &InviteCode) -> Result<Write, AccountError> {
+        let invitation = self.context.core().invitation(code).get().await?;
+        let invitation = invitation.ok_or(AccountError::InvitationInvalid)?;
+        let inviter = self.context.core().profile(&invitation.inviter_id).strong().get().await?;
+        // Invitations of suspended users are void.
         if inviter.is_none_or(|inviter| inviter.status != UserStatus::Active) {
-            return Err(AccountError::InvitationOver);
+            return Err(AccountError::InvitationInvalid);
         }
         let at = Invitation::at(code);
         match invitation.uses_left {
-            0 => Err(AccountError::InvitationOver),
+            0 => Err(AccountError::InvitationInvalid),
             1 => Ok(at.delete().when(Invitation::USES_LEFT.is(&1)).into()),
             _ => {
                 let several = Invitation::USES_LEFT.at_least(&2);
@@ -60,14 +64,15 @@ impl Accounts {
     }
 }
 
-/// Refuses an end that has passed already.
-pub(super) fn check_later(
+pub(super) fn check_future(
     field: &'static str,
     end: Option<Time>,
     now: Time,
-) -> Result<(), Failure> {
+) -> Result<(), ServiceError> {
     match end {
-        Some(end) if end <= now => Err(Failure::bad(field, Misfit::new("a time to come", end))),
+        Some(end) if end <= now => {
+            Err(ServiceError::bad_input(field, InvalidValue::new("a time in the future", end)))
+        }
         _ => Ok(()),
     }
 }

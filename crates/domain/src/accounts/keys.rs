@@ -1,75 +1,71 @@
-//! Keys for programs that act for somebody. A key's secret is shown once, when it is made.
+//! API keys: programs use them to act for a user. The secret is shown once, when the key is
+//! created.
 
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::ApiKey;
-use roundtable_model::{ApiKeyId, Entity, Expiry, Misfit, RequestId, Secret, Time, UserStatus};
+use roundtable_model::{
+    ApiKeyId, Entity, Expiry, InvalidValue, RequestId, Secret, Time, UserStatus,
+};
 
-use super::invitations::check_later;
-use super::tokens::KeyText;
-use super::{AccountError, Accounts, in_person, own};
-use crate::access::Act;
+use super::invitations::check_future;
+use super::tokens::ApiKeyToken;
+use super::{AccountError, Accounts, require_own, require_session};
+use crate::access::Permission;
+use crate::idempotency::{AttemptOutcome, RemovedEntity};
 use crate::limits::{API_KEYS_MAX, NAME_CHARS_MAX, SCOPES_MAX, check_count, check_filled};
-use crate::once::{Kept, Tried};
-use crate::pages::fill;
-use crate::{Caller, Failure, Page, PageInput, Roles};
+use crate::pages::fill_page;
+use crate::{Caller, Page, PageInput, Roles, ServiceError};
 
-/// With this scope a key has the roles of its owner; without it, none.
+/// A key with this scope has the roles of its owner; other keys have none.
 pub const STAFF_SCOPE: &str = "staff";
 
-/// Characters of a scope.
 const SCOPE_CHARS_MAX: usize = 64;
 
-/// A key that was just made.
 #[derive(Clone, Debug)]
-pub struct NewKey {
-    /// What is kept of it.
+pub struct NewApiKey {
     pub key: ApiKey,
-    /// All of it, as a program shows it: nobody can read it again.
+    /// The complete key as the program presents it. It cannot be read again.
     pub secret: Secret,
 }
 
-/// A program that has proven whom it acts for.
+/// An authenticated API key, with the user it acts for.
 #[derive(Clone, Debug)]
-pub struct KeyHolder {
-    /// Whom it acts for.
+pub struct ApiKeyCaller {
     pub caller: Caller,
-    /// With which key.
     pub key_id: ApiKeyId,
-    /// What the key may be used for.
     pub scopes: Vec<String>,
 }
 
-impl KeyHolder {
-    /// Whether the key may be used for this.
+impl ApiKeyCaller {
     pub fn has(&self, scope: &str) -> bool {
-        self.scopes.iter().any(|known| known == scope)
+        self.scopes.iter().any(|existing| existing == scope)
     }
 }
 
 #[boxed]
 impl Accounts {
-    /// Makes a key for a program of the caller's. A program makes none itself.
+    /// Creates an API key. Refused to callers that use an API key themselves.
     pub async fn create_key(
         &self,
         caller: &Caller,
         name: &str,
         scopes: &[String],
         expires_at: Option<Time>,
-    ) -> Result<NewKey, AccountError> {
-        let me = self.ground.account(caller).await?;
-        own(Act::ManageKeys)?;
-        in_person(caller)?;
+    ) -> Result<NewApiKey, AccountError> {
+        let me = self.context.authorize_write(caller).await?;
+        require_own(Permission::ManageKeys)?;
+        require_session(caller)?;
         check_filled("name", name, NAME_CHARS_MAX)?;
         check_scopes(scopes)?;
-        let now = self.ground.now();
-        check_later("expiresAt", expires_at, now)?;
-        // Several at the same time may pass here; a few more do no harm.
-        if self.ground.core().api_keys(&me.id).all().await?.len() >= API_KEYS_MAX {
+        let now = self.context.now();
+        check_future("expiresAt", expires_at, now)?;
+        // Concurrent requests may exceed the limit slightly, which is harmless.
+        if self.context.core().api_keys(&me.id).all().await?.len() >= API_KEYS_MAX {
             return Err(AccountError::TooManyKeys);
         }
-        let id: ApiKeyId = self.ground.ids().next();
-        let text = KeyText::new(me.id.clone(), id.clone(), self.ground.chance());
+        let id: ApiKeyId = self.context.ids().next();
+        let text = ApiKeyToken::new(me.id.clone(), id.clone(), self.context.entropy());
         let mut scopes = scopes.to_vec();
         scopes.sort_unstable();
         scopes.dedup();
@@ -83,86 +79,87 @@ impl Accounts {
             created_at: now,
             ttl: expires_at.map(Expiry::at),
         };
-        self.ground.core().table().put(key.create()).await.map_err(Failure::from)?;
-        Ok(NewKey { key, secret: text.text() })
+        self.context.core().table().put(key.create()).await.map_err(ServiceError::from)?;
+        Ok(NewApiKey { key, secret: text.text() })
     }
 
-    /// The caller's keys.
     pub async fn keys(
         &self,
         caller: &Caller,
         page: &PageInput,
     ) -> Result<Page<ApiKey>, AccountError> {
-        let me = self.ground.reader(caller).await?;
-        own(Act::ManageKeys)?;
-        fill(
+        let me = self.context.authorize_read(caller).await?;
+        require_own(Permission::ManageKeys)?;
+        fill_page(
             page,
             async |limit, after| {
-                self.ground.core().api_keys(&me.id).limit(limit).after(after).page().await
+                self.context.core().api_keys(&me.id).limit(limit).after(after).page().await
             },
             async |keys: Vec<ApiKey>| Ok(keys.into_iter().map(Some).collect()),
         )
         .await
     }
 
-    /// Takes a key away; answers with it as it was.
+    /// Revokes a key and returns it as it was.
     pub async fn revoke_key(
         &self,
         caller: &Caller,
         id: &ApiKeyId,
         request: Option<&RequestId>,
     ) -> Result<ApiKey, AccountError> {
-        let me = self.ground.account(caller).await?;
-        own(Act::ManageKeys)?;
-        let request = self.ground.request(&me.id, request, "revokeApiKey", id)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        require_own(Permission::ManageKeys)?;
+        let request = self.context.idempotent_request(&me.id, request, "revokeApiKey", id)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |Kept(key): Kept<ApiKey>| Ok(key),
+                async |RemovedEntity(key): RemovedEntity<ApiKey>| Ok(key),
                 async || {
-                    let key = self.ground.core().api_key(&me.id, id).get().await?;
+                    let key = self.context.core().api_key(&me.id, id).get().await?;
                     let key = key.ok_or(AccountError::NoSuchKey)?;
-                    // What is remembered of it is nothing that a key could be checked against.
+                    // The stored outcome must not contain a hash that a key could be checked
+                    // against.
                     let key = ApiKey { secret_hash: Secret::new("revoked"), ..key };
-                    let commit = self.ground.commit().with("key", key.key().delete());
-                    let commit = commit.remembering(request.as_ref(), &Kept(key.clone()))?;
-                    Ok::<Tried<_>, AccountError>(commit.done(key).await?)
+                    let commit = self.context.commit().with("key", key.key().delete());
+                    let commit = commit.recording(request.as_ref(), &RemovedEntity(key.clone()))?;
+                    Ok::<AttemptOutcome<_>, AccountError>(commit.finish(key).await?)
                 },
             )
             .await
     }
 
-    /// Whom a program acts for that shows this key. A key is worth nothing once its owner's account
-    /// cannot be used.
-    pub async fn authenticate(&self, key: &Secret) -> Result<KeyHolder, AccountError> {
-        let text = KeyText::parse(key).ok_or(AccountError::WrongKey)?;
-        let core = self.ground.core();
+    /// Returns the user behind an API key. A key stops working when its owner's account is
+    /// suspended or deleted.
+    pub async fn authenticate(&self, key: &Secret) -> Result<ApiKeyCaller, AccountError> {
+        let text = ApiKeyToken::parse(key).ok_or(AccountError::InvalidApiKey)?;
+        let core = self.context.core();
         let key = core.api_key(&text.user, &text.key).get();
         let (key, owner) = try_join(key, core.profile(&text.user).strong().get()).await?;
-        let key = key.filter(|key| text.fits(&key.secret_hash)).ok_or(AccountError::WrongKey)?;
+        let key =
+            key.filter(|key| text.matches(&key.secret_hash)).ok_or(AccountError::InvalidApiKey)?;
         let owner = match owner {
             Some(owner) if owner.status == UserStatus::Active => owner,
             Some(owner) if owner.status == UserStatus::Suspended => {
-                return Err(Failure::Suspended.into());
+                return Err(ServiceError::Suspended.into());
             }
-            _ => return Err(AccountError::WrongKey),
+            _ => return Err(AccountError::InvalidApiKey),
         };
         let mut caller = Caller::with_roles(owner.id, &owner.roles);
         caller.scopes = Some(key.scopes.clone());
         if !caller.has_scope(STAFF_SCOPE) {
             caller.roles = Roles::default();
         }
-        Ok(KeyHolder { caller, key_id: key.id, scopes: key.scopes })
+        Ok(ApiKeyCaller { caller, key_id: key.id, scopes: key.scopes })
     }
 }
 
-/// Refuses scopes that are none. Which ones there are is up to those who ask for them: a scope that
-/// nobody asks for allows nothing.
-fn check_scopes(scopes: &[String]) -> Result<(), Failure> {
+/// Refuses malformed scopes. Unknown ones are accepted: a scope that no operation requires allows
+/// nothing.
+fn check_scopes(scopes: &[String]) -> Result<(), ServiceError> {
     const EXPECTED: &str = "scopes of 1 to 64 lower-case letters, digits and `_.:-`";
     check_count("scopes", scopes.len(), SCOPES_MAX)?;
     if scopes.is_empty() {
-        return Err(Failure::bad("scopes", Misfit::new(EXPECTED, "none")));
+        return Err(ServiceError::bad_input("scopes", InvalidValue::new(EXPECTED, "none")));
     }
     let fits = |char: char| {
         char.is_ascii_lowercase() || char.is_ascii_digit() || matches!(char, '_' | '.' | ':' | '-')
@@ -170,9 +167,10 @@ fn check_scopes(scopes: &[String]) -> Result<(), Failure> {
     let is_scope =
         |scope: &String| (1..=SCOPE_CHARS_MAX).contains(&scope.len()) && scope.chars().all(fits);
     match scopes.iter().find(|scope| !is_scope(scope)) {
-        Some(other) => {
-            Err(Failure::bad("scopes", Misfit::new(EXPECTED, format_args!("\"{other}\""))))
-        }
+        Some(other) => Err(ServiceError::bad_input(
+            "scopes",
+            InvalidValue::new(EXPECTED, format_args!("\"{other}\"")),
+        )),
         None => Ok(()),
     }
 }

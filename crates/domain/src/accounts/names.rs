@@ -1,29 +1,30 @@
-//! What makes names unique: a lock for each, which moves in the transaction of the rename (R6, R33).
-//! Two spellings of the same name share a lock, so a rename that only changes case moves none.
+//! Unique names: one lock item per e-mail address, nickname and handle, moved in the transaction of
+//! the rename (R6, R33). Two spellings of the same name share a lock, so a rename that only changes
+//! case moves none.
 
 use roundtable_model::entities::{EmailLock, HandleLock, NickLock, User};
 use roundtable_model::table::Write;
 use roundtable_model::{Email, Entity, Handle, Nickname, Time, UserId};
 
-use super::is_there;
+use super::is_not_deleted;
 
-/// A write, and what it is called.
-pub(super) type Named = (&'static str, Write);
+/// A write with the name that reports its failed condition.
+pub(super) type NameLockWrite = (&'static str, Write);
 
 const EMAIL: &str = "email";
 const NICKNAME: &str = "nickname";
 const HANDLE: &str = "handle";
 
-/// The names somebody holds: none, once they are gone.
-struct Names<'a> {
+/// The names a user holds; none after deletion.
+struct HeldNames<'a> {
     email: Option<&'a Email>,
     nickname: Option<&'a Nickname>,
     handle: Option<&'a Handle>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> HeldNames<'a> {
     fn of(user: &'a User) -> Self {
-        let held = Some(user).filter(|user| is_there(user));
+        let held = Some(user).filter(|user| is_not_deleted(user));
         Self {
             email: held.and_then(|user| user.email.as_ref()),
             nickname: held.map(|user| &user.nickname),
@@ -32,9 +33,9 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The locks of somebody new.
-pub(super) fn taken(user: &User) -> Vec<Named> {
-    let Names { email, nickname, handle } = Names::of(user);
+/// The locks of a new user.
+pub(super) fn new_locks(user: &User) -> Vec<NameLockWrite> {
+    let HeldNames { email, nickname, handle } = HeldNames::of(user);
     let (id, now) = (&user.id, user.created_at);
     let locks = [
         email.map(|email| (EMAIL, email_lock(email, id, now))),
@@ -44,33 +45,34 @@ pub(super) fn taken(user: &User) -> Vec<Named> {
     locks.into_iter().flatten().collect()
 }
 
-/// The locks that move with somebody's names; refused when one of the new ones is taken.
-pub(super) fn moved(before: &User, after: &User, now: Time) -> Vec<Named> {
+/// The lock writes of a rename; they fail when one of the new names is taken.
+pub(super) fn moved_locks(before: &User, after: &User, now: Time) -> Vec<NameLockWrite> {
     let id = &before.id;
-    let (old, new) = (Names::of(before), Names::of(after));
-    let mut writes: Vec<Named> = Vec::new();
-    if differ(old.email, new.email, Email::same_as) {
+    let (old, new) = (HeldNames::of(before), HeldNames::of(after));
+    let mut writes: Vec<NameLockWrite> = Vec::new();
+    if is_changed(old.email, new.email, Email::same_as) {
         let mine = EmailLock::USER_ID.is(id);
-        let given = old.email.map(|email| EmailLock::at(email).delete().when(mine).into());
-        writes.extend(given.map(|write| (EMAIL, write)));
+        let released = old.email.map(|email| EmailLock::at(email).delete().when(mine).into());
+        writes.extend(released.map(|write| (EMAIL, write)));
         writes.extend(new.email.map(|email| (EMAIL, email_lock(email, id, now))));
     }
-    if differ(old.nickname, new.nickname, Nickname::same_as) {
+    if is_changed(old.nickname, new.nickname, Nickname::same_as) {
         let mine = NickLock::USER_ID.is(id);
-        let given = old.nickname.map(|nickname| NickLock::at(nickname).delete().when(mine).into());
-        writes.extend(given.map(|write| (NICKNAME, write)));
+        let released =
+            old.nickname.map(|nickname| NickLock::at(nickname).delete().when(mine).into());
+        writes.extend(released.map(|write| (NICKNAME, write)));
         writes.extend(new.nickname.map(|nickname| (NICKNAME, nick_lock(nickname, id, now))));
     }
-    if differ(old.handle, new.handle, Handle::same_as) {
+    if is_changed(old.handle, new.handle, Handle::same_as) {
         let mine = HandleLock::USER_ID.is(id);
-        let given = old.handle.map(|handle| HandleLock::at(handle).delete().when(mine).into());
-        writes.extend(given.map(|write| (HANDLE, write)));
+        let released = old.handle.map(|handle| HandleLock::at(handle).delete().when(mine).into());
+        writes.extend(released.map(|write| (HANDLE, write)));
         writes.extend(new.handle.map(|handle| (HANDLE, handle_lock(handle, id, now))));
     }
     writes
 }
 
-fn differ<T>(old: Option<&T>, new: Option<&T>, same: impl Fn(&T, &T) -> bool) -> bool {
+fn is_changed<T>(old: Option<&T>, new: Option<&T>, same: impl Fn(&T, &T) -> bool) -> bool {
     match (old, new) {
         (Some(old), Some(new)) => !same(old, new),
         (None, None) => false,

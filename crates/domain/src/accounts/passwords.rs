@@ -1,5 +1,5 @@
-//! Passwords become hashes here, and nowhere else: argon2id, off the async threads, only so many at
-//! the same time. A password that is checked for nobody takes as long as any other.
+//! Password hashing with argon2id, on blocking threads with limited concurrency. Checking a
+//! password takes equally long whether or not the account exists.
 
 use std::sync::Arc;
 
@@ -7,101 +7,100 @@ use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{
     ARGON2ID_IDENT, Algorithm, Argon2, CustomizedPasswordHasher, Params, PasswordVerifier, Version,
 };
-use roundtable_model::{Misfit, Secret};
+use roundtable_model::{InvalidValue, Secret};
 use tokio::sync::Semaphore;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::chance::Chance;
+use crate::entropy::Entropy;
 use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN};
-use crate::{Failure, LoginSettings};
+use crate::{LoginSettings, ServiceError};
 
-/// Bytes of a salt.
 const SALT_BYTES: usize = 16;
-/// Bytes of a hash.
 const HASH_BYTES: usize = 32;
 
-/// What passwords are hashed with.
 #[derive(Debug)]
-pub(crate) struct Passwords {
+pub(crate) struct PasswordHasher {
     params: Params,
-    /// A hash that no password has, for those who have no account.
-    nobodys: Option<PasswordHash>,
-    at_once: Arc<Semaphore>,
+    /// A hash that no password matches, checked for accounts that do not exist.
+    decoy: Option<PasswordHash>,
+    permits: Arc<Semaphore>,
 }
 
-/// Whether a password was right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Checked {
-    /// It was not.
+pub(super) enum PasswordCheck {
     Wrong,
-    /// It was.
-    Right,
-    /// It was, and its hash was made with other parameters than those of today.
-    RightButOld,
+    Correct,
+    /// Correct, but hashed with outdated parameters.
+    CorrectButOutdated,
 }
 
-impl Passwords {
-    pub(crate) fn new(settings: &LoginSettings, chance: &Chance) -> Self {
+impl PasswordHasher {
+    pub(crate) fn new(settings: &LoginSettings, chance: &Entropy) -> Self {
         let memory = settings.hash_memory_kib.max(Params::MIN_M_COST);
         let passes = settings.hash_passes.max(Params::MIN_T_COST);
         let params = Params::new(memory, passes, 1, Some(HASH_BYTES)).unwrap_or_default();
-        let at_once = settings.hashes_at_once.clamp(1, Semaphore::MAX_PERMITS);
-        let nobodys = nobodys(&params, chance);
-        Self { params, nobodys, at_once: Arc::new(Semaphore::new(at_once)) }
+        let permits = settings.hashes_at_once.clamp(1, Semaphore::MAX_PERMITS);
+        let decoy = decoy(&params, chance);
+        Self { params, decoy, permits: Arc::new(Semaphore::new(permits)) }
     }
 
-    /// The hash of a new password.
-    pub(super) async fn hash(&self, password: &Secret, chance: &Chance) -> Result<Secret, Failure> {
-        let (argon2, params, password) = (self.argon2(), self.params.clone(), plain(password));
+    pub(super) async fn hash(
+        &self,
+        password: &Secret,
+        chance: &Entropy,
+    ) -> Result<Secret, ServiceError> {
+        let (argon2, params, password) =
+            (self.argon2(), self.params.clone(), normalized_bytes(password));
         let salt: [u8; SALT_BYTES] = chance.bytes();
-        let hashed = self.aside(move || argon2.hash_password_with_params(&password, &salt, params));
-        let hash = hashed.await?.map_err(|error| Failure::Internal(error.to_string()))?;
+        let hashed =
+            self.run_blocking(move || argon2.hash_password_with_params(&password, &salt, params));
+        let hash = hashed.await?.map_err(|error| ServiceError::Internal(error.to_string()))?;
         Ok(Secret::new(hash.to_string()))
     }
 
-    /// Checks a password against somebody's hash, or, for nobody, against one that never fits.
+    /// Checks a password against a stored hash, or against the decoy when there is no account.
     pub(super) async fn check(
         &self,
         password: &Secret,
         hash: Option<&Secret>,
-    ) -> Result<Checked, Failure> {
+    ) -> Result<PasswordCheck, ServiceError> {
         let stored = hash.map(|hash| PasswordHash::new(hash.expose())).transpose();
-        let stored = stored.map_err(|error| Failure::Internal(error.to_string()))?;
-        let (is_nobody, hash) = (stored.is_none(), stored.or_else(|| self.nobodys.clone()));
-        let Some(hash) = hash else { return Ok(Checked::Wrong) };
-        let is_old = !self.is_of_today(&hash);
-        let (argon2, password) = (self.argon2(), plain(password));
-        let fits = self.aside(move || argon2.verify_password(&password, &hash)).await?;
-        Ok(match fits {
-            Ok(()) if is_nobody => Checked::Wrong,
-            Ok(()) if is_old => Checked::RightButOld,
-            Ok(()) => Checked::Right,
-            Err(argon2::password_hash::Error::PasswordInvalid) => Checked::Wrong,
-            Err(error) => return Err(Failure::Internal(error.to_string())),
+        let stored = stored.map_err(|error| ServiceError::Internal(error.to_string()))?;
+        let (is_decoy, hash) = (stored.is_none(), stored.or_else(|| self.decoy.clone()));
+        let Some(hash) = hash else { return Ok(PasswordCheck::Wrong) };
+        let is_outdated = !self.is_current(&hash);
+        let (argon2, password) = (self.argon2(), normalized_bytes(password));
+        let verified = self.run_blocking(move || argon2.verify_password(&password, &hash)).await?;
+        Ok(match verified {
+            Ok(()) if is_decoy => PasswordCheck::Wrong,
+            Ok(()) if is_outdated => PasswordCheck::CorrectButOutdated,
+            Ok(()) => PasswordCheck::Correct,
+            Err(argon2::password_hash::Error::PasswordInvalid) => PasswordCheck::Wrong,
+            Err(error) => return Err(ServiceError::Internal(error.to_string())),
         })
     }
 
-    /// Computes something long where it holds nobody up. Its place is given back when it is done, not
-    /// when nobody waits for it any more: a thread is busy until then.
-    async fn aside<T: Send + 'static>(
+    /// Runs a long computation on a blocking thread. The permit is released when the computation
+    /// ends, not when the caller stops waiting: the thread is busy until then.
+    async fn run_blocking<T: Send + 'static>(
         &self,
         compute: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Failure> {
-        let place = Arc::clone(&self.at_once).acquire_owned().await;
-        let place = place.map_err(|closed| Failure::Internal(closed.to_string()))?;
+    ) -> Result<T, ServiceError> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let permit = permit.map_err(|closed| ServiceError::Internal(closed.to_string()))?;
         let computed = tokio::task::spawn_blocking(move || {
             let computed = compute();
-            drop(place);
+            drop(permit);
             computed
         });
-        computed.await.map_err(|error| Failure::Internal(error.to_string()))
+        computed.await.map_err(|error| ServiceError::Internal(error.to_string()))
     }
 
     fn argon2(&self) -> Argon2<'static> {
         Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone())
     }
 
-    fn is_of_today(&self, hash: &PasswordHash) -> bool {
+    fn is_current(&self, hash: &PasswordHash) -> bool {
         let params = Params::try_from(hash);
         hash.algorithm == ARGON2ID_IDENT
             && hash.version == Some(Version::V0x13.into())
@@ -112,8 +111,8 @@ impl Passwords {
     }
 }
 
-/// A hash made of chance alone: checking a password against it is as much work as against a real one.
-fn nobodys(params: &Params, chance: &Chance) -> Option<PasswordHash> {
+/// A random hash: checking a password against it costs as much as against a real one.
+fn decoy(params: &Params, chance: &Entropy) -> Option<PasswordHash> {
     Some(PasswordHash {
         algorithm: ARGON2ID_IDENT,
         version: Some(Version::V0x13.into()),
@@ -123,39 +122,44 @@ fn nobodys(params: &Params, chance: &Chance) -> Option<PasswordHash> {
     })
 }
 
-/// The bytes that are hashed: the same whichever keyboard the password was typed on.
-fn plain(password: &Secret) -> Vec<u8> {
+/// The bytes to hash: NFKC makes them independent of the keyboard.
+fn normalized_bytes(password: &Secret) -> Vec<u8> {
     password.expose().nfkc().collect::<String>().into_bytes()
 }
 
-/// Refuses a password that is too short to protect anything, or too long.
-pub(super) fn check_new(field: &'static str, password: &Secret) -> Result<(), Failure> {
+/// Refuses a new password that is too short or too long.
+pub(super) fn check_new(field: &'static str, password: &Secret) -> Result<(), ServiceError> {
     let chars = password.expose().chars().count();
     if chars < PASSWORD_CHARS_MIN {
-        let misfit = Misfit::new("at least 8 characters", chars);
-        return Err(Failure::bad(field, misfit));
+        let invalid = InvalidValue::new("at least 8 characters", chars);
+        return Err(ServiceError::bad_input(field, invalid));
     }
     check_length(field, password)
 }
 
-/// Refuses a password that is so long that hashing it becomes a weapon.
-pub(super) fn check_length(field: &'static str, password: &Secret) -> Result<(), Failure> {
+/// Refuses a password so long that hashing it becomes a denial of service.
+pub(super) fn check_length(field: &'static str, password: &Secret) -> Result<(), ServiceError> {
     match password.expose().len() {
         0..=PASSWORD_BYTES_MAX => Ok(()),
-        bytes => Err(Failure::bad(field, Misfit::new("at most 1024 bytes", bytes))),
+        bytes => {
+            Err(ServiceError::bad_input(field, InvalidValue::new("at most 1024 bytes", bytes)))
+        }
     }
 }
 
-const _: () = assert!(PASSWORD_CHARS_MIN == 8 && PASSWORD_BYTES_MAX == 1024, "as the errors say");
+const _: () = assert!(
+    PASSWORD_CHARS_MIN == 8 && PASSWORD_BYTES_MAX == 1024,
+    "the error messages state these limits"
+);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn passwords(memory: u32) -> (Passwords, Chance) {
-        let chance = Chance::seeded([3; 32]);
+    fn passwords(memory: u32) -> (PasswordHasher, Entropy) {
+        let chance = Entropy::seeded([3; 32]);
         let settings = LoginSettings { hash_memory_kib: memory, ..LoginSettings::default() };
-        (Passwords::new(&settings, &chance), chance)
+        (PasswordHasher::new(&settings, &chance), chance)
     }
 
     fn secret(text: &str) -> Secret {
@@ -163,37 +167,34 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_the_right_password_fits() {
+    async fn only_the_correct_password_matches() {
         let (passwords, chance) = passwords(8);
         let hash = passwords.hash(&secret("correct horse"), &chance).await.unwrap();
         assert!(hash.expose().starts_with("$argon2id$v=19$m=8,t=2,p=1$"), "{}", hash.expose());
         let other = passwords.hash(&secret("correct horse"), &chance).await.unwrap();
         assert_ne!(hash, other, "each has a salt of its own");
         let check = async |password| passwords.check(&secret(password), Some(&hash)).await.unwrap();
-        assert_eq!(check("correct horse").await, Checked::Right);
-        assert_eq!(check("Correct horse").await, Checked::Wrong);
-        assert_eq!(check("").await, Checked::Wrong);
+        assert_eq!(check("correct horse").await, PasswordCheck::Correct);
+        assert_eq!(check("Correct horse").await, PasswordCheck::Wrong);
+        assert_eq!(check("").await, PasswordCheck::Wrong);
     }
 
     #[tokio::test]
-    async fn nobody_has_a_password() {
+    async fn no_password_matches_a_missing_account() {
         let (passwords, _) = passwords(8);
-        assert_eq!(passwords.check(&secret("anything"), None).await.unwrap(), Checked::Wrong);
-        let nobodys = passwords.nobodys.unwrap().to_string();
-        assert!(
-            nobodys.starts_with("$argon2id$v=19$m=8,t=2,p=1$"),
-            "as much work as any: {nobodys}"
-        );
+        assert_eq!(passwords.check(&secret("anything"), None).await.unwrap(), PasswordCheck::Wrong);
+        let decoy = passwords.decoy.unwrap().to_string();
+        assert!(decoy.starts_with("$argon2id$v=19$m=8,t=2,p=1$"), "as much work as any: {decoy}");
     }
 
     #[tokio::test]
-    async fn hashes_of_other_days_are_told_apart() {
+    async fn a_hash_with_other_parameters_is_outdated() {
         let (before, chance) = passwords(8);
         let (today, _) = passwords(16);
         let hash = before.hash(&secret("correct horse"), &chance).await.unwrap();
         let checked = today.check(&secret("correct horse"), Some(&hash)).await.unwrap();
-        assert_eq!(checked, Checked::RightButOld);
-        assert_eq!(today.check(&secret("x"), Some(&hash)).await.unwrap(), Checked::Wrong);
+        assert_eq!(checked, PasswordCheck::CorrectButOutdated);
+        assert_eq!(today.check(&secret("x"), Some(&hash)).await.unwrap(), PasswordCheck::Wrong);
     }
 
     #[tokio::test]
@@ -201,7 +202,7 @@ mod tests {
         let (passwords, chance) = passwords(8);
         let hash = passwords.hash(&secret("caf\u{e9} au lait"), &chance).await.unwrap();
         let typed = secret("cafe\u{301} au lait");
-        assert_eq!(passwords.check(&typed, Some(&hash)).await.unwrap(), Checked::Right);
+        assert_eq!(passwords.check(&typed, Some(&hash)).await.unwrap(), PasswordCheck::Correct);
     }
 
     #[test]

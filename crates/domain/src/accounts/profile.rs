@@ -1,61 +1,52 @@
-//! What people say about themselves, and what they are called.
+//! Profile changes, including renames and changes of the e-mail address.
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Holder, Upload, User};
 use roundtable_model::{
-    Date, Email, Handle, MediaUse, Misfit, Nickname, Patch, RequestId, Secret, Tag, Time, UserId,
-    UserStatus, rekey,
+    Date, Email, Handle, InvalidValue, MediaUse, Nickname, Patch, RequestId, Secret, Tag, Time,
+    UserId, UserStatus, rekey,
 };
 use serde::{Deserialize, Serialize};
 
-use super::{AccountError, Accounts, names, own, tags};
-use crate::access::Act;
+use super::{AccountError, Accounts, names, require_own, tags};
+use crate::access::Permission;
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{
     ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text,
 };
 use crate::media::{claim, unclaimed};
-use crate::once::{Request, Tried};
-use crate::{Caller, Edit, Failure, NewMedia};
+use crate::{Caller, Edit, NewMedia, ServiceError};
 
-/// What is to change about a profile; what is not mentioned stays.
+/// Changes to a profile; `None` and `Keep` leave a field as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ProfileChange {
-    /// The name others see. Everybody has one.
     pub nickname: Option<Nickname>,
-    /// The name for links.
+    /// A unique name for links.
     pub handle: Edit<Handle>,
-    /// The name in civil life.
     pub full_name: Edit<String>,
-    /// The name to show instead of the nickname.
+    /// Shown instead of the nickname.
     pub display_name: Edit<String>,
-    /// What they say about themselves.
     pub bio: Edit<String>,
-    /// The day of birth.
     pub birth_date: Edit<Date>,
-    /// Where they live.
     pub country: Edit<String>,
-    /// The language they prefer.
     pub language: Edit<String>,
-    /// In their own words.
     pub gender: Edit<String>,
-    /// In their own words.
     pub pronouns: Edit<String>,
-    /// What they are interested in, all of it.
+    /// Replaces all tags.
     pub tags: Option<Vec<Tag>>,
-    /// Their picture: a file that they sent. One that is elsewhere in the web is none.
+    /// An uploaded file of the user's; external pictures are not accepted.
     pub profile_image: Edit<NewMedia>,
-    /// Whether only accepted followers see their posts. Requests that wait go on waiting.
+    /// True if only accepted followers see the posts. Pending follow requests stay pending.
     pub is_private: Option<bool>,
 }
 
-/// Whose profile a request changed.
 #[derive(Debug, Serialize, Deserialize)]
-struct Outcome {
+struct ProfileOutcome {
     user: UserId,
 }
 
 impl ProfileChange {
-    fn check(&self, now: Time) -> Result<(), Failure> {
+    fn check(&self, now: Time) -> Result<(), ServiceError> {
         let texts = [
             ("fullName", &self.full_name, NAME_CHARS_MAX),
             ("displayName", &self.display_name, NAME_CHARS_MAX),
@@ -72,20 +63,22 @@ impl ProfileChange {
             check_media_type("profileImage", &media.content_type)?;
         }
         check_count("tags", self.tags.as_ref().map_or(0, Vec::len), TAGS_MAX)?;
-        // Dates are written so that text order is time order.
+        // Dates sort as text.
         if let Some(date) = self.birth_date.value()
             && date.to_string() > now.day().to_string()
         {
-            return Err(Failure::bad("birthDate", Misfit::new("a day that has been", date)));
+            return Err(ServiceError::bad_input(
+                "birthDate",
+                InvalidValue::new("a day in the past", date),
+            ));
         }
         Ok(())
     }
 
-    /// The profile after the change.
-    fn over(&self, before: &User, now: Time) -> User {
+    fn applied_to(&self, before: &User, now: Time) -> User {
         let text = |edit: &Edit<String>, before: &Option<String>| {
             let after = edit.clone().over(before.clone());
-            // A text that shows nothing is none.
+            // Blank texts are stored as absent.
             after.filter(|text| !text.trim().is_empty())
         };
         let nickname = self.nickname.clone().unwrap_or_else(|| before.nickname.clone());
@@ -113,11 +106,11 @@ impl ProfileChange {
     }
 }
 
-/// The tags, each once, in the spelling it first has.
+/// Removes duplicate tags, keeping the first spelling.
 fn distinct(tags: &[Tag]) -> Vec<Tag> {
     let mut distinct: Vec<Tag> = Vec::with_capacity(tags.len());
     for tag in tags {
-        if !distinct.iter().any(|known| known.same_as(tag)) {
+        if !distinct.iter().any(|existing| existing.same_as(tag)) {
             distinct.push(tag.clone());
         }
     }
@@ -126,63 +119,62 @@ fn distinct(tags: &[Tag]) -> Vec<Tag> {
 
 #[boxed]
 impl Accounts {
-    /// Changes what the caller says about themselves. A rename takes the new name and gives the old
-    /// one back in the same moment.
+    /// Updates the caller's profile. A rename takes the new name and releases the old one in one
+    /// transaction.
     pub async fn update_profile(
         &self,
         caller: &Caller,
         change: &ProfileChange,
         request: Option<&RequestId>,
     ) -> Result<User, AccountError> {
-        let me = self.ground.account(caller).await?;
-        own(Act::UpdateProfile)?;
-        change.check(self.ground.now())?;
-        let request = self.ground.request(&me.id, request, "updateProfile", change)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        require_own(Permission::UpdateProfile)?;
+        change.check(self.context.now())?;
+        let request = self.context.idempotent_request(&me.id, request, "updateProfile", change)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.live(&outcome.user).await,
+                async |outcome: ProfileOutcome| self.active_profile(&outcome.user).await,
                 async || {
-                    let before = self.live(&me.id).await?;
-                    let mut after = change.over(&before, self.ground.now());
-                    let file = self.pictured(change, &mut after).await?;
-                    self.renamed(&before, after, file, request.as_ref()).await
+                    let before = self.active_profile(&me.id).await?;
+                    let mut after = change.applied_to(&before, self.context.now());
+                    let file = self.set_picture(change, &mut after).await?;
+                    self.write_profile(&before, after, file, request.as_ref()).await
                 },
             )
             .await
     }
 
-    /// Changes the address the caller signs in with, once they have proven the password.
+    /// Changes the sign-in address after checking the password.
     pub async fn change_email(
         &self,
         caller: &Caller,
         password: &Secret,
         email: &Email,
     ) -> Result<User, AccountError> {
-        let me = self.ground.account(caller).await?;
-        own(Act::UpdateProfile)?;
-        self.prove_again(&me, password).await?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        require_own(Permission::UpdateProfile)?;
+        self.reauthenticate(&me, password).await?;
+        self.context
+            .run_once(
                 None,
-                async |outcome: Outcome| self.live(&outcome.user).await,
+                async |outcome: ProfileOutcome| self.active_profile(&outcome.user).await,
                 async || {
-                    let before = self.live(&me.id).await?;
+                    let before = self.active_profile(&me.id).await?;
                     let after = User {
                         email: Some(email.clone()),
-                        updated_at: self.ground.now(),
+                        updated_at: self.context.now(),
                         version: before.version + 1,
                         ..before.clone()
                     };
-                    self.renamed(&before, after, None, None).await
+                    self.write_profile(&before, after, None, None).await
                 },
             )
             .await
     }
 
-    /// Gives a profile the picture of a change; answers with the claim of its file, if that is another
-    /// one than it has.
-    async fn pictured(
+    /// Sets or clears the picture; returns the claim of its file when that is a new one.
+    async fn set_picture(
         &self,
         change: &ProfileChange,
         user: &mut User,
@@ -198,35 +190,35 @@ impl Accounts {
         if user.profile_image.as_ref().is_some_and(|has| has.s3_key == named.s3_key) {
             return Ok(None);
         }
-        let free = unclaimed(&self.ground, &user.id, [named], MediaUse::Profile).await?;
+        let free = unclaimed(&self.context, &user.id, [named], MediaUse::Profile).await?;
         let picture = free.into_iter().flatten().next().ok_or(AccountError::NoSuchPicture)?;
         let claimed = claim(&user.id, &picture, &Holder::profile(&user.id));
         (user.profile_image, user.profile_image_url) = (Some(picture), None);
         Ok(Some(claimed))
     }
 
-    /// Writes a profile over the one it was made from, with all that its names, tags and picture need.
-    async fn renamed(
+    /// Replaces a profile, together with the locks, tag references and file that depend on it.
+    async fn write_profile(
         &self,
         before: &User,
         after: User,
         file: Option<Patch<Upload>>,
-        request: Option<&Request>,
-    ) -> Result<Tried<User>, AccountError> {
-        self.free_for(before, &after).await?;
-        let commit = self.ground.commit().with("user", rekey(before, &after)?);
-        let commit = names::moved(before, &after, after.updated_at)
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<User>, AccountError> {
+        self.check_changed_names(before, &after).await?;
+        let commit = self.context.commit().with("user", rekey(before, &after)?);
+        let commit = names::moved_locks(before, &after, after.updated_at)
             .into_iter()
             .fold(commit, |commit, (name, write)| commit.with(name, write))
-            .with_any("tag", tags::in_step(&self.ground, before, &after).await?)
-            .with_any("file", file);
-        let outcome = Outcome { user: after.id.clone() };
-        Ok(commit.remembering(request, &outcome)?.done(after).await?)
+            .with_all("tag", tags::reference_writes(&self.context, before, &after).await?)
+            .with_all("file", file);
+        let outcome = ProfileOutcome { user: after.id.clone() };
+        Ok(commit.recording(request, &outcome)?.finish(after).await?)
     }
 
-    /// Whether nobody else has the names that are new in `after`.
-    async fn free_for(&self, before: &User, after: &User) -> Result<(), AccountError> {
-        let core = self.ground.core();
+    /// Refuses names that changed and are taken.
+    async fn check_changed_names(&self, before: &User, after: &User) -> Result<(), AccountError> {
+        let core = self.context.core();
         if let Some(email) = &after.email
             && !before.email.as_ref().is_some_and(|old| old.same_as(email))
             && core.email_lock(email).get().await?.is_some()
@@ -247,13 +239,15 @@ impl Accounts {
         Ok(())
     }
 
-    /// The caller's own profile, as it is now.
-    pub(super) async fn live(&self, user: &UserId) -> Result<User, AccountError> {
-        let user = self.ground.core().profile(user).strong().get().await?;
+    /// Reads the caller's profile; refuses a suspended or deleted account.
+    pub(super) async fn active_profile(&self, user: &UserId) -> Result<User, AccountError> {
+        let user = self.context.core().profile(user).strong().get().await?;
         match user {
             Some(user) if user.status == UserStatus::Active => Ok(user),
-            Some(user) if user.status == UserStatus::Suspended => Err(Failure::Suspended.into()),
-            _ => Err(Failure::Unauthenticated.into()),
+            Some(user) if user.status == UserStatus::Suspended => {
+                Err(ServiceError::Suspended.into())
+            }
+            _ => Err(ServiceError::Unauthenticated.into()),
         }
     }
 }

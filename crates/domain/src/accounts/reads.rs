@@ -1,4 +1,4 @@
-//! Profiles by every name they have, and what is counted of a person (R21, R42).
+//! Profiles by id, nickname, handle and e-mail address, and user counters (R21, R42).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,27 +7,23 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{User, UserCounter};
 use roundtable_model::{Email, Handle, Nickname, Shards, UserCount, UserId};
 
-use super::{AccountError, Accounts, is_there, shown};
+use super::{AccountError, Accounts, is_not_deleted, profile_for_viewer};
 use crate::Caller;
 
-/// Experience that the second level takes.
+/// Experience needed for level two.
 const LEVEL_XP: u64 = 100;
 
-/// What is counted of a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Who follows them.
+pub struct UserCounts {
     pub followers: u64,
-    /// Whom they follow.
     pub following: u64,
-    /// What they have posted and not deleted.
     pub posts: u64,
-    /// What quests have brought them.
+    /// Experience earned by quests.
     pub xp: u64,
 }
 
-impl Counts {
-    /// How far the experience has brought them: each level takes more than the one before.
+impl UserCounts {
+    /// The level; each one takes more experience than the one before.
     pub const fn level(&self) -> u64 {
         1 + (self.xp / LEVEL_XP).isqrt()
     }
@@ -46,13 +42,12 @@ impl Counts {
 
 #[boxed]
 impl Accounts {
-    /// The caller's own profile; a suspended one, too, so that its owner sees what it is.
+    /// Returns the caller's own profile, also when it is suspended.
     pub async fn me(&self, caller: &Caller) -> Result<Option<User>, AccountError> {
-        let me = self.ground.core().profile(&caller.user_id).strong().get().await?;
-        Ok(me.filter(is_there))
+        let me = self.context.core().profile(&caller.user_id).strong().get().await?;
+        Ok(me.filter(is_not_deleted))
     }
 
-    /// Somebody's profile, if the viewer may see it.
     pub async fn user(
         &self,
         viewer: Option<&Caller>,
@@ -62,32 +57,31 @@ impl Accounts {
         Ok(people.into_iter().next().flatten())
     }
 
-    /// Several profiles, in the order asked for; `None` where the viewer may not see one.
+    /// Returns profiles in the order of `ids`; `None` where the viewer may not see one.
     pub async fn people(
         &self,
         viewer: Option<&Caller>,
         ids: &[UserId],
     ) -> Result<Vec<Option<User>>, AccountError> {
-        let sight = self.ground.sight(viewer, ids, []).await?;
-        let person = |id| sight.person(id).filter(|user| is_there(user)).cloned();
-        Ok(ids.iter().map(|id| person(id).map(|user| shown(viewer, user))).collect())
+        let access = self.context.viewer_access(viewer, ids, []).await?;
+        let person = |id| access.visible_user(id).filter(|user| is_not_deleted(user)).cloned();
+        Ok(ids.iter().map(|id| person(id).map(|user| profile_for_viewer(viewer, user))).collect())
     }
 
-    /// Who is called so.
     pub async fn by_nickname(
         &self,
         viewer: Option<&Caller>,
         nickname: &Nickname,
     ) -> Result<Option<User>, AccountError> {
-        // The index may be behind: what counts is the profile itself.
-        let Some(found) = self.ground.core().user_by_nickname(nickname).get().await? else {
+        // The index may be stale; the profile itself decides.
+        let Some(found) = self.context.core().user_by_nickname(nickname).get().await? else {
             return Ok(None);
         };
         let user = self.user(viewer, &found.id).await?;
         Ok(user.filter(|user| user.nickname.same_as(nickname)))
     }
 
-    /// Who is called so: username is another word for nickname.
+    /// A username is a nickname.
     pub async fn by_username(
         &self,
         viewer: Option<&Caller>,
@@ -96,58 +90,58 @@ impl Accounts {
         self.by_nickname(viewer, username).await
     }
 
-    /// Who has this handle.
     pub async fn by_handle(
         &self,
         viewer: Option<&Caller>,
         handle: &Handle,
     ) -> Result<Option<User>, AccountError> {
-        match self.ground.core().handle_lock(handle).get().await? {
+        match self.context.core().handle_lock(handle).get().await? {
             Some(lock) => self.user(viewer, &lock.user_id).await,
             None => Ok(None),
         }
     }
 
-    /// Who has this e-mail address: for admins, and for whoever it is. To everybody else nobody has it,
-    /// whether somebody does or not.
+    /// Returns the user with this e-mail address, only to admins and to that user. All others get
+    /// `None` whether or not the address is in use.
     pub async fn by_email(
         &self,
         viewer: Option<&Caller>,
         email: &Email,
     ) -> Result<Option<User>, AccountError> {
         let Some(viewer) = viewer else { return Ok(None) };
-        let Some(found) = self.ground.core().user_by_email(email).get().await? else {
+        let Some(found) = self.context.core().user_by_email(email).get().await? else {
             return Ok(None);
         };
         if found.id != viewer.user_id && !viewer.roles.admin {
             return Ok(None);
         }
         let user = self.user(Some(viewer), &found.id).await?;
-        Ok(user.filter(|user| user.email.as_ref().is_some_and(|known| known.same_as(email))))
+        Ok(user.filter(|user| user.email.as_ref().is_some_and(|existing| existing.same_as(email))))
     }
 
-    /// What is counted of people, in the order asked for; `None` where the viewer may not see one.
+    /// Returns counters in the order of `ids`; `None` where the viewer may not see the user.
     pub async fn counts(
         &self,
         viewer: Option<&Caller>,
         ids: &[UserId],
-    ) -> Result<Vec<Option<Counts>>, AccountError> {
-        let sight = self.ground.sight(viewer, ids, []).await?;
-        let mut counts: HashMap<UserId, Counts> = HashMap::new();
+    ) -> Result<Vec<Option<UserCounts>>, AccountError> {
+        let access = self.context.viewer_access(viewer, ids, []).await?;
+        let mut counts: HashMap<UserId, UserCounts> = HashMap::new();
         let mut by_shards: BTreeMap<Shards, Vec<UserId>> = BTreeMap::new();
-        let seen = ids.iter().filter_map(|id| sight.person(id)).filter(|user| is_there(user));
-        for user in seen {
-            if counts.insert(user.id.clone(), Counts::default()).is_none() {
+        let visible =
+            ids.iter().filter_map(|id| access.visible_user(id)).filter(|user| is_not_deleted(user));
+        for user in visible {
+            if counts.insert(user.id.clone(), UserCounts::default()).is_none() {
                 by_shards.entry(user.follower_shards).or_default().push(user.id.clone());
             }
         }
-        let seen: Vec<UserId> = counts.keys().cloned().collect();
-        let core = self.ground.core();
+        let visible: Vec<UserId> = counts.keys().cloned().collect();
+        let core = self.context.core();
         let followers = by_shards
             .iter()
             .map(|(shards, ids)| core.counts_among(ids, &UserCount::Followers, *shards).get());
         let others = [UserCount::Following, UserCount::Posts, UserCount::Xp];
-        let others = others.iter().map(|of| core.counts_among(&seen, of, Shards::ONE).get());
+        let others = others.iter().map(|of| core.counts_among(&visible, of, Shards::ONE).get());
         let (followers, others) = try_join(try_join_all(followers), try_join_all(others)).await?;
         for counter in followers.into_iter().chain(others).flatten().flatten() {
             if let Some(counts) = counts.get_mut(&counter.user_id) {
@@ -164,7 +158,7 @@ mod tests {
 
     #[test]
     fn every_level_takes_more_than_the_one_before() {
-        let level = |xp| Counts { xp, ..Counts::default() }.level();
+        let level = |xp| UserCounts { xp, ..UserCounts::default() }.level();
         assert_eq!([0, 99, 100, 399, 400, 899, 900].map(level), [1, 1, 2, 2, 3, 3, 4]);
         assert_eq!(level(u64::MAX), 429_496_730);
     }

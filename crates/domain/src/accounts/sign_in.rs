@@ -1,5 +1,5 @@
-//! Proving who one is with a password, and changing it. Whoever has no account is refused like
-//! somebody whose password is wrong: in the same words, after the same work.
+//! Sign-in by password, and password changes. An unknown account is refused like a wrong password:
+//! with the same message, after the same work.
 
 use std::net::IpAddr;
 
@@ -8,30 +8,29 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::{Email, Secret, SessionId, UserId, UserStatus};
 
-use super::passwords::{Checked, check_length, check_new};
-use super::{AccountError, Accounts, SignedIn, attempts, is_there, own};
-use crate::access::Act;
-use crate::commit::Rejected;
-use crate::{Caller, Failure};
+use super::passwords::{PasswordCheck, check_length, check_new};
+use super::{AccountError, Accounts, SignedInUser, attempts, is_not_deleted, require_own};
+use crate::access::Permission;
+use crate::commit::CommitError;
+use crate::{Caller, ServiceError};
 
 #[boxed]
 impl Accounts {
-    /// Signs somebody in who knows their password. `address` is where they do it from; without one,
-    /// only the account's tries are counted.
+    /// Signs a user in. Without an `address`, only the account's attempts are counted.
     pub async fn login(
         &self,
         email: &Email,
         password: &Secret,
         address: Option<IpAddr>,
-    ) -> Result<SignedIn, AccountError> {
-        let lock = self.ground.core().email_lock(email).get().await?;
+    ) -> Result<SignedInUser, AccountError> {
+        let lock = self.context.core().email_lock(email).get().await?;
         let user = lock.map(|lock| lock.user_id);
-        let (user, credential) = self.proven(email, user.as_ref(), password, address).await?;
+        let (user, credential) =
+            self.verify_password(email, user.as_ref(), password, address).await?;
         self.open_session(user, &credential).await
     }
 
-    /// Changes the caller's password, and signs them out everywhere but here: `session` is the one
-    /// that stays.
+    /// Changes the caller's password and ends all sessions except `session`.
     pub async fn change_password(
         &self,
         caller: &Caller,
@@ -39,15 +38,16 @@ impl Accounts {
         current: &Secret,
         next: &Secret,
     ) -> Result<(), AccountError> {
-        let me = self.ground.account(caller).await?;
-        own(Act::UpdateProfile)?;
+        let me = self.context.authorize_write(caller).await?;
+        require_own(Permission::UpdateProfile)?;
         check_new("next", next)?;
-        let credential = self.prove_again(&me, current).await?;
-        let password_hash = self.ground.passwords().hash(next, self.ground.chance()).await?;
-        let sessions = self.ground.core().sessions(&me.id).all().await?;
-        // After all of them, whatever the clocks of those who opened them showed: so they are over.
+        let credential = self.reauthenticate(&me, current).await?;
+        let password_hash = self.context.passwords().hash(next, self.context.entropy()).await?;
+        let sessions = self.context.core().sessions(&me.id).all().await?;
+        // Later than the creation of every session, even if other processes' clocks are ahead, so
+        // that all of them end.
         let newest = sessions.iter().map(|session| session.created_at).max();
-        let since = self.ground.now().max(credential.updated_at);
+        let since = self.context.now().max(credential.updated_at);
         let since = newest.map_or(since, |newest| since.max(newest)).plus_ms(1);
         let unchanged = Credential::PASSWORD_HASH.is(&credential.password_hash);
         let changed = Credential::at(&me.id)
@@ -55,38 +55,40 @@ impl Accounts {
             .set(Credential::PASSWORD_HASH, &password_hash)
             .set(Credential::UPDATED_AT, &since)
             .when(unchanged);
-        let here = sessions.iter().find(|known| Some(&known.id) == session);
-        let stays =
-            here.map(|here| Session::at(&me.id, &here.id).patch().set(Session::CREATED_AT, &since));
-        let commit = self.ground.commit().with("credential", changed).with_any("session", stays);
+        let current_session = sessions.iter().find(|existing| Some(&existing.id) == session);
+        let kept_session = current_session.map(|current_session| {
+            Session::at(&me.id, &current_session.id).patch().set(Session::CREATED_AT, &since)
+        });
+        let commit =
+            self.context.commit().with("credential", changed).with_all("session", kept_session);
         match commit.run().await {
             Ok(()) => {}
-            Err(Rejected::Refused(_)) => return Err(Failure::Busy.into()),
-            Err(Rejected::Failed(failure)) => return Err(failure.into()),
+            Err(CommitError::ConditionsFailed(_)) => return Err(ServiceError::Busy.into()),
+            Err(CommitError::Failed(failure)) => return Err(failure.into()),
         }
-        // Read again, for those that were opened with the old password meanwhile.
-        let sessions = self.ground.core().sessions(&me.id).all().await?;
-        self.end(sessions.iter().filter(|known| Some(&known.id) != session)).await?;
+        // Read again to include sessions opened concurrently with the old password.
+        let sessions = self.context.core().sessions(&me.id).all().await?;
+        self.end_sessions(sessions.iter().filter(|existing| Some(&existing.id) != session)).await?;
         Ok(())
     }
 
-    /// The caller's credential, once they have proven that they know the password. These tries count
-    /// as any others: whoever steals an access token cannot guess on with it.
-    pub(super) async fn prove_again(
+    /// Returns the caller's credential after checking the password. These attempts count like
+    /// sign-ins, so a stolen access token does not allow unlimited guesses.
+    pub(super) async fn reauthenticate(
         &self,
         me: &User,
         password: &Secret,
     ) -> Result<Credential, AccountError> {
         let email = me.email.as_ref().ok_or(AccountError::WrongPassword)?;
-        match self.proven(email, Some(&me.id), password, None).await {
+        match self.verify_password(email, Some(&me.id), password, None).await {
             Ok((_, credential)) => Ok(credential),
             Err(AccountError::WrongCredentials) => Err(AccountError::WrongPassword),
             Err(error) => Err(error),
         }
     }
 
-    /// Checks a password, once the try is counted.
-    pub(super) async fn proven(
+    /// Counts the attempt, then checks the password.
+    pub(super) async fn verify_password(
         &self,
         email: &Email,
         user: Option<&UserId>,
@@ -94,53 +96,55 @@ impl Accounts {
         address: Option<IpAddr>,
     ) -> Result<(User, Credential), AccountError> {
         check_length("password", password)?;
-        let attempt = attempts::begin(&self.ground, email, address).await?;
-        let account = self.account_of(user).await?;
+        let attempt = attempts::begin(&self.context, email, address).await?;
+        let account = self.load_account(user).await?;
         let hash = account.as_ref().map(|(_, credential)| &credential.password_hash);
-        let checked = self.ground.passwords().check(password, hash).await?;
-        let Some((user, credential)) = account.filter(|_| checked != Checked::Wrong) else {
-            attempt.failed(&self.ground).await?;
+        let checked = self.context.passwords().check(password, hash).await?;
+        let Some((user, credential)) = account.filter(|_| checked != PasswordCheck::Wrong) else {
+            attempt.failed(&self.context).await?;
             return Err(AccountError::WrongCredentials);
         };
-        attempt.succeeded(&self.ground).await?;
+        attempt.succeeded(&self.context).await?;
         if user.status == UserStatus::Suspended {
-            return Err(Failure::Suspended.into());
+            return Err(ServiceError::Suspended.into());
         }
         match checked {
-            Checked::RightButOld => Ok((user, self.rehashed(credential, password).await?)),
-            Checked::Right | Checked::Wrong => Ok((user, credential)),
+            PasswordCheck::CorrectButOutdated => {
+                Ok((user, self.rehash(credential, password).await?))
+            }
+            PasswordCheck::Correct | PasswordCheck::Wrong => Ok((user, credential)),
         }
     }
 
-    /// What is known of somebody; of nobody, the same is asked in vain.
-    async fn account_of(
+    /// Reads a profile and its credential. Without a user, it reads a random id, so that both cases
+    /// cost the same.
+    async fn load_account(
         &self,
         user: Option<&UserId>,
-    ) -> Result<Option<(User, Credential)>, Failure> {
-        let user = user.cloned().unwrap_or_else(|| self.ground.ids().next());
-        let core = self.ground.core();
-        let known = try_join(core.profile(&user).strong().get(), core.credential(&user).get());
-        let (user, credential) = known.await?;
-        Ok(user.filter(is_there).zip(credential))
+    ) -> Result<Option<(User, Credential)>, ServiceError> {
+        let user = user.cloned().unwrap_or_else(|| self.context.ids().next());
+        let core = self.context.core();
+        let existing = try_join(core.profile(&user).strong().get(), core.credential(&user).get());
+        let (user, credential) = existing.await?;
+        Ok(user.filter(is_not_deleted).zip(credential))
     }
 
-    /// The credential with a hash of today's parameters. The password is the same, so the time it was
-    /// set stays.
-    async fn rehashed(
+    /// Rehashes a password with the current parameters. The time it was set stays.
+    async fn rehash(
         &self,
         credential: Credential,
         password: &Secret,
-    ) -> Result<Credential, Failure> {
-        let password_hash = self.ground.passwords().hash(password, self.ground.chance()).await?;
+    ) -> Result<Credential, ServiceError> {
+        let password_hash = self.context.passwords().hash(password, self.context.entropy()).await?;
         let patch = Credential::at(&credential.user_id)
             .patch()
             .set(Credential::PASSWORD_HASH, &password_hash)
             .when(Credential::PASSWORD_HASH.is(&credential.password_hash));
-        match self.ground.commit().with("credential", patch).run().await {
+        match self.context.commit().with("credential", patch).run().await {
             Ok(()) => Ok(Credential { password_hash, ..credential }),
-            // Somebody else has set it meanwhile: what follows will notice.
-            Err(Rejected::Refused(_)) => Ok(credential),
-            Err(Rejected::Failed(failure)) => Err(failure),
+            // Changed concurrently; the caller's next condition detects that.
+            Err(CommitError::ConditionsFailed(_)) => Ok(credential),
+            Err(CommitError::Failed(failure)) => Err(failure),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Signing up: open to everybody, to those who were invited, or to nobody.
+//! Registration: open, by invitation, or closed.
 
 use std::net::IpAddr;
 
@@ -13,39 +13,33 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
 use super::passwords::check_new;
-use super::{AccountError, Accounts, SignedIn, names};
-use crate::Failure;
+use super::{AccountError, Accounts, SignedInUser, names};
 use crate::Registration;
+use crate::ServiceError;
+use crate::idempotency::AttemptOutcome;
 use crate::limits::{NAME_CHARS_MAX, check_text};
-use crate::once::Tried;
 
-/// Who wants an account.
 #[derive(Clone, Debug)]
 pub struct SignUp {
-    /// What they sign in with.
     pub email: Email,
-    /// What proves that it is them.
     pub password: Secret,
-    /// What others know them by.
     pub nickname: Nickname,
-    /// A second name for links, if they want one.
+    /// A second unique name, for links.
     pub handle: Option<Handle>,
-    /// Who lets them in, where that is needed.
+    /// Required when registration is by invitation.
     pub invitation: Option<InviteCode>,
-    /// Their name in civil life.
     pub full_name: Option<String>,
-    /// The language they prefer.
     pub language: Option<String>,
 }
 
-/// What signing up led to. No token is ever stored.
+/// The stored outcome of a registration; never contains a token.
 #[derive(Debug, Serialize, Deserialize)]
-struct Outcome {
+struct SignUpOutcome {
     user: UserId,
 }
 
 impl SignUp {
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<(), ServiceError> {
         check_new("password", &self.password)?;
         check_text("fullName", self.full_name.as_deref().unwrap_or_default(), NAME_CHARS_MAX)?;
         check_text("language", self.language.as_deref().unwrap_or_default(), NAME_CHARS_MAX)
@@ -54,34 +48,34 @@ impl SignUp {
 
 #[boxed]
 impl Accounts {
-    /// Makes an account and signs its owner in. `address` is where they do it from; without one, the
-    /// rate of sign-ups does not count, as for whoever runs this.
+    /// Creates an account and opens a session. `address` limits the rate of registrations;
+    /// operators pass `None`.
     ///
-    /// A repetition of the request proves the password again and opens a session of its own.
+    /// A repeated request checks the password again and opens another session.
     pub async fn register(
         &self,
         sign_up: &SignUp,
         address: Option<IpAddr>,
         request: Option<&RequestId>,
-    ) -> Result<SignedIn, AccountError> {
+    ) -> Result<SignedInUser, AccountError> {
         if let Some(address) = address {
-            self.ground.rates().sign_up(address)?;
+            self.context.rate_limiter().sign_up(address)?;
         }
         sign_up.check()?;
         let SignUp { email, password, nickname, handle, invitation, full_name, language } = sign_up;
         let input = (email.fold(), nickname, handle, invitation, full_name, language);
-        let request = self.ground.request(email, request, "register", &input)?;
-        let id: UserId = self.ground.ids().next();
+        let request = self.context.idempotent_request(email, request, "register", &input)?;
+        let id: UserId = self.context.ids().next();
         let hash = OnceCell::new();
-        let made = self.ground.once(
+        let registered = self.context.run_once(
             request.as_ref(),
-            async |outcome: Outcome| {
-                self.proven(email, Some(&outcome.user), password, address).await
+            async |outcome: SignUpOutcome| {
+                self.verify_password(email, Some(&outcome.user), password, address).await
             },
             async || {
-                let invitation = self.admitted(invitation.as_ref()).await?;
-                self.free(email, nickname, handle.as_ref()).await?;
-                let hashed = self.ground.passwords().hash(password, self.ground.chance());
+                let invitation = self.check_admission(invitation.as_ref()).await?;
+                self.check_names(email, nickname, handle.as_ref()).await?;
+                let hashed = self.context.passwords().hash(password, self.context.entropy());
                 let hash: &Secret = hash.get_or_try_init(|| hashed).await?;
                 let user = self.new_user(id.clone(), sign_up);
                 let credential = Credential {
@@ -91,46 +85,46 @@ impl Accounts {
                     updated_at: user.created_at,
                 };
                 let commit = self
-                    .ground
+                    .context
                     .commit()
                     .with("user", user.create())
                     .with("credential", credential.create())
-                    .with_any("invitation", invitation);
-                let commit = names::taken(&user)
+                    .with_all("invitation", invitation);
+                let commit = names::new_locks(&user)
                     .into_iter()
                     .fold(commit, |commit, (name, write)| commit.with(name, write));
-                let outcome = Outcome { user: user.id.clone() };
-                let commit = commit.remembering(request.as_ref(), &outcome)?;
-                Ok::<Tried<_>, AccountError>(commit.done((user, credential)).await?)
+                let outcome = SignUpOutcome { user: user.id.clone() };
+                let commit = commit.recording(request.as_ref(), &outcome)?;
+                Ok::<AttemptOutcome<_>, AccountError>(commit.finish((user, credential)).await?)
             },
         );
-        let (user, credential) = made.await?;
+        let (user, credential) = registered.await?;
         self.open_session(user, &credential).await
     }
 
-    /// Whether somebody new is let in, with the write that uses their invitation.
-    async fn admitted(
+    /// Refuses the registration where required, and returns the write that uses the invitation.
+    async fn check_admission(
         &self,
         invitation: Option<&InviteCode>,
     ) -> Result<Option<roundtable_model::table::Write>, AccountError> {
-        match self.ground.settings().registration {
+        match self.context.settings().registration {
             Registration::Open => Ok(None),
             Registration::Closed => Err(AccountError::RegistrationClosed),
             Registration::Invitation => match invitation {
-                Some(code) => Ok(Some(self.redeemed(code).await?)),
+                Some(code) => Ok(Some(self.redeem(code).await?)),
                 None => Err(AccountError::InvitationNeeded),
             },
         }
     }
 
-    /// Whether nobody has these names yet.
-    async fn free(
+    /// Refuses names that are taken.
+    async fn check_names(
         &self,
         email: &Email,
         nickname: &Nickname,
         handle: Option<&Handle>,
     ) -> Result<(), AccountError> {
-        let core = self.ground.core();
+        let core = self.context.core();
         let handle = OptionFuture::from(handle.map(|handle| core.handle_lock(handle).get()));
         let handle = async { handle.await.transpose() };
         let locks = try_join3(core.email_lock(email).get(), core.nick_lock(nickname).get(), handle);
@@ -143,7 +137,7 @@ impl Accounts {
     }
 
     fn new_user(&self, id: UserId, sign_up: &SignUp) -> User {
-        let now = self.ground.now();
+        let now = self.context.now();
         User {
             id,
             nickname: sign_up.nickname.clone(),

@@ -1,9 +1,8 @@
-//! The texts that stand for somebody: refresh tokens and keys for programs. Each says where its hash
-//! is kept and holds 256 bits of chance; only hashes are stored, and they need no salt, because nobody
-//! guesses 256 bits.
+//! Formats of refresh tokens and API keys. Each names the item that stores its hash and contains
+//! 256 random bits, so the hashes need no salt.
 //!
 //! ```text
-//! refresh token   rtr.{user}.{session}.{lasting}.{current}
+//! refresh token   rtr.{user}.{session}.{session_secret}.{current_secret}
 //! key             rtk.{user}.{key}.{secret}
 //! ```
 
@@ -11,91 +10,91 @@ use blake3::Hash;
 use data_encoding::BASE64URL_NOPAD;
 use roundtable_model::{ApiKeyId, Secret, SessionId, UserId};
 
-use crate::chance::Chance;
+use crate::entropy::Entropy;
 
 const REFRESH: &str = "rtr";
 const KEY: &str = "rtk";
 
-/// What nobody can guess.
-type Bits = [u8; 32];
+type SecretBytes = [u8; 32];
 
-/// The text that a signed-in device exchanges for the next one.
+/// A refresh token, exchanged for the next one with every use.
 ///
-/// It has two secrets. One is the session's and lasts, the other is new in each text. Who knows the
-/// first, but has not the newest of the second, holds a text that was exchanged before, however long
-/// ago: a copy. So one item tells all of that, and a thief cannot hide by exchanging many times.
+/// It has two secrets: one lasts for the session, the other is new in each token. A token with the
+/// right session secret but another current secret was exchanged before, however long ago, so it is
+/// a copy. One item thus detects every reuse, and a thief cannot hide by exchanging many times.
 pub(super) struct RefreshToken {
     pub(super) user: UserId,
     pub(super) session: SessionId,
-    lasting: Bits,
-    current: Bits,
+    session_secret: SecretBytes,
+    current_secret: SecretBytes,
 }
 
-/// What a session knows of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
-    /// It is the one to be exchanged next.
+pub(super) enum TokenState {
     Current,
-    /// It was exchanged before.
-    Earlier,
-    /// It never was.
-    Never,
+    /// Exchanged before.
+    Superseded,
+    /// Never issued by this session.
+    Unknown,
 }
 
 impl RefreshToken {
-    /// The first one of a session.
-    pub(super) fn first(user: UserId, session: SessionId, chance: &Chance) -> Self {
-        Self { user, session, lasting: chance.bytes(), current: chance.bytes() }
+    pub(super) fn first(user: UserId, session: SessionId, chance: &Entropy) -> Self {
+        Self { user, session, session_secret: chance.bytes(), current_secret: chance.bytes() }
     }
 
-    /// The one that follows this one.
-    pub(super) fn next(&self, chance: &Chance) -> Self {
+    pub(super) fn next(&self, chance: &Entropy) -> Self {
         let (user, session) = (self.user.clone(), self.session.clone());
-        Self { user, session, lasting: self.lasting, current: chance.bytes() }
+        Self { user, session, session_secret: self.session_secret, current_secret: chance.bytes() }
     }
 
     pub(super) fn parse(text: &Secret) -> Option<Self> {
         let mut parts = text.expose().split('.');
         let kind = parts.next()?;
         let (user, session) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        let (lasting, current) = (read(parts.next()?)?, read(parts.next()?)?);
-        let whole = kind == REFRESH && parts.next().is_none();
-        whole.then_some(Self { user, session, lasting, current })
+        let (session_secret, current_secret) = (decode(parts.next()?)?, decode(parts.next()?)?);
+        let is_complete = kind == REFRESH && parts.next().is_none();
+        is_complete.then_some(Self { user, session, session_secret, current_secret })
     }
 
     pub(super) fn text(&self) -> Secret {
-        let Self { user, session, lasting, current } = self;
-        let (lasting, current) = (written(lasting), written(current));
-        Secret::new(format!("{REFRESH}.{user}.{session}.{lasting}.{current}"))
+        let Self { user, session, session_secret, current_secret } = self;
+        let (session_secret, current_secret) = (encode(session_secret), encode(current_secret));
+        Secret::new(format!("{REFRESH}.{user}.{session}.{session_secret}.{current_secret}"))
     }
 
-    /// What is stored of it.
     pub(super) fn hash(&self) -> Secret {
-        let (lasting, current) = (blake3::hash(&self.lasting), blake3::hash(&self.current));
-        Secret::new(format!("{lasting}.{current}"))
+        let (session_secret, current_secret) =
+            (blake3::hash(&self.session_secret), blake3::hash(&self.current_secret));
+        Secret::new(format!("{session_secret}.{current_secret}"))
     }
 
-    /// What the session of this hash knows of it.
-    pub(super) fn known_by(&self, hash: &Secret) -> Known {
-        let Some((lasting, current)) = hash.expose().split_once('.') else { return Known::Never };
-        // Both are always compared, each in constant time.
-        match (is_hash_of(lasting, &self.lasting), is_hash_of(current, &self.current)) {
-            (true, true) => Known::Current,
-            (true, false) => Known::Earlier,
-            (false, _) => Known::Never,
+    /// Compares this token with the hash that the session stores.
+    pub(super) fn state_for(&self, hash: &Secret) -> TokenState {
+        let Some((session_secret, current_secret)) = hash.expose().split_once('.') else {
+            return TokenState::Unknown;
+        };
+        // Always compares both, each in constant time.
+        match (
+            is_hash_of(session_secret, &self.session_secret),
+            is_hash_of(current_secret, &self.current_secret),
+        ) {
+            (true, true) => TokenState::Current,
+            (true, false) => TokenState::Superseded,
+            (false, _) => TokenState::Unknown,
         }
     }
 }
 
-/// The text that a program shows.
-pub(super) struct KeyText {
+/// An API key in the form that programs present.
+pub(super) struct ApiKeyToken {
     pub(super) user: UserId,
     pub(super) key: ApiKeyId,
-    secret: Bits,
+    secret: SecretBytes,
 }
 
-impl KeyText {
-    pub(super) fn new(user: UserId, key: ApiKeyId, chance: &Chance) -> Self {
+impl ApiKeyToken {
+    pub(super) fn new(user: UserId, key: ApiKeyId, chance: &Entropy) -> Self {
         Self { user, key, secret: chance.bytes() }
     }
 
@@ -103,40 +102,39 @@ impl KeyText {
         let mut parts = text.expose().split('.');
         let kind = parts.next()?;
         let (user, key) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        let secret = read(parts.next()?)?;
-        let whole = kind == KEY && parts.next().is_none();
-        whole.then_some(Self { user, key, secret })
+        let secret = decode(parts.next()?)?;
+        let is_complete = kind == KEY && parts.next().is_none();
+        is_complete.then_some(Self { user, key, secret })
     }
 
-    /// How it begins: enough to recognise it by, and nothing of its secret.
+    /// The public part: enough to recognise the key by, and nothing of its secret.
     pub(super) fn prefix(&self) -> String {
         let Self { user, key, .. } = self;
         format!("{KEY}.{user}.{key}")
     }
 
     pub(super) fn text(&self) -> Secret {
-        Secret::new(format!("{}.{}", self.prefix(), written(&self.secret)))
+        Secret::new(format!("{}.{}", self.prefix(), encode(&self.secret)))
     }
 
-    /// What is stored of it.
     pub(super) fn hash(&self) -> Secret {
         Secret::new(blake3::hash(&self.secret).to_string())
     }
 
-    pub(super) fn fits(&self, hash: &Secret) -> bool {
+    pub(super) fn matches(&self, hash: &Secret) -> bool {
         is_hash_of(hash.expose(), &self.secret)
     }
 }
 
-fn written(bits: &Bits) -> String {
+fn encode(bits: &SecretBytes) -> String {
     BASE64URL_NOPAD.encode(bits)
 }
 
-fn read(text: &str) -> Option<Bits> {
+fn decode(text: &str) -> Option<SecretBytes> {
     BASE64URL_NOPAD.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
-fn is_hash_of(hash: &str, bits: &Bits) -> bool {
+fn is_hash_of(hash: &str, bits: &SecretBytes) -> bool {
     Hash::from_hex(hash).is_ok_and(|hash| hash == blake3::hash(bits))
 }
 
@@ -144,13 +142,13 @@ fn is_hash_of(hash: &str, bits: &Bits) -> bool {
 mod tests {
     use super::*;
 
-    fn first(chance: &Chance) -> RefreshToken {
+    fn first(chance: &Entropy) -> RefreshToken {
         RefreshToken::first("ana".parse().unwrap(), "s1".parse().unwrap(), chance)
     }
 
     #[test]
-    fn a_token_reads_back_and_hides_what_it_is() {
-        let chance = Chance::seeded([1; 32]);
+    fn a_token_round_trips_and_its_hash_hides_the_secrets() {
+        let chance = Entropy::seeded([1; 32]);
         let token = first(&chance);
         let text = token.text();
         assert!(text.expose().starts_with("rtr.ana.s1."));
@@ -162,24 +160,24 @@ mod tests {
     }
 
     #[test]
-    fn every_earlier_token_of_a_session_is_known() {
-        let chance = Chance::seeded([1; 32]);
+    fn every_earlier_token_is_superseded() {
+        let chance = Entropy::seeded([1; 32]);
         let mut tokens = vec![first(&chance)];
         for _ in 0..5 {
             tokens.push(tokens.last().unwrap().next(&chance));
         }
         let stored = tokens.last().unwrap().hash();
-        let known: Vec<Known> = tokens.iter().map(|token| token.known_by(&stored)).collect();
-        assert_eq!(known[5], Known::Current);
-        assert!(known[..5].iter().all(|known| *known == Known::Earlier));
-        assert_eq!(first(&chance).known_by(&stored), Known::Never, "somebody else's guess");
+        let states: Vec<TokenState> = tokens.iter().map(|token| token.state_for(&stored)).collect();
+        assert_eq!(states[5], TokenState::Current);
+        assert!(states[..5].iter().all(|states| *states == TokenState::Superseded));
+        assert_eq!(first(&chance).state_for(&stored), TokenState::Unknown, "a guess");
     }
 
     #[test]
-    fn what_is_no_token_is_none() {
-        let chance = Chance::seeded([1; 32]);
+    fn malformed_tokens_are_rejected() {
+        let chance = Entropy::seeded([1; 32]);
         let text = first(&chance).text().expose().to_owned();
-        let key = KeyText::new("ana".parse().unwrap(), "k1".parse().unwrap(), &chance);
+        let key = ApiKeyToken::new("ana".parse().unwrap(), "k1".parse().unwrap(), &chance);
         for wrong in [
             "",
             "rtr",
@@ -192,17 +190,17 @@ mod tests {
         ] {
             assert!(RefreshToken::parse(&Secret::new(wrong)).is_none(), "{wrong}");
         }
-        assert!(KeyText::parse(&Secret::new(text)).is_none());
+        assert!(ApiKeyToken::parse(&Secret::new(text)).is_none());
     }
 
     #[test]
-    fn a_key_fits_its_own_hash_only() {
-        let chance = Chance::seeded([1; 32]);
-        let key = KeyText::new("ana".parse().unwrap(), "k1".parse().unwrap(), &chance);
-        let other = KeyText::new("ana".parse().unwrap(), "k1".parse().unwrap(), &chance);
+    fn a_key_matches_only_its_own_hash() {
+        let chance = Entropy::seeded([1; 32]);
+        let key = ApiKeyToken::new("ana".parse().unwrap(), "k1".parse().unwrap(), &chance);
+        let other = ApiKeyToken::new("ana".parse().unwrap(), "k1".parse().unwrap(), &chance);
         assert_eq!(key.prefix(), "rtk.ana.k1");
-        let read = KeyText::parse(&key.text()).unwrap();
-        assert!(read.fits(&key.hash()) && !other.fits(&key.hash()));
-        assert!(!read.fits(&Secret::new("")));
+        let read = ApiKeyToken::parse(&key.text()).unwrap();
+        assert!(read.matches(&key.hash()) && !other.matches(&key.hash()));
+        assert!(!read.matches(&Secret::new("")));
     }
 }

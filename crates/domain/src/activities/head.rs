@@ -1,40 +1,39 @@
-//! An actor's head: the newest of its activities, and which of them are copied into feeds. Whoever
-//! changes it demands the version they read, so nothing falls between two changes.
+//! An actor's head: the time of its newest activity, and which activities are copied into feeds.
+//! Writes are conditional on the version read, so no activity is lost between two changes.
 
 use roundtable_model::entities::{ActorHead, Interval};
 use roundtable_model::table::Write;
 use roundtable_model::{ActorId, Entity, Time};
 
 use crate::settings::{FeedPolicy, FeedSettings};
-use crate::{Failure, Ground};
+use crate::{Context, ServiceError};
 
-/// Closed intervals that are remembered. What was copied in older ones is looked up like the rest.
+/// Closed intervals that are stored. Activities copied in older ones are read from the actor again.
 const INTERVALS_MAX: usize = 4;
-/// How long activities are counted before the count begins anew.
+/// The window in which activities are counted.
 const WINDOW_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// An actor's head as it is, or as it would be; and whether it is there.
+/// An actor's head as it was read, and whether it is missing from the table.
 #[derive(Clone, Debug)]
-pub(crate) struct Head {
+pub(crate) struct StoredHead {
     read: ActorHead,
     is_new: bool,
 }
 
-impl Head {
-    /// Reads it.
-    pub(crate) async fn of(ground: &Ground, actor: &ActorId) -> Result<Self, Failure> {
-        let heads = ground.core().actor_heads(std::slice::from_ref(actor)).strong().get();
+impl StoredHead {
+    pub(crate) async fn of(context: &Context, actor: &ActorId) -> Result<Self, ServiceError> {
+        let heads = context.core().actor_heads(std::slice::from_ref(actor)).strong().get();
         let read = heads.await?.into_iter().flatten().next();
         let is_new = read.is_none();
         Ok(Self { read: read.unwrap_or_else(|| ActorHead::idle(actor.clone())), is_new })
     }
 
-    /// When the next activity happens: after all others, also where clocks differ.
+    /// The time of the next activity: after all others, even where clocks differ.
     pub(crate) fn next_ts(&self, now: Time) -> Time {
         if self.read.last_ts == Time::EPOCH { now } else { now.max(self.read.last_ts.plus_ms(1)) }
     }
 
-    /// The head with one activity more, copied or not as the policy has it.
+    /// The head with one more activity, copied or not according to the policy.
     pub(crate) fn raised(&self, ts: Time, policy: FeedPolicy, feed: &FeedSettings) -> ActorHead {
         let mut next = self.read.clone();
         let is_copied = match policy {
@@ -42,14 +41,15 @@ impl Head {
             FeedPolicy::Pull => false,
             FeedPolicy::Push => true,
         };
-        // Copies of one interval are held equally long, so that readers know how far they reach.
+        // All copies of one interval have the same lifetime, so that readers know how far back they
+        // reach.
         if let Some(since) = next.since
             && !(is_copied && next.held_days == feed.ttl_days)
         {
             let (until, held_days) = (next.last_ts, next.held_days);
             next.intervals.push(Interval { since, until, held_days });
-            let forgotten = next.intervals.len().saturating_sub(INTERVALS_MAX);
-            next.intervals.drain(..forgotten);
+            let excess = next.intervals.len().saturating_sub(INTERVALS_MAX);
+            next.intervals.drain(..excess);
             next.since = None;
         }
         if is_copied && next.since.is_none() {
@@ -63,12 +63,11 @@ impl Head {
         next
     }
 
-    /// The head with another word on whether activities are to be copied.
     pub(crate) fn promoted(&self, promoted: bool) -> ActorHead {
         ActorHead { promoted, ..self.read.clone() }
     }
 
-    /// Writes what has become of it; refused when it is no longer the one read.
+    /// The write of the next head; its condition fails if the head has changed since it was read.
     pub(crate) fn write(&self, next: ActorHead) -> Write {
         if self.is_new {
             return next.create().into();
@@ -82,17 +81,17 @@ impl Head {
 mod tests {
     use super::*;
 
-    fn head() -> Head {
+    fn head() -> StoredHead {
         let actor: ActorId = "ana".parse().unwrap();
-        Head { read: ActorHead::idle(actor), is_new: true }
+        StoredHead { read: ActorHead::idle(actor), is_new: true }
     }
 
-    /// A head after activities at these times, each under a policy.
+    /// The head after activities at these times, each under a policy.
     fn after(steps: &[(u64, FeedPolicy)]) -> ActorHead {
         let feed = FeedSettings::default();
-        let raise = |head: Head, (ms, policy): &(u64, FeedPolicy)| {
+        let raise = |head: StoredHead, (ms, policy): &(u64, FeedPolicy)| {
             let read = head.raised(Time::from_ms(*ms), *policy, &feed);
-            Head { read, is_new: false }
+            StoredHead { read, is_new: false }
         };
         steps.iter().fold(head(), raise).read
     }
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_few_intervals_are_remembered() {
+    fn only_the_last_few_intervals_are_stored() {
         use FeedPolicy::{Pull, Push};
         let steps: Vec<_> =
             (1..=20).map(|n| (n * 10, if n % 2 == 0 { Push } else { Pull })).collect();
@@ -123,7 +122,7 @@ mod tests {
 
     #[test]
     fn copies_that_are_held_longer_begin_an_interval() {
-        let before = Head { read: after(&[(10, FeedPolicy::Push)]), is_new: false };
+        let before = StoredHead { read: after(&[(10, FeedPolicy::Push)]), is_new: false };
         let longer = FeedSettings { ttl_days: 60, ..FeedSettings::default() };
         let head = before.raised(Time::from_ms(20), FeedPolicy::Push, &longer);
         assert_eq!((head.since, head.held_days), (Some(Time::from_ms(20)), 60));
@@ -136,15 +135,15 @@ mod tests {
         let idle = head();
         let quiet = idle.raised(Time::from_ms(10), FeedPolicy::Documents, &feed);
         assert_eq!(quiet.since, None);
-        let promoted = Head { read: idle.promoted(true), is_new: false };
+        let promoted = StoredHead { read: idle.promoted(true), is_new: false };
         let pushed = promoted.raised(Time::from_ms(10), FeedPolicy::Documents, &feed);
         assert_eq!(pushed.since, Some(Time::from_ms(10)));
     }
 
     #[test]
-    fn time_never_goes_back() {
+    fn timestamps_never_go_back() {
         let read = after(&[(1_000, FeedPolicy::Pull)]);
-        let head = Head { read, is_new: false };
+        let head = StoredHead { read, is_new: false };
         assert_eq!(head.next_ts(Time::from_ms(400)), Time::from_ms(1_001));
         assert_eq!(head.next_ts(Time::from_ms(2_000)), Time::from_ms(2_000));
     }

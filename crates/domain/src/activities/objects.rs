@@ -1,57 +1,62 @@
-//! What somebody may tell of: what is theirs, the groups they are in, and themselves.
+//! Checks of the object of a posted activity: the caller's own object, a group they are in, or
+//! themselves.
 
 use roundtable_model::entities::{Comment, Goal, Group, GroupMember, Post, Quest, User};
 use roundtable_model::table::{Check, Condition};
 use roundtable_model::{
-    At, CommentId, Entity, GoalId, GroupId, MemberStatus, ObjectType, PostId, QuestId, SubjectId,
-    TaskId, UserId, UserStatus,
+    CommentId, Entity, EntityKey, GoalId, GroupId, MemberStatus, ObjectType, PostId, QuestId,
+    SubjectId, TaskId, UserId, UserStatus,
 };
 
 use super::{Activities, ActivityError, NewActivity};
-use crate::access::{Act, Standing, allows};
-use crate::{Caller, Failure, Ground};
+use crate::access::{Permission, Relations, allows};
+use crate::{Caller, Context, ServiceError};
 
-/// What somebody may tell of.
-pub(super) struct Tellable {
-    /// What must hold for the activity to be written: its object is there and theirs, and they are in
-    /// the group it goes to.
+/// The checked object of an activity.
+pub(super) struct ActivityTarget {
+    /// Conditions of the write: the object exists and is the caller's, and the caller is in the
+    /// activity's group.
     pub(super) checks: Vec<Check>,
-    /// What the object lives in, if that finds it.
+    /// The container that the object is stored in, if its key needs one.
     pub(super) home: Option<SubjectId>,
 }
 
-/// What an activity is about: what must hold of it, and what it lives in.
-type Object = (Vec<Check>, Option<SubjectId>);
+/// Conditions on an object, and its container.
+type ObjectChecks = (Vec<Check>, Option<SubjectId>);
 
 impl Activities {
-    /// Looks whether the caller may tell of this.
-    pub(super) async fn tellable(
+    /// Checks that the caller may post this activity.
+    pub(super) async fn check_target(
         &self,
         caller: &Caller,
         input: &NewActivity,
-    ) -> Result<Tellable, ActivityError> {
+    ) -> Result<ActivityTarget, ActivityError> {
         let me = &caller.user_id;
         let (mut checks, mut home) = (Vec::new(), None);
         if let Some(group) = &input.group_id {
-            match membership(&self.ground, caller, group).await? {
-                Membership::Active(active) => checks.extend(active),
-                Membership::None => return Err(ActivityError::NotAMember),
-                Membership::NoGroup => return Err(ActivityError::NoSuchGroup),
+            match posting_access(&self.context, caller, group).await? {
+                PostingAccess::Allowed(active) => checks.extend(active),
+                PostingAccess::NotAMember => return Err(ActivityError::NotAMember),
+                PostingAccess::NoGroup => return Err(ActivityError::NoSuchGroup),
             }
         }
-        // The same check twice would be two writes of one item.
-        let told = input.group_id.as_ref().map(GroupId::recast);
-        if input.object_type != ObjectType::Group || told.as_ref() != Some(&input.object_id) {
+        // The same check twice would be two writes to one item.
+        let checked = input.group_id.as_ref().map(GroupId::recast);
+        if input.object_type != ObjectType::Group || checked.as_ref() != Some(&input.object_id) {
             let found = self.object(me, input).await?.ok_or(ActivityError::NoSuchObject)?;
             checks.extend(found.0);
             home = found.1;
         }
-        Ok(Tellable { checks, home })
+        Ok(ActivityTarget { checks, home })
     }
 
-    /// The object, if it is there and the caller's.
-    async fn object(&self, me: &UserId, input: &NewActivity) -> Result<Option<Object>, Failure> {
-        let core = self.ground.core();
+    /// Returns the object if it exists and is the caller's.
+    async fn object(
+        &self,
+        me: &UserId,
+        input: &NewActivity,
+    ) -> Result<Option<ObjectChecks>, ServiceError> {
+        let core = self.context.core();
         let id = &input.object_id;
         let check = match input.object_type {
             ObjectType::Goal => {
@@ -59,9 +64,9 @@ impl Activities {
                 goal.map(|goal| Goal::at(me, &goal.id).exists())
             }
             ObjectType::Task => {
-                let task = crate::tasks::find(&self.ground, &id.recast::<TaskId>()).await?;
+                let task = crate::tasks::find(&self.context, &id.recast::<TaskId>()).await?;
                 let Some(task) = task.filter(|task| task.user_id == *me) else { return Ok(None) };
-                // A task is there only while its goal is.
+                // A task exists only while its goal does.
                 let goal = core.goal(me, &task.goal_id).get().await?;
                 return Ok(goal.map(|goal| {
                     let checks = vec![task.key().exists(), goal.key().exists()];
@@ -79,7 +84,7 @@ impl Activities {
             }
             ObjectType::Comment => {
                 let comment =
-                    crate::comments::find(&self.ground, &id.recast::<CommentId>()).await?;
+                    crate::comments::find(&self.context, &id.recast::<CommentId>()).await?;
                 let comment = comment.filter(|it| it.user_id == *me && !it.is_deleted);
                 return Ok(comment.map(|it| {
                     let live = it.key().check(Comment::IS_DELETED.is(&false));
@@ -101,35 +106,37 @@ impl Activities {
     }
 }
 
-/// How somebody stands to a group they want to post into.
-pub(crate) enum Membership {
-    /// They are in it, as long as these hold.
-    Active(Vec<Check>),
-    /// They are not.
-    None,
-    /// There is no such group.
+/// A caller's access to a group they want to post into.
+pub(crate) enum PostingAccess {
+    /// A member, as long as these conditions hold.
+    Allowed(Vec<Check>),
+    NotAMember,
     NoGroup,
 }
 
-/// Whether the caller may post into a group, and what must still hold when they do.
-pub(crate) async fn membership(
-    ground: &Ground,
+/// Returns whether the caller may post into a group, and the conditions that must still hold at the
+/// write.
+pub(crate) async fn posting_access(
+    context: &Context,
     caller: &Caller,
     group: &GroupId,
-) -> Result<Membership, Failure> {
-    let sight = ground.sight(Some(caller), [], [group]).await?;
-    if sight.group(group).is_none() {
-        return Ok(Membership::NoGroup);
+) -> Result<PostingAccess, ServiceError> {
+    let access = context.viewer_access(Some(caller), [], [group]).await?;
+    if access.visible_group(group).is_none() {
+        return Ok(PostingAccess::NoGroup);
     }
-    let member = sight.membership(group);
+    let member = access.membership(group);
     let is_active = member.is_some_and(|member| member.status == MemberStatus::Active);
-    if !allows(Act::PostIntoGroup, Standing::SIGNED_IN.and_if(is_active, Standing::MEMBER)) {
-        return Ok(Membership::None);
+    if !allows(
+        Permission::PostIntoGroup,
+        Relations::SIGNED_IN.with_if(is_active, Relations::MEMBER),
+    ) {
+        return Ok(PostingAccess::NotAMember);
     }
-    Ok(Membership::Active(vec![Group::at(group).exists(), active(group, &caller.user_id)]))
+    Ok(PostingAccess::Allowed(vec![Group::at(group).exists(), active(group, &caller.user_id)]))
 }
 
 fn active(group: &GroupId, user: &UserId) -> Check {
-    let member: At<GroupMember> = GroupMember::at(group, user);
+    let member: EntityKey<GroupMember> = GroupMember::at(group, user);
     member.check(GroupMember::STATUS.is(&MemberStatus::Active))
 }

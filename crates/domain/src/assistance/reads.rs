@@ -1,121 +1,124 @@
-//! What those who have a part in a call for help see of it (R28).
+//! Reads of assistance threads by their participants (R28).
 
 use std::collections::HashSet;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{AssistMsg, AssistThread, User};
 use roundtable_model::table::Order;
-use roundtable_model::{AssistEntry, At, MessageId, ThreadId, UserId};
+use roundtable_model::{AssistEntry, EntityKey, MessageId, ThreadId, UserId};
 
-use super::{AssistError, Assistance, is_shown, may_assist};
-use crate::pages::{PAGE_ITEMS_MAX, fill};
-use crate::{Caller, Failure, Page, PageInput, Sight};
+use super::{AssistError, Assistance, is_visible_to, may_assist};
+use crate::pages::{PAGE_ITEMS_MAX, fill_page};
+use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
 
-/// Messages of a page, unless asked otherwise.
-const MESSAGES: usize = 50;
-/// Threads looked at for one page: somebody whom everybody who asked them has blocked does not read all
-/// of them at once.
-const LOOKED_THREADS_MAX: usize = 1_000;
+const MESSAGES_PER_PAGE: usize = 50;
+/// Threads examined for one page, which bounds the work for a user blocked by most of those who
+/// asked them.
+const EXAMINED_THREADS_MAX: usize = 1_000;
 
 #[boxed]
 impl Assistance {
-    /// A call for help, for whoever asks and those who were asked; each sees only the helpers they may
-    /// see at all.
+    /// Returns a thread to its owner or a helper; each sees only the helpers they may see at all.
     pub async fn thread(
         &self,
         caller: &Caller,
         id: &ThreadId,
     ) -> Result<AssistThread, AssistError> {
-        let me = self.ground.reader(caller).await?;
-        let (thread, sight) = self.open(caller, &me, id).await?;
-        Ok(shown(&sight, &me.id, thread))
+        let me = self.context.authorize_read(caller).await?;
+        let (thread, access) = self.open_thread(caller, &me, id).await?;
+        Ok(without_hidden_helpers(&access, &me.id, thread))
     }
 
-    /// Calls for help by their ids, each in its place; `None` where there is none for the caller.
+    /// Returns threads in the order of `ids`; `None` where the caller may not see one.
     pub async fn threads(
         &self,
         caller: &Caller,
         ids: &[ThreadId],
     ) -> Result<Vec<Option<AssistThread>>, AssistError> {
-        let me = self.ground.reader(caller).await?;
-        Ok(self.seen(caller, &me, ids).await?)
+        let me = self.context.authorize_read(caller).await?;
+        Ok(self.visible_threads(caller, &me, ids).await?)
     }
 
-    /// The calls for help that the caller has a part in, asking or asked, the latest first.
+    /// Returns the threads the caller takes part in, latest first.
     pub async fn mine(
         &self,
         caller: &Caller,
         page: &PageInput,
     ) -> Result<Page<AssistThread>, AssistError> {
-        let me = self.ground.reader(caller).await?;
-        let wanted = page.size()?;
-        let (mut items, mut after) = (Vec::with_capacity(wanted), page.after.clone());
-        // One more than a page, to know whether another one follows.
-        let (mut at_once, mut looked) = ((wanted + 1).min(PAGE_ITEMS_MAX), 0);
+        let me = self.context.authorize_read(caller).await?;
+        let page_size = page.size()?;
+        let (mut items, mut after) = (Vec::with_capacity(page_size), page.after.clone());
+        // Reads one more than a page, to know whether another one follows.
+        let (mut limit, mut examined) = ((page_size + 1).min(PAGE_ITEMS_MAX), 0);
         loop {
-            let listing = self.ground.core().assists(&me.id).limit(at_once);
+            let listing = self.context.core().assists(&me.id).limit(limit);
             let found = listing.after(after.take()).page().await?;
-            looked += found.entries.len();
+            examined += found.entries.len();
             let id = |(entry, cursor): (AssistEntry, _)| (entry.thread_id().clone(), cursor);
             let (ids, cursors): (Vec<_>, Vec<_>) = found.entries.into_iter().map(id).unzip();
-            for (seen, cursor) in self.seen(caller, &me, &ids).await?.into_iter().zip(cursors) {
-                items.extend(seen.map(|thread| (thread, cursor)));
+            for (visible, cursor) in
+                self.visible_threads(caller, &me, &ids).await?.into_iter().zip(cursors)
+            {
+                items.extend(visible.map(|thread| (thread, cursor)));
             }
-            if items.len() > wanted {
-                items.truncate(wanted);
+            if items.len() > page_size {
+                items.truncate(page_size);
                 let next = items.last().map(|(_, cursor)| cursor.clone());
                 return Ok(Page { items, next });
             }
-            if found.next.is_none() || looked >= LOOKED_THREADS_MAX {
+            if found.next.is_none() || examined >= EXAMINED_THREADS_MAX {
                 return Ok(Page { items, next: found.next });
             }
-            (after, at_once) = (found.next, PAGE_ITEMS_MAX);
+            (after, limit) = (found.next, PAGE_ITEMS_MAX);
         }
     }
 
-    /// Threads as they are now, each in its place: those that the caller has a part in and may see.
-    async fn seen(
+    /// Returns the current threads in the order of `ids`, with `None` for those the caller may not
+    /// see.
+    async fn visible_threads(
         &self,
         caller: &Caller,
         me: &User,
         ids: &[ThreadId],
-    ) -> Result<Vec<Option<AssistThread>>, Failure> {
-        let threads = self.ground.core().assist_threads(ids).get().await?;
-        let there = threads.iter().flatten();
+    ) -> Result<Vec<Option<AssistThread>>, ServiceError> {
+        let threads = self.context.core().assist_threads(ids).get().await?;
+        let existing = threads.iter().flatten();
         let people: Vec<&UserId> =
-            there.flat_map(|thread| thread.helper_ids.iter().chain([&thread.user_id])).collect();
-        let sight = self.ground.sight_of(caller, me, people, []).await?;
-        let is_open = |thread: &AssistThread| may_assist(&sight, &me.id, thread);
+            existing.flat_map(|thread| thread.helper_ids.iter().chain([&thread.user_id])).collect();
+        let access = self.context.viewer_access_of(caller, me, people, []).await?;
+        let is_open = |thread: &AssistThread| may_assist(&access, &me.id, thread);
         let each = threads.into_iter().map(|thread| thread.filter(is_open));
-        Ok(each.map(|thread| thread.map(|thread| shown(&sight, &me.id, thread))).collect())
+        Ok(each
+            .map(|thread| thread.map(|thread| without_hidden_helpers(&access, &me.id, thread)))
+            .collect())
     }
 
-    /// What was said in calls for help, by their threads and ids, each in its place: `None` where the
-    /// caller may not see the thread or who said it. An id tells when it was said.
-    pub async fn said(
+    /// Returns messages by thread and id, in the order given; `None` where the caller may not see
+    /// the thread or the sender. The id contains the sending time.
+    pub async fn messages_by_id(
         &self,
         caller: &Caller,
-        places: &[(ThreadId, MessageId)],
+        item_keys: &[(ThreadId, MessageId)],
     ) -> Result<Vec<Option<AssistMsg>>, AssistError> {
-        let me = self.ground.reader(caller).await?;
-        let threads: Vec<ThreadId> = places.iter().map(|(thread, _)| thread.clone()).collect();
-        let threads = self.seen(caller, &me, &threads).await?.into_iter().flatten();
+        let me = self.context.authorize_read(caller).await?;
+        let threads: Vec<ThreadId> = item_keys.iter().map(|(thread, _)| thread.clone()).collect();
+        let threads = self.visible_threads(caller, &me, &threads).await?.into_iter().flatten();
         let threads: HashSet<ThreadId> = threads.map(|thread| thread.thread_id).collect();
         let at = |(thread, id): &(ThreadId, MessageId)| {
             let is_open = threads.contains(thread);
             id.time().filter(|_| is_open).map(|at| AssistMsg::at(thread, &at, id))
         };
-        let at: Vec<Option<At<AssistMsg>>> = places.iter().map(at).collect();
-        let is_asked: Vec<bool> = at.iter().map(Option::is_some).collect();
-        let said = self.ground.at("assist_message", at.into_iter().flatten()).await?;
-        let people = said.iter().flatten().map(|message| &message.user_id);
-        let sight = self.ground.sight_of(caller, &me, people, []).await?;
-        let seen = |message: &AssistMsg| is_shown(&sight, &me.id, &message.user_id);
-        let mut said = said.into_iter().map(|message| message.filter(seen));
-        Ok(is_asked.into_iter().map(|is| if is { said.next()? } else { None }).collect())
+        let at: Vec<Option<EntityKey<AssistMsg>>> = item_keys.iter().map(at).collect();
+        let is_visible: Vec<bool> = at.iter().map(Option::is_some).collect();
+        let messages = self.context.items_at("assist_message", at.into_iter().flatten()).await?;
+        let people = messages.iter().flatten().map(|message| &message.user_id);
+        let access = self.context.viewer_access_of(caller, &me, people, []).await?;
+        let visible = |message: &AssistMsg| is_visible_to(&access, &me.id, &message.user_id);
+        let mut messages = messages.into_iter().map(|message| message.filter(visible));
+        Ok(is_visible.into_iter().map(|is| if is { messages.next()? } else { None }).collect())
     }
 
-    /// What was said in a call for help, by those the caller may see.
+    /// Returns the messages of a thread whose senders the caller may see.
     pub async fn messages(
         &self,
         caller: &Caller,
@@ -123,28 +126,34 @@ impl Assistance {
         order: Order,
         page: &PageInput,
     ) -> Result<Page<AssistMsg>, AssistError> {
-        let me = self.ground.reader(caller).await?;
-        self.open(caller, &me, id).await?;
-        let page = PageInput { limit: Some(page.size_or(MESSAGES)?), after: page.after.clone() };
-        fill(
+        let me = self.context.authorize_read(caller).await?;
+        self.open_thread(caller, &me, id).await?;
+        let page =
+            PageInput { limit: Some(page.size_or(MESSAGES_PER_PAGE)?), after: page.after.clone() };
+        fill_page(
             &page,
             async |limit, after| {
-                let listing = self.ground.core().assist_messages(id).order(order);
+                let listing = self.context.core().assist_messages(id).order(order);
                 listing.limit(limit).after(after).page().await
             },
             async |messages: Vec<AssistMsg>| {
                 let people = messages.iter().map(|message| &message.user_id);
-                let sight = self.ground.sight_of(caller, &me, people, []).await?;
-                let seen = |message: &AssistMsg| is_shown(&sight, &me.id, &message.user_id);
-                Ok(messages.into_iter().map(|message| Some(message).filter(seen)).collect())
+                let access = self.context.viewer_access_of(caller, &me, people, []).await?;
+                let visible =
+                    |message: &AssistMsg| is_visible_to(&access, &me.id, &message.user_id);
+                Ok(messages.into_iter().map(|message| Some(message).filter(visible)).collect())
             },
         )
         .await
     }
 }
 
-/// A thread without the helpers who are not there for `me`.
-fn shown(sight: &Sight, me: &UserId, mut thread: AssistThread) -> AssistThread {
-    thread.helper_ids.retain(|helper| is_shown(sight, me, helper));
+/// Removes the helpers that are hidden from `me`.
+fn without_hidden_helpers(
+    access: &ViewerAccess,
+    me: &UserId,
+    mut thread: AssistThread,
+) -> AssistThread {
+    thread.helper_ids.retain(|helper| is_visible_to(access, me, helper));
     thread
 }

@@ -1,4 +1,4 @@
-//! Comments by id, by post, by the comment they answer, by author, and as the viewer stands to them.
+//! Reads of comments: by id, post, parent and author, with counters and the viewer's likes.
 
 use std::collections::HashSet;
 
@@ -9,22 +9,20 @@ use roundtable_model::table::Order;
 use roundtable_model::{CommentId, PostId, UserId};
 
 use super::{CommentError, Comments, comments, find};
-use crate::pages::fill;
+use crate::pages::fill_page;
 use crate::posts::{self, posts, visible};
-use crate::{Caller, Failure, Page, PageInput, Sight};
+use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
 
-/// What people did with a comment, and the viewer among them.
+/// A comment's counters, and whether the viewer likes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommentMarks {
-    /// How many like it, and answered it.
+pub struct CommentEngagement {
     pub counter: CommentCounter,
-    /// Whether the viewer likes it.
     pub liked: bool,
 }
 
 #[boxed]
 impl Comments {
-    /// A comment (R27).
+    /// Returns a comment (R27).
     pub async fn comment(
         &self,
         viewer: Option<&Caller>,
@@ -33,7 +31,7 @@ impl Comments {
         Ok(self.visible(viewer, id).await?.0)
     }
 
-    /// The comments on a post, those that answer others among them (R27).
+    /// Returns the comments on a post, replies included (R27).
     pub async fn on(
         &self,
         viewer: Option<&Caller>,
@@ -41,19 +39,19 @@ impl Comments {
         order: Order,
         page: &PageInput,
     ) -> Result<Page<Comment>, CommentError> {
-        let post = visible(&self.ground, viewer, post).await?.ok_or(CommentError::NoSuchPost)?;
-        fill(
+        let post = visible(&self.context, viewer, post).await?.ok_or(CommentError::NoSuchPost)?;
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().comments(&post.id).strong().order(order);
+                let listing = self.context.core().comments(&post.id).strong().order(order);
                 listing.limit(limit).after(after).page().await
             },
-            async |comments| self.seen(viewer, comments).await,
+            async |comments| self.filter_visible(viewer, comments).await,
         )
         .await
     }
 
-    /// The comments that answer another one, in the order they were written.
+    /// Returns the replies to a comment, oldest first.
     pub async fn replies(
         &self,
         viewer: Option<&Caller>,
@@ -61,180 +59,180 @@ impl Comments {
         page: &PageInput,
     ) -> Result<Page<Comment>, CommentError> {
         let (parent, _) = self.visible(viewer, parent).await?;
-        fill(
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().replies(&parent.post_id, &parent.id).strong();
+                let listing = self.context.core().replies(&parent.post_id, &parent.id).strong();
                 listing.limit(limit).after(after).page().await
             },
-            async |comments| self.seen(viewer, comments).await,
+            async |comments| self.filter_visible(viewer, comments).await,
         )
         .await
     }
 
-    /// What somebody has commented, for those who may see the profile and the posts, newest first
-    /// (R27).
+    /// Returns a user's comments, newest first, as far as the viewer may see the profile and the
+    /// posts (R27).
     pub async fn by(
         &self,
         viewer: Option<&Caller>,
         user: &UserId,
         page: &PageInput,
     ) -> Result<Page<Comment>, CommentError> {
-        let sight = self.ground.sight(viewer, [user], []).await?;
-        if !sight.sees_inside(user) {
+        let access = self.context.viewer_access(viewer, [user], []).await?;
+        if !access.can_see_inside_user(user) {
             return Err(CommentError::NoSuchUser);
         }
-        fill(
+        fill_page(
             page,
             async |limit, after| {
-                self.ground.core().comments_by(user).limit(limit).after(after).page().await
+                self.context.core().comments_by(user).limit(limit).after(after).page().await
             },
             async |found: Vec<Comment>| {
                 let on: Vec<PostId> = found.iter().map(|it| it.post_id.clone()).collect();
-                let (found, on) = try_join(self.current(found), posts(&self.ground, &on)).await?;
-                let on = posts::seen(&self.ground, viewer, on).await?;
+                let (found, on) = try_join(self.reread(found), posts(&self.context, &on)).await?;
+                let on = posts::filter_visible(&self.context, viewer, on).await?;
                 let authors = found.iter().flatten().map(|comment| &comment.user_id);
-                let sight = self.ground.sight(viewer, authors, []).await?;
-                let seen = found.into_iter().zip(on).map(|(comment, post)| {
-                    comment.filter(|comment| post.is_some() && sight.comment(comment))
+                let access = self.context.viewer_access(viewer, authors, []).await?;
+                let visible = found.into_iter().zip(on).map(|(comment, post)| {
+                    comment.filter(|comment| post.is_some() && access.can_see_comment(comment))
                 });
-                Ok(seen.collect())
+                Ok(visible.collect())
             },
         )
         .await
     }
 
-    /// Comments by their posts and ids, each in its place; `None` where there is none for the viewer.
+    /// Returns comments by post and id, in the order given; `None` where the viewer may not see
+    /// one.
     pub async fn comments(
         &self,
         viewer: Option<&Caller>,
-        places: &[(PostId, CommentId)],
+        item_keys: &[(PostId, CommentId)],
     ) -> Result<Vec<Option<Comment>>, CommentError> {
-        let places = places.iter().map(|(post, id)| (post, id));
-        let found = comments(&self.ground, places).await?;
-        self.seen_with_posts(viewer, found).await
+        let item_keys = item_keys.iter().map(|(post, id)| (post, id));
+        let found = comments(&self.context, item_keys).await?;
+        self.filter_visible_with_posts(viewer, found).await
     }
 
-    /// Comments by their ids alone. Only an index knows them so, and an index has no batches: they are
-    /// asked for all at once.
+    /// Returns comments by id alone. Only an index finds them, and indexes have no batch reads, so
+    /// all are read concurrently.
     pub async fn by_ids(
         &self,
         viewer: Option<&Caller>,
         ids: &[CommentId],
     ) -> Result<Vec<Option<Comment>>, CommentError> {
-        let found = try_join_all(ids.iter().map(|id| find(&self.ground, id))).await?;
-        self.seen_with_posts(viewer, found).await
+        let found = try_join_all(ids.iter().map(|id| find(&self.context, id))).await?;
+        self.filter_visible_with_posts(viewer, found).await
     }
 
-    /// Those of the comments which the viewer may see, with the posts they are on.
-    async fn seen_with_posts(
+    /// Keeps the comments that the viewer may see together with their posts.
+    async fn filter_visible_with_posts(
         &self,
         viewer: Option<&Caller>,
         found: Vec<Option<Comment>>,
     ) -> Result<Vec<Option<Comment>>, CommentError> {
         let on: HashSet<PostId> = found.iter().flatten().map(|it| it.post_id.clone()).collect();
         let on: Vec<PostId> = on.into_iter().collect();
-        let on = posts::seen(&self.ground, viewer, posts(&self.ground, &on).await?).await?;
+        let on =
+            posts::filter_visible(&self.context, viewer, posts(&self.context, &on).await?).await?;
         let on: HashSet<PostId> = on.into_iter().flatten().map(|post| post.id).collect();
         let authors = found.iter().flatten().map(|comment| &comment.user_id);
-        let sight = self.ground.sight(viewer, authors, []).await?;
-        let shows = |it: &Comment| on.contains(&it.post_id) && sight.comment(it);
-        Ok(found.into_iter().map(|comment| comment.filter(shows)).collect())
+        let access = self.context.viewer_access(viewer, authors, []).await?;
+        let is_visible = |it: &Comment| on.contains(&it.post_id) && access.can_see_comment(it);
+        Ok(found.into_iter().map(|comment| comment.filter(is_visible)).collect())
     }
 
-    /// What people, and the viewer, did with comments that the viewer has been shown.
-    pub async fn marks(
+    /// Returns counters and the viewer's likes of comments already shown to the viewer.
+    pub async fn engagement(
         &self,
         viewer: Option<&Caller>,
         comments: &[(PostId, CommentId)],
-    ) -> Result<Vec<CommentMarks>, CommentError> {
+    ) -> Result<Vec<CommentEngagement>, CommentError> {
         let counters = comments.iter().map(|(post, id)| CommentCounter::at(post, id));
         let likes = viewer.into_iter().flat_map(|viewer| {
             comments.iter().map(|(post, id)| CommentLike::at(post, id, &viewer.user_id))
         });
         let (counters, likes) = try_join(
-            self.ground.lately_at("comment_counters", counters),
-            self.ground.at("comment_likes", likes),
+            self.context.items_at_eventual("comment_counters", counters),
+            self.context.items_at("comment_likes", likes),
         )
         .await?;
         let liked: HashSet<CommentId> =
             likes.into_iter().flatten().map(|like| like.comment_id).collect();
-        let marks = comments.iter().zip(counters).map(|((post, id), counter)| CommentMarks {
-            counter: counter.unwrap_or_else(|| nothing(post, id)),
-            liked: liked.contains(id),
-        });
-        Ok(marks.collect())
+        let engagement =
+            comments.iter().zip(counters).map(|((post, id), counter)| CommentEngagement {
+                counter: counter.unwrap_or_else(|| zero_counter(post, id)),
+                liked: liked.contains(id),
+            });
+        Ok(engagement.collect())
     }
 
-    /// Comments that an index told of, as they are now. Where indexes are never behind, they are
-    /// already.
-    async fn current(&self, found: Vec<Comment>) -> Result<Vec<Option<Comment>>, Failure> {
-        if self.ground.store().capabilities().strong_index_reads {
+    /// Re-reads comments found through an index that may be stale.
+    async fn reread(&self, found: Vec<Comment>) -> Result<Vec<Option<Comment>>, ServiceError> {
+        if self.context.store().capabilities().strong_index_reads {
             return Ok(found.into_iter().map(Some).collect());
         }
-        let places = found.iter().map(|comment| (&comment.post_id, &comment.id));
-        Ok(comments(&self.ground, places).await?)
+        let item_keys = found.iter().map(|comment| (&comment.post_id, &comment.id));
+        Ok(comments(&self.context, item_keys).await?)
     }
 
-    /// A comment that the caller may see, with its post and what decided that.
-    pub(super) async fn found(
+    /// Returns a comment the caller may see, with its post and the access that allows it.
+    pub(super) async fn visible_with_access(
         &self,
         caller: &Caller,
         me: &User,
         id: &CommentId,
-    ) -> Result<(Comment, Post, Sight), CommentError> {
-        let comment = find(&self.ground, id).await?.ok_or(CommentError::NoSuchComment)?;
-        let post = self.ground.core().post(&comment.post_id).get().await?;
+    ) -> Result<(Comment, Post, ViewerAccess), CommentError> {
+        let comment = find(&self.context, id).await?.ok_or(CommentError::NoSuchComment)?;
+        let post = self.context.core().post(&comment.post_id).get().await?;
         let post = post.ok_or(CommentError::NoSuchComment)?;
         let people = [&comment.user_id, &post.author_id];
-        let sight = self.ground.sight_of(caller, me, people, &post.group_id).await?;
-        if sight.post(&post) && sight.comment(&comment) {
-            return Ok((comment, post, sight));
+        let access = self.context.viewer_access_of(caller, me, people, &post.group_id).await?;
+        if access.can_see_post(&post) && access.can_see_comment(&comment) {
+            return Ok((comment, post, access));
         }
         Err(CommentError::NoSuchComment)
     }
 
-    /// A comment that the viewer may see, with its post.
     pub(super) async fn visible(
         &self,
         viewer: Option<&Caller>,
         id: &CommentId,
     ) -> Result<(Comment, Post), CommentError> {
-        let comment = find(&self.ground, id).await?.ok_or(CommentError::NoSuchComment)?;
+        let comment = find(&self.context, id).await?.ok_or(CommentError::NoSuchComment)?;
         self.with_post(viewer, comment).await
     }
 
-    /// The comment with its post, if the viewer may see both.
+    /// Returns the comment with its post, if the viewer may see both.
     pub(super) async fn with_post(
         &self,
         viewer: Option<&Caller>,
         comment: Comment,
     ) -> Result<(Comment, Post), CommentError> {
-        let post = self.ground.core().post(&comment.post_id).get().await?;
+        let post = self.context.core().post(&comment.post_id).get().await?;
         let post = post.ok_or(CommentError::NoSuchComment)?;
         let people = [&comment.user_id, &post.author_id];
-        let sight = self.ground.sight(viewer, people, &post.group_id).await?;
-        if sight.post(&post) && sight.comment(&comment) {
+        let access = self.context.viewer_access(viewer, people, &post.group_id).await?;
+        if access.can_see_post(&post) && access.can_see_comment(&comment) {
             return Ok((comment, post));
         }
         Err(CommentError::NoSuchComment)
     }
 
-    /// Those of the comments on posts that the viewer sees, which they may see, too.
-    async fn seen(
+    /// Keeps the comments the viewer may see, on posts already visible to them.
+    async fn filter_visible(
         &self,
         viewer: Option<&Caller>,
         comments: Vec<Comment>,
     ) -> Result<Vec<Option<Comment>>, CommentError> {
         let authors = comments.iter().map(|comment| &comment.user_id);
-        let sight = self.ground.sight(viewer, authors, []).await?;
-        let seen = |comment: &Comment| sight.comment(comment);
-        Ok(comments.into_iter().map(|comment| Some(comment).filter(seen)).collect())
+        let access = self.context.viewer_access(viewer, authors, []).await?;
+        let visible = |comment: &Comment| access.can_see_comment(comment);
+        Ok(comments.into_iter().map(|comment| Some(comment).filter(visible)).collect())
     }
 }
 
-/// A comment nobody has done anything with.
-fn nothing(post: &PostId, comment: &CommentId) -> CommentCounter {
+fn zero_counter(post: &PostId, comment: &CommentId) -> CommentCounter {
     let (post_id, comment_id) = (post.clone(), comment.clone());
     CommentCounter { post_id, comment_id, likes: 0, replies: 0, seq: String::new() }
 }

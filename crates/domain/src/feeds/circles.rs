@@ -1,5 +1,5 @@
-//! Whom readers follow, mute and block, and which groups they are in: remembered, and known to be
-//! current by one strong read of the version that every change of it raises.
+//! A cache of readers' circles: the users they follow, mute and block, and their groups. One strong
+//! read of the version, which every change raises, tells whether a cached circle is current.
 
 use std::sync::Arc;
 
@@ -9,111 +9,114 @@ use lru::LruCache;
 use parking_lot::Mutex;
 use roundtable_model::entities::{Follow, GroupMember, UserCounter};
 use roundtable_model::{
-    ActorId, Cursor, FollowStatus, GroupId, MemberStatus, Page, Result, Shards, Time, UserCount,
-    UserId,
+    ActorId, Cursor, EntityPage, FollowStatus, GroupId, MemberStatus, Result, Shards, Time,
+    UserCount, UserId,
 };
 
-use crate::Ground;
+use crate::Context;
 
-/// Items read at once.
 const PAGE_ITEMS: usize = 900;
-/// How far indexes may be behind, where they may be.
+/// The longest that eventually consistent indexes may lag.
 const INDEX_LAG_MS: u64 = 30_000;
 
-/// What one reader is tied to.
 #[derive(Debug, Default)]
 pub(crate) struct Circle {
     version: u64,
-    /// Whether indexes told all there is to tell; if not, whoever must know asks the table itself.
+    /// True if the indexes were current when read; if not, callers must read the table itself.
     pub(crate) is_settled: bool,
-    /// Whose activities the reader's feed is made of, and since when copies of them can come.
+    /// The actors in the reader's feed, and the time since which their activities may be copied there.
     pub(crate) homes: HashMap<ActorId, Time>,
-    /// The groups among them.
+    /// The groups among `homes`.
     pub(crate) groups: HashSet<GroupId>,
-    /// Whom the reader follows, and does not want to hear of.
+    /// Followed users the reader has muted.
     pub(crate) muted: HashSet<UserId>,
-    /// Who has blocked the reader, or is blocked.
+    /// Users who blocked the reader, or were blocked by the reader.
     pub(crate) blocked: HashSet<UserId>,
 }
 
 impl Circle {
-    /// Whether the reader follows this person, muted or not.
+    /// Returns whether the reader follows this user, muted or not.
     pub(crate) fn follows(&self, id: &UserId) -> bool {
         self.homes.contains_key(&ActorId::from(id)) || self.muted.contains(id)
     }
 
-    /// What it takes in memory, in ties.
+    /// The size in memory, as a number of relations.
     fn ties(&self) -> usize {
         self.homes.len() + self.muted.len() + self.blocked.len() + 1
     }
 }
 
-/// The circles of those who have read of late.
+/// The circles of recent readers.
 #[derive(Debug)]
-pub(crate) struct Circles {
+pub(crate) struct CircleCache {
     ties_max: usize,
-    known: Mutex<Remembered>,
+    cache: Mutex<CachedCircles>,
 }
 
 #[derive(Debug)]
-struct Remembered {
+struct CachedCircles {
     circles: LruCache<UserId, Arc<Circle>>,
     ties: usize,
 }
 
-impl Circles {
+impl CircleCache {
     pub(crate) fn new(ties_max: usize) -> Self {
-        let remembered = Remembered { circles: LruCache::unbounded(), ties: 0 };
-        Self { ties_max, known: Mutex::new(remembered) }
+        let remembered = CachedCircles { circles: LruCache::unbounded(), ties: 0 };
+        Self { ties_max, cache: Mutex::new(remembered) }
     }
 
-    /// A reader's circle as it is now.
-    pub(crate) async fn of(&self, ground: &Ground, reader: &UserId) -> Result<Arc<Circle>> {
-        let counter = version(ground, reader).await?;
+    /// Returns a reader's current circle.
+    pub(crate) async fn of(&self, context: &Context, reader: &UserId) -> Result<Arc<Circle>> {
+        let counter = version(context, reader).await?;
         let version = counter.as_ref().and_then(|counter| counter.version).unwrap_or(0);
-        let known = self.known.lock().circles.get(reader).cloned();
-        if let Some(circle) = known.filter(|circle| circle.version == version) {
+        let cache = self.cache.lock().circles.get(reader).cloned();
+        if let Some(circle) = cache.filter(|circle| circle.version == version) {
             return Ok(circle);
         }
         let changed_at = counter.map_or(Time::EPOCH, |counter| counter.updated_at);
-        // Seldom needed, and large: kept apart from what every page awaits.
-        let circle = Box::pin(load(ground, reader, version, changed_at)).await?;
+        // Rarely needed and large: boxed, to keep the futures of pages small.
+        let circle = Box::pin(load(context, reader, version, changed_at)).await?;
         let circle = Arc::new(circle);
-        // What was read is at least as new as the version read before it: at worst it is read again.
+        // The circle is at least as new as the version read before it; at worst it is read again.
         if circle.is_settled {
             self.remember(reader, &circle);
         }
         Ok(circle)
     }
 
-    /// How many circles are remembered, and how many ties they have.
-    pub(crate) fn figures(&self) -> (usize, usize) {
-        let known = self.known.lock();
-        (known.circles.len(), known.ties)
+    /// The number of cached circles, and of relations in them.
+    pub(crate) fn stats(&self) -> (usize, usize) {
+        let cache = self.cache.lock();
+        (cache.circles.len(), cache.ties)
     }
 
     fn remember(&self, reader: &UserId, circle: &Arc<Circle>) {
-        let mut known = self.known.lock();
-        known.ties += circle.ties();
-        if let Some(before) = known.circles.put(reader.clone(), Arc::clone(circle)) {
-            known.ties -= before.ties();
+        let mut cache = self.cache.lock();
+        cache.ties += circle.ties();
+        if let Some(before) = cache.circles.put(reader.clone(), Arc::clone(circle)) {
+            cache.ties -= before.ties();
         }
-        while known.ties > self.ties_max
-            && let Some((_, oldest)) = known.circles.pop_lru()
+        while cache.ties > self.ties_max
+            && let Some((_, oldest)) = cache.circles.pop_lru()
         {
-            known.ties -= oldest.ties();
+            cache.ties -= oldest.ties();
         }
     }
 }
 
 /// The counter that carries the version of a reader's circle.
-async fn version(ground: &Ground, reader: &UserId) -> Result<Option<UserCounter>> {
-    let counts = ground.core().counts(reader, &[UserCount::Following], Shards::ONE);
+async fn version(context: &Context, reader: &UserId) -> Result<Option<UserCounter>> {
+    let counts = context.core().counts(reader, &[UserCount::Following], Shards::ONE);
     Ok(counts.strong().get().await?.into_iter().flatten().next())
 }
 
-async fn load(ground: &Ground, reader: &UserId, version: u64, changed_at: Time) -> Result<Circle> {
-    let core = ground.core();
+async fn load(
+    context: &Context,
+    reader: &UserId,
+    version: u64,
+    changed_at: Time,
+) -> Result<Circle> {
+    let core = context.core();
     let followed = all(async |after| {
         core.following(reader).strong().limit(PAGE_ITEMS).after(after).page().await
     });
@@ -121,13 +124,13 @@ async fn load(ground: &Ground, reader: &UserId, version: u64, changed_at: Time) 
         all(async |after| core.blocks(reader).strong().limit(PAGE_ITEMS).after(after).page().await);
     let blockers =
         all(async |after| core.blockers(reader).limit(PAGE_ITEMS).after(after).page().await);
-    let groups = groups(ground, reader);
+    let groups = groups(context, reader);
     let (followed, blocks, (blockers, groups)) =
         Box::pin(try_join3(followed, blocks, try_join(blockers, groups))).await?;
-    let indexes_are_strong = ground.store().capabilities().strong_index_reads;
-    let is_settled = indexes_are_strong || changed_at.plus_ms(INDEX_LAG_MS) <= ground.now();
+    let indexes_are_strong = context.store().capabilities().strong_index_reads;
+    let is_settled = indexes_are_strong || changed_at.plus_ms(INDEX_LAG_MS) <= context.now();
     let mut circle = Circle { version, is_settled, ..Circle::default() };
-    // Nothing of one's own is ever copied into one's own feed.
+    // A reader's own activities are never copied into their own feed.
     circle.homes.insert(reader.into(), Time::MAX);
     for edge in followed.into_iter().filter(|edge| edge.status == FollowStatus::Active) {
         let Follow { followee_id, muted, active_since, .. } = edge;
@@ -147,15 +150,14 @@ async fn load(ground: &Ground, reader: &UserId, version: u64, changed_at: Time) 
     Ok(circle)
 }
 
-/// The groups the reader is an active member of, by the members' items themselves: the index that
-/// lists them may be behind.
-async fn groups(ground: &Ground, reader: &UserId) -> Result<Vec<GroupMember>> {
-    let core = ground.core();
+/// The reader's active memberships, read from the members' items because the index may lag.
+async fn groups(context: &Context, reader: &UserId) -> Result<Vec<GroupMember>> {
+    let core = context.core();
     let listed =
         all(async |after| core.groups_of(reader).limit(PAGE_ITEMS).after(after).page().await)
             .await?;
     let is_active = |member: &GroupMember| member.status == MemberStatus::Active;
-    if ground.store().capabilities().strong_index_reads {
+    if context.store().capabilities().strong_index_reads {
         return Ok(listed.into_iter().filter(is_active).collect());
     }
     let ids: Vec<GroupId> = listed.into_iter().map(|member| member.group_id).collect();
@@ -163,10 +165,10 @@ async fn groups(ground: &Ground, reader: &UserId) -> Result<Vec<GroupMember>> {
     Ok(members.into_iter().flatten().filter(is_active).collect())
 }
 
-/// All of a list, however long.
+/// Reads a whole list.
 async fn all<E, Read>(read: impl Fn(Option<Cursor>) -> Read) -> Result<Vec<E>>
 where
-    Read: Future<Output = Result<Page<E>>>,
+    Read: Future<Output = Result<EntityPage<E>>>,
 {
     let (mut items, mut after) = (Vec::new(), None);
     loop {

@@ -1,6 +1,7 @@
-//! Which of an actor's activities a reader finds copied in their own feed; the others are looked up.
+//! Coverage: which of an actor's activities are copied in a reader's feed. The others are read from
+//! the actor.
 //!
-//! It errs on one side only: what it calls covered has been copied, completely, and is still held.
+//! It is conservative: covered activities have been copied completely and the copies still exist.
 
 use std::cmp::Ordering;
 
@@ -9,28 +10,27 @@ use roundtable_model::entities::{ActorHead, Promotion};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// What bounds the copies that one reader holds.
+/// The bounds of the copies in one reader's feed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reach {
-    /// Now, as this process sees it.
+pub(super) struct CopyBounds {
     pub(super) now: Time,
-    /// How far indexes, clocks and commits under way may be behind.
+    /// The longest that indexes, clocks and commits in progress may lag.
     pub(super) margin_ms: u64,
-    /// Before this, copies have been trimmed.
+    /// Copies before this time have been trimmed.
     pub(super) horizon: Option<Time>,
 }
 
-/// Stretches of time, both ends in them, the newest first and none overlapping.
+/// Closed time intervals, newest first, without overlaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Coverage(Vec<(Time, Time)>);
 
 impl Coverage {
-    /// What a reader who has followed since `active_since` holds of an actor.
+    /// The coverage for a reader who has followed the actor since `active_since`.
     pub(super) fn of(
         head: &ActorHead,
         promotion: Option<&Promotion>,
         active_since: Time,
-        reach: Reach,
+        reach: CopyBounds,
     ) -> Self {
         let mark = promotion.and_then(|mark| Some((mark.watermark_since?, mark.watermark?)));
         let Some((interval, watermark)) = mark else { return Self::default() };
@@ -38,7 +38,7 @@ impl Coverage {
         let closed = head.intervals.iter().rev();
         let closed = closed.map(|one| (one.since, one.until, one.held_days));
         let complete = |(since, until, held_days): (Time, Time, u32)| {
-            // The watermark moves on to an interval only when those before it are done.
+            // The watermark moves to an interval only after all earlier ones are complete.
             let until = match since.cmp(&interval) {
                 Ordering::Less => until,
                 Ordering::Equal => until.min(watermark),
@@ -52,12 +52,11 @@ impl Coverage {
         Self(open.into_iter().chain(closed).filter_map(complete).collect())
     }
 
-    /// Whether an activity of this time is there.
     pub(super) fn covers(&self, at: Time) -> bool {
         self.0.iter().any(|(since, until)| *since <= at && at <= *until)
     }
 
-    /// The newest instant, not after this one, that must be looked up.
+    /// The newest instant at or before `at` that is not covered.
     pub(super) fn newest_open(&self, mut at: Time) -> Option<Time> {
         for (since, until) in &self.0 {
             if *since <= at && at <= *until {
@@ -111,8 +110,8 @@ mod tests {
         }
     }
 
-    fn reach(horizon: Option<u64>) -> Reach {
-        Reach { now: at(10_000), margin_ms: 10, horizon: horizon.map(at) }
+    fn reach(horizon: Option<u64>) -> CopyBounds {
+        CopyBounds { now: at(10_000), margin_ms: 10, horizon: horizon.map(at) }
     }
 
     fn covered(coverage: &Coverage) -> Vec<(u64, u64)> {
@@ -153,17 +152,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_trimmed_or_expires_is_looked_up() {
+    fn trimmed_or_expiring_copies_are_not_covered() {
         let (head, mark) = (head(Some(100), 900, &[]), mark(100, 900));
         let trimmed = Coverage::of(&head, Some(&mark), at(0), reach(Some(600)));
         assert_eq!(covered(&trimmed), [(600, 900)]);
         let now = at(400).plus_ms(u64::from(HELD) * DAY_MS);
-        let later = Coverage::of(&head, Some(&mark), at(0), Reach { now, ..reach(None) });
+        let later = Coverage::of(&head, Some(&mark), at(0), CopyBounds { now, ..reach(None) });
         assert_eq!(covered(&later), [(410, 900)]);
     }
 
     #[test]
-    fn adjoining_intervals_are_passed_over_together() {
+    fn adjoining_intervals_are_skipped_together() {
         let head = head(Some(500), 900, &[(100, 499)]);
         let coverage = Coverage::of(&head, Some(&mark(500, 900)), at(0), reach(None));
         assert_eq!(coverage.newest_open(at(900)), Some(at(99)));

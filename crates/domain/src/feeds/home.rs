@@ -1,65 +1,71 @@
-//! A page of a home feed: candidates from wherever they are cheapest, each checked against the present,
-//! until the page is full or history ends.
+//! Pages of a home feed: candidates from the cheapest source, each checked against the current
+//! state, until the page is full or history ends.
 
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, FeedItem, User};
-use roundtable_model::{ActivityId, ActorId, Cursor, Misfit, ObjectType, Span, Time, UserId};
+use roundtable_model::{ActivityId, ActorId, Cursor, InvalidValue, ObjectType, Span, Time, UserId};
 
+use super::cached_activity::CachedActivity;
 use super::circles::Circle;
-use super::entry::Entry;
-use super::place::Place;
-use super::stored::Stored;
-use super::{FEED_ITEMS, FeedEntry, FeedError, FeedSource, Feeds, Found};
-use crate::activities::Objects;
-use crate::{Caller, Failure, Page, PageInput, Sight};
+use super::position::FeedPosition;
+use super::stored_feed::StoredFeed;
+use super::{Candidates, FEED_ITEMS, FeedEntry, FeedError, FeedSource, Feeds};
+use crate::activities::ActivityObjects;
+use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
 
-/// How many of everybody's latest activities are looked at for each home in a circle, before its homes
-/// are looked at one by one: a test of membership costs less than a look at a home.
-const LOOKS_PER_HOME: usize = 3;
-/// Looks that cost nothing to speak of.
-const LOOKS_MIN: usize = 200;
-/// A reader's own activities that memory may not have heard of.
+/// Recent activities scanned per home in a circle, before homes are read one by one: a membership
+/// test costs less than reading a home.
+const SCANS_PER_HOME: usize = 3;
+/// A scan of this size is always worth it.
+const SCANS_MIN: usize = 200;
+/// A reader's own activities that memory may not have yet.
 const OWN_NEWEST: usize = 10;
-/// Candidates of one look at the most.
-const LOOK_MAX: usize = 400;
+/// Candidates fetched in one step.
+const CANDIDATES_MAX: usize = 400;
 
 #[boxed]
 impl Feeds {
-    /// A page of the caller's home feed: full, unless history ends.
+    /// Returns a page of the caller's home feed. It is full unless history ends.
     pub async fn home(
         &self,
         caller: &Caller,
         page: &PageInput,
     ) -> Result<Page<FeedEntry>, FeedError> {
         let wanted = page.size_or(FEED_ITEMS)?;
-        let mut below = page.after.as_ref().map(|cursor| place(caller, cursor)).transpose()?;
-        let me = self.ground.reader(caller).await?;
-        // First the log, then the circle: neither is behind what the reader could know.
-        self.memory.catch_up(&self.ground).await?;
+        let mut below =
+            page.after.as_ref().map(|cursor| cursor_position(caller, cursor)).transpose()?;
+        let me = self.context.authorize_read(caller).await?;
+        // First the log, then the circle: neither may be behind what the reader could know.
+        self.memory.catch_up(&self.context).await?;
         if below.is_none() {
-            self.note_own(&me).await?;
+            self.remember_own(&me).await?;
         }
-        let circle = self.circles.of(&self.ground, &me.id).await.map_err(Failure::from)?;
-        let mut stored = Stored::new(&self.ground, &me.id, &circle);
-        let (mut items, mut looked, mut may_walk) = (Vec::with_capacity(wanted + 1), 0, true);
+        let circle = self.circles.of(&self.context, &me.id).await.map_err(ServiceError::from)?;
+        let mut stored = StoredFeed::new(&self.context, &me.id, &circle);
+        let (mut items, mut scanned, mut may_use_recent) =
+            (Vec::with_capacity(wanted + 1), 0, true);
         loop {
-            // One more than a page, to know whether another one follows; and as many beyond as fell out
-            // of those before them.
+            // One more than a page, to know whether another page follows, plus as many as were
+            // hidden so far in proportion.
             let missing = wanted + 1 - items.len();
-            let missing = (missing * (looked + 1)).div_ceil(items.len() + 1).min(LOOK_MAX);
-            let walked = may_walk.then(|| self.walked(&circle, below.as_ref(), missing)).flatten();
-            let found = match walked {
+            let missing = (missing * (scanned + 1)).div_ceil(items.len() + 1).min(CANDIDATES_MAX);
+            let recent = may_use_recent
+                .then(|| self.recent_candidates(&circle, below.as_ref(), missing))
+                .flatten();
+            let found = match recent {
                 Some(found) => {
-                    may_walk = found.entries.len() >= missing;
+                    may_use_recent = found.entries.len() >= missing;
                     found
                 }
-                None => self.gathered(&mut stored, &circle, below.as_ref(), missing).await?,
+                None => {
+                    self.merged_candidates(&mut stored, &circle, below.as_ref(), missing).await?
+                }
             };
-            looked += found.entries.len();
-            items.extend(self.shown(caller, &me, &circle, found.entries).await?);
+            scanned += found.entries.len();
+            items.extend(self.visible_entries(caller, &me, &circle, found.entries).await?);
             below = found.down_to;
             if items.len() > wanted || below.is_none() {
                 break;
@@ -73,101 +79,106 @@ impl Feeds {
         Ok(Page { items: items.map(|(cursor, entry)| (entry, cursor)).collect(), next })
     }
 
-    /// Entries of the caller's home feed by where and when they happened, each in its place; `None`
-    /// where their feed has none.
+    /// Returns the entries at these positions, in the same order; `None` for those not in the
+    /// caller's feed.
     pub async fn at(
         &self,
         caller: &Caller,
-        places: &[(ActorId, Time, ActivityId)],
+        positions: &[(ActorId, Time, ActivityId)],
     ) -> Result<Vec<Option<FeedEntry>>, FeedError> {
-        let me = self.ground.reader(caller).await?;
-        self.memory.catch_up(&self.ground).await?;
-        let circle = self.circles.of(&self.ground, &me.id).await.map_err(Failure::from)?;
-        let at = places.iter().map(|(home, at, id)| Activity::at(home, at, id));
-        let found = self.ground.at("activity", at).await?.into_iter().flatten();
-        let entries = found.map(|activity| Arc::new(Entry::of(&activity)));
-        let entries = entries.filter(|entry| circle.has(entry)).collect();
-        let shown = self.shown(caller, &me, &circle, sourced(entries)).await?;
-        let shown: HashMap<ActivityId, FeedEntry> =
-            shown.into_iter().map(|entry| (entry.activity.activity_id.clone(), entry)).collect();
-        Ok(places.iter().map(|(_, _, id)| shown.get(id).cloned()).collect())
+        let me = self.context.authorize_read(caller).await?;
+        self.memory.catch_up(&self.context).await?;
+        let circle = self.circles.of(&self.context, &me.id).await.map_err(ServiceError::from)?;
+        let at = positions.iter().map(|(home, at, id)| Activity::at(home, at, id));
+        let found = self.context.items_at("activity", at).await?.into_iter().flatten();
+        let entries = found.map(|activity| Arc::new(CachedActivity::of(&activity)));
+        let entries = entries.filter(|entry| circle.includes(entry)).collect();
+        let visible = self.visible_entries(caller, &me, &circle, from_memory(entries)).await?;
+        let visible: HashMap<ActivityId, FeedEntry> =
+            visible.into_iter().map(|entry| (entry.activity.activity_id.clone(), entry)).collect();
+        Ok(positions.iter().map(|(_, _, id)| visible.get(id).cloned()).collect())
     }
 
-    /// Where memory may be behind, readers find at least what they did themselves.
-    async fn note_own(&self, me: &User) -> Result<(), Failure> {
-        if self.ground.store().capabilities().one_process {
+    /// Adds the reader's own newest activities where memory may lag.
+    async fn remember_own(&self, me: &User) -> Result<(), ServiceError> {
+        if self.context.store().capabilities().single_process {
             return Ok(());
         }
-        let own = self.ground.core().activities_of(&(&me.id).into(), Span::ALL);
+        let own = self.context.core().activities_of(&(&me.id).into(), Span::ALL);
         let own = own.strong().limit(OWN_NEWEST).page().await?;
-        own.items.iter().for_each(|activity| self.memory.note_own(activity));
+        own.items.iter().for_each(|activity| self.memory.remember_own(activity));
         Ok(())
     }
 
-    /// Candidates among the latest activities of everybody: the cheapest where the circle is large.
-    fn walked(&self, circle: &Circle, below: Option<&Place>, wanted: usize) -> Option<Found> {
-        let looks = LOOKS_MIN + circle.homes.len() * LOOKS_PER_HOME;
-        let is_mine = |entry: &Entry| circle.has(entry);
-        let (entries, down_to) = self.memory.recent(below, wanted, looks, is_mine)?;
-        Some(Found { entries: sourced(entries), down_to })
-    }
-
-    /// Candidates from each home: from memory, and from the table for those whose memory ends above.
-    async fn gathered(
+    /// Candidates among the latest activities of all actors: the cheapest source for a large circle.
+    fn recent_candidates(
         &self,
-        stored: &mut Stored<'_>,
         circle: &Circle,
-        below: Option<&Place>,
+        below: Option<&FeedPosition>,
         wanted: usize,
-    ) -> Result<Found, Failure> {
-        let homes = circle.homes.keys();
-        let merged = self.memory.newest(&self.ground, homes, below, wanted).await?;
-        let entries = merged.entries.into_iter().filter(|entry| circle.has(entry)).collect();
-        let remembered = Found { entries: sourced(entries), down_to: merged.down_to };
-        if merged.worn.is_empty() {
-            return Ok(remembered);
-        }
-        let mut read = stored.below(&merged.worn, below, wanted).await?;
-        read.entries.retain(|(entry, _)| circle.has(entry));
-        Ok(remembered.beside(read))
+    ) -> Option<Candidates> {
+        let scans = SCANS_MIN + circle.homes.len() * SCANS_PER_HOME;
+        let is_mine = |entry: &CachedActivity| circle.includes(entry);
+        let (entries, down_to) = self.memory.recent(below, wanted, scans, is_mine)?;
+        Some(Candidates { entries: from_memory(entries), down_to })
     }
 
-    /// The candidates that the reader may see, as they are shown now.
-    pub(super) async fn shown(
+    /// Candidates from each home: from memory, and from the table where memory ends above `below`.
+    async fn merged_candidates(
+        &self,
+        stored: &mut StoredFeed<'_>,
+        circle: &Circle,
+        below: Option<&FeedPosition>,
+        wanted: usize,
+    ) -> Result<Candidates, ServiceError> {
+        let homes = circle.homes.keys();
+        let merged = self.memory.newest(&self.context, homes, below, wanted).await?;
+        let entries = merged.entries.into_iter().filter(|entry| circle.includes(entry)).collect();
+        let from_tails = Candidates { entries: from_memory(entries), down_to: merged.down_to };
+        if merged.exhausted.is_empty() {
+            return Ok(from_tails);
+        }
+        let mut read = stored.below(&merged.exhausted, below, wanted).await?;
+        read.entries.retain(|(entry, _)| circle.includes(entry));
+        Ok(from_tails.merge_with(read))
+    }
+
+    /// Returns the visible candidates in their current state.
+    pub(super) async fn visible_entries(
         &self,
         caller: &Caller,
         me: &User,
         circle: &Circle,
-        candidates: Vec<(Arc<Entry>, FeedSource)>,
-    ) -> Result<Vec<FeedEntry>, Failure> {
-        let (ground, memory) = (&self.ground, &self.memory);
+        candidates: Vec<(Arc<CachedActivity>, FeedSource)>,
+    ) -> Result<Vec<FeedEntry>, ServiceError> {
+        let (context, memory) = (&self.context, &self.memory);
         let (entries, sources): (Vec<_>, Vec<_>) = candidates.into_iter().unzip();
         let activities: Vec<_> = entries.iter().map(|entry| entry.activity()).collect();
-        let posts = |ids: Vec<_>| async move { memory.posts(ground, &ids).await };
-        let objects = Objects::of(ground, &activities, posts).await?;
+        let posts = |ids: Vec<_>| async move { memory.posts(context, &ids).await };
+        let objects = ActivityObjects::of(context, &activities, posts).await?;
         let (people, groups) = (objects.people(&activities), objects.groups(&activities));
-        let sight = if circle.is_settled {
+        let access = if circle.is_settled {
             let others: Vec<UserId> = people.into_iter().filter(|id| *id != me.id).collect();
             let groups: Vec<_> = groups.into_iter().collect();
-            let known = futures::future::try_join(
-                memory.people(ground, &others),
-                memory.groups(ground, &groups),
+            let loaded = futures::future::try_join(
+                memory.people(context, &others),
+                memory.groups(context, &groups),
             );
-            let (mut people, groups) = known.await?;
+            let (mut people, groups) = loaded.await?;
             people.insert(me.id.clone(), Arc::new(me.clone()));
-            Sight::within(circle, caller, people, groups)
+            ViewerAccess::from_circle(circle, caller, people, groups)
         } else {
-            ground.sight_of(caller, me, &people, &groups).await?
+            context.viewer_access_of(caller, me, &people, &groups).await?
         };
         let entry = |(activity, source)| {
             let post = objects.post(&activity).cloned();
-            // What somebody wrote below a post of the muted is theirs, and not of the muted.
+            // A comment below a muted user's post belongs to its author, not to the muted user.
             let is_of_muted = activity.object_type == ObjectType::Post
                 && post.as_ref().is_some_and(|post| circle.muted.contains(&post.author_id));
             if is_of_muted {
                 return None;
             }
-            let activity = objects.shown(&sight, activity)?;
+            let activity = objects.shown(&access, activity)?;
             Some(FeedEntry { activity, post, source })
         };
         Ok(activities.into_iter().zip(sources).filter_map(entry).collect())
@@ -175,48 +186,50 @@ impl Feeds {
 }
 
 impl Circle {
-    /// Whether an activity belongs into the reader's feed, if they may see it.
-    pub(super) fn has(&self, entry: &Entry) -> bool {
+    /// Returns whether an activity belongs in the reader's feed, if visible.
+    pub(super) fn includes(&self, entry: &CachedActivity) -> bool {
         self.homes.contains_key(&entry.home()) && !self.muted.contains(&entry.actor_id)
     }
 }
 
-impl Found {
-    /// What both found, down to where both know everything.
-    fn beside(mut self, other: Self) -> Self {
+impl Candidates {
+    /// Merges two sets of candidates, down to where both are complete.
+    fn merge_with(mut self, other: Self) -> Self {
         self.down_to = self.down_to.max(other.down_to);
         self.entries.extend(other.entries);
         if let Some(down_to) = &self.down_to {
-            self.entries.retain(|(entry, _)| entry.place >= *down_to);
+            self.entries.retain(|(entry, _)| entry.position >= *down_to);
         }
-        self.entries.sort_unstable_by(|(one, _), (other, _)| other.place.cmp(&one.place));
+        self.entries.sort_unstable_by(|(one, _), (other, _)| other.position.cmp(&one.position));
         self
     }
 }
 
-/// Candidates from memory: memory holds what actors did.
-pub(super) fn sourced(entries: Vec<Arc<Entry>>) -> Vec<(Arc<Entry>, FeedSource)> {
+/// Candidates from memory, which holds actors' own activities.
+pub(super) fn from_memory(
+    entries: Vec<Arc<CachedActivity>>,
+) -> Vec<(Arc<CachedActivity>, FeedSource)> {
     entries.into_iter().map(|entry| (entry, FeedSource::FanIn)).collect()
 }
 
-/// What the cursors of one reader's feed belong to.
-fn question(caller: &Caller) -> String {
+/// The scope of the cursors of one reader's feed.
+fn cursor_scope(caller: &Caller) -> String {
     format!("home of {}", caller.user_id)
 }
 
-/// The cursor that continues after an entry.
 fn cursor(caller: &Caller, entry: &FeedEntry) -> Cursor {
     let activity = &entry.activity;
     let item = FeedItem::at(&caller.user_id, &activity.created_at, &activity.activity_id);
-    Cursor::at(&question(caller), item)
+    Cursor::at(&cursor_scope(caller), item)
 }
 
-/// Where a cursor continues.
-fn place(caller: &Caller, cursor: &Cursor) -> Result<Place, Failure> {
+fn cursor_position(caller: &Caller, cursor: &Cursor) -> Result<FeedPosition, ServiceError> {
     let read = || {
-        let sort = cursor.key_in(&question(caller))?.sort.as_ref()?.as_text()?;
+        let sort = cursor.key_for(&cursor_scope(caller))?.sort.as_ref()?.as_text()?;
         let (at, id) = sort.strip_prefix("TS#")?.split_once('#')?;
-        Some(Place { at: at.parse::<Time>().ok()?, id: id.parse::<ActivityId>().ok()? })
+        Some(FeedPosition { at: at.parse::<Time>().ok()?, id: id.parse::<ActivityId>().ok()? })
     };
-    read().ok_or_else(|| Failure::bad("cursor", Misfit::new("a cursor of this feed", cursor)))
+    read().ok_or_else(|| {
+        ServiceError::bad_input("cursor", InvalidValue::new("a cursor of this feed", cursor))
+    })
 }

@@ -1,115 +1,113 @@
-//! A home feed as it grows: each new entry once, in the order they came, from where a reader left off.
+//! Live feeds: each new entry is delivered once, in order of arrival, from where a reader left off.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Activity;
-use roundtable_model::{ActivityId, Misfit};
+use roundtable_model::{ActivityId, InvalidValue};
 use tokio::sync::watch;
 
-use super::entry::Entry;
-use super::home::sourced;
-use super::place::Place;
+use super::cached_activity::CachedActivity;
+use super::home::from_memory;
+use super::position::FeedPosition;
 use super::{FeedEntry, FeedError, Feeds};
-use crate::{Caller, Failure, PageInput};
+use crate::{Caller, PageInput, ServiceError};
 
-/// Activities looked at in one go.
-const LOOK: usize = 200;
-/// Entries that a reader who was away is told of, at the most; pages have the rest.
+const BATCH: usize = 200;
+/// Missed entries delivered to a returning reader; older ones are on pages.
 const MISSED_MAX: usize = 1_000;
-/// Entries of one page of them.
 const PAGE: usize = 100;
 
-/// Those told last that are remembered, so that none of them is told again after a gap.
-const TOLD_MAX: usize = 256;
+/// Delivered positions that are remembered, so that none is repeated after a gap.
+const DELIVERED_MAX: usize = 256;
 
-/// One reader's feed as it grows.
+/// One subscription to a home feed.
 #[derive(Debug)]
 pub struct LiveFeed {
     feeds: Feeds,
     caller: Caller,
-    /// The number of the next activity to look at.
+    /// The log number to read next.
     next: u64,
-    /// What the reader is about to be told.
     ready: VecDeque<FeedEntry>,
-    /// What was read from pages, and may come again from the log.
+    /// Entries already read from pages, which the log may bring again.
     expected: HashSet<ActivityId>,
-    told: Told,
+    delivered: DeliveredPositions,
     changed: watch::Receiver<u64>,
 }
 
-/// What a reader knows: whatever is not above a place, and single ones above it.
+/// Delivered positions: everything up to a floor, and single ones above it.
 ///
-/// Not whatever is older than the latest: clocks differ, and what comes late may be older.
+/// A single maximum would not do: clocks differ, so a late activity may be older than one already
+/// delivered.
 #[derive(Debug)]
-struct Told {
-    floor: Place,
-    above: BTreeSet<Place>,
+struct DeliveredPositions {
+    floor: FeedPosition,
+    above: BTreeSet<FeedPosition>,
 }
 
 #[boxed]
 impl Feeds {
-    /// The caller's feed from now on, or from behind the entry they saw last.
+    /// Subscribes to the caller's feed from now on, or from after the last entry they saw.
     pub async fn live(
         &self,
         caller: &Caller,
         after: Option<&ActivityId>,
     ) -> Result<LiveFeed, FeedError> {
-        self.ground.reader(caller).await?;
+        self.context.authorize_read(caller).await?;
         let last = after.map(last_seen).transpose()?;
         self.catch_up().await?;
-        let (next, is_known) = self.memory.behind(after);
-        let floor = last.unwrap_or_else(|| Place::first_at(self.ground.now()));
+        let (next, is_in_log) = self.memory.number_after(after);
+        let floor = last.unwrap_or_else(|| FeedPosition::first_at(self.context.now()));
         let mut live = LiveFeed {
             feeds: self.clone(),
             caller: caller.clone(),
             next,
             ready: VecDeque::new(),
             expected: HashSet::new(),
-            told: Told { floor, above: BTreeSet::new() },
+            delivered: DeliveredPositions { floor, above: BTreeSet::new() },
             changed: self.memory.changes(),
         };
-        if after.is_some() && !is_known {
-            live.read_up().await?;
+        if after.is_some() && !is_in_log {
+            live.read_missed().await?;
         }
         Ok(live)
     }
 
-    /// Applies what has happened since. [`Feeds::follow`] does it all the time.
+    /// Applies everything that happened before this call, as [`Feeds::follow`] does continuously.
     pub async fn catch_up(&self) -> Result<(), FeedError> {
-        Ok(self.memory.catch_up(&self.ground).await?)
+        Ok(self.memory.catch_up(&self.context).await?)
     }
 }
 
 #[boxed]
 impl LiveFeed {
-    /// The next entry; waits for it.
+    /// Waits for the next entry.
     pub async fn next(&mut self) -> Result<FeedEntry, FeedError> {
-        // What is ready from before may be hidden by now.
+        // Entries queued by an earlier call may be hidden by now.
         let mut is_fresh = false;
         loop {
             while let Some(entry) = self.ready.front() {
                 let entry =
-                    if is_fresh { Some(entry.clone()) } else { self.as_it_is(entry).await? };
-                // Taken off when it is known what becomes of it: whoever stops waiting loses nothing.
+                    if is_fresh { Some(entry.clone()) } else { self.current_entry(entry).await? };
+                // Removed only after the await above, so that cancellation loses nothing.
                 self.ready.pop_front();
                 if let Some(entry) = entry {
                     return Ok(entry);
                 }
             }
-            // Marked as seen before the log is looked at: what comes later ends the wait below.
+            // Marked before the log is read: a later change ends the wait below.
             self.changed.borrow_and_update();
-            is_fresh = self.look().await?;
+            is_fresh = self.read_log().await?;
             if !is_fresh {
-                // The sender lives in the feeds that this holds.
+                // The sender lives in the feeds held here.
                 let _ = self.changed.changed().await;
             }
         }
     }
 
-    /// An entry that has waited, if the reader may be told of it at this moment.
-    async fn as_it_is(&self, entry: &FeedEntry) -> Result<Option<FeedEntry>, FeedError> {
+    /// Returns a queued entry as it is now, if it is still visible.
+    async fn current_entry(&self, entry: &FeedEntry) -> Result<Option<FeedEntry>, FeedError> {
         let Activity { actor_id, group_id, created_at, activity_id, .. } = &entry.activity;
         let home = Activity::home(actor_id, group_id);
         let now = self.feeds.at(&self.caller, &[(home, *created_at, activity_id.clone())]).await?;
@@ -117,12 +115,12 @@ impl LiveFeed {
         Ok(now.map(|now| FeedEntry { source: entry.source, ..now }))
     }
 
-    /// Looks at some more of what has come; whether there was any.
-    async fn look(&mut self) -> Result<bool, FeedError> {
-        let Some(entries) = self.feeds.memory.log_from(self.next, LOOK) else {
-            // It came faster than the reader took it.
-            let next = self.feeds.memory.behind(None).0;
-            self.read_up().await?;
+    /// Reads more activities; returns whether there were any.
+    async fn read_log(&mut self) -> Result<bool, FeedError> {
+        let Some(entries) = self.feeds.memory.log_from(self.next, BATCH) else {
+            // The reader fell behind the log.
+            let next = self.feeds.memory.number_after(None).0;
+            self.read_missed().await?;
             self.next = next;
             return Ok(true);
         };
@@ -130,65 +128,68 @@ impl LiveFeed {
             return Ok(false);
         }
         let next = self.next + entries.len() as u64;
-        let Feeds { ground, circles, .. } = &self.feeds;
-        let me = ground.reader(&self.caller).await?;
-        let circle = circles.of(ground, &me.id).await.map_err(Failure::from)?;
-        let is_new = |entry: &&Arc<Entry>| !self.expected.contains(&entry.place.id);
-        let mine = entries.iter().filter(|entry| circle.has(entry)).filter(is_new).cloned();
-        let shown = self.feeds.shown(&self.caller, &me, &circle, sourced(mine.collect())).await?;
-        // Together, with nothing awaited in between: whoever stops waiting loses nothing.
-        self.make_ready(shown);
+        let Feeds { context, circles, .. } = &self.feeds;
+        let me = context.authorize_read(&self.caller).await?;
+        let circle = circles.of(context, &me.id).await.map_err(ServiceError::from)?;
+        let is_new = |entry: &&Arc<CachedActivity>| !self.expected.contains(&entry.position.id);
+        let mine = entries.iter().filter(|entry| circle.includes(entry)).filter(is_new).cloned();
+        let visible = self
+            .feeds
+            .visible_entries(&self.caller, &me, &circle, from_memory(mine.collect()))
+            .await?;
+        // Nothing is awaited from here on, so that cancellation loses nothing.
+        self.make_ready(visible);
         self.next = next;
         entries.iter().for_each(|entry| {
-            self.expected.remove(&entry.place.id);
+            self.expected.remove(&entry.position.id);
         });
         Ok(true)
     }
 
-    /// What the log has forgotten, from pages: whatever the reader does not know.
-    async fn read_up(&mut self) -> Result<(), FeedError> {
-        let (mut missed, mut known, mut after) = (VecDeque::new(), Vec::new(), None);
+    /// Reads from pages what the log no longer has and the reader has not been sent.
+    async fn read_missed(&mut self) -> Result<(), FeedError> {
+        let (mut missed, mut delivered, mut after) = (VecDeque::new(), Vec::new(), None);
         while missed.len() < MISSED_MAX {
             let input = PageInput { limit: Some(PAGE), after: after.take() };
             let page = self.feeds.home(&self.caller, &input).await?;
             after = page.next;
             for (entry, _) in page.items {
-                let place = Place::of(&entry.activity);
-                if self.told.has(&place) {
-                    known.push(place);
+                let position = FeedPosition::of(&entry.activity);
+                if self.delivered.contains(&position) {
+                    delivered.push(position);
                 } else {
                     missed.push_front(entry);
                 }
             }
-            let is_all = known.last().is_some_and(|place| *place <= self.told.floor);
+            let is_all = delivered.last().is_some_and(|position| *position <= self.delivered.floor);
             if is_all || after.is_none() {
                 break;
             }
         }
-        // All of it may still come to the log that is read from here on, and so may what was told before.
+        // The log read from here on may still bring all of these, and entries delivered before.
         let missed_ids = missed.iter().map(|entry| entry.activity.activity_id.clone());
-        let known = known.into_iter().chain(self.told.above.iter().cloned());
-        self.expected = missed_ids.chain(known.map(|place| place.id)).collect();
+        let delivered = delivered.into_iter().chain(self.delivered.above.iter().cloned());
+        self.expected = missed_ids.chain(delivered.map(|position| position.id)).collect();
         self.make_ready(missed);
         Ok(())
     }
 
     fn make_ready(&mut self, entries: impl IntoIterator<Item = FeedEntry>) {
         for entry in entries {
-            self.told.add(Place::of(&entry.activity));
+            self.delivered.add(FeedPosition::of(&entry.activity));
             self.ready.push_back(entry);
         }
     }
 }
 
-impl Told {
-    fn has(&self, place: &Place) -> bool {
-        *place <= self.floor || self.above.contains(place)
+impl DeliveredPositions {
+    fn contains(&self, position: &FeedPosition) -> bool {
+        *position <= self.floor || self.above.contains(position)
     }
 
-    fn add(&mut self, place: Place) {
-        self.above.insert(place);
-        if self.above.len() > TOLD_MAX
+    fn add(&mut self, position: FeedPosition) {
+        self.above.insert(position);
+        if self.above.len() > DELIVERED_MAX
             && let Some(lowest) = self.above.pop_first()
         {
             self.floor = lowest.max(self.floor.clone());
@@ -196,10 +197,13 @@ impl Told {
     }
 }
 
-/// The place of the entry that a reader saw last: it may be gone, and its id still tells when it was.
-fn last_seen(id: &ActivityId) -> Result<Place, Failure> {
+/// The position of the last entry a reader saw. It may be gone; its id still contains the time.
+fn last_seen(id: &ActivityId) -> Result<FeedPosition, ServiceError> {
     let at = id.time().ok_or_else(|| {
-        Failure::bad("after", Misfit::new("the activityId of an entry", format!("\"{id}\"")))
+        ServiceError::bad_input(
+            "after",
+            InvalidValue::new("the activityId of an entry", format!("\"{id}\"")),
+        )
     })?;
-    Ok(Place { at, id: id.clone() })
+    Ok(FeedPosition { at, id: id.clone() })
 }

@@ -1,4 +1,4 @@
-//! The latest activities of everybody in the order they came, for those who are told as they come.
+//! The log of recent activities of all actors, in order of arrival, for live feeds.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,57 +6,57 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use roundtable_model::ActivityId;
 
-use super::entry::Entry;
+use super::cached_activity::CachedActivity;
 
-/// As many as are remembered, each known by its number.
+/// A bounded log; entries are numbered.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct ActivityLog {
     cap: usize,
-    entries: VecDeque<Arc<Entry>>,
-    /// The number of the first of them.
+    entries: VecDeque<Arc<CachedActivity>>,
+    /// The number of the oldest entry.
     first: u64,
     numbers: HashMap<ActivityId, u64>,
 }
 
-impl Log {
+impl ActivityLog {
     pub(super) fn new(cap: usize) -> Self {
         Self { cap, entries: VecDeque::new(), first: 0, numbers: HashMap::new() }
     }
 
-    /// Adds one, unless it has come before. The number behind it tells readers that there is more.
-    pub(super) fn push(&mut self, entry: &Arc<Entry>) {
-        if self.numbers.contains_key(&entry.place.id) {
+    /// Appends an activity, unless the log has it already.
+    pub(super) fn push(&mut self, entry: &Arc<CachedActivity>) {
+        if self.numbers.contains_key(&entry.position.id) {
             return;
         }
-        self.numbers.insert(entry.place.id.clone(), self.end());
+        self.numbers.insert(entry.position.id.clone(), self.end());
         self.entries.push_back(Arc::clone(entry));
         while self.entries.len() > self.cap
             && let Some(oldest) = self.entries.pop_front()
         {
-            self.numbers.remove(&oldest.place.id);
+            self.numbers.remove(&oldest.position.id);
             self.first += 1;
         }
     }
 
-    /// Some were missed: whoever asks for what came from now on learns that it is not all.
-    pub(super) fn skip(&mut self) {
+    /// Marks a gap: readers at the end learn that entries are missing.
+    pub(super) fn mark_gap(&mut self) {
         self.first = self.end() + 1;
         self.entries.clear();
         self.numbers.clear();
     }
 
-    /// The number that the next one will have.
+    /// The number of the next entry.
     pub(super) fn end(&self) -> u64 {
         self.first + self.entries.len() as u64
     }
 
-    /// The number of the one behind this activity, if it is remembered.
-    pub(super) fn behind(&self, id: &ActivityId) -> Option<u64> {
+    /// The number after this activity, if it is in the log.
+    pub(super) fn number_after(&self, id: &ActivityId) -> Option<u64> {
         self.numbers.get(id).map(|number| number + 1)
     }
 
-    /// At most so many from this number on; `None` if some of them are forgotten.
-    pub(super) fn from(&self, number: u64, wanted: usize) -> Option<Vec<Arc<Entry>>> {
+    /// At most `wanted` entries from this number on; `None` if some of them were dropped.
+    pub(super) fn from(&self, number: u64, wanted: usize) -> Option<Vec<Arc<CachedActivity>>> {
         let skipped = usize::try_from(number.checked_sub(self.first)?).ok()?;
         Some(self.entries.iter().skip(skipped).take(wanted).cloned().collect())
     }
@@ -69,39 +69,39 @@ mod tests {
 
     use super::*;
 
-    fn entry(id: &str) -> Arc<Entry> {
+    fn entry(id: &str) -> Arc<CachedActivity> {
         let activity_id = id.parse().unwrap();
-        Arc::new(Entry::of(&Activity { activity_id, ..samples::activity() }))
+        Arc::new(CachedActivity::of(&Activity { activity_id, ..samples::activity() }))
     }
 
-    fn ids(log: &Log, number: u64) -> Option<Vec<String>> {
+    fn ids(log: &ActivityLog, number: u64) -> Option<Vec<String>> {
         let entries = log.from(number, 9)?;
-        Some(entries.iter().map(|entry| entry.place.id.to_string()).collect())
+        Some(entries.iter().map(|entry| entry.position.id.to_string()).collect())
     }
 
     #[test]
-    fn each_comes_once_and_in_order() {
-        let mut log = Log::new(9);
+    fn each_activity_is_logged_once_and_in_order() {
+        let mut log = ActivityLog::new(9);
         ["a", "b", "a", "c"].iter().for_each(|id| log.push(&entry(id)));
         assert_eq!(ids(&log, 0).unwrap(), ["a", "b", "c"]);
-        let behind = log.behind(&"a".parse().unwrap()).unwrap();
+        let behind = log.number_after(&"a".parse().unwrap()).unwrap();
         assert_eq!(ids(&log, behind).unwrap(), ["b", "c"]);
     }
 
     #[test]
-    fn what_is_forgotten_is_told_to_be() {
-        let mut log = Log::new(2);
+    fn reading_dropped_entries_fails() {
+        let mut log = ActivityLog::new(2);
         ["a", "b", "c"].iter().for_each(|id| log.push(&entry(id)));
-        assert_eq!((ids(&log, 0), log.behind(&"a".parse().unwrap())), (None, None));
+        assert_eq!((ids(&log, 0), log.number_after(&"a".parse().unwrap())), (None, None));
         assert_eq!(ids(&log, 1).unwrap(), ["b", "c"]);
     }
 
     #[test]
-    fn whoever_waited_at_the_end_learns_that_some_were_missed() {
-        let mut log = Log::new(9);
+    fn a_reader_at_the_end_notices_a_gap() {
+        let mut log = ActivityLog::new(9);
         log.push(&entry("a"));
         let end = log.end();
-        log.skip();
+        log.mark_gap();
         assert_eq!(ids(&log, end), None);
         assert_eq!(ids(&log, log.end()).unwrap(), [] as [String; 0]);
     }

@@ -1,13 +1,13 @@
-//! What feeds remember of the table: the latest activities of everybody, the newest ones of single
-//! actors, and the posts, people and groups they are about.
+//! The cache behind feeds: the latest activities of all actors, the newest of single actors, and
+//! the posts, users and groups they are about.
 //!
-//! Where all writes go through this process it is exact: whoever looks at it reads the log of changes
-//! to its end first. Elsewhere activities come a moment later, and nothing else is remembered.
+//! It is exact where all writes go through this process, because readers first read the stream to
+//! its end. Elsewhere activities arrive a moment later, and nothing else is cached.
 
-mod heard;
+mod changes;
+mod entities;
 mod load;
-mod things;
-mod told;
+mod updates;
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,174 +18,162 @@ use roundtable_model::table::Change;
 use roundtable_model::{ActorId, GroupId, PostId, UserId};
 use tokio::sync::watch;
 
-use self::heard::Heard;
-use self::things::learn;
-use super::entry::Entry;
-use super::known::Known;
-use super::log::Log;
-use super::merge::Merged;
-use super::place::Place;
-use super::ring::{Ring, Walked};
+use self::changes::FeedChange;
+use self::entities::update_cached;
+use super::bounded_cache::BoundedCache;
+use super::cached_activity::CachedActivity;
+use super::log::ActivityLog;
+use super::merge::MergedTails;
+use super::position::FeedPosition;
+use super::ring::{RecentRing, RingWalk};
 use super::tails::Tails;
-use crate::follower::{Follower, Hears};
-use crate::settings::FeedMemory;
-use crate::{Failure, Ground};
+use crate::settings::FeedMemorySettings;
+use crate::stream_reader::{ChangeSink, StreamReader};
+use crate::{Context, ServiceError};
 
-/// What feeds remember. Whoever holds it may ask at any time, and is never kept waiting by a read.
-pub(crate) struct Memory {
-    /// Held for moments only, never while anything is awaited.
-    state: RwLock<State>,
-    follower: Follower,
-    /// How many activities were heard of, for those who wait for the next.
-    told: watch::Sender<u64>,
-    /// Whether all writes go through this process.
+/// The cache behind feeds. It can be used concurrently; a load never blocks a lookup.
+pub(crate) struct FeedMemory {
+    /// Locked briefly, never across an await.
+    state: RwLock<FeedMemoryState>,
+    stream_reader: StreamReader,
+    /// The end of the log, for subscriptions waiting for the next entry.
+    changed: watch::Sender<u64>,
     is_exact: bool,
-    settings: FeedMemory,
+    settings: FeedMemorySettings,
 }
 
-/// What is remembered.
 #[derive(Debug)]
-struct State {
-    ring: Ring,
+struct FeedMemoryState {
+    ring: RecentRing,
     tails: Tails,
-    log: Log,
-    posts: Known<PostId, Post>,
-    people: Known<UserId, User>,
-    groups: Known<GroupId, Group>,
-    /// Whether changes are heard of; what was read before could be outdated unheard.
-    is_listening: bool,
+    log: ActivityLog,
+    posts: BoundedCache<PostId, Post>,
+    people: BoundedCache<UserId, User>,
+    groups: BoundedCache<GroupId, Group>,
+    /// True while changes are being received. Without them, anything loaded could be outdated unnoticed.
+    is_following: bool,
 }
 
-/// How much of it there is. Bytes are rough; what both lists of activities hold counts in each.
+/// Sizes of the cache. Bytes are estimates; activities in both lists count twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MemoryFigures {
-    /// Of the latest activities of everybody.
+pub struct FeedMemoryStats {
+    /// The latest activities of all actors.
     pub recent: usize,
-    /// Their bytes.
     pub recent_bytes: usize,
-    /// Actors whose newest activities are there.
+    /// Actors with cached activities.
     pub actors: usize,
-    /// Those activities.
     pub actor_entries: usize,
-    /// Their bytes, and those of the actors.
+    /// Including the actors themselves.
     pub actor_bytes: usize,
-    /// Posts.
     pub posts: usize,
-    /// Their bytes.
     pub post_bytes: usize,
-    /// Profiles.
     pub people: usize,
-    /// Their bytes.
     pub people_bytes: usize,
-    /// Groups.
     pub groups: usize,
-    /// Their bytes.
     pub group_bytes: usize,
 }
 
-impl Memory {
-    /// An empty memory; `is_exact` where all writes go through this process.
-    pub(crate) fn new(settings: &FeedMemory, is_exact: bool) -> Self {
-        let known = |max| if is_exact { max } else { 0 };
-        let state = State {
-            ring: Ring::new(settings.recent),
+impl FeedMemory {
+    pub(crate) fn new(settings: &FeedMemorySettings, is_exact: bool) -> Self {
+        let capacity = |max| if is_exact { max } else { 0 };
+        let state = FeedMemoryState {
+            ring: RecentRing::new(settings.recent),
             tails: Tails::new(settings.each, settings.actors),
-            log: Log::new(told::LOG_MAX),
-            posts: Known::new(known(settings.posts)),
-            people: Known::new(known(settings.people)),
-            groups: Known::new(known(settings.groups)),
-            is_listening: !is_exact,
+            log: ActivityLog::new(updates::LOG_MAX),
+            posts: BoundedCache::new(capacity(settings.posts)),
+            people: BoundedCache::new(capacity(settings.people)),
+            groups: BoundedCache::new(capacity(settings.groups)),
+            is_following: !is_exact,
         };
         Self {
             state: RwLock::new(state),
-            follower: Follower::default(),
-            told: watch::Sender::new(0),
+            stream_reader: StreamReader::default(),
+            changed: watch::Sender::new(0),
             is_exact,
             settings: settings.clone(),
         }
     }
 
-    /// Hears of everything that happened before this call. Where writes of others are not seen by this
-    /// process, it does nothing: whoever reads the stream there tells by [`Memory::apply`].
-    pub(crate) async fn catch_up(self: &Arc<Self>, ground: &Ground) -> Result<(), Failure> {
+    /// Applies everything that happened before this call. Does nothing where other processes write:
+    /// there [`FeedMemory::apply`] is called instead.
+    pub(crate) async fn catch_up(self: &Arc<Self>, context: &Context) -> Result<(), ServiceError> {
         if !self.is_exact {
             return Ok(());
         }
-        Follower::catch_up(self, ground).await
+        StreamReader::catch_up(self, context).await
     }
 
-    /// Hears of changes of the core table, in their order. To hear of one again, with all that
-    /// followed it, does no harm.
+    /// Applies changes of the core table in order. Applying a change again, together with all that
+    /// followed it, is harmless.
     pub(crate) fn apply(&self, changes: &[Change]) {
-        // Most changes are of other things: those are passed over before anybody is kept waiting.
-        let heard: Vec<Heard<'_>> = changes.iter().filter_map(Heard::of).collect();
-        if heard.is_empty() {
+        // Irrelevant changes, which are most, are dropped before the lock is taken.
+        let changes: Vec<FeedChange<'_>> = changes.iter().filter_map(FeedChange::of).collect();
+        if changes.is_empty() {
             return;
         }
         let mut state = self.state.write();
-        heard.into_iter().for_each(|heard| state.hear(heard));
-        self.tell(state);
+        changes.into_iter().for_each(|change| state.apply(change));
+        self.publish(state);
     }
 
-    /// Whether everything is heard of from here on; what was missed meanwhile is not relied on. Where
-    /// memory is exact it finds that out by itself.
-    pub(crate) fn hears(&self, everything: bool) {
+    /// Sets whether all changes arrive from here on, and clears the cache. Has no effect where
+    /// memory is exact, which detects gaps itself.
+    pub(crate) fn set_complete(&self, everything: bool) {
         if !self.is_exact {
             let mut state = self.state.write();
-            state.is_listening = everything;
-            state.forget_all();
-            self.tell(state);
+            state.is_following = everything;
+            state.clear();
+            self.publish(state);
         }
     }
 
-    /// Remembers a reader's own activity, which the stream may not have told of yet. Where memory is
-    /// exact, nobody needs to: whoever looks has read the stream. Those who listen are told by the stream
-    /// alone: this may be old.
-    pub(crate) fn note_own(&self, activity: &Activity) {
+    /// Adds a reader's own activity, which the stream may not have delivered yet. Not needed where
+    /// memory is exact, because readers have read the stream. It is not logged for subscriptions,
+    /// because it may be old.
+    pub(crate) fn remember_own(&self, activity: &Activity) {
         if !self.is_exact {
-            self.state.write().remember(&Arc::new(Entry::of(activity)));
+            self.state.write().remember(&Arc::new(CachedActivity::of(activity)));
         }
     }
 
-    /// Walks down the latest activities of everybody from below a place: those that are mine, at most
-    /// `wanted` of at most `budget` that are looked at; and the place down to which, and with which,
-    /// everything was looked at, `None` when that was all there is.
+    /// Walks down the latest activities of all actors from below a position. Returns at most
+    /// `wanted` that match, after scanning at most `budget`, and the position down to which the
+    /// scan is complete; that position is `None` if nothing is left.
     ///
-    /// `None` when nothing can be said: there is nothing below that place here, or not everything.
+    /// Returns `None` if the ring cannot answer: it has nothing below that position, or not everything.
     ///
-    /// `is_mine` must not ask this memory anything.
+    /// `is_mine` must not call this cache.
     pub(crate) fn recent(
         &self,
-        below: Option<&Place>,
+        below: Option<&FeedPosition>,
         wanted: usize,
         budget: usize,
-        is_mine: impl Fn(&Entry) -> bool,
-    ) -> Option<Walked> {
+        is_mine: impl Fn(&CachedActivity) -> bool,
+    ) -> Option<RingWalk> {
         self.state.read().ring.walk(below, wanted, budget, is_mine)
     }
 
-    /// The newest `wanted` activities of these actors, each named once, below a place.
+    /// The newest `wanted` activities of these distinct actors below a position.
     pub(crate) fn merged(
         &self,
         homes: &mut dyn Iterator<Item = &ActorId>,
-        below: Option<&Place>,
+        below: Option<&FeedPosition>,
         wanted: usize,
-    ) -> Merged {
+    ) -> MergedTails {
         let state = self.state.read();
-        // Nothing is loaded before changes are heard of.
-        let may_load = state.is_listening;
+        // Nothing is loaded before changes are received.
+        let may_load = state.is_following;
         state.tails.merged(homes, below, wanted, may_load)
     }
 
-    /// How much there is.
-    pub(crate) fn figures(&self) -> MemoryFigures {
+    pub(crate) fn stats(&self) -> FeedMemoryStats {
         let state = self.state.read();
-        let (recent, recent_bytes) = state.ring.figures();
-        let (actors, actor_entries, actor_bytes) = state.tails.figures();
-        let (posts, post_bytes) = state.posts.figures();
-        let (people, people_bytes) = state.people.figures();
-        let (groups, group_bytes) = state.groups.figures();
-        MemoryFigures {
+        let (recent, recent_bytes) = state.ring.stats();
+        let (actors, actor_entries, actor_bytes) = state.tails.stats();
+        let (posts, post_bytes) = state.posts.stats();
+        let (people, people_bytes) = state.people.stats();
+        let (groups, group_bytes) = state.groups.stats();
+        FeedMemoryStats {
             recent,
             recent_bytes,
             actors,
@@ -201,62 +189,62 @@ impl Memory {
     }
 }
 
-impl Hears for Memory {
-    fn follower(&self) -> &Follower {
-        &self.follower
+impl ChangeSink for FeedMemory {
+    fn stream_reader(&self) -> &StreamReader {
+        &self.stream_reader
     }
 
-    fn hear(&self, changes: &[Change]) {
+    fn receive(&self, changes: &[Change]) {
         self.apply(changes);
     }
 
-    /// Nothing that was read before can be relied on.
-    fn begin(&self, _is_gap: bool) {
+    /// Everything cached before is unreliable.
+    fn start(&self, _is_gap: bool) {
         let mut state = self.state.write();
-        state.is_listening = true;
-        state.forget_all();
-        self.tell(state);
+        state.is_following = true;
+        state.clear();
+        self.publish(state);
     }
 }
 
-impl State {
-    fn hear(&mut self, heard: Heard<'_>) {
-        match heard {
-            Heard::Made(entry) => {
+impl FeedMemoryState {
+    fn apply(&mut self, change: FeedChange<'_>) {
+        match change {
+            FeedChange::ActivityAdded(entry) => {
                 self.remember(&entry);
                 self.log.push(&entry);
             }
-            Heard::Gone(home, place) => {
-                self.ring.remove(&place);
-                self.tails.remove(&home, &place);
+            FeedChange::ActivityRemoved(home, position) => {
+                self.ring.remove(&position);
+                self.tails.remove(&home, &position);
             }
-            Heard::Post(id, item) => learn::<Post>(self, &id, item),
-            Heard::User(id, item) => learn::<User>(self, &id, item),
-            Heard::Group(id, item) => learn::<Group>(self, &id, item),
-            Heard::Unreadable => self.forget_all(),
+            FeedChange::Post(id, item) => update_cached::<Post>(self, &id, item),
+            FeedChange::User(id, item) => update_cached::<User>(self, &id, item),
+            FeedChange::Group(id, item) => update_cached::<Group>(self, &id, item),
+            FeedChange::Undecodable => self.clear(),
         }
     }
 
-    fn remember(&mut self, entry: &Arc<Entry>) {
+    fn remember(&mut self, entry: &Arc<CachedActivity>) {
         self.ring.insert(entry);
         self.tails.insert(&entry.home(), entry);
     }
 
-    /// Something was missed: nothing remembered can be relied on.
-    fn forget_all(&mut self) {
-        self.ring.forget_all();
-        self.tails.forget_all();
-        self.posts.forget_all();
-        self.people.forget_all();
-        self.groups.forget_all();
-        self.log.skip();
+    /// Clears everything after a gap.
+    fn clear(&mut self) {
+        self.ring.clear();
+        self.tails.clear();
+        self.posts.clear();
+        self.people.clear();
+        self.groups.clear();
+        self.log.mark_gap();
     }
 }
 
-impl fmt::Debug for Memory {
+impl fmt::Debug for FeedMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Millions of activities would tell less.
-        self.figures().fmt(f)
+        // A list of millions of activities would not help.
+        self.stats().fmt(f)
     }
 }
 

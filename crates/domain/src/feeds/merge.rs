@@ -1,4 +1,4 @@
-//! The newest activities of many actors, from their tails.
+//! Merges the newest activities of many actors from their tails.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,40 +7,40 @@ use std::sync::Arc;
 
 use roundtable_model::{ActorId, Time};
 
-use super::entry::Entry;
-use super::place::Place;
-use super::ring::Slot;
+use super::cached_activity::CachedActivity;
+use super::position::FeedPosition;
+use super::ring::TimedActivity;
 use super::tails::{Tail, Tails};
 
-/// What the tails of some actors tell.
+/// The merged tails of some actors.
 #[derive(Debug, Default)]
-pub(crate) struct Merged {
-    /// Their newest activities below the place asked about, newest first.
-    pub(crate) entries: Vec<Arc<Entry>>,
-    /// The entries are all there are from here on, this place included; `None`: all there are.
-    pub(crate) down_to: Option<Place>,
-    /// Actors whose tails are not held. If there are any, nothing else counts.
+pub(crate) struct MergedTails {
+    /// The newest activities below the given position, newest first.
+    pub(crate) entries: Vec<Arc<CachedActivity>>,
+    /// The entries are complete down to and including this position; `None` if nothing is left.
+    pub(crate) down_to: Option<FeedPosition>,
+    /// Actors whose tails are not cached. If there are any, the other fields are unset.
     pub(crate) missing: Vec<ActorId>,
-    /// Actors whose tails end at or above the place asked about, or will never be held: what they did
-    /// is to be read from the table, and is not among the entries.
-    pub(crate) worn: Vec<ActorId>,
+    /// Actors whose tails end at or above the given position, or cannot be cached. Their activities
+    /// are not among the entries and must be read from the table.
+    pub(crate) exhausted: Vec<ActorId>,
 }
 
 impl Tails {
-    /// The newest `wanted` of these actors, each named once, below a place. Unless tails may be loaded,
-    /// those that are not held are worn.
+    /// Merges the newest `wanted` activities of these distinct actors below a position. If tails
+    /// may not be loaded, missing ones count as exhausted.
     pub(super) fn merged(
         &self,
         homes: &mut dyn Iterator<Item = &ActorId>,
-        below: Option<&Place>,
+        below: Option<&FeedPosition>,
         wanted: usize,
         may_load: bool,
-    ) -> Merged {
+    ) -> MergedTails {
         if self.is_off() {
-            return Merged { worn: homes.cloned().collect(), ..Merged::default() };
+            return MergedTails { exhausted: homes.cloned().collect(), ..MergedTails::default() };
         }
-        let mut merged = Merged::default();
-        let mut barrier: Option<&Place> = None;
+        let mut merged = MergedTails::default();
+        let mut barrier: Option<&FeedPosition> = None;
         let mut tails: Vec<&Tail> = Vec::with_capacity(homes.size_hint().0);
         for home in homes {
             let Some(tail) = self.get(home) else {
@@ -49,7 +49,7 @@ impl Tails {
             };
             if let Some(down_to) = &tail.down_to {
                 if below.is_some_and(|below| below <= down_to) {
-                    merged.worn.push(home.clone());
+                    merged.exhausted.push(home.clone());
                     continue;
                 }
                 barrier = barrier.max(Some(down_to));
@@ -57,30 +57,31 @@ impl Tails {
             tails.push(tail);
         }
         if !merged.missing.is_empty() {
-            let held = tails.len() + merged.worn.len();
-            if may_load && self.has_room(held, merged.missing.len()) {
-                return Merged { missing: merged.missing, ..Merged::default() };
+            let held = tails.len() + merged.exhausted.len();
+            if may_load && self.has_space(held, merged.missing.len()) {
+                return MergedTails { missing: merged.missing, ..MergedTails::default() };
             }
-            // Loading them would only push out the others.
-            merged.worn.append(&mut merged.missing);
+            // Loading them would only evict the others.
+            merged.exhausted.append(&mut merged.missing);
         }
-        // All that is looked at of most tails: the rest of them lies elsewhere.
+        // The only field read of most tails; the rest is not in the CPU cache.
         let oldest = barrier.map_or(Time::EPOCH, |barrier| barrier.at);
         tails.retain(|tail| tail.newest >= oldest);
-        let heads = tails.into_iter().filter_map(|tail| Head::of(tail.below(below))).collect();
+        let heads =
+            tails.into_iter().filter_map(|tail| TailCursor::of(tail.below(below))).collect();
         let is_cut = take(heads, barrier, wanted, &mut merged.entries);
-        let last = merged.entries.last().map(|entry| &entry.place);
+        let last = merged.entries.last().map(|entry| &entry.position);
         merged.down_to = if is_cut { last } else { barrier }.cloned();
         merged
     }
 }
 
-/// Takes the newest `wanted` that are not below the barrier; tells whether there were more.
+/// Takes the newest `wanted` at or above the barrier; returns whether there were more.
 fn take(
-    heads: Vec<Head<'_>>,
-    barrier: Option<&Place>,
+    heads: Vec<TailCursor<'_>>,
+    barrier: Option<&FeedPosition>,
     wanted: usize,
-    entries: &mut Vec<Arc<Entry>>,
+    entries: &mut Vec<Arc<CachedActivity>>,
 ) -> bool {
     let mut heads = BinaryHeap::from(heads);
     while let Some(mut head) = heads.peek_mut() {
@@ -91,7 +92,7 @@ fn take(
             return true;
         }
         entries.push(Arc::clone(&head.newest.entry));
-        match Head::of(head.older) {
+        match TailCursor::of(head.older) {
             Some(next) => *head = next,
             None => drop(PeekMut::pop(head)),
         }
@@ -99,36 +100,36 @@ fn take(
     false
 }
 
-/// What is left of a tail. The one with the newest activity is the greatest.
-struct Head<'t> {
+/// The rest of a tail. The cursor with the newest activity is the greatest.
+struct TailCursor<'t> {
     at: Time,
-    newest: &'t Slot,
-    older: &'t [Slot],
+    newest: &'t TimedActivity,
+    older: &'t [TimedActivity],
 }
 
-impl<'t> Head<'t> {
-    fn of(slots: &'t [Slot]) -> Option<Self> {
+impl<'t> TailCursor<'t> {
+    fn of(slots: &'t [TimedActivity]) -> Option<Self> {
         slots.split_last().map(|(newest, older)| Self { at: newest.at, newest, older })
     }
 }
 
-impl Ord for Head<'_> {
+impl Ord for TailCursor<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        let ids = || self.newest.entry.place.id.cmp(&other.newest.entry.place.id);
+        let ids = || self.newest.entry.position.id.cmp(&other.newest.entry.position.id);
         self.at.cmp(&other.at).then_with(ids)
     }
 }
 
-impl PartialOrd for Head<'_> {
+impl PartialOrd for TailCursor<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Head<'_> {
+impl PartialEq for TailCursor<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Head<'_> {}
+impl Eq for TailCursor<'_> {}

@@ -1,4 +1,4 @@
-//! The latest activities of everybody, in order: all of them, down to a floor that it knows.
+//! The latest activities of all actors, in order and complete down to a known floor.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -7,59 +7,57 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use roundtable_model::Time;
 
-use super::entry::Entry;
-use super::place::Place;
+use super::cached_activity::CachedActivity;
+use super::position::FeedPosition;
 
-/// An entry with its time beside it: most comparisons need no more.
+/// An activity with its time inline: most comparisons need no more.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
+pub(super) struct TimedActivity {
     pub(super) at: Time,
-    pub(super) entry: Arc<Entry>,
+    pub(super) entry: Arc<CachedActivity>,
 }
 
-impl Slot {
-    pub(super) fn new(entry: Arc<Entry>) -> Self {
-        Self { at: entry.place.at, entry }
+impl TimedActivity {
+    pub(super) fn new(entry: Arc<CachedActivity>) -> Self {
+        Self { at: entry.position.at, entry }
     }
 
-    /// As places are compared.
-    pub(super) fn cmp(&self, place: &Place) -> Ordering {
-        self.at.cmp(&place.at).then_with(|| self.entry.place.id.cmp(&place.id))
+    /// Compares as positions do.
+    pub(super) fn cmp(&self, position: &FeedPosition) -> Ordering {
+        self.at.cmp(&position.at).then_with(|| self.entry.position.id.cmp(&position.id))
     }
 
-    pub(super) fn is_below(&self, place: &Place) -> bool {
-        self.cmp(place).is_lt()
+    pub(super) fn is_below(&self, position: &FeedPosition) -> bool {
+        self.cmp(position).is_lt()
     }
 }
 
-/// The latest activities of everybody.
 #[derive(Debug)]
-pub(super) struct Ring {
-    /// Rising.
-    slots: VecDeque<Slot>,
+pub(super) struct RecentRing {
+    /// In ascending order.
+    slots: VecDeque<TimedActivity>,
     max: usize,
-    /// Nothing at or below it is kept; `None` while nothing was left out.
-    floor: Option<Place>,
-    /// Whether it holds what happened before it was made, too.
+    /// Nothing at or below it is stored; `None` if nothing was dropped.
+    floor: Option<FeedPosition>,
+    /// True if it includes activities from before the ring was created.
     is_filled: bool,
-    filling: Option<Filling>,
+    filling: Option<RingFill>,
     fillings: u64,
     bytes: usize,
 }
 
-/// What a filling must not bring back.
+/// Removals that a fill in progress must not undo.
 #[derive(Debug)]
-struct Filling {
+struct RingFill {
     ticket: u64,
-    removed: HashSet<Place>,
+    removed: HashSet<FeedPosition>,
 }
 
-/// What was found of a walk down the ring: the entries, and the place down to which, and with which,
-/// everything was looked at; no place when that was everything there is.
-pub(super) type Walked = (Vec<Arc<Entry>>, Option<Place>);
+/// The matches of a walk down the ring, and the position down to which the walk is complete; `None`
+/// if nothing is left.
+pub(super) type RingWalk = (Vec<Arc<CachedActivity>>, Option<FeedPosition>);
 
-impl Ring {
-    /// Holds at most so many.
+impl RecentRing {
     pub(super) fn new(max: usize) -> Self {
         Self {
             slots: VecDeque::new(),
@@ -72,31 +70,29 @@ impl Ring {
         }
     }
 
-    /// Whether it can be asked.
     pub(super) const fn is_filled(&self) -> bool {
         self.is_filled
     }
 
-    /// How many it holds, and roughly the bytes they take.
-    pub(super) fn figures(&self) -> (usize, usize) {
-        (self.slots.len(), self.bytes + self.slots.capacity() * size_of::<Slot>())
+    /// The number of activities, and roughly their bytes.
+    pub(super) fn stats(&self) -> (usize, usize) {
+        (self.slots.len(), self.bytes + self.slots.capacity() * size_of::<TimedActivity>())
     }
 
-    /// Adds an activity, or puts it in place of itself.
-    pub(super) fn insert(&mut self, entry: &Arc<Entry>) {
-        if self.max == 0 || self.floor.as_ref().is_some_and(|floor| entry.place <= *floor) {
+    pub(super) fn insert(&mut self, entry: &Arc<CachedActivity>) {
+        if self.max == 0 || self.floor.as_ref().is_some_and(|floor| entry.position <= *floor) {
             return;
         }
         if let Some(filling) = &mut self.filling {
-            filling.removed.remove(&entry.place);
+            filling.removed.remove(&entry.position);
         }
         self.bytes += entry.bytes();
-        let slot = Slot::new(Arc::clone(entry));
-        match self.position(&entry.place) {
+        let slot = TimedActivity::new(Arc::clone(entry));
+        match self.find(&entry.position) {
             Ok(at) => {
-                if let Some(known) = self.slots.get_mut(at) {
-                    self.bytes -= known.entry.bytes();
-                    *known = slot;
+                if let Some(current) = self.slots.get_mut(at) {
+                    self.bytes -= current.entry.bytes();
+                    *current = slot;
                 }
             }
             Err(at) => self.slots.insert(at, slot),
@@ -104,65 +100,65 @@ impl Ring {
         self.trim();
     }
 
-    /// Takes an activity away.
-    pub(super) fn remove(&mut self, place: &Place) {
+    pub(super) fn remove(&mut self, position: &FeedPosition) {
         if let Some(filling) = &mut self.filling {
-            filling.removed.insert(place.clone());
+            filling.removed.insert(position.clone());
         }
-        if let Ok(at) = self.position(place)
+        if let Ok(at) = self.find(position)
             && let Some(gone) = self.slots.remove(at)
         {
             self.bytes -= gone.entry.bytes();
         }
     }
 
-    /// Everything that follows is heard of; what was before is about to be gathered.
+    /// Starts a fill. From here on all changes are received; older activities are about to be collected.
     pub(super) fn begin_filling(&mut self) -> u64 {
         self.fillings += 1;
-        self.filling = Some(Filling { ticket: self.fillings, removed: HashSet::new() });
+        self.filling = Some(RingFill { ticket: self.fillings, removed: HashSet::new() });
         self.fillings
     }
 
-    /// Adds what was gathered, unless something was missed, or others have begun since.
-    pub(super) fn fill(&mut self, ticket: u64, gathered: Gathered) {
-        let Some(Filling { removed, .. }) = self.filling.take_if(|one| one.ticket == ticket) else {
+    /// Adds the collected activities, unless there was a gap or another fill has begun since.
+    pub(super) fn fill(&mut self, ticket: u64, contents: RingContents) {
+        let Some(RingFill { removed, .. }) = self.filling.take_if(|one| one.ticket == ticket)
+        else {
             return;
         };
-        let (mut slots, mut bytes) = (gathered.slots, gathered.bytes);
+        let (mut slots, mut bytes) = (contents.slots, contents.bytes);
         if !removed.is_empty() {
-            slots.retain(|slot| !removed.contains(&slot.entry.place));
+            slots.retain(|slot| !removed.contains(&slot.entry.position));
             bytes = slots.iter().map(|slot| slot.entry.bytes()).sum();
         }
         let since = std::mem::replace(&mut self.slots, slots);
         (self.bytes, self.is_filled) = (bytes, true);
-        self.floor = self.floor.take().max(gathered.floor);
+        self.floor = self.floor.take().max(contents.floor);
         since.iter().for_each(|slot| self.insert(&slot.entry));
         while let (Some(oldest), Some(floor)) = (self.slots.front(), &self.floor)
-            && oldest.entry.place <= *floor
+            && oldest.entry.position <= *floor
         {
             self.drop_oldest();
         }
         self.trim();
     }
 
-    /// Something was missed: it holds nothing that can be relied on.
-    pub(super) fn forget_all(&mut self) {
+    /// Clears everything after a gap.
+    pub(super) fn clear(&mut self) {
         *self = Self { fillings: self.fillings, ..Self::new(self.max) };
     }
 
-    /// The newest `wanted` below a place that are `mine`, looking at no more than `budget`. `None` when
-    /// it cannot tell anything about what is below that place.
+    /// Returns the newest `wanted` below a position that match, scanning at most `budget`. `None`
+    /// if the ring cannot answer for what is below that position.
     pub(super) fn walk(
         &self,
-        below: Option<&Place>,
+        below: Option<&FeedPosition>,
         wanted: usize,
         budget: usize,
-        is_mine: impl Fn(&Entry) -> bool,
-    ) -> Option<Walked> {
+        is_mine: impl Fn(&CachedActivity) -> bool,
+    ) -> Option<RingWalk> {
         let end = below.map_or(self.slots.len(), |below| {
             self.slots.partition_point(|slot| slot.is_below(below))
         });
-        let is_under = |floor: &Place| below.is_some_and(|below| below <= floor);
+        let is_under = |floor: &FeedPosition| below.is_some_and(|below| below <= floor);
         if !self.is_filled || self.floor.as_ref().is_some_and(is_under) {
             return None;
         }
@@ -177,87 +173,88 @@ impl Ring {
                 entries.push(Arc::clone(&slot.entry));
             }
         }
-        let oldest = self.slots.front().filter(|_| end > 0).map(|slot| &slot.entry.place);
-        let is_all = self.floor.is_none() && last.map(|entry| &entry.place) == oldest;
+        let oldest = self.slots.front().filter(|_| end > 0).map(|slot| &slot.entry.position);
+        let is_all = self.floor.is_none() && last.map(|entry| &entry.position) == oldest;
         match last {
             _ if is_all => Some((entries, None)),
-            Some(last) => Some((entries, Some(last.place.clone()))),
+            Some(last) => Some((entries, Some(last.position.clone()))),
             None => None,
         }
     }
 
-    fn position(&self, place: &Place) -> Result<usize, usize> {
-        // Most are the newest of all.
-        if self.slots.back().is_none_or(|newest| newest.is_below(place)) {
+    fn find(&self, position: &FeedPosition) -> Result<usize, usize> {
+        // Most inserts are the newest of all.
+        if self.slots.back().is_none_or(|newest| newest.is_below(position)) {
             return Err(self.slots.len());
         }
-        self.slots.binary_search_by(|slot| slot.cmp(place))
+        self.slots.binary_search_by(|slot| slot.cmp(position))
     }
 
     fn trim(&mut self) {
         while self.slots.len() > self.max
             && let Some(oldest) = self.drop_oldest()
         {
-            self.floor = self.floor.take().max(Some(oldest.entry.place.clone()));
+            self.floor = self.floor.take().max(Some(oldest.entry.position.clone()));
         }
     }
 
-    fn drop_oldest(&mut self) -> Option<Slot> {
+    fn drop_oldest(&mut self) -> Option<TimedActivity> {
         let oldest = self.slots.pop_front()?;
         self.bytes -= oldest.entry.bytes();
         Some(oldest)
     }
 }
 
-/// The latest of many activities, which come in any order.
+/// Collects the latest of many activities, which come in any order.
 #[derive(Debug)]
-pub(super) struct Gathering {
-    entries: Vec<Entry>,
+pub(super) struct RingBuilder {
+    entries: Vec<CachedActivity>,
     max: usize,
-    floor: Option<Place>,
+    floor: Option<FeedPosition>,
 }
 
-/// What a gathering came to, ready for the ring: sorting takes longer than others should wait.
+/// Sorted contents for the ring: sorting takes too long to hold the lock.
 #[derive(Debug)]
-pub(super) struct Gathered {
-    slots: VecDeque<Slot>,
-    floor: Option<Place>,
+pub(super) struct RingContents {
+    slots: VecDeque<TimedActivity>,
+    floor: Option<FeedPosition>,
     bytes: usize,
 }
 
-impl Gathering {
+impl RingBuilder {
     pub(super) fn new(max: usize) -> Self {
         Self { entries: Vec::new(), max, floor: None }
     }
 
-    pub(super) fn add(&mut self, entry: Entry) {
+    pub(super) fn add(&mut self, entry: CachedActivity) {
         self.entries.push(entry);
         if self.entries.len() >= self.max.saturating_mul(2).max(1) {
-            self.cut();
+            self.keep_latest();
         }
     }
 
-    pub(super) fn done(mut self) -> Gathered {
-        self.cut();
-        self.entries.sort_unstable_by(|one, other| one.place.cmp(&other.place));
-        self.entries.dedup_by(|one, other| one.place == other.place);
-        let bytes = self.entries.iter().map(Entry::bytes).sum();
-        // Collected, they would take over the room of the entries.
+    pub(super) fn finish(mut self) -> RingContents {
+        self.keep_latest();
+        self.entries.sort_unstable_by(|one, other| one.position.cmp(&other.position));
+        self.entries.dedup_by(|one, other| one.position == other.position);
+        let bytes = self.entries.iter().map(CachedActivity::bytes).sum();
+        // Not `collect`: it would keep the allocation of the entries.
         let mut slots = VecDeque::with_capacity(self.max.saturating_add(1));
-        // Allocated in the order in which they are looked at.
-        slots.extend(self.entries.into_iter().map(|entry| Slot::new(Arc::new(entry))));
-        Gathered { slots, floor: self.floor, bytes }
+        // Allocated in the order in which they are read.
+        slots.extend(self.entries.into_iter().map(|entry| TimedActivity::new(Arc::new(entry))));
+        RingContents { slots, floor: self.floor, bytes }
     }
 
-    /// Leaves out all but the latest.
-    fn cut(&mut self) {
+    /// Drops all but the latest.
+    fn keep_latest(&mut self) {
         if self.entries.len() <= self.max {
             return;
         }
         if let Some(last) = self.max.checked_sub(1) {
-            self.entries.select_nth_unstable_by(last, |one, other| other.place.cmp(&one.place));
+            self.entries
+                .select_nth_unstable_by(last, |one, other| other.position.cmp(&one.position));
         }
-        let left_out = self.entries.drain(self.max..).map(|entry| entry.place).max();
+        let left_out = self.entries.drain(self.max..).map(|entry| entry.position).max();
         self.floor = self.floor.take().max(left_out);
     }
 }

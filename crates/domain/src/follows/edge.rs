@@ -1,22 +1,26 @@
-//! One edge of the graph: since when feeds may rely on it, what it counts for, and how it is taken away.
+//! A single follow: from when feeds may rely on it, its counters, and its removal.
 
 use roundtable_model::entities::{Follow, User};
 use roundtable_model::table::{Condition, Write};
 use roundtable_model::{ActorId, Entity, FollowStatus, Shard, Time, UserCount};
 
-use crate::circle::{circle, count};
-use crate::{Failure, Ground};
+use crate::circle::{change_count, raise_circle_version};
+use crate::{Context, ServiceError};
 
-/// A follow, or a request if the account is private.
-pub(super) async fn new_edge(ground: &Ground, me: &User, them: &User) -> Result<Follow, Failure> {
-    let now = ground.now();
+/// A new follow, or a pending request if the account is private.
+pub(super) async fn new_edge(
+    context: &Context,
+    me: &User,
+    them: &User,
+) -> Result<Follow, ServiceError> {
+    let now = context.now();
     let (status, active_since) = if them.is_private {
         (FollowStatus::Pending, None)
     } else {
-        let since = active_since(ground, &(&them.id).into(), now).await?;
+        let since = active_since(context, &(&them.id).into(), now).await?;
         (FollowStatus::Active, Some(since))
     };
-    let days = ground.settings().shards.follows.0;
+    let days = context.settings().shards.follows.0;
     Ok(Follow {
         follower_id: me.id.clone(),
         followee_id: them.id.clone(),
@@ -34,51 +38,58 @@ pub(super) async fn new_edge(ground: &Ground, me: &User, them: &User) -> Result<
     })
 }
 
-/// What was asked for, granted.
-pub(super) async fn active_from_now(ground: &Ground, asked: &Follow) -> Result<Follow, Failure> {
-    let since = active_since(ground, &(&asked.followee_id).into(), ground.now()).await?;
-    Ok(Follow { status: FollowStatus::Active, active_since: Some(since), ..asked.clone() })
+/// Returns the request as an active follow.
+pub(super) async fn activate(
+    context: &Context,
+    requested: &Follow,
+) -> Result<Follow, ServiceError> {
+    let since = active_since(context, &(&requested.followee_id).into(), context.now()).await?;
+    Ok(Follow { status: FollowStatus::Active, active_since: Some(since), ..requested.clone() })
 }
 
-/// From when on a follower of a person, or a member of a group, sees pushed activities: never before
-/// what the actor has done already.
+/// The time from which a follower of a user, or a member of a group, sees pushed activities: never
+/// before the actor's latest activity.
 pub(crate) async fn active_since(
-    ground: &Ground,
+    context: &Context,
     actor: &ActorId,
     now: Time,
-) -> Result<Time, Failure> {
-    let heads = ground.core().actor_heads(std::slice::from_ref(actor)).strong().get();
+) -> Result<Time, ServiceError> {
+    let heads = context.core().actor_heads(std::slice::from_ref(actor)).strong().get();
     let head = heads.await?.into_iter().flatten().next();
     Ok(head.map_or(now, |head| now.max(head.last_ts)))
 }
 
-/// The writes that take an edge away, with what it counts for; refused when it has changed.
-pub(crate) fn removal(edge: &Follow, now: Time) -> Vec<(&'static str, Write)> {
-    let mut writes = severed(edge, now);
-    if counted(edge) != 0 {
-        writes.push(("circle", circle(&edge.follower_id, -counted(edge), now).into()));
+/// Returns the writes that remove a follow with its counters; they fail when it has changed.
+pub(crate) fn removal_writes(edge: &Follow, now: Time) -> Vec<(&'static str, Write)> {
+    let mut writes = removal_without_circle(edge, now);
+    if follow_count(edge) != 0 {
+        writes.push((
+            "circle",
+            raise_circle_version(&edge.follower_id, -follow_count(edge), now).into(),
+        ));
     }
     writes
 }
 
-/// As [`removal`], without the follower's circle: for whoever changes that circle anyway, since no item
-/// may occur twice in a transaction. They take [`counted`] off it.
-pub(crate) fn severed(edge: &Follow, now: Time) -> Vec<(&'static str, Write)> {
+/// As [`removal_writes`], without the follower's circle: for callers that change that circle
+/// themselves, since an item may occur only once in a transaction. They subtract [`follow_count`]
+/// from it.
+pub(crate) fn removal_without_circle(edge: &Follow, now: Time) -> Vec<(&'static str, Write)> {
     let unchanged: Condition = Follow::VERSION.is(&edge.version);
     let mut writes: Vec<(&'static str, Write)> =
         vec![("edge", edge.key().delete().when(unchanged).into())];
-    if counted(edge) != 0 {
-        writes.push(("followers", followers(edge, -counted(edge), now)));
+    if follow_count(edge) != 0 {
+        writes.push(("followers", change_follower_count(edge, -follow_count(edge), now)));
     }
     writes
 }
 
-/// For how many follows an edge counts: a request for none.
-pub(crate) fn counted(edge: &Follow) -> i64 {
+/// The follow's contribution to counters: 1 if active, 0 if pending.
+pub(crate) fn follow_count(edge: &Follow) -> i64 {
     i64::from(edge.status == FollowStatus::Active)
 }
 
-/// Changes how many follow somebody, in the shard that the edge was written under.
-pub(super) fn followers(edge: &Follow, by: i64, now: Time) -> Write {
-    count(&edge.followee_id, UserCount::Followers, edge.shard, by, now).into()
+/// Adjusts the followee's follower count, in the shard the follow was written under.
+pub(super) fn change_follower_count(edge: &Follow, by: i64, now: Time) -> Write {
+    change_count(&edge.followee_id, UserCount::Followers, edge.shard, by, now).into()
 }

@@ -1,4 +1,4 @@
-//! What a goal is made of and changed by, checked before anything is read.
+//! Inputs for creating and updating goals, checked before anything is read.
 
 use roundtable_model::entities::Goal;
 use roundtable_model::{GoalId, GoalStatus, Tag, Time, UserId};
@@ -6,47 +6,38 @@ use serde::Serialize;
 
 use crate::limits::{ABOUT_CHARS_MAX, TITLE_CHARS_MAX, check_filled, check_text};
 use crate::tags::distinct;
-use crate::{Edit, Failure};
+use crate::{Edit, ServiceError};
 
-/// A goal to be set.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct NewGoal {
-    /// What is to be reached.
     pub title: String,
-    /// More about it.
     pub description: Option<String>,
-    /// What it is about, in a word each.
     pub tags: Vec<Tag>,
 }
 
-/// What is to be changed of a goal; what is absent stays.
+/// Changes to a goal; absent fields stay.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct GoalChange {
-    /// What is to be reached from now on.
     pub title: Option<String>,
-    /// What becomes of its description.
     pub description: Edit<String>,
-    /// What it is about from now on; an empty list takes all tags away.
+    /// An empty list removes all tags.
     pub tags: Option<Vec<Tag>>,
-    /// How it stands from now on.
     pub status: Option<GoalStatus>,
 }
 
 impl NewGoal {
-    /// A goal of this title.
     pub fn titled(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// The same with each tag once, if its texts are of a length.
-    pub(super) fn checked(mut self) -> Result<Self, Failure> {
+    /// Checks the lengths and removes duplicate tags.
+    pub(super) fn checked(mut self) -> Result<Self, ServiceError> {
         self.title = checked_title(&self.title)?;
         check_text("description", self.description.as_deref().unwrap_or(""), ABOUT_CHARS_MAX)?;
         self.tags = distinct(self.tags)?;
         Ok(self)
     }
 
-    /// The goal.
     pub(super) fn goal(&self, owner: &UserId, id: GoalId, now: Time) -> Goal {
         Goal {
             user_id: owner.clone(),
@@ -63,13 +54,12 @@ impl NewGoal {
 }
 
 impl GoalChange {
-    /// The change of how a goal stands.
     pub fn to(status: GoalStatus) -> Self {
         Self { status: Some(status), ..Self::default() }
     }
 
-    /// The same with each tag once, if its texts are of a length.
-    pub(super) fn checked(mut self) -> Result<Self, Failure> {
+    /// Checks the lengths and removes duplicate tags.
+    pub(super) fn checked(mut self) -> Result<Self, ServiceError> {
         self.title = self.title.as_deref().map(checked_title).transpose()?;
         if let Some(description) = self.description.value() {
             check_text("description", description, ABOUT_CHARS_MAX)?;
@@ -78,7 +68,7 @@ impl GoalChange {
         Ok(self)
     }
 
-    /// What a goal becomes by it; when it is completed is decided where that is told.
+    /// Applies the change. The completion time is set where the activity is published.
     pub(super) fn applied_to(&self, goal: &Goal, now: Time) -> Goal {
         let status = self.status.unwrap_or(goal.status);
         let completed_at = goal.completed_at.filter(|_| status != GoalStatus::Active);
@@ -94,7 +84,7 @@ impl GoalChange {
     }
 }
 
-fn checked_title(title: &str) -> Result<String, Failure> {
+fn checked_title(title: &str) -> Result<String, ServiceError> {
     check_filled("title", title, TITLE_CHARS_MAX)?;
     Ok(title.trim().to_owned())
 }

@@ -1,104 +1,103 @@
-//! Whose goals are whose, and who else may look at them. Tasks and milestones ask here, too: they are
-//! there as long as their goal is.
+//! Ownership and visibility of goals. Tasks and milestones are checked here, too: they exist as
+//! long as their goal does.
 
 use std::collections::{HashMap, HashSet};
 
 use roundtable_model::entities::{Goal, User};
 use roundtable_model::{GoalId, Role, UserId};
 
-use crate::access::{Act, Standing, allows};
-use crate::{Caller, Failure, Ground};
+use crate::access::{Permission, Relations, allows};
+use crate::{Caller, Context, ServiceError};
 
-/// Whether the caller is an admin: their token says so, and the profile still does.
+/// Returns whether both the caller's token and the stored profile grant the admin role.
 pub(crate) fn is_admin(caller: &Caller, me: &User) -> bool {
     caller.roles.admin && me.roles.contains(&Role::Admin)
 }
 
-/// Whether the caller may see the goals of this person, with what belongs to them. Of somebody whose
-/// account is gone nobody does.
+/// Returns whether the caller may see this user's goals and what belongs to them. Goals of deleted
+/// accounts are hidden from all.
 pub(crate) async fn may_see(
-    ground: &Ground,
+    context: &Context,
     caller: &Caller,
     me: &User,
     owner: &UserId,
-) -> Result<bool, Failure> {
-    Ok(!owners_seen(ground, caller, me, [owner]).await?.is_empty())
+) -> Result<bool, ServiceError> {
+    Ok(!visible_owners(context, caller, me, [owner]).await?.is_empty())
 }
 
-/// Those of the people whose goals the caller may see, by one look at them all.
-async fn owners_seen<'a>(
-    ground: &Ground,
+/// Returns the users whose goals the caller may see, with a single read.
+async fn visible_owners<'a>(
+    context: &Context,
     caller: &Caller,
     me: &User,
     owners: impl IntoIterator<Item = &'a UserId>,
-) -> Result<HashSet<&'a UserId>, Failure> {
+) -> Result<HashSet<&'a UserId>, ServiceError> {
     let allowed = |owner: &&UserId| {
-        let standing = Standing::SIGNED_IN
-            .and_if(me.id == **owner, Standing::OWNER)
-            .and_if(is_admin(caller, me), Standing::ADMIN);
-        allows(Act::SeeGoals, standing)
+        let relations = Relations::SIGNED_IN
+            .with_if(me.id == **owner, Relations::OWNER)
+            .with_if(is_admin(caller, me), Relations::ADMIN);
+        allows(Permission::SeeGoals, relations)
     };
     let mut owners: HashSet<&UserId> = owners.into_iter().filter(allowed).collect();
     if owners.iter().any(|owner| **owner != me.id) {
-        let sight = ground.sight_of(caller, me, owners.iter().copied(), []).await?;
-        owners.retain(|owner| **owner == me.id || sight.person(owner).is_some());
+        let access = context.viewer_access_of(caller, me, owners.iter().copied(), []).await?;
+        owners.retain(|owner| **owner == me.id || access.visible_user(owner).is_some());
     }
     Ok(owners)
 }
 
-/// Those of the goals that the caller may see, by whose they are and which: all are asked for at once.
-pub(crate) async fn all_found(
-    ground: &Ground,
+/// Returns the goals the caller may see, by owner and id, read in one batch.
+pub(crate) async fn visible_goals(
+    context: &Context,
     caller: &Caller,
     me: &User,
     goals: &[(UserId, GoalId)],
-) -> Result<HashMap<(UserId, GoalId), Goal>, Failure> {
-    let owners = owners_seen(ground, caller, me, goals.iter().map(|(owner, _)| owner)).await?;
-    let shown = goals.iter().filter(|(owner, _)| owners.contains(owner));
-    let found = read(ground, shown.map(|(owner, id)| (owner, id))).await?;
-    let by_place = |goal: Goal| ((goal.user_id.clone(), goal.id.clone()), goal);
-    Ok(found.into_iter().map(by_place).collect())
+) -> Result<HashMap<(UserId, GoalId), Goal>, ServiceError> {
+    let owners = visible_owners(context, caller, me, goals.iter().map(|(owner, _)| owner)).await?;
+    let visible = goals.iter().filter(|(owner, _)| owners.contains(owner));
+    let found = read(context, visible.map(|(owner, id)| (owner, id))).await?;
+    let by_key = |goal: Goal| ((goal.user_id.clone(), goal.id.clone()), goal);
+    Ok(found.into_iter().map(by_key).collect())
 }
 
-/// Those of the goals that are there.
 async fn read<'a>(
-    ground: &Ground,
+    context: &Context,
     goals: impl IntoIterator<Item = (&'a UserId, &'a GoalId)>,
-) -> Result<Vec<Goal>, Failure> {
-    let places = goals.into_iter().map(|(owner, id)| Goal::at(owner, id));
-    Ok(ground.at("goals_among", places).await?.into_iter().flatten().collect())
+) -> Result<Vec<Goal>, ServiceError> {
+    let item_keys = goals.into_iter().map(|(owner, id)| Goal::at(owner, id));
+    Ok(context.items_at("goals_among", item_keys).await?.into_iter().flatten().collect())
 }
 
-/// A goal that the caller may see: their own, or, for admins, of the owner given. Without one, an admin
-/// is led to the owner by a task.
-pub(crate) async fn found(
-    ground: &Ground,
+/// Returns a goal the caller may see: their own or, for admins, of the given owner. Without an
+/// owner, an admin finds it through one of its tasks.
+pub(crate) async fn visible_goal(
+    context: &Context,
     caller: &Caller,
     me: &User,
     owner: Option<&UserId>,
     id: &GoalId,
-) -> Result<Option<Goal>, Failure> {
-    let core = ground.core();
-    let asked = owner.unwrap_or(&me.id);
-    if !may_see(ground, caller, me, asked).await? {
+) -> Result<Option<Goal>, ServiceError> {
+    let core = context.core();
+    let requested_owner = owner.unwrap_or(&me.id);
+    if !may_see(context, caller, me, requested_owner).await? {
         return Ok(None);
     }
-    let goal = core.goal(asked, id).get().await?;
+    let goal = core.goal(requested_owner, id).get().await?;
     if goal.is_some() || owner.is_some() || !is_admin(caller, me) {
         return Ok(goal);
     }
     let task = core.tasks(id).strong().limit(1).page().await?.items.into_iter().next();
     let Some(task) = task else { return Ok(None) };
-    if !may_see(ground, caller, me, &task.user_id).await? {
+    if !may_see(context, caller, me, &task.user_id).await? {
         return Ok(None);
     }
     Ok(core.goal(&task.user_id, id).get().await?)
 }
 
-/// Those of the goals that are there: what belongs to others is of no goal any more.
-pub(crate) async fn present<'a>(
-    ground: &Ground,
+/// Returns the goals that exist; what belongs to others is orphaned.
+pub(crate) async fn existing_goals<'a>(
+    context: &Context,
     goals: impl IntoIterator<Item = (&'a UserId, &'a GoalId)>,
-) -> Result<HashSet<GoalId>, Failure> {
-    Ok(read(ground, goals).await?.into_iter().map(|goal| goal.id).collect())
+) -> Result<HashSet<GoalId>, ServiceError> {
+    Ok(read(context, goals).await?.into_iter().map(|goal| goal.id).collect())
 }

@@ -1,32 +1,32 @@
-//! The references by which a goal is found by its tags: written with the goal, so never behind it. They
-//! name its owner, for whom alone it is.
+//! The tag references of goals, written together with the goal. They name its owner, because only
+//! the owner may find it.
 
 use roundtable_model::entities::{Goal, TagRef};
 use roundtable_model::table::Write;
 use roundtable_model::{Entity, EntityKind, Shard, SubjectId};
 
-use crate::{Failure, Ground};
+use crate::{Context, ServiceError};
 
-/// The writes that bring a goal's references in step, from what it was to what it becomes: `None` is a
-/// goal that is not there. They go into a transaction that demands the goal as it was.
-pub(super) async fn in_step(
-    ground: &Ground,
+/// Returns the writes that update a goal's tag references; `None` is a goal that does not exist.
+/// Their transaction must require the goal as it was read.
+pub(super) async fn reference_writes(
+    context: &Context,
     before: Option<&Goal>,
     after: Option<&Goal>,
-) -> Result<Vec<Write>, Failure> {
+) -> Result<Vec<Write>, ServiceError> {
     let look = |goal: &Goal| (goal.title.clone(), goal.tags.clone());
     if before.map(look) == after.map(look) {
         return Ok(Vec::new());
     }
     let old = match before {
-        Some(before) => written(ground, before).await?,
+        Some(before) => existing_references(context, before).await?,
         None => Vec::new(),
     };
-    let mut new = after.map(|after| references(ground, after)).unwrap_or_default();
+    let mut new = after.map(|after| references(context, after)).unwrap_or_default();
     for reference in &mut new {
-        // One that is there stays where it is: there may have been fewer shards.
-        if let Some(there) = old.iter().find(|old| old.tag.same_as(&reference.tag)) {
-            reference.shard = there.shard;
+        // Existing references keep their shard: the number of shards may have grown.
+        if let Some(existing) = old.iter().find(|old| old.tag.same_as(&reference.tag)) {
+            reference.shard = existing.shard;
         }
     }
     let dropped = old.iter().filter(|old| !new.iter().any(|new| new.tag.same_as(&old.tag)));
@@ -35,15 +35,14 @@ pub(super) async fn in_step(
     Ok(removals.chain(changed.map(|reference| reference.put().into())).collect())
 }
 
-/// The references there are.
-async fn written(ground: &Ground, goal: &Goal) -> Result<Vec<TagRef>, Failure> {
-    let (shards, id) = (ground.settings().shards.tags.0, SubjectId::from(&goal.id));
-    let found = ground.core().tag_refs(&goal.tags, shards, &EntityKind::Goal, &id).get().await?;
+async fn existing_references(context: &Context, goal: &Goal) -> Result<Vec<TagRef>, ServiceError> {
+    let (shards, id) = (context.settings().shards.tags.0, SubjectId::from(&goal.id));
+    let found = context.core().tag_refs(&goal.tags, shards, &EntityKind::Goal, &id).get().await?;
     Ok(found.into_iter().flatten().collect())
 }
 
-fn references(ground: &Ground, goal: &Goal) -> Vec<TagRef> {
-    let shards = ground.settings().shards.tags.0;
+fn references(context: &Context, goal: &Goal) -> Vec<TagRef> {
+    let shards = context.settings().shards.tags.0;
     let each = goal.tags.iter().map(|tag| TagRef {
         tag: tag.clone(),
         shard: Shard::of(&goal.id.to_string(), shards),

@@ -1,92 +1,96 @@
-//! What becomes of groups and memberships when an account or a group goes. All of it is done in the
-//! background, in steps that can be repeated: what has been done already is found done.
+//! Cleanup of groups and memberships after an account or a group is deleted. Runs in the
+//! background, in idempotent steps.
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, UserId, UserStatus};
 
 use super::{GroupError, Groups, tags, writes};
-use crate::commit::Rejected;
-use crate::once::Tried;
-use crate::rooms::left;
-use crate::{Failure, Ground};
+use crate::commit::CommitError;
+use crate::idempotency::AttemptOutcome;
+use crate::rooms::leave_write;
+use crate::{Context, ServiceError};
 
-/// How many people are looked at, and memberships removed, at once: with the members' counter, a
-/// transaction stays under its limit.
-const STEP_ITEMS: usize = 90;
+/// Members read and removed at once: with the member counter, a transaction stays under its limit.
+const BATCH_ITEMS: usize = 90;
 
 #[boxed]
 impl Groups {
-    /// For the purge of an account, which hands its groups on and leaves every other one.
+    /// Leaves every group of a purged account and hands its own groups over.
     pub async fn leave_all(&self, user: &UserId) -> Result<(), GroupError> {
-        Ok(leave_all(&self.ground, user).await?)
+        Ok(leave_all(&self.context, user).await?)
     }
 
-    /// For the purge of a group, whose members go page by page.
+    /// Removes the members of a purged group, page by page.
     pub async fn disband(&self, group: &GroupId) -> Result<(), GroupError> {
-        Ok(disband(&self.ground, group).await?)
+        Ok(disband(&self.context, group).await?)
     }
 }
 
-/// Takes somebody whose account is gone out of every group. Each that they own goes to its oldest
-/// admin, else to its oldest member; one without either ends.
-pub(crate) async fn leave_all(ground: &Ground, user: &UserId) -> Result<(), Failure> {
-    each_membership(ground, user, async |group| {
-        pass_on(ground, &group, user).await?;
-        forget(ground, &group, user).await
+/// Removes a deleted account from every group. A group it owns passes to the oldest admin, else to
+/// the oldest member; without either, the group is deleted.
+pub(crate) async fn leave_all(context: &Context, user: &UserId) -> Result<(), ServiceError> {
+    each_membership(context, user, async |group| {
+        transfer_or_delete(context, &group, user).await?;
+        remove_member(context, &group, user).await
     })
     .await
 }
 
-/// Lets the members of a group go that is no longer there, and whoever asked or was invited. Their
-/// circles stay as they are: one that still names the group shows nothing of it.
-pub(crate) async fn disband(ground: &Ground, group: &GroupId) -> Result<(), Failure> {
-    // Ids are not given twice, and nobody joins a group that is not there: it stays so.
-    if ground.core().group(group).get().await?.is_some() {
+/// Removes the members of a deleted group, with pending requests and invitations. Circles stay as
+/// they are: one that still names the group shows nothing of it.
+pub(crate) async fn disband(context: &Context, group: &GroupId) -> Result<(), ServiceError> {
+    // Ids are never reused, and a missing group cannot be joined, so this stays true.
+    if context.core().group(group).get().await?.is_some() {
         return Ok(());
     }
-    while !a_step_of_disbanding(ground, group).await? {}
+    while !disband_batch(context, group).await? {}
     Ok(())
 }
 
-/// Lets some members go, with what they count for; tells whether none are left.
-async fn a_step_of_disbanding(ground: &Ground, group: &GroupId) -> Result<bool, Failure> {
-    ground
-        .once(
+/// Removes a batch of members with their counts; returns whether none are left.
+async fn disband_batch(context: &Context, group: &GroupId) -> Result<bool, ServiceError> {
+    context
+        .run_once(
             None,
             async |(): ()| Ok(true),
             async || {
-                let members = ground.core().members(group).strong().limit(STEP_ITEMS);
+                let members = context.core().members(group).strong().limit(BATCH_ITEMS);
                 let members = members.page().await?.items;
                 if members.is_empty() {
-                    let counter = ground.commit().with("members", writes::counter_of_none(group));
+                    let counter =
+                        context.commit().with("members", writes::delete_empty_counter(group));
                     return match counter.run().await {
-                        // It has been taken away before.
-                        Ok(()) | Err(Rejected::Refused(_)) => Ok(Tried::Done(true)),
-                        Err(Rejected::Failed(failure)) => Err(failure),
+                        // Already deleted.
+                        Ok(()) | Err(CommitError::ConditionsFailed(_)) => {
+                            Ok(AttemptOutcome::Done(true))
+                        }
+                        Err(CommitError::Failed(failure)) => Err(failure),
                     };
                 }
                 let active = |member: &&GroupMember| member.status == MemberStatus::Active;
                 let off = i64::try_from(members.iter().filter(active).count()).unwrap_or_default();
-                let counter = (off > 0).then(|| writes::members(group, -off, ground.now()));
-                let commit =
-                    ground.commit().with_any("member", members.iter().map(writes::removed));
-                commit.with_any("members", counter).done(false).await
+                let counter =
+                    (off > 0).then(|| writes::change_member_count(group, -off, context.now()));
+                let commit = context
+                    .commit()
+                    .with_all("member", members.iter().map(writes::delete_membership));
+                commit.with_all("members", counter).finish(false).await
             },
         )
         .await
 }
 
-/// Does something about each group that a person is in, invited to or asking to join. The index may be
-/// behind: it tells which groups, and what they are in them is read again.
-async fn each_membership<Changed: Future<Output = Result<(), Failure>>>(
-    ground: &Ground,
+/// Calls `change` for each group that a user belongs to, is invited to or asked to join. The index
+/// may be stale, so `change` reads the membership again.
+async fn each_membership<Changed: Future<Output = Result<(), ServiceError>>>(
+    context: &Context,
     user: &UserId,
     change: impl Fn(GroupId) -> Changed,
-) -> Result<(), Failure> {
+) -> Result<(), ServiceError> {
     let mut after = None;
     loop {
-        let listing = ground.core().groups_of(user).limit(STEP_ITEMS).after(after);
+        let listing = context.core().groups_of(user).limit(BATCH_ITEMS).after(after);
         let page = listing.page().await?;
         for member in page.items {
             change(member.group_id).await?;
@@ -98,60 +102,68 @@ async fn each_membership<Changed: Future<Output = Result<(), Failure>>>(
     }
 }
 
-/// Gives a group to whoever is next, or ends it, in one transaction; nothing if it is not theirs.
-async fn pass_on(ground: &Ground, group: &GroupId, user: &UserId) -> Result<(), Failure> {
-    ground
-        .once(
+/// Hands a group over, or deletes it, in one transaction; does nothing if the user does not own it.
+async fn transfer_or_delete(
+    context: &Context,
+    group: &GroupId,
+    user: &UserId,
+) -> Result<(), ServiceError> {
+    context
+        .run_once(
             None,
             async |(): ()| Ok(()),
             async || {
-                let core = ground.core();
+                let core = context.core();
                 let (Some(group), Some(owner)) =
                     (core.group(group).get().await?, core.member(group, user).get().await?)
                 else {
-                    return Ok(Tried::Done(()));
+                    return Ok(AttemptOutcome::Done(()));
                 };
                 if group.owner_id != *user {
-                    return Ok(Tried::Done(()));
+                    return Ok(AttemptOutcome::Done(()));
                 }
-                let now = ground.now();
-                // Read before the members: whoever joins afterwards makes it another one.
+                let now = context.now();
+                // Read before the members, so that a concurrent join changes it and fails the
+                // condition.
                 let counters = core.group_counts(std::slice::from_ref(&group.id));
                 let counter = counters.strong().get().await?.into_iter().flatten().next();
                 let count = counter.map_or(0, |counter| counter.count);
-                let commit = ground.commit().with("owner", writes::removed(&owner));
-                let commit = match heir(ground, &group).await? {
-                    Some(heir) => {
-                        let after = GroupMember { role: GroupRole::Owner, ..heir.clone() };
+                let commit = context.commit().with("owner", writes::delete_membership(&owner));
+                let commit = match successor(context, &group).await? {
+                    Some(successor) => {
+                        let after = GroupMember { role: GroupRole::Owner, ..successor.clone() };
                         commit
-                            .with("group", writes::owned_by(&group, &heir.user_id, now))
-                            .with("member", writes::become_of(&heir, &after))
-                            .with("members", writes::members(&group.id, -1, now))
-                            .with("seat", left(&group, user).1)
+                            .with("group", writes::set_owner(&group, &successor.user_id, now))
+                            .with("member", writes::update_membership(&successor, &after))
+                            .with("members", writes::change_member_count(&group.id, -1, now))
+                            .with("room member", leave_write(&group, user).1)
                     }
                     None => commit
                         .with("group", group.key().delete().when(writes::unchanged(&group)))
-                        .with("members", writes::last_of(&group.id, count, now))
-                        .with_any("tag", tags::in_step(ground, Some(&group), None).await?),
+                        .with("members", writes::remove_last_member(&group.id, count, now))
+                        .with_all(
+                            "tag",
+                            tags::reference_writes(context, Some(&group), None).await?,
+                        ),
                 };
-                commit.done(()).await
+                commit.finish(()).await
             },
         )
         .await
 }
 
-/// Who is next: of the active members whose accounts are not gone the oldest admin, else the oldest.
-/// Whoever goes meanwhile hands it over in turn.
-async fn heir(ground: &Ground, group: &Group) -> Result<Option<GroupMember>, Failure> {
+/// Returns the next owner: of the active members with existing accounts the oldest admin, else the
+/// oldest member. One that is deleted concurrently hands the group over in turn.
+async fn successor(context: &Context, group: &Group) -> Result<Option<GroupMember>, ServiceError> {
     let (mut best, mut after): (Option<GroupMember>, _) = (None, None);
     let rank = |member: &GroupMember| {
         (member.role != GroupRole::Admin, member.joined_at, member.user_id.clone())
     };
     loop {
-        let listing = ground.core().members(&group.id).strong().limit(STEP_ITEMS).after(after);
-        let page = listing.with(GroupMember::STATUS, &MemberStatus::Active).page().await?;
+        let listing = context.core().members(&group.id).strong().limit(BATCH_ITEMS).after(after);
+        let page = listing.filter_by(GroupMember::STATUS, &MemberStatus::Active).page().await?;
         let ids: Vec<UserId> = page.items.iter().map(|member| member.user_id.clone()).collect();
-        let profiles = ground.core().profiles(&ids).strong().get().await?;
+        let profiles = context.core().profiles(&ids).strong().get().await?;
         let candidates = page.items.into_iter().zip(profiles).filter_map(|(member, profile)| {
             let here = profile.is_some_and(|profile| profile.status != UserStatus::Deleted);
             (here && member.user_id != group.owner_id).then_some(member)
@@ -164,26 +176,32 @@ async fn heir(ground: &Ground, group: &Group) -> Result<Option<GroupMember>, Fai
     }
 }
 
-/// Takes somebody whose account is gone out of one group, which they do not own.
-async fn forget(ground: &Ground, group: &GroupId, user: &UserId) -> Result<(), Failure> {
-    ground
-        .once(
+/// Removes a deleted account from one group that it does not own.
+async fn remove_member(
+    context: &Context,
+    group: &GroupId,
+    user: &UserId,
+) -> Result<(), ServiceError> {
+    context
+        .run_once(
             None,
             async |(): ()| Ok(()),
             async || {
-                let core = ground.core();
+                let core = context.core();
                 let Some(member) = core.member(group, user).get().await? else {
-                    return Ok(Tried::Done(()));
+                    return Ok(AttemptOutcome::Done(()));
                 };
                 let group = core.group(group).get().await?;
                 if group.as_ref().is_some_and(|group| group.owner_id == *user) {
-                    return Ok(Tried::Again);
+                    return Ok(AttemptOutcome::Retry);
                 }
-                let mut commit = ground.commit();
-                for (name, write) in writes::forgotten(group.as_ref(), &member, ground.now()) {
+                let mut commit = context.commit();
+                for (name, write) in
+                    writes::leave_writes_without_circle(group.as_ref(), &member, context.now())
+                {
                     commit = commit.with(name, write);
                 }
-                commit.done(()).await
+                commit.finish(()).await
             },
         )
         .await

@@ -1,4 +1,4 @@
-//! What a group is made of and changed by, checked before anything is read.
+//! Inputs for creating and updating groups, checked before anything is read.
 
 use roundtable_model::entities::Group;
 use roundtable_model::{Tag, Time};
@@ -7,42 +7,35 @@ use serde::Serialize;
 use crate::limits::{
     ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, check_count, check_filled, check_text,
 };
-use crate::{Edit, Failure};
+use crate::{Edit, ServiceError};
 
-/// A group to be founded.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct NewGroup {
-    /// What it is called.
     pub name: String,
-    /// What it is about.
     pub description: Option<String>,
-    /// What it is about, in a word each.
     pub tags: Vec<Tag>,
-    /// Whether it stays when its project is over.
+    /// True if the group outlives its project.
     pub is_persistent: bool,
-    /// Whether only active members see what is in it.
+    /// True if only active members see its content.
     pub is_private: bool,
 }
 
-/// What is to be changed of a group; what is absent stays.
+/// Changes to a group; absent fields stay.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct GroupChange {
-    /// What it is called from now on.
     pub name: Option<String>,
-    /// What becomes of its description.
     pub description: Edit<String>,
-    /// What it is about from now on; an empty list takes all tags away.
+    /// An empty list removes all tags.
     pub tags: Option<Vec<Tag>>,
 }
 
 impl NewGroup {
-    /// A public group of this name.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// The same with each tag once, if its texts are of a length.
-    pub(super) fn checked(mut self) -> Result<Self, Failure> {
+    /// Checks the lengths and removes duplicate tags.
+    pub(super) fn checked(mut self) -> Result<Self, ServiceError> {
         self.name = checked_name(&self.name)?;
         check_text("description", self.description.as_deref().unwrap_or(""), ABOUT_CHARS_MAX)?;
         self.tags = checked_tags(self.tags)?;
@@ -51,8 +44,8 @@ impl NewGroup {
 }
 
 impl GroupChange {
-    /// The same with each tag once, if its texts are of a length.
-    pub(super) fn checked(mut self) -> Result<Self, Failure> {
+    /// Checks the lengths and removes duplicate tags.
+    pub(super) fn checked(mut self) -> Result<Self, ServiceError> {
         self.name = self.name.as_deref().map(checked_name).transpose()?;
         if let Some(description) = self.description.value() {
             check_text("description", description, ABOUT_CHARS_MAX)?;
@@ -61,7 +54,6 @@ impl GroupChange {
         Ok(self)
     }
 
-    /// What a group becomes by it.
     pub(super) fn applied_to(&self, group: &Group, now: Time) -> Group {
         Group {
             name: self.name.clone().unwrap_or_else(|| group.name.clone()),
@@ -73,17 +65,17 @@ impl GroupChange {
     }
 }
 
-fn checked_name(name: &str) -> Result<String, Failure> {
+fn checked_name(name: &str) -> Result<String, ServiceError> {
     check_filled("name", name, NAME_CHARS_MAX)?;
     Ok(name.trim().to_owned())
 }
 
-/// Tags that people would take for the same have one reference, so they are one tag here.
-fn checked_tags(tags: Vec<Tag>) -> Result<Vec<Tag>, Failure> {
+/// Equivalent spellings share a tag reference, so they are one tag.
+fn checked_tags(tags: Vec<Tag>) -> Result<Vec<Tag>, ServiceError> {
     check_count("tags", tags.len(), TAGS_MAX)?;
     let mut distinct: Vec<Tag> = Vec::with_capacity(tags.len());
     for tag in tags {
-        if !distinct.iter().any(|known| known.same_as(&tag)) {
+        if !distinct.iter().any(|existing| existing.same_as(&tag)) {
             distinct.push(tag);
         }
     }

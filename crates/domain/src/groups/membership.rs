@@ -1,68 +1,74 @@
-//! Who is in a group: joining, asking, inviting, approving, leaving, removing. The members' counter,
-//! the circle of whoever comes or goes and their seat in the group's room change in the same transaction.
+//! Group membership: joining, requesting, inviting, approving, leaving and removing. The member
+//! counter, the member's circle and their seat in the group's room change in the same transaction.
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, RequestId, Time, UserId};
 use serde::{Deserialize, Serialize};
 
-use super::place::{Place, standing};
+use super::access::{GroupAccess, relations};
 use super::{GroupError, Groups, tags, writes};
-use crate::access::{Act, Standing, allows};
+use crate::access::{Permission, Relations, allows};
 use crate::follows::active_since;
-use crate::once::{Kept, Request, Tried};
-use crate::rooms::head_of;
-use crate::{Caller, Failure};
+use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
+use crate::rooms::room_head;
+use crate::{Caller, ServiceError};
 
-/// What a request led to: a membership, or the membership as it was when it was removed.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Outcome {
+pub(super) enum MembershipOutcome {
     Member { group: GroupId, user: UserId },
-    Removed(Kept<GroupMember>),
+    Removed(RemovedEntity<GroupMember>),
 }
 
 #[boxed]
 impl Groups {
-    /// Joins a group, or asks to if it is private and the caller was not invited. Joining twice is
-    /// joining once. Whoever the owner has blocked finds no such group.
+    /// Joins a group, or requests to if it is private and the caller was not invited. Repeating it
+    /// has no effect. For a caller blocked by the owner the group does not exist.
     pub async fn join(
         &self,
         caller: &Caller,
         group: &GroupId,
         request: Option<&RequestId>,
     ) -> Result<GroupMember, GroupError> {
-        let me = self.ground.account(caller).await?.id;
-        let request = self.ground.request(&me, request, "joinGroup", group)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?.id;
+        let request = self.context.idempotent_request(&me, request, "joinGroup", group)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed_member(caller, outcome).await,
+                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
                 async || {
-                    let Place { group, mine } = self.place(caller, group).await?;
-                    let status = match (&mine, group.is_private) {
-                        (Some(mine), _) if mine.status == MemberStatus::Active => mine.status,
-                        (Some(mine), true) if mine.status == MemberStatus::Pending => mine.status,
+                    let GroupAccess { group, membership } = self.load_access(caller, group).await?;
+                    let status = match (&membership, group.is_private) {
+                        (Some(membership), _) if membership.status == MemberStatus::Active => {
+                            membership.status
+                        }
+                        (Some(membership), true) if membership.status == MemberStatus::Pending => {
+                            membership.status
+                        }
                         (Some(_), _) | (None, false) => MemberStatus::Active,
                         (None, true) => MemberStatus::Pending,
                     };
-                    if let Some(mine) = mine.as_ref().filter(|mine| mine.status == status) {
-                        return self.nothing_to_do(mine.clone(), request.as_ref()).await;
+                    if let Some(membership) =
+                        membership.as_ref().filter(|membership| membership.status == status)
+                    {
+                        return self.finish_unchanged(membership.clone(), request.as_ref()).await;
                     }
-                    let allowed = allows(Act::JoinGroup, Standing::SIGNED_IN);
-                    if !allowed || self.is_barred(&group, &me).await? {
+                    let allowed = allows(Permission::JoinGroup, Relations::SIGNED_IN);
+                    if !allowed || self.is_blocked_by_owner(&group, &me).await? {
                         return Err(GroupError::NoSuchGroup);
                     }
                     let request = request.as_ref();
-                    let tried =
-                        self.let_in(&group, mine.as_ref(), &me, status, None, request).await?;
-                    self.unless_gone(caller, tried).await
+                    let attempt = self
+                        .write_membership(&group, membership.as_ref(), &me, status, None, request)
+                        .await?;
+                    self.recheck_caller(caller, attempt).await
                 },
             )
             .await
     }
 
-    /// Invites somebody whom the caller can see; whoever has asked already is let in. For those who run
-    /// the group.
+    /// Invites a user visible to the caller; a pending request is approved instead. For the group's
+    /// staff.
     pub async fn invite(
         &self,
         caller: &Caller,
@@ -70,73 +76,41 @@ impl Groups {
         user: &UserId,
         request: Option<&RequestId>,
     ) -> Result<GroupMember, GroupError> {
-        let me = self.ground.account(caller).await?.id;
-        let request = self.ground.request(&me, request, "inviteToGroup", &(group, user))?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?.id;
+        let request =
+            self.context.idempotent_request(&me, request, "inviteToGroup", &(group, user))?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed_member(caller, outcome).await,
+                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
                 async || {
-                    let place = self.place(caller, group).await?;
-                    let authority =
-                        place.demand(&self.ground, caller, Act::InviteToGroup, "inviteToGroup")?;
-                    let known = self.member(group, user).await?;
-                    let status = match &known {
-                        Some(known) if known.status == MemberStatus::Pending => {
+                    let access = self.load_access(caller, group).await?;
+                    let authority = access.authorize(
+                        &self.context,
+                        caller,
+                        Permission::InviteToGroup,
+                        "inviteToGroup",
+                    )?;
+                    let existing = self.member(group, user).await?;
+                    let status = match &existing {
+                        Some(existing) if existing.status == MemberStatus::Pending => {
                             MemberStatus::Active
                         }
-                        Some(known) => {
-                            return self.nothing_to_do(known.clone(), request.as_ref()).await;
+                        Some(existing) => {
+                            return self.finish_unchanged(existing.clone(), request.as_ref()).await;
                         }
                         None => MemberStatus::Invited,
                     };
-                    let group = &place.group;
-                    let sight = self.ground.sight(Some(caller), [user], []).await?;
-                    let seen = sight.person(user).is_some() && !sight.is_blocked(user);
-                    if !seen || self.is_barred(group, user).await? {
+                    let group = &access.group;
+                    let access = self.context.viewer_access(Some(caller), [user], []).await?;
+                    let visible = access.visible_user(user).is_some() && !access.is_blocked(user);
+                    if !visible || self.is_blocked_by_owner(group, user).await? {
                         return Err(GroupError::NoSuchUser);
                     }
                     let authority = Some(("authority", authority));
-                    self.let_in(group, known.as_ref(), user, status, authority, request.as_ref())
-                        .await
-                },
-            )
-            .await
-    }
-
-    /// Lets somebody in who has asked. For those who run the group.
-    pub async fn approve(
-        &self,
-        caller: &Caller,
-        group: &GroupId,
-        user: &UserId,
-        request: Option<&RequestId>,
-    ) -> Result<GroupMember, GroupError> {
-        let me = self.ground.account(caller).await?.id;
-        let request = self.ground.request(&me, request, "approveMember", &(group, user))?;
-        self.ground
-            .once(
-                request.as_ref(),
-                async |outcome: Outcome| self.replayed_member(caller, outcome).await,
-                async || {
-                    let place = self.place(caller, group).await?;
-                    let authority =
-                        place.demand(&self.ground, caller, Act::ApproveMember, "approveMember")?;
-                    let asked = match self.member(group, user).await? {
-                        Some(member) if member.status == MemberStatus::Active => {
-                            return self.nothing_to_do(member, request.as_ref()).await;
-                        }
-                        Some(member) if member.status == MemberStatus::Pending => member,
-                        _ => return Err(GroupError::NoSuchRequest),
-                    };
-                    if self.is_barred(&place.group, user).await? {
-                        return Err(GroupError::NoSuchRequest);
-                    }
-                    let (status, authority) =
-                        (MemberStatus::Active, Some(("authority", authority)));
-                    self.let_in(
-                        &place.group,
-                        Some(&asked),
+                    self.write_membership(
+                        group,
+                        existing.as_ref(),
                         user,
                         status,
                         authority,
@@ -148,37 +122,86 @@ impl Groups {
             .await
     }
 
-    /// Leaves a group, takes back the wish to join it, or declines an invitation; answers with the
-    /// membership as it was. The owner hands the group over first, unless nobody else is in it: then it
-    /// ends.
+    /// Approves a request to join. For the group's staff.
+    pub async fn approve(
+        &self,
+        caller: &Caller,
+        group: &GroupId,
+        user: &UserId,
+        request: Option<&RequestId>,
+    ) -> Result<GroupMember, GroupError> {
+        let me = self.context.authorize_write(caller).await?.id;
+        let request =
+            self.context.idempotent_request(&me, request, "approveMember", &(group, user))?;
+        self.context
+            .run_once(
+                request.as_ref(),
+                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
+                async || {
+                    let access = self.load_access(caller, group).await?;
+                    let authority = access.authorize(
+                        &self.context,
+                        caller,
+                        Permission::ApproveMember,
+                        "approveMember",
+                    )?;
+                    let pending = match self.member(group, user).await? {
+                        Some(member) if member.status == MemberStatus::Active => {
+                            return self.finish_unchanged(member, request.as_ref()).await;
+                        }
+                        Some(member) if member.status == MemberStatus::Pending => member,
+                        _ => return Err(GroupError::NoSuchRequest),
+                    };
+                    if self.is_blocked_by_owner(&access.group, user).await? {
+                        return Err(GroupError::NoSuchRequest);
+                    }
+                    let (status, authority) =
+                        (MemberStatus::Active, Some(("authority", authority)));
+                    self.write_membership(
+                        &access.group,
+                        Some(&pending),
+                        user,
+                        status,
+                        authority,
+                        request.as_ref(),
+                    )
+                    .await
+                },
+            )
+            .await
+    }
+
+    /// Leaves a group, withdraws a request or declines an invitation; returns the removed
+    /// membership. The owner must hand the group over first, unless no other member is left: then
+    /// the group is deleted.
     pub async fn leave(
         &self,
         caller: &Caller,
         group: &GroupId,
         request: Option<&RequestId>,
     ) -> Result<GroupMember, GroupError> {
-        let me = self.ground.account(caller).await?.id;
-        let request = self.ground.request(&me, request, "leaveGroup", group)?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?.id;
+        let request = self.context.idempotent_request(&me, request, "leaveGroup", group)?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed_member(caller, outcome).await,
+                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
                 async || {
-                    let Place { group, mine } = self.place(caller, group).await?;
-                    let mine = mine.ok_or(GroupError::NotAMember)?;
-                    if mine.role == GroupRole::Owner {
-                        self.close(group, mine, request.as_ref()).await
+                    let GroupAccess { group, membership } = self.load_access(caller, group).await?;
+                    let membership = membership.ok_or(GroupError::NotAMember)?;
+                    if membership.role == GroupRole::Owner {
+                        self.delete_with_last_member(group, membership, request.as_ref()).await
                     } else {
-                        self.let_go(&group, mine, None, request.as_ref()).await
+                        self.remove_membership(&group, membership, None, request.as_ref()).await
                     }
                 },
             )
             .await
     }
 
-    /// Removes somebody, turns down their wish to join, or takes an invitation back; answers with the
-    /// membership as it was. For those who run the group; an admin, whose role the owner gave, only for
-    /// the owner and for themselves.
+    /// Removes a member, declines a request or withdraws an invitation; returns the removed
+    /// membership. For the group's staff; only the owner, and admins themselves, can remove an
+    /// admin.
     pub async fn remove(
         &self,
         caller: &Caller,
@@ -186,87 +209,96 @@ impl Groups {
         user: &UserId,
         request: Option<&RequestId>,
     ) -> Result<GroupMember, GroupError> {
-        let me = self.ground.account(caller).await?.id;
-        let request = self.ground.request(&me, request, "removeMember", &(group, user))?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?.id;
+        let request =
+            self.context.idempotent_request(&me, request, "removeMember", &(group, user))?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed_member(caller, outcome).await,
+                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
                 async || {
-                    let place = self.place(caller, group).await?;
-                    let authority =
-                        place.demand(&self.ground, caller, Act::RemoveMember, "removeMember")?;
+                    let access = self.load_access(caller, group).await?;
+                    let authority = access.authorize(
+                        &self.context,
+                        caller,
+                        Permission::RemoveMember,
+                        "removeMember",
+                    )?;
                     let member = self.member(group, user).await?.ok_or(GroupError::NoSuchMember)?;
-                    let standing = place.mine.as_ref().map(standing).unwrap_or_default();
-                    let above = standing.is_any(Standing::GROUP_OWNER) || caller.roles.admin;
+                    let relations = access.membership.as_ref().map(relations).unwrap_or_default();
+                    let above = relations.intersects(Relations::GROUP_OWNER) || caller.roles.admin;
                     match member.role {
-                        GroupRole::Owner => return Err(GroupError::OwnerStays),
+                        GroupRole::Owner => return Err(GroupError::OwnerRequired),
                         GroupRole::Admin if !above && me != *user => {
-                            return Err(Failure::Forbidden.into());
+                            return Err(ServiceError::Forbidden.into());
                         }
                         GroupRole::Admin | GroupRole::Member => {}
                     }
-                    // Of oneself, the removal demands what the authority would, and once is enough.
+                    // For the caller themselves, the removal carries the same condition as the
+                    // authority.
                     let authority = (me != *user).then_some(("authority", authority));
-                    self.let_go(&place.group, member, authority, request.as_ref()).await
+                    self.remove_membership(&access.group, member, authority, request.as_ref()).await
                 },
             )
             .await
     }
 
-    /// Somebody's membership, whatever its status.
+    /// The membership in any status.
     pub(super) async fn member(
         &self,
         group: &GroupId,
         user: &UserId,
-    ) -> Result<Option<GroupMember>, Failure> {
-        Ok(self.ground.core().member(group, user).get().await?)
+    ) -> Result<Option<GroupMember>, ServiceError> {
+        Ok(self.context.core().member(group, user).get().await?)
     }
 
-    /// Whether the owner has blocked somebody, who then cannot join.
-    async fn is_barred(&self, group: &Group, user: &UserId) -> Result<bool, Failure> {
-        let blocks = self.ground.core().blocked(&group.owner_id, std::slice::from_ref(user)).get();
+    /// Returns whether the owner has blocked a user, who then cannot join.
+    async fn is_blocked_by_owner(
+        &self,
+        group: &Group,
+        user: &UserId,
+    ) -> Result<bool, ServiceError> {
+        let blocks = self.context.core().blocked(&group.owner_id, std::slice::from_ref(user)).get();
         Ok(blocks.await?.iter().any(Option::is_some))
     }
 
-    /// Writes a membership that is new, or changes what was `before`.
-    async fn let_in(
+    /// Writes a new membership, or updates the one `before`.
+    async fn write_membership(
         &self,
         group: &Group,
         before: Option<&GroupMember>,
         user: &UserId,
         status: MemberStatus,
-        authority: Option<writes::Named>,
-        request: Option<&Request>,
-    ) -> Result<Tried<GroupMember>, GroupError> {
-        let now = self.ground.now();
-        let member = self.membership(group, before, user, status, now).await?;
-        let outcome = Outcome::Member { group: group.id.clone(), user: user.clone() };
-        let said = match status {
-            MemberStatus::Active => head_of(&self.ground, &group.room_id).await?,
+        authority: Option<writes::GroupWrite>,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
+        let now = self.context.now();
+        let member = self.new_membership(group, before, user, status, now).await?;
+        let outcome = MembershipOutcome::Member { group: group.id.clone(), user: user.clone() };
+        let seq = match status {
+            MemberStatus::Active => room_head(&self.context, &group.room_id).await?,
             MemberStatus::Pending | MemberStatus::Invited => None,
         };
-        let said = said.map_or(0, |head| head.seq);
-        let writes = writes::arrival(group, before, &member, said, now);
-        let mut commit = self.ground.commit();
+        let seq = seq.map_or(0, |head| head.seq);
+        let writes = writes::join_writes(group, before, &member, seq, now);
+        let mut commit = self.context.commit();
         for (name, write) in writes.into_iter().chain(authority) {
             commit = commit.with(name, write);
         }
-        Ok(commit.remembering(request, &outcome)?.done(member).await?)
+        Ok(commit.recording(request, &outcome)?.finish(member).await?)
     }
 
-    /// What somebody becomes to a group.
-    async fn membership(
+    async fn new_membership(
         &self,
         group: &Group,
         before: Option<&GroupMember>,
         user: &UserId,
         status: MemberStatus,
         now: Time,
-    ) -> Result<GroupMember, Failure> {
+    ) -> Result<GroupMember, ServiceError> {
         let since = match status {
             MemberStatus::Active => {
-                Some(active_since(&self.ground, &(&group.id).into(), now).await?)
+                Some(active_since(&self.context, &(&group.id).into(), now).await?)
             }
             MemberStatus::Pending | MemberStatus::Invited => None,
         };
@@ -275,84 +307,87 @@ impl Groups {
             user_id: user.clone(),
             role: GroupRole::Member,
             status,
-            // The index lists memberships by it, so it stays what it was first.
+            // The index is ordered by this time, so it must not change.
             joined_at: before.map_or(now, |before| before.joined_at),
             active_since: since,
         })
     }
 
-    /// Takes a membership away.
-    async fn let_go(
+    async fn remove_membership(
         &self,
         group: &Group,
         member: GroupMember,
-        authority: Option<writes::Named>,
-        request: Option<&Request>,
-    ) -> Result<Tried<GroupMember>, GroupError> {
-        let outcome = Outcome::Removed(Kept(member.clone()));
-        let writes = writes::departure(group, &member, self.ground.now());
-        let mut commit = self.ground.commit().with("group", group.key().exists());
+        authority: Option<writes::GroupWrite>,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
+        let outcome = MembershipOutcome::Removed(RemovedEntity(member.clone()));
+        let writes = writes::leave_writes(group, &member, self.context.now());
+        let mut commit = self.context.commit().with("group", group.key().exists());
         for (name, write) in writes.into_iter().chain(authority) {
             commit = commit.with(name, write);
         }
-        Ok(commit.remembering(request, &outcome)?.done(member).await?)
+        Ok(commit.recording(request, &outcome)?.finish(member).await?)
     }
 
-    /// Ends a group with its last member.
-    async fn close(
+    /// Deletes a group together with its last member.
+    async fn delete_with_last_member(
         &self,
         group: Group,
         owner: GroupMember,
-        request: Option<&Request>,
-    ) -> Result<Tried<GroupMember>, GroupError> {
-        let counters = self.ground.core().group_counts(std::slice::from_ref(&group.id));
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
+        let counters = self.context.core().group_counts(std::slice::from_ref(&group.id));
         let counter = counters.strong().get().await?.into_iter().flatten().next();
         if counter.is_none_or(|counter| counter.count != 1) {
-            return Err(GroupError::OwnerStays);
+            return Err(GroupError::OwnerRequired);
         }
-        let (now, outcome) = (self.ground.now(), Outcome::Removed(Kept(owner.clone())));
-        let tags = tags::in_step(&self.ground, Some(&group), None).await?;
+        let (now, outcome) =
+            (self.context.now(), MembershipOutcome::Removed(RemovedEntity(owner.clone())));
+        let tags = tags::reference_writes(&self.context, Some(&group), None).await?;
         let commit = self
-            .ground
+            .context
             .commit()
             .with("group", group.key().delete().when(writes::unchanged(&group)))
-            .with("member", writes::removed(&owner))
-            .with("members", writes::last_of(&group.id, 1, now))
-            .with("circle", crate::circle::circle(&owner.user_id, 0, now))
-            .with_any("tag", tags)
-            .remembering(request, &outcome)?;
-        Ok(commit.done(owner).await?)
+            .with("member", writes::delete_membership(&owner))
+            .with("members", writes::remove_last_member(&group.id, 1, now))
+            .with("circle", crate::circle::raise_circle_version(&owner.user_id, 0, now))
+            .with_all("tag", tags)
+            .recording(request, &outcome)?;
+        Ok(commit.finish(owner).await?)
     }
 
-    /// A membership that is already as it was asked to be.
-    pub(super) async fn nothing_to_do(
+    /// Records the request without a change.
+    pub(super) async fn finish_unchanged(
         &self,
         member: GroupMember,
-        request: Option<&Request>,
-    ) -> Result<Tried<GroupMember>, GroupError> {
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
         let (group, user) = (member.group_id.clone(), member.user_id.clone());
-        let outcome = Outcome::Member { group, user };
-        Ok(self.ground.nothing_to_do(request, &outcome, member).await?)
+        let outcome = MembershipOutcome::Member { group, user };
+        Ok(self.context.finish_unchanged(request, &outcome, member).await?)
     }
 
-    /// A membership as it is now, if the caller may still see it; one that was removed, as it was.
+    /// Returns the membership as it is now, if the caller may still see it; a removed one as it
+    /// was.
     pub(super) async fn replayed_member(
         &self,
         caller: &Caller,
-        outcome: Outcome,
+        outcome: MembershipOutcome,
     ) -> Result<GroupMember, GroupError> {
         let (group, user) = match outcome {
-            Outcome::Removed(Kept(member)) => return Ok(member),
-            Outcome::Member { group, user } => (group, user),
+            MembershipOutcome::Removed(RemovedEntity(member)) => return Ok(member),
+            MembershipOutcome::Member { group, user } => (group, user),
         };
-        let sight = self.ground.sight(Some(caller), [], [&group]).await?;
-        if sight.group(&group).is_none() {
+        let access = self.context.viewer_access(Some(caller), [], [&group]).await?;
+        if access.visible_group(&group).is_none() {
             return Err(GroupError::NoSuchGroup);
         }
         let member = self.member(&group, &user).await?;
-        let mine = caller.user_id == user;
-        let shown = |member: &GroupMember| mine || super::reads::shows(&sight, &group, member);
-        let missing = if mine { GroupError::NotAMember } else { GroupError::NoSuchMember };
-        member.filter(shown).ok_or(missing)
+        let membership = caller.user_id == user;
+        let is_visible = |member: &GroupMember| {
+            membership || super::reads::is_membership_visible(&access, &group, member)
+        };
+        let missing = if membership { GroupError::NotAMember } else { GroupError::NoSuchMember };
+        member.filter(is_visible).ok_or(missing)
     }
 }

@@ -1,4 +1,4 @@
-//! What people see of groups: that they are there, who is in them, and which are whose.
+//! Reads of groups, their members, and the groups of a user.
 
 use std::collections::HashMap;
 
@@ -7,25 +7,25 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{GroupId, GroupRole, MemberStatus, UserId};
 
-use super::place::standing;
+use super::access::relations;
 use super::{GroupError, Groups};
-use crate::access::{Act, Standing, allows};
-use crate::pages::fill;
-use crate::{Caller, Failure, Page, PageInput, Sight};
+use crate::access::{Permission, Relations, allows};
+use crate::pages::fill_page;
+use crate::{Caller, Page, PageInput, ServiceError, ViewerAccess};
 
-/// A group as a viewer sees it. A private one shows this much to everybody, and the rest to its members.
+/// A group as a viewer sees it. A private group shows this much to all viewers, and the rest to its
+/// members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupView {
-    /// The group.
     pub group: Group,
-    /// How many active members it has.
+    /// Counts active members only.
     pub members_count: u64,
-    /// The viewer's own membership, whatever its status.
+    /// The viewer's own membership, in any status.
     pub viewer: Option<GroupMember>,
 }
 
 impl GroupView {
-    /// What the viewer may do in it; nothing while they are not in.
+    /// The viewer's role; `None` unless they are an active member.
     pub fn viewer_role(&self) -> Option<GroupRole> {
         let viewer = self.viewer.as_ref()?;
         (viewer.status == MemberStatus::Active).then_some(viewer.role)
@@ -34,7 +34,6 @@ impl GroupView {
 
 #[boxed]
 impl Groups {
-    /// A group.
     pub async fn get(
         &self,
         viewer: Option<&Caller>,
@@ -44,174 +43,181 @@ impl Groups {
         found.into_iter().flatten().next().ok_or(GroupError::NoSuchGroup)
     }
 
-    /// Several groups, in the order they were asked for; `None` where there is none.
+    /// Returns groups in the order given; `None` where one does not exist.
     pub async fn views(
         &self,
         viewer: Option<&Caller>,
         groups: &[GroupId],
     ) -> Result<Vec<Option<GroupView>>, GroupError> {
-        let (sight, counts) = try_join(self.sight_of(viewer, groups), self.counts(groups)).await?;
-        Ok(groups.iter().map(|group| view(&sight, &counts, group)).collect())
+        let (access, counts) =
+            try_join(self.viewer_access_of(viewer, groups), self.counts(groups)).await?;
+        Ok(groups.iter().map(|group| view(&access, &counts, group)).collect())
     }
 
-    /// The groups the caller is in, the one joined last first.
+    /// Returns the caller's groups, the latest joined first.
     pub async fn mine(
         &self,
         caller: &Caller,
         page: &PageInput,
     ) -> Result<Page<GroupView>, GroupError> {
-        let me = self.ground.reader(caller).await?.id;
+        let me = self.context.authorize_read(caller).await?.id;
         self.joined_by(Some(caller), &me, page).await
     }
 
-    /// The groups a person is in, as far as the viewer may know: of private ones, those that the viewer
-    /// is in, too.
+    /// Returns a user's groups: public ones, and the private ones that the viewer is in, too.
     pub async fn of(
         &self,
         viewer: Option<&Caller>,
         user: &UserId,
         page: &PageInput,
     ) -> Result<Page<GroupView>, GroupError> {
-        let sight = self.ground.sight(viewer, [user], []).await?;
-        if !sight.sees_inside(user) {
+        let access = self.context.viewer_access(viewer, [user], []).await?;
+        if !access.can_see_inside_user(user) {
             return Err(GroupError::NoSuchUser);
         }
         self.joined_by(viewer, user, page).await
     }
 
-    /// Who is in a group: of a private one, for its members. Who has asked or was invited is for those
-    /// who run it.
+    /// Returns the members of a group; of a private one only to its members. Pending and invited
+    /// members are listed for the group's staff only.
     pub async fn members(
         &self,
         viewer: Option<&Caller>,
         group: &GroupId,
         page: &PageInput,
     ) -> Result<Page<GroupMember>, GroupError> {
-        let sight = self.ground.sight(viewer, [], [group]).await?;
-        let sees = Standing::ANONYMOUS.and_if(sight.sees_inside_group(group), Standing::SEES);
-        if !allows(Act::SeeMembers, sees) {
+        let access = self.context.viewer_access(viewer, [], [group]).await?;
+        let sees =
+            Relations::ANONYMOUS.with_if(access.can_see_inside_group(group), Relations::CAN_SEE);
+        if !allows(Permission::SeeMembers, sees) {
             return Err(GroupError::NoSuchGroup);
         }
-        let everybody = runs(&sight, group);
-        fill(
+        let lists_all = is_group_staff(&access, group);
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().members(group).limit(limit).after(after);
-                if everybody {
+                let listing = self.context.core().members(group).limit(limit).after(after);
+                if lists_all {
                     listing.page().await
                 } else {
-                    listing.with(GroupMember::STATUS, &MemberStatus::Active).page().await
+                    listing.filter_by(GroupMember::STATUS, &MemberStatus::Active).page().await
                 }
             },
             async |members: Vec<GroupMember>| {
                 let people = members.iter().map(|member| &member.user_id);
-                let sight = self.ground.sight(viewer, people, []).await?;
-                let seen = |member: &GroupMember| sight.person(&member.user_id).is_some();
-                Ok(members.into_iter().map(|member| seen(&member).then_some(member)).collect())
+                let access = self.context.viewer_access(viewer, people, []).await?;
+                let visible = |member: &GroupMember| access.visible_user(&member.user_id).is_some();
+                Ok(members.into_iter().map(|member| visible(&member).then_some(member)).collect())
             },
         )
         .await
     }
 
-    /// Memberships by group and person, each in its place: one's own, and those that are listed for the
-    /// viewer.
+    /// Returns memberships by group and user, in the order given: the viewer's own, and those
+    /// listed for the viewer.
     pub async fn memberships(
         &self,
         viewer: Option<&Caller>,
-        places: &[(GroupId, UserId)],
+        item_keys: &[(GroupId, UserId)],
     ) -> Result<Vec<Option<GroupMember>>, GroupError> {
-        let at = places.iter().map(|(group, user)| GroupMember::at(group, user));
-        let members = self.ground.at("member", at);
-        let people = places.iter().map(|(_, user)| user);
-        let groups = places.iter().map(|(group, _)| group);
-        let sight = self.ground.sight(viewer, people, groups);
-        let (members, sight) = try_join(members, sight).await?;
-        let is_shown = |member: &GroupMember| {
+        let at = item_keys.iter().map(|(group, user)| GroupMember::at(group, user));
+        let members = self.context.items_at("member", at);
+        let people = item_keys.iter().map(|(_, user)| user);
+        let groups = item_keys.iter().map(|(group, _)| group);
+        let access = self.context.viewer_access(viewer, people, groups);
+        let (members, access) = try_join(members, access).await?;
+        let is_visible = |member: &GroupMember| {
             let (group, user) = (&member.group_id, &member.user_id);
-            // As the group shows it to them: not to those who are suspended.
-            let is_mine = sight.membership(group).is_some_and(|mine| mine.user_id == *user);
-            sight.person(user).is_some()
-                && sight.group(group).is_some()
-                && (is_mine || shows(&sight, group, member))
+            // As the group shows it: not to suspended viewers.
+            let is_mine = access.membership(group).is_some_and(|mine| mine.user_id == *user);
+            access.visible_user(user).is_some()
+                && access.visible_group(group).is_some()
+                && (is_mine || is_membership_visible(&access, group, member))
         };
-        Ok(members.into_iter().map(|member| member.filter(is_shown)).collect())
+        Ok(members.into_iter().map(|member| member.filter(is_visible)).collect())
     }
 
-    /// A membership that is over, as it was, if it was listed for the caller, or their own.
-    pub(crate) async fn seen_leaving(
+    /// Returns a removed membership as it was, if it is the caller's own or was listed for them.
+    pub(crate) async fn visible_former_membership(
         &self,
         caller: &Caller,
         member: GroupMember,
     ) -> Result<Option<GroupMember>, GroupError> {
         let (group, user) = (&member.group_id, &member.user_id);
-        let sight = self.ground.sight(Some(caller), [user], [group]).await?;
+        let access = self.context.viewer_access(Some(caller), [user], [group]).await?;
         let is_mine = caller.user_id == *user;
-        let is_shown = sight.person(user).is_some()
-            && sight.group(group).is_some()
-            && (is_mine || shows(&sight, group, &member));
-        Ok(is_shown.then_some(member))
+        let is_visible = access.visible_user(user).is_some()
+            && access.visible_group(group).is_some()
+            && (is_mine || is_membership_visible(&access, group, &member));
+        Ok(is_visible.then_some(member))
     }
 
-    /// The groups somebody is in that the viewer may know of.
     async fn joined_by(
         &self,
         viewer: Option<&Caller>,
         user: &UserId,
         page: &PageInput,
     ) -> Result<Page<GroupView>, GroupError> {
-        let core = self.ground.core();
-        fill(
+        let core = self.context.core();
+        fill_page(
             page,
             async |limit, after| {
                 let listing = core.groups_of(user).limit(limit).after(after);
-                listing.with(GroupMember::STATUS, &MemberStatus::Active).page().await
+                listing.filter_by(GroupMember::STATUS, &MemberStatus::Active).page().await
             },
             async |listed: Vec<GroupMember>| {
                 let ids: Vec<GroupId> = listed.into_iter().map(|member| member.group_id).collect();
-                // The index may be behind: whether somebody is in is read again.
+                // The index may be stale, so the membership is read again.
                 let members = async { Ok(core.memberships(&ids, user).get().await?) };
-                let seen = try_join(self.sight_of(viewer, &ids), self.counts(&ids));
-                let ((sight, counts), members) = try_join(seen, members).await?;
-                let shown = ids.iter().zip(members).map(|(id, member)| {
+                let visible = try_join(self.viewer_access_of(viewer, &ids), self.counts(&ids));
+                let ((access, counts), members) = try_join(visible, members).await?;
+                let views = ids.iter().zip(members).map(|(id, member)| {
                     member.filter(|member| member.status == MemberStatus::Active)?;
-                    view(&sight, &counts, id).filter(|_| sight.sees_inside_group(id))
+                    view(&access, &counts, id).filter(|_| access.can_see_inside_group(id))
                 });
-                Ok(shown.collect())
+                Ok(views.collect())
             },
         )
         .await
     }
 
-    async fn sight_of(
+    async fn viewer_access_of(
         &self,
         viewer: Option<&Caller>,
         groups: &[GroupId],
-    ) -> Result<Sight, Failure> {
-        Ok(self.ground.sight(viewer, [], groups).await?)
+    ) -> Result<ViewerAccess, ServiceError> {
+        Ok(self.context.viewer_access(viewer, [], groups).await?)
     }
 
-    async fn counts(&self, groups: &[GroupId]) -> Result<HashMap<GroupId, u64>, Failure> {
-        let counters = self.ground.core().group_counts(groups).get().await?.into_iter().flatten();
+    async fn counts(&self, groups: &[GroupId]) -> Result<HashMap<GroupId, u64>, ServiceError> {
+        let counters = self.context.core().group_counts(groups).get().await?.into_iter().flatten();
         Ok(counters.map(|counter| (counter.group_id, counter.count)).collect())
     }
 }
 
-fn view(sight: &Sight, counts: &HashMap<GroupId, u64>, group: &GroupId) -> Option<GroupView> {
+fn view(
+    access: &ViewerAccess,
+    counts: &HashMap<GroupId, u64>,
+    group: &GroupId,
+) -> Option<GroupView> {
     Some(GroupView {
-        group: sight.group(group)?.clone(),
+        group: access.visible_group(group)?.clone(),
         members_count: counts.get(group).copied().unwrap_or(0),
-        viewer: sight.membership(group).cloned(),
+        viewer: access.membership(group).cloned(),
     })
 }
 
-/// Whether the viewer may know of somebody's membership.
-pub(super) fn shows(sight: &Sight, group: &GroupId, member: &GroupMember) -> bool {
+/// Returns whether the viewer may see a membership.
+pub(super) fn is_membership_visible(
+    access: &ViewerAccess,
+    group: &GroupId,
+    member: &GroupMember,
+) -> bool {
     let active = member.status == MemberStatus::Active;
-    sight.sees_inside_group(group) && (active || runs(sight, group))
+    access.can_see_inside_group(group) && (active || is_group_staff(access, group))
 }
 
-/// Whether the viewer helps to run a group.
-fn runs(sight: &Sight, group: &GroupId) -> bool {
-    let staff = Standing::GROUP_ADMIN | Standing::GROUP_OWNER;
-    sight.membership(group).is_some_and(|member| standing(member).is_any(staff))
+fn is_group_staff(access: &ViewerAccess, group: &GroupId) -> bool {
+    let staff = Relations::GROUP_ADMIN | Relations::GROUP_OWNER;
+    access.membership(group).is_some_and(|member| relations(member).intersects(staff))
 }

@@ -1,117 +1,122 @@
-//! The writes that groups are changed by. Neither groups nor memberships have a version: a write
-//! demands what it depends on as it was read.
+//! The writes that change groups. Neither groups nor memberships have a version: each write is
+//! conditional on the fields it depends on.
 
 use roundtable_model::entities::{Block, Group, GroupCounter, GroupMember, User};
 use roundtable_model::table::{Check, Condition, Delete, Write};
 use roundtable_model::{Entity, GroupId, MemberStatus, Patch, Time, UserId, UserStatus};
 
-use crate::circle::circle;
-use crate::rooms::{joined, left};
+use crate::circle::raise_circle_version;
+use crate::rooms::{join_write, leave_write};
 
-/// A write with the name by which its refusal is told.
-pub(super) type Named = (&'static str, Write);
+/// A write with the name that reports its failed condition.
+pub(super) type GroupWrite = (&'static str, Write);
 
-/// The account can be used: whoever is being deleted does not get in again.
-pub(super) fn live(user: &UserId) -> Check {
+/// Requires an active account: one that is being deleted must not get in again.
+pub(super) fn active_account_check(user: &UserId) -> Check {
     User::at(user).check(User::STATUS.is(&UserStatus::Active))
 }
 
-/// Makes a group somebody else's. The owner's membership, changed with it, decides whose it was.
-pub(super) fn owned_by(group: &Group, owner: &UserId, now: Time) -> Patch<Group> {
+/// Changes the owner. The former owner's membership, changed in the same transaction, carries the
+/// condition.
+pub(super) fn set_owner(group: &Group, owner: &UserId, now: Time) -> Patch<Group> {
     group.key().patch().set(Group::OWNER_ID, owner).set(Group::UPDATED_AT, &now)
 }
 
-/// Name and tags are as they were read: the references of its tags depend on them.
+/// Requires the name and tags as they were read, because tag references depend on them.
 pub(super) fn unchanged(group: &Group) -> Condition {
     Group::NAME.is(&group.name).and(Group::TAGS.is(&group.tags))
 }
 
-/// The membership is there, as it was read.
-pub(super) fn still(member: &GroupMember) -> Check {
-    member.key().check(as_read(member))
+/// Requires the membership as it was read.
+pub(super) fn membership_check(member: &GroupMember) -> Check {
+    member.key().check(unchanged_membership(member))
 }
 
-/// Changes the role and status of a membership that is still as it was read.
-pub(super) fn become_of(before: &GroupMember, after: &GroupMember) -> Patch<GroupMember> {
+/// Changes role and status, if the membership is as it was read.
+pub(super) fn update_membership(before: &GroupMember, after: &GroupMember) -> Patch<GroupMember> {
     before
         .key()
         .patch()
         .set(GroupMember::ROLE, &after.role)
         .set(GroupMember::STATUS, &after.status)
         .set(GroupMember::ACTIVE_SINCE, &after.active_since)
-        .when(as_read(before))
+        .when(unchanged_membership(before))
 }
 
-/// Changes how many active members a group has.
-pub(super) fn members(group: &GroupId, by: i64, now: Time) -> Patch<GroupCounter> {
+/// Adjusts the count of active members.
+pub(super) fn change_member_count(group: &GroupId, by: i64, now: Time) -> Patch<GroupCounter> {
     GroupCounter::at(group).patch().add(GroupCounter::COUNT, by).set(GroupCounter::UPDATED_AT, &now)
 }
 
-/// Takes the last one who counts off the active members, of whom there are so many: nobody has joined
-/// since they were counted.
-pub(super) fn last_of(group: &GroupId, count: u64, now: Time) -> Patch<GroupCounter> {
-    members(group, -1, now).when(GroupCounter::COUNT.is(&count))
+/// Takes one off the count of active members, on the condition that no user has joined since it was
+/// read.
+pub(super) fn remove_last_member(group: &GroupId, count: u64, now: Time) -> Patch<GroupCounter> {
+    change_member_count(group, -1, now).when(GroupCounter::COUNT.is(&count))
 }
 
-/// Takes the counter of a group away in which nobody is left.
-pub(super) fn counter_of_none(group: &GroupId) -> Delete {
+/// Deletes the counter of a group without members.
+pub(super) fn delete_empty_counter(group: &GroupId) -> Delete {
     GroupCounter::at(group).delete().when(GroupCounter::COUNT.is(&0))
 }
 
-/// Lets somebody in, or to the door: `before` is what they were to the group, if anything. The group
-/// must have the owner it had, who must not have blocked the newcomer. Whoever is in gets a seat in the
-/// group's room, and has nothing to catch up with of the `said` messages there.
-pub(super) fn arrival(
+/// The writes of a new or changed membership; `before` is the earlier one, if any. They require
+/// that the owner is unchanged and has not blocked the user. An active member gets a seat in the
+/// group's room, with the messages up to `seq` marked as read.
+pub(super) fn join_writes(
     group: &Group,
     before: Option<&GroupMember>,
     member: &GroupMember,
-    said: u64,
+    seq: u64,
     now: Time,
-) -> Vec<Named> {
+) -> Vec<GroupWrite> {
     let (user, owner) = (&member.user_id, &group.owner_id);
-    let mut writes: Vec<Named> = vec![
+    let mut writes: Vec<GroupWrite> = vec![
         ("group", group.key().check(Group::OWNER_ID.is(owner)).into()),
         ("block", Block::at(owner, user).absent().into()),
     ];
     if let Some(before) = before {
-        writes.push(("member", become_of(before, member).into()));
+        writes.push(("member", update_membership(before, member).into()));
     } else {
-        writes.push(("person", live(user).into()));
+        writes.push(("user", active_account_check(user).into()));
         writes.push(("member", member.create().into()));
     }
     if member.status == MemberStatus::Active {
-        writes.push(("members", members(&group.id, 1, now).into()));
-        writes.push(("circle", circle(user, 0, now).into()));
-        writes.push(joined(group, user, said, now));
+        writes.push(("members", change_member_count(&group.id, 1, now).into()));
+        writes.push(("circle", raise_circle_version(user, 0, now).into()));
+        writes.push(join_write(group, user, seq, now));
     }
     writes
 }
 
-/// Takes a membership away, with what it counts for and the seat in the group's room.
-pub(super) fn departure(group: &Group, member: &GroupMember, now: Time) -> Vec<Named> {
-    let mut writes = forgotten(Some(group), member, now);
+/// Removes a membership with its count and the seat in the group's room.
+pub(super) fn leave_writes(group: &Group, member: &GroupMember, now: Time) -> Vec<GroupWrite> {
+    let mut writes = leave_writes_without_circle(Some(group), member, now);
     if member.status == MemberStatus::Active {
-        writes.push(("circle", circle(&member.user_id, 0, now).into()));
+        writes.push(("circle", raise_circle_version(&member.user_id, 0, now).into()));
     }
     writes
 }
 
-/// As [`departure`], without the circle: of somebody whose account is gone, nobody reads it any more,
-/// and it must not come back after it has been removed. The room of a group that is gone goes as a whole.
-pub(super) fn forgotten(group: Option<&Group>, member: &GroupMember, now: Time) -> Vec<Named> {
-    let mut writes: Vec<Named> = vec![("member", removed(member))];
+/// As [`leave_writes`], without the circle: a deleted account's circle must not be written again
+/// after its removal. The room of a deleted group is removed as a whole.
+pub(super) fn leave_writes_without_circle(
+    group: Option<&Group>,
+    member: &GroupMember,
+    now: Time,
+) -> Vec<GroupWrite> {
+    let mut writes: Vec<GroupWrite> = vec![("member", delete_membership(member))];
     if member.status == MemberStatus::Active {
-        writes.push(("members", members(&member.group_id, -1, now).into()));
-        writes.extend(group.map(|group| left(group, &member.user_id)));
+        writes.push(("members", change_member_count(&member.group_id, -1, now).into()));
+        writes.extend(group.map(|group| leave_write(group, &member.user_id)));
     }
     writes
 }
 
-/// Takes a membership away that is still as it was read.
-pub(super) fn removed(member: &GroupMember) -> Write {
-    member.key().delete().when(as_read(member)).into()
+/// Removes a membership, if it is as it was read.
+pub(super) fn delete_membership(member: &GroupMember) -> Write {
+    member.key().delete().when(unchanged_membership(member)).into()
 }
 
-fn as_read(member: &GroupMember) -> Condition {
+fn unchanged_membership(member: &GroupMember) -> Condition {
     GroupMember::ROLE.is(&member.role).and(GroupMember::STATUS.is(&member.status))
 }

@@ -1,27 +1,28 @@
-//! What files belong to, as the viewer may see it now; read in a few batches, however many files.
+//! The posts, activities and profiles that files belong to, as far as the viewer may see them; read
+//! in a few batches.
 
 use futures::future::try_join3;
 use hashbrown::{HashMap, HashSet};
 use roundtable_model::entities::{Activity, Holder, Post, Upload};
-use roundtable_model::{ActivityId, At, MediaUse, PostId, UserId};
+use roundtable_model::{ActivityId, EntityKey, MediaUse, PostId, UserId};
 
-use crate::{Caller, Failure, Ground, Sight};
+use crate::{Caller, Context, ServiceError, ViewerAccess};
 
-/// The posts, activities and people that files belong to: those the viewer may see.
+/// The holders of some files that the viewer may see.
 #[derive(Debug)]
-pub(super) struct Holders {
+pub(super) struct VisibleHolders {
     posts: HashMap<PostId, Post>,
     activities: HashMap<ActivityId, Activity>,
-    owners: Sight,
+    owners: ViewerAccess,
     viewer: Option<UserId>,
 }
 
-impl Holders {
+impl VisibleHolders {
     pub(super) async fn of(
-        ground: &Ground,
+        context: &Context,
         viewer: Option<&Caller>,
         uploads: &[Upload],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ServiceError> {
         let holders = || uploads.iter().filter_map(|upload| upload.holder.as_ref());
         let posts: HashSet<PostId> = holders()
             .filter(|holder| holder.kind == MediaUse::Post)
@@ -29,27 +30,29 @@ impl Holders {
             .collect();
         let mut activities: Vec<&Holder> =
             holders().filter(|holder| holder.kind == MediaUse::Activity).collect();
-        // Each once: several files of one are asked for together.
-        let mut asked = HashSet::new();
-        activities.retain(|holder| asked.insert(&holder.id));
-        // A file of a profile, or of nothing yet, is as visible as its owner.
+        // Each once: an activity may hold several of the files.
+        let mut unique_ids = HashSet::new();
+        activities.retain(|holder| unique_ids.insert(&holder.id));
+        // A file of a profile, or not in use yet, is as visible as its owner.
         let owners = uploads.iter().filter(|upload| {
             upload.holder.as_ref().is_none_or(|holder| holder.kind == MediaUse::Profile)
         });
         let (posts, activities, owners) = try_join3(
-            seen_posts(ground, viewer, posts.into_iter().collect()),
-            seen_activities(ground, viewer, activities),
-            async { Ok(ground.sight(viewer, owners.map(|upload| &upload.user_id), []).await?) },
+            visible_posts(context, viewer, posts.into_iter().collect()),
+            visible_activities(context, viewer, activities),
+            async {
+                Ok(context.viewer_access(viewer, owners.map(|upload| &upload.user_id), []).await?)
+            },
         )
         .await?;
         let viewer = viewer.map(|viewer| viewer.user_id.clone());
         Ok(Self { posts, activities, owners, viewer })
     }
 
-    /// Whether the viewer may see a file: what it belongs to is there for them, and has it still. One
-    /// that belongs to nothing is its owner's alone.
-    pub(super) fn show(&self, upload: &Upload) -> bool {
-        let owner = self.owners.person(&upload.user_id);
+    /// Returns whether the viewer may see a file: its holder is visible and still refers to it. A
+    /// file without a holder is visible to its owner only.
+    pub(super) fn can_see(&self, upload: &Upload) -> bool {
+        let owner = self.owners.visible_user(&upload.user_id);
         let Some(holder) = &upload.holder else {
             return owner.is_some() && self.viewer.as_ref() == Some(&upload.user_id);
         };
@@ -72,32 +75,32 @@ impl Holders {
     }
 }
 
-async fn seen_posts(
-    ground: &Ground,
+async fn visible_posts(
+    context: &Context,
     viewer: Option<&Caller>,
     ids: Vec<PostId>,
-) -> Result<HashMap<PostId, Post>, Failure> {
+) -> Result<HashMap<PostId, Post>, ServiceError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let posts = crate::posts::posts(ground, &ids).await?;
-    let seen = crate::posts::seen(ground, viewer, posts).await?;
-    Ok(seen.into_iter().flatten().map(|post| (post.id.clone(), post)).collect())
+    let posts = crate::posts::posts(context, &ids).await?;
+    let visible = crate::posts::filter_visible(context, viewer, posts).await?;
+    Ok(visible.into_iter().flatten().map(|post| (post.id.clone(), post)).collect())
 }
 
-async fn seen_activities(
-    ground: &Ground,
+async fn visible_activities(
+    context: &Context,
     viewer: Option<&Caller>,
     holders: Vec<&Holder>,
-) -> Result<HashMap<ActivityId, Activity>, Failure> {
-    let places = holders.into_iter().filter_map(|holder| {
+) -> Result<HashMap<ActivityId, Activity>, ServiceError> {
+    let item_keys = holders.into_iter().filter_map(|holder| {
         Some(Activity::at(holder.home.as_ref()?, &holder.at?, &holder.id.recast()))
     });
-    let places: Vec<At<Activity>> = places.collect();
-    if places.is_empty() {
+    let item_keys: Vec<EntityKey<Activity>> = item_keys.collect();
+    if item_keys.is_empty() {
         return Ok(HashMap::new());
     }
-    let found = ground.at("activity", places).await?.into_iter().flatten().collect();
-    let seen = crate::activities::seen(ground, viewer, found).await?;
-    Ok(seen.into_iter().flatten().map(|it| (it.activity_id.clone(), it)).collect())
+    let found = context.items_at("activity", item_keys).await?.into_iter().flatten().collect();
+    let visible = crate::activities::visible_activities(context, viewer, found).await?;
+    Ok(visible.into_iter().flatten().map(|it| (it.activity_id.clone(), it)).collect())
 }

@@ -1,47 +1,46 @@
-//! What a file is: told by its bytes, never by its name. Only images and videos that no browser runs
-//! anything of; no SVG, no HTML, no PDF.
+//! Media types, detected from a file's bytes and never from its name. Only images and videos that
+//! browsers do not execute: no SVG, HTML or PDF.
 
-use roundtable_model::Misfit;
+use roundtable_model::InvalidValue;
 
-use crate::Failure;
+use crate::ServiceError;
 
-/// What can be sent.
 pub const MEDIA_TYPES: [&str; 7] =
     ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "video/mp4", "video/webm"];
 
-/// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct MediaKind {
     pub(super) content_type: &'static str,
     pub(super) is_image: bool,
 }
 
-/// Brands of the containers that hold a video for browsers.
+/// Brands of the MP4 containers that browsers play.
 const MP4_BRANDS: [&[u8]; 11] = [
     b"isom", b"iso2", b"iso3", b"iso4", b"iso5", b"iso6", b"mp41", b"mp42", b"avc1", b"dash",
     b"M4V ",
 ];
 const AVIF_BRANDS: [&[u8]; 2] = [b"avif", b"avis"];
-/// The element of a Matroska file that says what kind of one it is, and what it says there.
+/// The Matroska `DocType` element with the value `webm`.
 const WEBM_DOCTYPE: &[u8] = b"\x42\x82\x84webm";
-/// That element is among the first.
+/// The element must be within this many bytes.
 const DOCTYPE_WITHIN: usize = 64;
-/// Brands that are looked at.
 const BRANDS_MAX: usize = 32;
 
-impl Kind {
-    /// The kind with this MIME type.
-    pub(super) fn named(content_type: &str) -> Result<Self, Failure> {
-        let known = MEDIA_TYPES.into_iter().find(|known| *known == content_type);
-        let content_type = known.ok_or_else(|| {
+impl MediaKind {
+    pub(super) fn named(content_type: &str) -> Result<Self, ServiceError> {
+        let supported = MEDIA_TYPES.into_iter().find(|supported| *supported == content_type);
+        let content_type = supported.ok_or_else(|| {
             let found: String = content_type.chars().take(40).collect();
             let wanted = "an image or a video: jpeg, png, gif, webp, avif, mp4, webm";
-            Failure::bad("contentType", Misfit::new(wanted, format!("\"{found}\"")))
+            ServiceError::bad_input(
+                "contentType",
+                InvalidValue::new(wanted, format!("\"{found}\"")),
+            )
         })?;
         Ok(Self { content_type, is_image: is_image(content_type) })
     }
 
-    /// What a file is that begins so; `None` for everything else.
+    /// Detects the type from the first bytes; `None` if it is not accepted.
     pub(super) fn of(head: &[u8]) -> Option<Self> {
         let content_type = if head.starts_with(b"\xff\xd8\xff") {
             "image/jpeg"
@@ -55,7 +54,7 @@ impl Kind {
             "image/avif"
         } else if has_brand(head, &MP4_BRANDS) {
             "video/mp4"
-        } else if head.starts_with(b"\x1a\x45\xdf\xa3") && says_webm(head) {
+        } else if head.starts_with(b"\x1a\x45\xdf\xa3") && has_webm_doctype(head) {
             "video/webm"
         } else {
             return None;
@@ -64,25 +63,24 @@ impl Kind {
     }
 }
 
-/// Whether this is the MIME type of a picture.
 pub(super) fn is_image(content_type: &str) -> bool {
     content_type.starts_with("image/")
 }
 
-/// Whether a file begins with a box that names one of these brands.
+/// Returns whether a file begins with an `ftyp` box that names one of these brands.
 fn has_brand(head: &[u8], brands: &[&[u8]]) -> bool {
     if head.get(4..8) != Some(b"ftyp") {
         return false;
     }
     let length = head.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
     let end = usize::try_from(length).unwrap_or(usize::MAX).min(head.len());
-    // The first is followed by its version.
+    // The major brand is followed by its version.
     let major = head.get(8..12.min(end)).unwrap_or_default();
     let others = head.get(16..end).unwrap_or_default().chunks(4).take(BRANDS_MAX);
     std::iter::once(major).chain(others).any(|brand| brands.contains(&brand))
 }
 
-fn says_webm(head: &[u8]) -> bool {
+fn has_webm_doctype(head: &[u8]) -> bool {
     let start = head.get(..DOCTYPE_WITHIN).unwrap_or(head);
     start.windows(WEBM_DOCTYPE.len()).any(|window| window == WEBM_DOCTYPE)
 }
@@ -92,11 +90,11 @@ mod tests {
     use super::*;
 
     fn kind(head: &[u8]) -> Option<&'static str> {
-        Kind::of(head).map(|kind| kind.content_type)
+        MediaKind::of(head).map(|kind| kind.content_type)
     }
 
     #[test]
-    fn a_file_is_told_by_its_first_bytes() {
+    fn the_first_bytes_identify_a_type() {
         assert_eq!(kind(b"\xff\xd8\xff\xe0\0\x10JFIF"), Some("image/jpeg"));
         assert_eq!(kind(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), Some("image/png"));
         assert_eq!(kind(b"GIF89a\x01\0\x01\0"), Some("image/gif"));
@@ -110,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_run_or_is_unknown_is_no_kind() {
+    fn executable_and_unknown_types_are_rejected() {
         let others: [&[u8]; 10] = [
             b"",
             b"\xff\xd8",
@@ -126,6 +124,8 @@ mod tests {
         for head in others {
             assert_eq!(kind(head), None, "{head:?}");
         }
-        assert!(Kind::named("image/svg+xml").is_err() && Kind::named("text/html").is_err());
+        assert!(
+            MediaKind::named("image/svg+xml").is_err() && MediaKind::named("text/html").is_err()
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Where bytes are: what the services ask of a store of files, whichever it is.
+//! The interface to the store that holds media bytes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,28 +10,28 @@ use roundtable_model::MediaKey;
 
 use super::MediaError;
 
-/// A store of files. A file is sent to it by a signed address, as often as its sender likes until that
-/// expires; what is looked at and shown are copies, which nobody can change.
+/// A store of media files. Clients upload by a signed URL, as often as they like until it expires;
+/// what is inspected and shown are copies, which cannot change.
 #[async_trait]
 pub trait MediaStore: Send + Sync + fmt::Debug + 'static {
-    /// Where, and how, exactly this can be sent to for so long.
+    /// Signs an upload of exactly the declared file.
     async fn upload_url(
         &self,
         key: &MediaKey,
-        declared: Declared<'_>,
-        lasting: Duration,
+        declared: DeclaredFile<'_>,
+        valid_for: Duration,
     ) -> Result<SignedUpload, MediaStoreError>;
 
-    /// Makes a copy, under this name, of what has arrived; answers with its length, `None` when nothing
-    /// has. What is not as long as it should be is not copied: it may be very long.
-    async fn take(
+    /// Copies the upload under the name `copy` and returns its length; `None` when nothing was
+    /// uploaded. An upload of another length is not copied, because it may be very large.
+    async fn copy_upload(
         &self,
         key: &MediaKey,
         copy: &str,
         bytes: u64,
     ) -> Result<Option<u64>, MediaStoreError>;
 
-    /// Some bytes of a copy; fewer where it is shorter.
+    /// Reads a range of a copy; shorter where the copy ends.
     async fn read(
         &self,
         key: &MediaKey,
@@ -39,60 +39,54 @@ pub trait MediaStore: Send + Sync + fmt::Debug + 'static {
         range: Range<u64>,
     ) -> Result<Vec<u8>, MediaStoreError>;
 
-    /// Where a copy can be fetched for so long, served as what it is.
+    /// Signs a download of a copy, served with this content type.
     async fn download_url(
         &self,
         key: &MediaKey,
         copy: &str,
         content_type: &str,
-        lasting: Duration,
+        valid_for: Duration,
     ) -> Result<String, MediaStoreError>;
 
-    /// Takes a copy away, whether it is there or not.
-    async fn discard(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError>;
+    /// Deletes a copy, whether it exists or not.
+    async fn remove_copy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError>;
 
-    /// Takes everything of a file away but this copy: what has arrived, what broke off on its way, and
-    /// the other copies.
-    async fn tidy(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError>;
+    /// Deletes everything of a file except this copy: the upload, aborted uploads, and other
+    /// copies.
+    async fn remove_others(&self, key: &MediaKey, copy: &str) -> Result<(), MediaStoreError>;
 
-    /// Takes everything of a file away: what has arrived, what broke off on its way, and every copy.
-    /// There may be nothing.
+    /// Deletes everything of a file, if there is anything: the upload, aborted uploads, and all
+    /// copies.
     async fn remove(&self, key: &MediaKey) -> Result<(), MediaStoreError>;
 }
 
-/// What a file is said to be.
 #[derive(Clone, Copy, Debug)]
-pub struct Declared<'a> {
-    /// As a MIME type.
+pub struct DeclaredFile<'a> {
     pub content_type: &'a str,
-    /// How long.
     pub bytes: u64,
 }
 
-/// A signed address to send something to.
 #[derive(Clone)]
 pub struct SignedUpload {
-    /// Where to.
     pub url: String,
-    /// With which method.
     pub method: &'static str,
-    /// With these headers, which the signature covers.
+    /// Covered by the signature.
     pub headers: BTreeMap<String, String>,
 }
 
-/// Why a store did not do something. For the log only.
+/// An error of the store, for the log only.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the store of files: {0}")]
+#[error("media store: {0}")]
 pub struct MediaStoreError(pub String);
 
 impl From<MediaStoreError> for MediaError {
     fn from(error: MediaStoreError) -> Self {
-        tracing::error!(%error, "cannot reach files");
-        Self::StoreAway
+        tracing::error!(%error, "media store request failed");
+        Self::StoreUnavailable
     }
 }
 
-/// Not the address: it opens a door.
+/// Omits the URL, which is a capability.
 impl fmt::Debug for SignedUpload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SignedUpload").field("method", &self.method).finish_non_exhaustive()

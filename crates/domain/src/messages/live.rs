@@ -1,9 +1,7 @@
-//! A room as it is listened to: each message once, in the order they were sent, from where a listener
-//! left off (I15).
+//! A live room: delivers each message once, in the order sent, from where the subscriber left off (I15).
 //!
-//! Within a room time order is commit order, so whatever is newer than the last message seen is behind
-//! it for good: nothing that commits later can come before. Whether the listener may still hear it is
-//! asked for every message.
+//! Within a room, time order is commit order, so a message newer than the last one delivered stays
+//! behind it: nothing that commits later can come before. Access is checked again for every message.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,69 +13,67 @@ use roundtable_model::{MessageId, RoomId, Span, Time};
 use tokio::time::timeout;
 
 use super::Messages;
-use super::bells::Ear;
-use crate::rooms::{Seat, head_of, seen};
+use super::signals::RoomListener;
+use crate::rooms::{RoomMembership, room_head, visible_messages};
 use crate::{Caller, RoomError};
 
-/// Messages read in one go.
-const LOOK: usize = 100;
-/// After so long a listener looks by itself: another process may have sent something unheard.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
+const BATCH: usize = 100;
+/// Subscribers poll at this interval, because a message from another process may come without a signal.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// One listener in a room.
+/// One subscription to a room.
 #[derive(Debug)]
 pub struct LiveRoom {
     messages: Messages,
     caller: Caller,
     room: RoomId,
-    /// When the last message was sent that the listener knows of, or was kept from.
+    /// The time of the last message that was delivered or hidden.
     last: Time,
-    /// What has been read and not told yet.
-    ready: VecDeque<Message>,
-    ear: Ear,
+    /// Messages read but not delivered.
+    pending: VecDeque<Message>,
+    listener: RoomListener,
 }
 
 #[boxed]
 impl Messages {
-    /// What is said in a room from now on, or since the message that the caller saw last.
+    /// Subscribes to a room from now on, or from after the last message the caller saw.
     pub async fn live(
         &self,
         caller: &Caller,
         room: &RoomId,
         after: Option<&MessageId>,
     ) -> Result<LiveRoom, RoomError> {
-        let me = self.ground.reader(caller).await?.id;
-        Seat::of(&self.ground, &me, room).await?;
-        // Before the head is read: what is sent meanwhile is newer, and heard.
-        let ear = self.bells.listen(room);
+        let me = self.context.authorize_read(caller).await?.id;
+        RoomMembership::of(&self.context, &me, room).await?;
+        // Before the head is read: a message sent meanwhile is newer, and signalled.
+        let listener = self.signals.listen(room);
         let last = match after {
-            // A message that has expired since still tells when it was.
+            // The id of an expired message still contains its time.
             Some(after) => after.time().ok_or(RoomError::NoSuchMessage)?,
-            None => head_of(&self.ground, room).await?.map_or(Time::EPOCH, |head| head.last_ts),
+            None => room_head(&self.context, room).await?.map_or(Time::EPOCH, |head| head.last_ts),
         };
         let (messages, caller, room) = (self.clone(), caller.clone(), room.clone());
-        Ok(LiveRoom { messages, caller, room, last, ready: VecDeque::new(), ear })
+        Ok(LiveRoom { messages, caller, room, last, pending: VecDeque::new(), listener })
     }
 }
 
 #[boxed]
 impl LiveRoom {
-    /// The next message; waits for it. Refused from the moment on at which the listener is not in the
-    /// room any more.
+    /// Waits for the next message. Fails once the subscriber is no longer in the room.
     pub async fn next(&mut self) -> Result<Message, RoomError> {
         loop {
-            // Before the room is looked at: what comes later ends the wait below.
-            self.ear.clear();
-            if self.ready.is_empty() {
-                self.look().await?;
+            // Before the room is read: a later message ends the wait below.
+            self.listener.clear();
+            if self.pending.is_empty() {
+                self.read_newer().await?;
             }
-            let Some(message) = self.ready.front().cloned() else {
-                let _ = timeout(LOOK_AGAIN, self.ear.hear()).await;
+            let Some(message) = self.pending.front().cloned() else {
+                let _ = timeout(POLL_INTERVAL, self.listener.wait()).await;
                 continue;
             };
-            // Taken off when it is known what becomes of it: whoever stops waiting here loses nothing.
-            let (at, shown) = (message.created_at, self.authorized(message).await?);
-            self.ready.pop_front();
+            // Removed only after this await, so that cancellation loses nothing.
+            let (at, shown) = (message.created_at, self.visible(message).await?);
+            self.pending.pop_front();
             self.last = at;
             if let Some(message) = shown {
                 return Ok(message);
@@ -85,22 +81,22 @@ impl LiveRoom {
         }
     }
 
-    /// Reads what is newer than what was told last.
-    async fn look(&mut self) -> Result<(), RoomError> {
+    /// Reads messages newer than the last one delivered.
+    async fn read_newer(&mut self) -> Result<(), RoomError> {
         let newer = Span::since(self.last.plus_ms(1));
-        let listing = self.messages.ground.core().messages(&self.room, newer);
-        let page = listing.order(Order::Ascending).limit(LOOK).page().await?;
-        self.ready.extend(page.items);
+        let listing = self.messages.context.core().messages(&self.room, newer);
+        let page = listing.order(Order::Ascending).limit(BATCH).page().await?;
+        self.pending.extend(page.items);
         Ok(())
     }
 
-    /// The message, if the listener may hear it at this moment.
-    async fn authorized(&self, message: Message) -> Result<Option<Message>, RoomError> {
-        let ground = &self.messages.ground;
-        let me = ground.reader(&self.caller).await?.id;
-        Seat::of(ground, &me, &self.room).await?;
-        let expired = message.ttl.is_some_and(|ttl| ttl.time() <= ground.now());
-        let shown = seen(ground, &self.caller, vec![message]).await?;
+    /// Returns the message if the subscriber may see it now.
+    async fn visible(&self, message: Message) -> Result<Option<Message>, RoomError> {
+        let context = &self.messages.context;
+        let me = context.authorize_read(&self.caller).await?.id;
+        RoomMembership::of(context, &me, &self.room).await?;
+        let expired = message.ttl.is_some_and(|ttl| ttl.time() <= context.now());
+        let shown = visible_messages(context, &self.caller, vec![message]).await?;
         Ok(shown.into_iter().flatten().next().filter(|_| !expired))
     }
 }

@@ -1,47 +1,39 @@
-//! What a milestone is made of and changed by, checked before anything is read.
+//! Inputs for creating and updating milestones, checked before anything is read.
 
 use roundtable_model::entities::Milestone;
 use roundtable_model::{GoalId, MilestoneId, Percentage, Time, UserId};
 use serde::{Serialize, Serializer};
 
 use crate::limits::{ABOUT_CHARS_MAX, NAME_CHARS_MAX, check_filled, check_text};
-use crate::{Edit, Failure};
+use crate::{Edit, ServiceError};
 
-/// A milestone to be set.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewMilestone {
-    /// The goal.
     pub goal_id: GoalId,
-    /// What it is called.
     pub name: String,
-    /// Which share of the goal's tasks must be done.
+    /// The share of the goal's tasks that must be done.
     #[serde(serialize_with = "as_number")]
     pub percentage: Percentage,
-    /// More about it.
     pub description: Option<String>,
 }
 
-/// What is to be changed of a milestone; what is absent stays.
+/// Changes to a milestone; absent fields stay.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MilestoneChange {
-    /// What it is called from now on.
     pub name: Option<String>,
-    /// Which share of the goal's tasks must be done from now on. One that is achieved stays achieved.
+    /// An achieved milestone stays achieved.
     #[serde(serialize_with = "as_optional_number")]
     pub percentage: Option<Percentage>,
-    /// Whether it is achieved, by hand.
     pub achieved: Option<bool>,
-    /// What becomes of its description.
     pub description: Edit<String>,
 }
 
 impl NewMilestone {
-    /// A milestone of this name at this share.
     pub fn at(goal: &GoalId, percentage: Percentage, name: impl Into<String>) -> Self {
         Self { goal_id: goal.clone(), name: name.into(), percentage, description: None }
     }
 
-    pub(super) fn checked(mut self) -> Result<Self, Failure> {
+    pub(super) fn checked(mut self) -> Result<Self, ServiceError> {
         self.name = checked_name(&self.name)?;
         check_text("description", self.description.as_deref().unwrap_or(""), ABOUT_CHARS_MAX)?;
         Ok(self)
@@ -64,12 +56,11 @@ impl NewMilestone {
 }
 
 impl MilestoneChange {
-    /// That it is achieved, by hand.
     pub fn achieved() -> Self {
         Self { achieved: Some(true), ..Self::default() }
     }
 
-    pub(super) fn checked(mut self) -> Result<Self, Failure> {
+    pub(super) fn checked(mut self) -> Result<Self, ServiceError> {
         self.name = self.name.as_deref().map(checked_name).transpose()?;
         if let Some(description) = self.description.value() {
             check_text("description", description, ABOUT_CHARS_MAX)?;
@@ -77,7 +68,7 @@ impl MilestoneChange {
         Ok(self)
     }
 
-    /// What a milestone becomes by it; when it is achieved is decided where that is told.
+    /// Applies the change. The time of achievement is set where the activity is published.
     pub(super) fn applied_to(&self, milestone: &Milestone, now: Time) -> Milestone {
         Milestone {
             name: self.name.clone().unwrap_or_else(|| milestone.name.clone()),
@@ -90,7 +81,7 @@ impl MilestoneChange {
     }
 }
 
-fn checked_name(name: &str) -> Result<String, Failure> {
+fn checked_name(name: &str) -> Result<String, ServiceError> {
     check_filled("name", name, NAME_CHARS_MAX)?;
     Ok(name.trim().to_owned())
 }

@@ -1,4 +1,4 @@
-//! Milestones by id, by goal, and by time (R24).
+//! Reads of milestones by id, goal and time (R24).
 
 use std::collections::HashSet;
 
@@ -7,13 +7,13 @@ use roundtable_model::entities::Milestone;
 use roundtable_model::{Entity, GoalId, MilestoneId, Result as Found, UserId};
 
 use super::{MilestoneError, Milestones};
-use crate::goals::{all_found, found, may_see, present};
-use crate::pages::fill;
-use crate::{Caller, Failure, Ground, Page, PageInput};
+use crate::goals::{existing_goals, may_see, visible_goal, visible_goals};
+use crate::pages::fill_page;
+use crate::{Caller, Context, Page, PageInput, ServiceError};
 
 #[boxed]
 impl Milestones {
-    /// A milestone: on one's own way, or, for admins, on that of this owner.
+    /// Returns a milestone of the caller's own goal or, for admins, of the owner's.
     pub async fn get(
         &self,
         caller: &Caller,
@@ -21,34 +21,34 @@ impl Milestones {
         goal: &GoalId,
         id: &MilestoneId,
     ) -> Result<Milestone, MilestoneError> {
-        let me = self.ground.reader(caller).await?;
-        let goal = found(&self.ground, caller, &me, owner, goal).await?;
+        let me = self.context.authorize_read(caller).await?;
+        let goal = visible_goal(&self.context, caller, &me, owner, goal).await?;
         let goal = goal.ok_or(MilestoneError::NoSuchMilestone)?;
-        let milestone = self.ground.core().milestone(&goal.user_id, &goal.id, id).get().await?;
+        let milestone = self.context.core().milestone(&goal.user_id, &goal.id, id).get().await?;
         milestone.ok_or(MilestoneError::NoSuchMilestone)
     }
 
-    /// Milestones by whose they are, their goals and ids, each in its place; `None` where there is none
-    /// for the caller.
+    /// Returns milestones by owner, goal and id, in the order given; `None` where the caller may
+    /// not see one.
     pub async fn milestones(
         &self,
         caller: &Caller,
-        places: &[(UserId, GoalId, MilestoneId)],
+        item_keys: &[(UserId, GoalId, MilestoneId)],
     ) -> Result<Vec<Option<Milestone>>, MilestoneError> {
-        let me = self.ground.reader(caller).await?;
+        let me = self.context.authorize_read(caller).await?;
         let goal = |(owner, goal, _): &(UserId, GoalId, _)| (owner.clone(), goal.clone());
-        let goals: Vec<_> = places.iter().map(goal).collect();
-        let goals = all_found(&self.ground, caller, &me, &goals).await?;
-        let at = places.iter().map(|(owner, goal, id)| Milestone::at(owner, goal, id));
-        let found = self.ground.at("milestone", at).await?;
-        let shown = places
+        let goals: Vec<_> = item_keys.iter().map(goal).collect();
+        let goals = visible_goals(&self.context, caller, &me, &goals).await?;
+        let at = item_keys.iter().map(|(owner, goal, id)| Milestone::at(owner, goal, id));
+        let found = self.context.items_at("milestone", at).await?;
+        let visible = item_keys
             .iter()
             .zip(found)
-            .map(|(place, milestone)| milestone.filter(|_| goals.contains_key(&goal(place))));
-        Ok(shown.collect())
+            .map(|(item_key, milestone)| milestone.filter(|_| goals.contains_key(&goal(item_key))));
+        Ok(visible.collect())
     }
 
-    /// The milestones on the way to a goal, in the order they were set.
+    /// Returns the milestones of a goal, oldest first.
     pub async fn list(
         &self,
         caller: &Caller,
@@ -56,13 +56,13 @@ impl Milestones {
         goal: &GoalId,
         page: &PageInput,
     ) -> Result<Page<Milestone>, MilestoneError> {
-        let me = self.ground.reader(caller).await?;
-        let goal = found(&self.ground, caller, &me, owner, goal).await?;
+        let me = self.context.authorize_read(caller).await?;
+        let goal = visible_goal(&self.context, caller, &me, owner, goal).await?;
         let goal = goal.ok_or(MilestoneError::NoSuchGoal)?;
-        fill(
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().milestones(&goal.user_id, &goal.id).strong();
+                let listing = self.context.core().milestones(&goal.user_id, &goal.id).strong();
                 listing.limit(limit).after(after).page().await
             },
             async |milestones: Vec<Milestone>| Ok(milestones.into_iter().map(Some).collect()),
@@ -70,46 +70,46 @@ impl Milestones {
         .await
     }
 
-    /// All milestones of a person, whatever the goal, the newest first.
+    /// Returns a user's milestones of all goals, newest first.
     pub async fn timeline(
         &self,
         caller: &Caller,
         owner: Option<&UserId>,
         page: &PageInput,
     ) -> Result<Page<Milestone>, MilestoneError> {
-        let me = self.ground.reader(caller).await?;
+        let me = self.context.authorize_read(caller).await?;
         let owner = owner.unwrap_or(&me.id);
-        if !may_see(&self.ground, caller, &me, owner).await? {
+        if !may_see(&self.context, caller, &me, owner).await? {
             return Err(MilestoneError::NoSuchGoal);
         }
-        fill(
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().milestone_timeline(owner);
+                let listing = self.context.core().milestone_timeline(owner);
                 listing.limit(limit).after(after).page().await
             },
-            async |found: Vec<Milestone>| Ok(shown(&self.ground, found).await?),
+            async |found: Vec<Milestone>| Ok(with_existing_goals(&self.context, found).await?),
         )
         .await
     }
 }
 
-/// Milestones that an index told of, as they are now, each in its place: those whose goal is there.
-pub(crate) async fn shown(
-    ground: &Ground,
+/// Re-reads milestones found through an index, and keeps those whose goal exists.
+pub(crate) async fn with_existing_goals(
+    context: &Context,
     found: Vec<Milestone>,
-) -> Result<Vec<Option<Milestone>>, Failure> {
+) -> Result<Vec<Option<Milestone>>, ServiceError> {
     let of = found.iter().map(|milestone| (&milestone.user_id, &milestone.goal_id));
-    let goals: HashSet<GoalId> = present(ground, of).await?;
-    let found = current(ground, found).await?;
-    let there = |milestone: &Milestone| goals.contains(&milestone.goal_id);
-    Ok(found.into_iter().map(|milestone| milestone.filter(there)).collect())
+    let goals: HashSet<GoalId> = existing_goals(context, of).await?;
+    let found = reread(context, found).await?;
+    let is_listed = |milestone: &Milestone| goals.contains(&milestone.goal_id);
+    Ok(found.into_iter().map(|milestone| milestone.filter(is_listed)).collect())
 }
 
-/// Milestones that an index told of, as they are now. Where indexes are never behind, they are already.
-async fn current(ground: &Ground, found: Vec<Milestone>) -> Found<Vec<Option<Milestone>>> {
-    if ground.store().capabilities().strong_index_reads {
+/// Re-reads milestones found through an index that may be stale.
+async fn reread(context: &Context, found: Vec<Milestone>) -> Found<Vec<Option<Milestone>>> {
+    if context.store().capabilities().strong_index_reads {
         return Ok(found.into_iter().map(Some).collect());
     }
-    ground.at("milestone", found.iter().map(Entity::key)).await
+    context.items_at("milestone", found.iter().map(Entity::key)).await
 }

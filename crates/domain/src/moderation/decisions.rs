@@ -1,4 +1,4 @@
-//! Deciding: the case and what it is about change together, on the status they were read with.
+//! Decisions: a case and its content change together, on the condition that both are unchanged.
 
 use std::sync::OnceLock;
 
@@ -9,31 +9,33 @@ use roundtable_model::{
     CommentId, Entity, ModerationStatus, PostId, RequestId, Time, UserId, UserStatus, rekey,
 };
 
-use super::{Change, Content, Moderation, ModerationError, Target, check_staff, is_decided};
-use crate::access::Act;
-use crate::activities::{News, publish};
+use super::{
+    ModeratedContent, Moderation, ModerationError, ModerationTarget, StatusChange, check_staff,
+    is_decided,
+};
+use crate::access::Permission;
+use crate::activities::{ActivityDraft, prepare_activity};
 use crate::commit::Commit;
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{REASON_CHARS_MAX, check_text};
-use crate::once::{Request, Tried};
-use crate::{Caller, Failure};
+use crate::{Caller, ServiceError};
 
-/// Why the system rejects what was written for a group that is gone.
-const GROUP_GONE: &str = "the group is gone";
+/// The reason for automatically rejecting a post of a deleted group.
+const GROUP_DELETED: &str = "the group was deleted";
 
-/// What somebody wants to be true of a post or comment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Decision<'a> {
+pub(super) struct ModerationDecision<'a> {
     pub(super) status: ModerationStatus,
     pub(super) reason: Option<&'a str>,
-    /// Who decides; `None` when the system does.
+    /// `None` when the system decides.
     pub(super) by: Option<&'a Caller>,
 }
 
 #[boxed]
 impl Moderation {
-    /// Shows or hides a post. PENDING cannot be decided: it is how cases begin. A post that was never
-    /// published is when it is approved for the first time, and enters feeds then; one that was
-    /// published keeps its place, however often it is hidden and shown again.
+    /// Shows or hides a post. PENDING is refused: it is the initial status only. The first approval
+    /// publishes the post and puts it into feeds; after that it keeps its position, however often
+    /// it is hidden and shown again.
     pub async fn moderate_post(
         &self,
         caller: &Caller,
@@ -42,12 +44,11 @@ impl Moderation {
         reason: Option<&str>,
         request: Option<&RequestId>,
     ) -> Result<Post, ModerationError> {
-        let target = Target::Post(post.clone());
-        let decision = Decision { status, reason, by: Some(caller) };
+        let target = ModerationTarget::Post(post.clone());
+        let decision = ModerationDecision { status, reason, by: Some(caller) };
         Ok(self.moderate(caller, &target, decision, request).await?.post)
     }
 
-    /// Shows or hides a comment.
     pub async fn moderate_comment(
         &self,
         caller: &Caller,
@@ -56,8 +57,8 @@ impl Moderation {
         reason: Option<&str>,
         request: Option<&RequestId>,
     ) -> Result<Comment, ModerationError> {
-        let target = Target::Comment(comment.clone());
-        let decision = Decision { status, reason, by: Some(caller) };
+        let target = ModerationTarget::Comment(comment.clone());
+        let decision = ModerationDecision { status, reason, by: Some(caller) };
         let content = self.moderate(caller, &target, decision, request).await?;
         content.comment.ok_or(ModerationError::NoSuchComment)
     }
@@ -65,43 +66,45 @@ impl Moderation {
     async fn moderate(
         &self,
         caller: &Caller,
-        target: &Target,
-        decision: Decision<'_>,
+        target: &ModerationTarget,
+        decision: ModerationDecision<'_>,
         request: Option<&RequestId>,
-    ) -> Result<Content, ModerationError> {
-        self.ground.account(caller).await?;
-        check_staff(caller, Act::Moderate)?;
-        let Decision { status, reason, .. } = decision;
+    ) -> Result<ModeratedContent, ModerationError> {
+        self.context.authorize_write(caller).await?;
+        check_staff(caller, Permission::Moderate)?;
+        let ModerationDecision { status, reason, .. } = decision;
         if status == ModerationStatus::Pending {
-            return Err(ModerationError::NotADecision);
+            return Err(ModerationError::InvalidDecision);
         }
         check_text("reason", reason.unwrap_or_default(), REASON_CHARS_MAX)?;
-        let (operation, input) = (target.moderating(), (target, status, reason));
-        let request = self.ground.request(&caller.user_id, request, operation, &input)?;
-        // What it said, and what had been decided, when this was first looked at.
-        let first: OnceLock<(Option<Decided>, Content)> = OnceLock::new();
-        self.ground
-            .once(
+        let (operation, input) = (target.moderate_operation(), (target, status, reason));
+        let request =
+            self.context.idempotent_request(&caller.user_id, request, operation, &input)?;
+        // The content and the decision at the first attempt.
+        let first: OnceLock<(Option<CaseDecision>, ModeratedContent)> = OnceLock::new();
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |target: Target| self.content(&target).await,
+                async |target: ModerationTarget| self.content(&target).await,
                 async || {
-                    // The case is read first: a decision after it refuses this one.
-                    let case = self.case_about(&target.case_id()).await?;
+                    // The case is read first, so that a later decision fails this one's condition.
+                    let case = self.find_case(&target.case_id()).await?;
                     let content = self.content(target).await?;
-                    let decided = case.as_ref().and_then(Decided::of);
-                    let (known, read) = first.get_or_init(|| (decided.clone(), content.clone()));
-                    let is_new = *known != decided;
+                    let decided = case.as_ref().and_then(CaseDecision::of);
+                    let (first_decision, first_content) =
+                        first.get_or_init(|| (decided.clone(), content.clone()));
+                    let is_new = *first_decision != decided;
                     match decided {
-                        Some(decided) if decided.agrees(decision, &content, is_new) => {
-                            let done = self.nothing_to_do(target, content, request.as_ref());
+                        Some(decided) if decided.is_satisfied_by(decision, &content, is_new) => {
+                            let done = self.finish_unchanged(target, content, request.as_ref());
                             return Ok(done.await?);
                         }
-                        // Somebody else was faster: what they decided should be seen first.
-                        Some(_) if is_new => return Err(ModerationError::DecidedMeanwhile),
+                        // Decided concurrently: the caller should see that decision first.
+                        Some(_) if is_new => return Err(ModerationError::ConcurrentDecision),
                         _ => {}
                     }
-                    if !content.says_the_same(read) {
-                        return Err(ModerationError::ChangedMeanwhile);
+                    if !content.has_same_text(first_content) {
+                        return Err(ModerationError::ContentChanged);
                     }
                     self.decide(target, content, case, decision, request.as_ref()).await
                 },
@@ -109,107 +112,110 @@ impl Moderation {
             .await
     }
 
-    /// Writes a decision; answers with what it is about, as it is then. What was written for a group
-    /// that has gone meanwhile can no longer come out: it is rejected instead, so that nobody has to
-    /// look at it again, and whoever wanted to show it is told that it is not there.
+    /// Writes a decision and returns the updated content. An unpublished post of a deleted group
+    /// can no longer be approved: it is rejected instead, so that it leaves the queue, and the
+    /// caller is told that it does not exist.
     pub(super) async fn decide(
         &self,
-        target: &Target,
-        content: Content,
+        target: &ModerationTarget,
+        content: ModeratedContent,
         case: Option<ModerationCase>,
-        decision: Decision<'_>,
-        request: Option<&Request>,
-    ) -> Result<Tried<Content>, ModerationError> {
-        if decision.status != ModerationStatus::Approved || !self.is_stranded(&content).await? {
+        decision: ModerationDecision<'_>,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<ModeratedContent>, ModerationError> {
+        if decision.status != ModerationStatus::Approved
+            || !self.is_for_deleted_group(&content).await?
+        {
             return self.write(target, content, case, decision, request).await;
         }
         if content.status() == ModerationStatus::Pending {
-            let (status, reason) = (ModerationStatus::Rejected, Some(GROUP_GONE));
-            let decision = Decision { status, reason, by: None };
-            if let Tried::Again = self.write(target, content, case, decision, None).await? {
-                return Ok(Tried::Again);
+            let (status, reason) = (ModerationStatus::Rejected, Some(GROUP_DELETED));
+            let decision = ModerationDecision { status, reason, by: None };
+            if let AttemptOutcome::Retry = self.write(target, content, case, decision, None).await?
+            {
+                return Ok(AttemptOutcome::Retry);
             }
         }
-        Err(target.absent())
+        Err(target.not_found())
     }
 
-    /// Whether it is a post that was never out, for a group that is gone.
-    async fn is_stranded(&self, content: &Content) -> Result<bool, Failure> {
-        let Content { post, comment } = content;
+    /// Returns whether it is an unpublished post of a deleted group.
+    async fn is_for_deleted_group(&self, content: &ModeratedContent) -> Result<bool, ServiceError> {
+        let ModeratedContent { post, comment } = content;
         let (Some(group), None, None) = (&post.group_id, post.published_at, comment) else {
             return Ok(false);
         };
-        Ok(self.ground.core().group(group).get().await?.is_none())
+        Ok(self.context.core().group(group).get().await?.is_none())
     }
 
-    /// Writes a decision that can be carried out.
     async fn write(
         &self,
-        target: &Target,
-        content: Content,
+        target: &ModerationTarget,
+        content: ModeratedContent,
         case: Option<ModerationCase>,
-        decision: Decision<'_>,
-        request: Option<&Request>,
-    ) -> Result<Tried<Content>, ModerationError> {
-        let (now, to) = (self.ground.now(), decision.status);
+        decision: ModerationDecision<'_>,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<ModeratedContent>, ModerationError> {
+        let (now, to) = (self.context.now(), decision.status);
         let from = case.as_ref().map_or(content.status(), |case| case.status);
-        let change = Change { from, to, reason: decision.reason };
-        let entry = self.trail(decision.by, target.moderating(), &content, &change)?;
+        let change = StatusChange { from, to, reason: decision.reason };
+        let entry =
+            self.audit_entry(decision.by, target.moderate_operation(), &content, &change)?;
         let case: Write = match case {
             Some(case) => rekey(&case, &decision.closing(case.clone(), now))?.into(),
             None => decision.closing(self.new_case(&content, now), now).create().into(),
         };
-        let mut commit = self.ground.commit().with("audit", entry).with("case", case);
-        commit = commit.remembering(request, target)?;
-        let Content { post, comment } = content;
+        let mut commit = self.context.commit().with("audit", entry).with("case", case);
+        commit = commit.recording(request, target)?;
+        let ModeratedContent { post, comment } = content;
         match comment {
             None => self.decide_post(post, to, commit).await,
             Some(comment) => {
-                let live = post.key().check(Post::IS_DELETED.is(&false));
+                let not_deleted = post.key().check(Post::IS_DELETED.is(&false));
                 let patch = comment.key().patch().set(Comment::MODERATION_STATUS, &to);
                 let commit =
-                    commit.with("post", live).with("comment", patch.when(as_read(&comment)));
+                    commit.with("post", not_deleted).with("comment", patch.when(as_read(&comment)));
                 let comment = Some(Comment { moderation_status: to, ..comment });
-                Ok(commit.done(Content { post, comment }).await?)
+                Ok(commit.finish(ModeratedContent { post, comment }).await?)
             }
         }
     }
 
-    /// Writes the part of a decision that is the post's.
     async fn decide_post(
         &self,
         post: Post,
         status: ModerationStatus,
         commit: Commit<'_>,
-    ) -> Result<Tried<Content>, ModerationError> {
+    ) -> Result<AttemptOutcome<ModeratedContent>, ModerationError> {
         if post.moderation_status == status {
             let unchanged = post.key().check(Post::VERSION.is(&post.version));
-            return Ok(commit.with("post", unchanged).done(post.into()).await?);
+            return Ok(commit.with("post", unchanged).finish(post.into()).await?);
         }
         let version = post.version + 1;
         let mut decided = Post { moderation_status: status, version, ..post.clone() };
         if status != ModerationStatus::Approved || post.published_at.is_some() {
-            return Ok(commit.with("post", rekey(&post, &decided)?).done(decided.into()).await?);
+            return Ok(commit.with("post", rekey(&post, &decided)?).finish(decided.into()).await?);
         }
-        // It was never out. Whoever goes away meanwhile takes what they wrote with them.
-        let author = self.ground.core().profile(&post.author_id).strong().get().await?;
+        // First publication: the author's account must still exist.
+        let author = self.context.core().profile(&post.author_id).strong().get().await?;
         let author = author.filter(|author| author.status != UserStatus::Deleted);
         let author = author.ok_or(ModerationError::NoSuchPost)?;
         let same =
             User::STATUS.is_not(&UserStatus::Deleted).and(User::IS_PRIVATE.is(&author.is_private));
-        let published = publish(&self.ground, News::of_publication(&post)).await?;
+        let published =
+            prepare_activity(&self.context, ActivityDraft::of_publication(&post)).await?;
         decided.author_is_private = author.is_private;
         decided.published_at = Some(published.activity.created_at);
         let commit = published
-            .in_commit(commit)
+            .add_to(commit)
             .with("post", rekey(&post, &decided)?)
             .with("author", author.key().check(same))
-            .with_any("group", post.group_id.iter().map(|group| Group::at(group).exists()));
-        Ok(commit.done(decided.into()).await?)
+            .with_all("group", post.group_id.iter().map(|group| Group::at(group).exists()));
+        Ok(commit.finish(decided.into()).await?)
     }
 }
 
-/// The comment is still there, and says what was decided about.
+/// Requires that the comment exists with the text that was decided about.
 fn as_read(comment: &Comment) -> Condition {
     Comment::IS_DELETED
         .is(&false)
@@ -217,16 +223,15 @@ fn as_read(comment: &Comment) -> Condition {
         .and(Comment::CONTENT.is(&comment.content))
 }
 
-/// How a case was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Decided {
+struct CaseDecision {
     status: ModerationStatus,
     reason: Option<String>,
     by: Option<UserId>,
     at: Option<Time>,
 }
 
-impl Decided {
+impl CaseDecision {
     fn of(case: &ModerationCase) -> Option<Self> {
         is_decided(case).then(|| Self {
             status: case.status,
@@ -236,18 +241,23 @@ impl Decided {
         })
     }
 
-    /// Whether a decision would change nothing. Of one made at the same moment, only the status
-    /// matters.
-    fn agrees(&self, decision: Decision<'_>, content: &Content, is_new: bool) -> bool {
-        let Decision { status, reason, .. } = decision;
+    /// Returns whether a decision would change nothing. If the case was decided concurrently, only
+    /// the status has to match.
+    fn is_satisfied_by(
+        &self,
+        decision: ModerationDecision<'_>,
+        content: &ModeratedContent,
+        is_new: bool,
+    ) -> bool {
+        let ModerationDecision { status, reason, .. } = decision;
         self.status == status
             && content.status() == status
             && (is_new || reason.is_none() || reason == self.reason.as_deref())
     }
 }
 
-impl Decision<'_> {
-    /// The case, with this decision. Why it was opened stays where no other reason is given.
+impl ModerationDecision<'_> {
+    /// Closes the case. The original reason stays if the decision gives none.
     fn closing(self, case: ModerationCase, now: Time) -> ModerationCase {
         ModerationCase {
             status: self.status,

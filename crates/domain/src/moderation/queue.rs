@@ -1,4 +1,4 @@
-//! What moderators read: the cases that wait or have been decided, and who decided what.
+//! Reads for moderators: the case queue, reports and the audit log.
 
 use std::collections::HashMap;
 
@@ -7,31 +7,30 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Audit, Comment, ModerationCase, Report};
 use roundtable_model::{CaseId, Day, Days, ModerationStatus, PostId};
 
-use super::{Content, Moderation, ModerationError, Subject, check_staff};
-use crate::access::Act;
+use super::{ModeratedContent, Moderation, ModerationError, ModerationSubject, check_staff};
+use crate::access::Permission;
 use crate::comments::comments;
 use crate::limits::REVIEW_DAYS_MAX;
-use crate::pages::fill;
-use crate::{Caller, Failure, Page, PageInput};
+use crate::pages::fill_page;
+use crate::{Caller, Page, PageInput, ServiceError};
 
 #[boxed]
 impl Moderation {
-    /// The cases of a status, those that wait unless asked otherwise, newest first, as far back as
-    /// [`REVIEW_DAYS_MAX`]. A case that is opened again is new again; one about what has been deleted
-    /// is no longer there.
+    /// Returns the cases of a status (PENDING by default), newest first, up to [`REVIEW_DAYS_MAX`]
+    /// back. A reopened case counts as new; cases of deleted content are omitted.
     pub async fn queue(
         &self,
         caller: &Caller,
         status: Option<ModerationStatus>,
         page: &PageInput,
-    ) -> Result<Page<Subject>, ModerationError> {
-        self.reading(caller, Act::SeeModerationQueue).await?;
+    ) -> Result<Page<ModerationSubject>, ModerationError> {
+        self.check_reader(caller, Permission::SeeModerationQueue).await?;
         let status = status.unwrap_or(ModerationStatus::Pending);
-        let (days, shards) = (self.days(None), self.ground.settings().shards.cases.0);
-        fill(
+        let (days, shards) = (self.days(None), self.context.settings().shards.cases.0);
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().moderation_queue(&status, days, shards);
+                let listing = self.context.core().moderation_queue(&status, days, shards);
                 listing.limit(limit).after(after).page().await
             },
             async |cases| Ok(self.subjects(cases).await?),
@@ -39,29 +38,32 @@ impl Moderation {
         .await
     }
 
-    /// The case about a post or comment.
-    pub async fn case(&self, caller: &Caller, id: &CaseId) -> Result<Subject, ModerationError> {
-        self.reading(caller, Act::SeeModerationQueue).await?;
-        let case = self.case_about(id).await?.ok_or(ModerationError::NoSuchCase)?;
+    pub async fn case(
+        &self,
+        caller: &Caller,
+        id: &CaseId,
+    ) -> Result<ModerationSubject, ModerationError> {
+        self.check_reader(caller, Permission::SeeModerationQueue).await?;
+        let case = self.find_case(id).await?.ok_or(ModerationError::NoSuchCase)?;
         let subject = self.subjects(vec![case]).await?.into_iter().flatten().next();
         subject.ok_or(ModerationError::NoSuchCase)
     }
 
-    /// Cases by their ids, each in its place; `None` where there is none.
+    /// Returns cases in the order of `ids`; `None` where one does not exist.
     pub async fn cases(
         &self,
         caller: &Caller,
         ids: &[CaseId],
-    ) -> Result<Vec<Option<Subject>>, ModerationError> {
-        self.reading(caller, Act::SeeModerationQueue).await?;
-        let places = ids.iter().map(ModerationCase::at);
-        let found = self.ground.at("moderation_case", places).await?;
-        let there = found.iter().flatten().cloned().collect();
-        let mut subjects = self.subjects(there).await?.into_iter();
+    ) -> Result<Vec<Option<ModerationSubject>>, ModerationError> {
+        self.check_reader(caller, Permission::SeeModerationQueue).await?;
+        let item_keys = ids.iter().map(ModerationCase::at);
+        let found = self.context.items_at("moderation_case", item_keys).await?;
+        let existing = found.iter().flatten().cloned().collect();
+        let mut subjects = self.subjects(existing).await?.into_iter();
         Ok(found.into_iter().map(|case| case.and_then(|_| subjects.next()?)).collect())
     }
 
-    /// What people said who reported it.
+    /// Returns the reports of a case.
     pub async fn reports(
         &self,
         caller: &Caller,
@@ -69,18 +71,18 @@ impl Moderation {
         page: &PageInput,
     ) -> Result<Page<Report>, ModerationError> {
         let post = self.case(caller, id).await?.case.post_id;
-        fill(
+        fill_page(
             page,
             async |limit, after| {
-                self.ground.core().reports(&post, id).limit(limit).after(after).page().await
+                self.context.core().reports(&post, id).limit(limit).after(after).page().await
             },
             async |reports| Ok(reports.into_iter().map(Some).collect()),
         )
         .await
     }
 
-    /// Who did what, newest first: from `newest`, or today, back to `oldest`, or as far as
-    /// [`REVIEW_DAYS_MAX`] reaches.
+    /// Returns the audit log, newest first: from `newest` (today by default) back to `oldest`, at
+    /// most [`REVIEW_DAYS_MAX`] days.
     pub async fn audit(
         &self,
         caller: &Caller,
@@ -88,62 +90,63 @@ impl Moderation {
         oldest: Option<Day>,
         page: &PageInput,
     ) -> Result<Page<Audit>, ModerationError> {
-        self.reading(caller, Act::SeeAudit).await?;
+        self.check_reader(caller, Permission::SeeAudit).await?;
         let reach = self.days(newest);
         let oldest = oldest.map_or(reach.oldest, |oldest| oldest.max(reach.oldest));
         let days = Days { oldest, ..reach };
-        let shards = self.ground.settings().shards.audit.0;
-        fill(
+        let shards = self.context.settings().shards.audit.0;
+        fill_page(
             page,
             async |limit, after| {
-                self.ground.core().audit(days, shards).limit(limit).after(after).page().await
+                self.context.core().audit(days, shards).limit(limit).after(after).page().await
             },
             async |entries| Ok(entries.into_iter().map(Some).collect()),
         )
         .await
     }
 
-    /// The days that can be read, from the newest.
     fn days(&self, newest: Option<Day>) -> Days {
-        let today = self.ground.now().day();
-        // It may be tomorrow already where something was written.
+        let today = self.context.now().day();
+        // The writer's clock may already be in the next day.
         let newest = newest.or(today.next()).unwrap_or(today);
         Days::up_to(newest, REVIEW_DAYS_MAX)
     }
 
-    /// Refuses readers who do not moderate.
-    async fn reading(&self, caller: &Caller, act: Act) -> Result<(), Failure> {
-        self.ground.reader(caller).await?;
-        check_staff(caller, act)
+    async fn check_reader(
+        &self,
+        caller: &Caller,
+        permission: Permission,
+    ) -> Result<(), ServiceError> {
+        self.context.authorize_read(caller).await?;
+        check_staff(caller, permission)
     }
 
-    /// Cases with what they are about, read in batches; `None` for what has been deleted.
+    /// Reads the content of cases in batches; `None` where it has been deleted.
     pub(super) async fn subjects(
         &self,
         cases: Vec<ModerationCase>,
-    ) -> Result<Vec<Option<Subject>>, Failure> {
+    ) -> Result<Vec<Option<ModerationSubject>>, ServiceError> {
         let ids: Vec<PostId> = cases.iter().map(|case| case.post_id.clone()).collect();
-        let posts = async { Ok(self.ground.core().posts(&ids).strong().get().await?) };
+        let posts = async { Ok(self.context.core().posts(&ids).strong().get().await?) };
         let (posts, comments) = try_join(posts, self.comments(&cases)).await?;
         let subjects = cases.into_iter().zip(posts).map(|(case, post)| {
             let comment = match &case.comment_id {
                 Some(_) => Some(comments.get(&case.id)?.clone()),
                 None => None,
             };
-            let content = Content { post: post?, comment };
-            (!content.is_deleted()).then_some(Subject { case, content })
+            let content = ModeratedContent { post: post?, comment };
+            (!content.is_deleted()).then_some(ModerationSubject { case, content })
         });
         Ok(subjects.collect())
     }
 
-    /// The comments that cases are about.
     async fn comments(
         &self,
         cases: &[ModerationCase],
-    ) -> Result<HashMap<CaseId, Comment>, Failure> {
-        let places =
+    ) -> Result<HashMap<CaseId, Comment>, ServiceError> {
+        let item_keys =
             cases.iter().filter_map(|case| Some((&case.post_id, case.comment_id.as_ref()?)));
-        let found = comments(&self.ground, places).await?;
+        let found = comments(&self.context, item_keys).await?;
         Ok(found.into_iter().flatten().map(|comment| ((&comment.id).into(), comment)).collect())
     }
 }

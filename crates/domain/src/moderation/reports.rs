@@ -1,19 +1,21 @@
-//! Telling moderators: one report for each person and thing, and one case for all of them.
+//! Reports: one per user and item, and one case for all reports of an item.
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{ModerationCase, Report, User};
 use roundtable_model::table::Write;
 use roundtable_model::{CommentId, Entity, ModerationStatus, PostId, RequestId, UserId, rekey};
 
-use super::{Change, Content, Moderation, ModerationError, Target, is_decided};
-use crate::access::{Act, Standing, allows};
+use super::{
+    ModeratedContent, Moderation, ModerationError, ModerationTarget, StatusChange, is_decided,
+};
+use crate::access::{Permission, Relations, allows};
 use crate::limits::{CASE_REPORTERS_MAX, REASON_CHARS_MAX, check_filled};
-use crate::{Caller, Failure};
+use crate::{Caller, ServiceError};
 
 #[boxed]
 impl Moderation {
-    /// Reports a post. Reporting twice is reporting once; answers with the case, as far as somebody
-    /// who reported may know it.
+    /// Reports a post. Repeating it has no effect. Returns the case as far as a reporter may see
+    /// it.
     pub async fn report_post(
         &self,
         caller: &Caller,
@@ -21,10 +23,9 @@ impl Moderation {
         reason: &str,
         request: Option<&RequestId>,
     ) -> Result<ModerationCase, ModerationError> {
-        self.report(caller, &Target::Post(post.clone()), reason, request).await
+        self.report(caller, &ModerationTarget::Post(post.clone()), reason, request).await
     }
 
-    /// Reports a comment, in the same way.
     pub async fn report_comment(
         &self,
         caller: &Caller,
@@ -32,36 +33,39 @@ impl Moderation {
         reason: &str,
         request: Option<&RequestId>,
     ) -> Result<ModerationCase, ModerationError> {
-        self.report(caller, &Target::Comment(comment.clone()), reason, request).await
+        self.report(caller, &ModerationTarget::Comment(comment.clone()), reason, request).await
     }
 
     async fn report(
         &self,
         caller: &Caller,
-        target: &Target,
+        target: &ModerationTarget,
         reason: &str,
         request: Option<&RequestId>,
     ) -> Result<ModerationCase, ModerationError> {
-        let me = self.ground.account(caller).await?;
+        let me = self.context.authorize_write(caller).await?;
         check_filled("reason", reason, REASON_CHARS_MAX)?;
-        let operation = target.reporting();
-        let request = self.ground.request(&me.id, request, operation, &(target, reason))?;
-        self.ground
-            .once(
+        let operation = target.report_operation();
+        let request =
+            self.context.idempotent_request(&me.id, request, operation, &(target, reason))?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |target: Target| {
+                async |target: ModerationTarget| {
                     let content = self.content(&target).await?;
-                    match self.filed(&me.id, &content).await? {
-                        (Some(report), Some(case)) => Ok(told(case, &report)),
+                    match self.existing_report(&me.id, &content).await? {
+                        (Some(report), Some(case)) => Ok(redacted_case(case, &report)),
                         _ => Err(ModerationError::NoSuchCase),
                     }
                 },
                 async || {
                     let content = self.reportable(caller, &me, target).await?;
-                    let earlier = match self.filed(&me.id, &content).await? {
+                    let earlier = match self.existing_report(&me.id, &content).await? {
                         (Some(report), Some(case)) => {
-                            let case = told(case, &report);
-                            return Ok(self.nothing_to_do(target, case, request.as_ref()).await?);
+                            let case = redacted_case(case, &report);
+                            return Ok(self
+                                .finish_unchanged(target, case, request.as_ref())
+                                .await?);
                         }
                         (_, case) => case,
                     };
@@ -70,71 +74,74 @@ impl Moderation {
                         subject_id: content.case_id(),
                         user_id: me.id.clone(),
                         reason: reason.to_owned(),
-                        created_at: self.ground.now(),
+                        created_at: self.context.now(),
                     };
                     let case = match &earlier {
-                        Some(case) => joined(case, &report),
-                        None => joined(&self.new_case(&content, report.created_at), &report),
+                        Some(case) => with_report(case, &report),
+                        None => with_report(&self.new_case(&content, report.created_at), &report),
                     };
                     let mut commit = self
-                        .ground
+                        .context
                         .commit()
                         .with("report", report.create())
-                        .with_any("content", content.unchanged())
+                        .with_all("content", content.unchanged())
                         .with("case", case_write(earlier.as_ref(), &case)?);
                     if let Some(earlier) = earlier.filter(is_decided) {
-                        let change =
-                            Change { from: earlier.status, to: case.status, reason: Some(reason) };
-                        let entry = self.trail(Some(caller), operation, &content, &change)?;
+                        let change = StatusChange {
+                            from: earlier.status,
+                            to: case.status,
+                            reason: Some(reason),
+                        };
+                        let entry = self.audit_entry(Some(caller), operation, &content, &change)?;
                         commit = commit.with("audit", entry);
                     }
-                    let commit = commit.remembering(request.as_ref(), target)?;
-                    Ok(commit.done(told(case, &report)).await?)
+                    let commit = commit.recording(request.as_ref(), target)?;
+                    Ok(commit.finish(redacted_case(case, &report)).await?)
                 },
             )
             .await
     }
 
-    /// What the caller may report: what they see, except for their own.
+    /// Returns the content, if the caller sees it and is not its author.
     async fn reportable(
         &self,
         caller: &Caller,
         me: &User,
-        target: &Target,
-    ) -> Result<Content, ModerationError> {
+        target: &ModerationTarget,
+    ) -> Result<ModeratedContent, ModerationError> {
         let content = self.content(target).await?;
         let people = [&content.post.author_id, content.author_id()];
-        let sight = self.ground.sight_of(caller, me, people, &content.post.group_id).await?;
-        let sees =
-            sight.post(&content.post) && content.comment.as_ref().is_none_or(|c| sight.comment(c));
-        if !allows(Act::Report, Standing::SIGNED_IN.and_if(sees, Standing::SEES)) {
-            return Err(target.absent());
+        let access =
+            self.context.viewer_access_of(caller, me, people, &content.post.group_id).await?;
+        let sees = access.can_see_post(&content.post)
+            && content.comment.as_ref().is_none_or(|c| access.can_see_comment(c));
+        if !allows(Permission::Report, Relations::SIGNED_IN.with_if(sees, Relations::CAN_SEE)) {
+            return Err(target.not_found());
         }
         if *content.author_id() == me.id {
-            return Err(ModerationError::YourOwn);
+            return Err(ModerationError::OwnContent);
         }
-        // Only moderators come here; a case about what is hidden stays as it was decided.
+        // Only moderators see hidden content; its case stays as decided.
         if content.status() != ModerationStatus::Approved {
-            return Err(ModerationError::Hidden);
+            return Err(ModerationError::AlreadyHidden);
         }
         Ok(content)
     }
 
-    /// What somebody has said about it already, and the case about it.
-    async fn filed(
+    /// The user's existing report, and the case.
+    async fn existing_report(
         &self,
         user: &UserId,
-        content: &Content,
-    ) -> Result<(Option<Report>, Option<ModerationCase>), Failure> {
-        let (core, id) = (self.ground.core(), content.case_id());
+        content: &ModeratedContent,
+    ) -> Result<(Option<Report>, Option<ModerationCase>), ServiceError> {
+        let (core, id) = (self.context.core(), content.case_id());
         let report = core.report(&content.post.id, &id, user).get();
         Ok(futures::future::try_join(report, core.moderation_case(&id).get()).await?)
     }
 }
 
-/// The case with one more report: the reporter is named, as long as there is room, and what had been
-/// decided is open again, among the newest.
-fn joined(case: &ModerationCase, report: &Report) -> ModerationCase {
+/// Adds a report: names the reporter while there is room, and reopens a decided case as a new one.
+fn with_report(case: &ModerationCase, report: &Report) -> ModerationCase {
     let mut joined = case.clone();
     if joined.reporter_ids.len() < CASE_REPORTERS_MAX {
         joined.reporter_ids.push(report.user_id.clone());
@@ -154,28 +161,26 @@ fn joined(case: &ModerationCase, report: &Report) -> ModerationCase {
     joined
 }
 
-/// The write that brings a case from what it was to what it is.
 fn case_write(
     earlier: Option<&ModerationCase>,
     case: &ModerationCase,
 ) -> Result<Write, ModerationError> {
     let Some(earlier) = earlier else { return Ok(case.create().into()) };
     if is_decided(earlier) {
-        // It moves to another day, which a rekey would refuse: it is written as a whole instead.
+        // Its day changes, which a rekey would refuse, so it is written as a whole.
         let unchanged = ModerationCase::VERSION.is(&earlier.version);
         return Ok(case.put().when(unchanged).into());
     }
     if earlier == case {
-        // Enough are named. Only a decision would make a difference, and it would be opened again.
+        // The list of reporters is full; the case only has to be still open.
         let open = ModerationCase::STATUS.is(&ModerationStatus::Pending);
         return Ok(earlier.key().check(open).into());
     }
     Ok(rekey(earlier, case)?.into())
 }
 
-/// What somebody who reported may know of a case: that it is there, how it stands, and what they
-/// themselves said; nothing of others.
-fn told(case: ModerationCase, report: &Report) -> ModerationCase {
+/// Hides the other reporters and the decider from a reporter.
+fn redacted_case(case: ModerationCase, report: &Report) -> ModerationCase {
     ModerationCase {
         reason: Some(report.reason.clone()),
         reporter_ids: vec![report.user_id.clone()],

@@ -1,9 +1,8 @@
-//! What makes a notification, and where it lies: under the same key for the same cause, so that nobody
-//! is told twice.
+//! Causes of notifications and their keys. The same cause has the same key, so it notifies once.
 //!
-//! What many do to the same thing is one notification for each hour ([`CROWD_MS`]): its key says the hour
-//! in which they did it, never who was first or last. So a like that comes again, late, or is taken back
-//! finds the one item it belongs to, and only whom that names can change.
+//! Repeated actions on one object collapse into one notification per hour ([`COLLAPSE_MS`]). Its
+//! key contains the hour, never an actor. So a like that is repeated, late or undone finds the one
+//! item it belongs to and changes only the actor named there.
 
 use roundtable_model::entities::{Notification, ObjectRef};
 use roundtable_model::{
@@ -11,50 +10,38 @@ use roundtable_model::{
     PostId, QuestId, RoomId, SubjectId, TaskId, Time, UserId,
 };
 
-use crate::{Failure, Ground};
+use crate::{Context, ServiceError};
 
-/// For how long likes and shares of a post, or messages of a person, add up in one notification.
-pub const CROWD_MS: u64 = 60 * 60 * 1000;
+/// The window in which likes and shares of a post, or messages of a user, collapse into one notification.
+pub const COLLAPSE_MS: u64 = 60 * 60 * 1000;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// The digits of a ULID.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Why somebody is told something.
+/// The cause of a notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// Who is told.
     pub user: UserId,
-    /// What happened.
     pub kind: NotificationKind,
-    /// Who did it; nobody where the system did, or where it is nobody's business.
+    /// `None` for the system, and where the actor is confidential.
     pub actor: Option<UserId>,
-    /// To what.
-    pub about: About,
-    /// When it happened.
+    pub about: CauseObject,
     pub at: Time,
 }
 
-/// What a notification is about, and where that is.
+/// The object of a notification, with the container it is stored in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum About {
-    /// The person who did it.
+pub enum CauseObject {
     Person(UserId),
-    /// A post.
     Post(PostId),
-    /// A comment on a post.
     Comment(PostId, CommentId),
-    /// What somebody wrote in a room.
     Message(RoomId, MessageId),
-    /// A group.
     Group(GroupId),
-    /// A quest.
     Quest(QuestId),
-    /// A task of a goal.
     Task(GoalId, TaskId),
 }
 
-impl About {
+impl CauseObject {
     pub(super) fn object(&self) -> ObjectRef {
         let (entity, id) = match self {
             Self::Person(id) => (EntityKind::User, id.into()),
@@ -68,7 +55,7 @@ impl About {
         ObjectRef { entity, id }
     }
 
-    /// Where it is found.
+    /// The container the object is stored in.
     fn within(&self) -> Option<SubjectId> {
         match self {
             Self::Comment(post, _) => Some(post.into()),
@@ -78,7 +65,7 @@ impl About {
         }
     }
 
-    /// What a notification is about; `None` where that cannot be found any more.
+    /// `None` if the object can no longer be identified.
     fn of(note: &Notification) -> Option<Self> {
         let ObjectRef { entity, id } = note.object.as_ref()?;
         let within = note.within.as_ref();
@@ -94,8 +81,8 @@ impl About {
         })
     }
 
-    /// What stays the same while more of it adds up.
-    fn whole(&self) -> SubjectId {
+    /// The id that stays the same while more actions collapse.
+    fn collapse_key(&self) -> SubjectId {
         match self {
             Self::Message(room, _) => room.into(),
             other => other.object().id,
@@ -104,16 +91,21 @@ impl About {
 }
 
 impl Cause {
-    /// Why somebody was told something; `None` where what it is about cannot be found any more.
+    /// `None` if the object can no longer be identified.
     pub(super) fn of(note: &Notification) -> Option<Self> {
         let (user, actor) = (note.user_id.clone(), note.actor_id.clone());
-        Some(Self { user, kind: note.kind, actor, about: About::of(note)?, at: note.created_at })
+        Some(Self {
+            user,
+            kind: note.kind,
+            actor,
+            about: CauseObject::of(note)?,
+            at: note.created_at,
+        })
     }
 
-    /// The notification, unread.
-    pub fn notification(&self, ground: &Ground) -> Result<Notification, Failure> {
-        let created_at = if adds_up(self.kind) { hour_of(self.at) } else { self.at };
-        let days = u64::from(ground.settings().notifications.ttl_days);
+    pub fn notification(&self, context: &Context) -> Result<Notification, ServiceError> {
+        let created_at = if collapses(self.kind) { collapse_hour(self.at) } else { self.at };
+        let days = u64::from(context.settings().notifications.ttl_days);
         Ok(Notification {
             user_id: self.user.clone(),
             id: self.id(created_at)?,
@@ -124,36 +116,37 @@ impl Cause {
             latest_at: None,
             read_at: None,
             created_at,
-            // An hour is over before what happened at its end may go.
-            ttl: Expiry::at(created_at.plus_ms(days * DAY_MS + CROWD_MS)),
+            // A collapsed notification must outlive the last action of its hour.
+            ttl: Expiry::at(created_at.plus_ms(days * DAY_MS + COLLAPSE_MS)),
         })
     }
 
-    /// A ULID of the time it lies under, whose other bits follow from the cause.
-    fn id(&self, at: Time) -> Result<NotificationId, Failure> {
-        let text = format!("{}#{}#{}", self.user, self.kind, self.about.whole());
+    /// A ULID of this time whose other bits are a hash of the cause.
+    fn id(&self, at: Time) -> Result<NotificationId, ServiceError> {
+        let text = format!("{}#{}#{}", self.user, self.kind, self.about.collapse_key());
         let hash = blake3::hash(text.as_bytes());
-        let chance = hash.as_bytes().iter().take(10);
-        let chance = chance.fold(0, |bits: u128, byte| bits << 8 | u128::from(*byte));
-        let ulid = u128::from(at.ms()) << 80 | chance;
-        let digit = |place: u32| {
-            let value = usize::try_from(ulid >> (5 * place) & 31).unwrap_or_default();
+        let random_bits = hash.as_bytes().iter().take(10);
+        let random_bits = random_bits.fold(0, |bits: u128, byte| bits << 8 | u128::from(*byte));
+        let ulid = u128::from(at.ms()) << 80 | random_bits;
+        let digit = |index: u32| {
+            let value = usize::try_from(ulid >> (5 * index) & 31).unwrap_or_default();
             DIGITS.get(value).copied().map_or('0', char::from)
         };
         let text: String = (0..26).rev().map(digit).collect();
-        text.parse()
-            .map_err(|misfit: roundtable_model::Misfit| Failure::Internal(misfit.to_string()))
+        text.parse().map_err(|invalid: roundtable_model::InvalidValue| {
+            ServiceError::Internal(invalid.to_string())
+        })
     }
 }
 
-/// Whether what many do is one notification.
-pub const fn adds_up(kind: NotificationKind) -> bool {
+/// Returns whether notifications of this kind collapse.
+pub const fn collapses(kind: NotificationKind) -> bool {
     matches!(kind, NotificationKind::Like | NotificationKind::Share | NotificationKind::Message)
 }
 
-/// The beginning of the hour in which something that adds up happened.
-pub const fn hour_of(at: Time) -> Time {
-    Time::from_ms(at.ms() / CROWD_MS * CROWD_MS)
+/// The start of the hour that an action collapses into.
+pub const fn collapse_hour(at: Time) -> Time {
+    Time::from_ms(at.ms() / COLLAPSE_MS * COLLAPSE_MS)
 }
 
 #[cfg(test)]
@@ -161,13 +154,13 @@ mod tests {
     use super::*;
 
     fn cause(kind: NotificationKind, actor: &str, at_ms: u64) -> Cause {
-        let about = About::Post("hello".parse().unwrap());
+        let about = CauseObject::Post("hello".parse().unwrap());
         let (user, actor) = ("ana".parse().unwrap(), Some(actor.parse().unwrap()));
         Cause { user, kind, actor, about, at: Time::from_ms(at_ms) }
     }
 
     #[test]
-    fn an_id_tells_its_time_and_is_the_same_for_the_same_cause() {
+    fn an_id_contains_its_time_and_is_stable_for_a_cause() {
         let at = Time::from_ms(1_737_991_800_123);
         let id = |kind, actor| cause(kind, actor, at.ms()).id(at).unwrap();
         let mention = id(NotificationKind::Mention, "bo");
@@ -178,9 +171,12 @@ mod tests {
     }
 
     #[test]
-    fn what_adds_up_does_so_for_an_hour() {
-        assert_eq!(hour_of(Time::from_ms(CROWD_MS * 7 + 1)), Time::from_ms(CROWD_MS * 7));
-        assert_eq!(hour_of(Time::from_ms(CROWD_MS * 7)), Time::from_ms(CROWD_MS * 7));
-        assert!(adds_up(NotificationKind::Like) && !adds_up(NotificationKind::Comment));
+    fn notifications_collapse_within_an_hour() {
+        assert_eq!(
+            collapse_hour(Time::from_ms(COLLAPSE_MS * 7 + 1)),
+            Time::from_ms(COLLAPSE_MS * 7)
+        );
+        assert_eq!(collapse_hour(Time::from_ms(COLLAPSE_MS * 7)), Time::from_ms(COLLAPSE_MS * 7));
+        assert!(collapses(NotificationKind::Like) && !collapses(NotificationKind::Comment));
     }
 }

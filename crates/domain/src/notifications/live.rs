@@ -1,76 +1,76 @@
-//! Notifications as they come, in the order they came, from where a reader left off.
+//! Live notifications: delivered in the order they are written, from where a reader left off.
 //!
-//! One that stands for itself is told once. One that adds up is told again when it has something later
-//! to tell, always as it is by then. Whoever comes back is told of everything they missed; of what added
-//! up in the hour they left in, whatever is unread is told again, because nobody knows how much of it
-//! they had seen.
+//! A single notification is delivered once. A collapsed one is delivered again when it has a later
+//! action, always in its current state. A returning reader gets everything they missed; of
+//! notifications that collapsed in the hour they left, the unread ones are delivered again, because
+//! it is unknown how much of them the reader saw.
 
 use std::collections::{HashMap, VecDeque};
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Notification;
 use roundtable_model::table::Order;
-use roundtable_model::{Cursor, Misfit, NotificationId, Span, Time};
+use roundtable_model::{Cursor, InvalidValue, NotificationId, Span, Time};
 use tokio::sync::watch;
 
-use super::{CROWD_MS, Notice, NotificationError, Notifications, adds_up, hour_of};
-use crate::{Caller, Failure};
+use super::{
+    COLLAPSE_MS, NotificationError, NotificationView, Notifications, collapse_hour, collapses,
+};
+use crate::{Caller, ServiceError};
 
-/// Notifications looked at in one go.
-const LOOK: usize = 200;
-/// Told ones that are remembered before the oldest are forgotten.
-const TOLD_MAX: usize = 1_000;
+const BATCH: usize = 200;
+/// Delivered notifications that are remembered before the oldest are dropped.
+const DELIVERED_MAX: usize = 1_000;
 
-/// A place among somebody's notifications: when, and behind which one of then.
-type Place = (Time, Option<NotificationId>);
+/// A position among a user's notifications: the time, then the id.
+type NotificationPosition = (Time, Option<NotificationId>);
 
-/// One reader's notifications as they come.
+/// One subscription to a user's notifications.
 #[derive(Debug)]
 pub struct LiveNotifications {
     service: Notifications,
     caller: Caller,
-    /// The number of the next one of the log to look at.
+    /// The log number to read next.
     next: u64,
-    /// What the log has forgotten, and the reader has not been told of.
-    missed: Option<Missed>,
-    /// What the reader is about to be told.
+    /// The range to read from the table, because the log no longer has it.
+    missed: Option<MissedRange>,
     ready: VecDeque<Notification>,
-    /// What was told lately, as it was: the log may bring it again.
-    told: HashMap<NotificationId, Notification>,
-    /// Behind everything that was told.
-    last: Place,
+    /// Recently delivered notifications, because the log may repeat them.
+    delivered: HashMap<NotificationId, Notification>,
+    /// The position after everything delivered.
+    last: NotificationPosition,
     changed: watch::Receiver<u64>,
 }
 
-/// What is read from the table, a page at a time.
+/// A range that is read from the table, one page at a time.
 #[derive(Debug)]
-struct Missed {
-    behind: Place,
+struct MissedRange {
+    after_position: NotificationPosition,
     after: Option<Cursor>,
 }
 
 #[boxed]
 impl Notifications {
-    /// The caller's notifications from now on, or from behind the one they were told of last.
+    /// Subscribes to the caller's notifications from now on, or from after the last one they saw.
     pub async fn live(
         &self,
         caller: &Caller,
         after: Option<&NotificationId>,
     ) -> Result<LiveNotifications, NotificationError> {
-        self.ground.reader(caller).await?;
+        self.context.authorize_read(caller).await?;
         let last = after.map(last_seen).transpose()?;
         self.catch_up().await?;
-        let (next, is_known) = self.desk.behind(after);
-        let missed = last.clone().filter(|_| !is_known);
+        let (next, is_in_log) = self.log.number_after(after);
+        let missed = last.clone().filter(|_| !is_in_log);
         let mut live = LiveNotifications {
             service: self.clone(),
             caller: caller.clone(),
             next,
-            missed: missed.map(|behind| Missed { behind, after: None }),
+            missed: missed.map(|after_position| MissedRange { after_position, after: None }),
             ready: VecDeque::new(),
-            told: HashMap::new(),
-            last: last.unwrap_or((self.ground.now(), None)),
-            changed: self.desk.changes(),
+            delivered: HashMap::new(),
+            last: last.unwrap_or((self.context.now(), None)),
+            changed: self.log.changes(),
         };
         live.remember_seen().await?;
         Ok(live)
@@ -79,53 +79,56 @@ impl Notifications {
 
 #[boxed]
 impl LiveNotifications {
-    /// The next one; waits for it.
-    pub async fn next(&mut self) -> Result<Notice, NotificationError> {
+    /// Waits for the next notification.
+    pub async fn next(&mut self) -> Result<NotificationView, NotificationError> {
         loop {
             if let Some(note) = self.ready.front().cloned() {
-                // Taken off when it is known what becomes of it: whoever stops waiting loses nothing.
-                let notice = self.as_it_is(&note).await?;
+                // Removed only after this await, so that cancellation loses nothing.
+                let view = self.current_view(&note).await?;
                 self.ready.pop_front();
-                self.last = place(&note).max(self.last.clone());
-                if let Some(notice) = notice {
-                    return Ok(notice);
+                self.last = position(&note).max(self.last.clone());
+                if let Some(view) = view {
+                    return Ok(view);
                 }
                 continue;
             }
-            // Marked as seen before the log is looked at: what comes later ends the wait below.
+            // Marked before the log is read: a later change ends the wait below.
             self.changed.borrow_and_update();
-            if !self.look().await? {
-                // The sender lives in the service that this holds.
+            if !self.read_log().await? {
+                // The sender lives in the service held here.
                 let _ = self.changed.changed().await;
             }
         }
     }
 
-    /// A notification as it is now, if the reader may be told of it at this moment, and was not yet.
-    async fn as_it_is(&mut self, note: &Notification) -> Result<Option<Notice>, NotificationError> {
-        let me = self.service.ground.reader(&self.caller).await?.id;
-        let now = self.service.as_now(std::slice::from_ref(note)).await?;
-        let Some(now) = now.into_iter().next().filter(|now| !self.was_told(now)) else {
+    /// Returns the notification as it is now, if it is visible and was not delivered yet.
+    async fn current_view(
+        &mut self,
+        note: &Notification,
+    ) -> Result<Option<NotificationView>, NotificationError> {
+        let me = self.service.context.authorize_read(&self.caller).await?.id;
+        let now = self.service.reread(std::slice::from_ref(note)).await?;
+        let Some(now) = now.into_iter().next().filter(|now| !self.was_delivered(now)) else {
             return Ok(None);
         };
-        let shown = self.service.shown(&me, vec![now.clone()]).await?;
-        let notice = shown.into_iter().flatten().next();
-        if notice.is_some() {
+        let shown = self.service.views(&me, vec![now.clone()]).await?;
+        let view = shown.into_iter().flatten().next();
+        if view.is_some() {
             self.remember(now);
         }
-        Ok(notice)
+        Ok(view)
     }
 
-    /// Looks at some more of what has come; whether there was any.
-    async fn look(&mut self) -> Result<bool, NotificationError> {
+    /// Reads more notifications; returns whether there were any.
+    async fn read_log(&mut self) -> Result<bool, NotificationError> {
         if self.missed.is_some() {
-            self.read_up().await?;
+            self.read_missed().await?;
             return Ok(true);
         }
-        let Some(some) = self.service.desk.from(self.next, LOOK) else {
-            // It came faster than the reader took it.
-            self.next = self.service.desk.behind(None).0;
-            self.missed = Some(Missed { behind: self.last.clone(), after: None });
+        let Some(some) = self.service.log.read_from(self.next, BATCH) else {
+            // The reader fell after_position the log.
+            self.next = self.service.log.number_after(None).0;
+            self.missed = Some(MissedRange { after_position: self.last.clone(), after: None });
             return Ok(true);
         };
         for note in &some {
@@ -137,69 +140,75 @@ impl LiveNotifications {
         Ok(!some.is_empty())
     }
 
-    /// What lies before the place that the reader comes from was there for them to see. Where the log has
-    /// not come to it yet, it will, and must not be told again.
+    /// Remembers what lies before the reader's starting position: they could see it, and the log
+    /// may still bring it.
     async fn remember_seen(&mut self) -> Result<(), NotificationError> {
-        let Some(behind) = self.missed.as_ref().map(|missed| missed.behind.clone()) else {
+        let Some(after_position) = self.missed.as_ref().map(|missed| missed.after_position.clone())
+        else {
             return Ok(());
         };
-        let core = self.service.ground.core();
-        let listing = core.notifications(&self.caller.user_id, Span::until(behind.0.plus_ms(1)));
-        let page = listing.order(Order::Descending).limit(LOOK).page().await?;
-        let is_seen = |note: &Notification| place(note) <= behind && !adds_up(note.kind);
+        let core = self.service.context.core();
+        let listing =
+            core.notifications(&self.caller.user_id, Span::until(after_position.0.plus_ms(1)));
+        let page = listing.order(Order::Descending).limit(BATCH).page().await?;
+        let is_seen =
+            |note: &Notification| position(note) <= after_position && !collapses(note.kind);
         page.items.into_iter().filter(is_seen).for_each(|note| self.remember(note));
         Ok(())
     }
 
-    /// A page of what the log has forgotten, from the table. What adds up lies at the beginning of its
-    /// hour, whenever it was written.
-    async fn read_up(&mut self) -> Result<(), NotificationError> {
+    /// Reads a page of missed notifications from the table. A collapsed one is stored under the
+    /// start of its hour, whenever it was written.
+    async fn read_missed(&mut self) -> Result<(), NotificationError> {
         let Some(missed) = &self.missed else { return Ok(()) };
-        let behind = missed.behind.clone();
-        let me = self.service.ground.reader(&self.caller).await?.id;
-        let since = Span::since(hour_of(behind.0));
-        let listing = self.service.ground.core().notifications(&me, since);
-        let listing = listing.order(Order::Ascending).limit(LOOK).after(missed.after.clone());
+        let after_position = missed.after_position.clone();
+        let me = self.service.context.authorize_read(&self.caller).await?.id;
+        let since = Span::since(collapse_hour(after_position.0));
+        let listing = self.service.context.core().notifications(&me, since);
+        let listing = listing.order(Order::Ascending).limit(BATCH).after(missed.after.clone());
         let page = listing.page().await?;
         let is_missed = |note: &Notification| {
-            place(note) > behind || adds_up(note.kind) && note.read_at.is_none()
+            position(note) > after_position || collapses(note.kind) && note.read_at.is_none()
         };
         page.items.into_iter().filter(is_missed).for_each(|note| self.make_ready(note));
-        self.missed = page.next.map(|after| Missed { behind, after: Some(after) });
+        self.missed = page.next.map(|after| MissedRange { after_position, after: Some(after) });
         Ok(())
     }
 
-    /// It is told as it is when its turn comes, so one that is waiting need not wait twice.
+    /// A queued notification is delivered in its current state, so it is queued once.
     fn make_ready(&mut self, note: Notification) {
         let waits = self.ready.iter().any(|other| other.id == note.id);
-        if !waits && !self.was_told(&note) {
+        if !waits && !self.was_delivered(&note) {
             self.ready.push_back(note);
         }
     }
 
-    /// Whether the reader knows: of one that adds up, this very state of it.
-    fn was_told(&self, note: &Notification) -> bool {
-        let before = self.told.get(&note.id);
-        before.is_some_and(|before| !adds_up(note.kind) || before == note)
+    /// Returns whether the reader has this notification; of a collapsed one, in this very state.
+    fn was_delivered(&self, note: &Notification) -> bool {
+        let before = self.delivered.get(&note.id);
+        before.is_some_and(|before| !collapses(note.kind) || before == note)
     }
 
     fn remember(&mut self, note: Notification) {
-        let since = hour_of(note.created_at).minus_ms(CROWD_MS);
-        self.told.insert(note.id.clone(), note);
-        if self.told.len() > TOLD_MAX {
-            self.told.retain(|_, note| note.created_at >= since);
+        let since = collapse_hour(note.created_at).minus_ms(COLLAPSE_MS);
+        self.delivered.insert(note.id.clone(), note);
+        if self.delivered.len() > DELIVERED_MAX {
+            self.delivered.retain(|_, note| note.created_at >= since);
         }
     }
 }
 
-/// The place of the one that a reader was told of last: it may be gone, and its id still tells when it was.
-fn last_seen(id: &NotificationId) -> Result<Place, Failure> {
+/// The position of the last notification a reader saw. It may be gone; its id still contains the time.
+fn last_seen(id: &NotificationId) -> Result<NotificationPosition, ServiceError> {
     let at = id.time().ok_or_else(|| {
-        Failure::bad("after", Misfit::new("the id of a notification", format!("\"{id}\"")))
+        ServiceError::bad_input(
+            "after",
+            InvalidValue::new("the id of a notification", format!("\"{id}\"")),
+        )
     })?;
     Ok((at, Some(id.clone())))
 }
 
-fn place(note: &Notification) -> Place {
+fn position(note: &Notification) -> NotificationPosition {
     (note.created_at, Some(note.id.clone()))
 }

@@ -1,57 +1,62 @@
-//! What follows for posts when their author's account turns private, or public again.
+//! Updates of posts after their author's account has become private or public.
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Post, User};
 use roundtable_model::{Cursor, UserId, rekey};
 
 use super::{Posts, posts};
-use crate::commit::Rejected;
-use crate::{Failure, PAGE_ITEMS_MAX};
+use crate::commit::CommitError;
+use crate::{PAGE_ITEMS_MAX, ServiceError};
 
 #[boxed]
 impl Posts {
-    /// Takes the posts of somebody whose account has turned private out of the lists for everybody, or
-    /// puts them back: a page of their posts at a time, from `after` on. Answers with where to go on,
-    /// `None` at the end.
+    /// Removes the posts of an account that became private from public lists, or puts them back:
+    /// one page from `after` on. Returns where to continue, `None` at the end.
     ///
-    /// For the stream's processors. It can be repeated from any page; where the account has turned
-    /// again meanwhile it stops, since that change is followed by its own.
+    /// For the stream processors. Every page can be repeated. Stops when the account has changed
+    /// again, since that change has its own run.
     pub async fn set_author_private(
         &self,
         author: &UserId,
         is_private: bool,
         after: Option<Cursor>,
-    ) -> Result<Option<Cursor>, Failure> {
-        let listing = self.ground.core().posts_by(author).limit(PAGE_ITEMS_MAX).after(after);
+    ) -> Result<Option<Cursor>, ServiceError> {
+        let listing = self.context.core().posts_by(author).limit(PAGE_ITEMS_MAX).after(after);
         let page = listing.page().await?;
         for post in page.items {
             if post.author_is_private == is_private || post.is_deleted {
                 continue;
             }
-            if !self.tell_author_private(post, is_private).await? {
+            if !self.update_author_private(post, is_private).await? {
                 return Ok(None);
             }
         }
         Ok(page.next)
     }
 
-    /// Tells one post; `false` when it is no longer true.
-    async fn tell_author_private(&self, mut post: Post, is_private: bool) -> Result<bool, Failure> {
+    /// Updates one post; returns `false` when the account has changed again.
+    async fn update_author_private(
+        &self,
+        mut post: Post,
+        is_private: bool,
+    ) -> Result<bool, ServiceError> {
         while post.author_is_private != is_private && !post.is_deleted {
-            let told = Post { author_is_private: is_private, ..post.clone() };
-            let so = User::IS_PRIVATE.is(&is_private);
+            let updated = Post { author_is_private: is_private, ..post.clone() };
+            let still_private = User::IS_PRIVATE.is(&is_private);
             let commit = self
-                .ground
+                .context
                 .commit()
-                .with("post", rekey(&post, &told)?)
-                .with("author", User::at(&post.author_id).check(so));
+                .with("post", rekey(&post, &updated)?)
+                .with("author", User::at(&post.author_id).check(still_private));
             match commit.run().await {
                 Ok(()) => return Ok(true),
-                Err(Rejected::Refused(refused)) if refused.has("author") => return Ok(false),
-                Err(Rejected::Refused(_)) => {}
-                Err(Rejected::Failed(failure)) => return Err(failure),
+                Err(CommitError::ConditionsFailed(refused)) if refused.contains("author") => {
+                    return Ok(false);
+                }
+                Err(CommitError::ConditionsFailed(_)) => {}
+                Err(CommitError::Failed(failure)) => return Err(failure),
             }
-            let now = posts(&self.ground, std::slice::from_ref(&post.id)).await?;
+            let now = posts(&self.context, std::slice::from_ref(&post.id)).await?;
             let Some(now) = now.into_iter().flatten().next() else { return Ok(true) };
             post = now;
         }

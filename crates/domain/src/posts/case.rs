@@ -1,21 +1,19 @@
-//! Posts that moderators look at, whether anybody has reported them or not (R34).
+//! Moderation cases of posts that are reviewed without a report (R34).
 
 use roundtable_model::entities::{ModerationCase, Post};
 use roundtable_model::table::Write;
 use roundtable_model::{CaseId, Entity, ModerationStatus, Shard};
 
-use crate::{Failure, Ground, ModerationMode};
+use crate::{Context, ModerationMode, ServiceError};
 
-/// Whether moderators look at every post.
-pub(super) fn is_looked_at(ground: &Ground) -> bool {
-    ground.settings().moderation != ModerationMode::Off
+pub(super) fn is_moderated(context: &Context) -> bool {
+    context.settings().moderation != ModerationMode::Off
 }
 
-/// A case for a post that moderators have yet to look at.
-pub(super) fn new(ground: &Ground, post: &Post) -> ModerationCase {
+pub(super) fn new_case(context: &Context, post: &Post) -> ModerationCase {
     let id = CaseId::from(&post.id);
     ModerationCase {
-        shard: Shard::of(&id.to_string(), ground.settings().shards.cases.0),
+        shard: Shard::of(&id.to_string(), context.settings().shards.cases.0),
         id,
         post_id: post.id.clone(),
         comment_id: None,
@@ -29,17 +27,17 @@ pub(super) fn new(ground: &Ground, post: &Post) -> ModerationCase {
     }
 }
 
-/// The write by which moderators look at a post again; refused when its case is no longer as it was.
-pub(super) async fn reopened(ground: &Ground, post: &Post) -> Result<Write, Failure> {
-    let fresh = new(ground, post);
-    let Some(case) = ground.core().moderation_case(&fresh.id).get().await? else {
+/// Reopens the case of an edited post; fails when the case has changed concurrently.
+pub(super) async fn reopen(context: &Context, post: &Post) -> Result<Write, ServiceError> {
+    let fresh = new_case(context, post);
+    let Some(case) = context.core().moderation_case(&fresh.id).get().await? else {
         return Ok(fresh.create().into());
     };
     let same = ModerationCase::VERSION.is(&case.version);
     if case.status == ModerationStatus::Pending {
         return Ok(case.key().check(same).into());
     }
-    // Its day changes, which a rekey would refuse: it is written as a whole.
+    // Its day changes, which a rekey would refuse, so it is written as a whole.
     let version = case.version + 1;
     let fresh = ModerationCase { version, reporter_ids: case.reporter_ids, ..fresh };
     Ok(fresh.put().when(same).into())

@@ -1,4 +1,4 @@
-//! Writing a post.
+//! Creation of posts.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -7,46 +7,46 @@ use std::sync::atomic::Ordering::Relaxed;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Holder, Media, Post, User};
 use roundtable_model::{
-    ContentType, Entity, FeedName, MediaKey, MediaUse, Misfit, ModerationStatus, RequestId, Shard,
-    UserCount, UserStatus, Visibility,
+    ContentType, Entity, FeedName, InvalidValue, MediaKey, MediaUse, ModerationStatus, RequestId,
+    Shard, UserCount, UserStatus, Visibility,
 };
 
-use super::case::{self, is_looked_at};
-use super::{NewPost, Outcome, PostError, Posts, names, tags};
-use crate::access::{Act, Standing, allows};
-use crate::account::WHOLE;
-use crate::activities::{Membership, News, membership, publish};
-use crate::circle::count;
+use super::case::{self, is_moderated};
+use super::{NewPost, PostError, PostOutcome, Posts, resolve_references, tags};
+use crate::access::{Permission, Relations, allows};
+use crate::account::SINGLE_SHARD;
+use crate::activities::{ActivityDraft, PostingAccess, posting_access, prepare_activity};
+use crate::circle::change_count;
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{
     POST_CHARS_MAX, POST_MEDIA_MAX, check_count, check_filled, check_media_type, check_text,
 };
 use crate::media::{claim, unclaimed};
-use crate::once::{Request, Tried};
-use crate::{Caller, Failure, ModerationMode};
+use crate::{Caller, ModerationMode, ServiceError};
 
 #[boxed]
 impl Posts {
-    /// Writes a post. It is out at once, unless moderators see posts first (R34).
+    /// Creates a post. It is published at once, unless moderators review posts first (R34).
     pub async fn create(
         &self,
         caller: &Caller,
         input: &NewPost,
         request: Option<&RequestId>,
     ) -> Result<Post, PostError> {
-        let me = self.ground.account(caller).await?;
-        if !allows(Act::CreatePost, Standing::SIGNED_IN) {
-            return Err(Failure::Forbidden.into());
+        let me = self.context.authorize_write(caller).await?;
+        if !allows(Permission::CreatePost, Relations::SIGNED_IN) {
+            return Err(ServiceError::Forbidden.into());
         }
         check(input)?;
-        let request = self.ground.request(&me.id, request, "createPost", input)?;
-        let is_late = AtomicBool::new(false);
-        self.ground
-            .once(
+        let request = self.context.idempotent_request(&me.id, request, "createPost", input)?;
+        let is_retry = AtomicBool::new(false);
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: PostOutcome| self.replayed(caller, outcome).await,
                 async || {
-                    let is_late = is_late.swap(true, Relaxed);
-                    self.try_create(caller, &me, input, is_late, request.as_ref()).await
+                    let is_retry = is_retry.swap(true, Relaxed);
+                    self.try_create(caller, &me, input, is_retry, request.as_ref()).await
                 },
             )
             .await
@@ -57,60 +57,66 @@ impl Posts {
         caller: &Caller,
         me: &User,
         input: &NewPost,
-        is_late: bool,
-        request: Option<&Request>,
-    ) -> Result<Tried<Post>, PostError> {
-        let ground = &self.ground;
-        // What refused the first attempt may have been that the profile has changed.
-        let now = if is_late { Some(ground.reader(caller).await?) } else { None };
+        is_retry: bool,
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Post>, PostError> {
+        let context = &self.context;
+        // The profile may be what failed the first attempt.
+        let now = if is_retry { Some(context.authorize_read(caller).await?) } else { None };
         let me = now.as_ref().unwrap_or(me);
-        let mut commit = ground.commit();
+        let mut commit = context.commit();
         if let Some(group) = &input.group_id {
-            match membership(ground, caller, group).await? {
-                Membership::Active(active) => commit = commit.with_any("group", active),
-                Membership::None => return Err(PostError::NotAMember),
-                Membership::NoGroup => return Err(PostError::NoSuchGroup),
+            match posting_access(context, caller, group).await? {
+                PostingAccess::Allowed(active) => commit = commit.with_all("group", active),
+                PostingAccess::NotAMember => return Err(PostError::NotAMember),
+                PostingAccess::NoGroup => return Err(PostError::NoSuchGroup),
             }
         }
-        let media = unclaimed(ground, &me.id, &input.media, MediaUse::Post).await?;
+        let media = unclaimed(context, &me.id, &input.media, MediaUse::Post).await?;
         let media = media.ok_or(PostError::NoSuchMedia)?;
         let mut post = self.new_post(me, input, media).await?;
-        let published = match ground.settings().moderation {
+        let published = match context.settings().moderation {
             ModerationMode::Before => None,
             ModerationMode::Off | ModerationMode::After => {
                 post.moderation_status = ModerationStatus::Approved;
-                Some(publish(ground, News::of_publication(&post).again(is_late)).await?)
+                Some(
+                    prepare_activity(
+                        context,
+                        ActivityDraft::of_publication(&post).retried(is_retry),
+                    )
+                    .await?,
+                )
             }
         };
         if let Some(published) = &published {
             post.published_at = Some(published.activity.created_at);
-            commit = published.in_commit(commit);
+            commit = published.add_to(commit);
         }
-        let opened = is_looked_at(ground).then(|| case::new(ground, &post).create());
+        let opened = is_moderated(context).then(|| case::new_case(context, &post).create());
         let holder = Holder::post(&post.id);
-        // Who has gone or turned private meanwhile must not leave a post behind that says otherwise.
+        // The author must still be active and as private as the post says.
         let same = User::STATUS.is(&UserStatus::Active).and(User::IS_PRIVATE.is(&me.is_private));
         let commit = commit
             .with("post", post.create())
-            .with_any("file", post.media.iter().map(|media| claim(&me.id, media, &holder)))
+            .with_all("file", post.media.iter().map(|media| claim(&me.id, media, &holder)))
             .with("author", me.key().check(same))
-            .with("posts", count(&me.id, UserCount::Posts, WHOLE, 1, post.created_at))
-            .with_any("tag", tags::references(ground, &post).iter().map(Entity::create))
-            .with_any("case", opened)
-            .remembering(request, &Outcome::Post(post.id.clone()))?;
-        Ok(commit.done(post).await?)
+            .with("posts", change_count(&me.id, UserCount::Posts, SINGLE_SHARD, 1, post.created_at))
+            .with_all("tag", tags::references(context, &post).iter().map(Entity::create))
+            .with_all("case", opened)
+            .recording(request, &PostOutcome::Post(post.id.clone()))?;
+        Ok(commit.finish(post).await?)
     }
 
-    /// The post as it is before anybody has looked at it.
     async fn new_post(
         &self,
         me: &User,
         input: &NewPost,
         media: Vec<Media>,
-    ) -> Result<Post, Failure> {
-        let (now, named) = (self.ground.now(), names(&self.ground, &input.content).await?);
-        let id = self.ground.ids().next_at(now);
-        let shard = Shard::of(&format!("{id}"), self.ground.settings().shards.posts.0);
+    ) -> Result<Post, ServiceError> {
+        let (now, references) =
+            (self.context.now(), resolve_references(&self.context, &input.content).await?);
+        let id = self.context.ids().next_at(now);
+        let shard = Shard::of(&format!("{id}"), self.context.settings().shards.posts.0);
         Ok(Post {
             id,
             author_id: me.id.clone(),
@@ -122,8 +128,8 @@ impl Posts {
             visibility: input.visibility.unwrap_or(Visibility::Public),
             moderation_status: ModerationStatus::Pending,
             is_deleted: false,
-            hashtags: named.tags,
-            mentions: named.nicknames,
+            hashtags: references.tags,
+            mentions: references.nicknames,
             feed_id: input.feed_id.clone().unwrap_or(FeedName::GLOBAL),
             activity_pub_id: None,
             audience: Vec::new(),
@@ -138,7 +144,6 @@ impl Posts {
     }
 }
 
-/// Refuses what is no post.
 fn check(input: &NewPost) -> Result<(), PostError> {
     check_count("media", input.media.len(), POST_MEDIA_MAX)?;
     for media in &input.media {
@@ -146,9 +151,11 @@ fn check(input: &NewPost) -> Result<(), PostError> {
     }
     let files: BTreeSet<&MediaKey> = input.media.iter().map(|media| &media.s3_key).collect();
     if files.len() < input.media.len() {
-        return Err(
-            Failure::bad("media", Misfit::new("each file once", "one of them twice")).into()
-        );
+        return Err(ServiceError::bad_input(
+            "media",
+            InvalidValue::new("each file once", "one of them twice"),
+        )
+        .into());
     }
     check_content(input.content_type, &input.content)?;
     if input.content_type != ContentType::Text && input.media.is_empty() {
@@ -157,8 +164,8 @@ fn check(input: &NewPost) -> Result<(), PostError> {
     Ok(())
 }
 
-/// Refuses a text that is too long; a post that is nothing but text must have some.
-pub(super) fn check_content(content_type: ContentType, content: &str) -> Result<(), Failure> {
+/// Refuses a text that is too long, or empty in a text post.
+pub(super) fn check_content(content_type: ContentType, content: &str) -> Result<(), ServiceError> {
     match content_type {
         ContentType::Text => check_filled("content", content, POST_CHARS_MAX),
         ContentType::Image | ContentType::Video => check_text("content", content, POST_CHARS_MAX),

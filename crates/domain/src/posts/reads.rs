@@ -1,4 +1,4 @@
-//! Posts by id, by author, in numbers, and as the viewer stands to them.
+//! Reads of posts by id and author, their counters, and the viewer's reactions.
 
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
@@ -6,45 +6,40 @@ use roundtable_model::entities::{Post, PostCounter, PostSummary};
 use roundtable_model::table::Order;
 use roundtable_model::{FeedName, PostId, Shard, UserId};
 
-use super::{PostError, Posts, current, posts, seen, visible};
-use crate::pages::fill;
+use super::{PostError, Posts, filter_visible, posts, reread, visible};
+use crate::pages::fill_page;
 use crate::{Caller, Page, PageInput};
 
-/// What a viewer has done with a post.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PostMarks {
-    /// They like it.
+pub struct PostViewerState {
     pub liked: bool,
-    /// They passed it on.
     pub shared: bool,
 }
 
-/// What a post looks like in a list, with what people did with it.
+/// A post summary with its counters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stats {
-    /// The post.
+pub struct PostSummaryStats {
     pub post: PostSummary,
-    /// What people did with it.
     pub counter: PostCounter,
 }
 
 #[boxed]
 impl Posts {
-    /// A post (R27).
+    /// Returns a post (R27).
     pub async fn post(&self, viewer: Option<&Caller>, id: &PostId) -> Result<Post, PostError> {
-        visible(&self.ground, viewer, id).await?.ok_or(PostError::NoSuchPost)
+        visible(&self.context, viewer, id).await?.ok_or(PostError::NoSuchPost)
     }
 
-    /// Several posts, each in its place; `None` where there is none for the viewer.
+    /// Returns posts in the order of `ids`; `None` where the viewer may not see one.
     pub async fn posts(
         &self,
         viewer: Option<&Caller>,
         ids: &[PostId],
     ) -> Result<Vec<Option<Post>>, PostError> {
-        Ok(seen(&self.ground, viewer, posts(&self.ground, ids).await?).await?)
+        Ok(filter_visible(&self.context, viewer, posts(&self.context, ids).await?).await?)
     }
 
-    /// What somebody has posted, for those who may see the profile (R27).
+    /// Returns a user's posts, if the viewer may see the profile (R27).
     pub async fn by(
         &self,
         viewer: Option<&Caller>,
@@ -52,75 +47,76 @@ impl Posts {
         order: Order,
         page: &PageInput,
     ) -> Result<Page<Post>, PostError> {
-        let sight = self.ground.sight(viewer, [author], []).await?;
-        if !sight.sees_inside(author) {
+        let access = self.context.viewer_access(viewer, [author], []).await?;
+        if !access.can_see_inside_user(author) {
             return Err(PostError::NoSuchUser);
         }
-        fill(
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().posts_by(author).order(order);
+                let listing = self.context.core().posts_by(author).order(order);
                 listing.limit(limit).after(after).page().await
             },
             async |found| {
-                Ok(seen(&self.ground, viewer, current(&self.ground, found).await?).await?)
+                Ok(filter_visible(&self.context, viewer, reread(&self.context, found).await?)
+                    .await?)
             },
         )
         .await
     }
 
-    /// What posts look like in a list, with what people did with them, by a projection (R27).
+    /// Returns summaries and counters of posts, read by a projection (R27).
     pub async fn stats(
         &self,
         viewer: Option<&Caller>,
         ids: &[PostId],
-    ) -> Result<Vec<Option<Stats>>, PostError> {
-        let core = self.ground.core();
-        // Who may see them is decided by what they say now; how many like them may be a moment old.
+    ) -> Result<Vec<Option<PostSummaryStats>>, PostError> {
+        let core = self.context.core();
+        // Visibility is decided by a strong read; counters may be slightly stale.
         let (posts, counters) =
             try_join(core.post_summaries(ids).strong().get(), core.post_counters(ids).get())
                 .await?;
         let outlines = posts.iter().map(|post| post.as_ref().map(outline)).collect();
-        let seen = seen(&self.ground, viewer, outlines).await?;
-        let each = posts.into_iter().zip(counters).zip(seen).map(|((post, counter), seen)| {
-            let post = post.filter(|_| seen.is_some())?;
-            let counter = counter.unwrap_or_else(|| nothing(post.id.clone()));
-            Some(Stats { post, counter })
-        });
+        let visible = filter_visible(&self.context, viewer, outlines).await?;
+        let each =
+            posts.into_iter().zip(counters).zip(visible).map(|((post, counter), visible)| {
+                let post = post.filter(|_| visible.is_some())?;
+                let counter = counter.unwrap_or_else(|| zero_counter(post.id.clone()));
+                Some(PostSummaryStats { post, counter })
+            });
         Ok(each.collect())
     }
 
-    /// What people did with posts that the viewer has been shown, in numbers.
+    /// Returns the counters of posts already shown to the viewer.
     pub async fn counters(&self, ids: &[PostId]) -> Result<Vec<PostCounter>, PostError> {
-        let counters = self.ground.core().post_counters(ids).get().await?;
+        let counters = self.context.core().post_counters(ids).get().await?;
         let each = counters.into_iter().zip(ids);
-        Ok(each.map(|(counter, id)| counter.unwrap_or_else(|| nothing(id.clone()))).collect())
+        Ok(each.map(|(counter, id)| counter.unwrap_or_else(|| zero_counter(id.clone()))).collect())
     }
 
-    /// What the caller has done with posts that they have been shown.
-    pub async fn marks(
+    /// Returns the caller's reactions to posts already shown to them.
+    pub async fn viewer_states(
         &self,
         caller: &Caller,
         ids: &[PostId],
-    ) -> Result<Vec<PostMarks>, PostError> {
-        let (core, me) = (self.ground.core(), &caller.user_id);
+    ) -> Result<Vec<PostViewerState>, PostError> {
+        let (core, me) = (self.context.core(), &caller.user_id);
         let (liked, shared) =
             try_join(core.liked(ids, me).get(), core.shared(ids, me).get()).await?;
         let each = liked.into_iter().zip(shared);
-        let marks = |(like, share): (Option<_>, Option<_>)| PostMarks {
+        let viewer_states = |(like, share): (Option<_>, Option<_>)| PostViewerState {
             liked: like.is_some(),
             shared: share.is_some(),
         };
-        Ok(each.map(marks).collect())
+        Ok(each.map(viewer_states).collect())
     }
 }
 
-/// A post nobody has done anything with.
-fn nothing(post_id: PostId) -> PostCounter {
+fn zero_counter(post_id: PostId) -> PostCounter {
     PostCounter { post_id, likes: 0, comments: 0, shares: 0, score: 0, seq: String::new() }
 }
 
-/// As much of a post as decides who may see it.
+/// The fields of a post that decide its visibility.
 fn outline(summary: &PostSummary) -> Post {
     Post {
         id: summary.id.clone(),

@@ -1,16 +1,15 @@
-//! The references by which posts are found under their tags. They change in the transaction of their
-//! post, so a tag never leads to a post that does not carry it.
+//! The tag references of posts. They change in the transaction of the post, so a tag never leads to
+//! a post without it.
 
 use roundtable_model::entities::{Post, TagRef};
 use roundtable_model::table::Write;
 use roundtable_model::{Entity, EntityKind, Shard, SubjectId, Tag};
 
 use crate::limits::NAME_CHARS_MAX;
-use crate::{Failure, Ground};
+use crate::{Context, ServiceError};
 
-/// The references of a post.
-pub(super) fn references(ground: &Ground, post: &Post) -> Vec<TagRef> {
-    let shards = ground.settings().shards.tags.0;
+pub(super) fn references(context: &Context, post: &Post) -> Vec<TagRef> {
+    let shards = context.settings().shards.tags.0;
     let each = post.hashtags.iter().map(|tag| TagRef {
         tag: tag.clone(),
         shard: Shard::of(&post.id.to_string(), shards),
@@ -23,30 +22,30 @@ pub(super) fn references(ground: &Ground, post: &Post) -> Vec<TagRef> {
     each.collect()
 }
 
-/// The references that were written for these tags, wherever they are: there may have been fewer
-/// shards then.
-pub(super) async fn written(
-    ground: &Ground,
+/// The existing references of these tags, in whichever shard each was written: the number of shards
+/// may have grown.
+pub(super) async fn existing_references(
+    context: &Context,
     post: &Post,
     tags: &[Tag],
-) -> Result<Vec<TagRef>, Failure> {
-    let (id, shards) = (SubjectId::from(&post.id), ground.settings().shards.tags.0);
-    let found = ground.core().tag_refs(tags, shards, &EntityKind::Post, &id).get().await?;
+) -> Result<Vec<TagRef>, ServiceError> {
+    let (id, shards) = (SubjectId::from(&post.id), context.settings().shards.tags.0);
+    let found = context.core().tag_refs(tags, shards, &EntityKind::Post, &id).get().await?;
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The writes that bring the references of a post from its tags `before` to those it has after.
-pub(super) async fn moved(
-    ground: &Ground,
+/// Returns the writes that update the tag references of a changed post.
+pub(super) async fn reference_writes(
+    context: &Context,
     before: &Post,
     after: &Post,
-) -> Result<Vec<Write>, Failure> {
-    let old = written(ground, before, &before.hashtags).await?;
-    let mut new = references(ground, after);
+) -> Result<Vec<Write>, ServiceError> {
+    let old = existing_references(context, before, &before.hashtags).await?;
+    let mut new = references(context, after);
     for reference in &mut new {
-        // One that is there stays where it is.
-        if let Some(there) = old.iter().find(|old| old.tag.same_as(&reference.tag)) {
-            reference.shard = there.shard;
+        // Existing references keep their shard.
+        if let Some(existing) = old.iter().find(|old| old.tag.same_as(&reference.tag)) {
+            reference.shard = existing.shard;
         }
     }
     let dropped = old.iter().filter(|old| !new.iter().any(|new| new.tag.same_as(&old.tag)));

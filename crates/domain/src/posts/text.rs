@@ -1,8 +1,9 @@
-//! What a text names: `#tags` and `@nicknames`, as people write them in any script.
+//! Parser for `#tags` and `@nicknames` in texts of any script.
 //!
-//! A name begins behind its sign and ends with the last letter, digit or `_`; nicknames may hold single
-//! `.` and `-` inside. The sign stands at the beginning of a word, so an e-mail address names nobody and
-//! the end of a link is no tag. A tag needs a letter: `#1` is a number. What is too long is only text.
+//! A name begins after its sign and ends with the last letter, digit or `_`; nicknames may contain
+//! single `.` and `-`. The sign must be at the beginning of a word, so an e-mail address mentions
+//! no user and a URL fragment is not a tag. A tag needs a letter: `#1` is a number. Names that are
+//! too long are plain text.
 
 use std::collections::HashSet;
 
@@ -11,70 +12,67 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::limits::{MENTIONS_MAX, TAGS_MAX};
 
-/// What a text names, each once, in the order of the text; what is too much is only text.
+/// The tags and nicknames in a text, without duplicates, in order and up to the limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Named {
-    /// The tags.
+pub(crate) struct TextReferences {
     pub(crate) tags: Vec<Tag>,
-    /// Nicknames, of which some may be nobody's.
+    /// May contain nicknames that do not exist.
     pub(crate) nicknames: Vec<Nickname>,
 }
 
-/// Reads what a text names.
-pub(crate) fn named(text: &str) -> Named {
-    let mut named = Named::default();
+pub(crate) fn parse_references(text: &str) -> TextReferences {
+    let mut references = TextReferences::default();
     let (mut tags, mut nicknames) = (HashSet::new(), HashSet::new());
     let mut before = None;
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
         let after = rest.get(char.len_utf8()..).unwrap_or_default();
-        let begins = before.is_none_or(|before| !is_word(before) && !is_link(before));
+        let starts_word = before.is_none_or(|before| !is_word(before) && !is_link(before));
         match char {
-            '#' | '＃' | '﹟' if begins => {
-                let tag = tag_in(after).filter(|_| named.tags.len() < TAGS_MAX);
-                named.tags.extend(tag.filter(|tag| tags.insert(tag.fold().into_owned())));
+            '#' | '＃' | '﹟' if starts_word => {
+                let tag = tag_in(after).filter(|_| references.tags.len() < TAGS_MAX);
+                references.tags.extend(tag.filter(|tag| tags.insert(tag.fold().into_owned())));
             }
-            '@' | '＠' if begins => {
-                let name = nickname_in(after).filter(|_| named.nicknames.len() < MENTIONS_MAX);
+            '@' | '＠' if starts_word => {
+                let name = nickname_in(after).filter(|_| references.nicknames.len() < MENTIONS_MAX);
                 let new = name.filter(|name| nicknames.insert(name.fold().into_owned()));
-                named.nicknames.extend(new);
+                references.nicknames.extend(new);
             }
             _ => {}
         }
         (before, rest) = (Some(char), after);
     }
-    named
+    references
 }
 
-/// The tag that a text begins with.
 fn tag_in(text: &str) -> Option<Tag> {
     let end = text.find(|char| !is_word(char)).unwrap_or(text.len());
     let word = text.get(..end)?.trim_end_matches(is_joiner);
-    let begins = word.chars().next().is_some_and(|first| !is_inside(first));
-    if !begins || !word.contains(char::is_alphabetic) {
+    let starts_word = word.chars().next().is_some_and(|first| !is_inside(first));
+    if !starts_word || !word.contains(char::is_alphabetic) {
         return None;
     }
     word.parse().ok()
 }
 
-/// The nickname that a text begins with. One with a server behind it is somebody's elsewhere.
+/// Parses a nickname. One followed by a server name belongs to another server.
 fn nickname_in(text: &str) -> Option<Nickname> {
     let end = text.find(|char| !is_word(char) && !is_dot(char)).unwrap_or(text.len());
     let word = text.get(..end)?.trim_end_matches(|char| is_dot(char) || is_joiner(char));
-    let elsewhere = text.get(word.len()..)?.starts_with(['@', '＠']);
-    let begins = word.chars().next().is_some_and(|first| !is_inside(first) && !is_dot(first));
-    if !begins || elsewhere || !word.contains(char::is_alphanumeric) {
+    let is_remote = text.get(word.len()..)?.starts_with(['@', '＠']);
+    let starts_word = word.chars().next().is_some_and(|first| !is_inside(first) && !is_dot(first));
+    if !starts_word || is_remote || !word.contains(char::is_alphanumeric) {
         return None;
     }
     word.parse().ok()
 }
 
-/// Letters and digits of every script, with what stands on or joins them, and `_`.
+/// Letters and digits of every script, with their marks and joiners, and `_`.
 fn is_word(char: char) -> bool {
     char.is_alphanumeric() || char == '_' || is_inside(char)
 }
 
-/// What only continues a word: marks of letters, and the joiners that some scripts are written with.
+/// Characters that only continue a word: combining marks and joiners.
 fn is_inside(char: char) -> bool {
     is_combining_mark(char) || is_joiner(char)
 }
@@ -87,7 +85,7 @@ fn is_dot(char: char) -> bool {
     matches!(char, '.' | '-')
 }
 
-/// What a sign follows inside links and codes: `/@ana`, `?to=#top`, `&#39;`, `##`.
+/// Characters before a sign inside links and codes: `/@ana`, `?to=#top`, `&#39;`, `##`.
 fn is_link(char: char) -> bool {
     matches!(char, '/' | '=' | '&' | '?' | '#' | '＃' | '﹟' | '@' | '＠')
 }

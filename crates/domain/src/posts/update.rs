@@ -1,20 +1,20 @@
-//! Changing a post.
+//! Updates of posts.
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Post;
 use roundtable_model::{ModerationStatus, PostId, RequestId, rekey};
 
-use super::case::{is_looked_at, reopened};
+use super::case::{is_moderated, reopen};
 use super::create::check_content;
-use super::{Outcome, PostChange, PostError, Posts, names, tags};
-use crate::access::{Act, Standing, allows};
-use crate::once::{Request, Tried};
+use super::{PostChange, PostError, PostOutcome, Posts, resolve_references, tags};
+use crate::access::{Permission, Relations, allows};
+use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::{Caller, ModerationMode};
 
 #[boxed]
 impl Posts {
-    /// Changes the text of a post, or whom it is for. Where moderators see posts, they see a new text,
-    /// too; where they see it first, the post is hidden until they have.
+    /// Changes the text or visibility of a post. Where moderators review posts, they review a new
+    /// text, too; where they do so before publication, the post is hidden until then.
     pub async fn update(
         &self,
         caller: &Caller,
@@ -22,17 +22,19 @@ impl Posts {
         change: &PostChange,
         request: Option<&RequestId>,
     ) -> Result<Post, PostError> {
-        let me = self.ground.account(caller).await?;
-        let request = self.ground.request(&me.id, request, "updatePost", &(id, change))?;
-        self.ground
-            .once(
+        let me = self.context.authorize_write(caller).await?;
+        let request =
+            self.context.idempotent_request(&me.id, request, "updatePost", &(id, change))?;
+        self.context
+            .run_once(
                 request.as_ref(),
-                async |outcome: Outcome| self.replayed(caller, outcome).await,
+                async |outcome: PostOutcome| self.replayed(caller, outcome).await,
                 async || {
                     let post = self.found(caller, &me, id).await?;
-                    let mine = Standing::SIGNED_IN.and_if(post.author_id == me.id, Standing::OWNER);
-                    if !allows(Act::UpdatePost, mine) {
-                        return Err(PostError::NotYours);
+                    let mine =
+                        Relations::SIGNED_IN.with_if(post.author_id == me.id, Relations::OWNER);
+                    if !allows(Permission::UpdatePost, mine) {
+                        return Err(PostError::NotAuthor);
                     }
                     self.try_update(&post, change, request.as_ref()).await
                 },
@@ -44,32 +46,32 @@ impl Posts {
         &self,
         post: &Post,
         change: &PostChange,
-        request: Option<&Request>,
-    ) -> Result<Tried<Post>, PostError> {
-        let ground = &self.ground;
+        request: Option<&IdempotentRequest>,
+    ) -> Result<AttemptOutcome<Post>, PostError> {
+        let context = &self.context;
         let mut changed = Post {
             visibility: change.visibility.unwrap_or(post.visibility),
-            updated_at: ground.now(),
+            updated_at: context.now(),
             version: post.version + 1,
             ..post.clone()
         };
-        let mut commit = ground.commit();
+        let mut commit = context.commit();
         if let Some(content) = change.content.as_ref().filter(|content| **content != post.content) {
             check_content(post.content_type, content)?;
-            let named = names(ground, content).await?;
+            let references = resolve_references(context, content).await?;
             changed.content.clone_from(content);
-            (changed.hashtags, changed.mentions) = (named.tags, named.nicknames);
-            commit = commit.with_any("tag", tags::moved(ground, post, &changed).await?);
-            if is_looked_at(ground) && post.moderation_status == ModerationStatus::Approved {
-                commit = commit.with("case", reopened(ground, &changed).await?);
-                if ground.settings().moderation == ModerationMode::Before {
+            (changed.hashtags, changed.mentions) = (references.tags, references.nicknames);
+            commit = commit.with_all("tag", tags::reference_writes(context, post, &changed).await?);
+            if is_moderated(context) && post.moderation_status == ModerationStatus::Approved {
+                commit = commit.with("case", reopen(context, &changed).await?);
+                if context.settings().moderation == ModerationMode::Before {
                     changed.moderation_status = ModerationStatus::Pending;
                 }
             }
         }
         let commit = commit
             .with("post", rekey(post, &changed)?)
-            .remembering(request, &Outcome::Post(post.id.clone()))?;
-        Ok(commit.done(changed).await?)
+            .recording(request, &PostOutcome::Post(post.id.clone()))?;
+        Ok(commit.finish(changed).await?)
     }
 }

@@ -1,30 +1,30 @@
-//! The rule by which people and groups are promoted and demoted without anybody's word.
+//! The rule that promotes and demotes users and groups automatically.
 //!
-//! Whoever has many readers is promoted, and whoever does much in a day; nobody who has so many readers
-//! that copying costs more than looking. Once promoted, one stays so down to half of what it took, and
-//! whoever was demoted for too many readers comes back only when they are clearly fewer: numbers go up
-//! and down all the time, and every turn is a new interval.
+//! An actor with many readers, or with many activities in a day, is promoted, unless it has so many
+//! readers that copying costs more than reading. A promotion lasts until the numbers fall below
+//! half of the threshold, and an actor demoted for too many readers returns only when they are
+//! clearly fewer. This hysteresis matters because every change opens a new interval.
 
 use roundtable_model::PromotionReason;
 
 use crate::PromotionSettings;
 
-/// What the rule looks at.
+/// The numbers the rule depends on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
-    /// How many follow, or are members.
+pub(super) struct ActorStats {
+    /// Followers, or members of a group.
     pub(super) followers: u64,
-    /// How much was done in the present day, so far.
+    /// Activities of the current day so far.
     pub(super) today: u64,
-    /// How much was done in the whole day before, if that is known.
+    /// Activities of the previous day, if known.
     pub(super) ended_day: Option<u64>,
 }
 
-/// Whether somebody is to be promoted and why, where that is not what it was.
-pub(super) fn ruled(
+/// Returns the new promotion state and its reason; `None` if nothing changes.
+pub(super) fn apply_rule(
     settings: &PromotionSettings,
     was: Option<(bool, PromotionReason)>,
-    seen: Seen,
+    stats: ActorStats,
 ) -> Option<(bool, PromotionReason)> {
     use PromotionReason::{Followers, Manual, Volume};
     if matches!(was, Some((_, Manual))) {
@@ -34,18 +34,18 @@ pub(super) fn ruled(
     let reaches = |count: u64, min: u64, halved: bool| {
         if halved { count.saturating_mul(2) >= min } else { count >= min }
     };
-    let by_followers = reaches(seen.followers, settings.followers_min, is_promoted_for(Followers));
+    let by_followers = reaches(stats.followers, settings.followers_min, is_promoted_for(Followers));
     let by_volume = if is_promoted_for(Volume) {
-        // A day that has just begun says nothing.
-        let day = |ended: u64| reaches(ended.max(seen.today), settings.per_day_min, true);
-        seen.ended_day.is_none_or(day)
+        // A day that has just begun is not representative.
+        let day = |ended: u64| reaches(ended.max(stats.today), settings.per_day_min, true);
+        stats.ended_day.is_none_or(day)
     } else {
-        seen.today >= settings.per_day_min
+        stats.today >= settings.per_day_min
     };
     let max = settings.followers_max;
     let max = if matches!(was, Some((false, _))) { max - max / 10 } else { max };
     let reason = match (by_followers, by_volume) {
-        _ if seen.followers > max => None,
+        _ if stats.followers > max => None,
         (_, true) if is_promoted_for(Volume) => Some(Volume),
         (true, _) => Some(Followers),
         (false, true) => Some(Volume),
@@ -74,7 +74,7 @@ mod tests {
         today: u64,
         ended_day: Option<u64>,
     ) -> Option<(bool, PromotionReason)> {
-        ruled(&SETTINGS, was, Seen { followers, today, ended_day })
+        apply_rule(&SETTINGS, was, ActorStats { followers, today, ended_day })
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_promoted_once_holds_down_to_its_half() {
+    fn a_promotion_holds_down_to_half_of_the_threshold() {
         let promoted = Some((true, Followers));
         assert_eq!(with(promoted, 500, 0, Some(0)), None);
         assert_eq!(with(promoted, 499, 0, Some(0)), Some((false, Followers)));
@@ -102,24 +102,24 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_day_demotes_only_when_it_is_over() {
+    fn a_quiet_day_demotes_only_after_it_ends() {
         let promoted = Some((true, Volume));
         assert_eq!(with(promoted, 3, 1, None), None);
         assert_eq!(with(promoted, 3, 1, Some(25)), None);
         assert_eq!(with(promoted, 3, 1, Some(24)), Some((false, Volume)));
-        assert_eq!(with(promoted, 3, 30, Some(24)), None, "it has been told late");
+        assert_eq!(with(promoted, 3, 30, Some(24)), None, "the end of the day was reported late");
         assert_eq!(with(promoted, 1_000, 1, Some(24)), Some((true, Followers)));
     }
 
     #[test]
-    fn at_the_upper_bound_nobody_turns_with_every_follower() {
+    fn the_upper_bound_has_hysteresis() {
         assert_eq!(with(Some((true, Followers)), 50_001, 0, None), Some((false, Followers)));
         assert_eq!(with(Some((false, Followers)), 50_000, 0, None), None);
         assert_eq!(with(Some((false, Followers)), 45_000, 0, None), Some((true, Followers)));
     }
 
     #[test]
-    fn what_was_decided_by_hand_stands() {
+    fn manual_decisions_are_final() {
         for promoted in [true, false] {
             for followers in [0, 5_000, 90_000] {
                 assert_eq!(with(Some((promoted, Manual)), followers, 90, Some(0)), None);

@@ -1,25 +1,23 @@
-//! What counts for a quest, and how much is enough.
+//! Rules for what counts towards a quest, and how much is enough.
 //!
-//! A task counts by when it was done, a goal by when it was reached: from the quest's `start_at` on, or,
-//! if it has none, from its creation; what it names itself counts however early it was done. Nothing
-//! counts that was done after the period or the deadline.
+//! A task counts by its completion time, a goal by when it was reached: from the quest's `start_at`
+//! on, or from its creation if there is none. What the quest links explicitly counts however early
+//! it was done. Nothing counts after the period or the deadline.
 
 use roundtable_model::entities::{Quest, QuestStep};
 use roundtable_model::{CountScope, GoalId, ObjectType, QuestKind, SubjectId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
-/// Something that may count for a quest.
+/// A task or goal that may count towards a quest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum QuestSubject {
-    /// A task, by the goal it is a step to.
+    /// A task with its goal.
     Task(GoalId, TaskId),
-    /// A goal.
     Goal(GoalId),
 }
 
 impl QuestSubject {
-    /// What it is known by.
     pub fn id(&self) -> SubjectId {
         match self {
             Self::Task(_, task) => task.into(),
@@ -27,7 +25,6 @@ impl QuestSubject {
         }
     }
 
-    /// What a step stands for.
     pub(super) fn of(step: &QuestStep) -> Self {
         match step.object_type {
             ObjectType::Goal => Self::Goal(step.goal_id.clone()),
@@ -49,21 +46,21 @@ impl QuestSubject {
     }
 }
 
-/// Whether something counts for a quest at all, whenever it is done.
-pub(super) fn concerns(quest: &Quest, subject: &QuestSubject) -> bool {
+/// Returns whether a subject can count towards a quest, regardless of time.
+pub(super) fn is_relevant(quest: &Quest, subject: &QuestSubject) -> bool {
     match (quest.kind, subject) {
-        (QuestKind::Linked, _) => names(quest, subject),
+        (QuestKind::Linked, _) => is_linked(quest, subject),
         (QuestKind::Quantitative, QuestSubject::Goal(_)) => false,
         (QuestKind::Quantitative, QuestSubject::Task(..)) => {
-            quest.count_scope != Some(CountScope::Linked) || names(quest, subject)
+            quest.count_scope != Some(CountScope::Linked) || is_linked(quest, subject)
         }
     }
 }
 
-/// Whether something that concerns a quest counts for it, done then.
-pub(super) fn counts(quest: &Quest, done_at: Time) -> bool {
-    let names_them = quest.linked_goal_ids.is_some() || quest.linked_task_ids.is_some();
-    let from = quest.start_at.or((!names_them).then_some(quest.created_at));
+/// Returns whether a relevant subject counts, completed at `done_at`.
+pub(super) fn is_counted_at(quest: &Quest, done_at: Time) -> bool {
+    let has_links = quest.linked_goal_ids.is_some() || quest.linked_task_ids.is_some();
+    let from = quest.start_at.or((!has_links).then_some(quest.created_at));
     let period = quest.period_seconds.map(|seconds| {
         let start = quest.start_at.unwrap_or(quest.created_at);
         start.plus_ms(seconds.saturating_mul(1_000))
@@ -73,7 +70,7 @@ pub(super) fn counts(quest: &Quest, done_at: Time) -> bool {
         && quest.deadline.is_none_or(|deadline| done_at <= deadline)
 }
 
-/// How many must count for a quest to be completed.
+/// The number of subjects that completes the quest.
 pub(super) fn target(quest: &Quest) -> u64 {
     match quest.kind {
         QuestKind::Quantitative => quest.target_count.unwrap_or(u64::MAX),
@@ -85,7 +82,7 @@ pub(super) fn target(quest: &Quest) -> u64 {
     }
 }
 
-fn names(quest: &Quest, subject: &QuestSubject) -> bool {
+fn is_linked(quest: &Quest, subject: &QuestSubject) -> bool {
     match subject {
         QuestSubject::Task(_, task) => {
             quest.linked_task_ids.as_ref().is_some_and(|tasks| tasks.contains(task))

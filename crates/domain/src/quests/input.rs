@@ -1,54 +1,43 @@
-//! What a quest is made from, and what makes no sense in it.
+//! Input for creating quests, and its validation.
 
 use std::collections::BTreeSet;
 
 use roundtable_model::entities::Quest;
 use roundtable_model::{
-    CountScope, GoalId, Misfit, QuestDifficulty, QuestId, QuestKind, QuestStatus, Tag, TaskId,
-    Time, UserId,
+    CountScope, GoalId, InvalidValue, QuestDifficulty, QuestId, QuestKind, QuestStatus, Tag,
+    TaskId, Time, UserId,
 };
 use serde::Serialize;
 
-use crate::Failure;
+use crate::ServiceError;
 use crate::limits::{
     ABOUT_CHARS_MAX, QUEST_LINKS_MAX, QUEST_PERIOD_SECONDS_MAX, QUEST_TARGET_MAX, TAGS_MAX,
     TITLE_CHARS_MAX, check_count, check_filled, check_text,
 };
 use crate::settings::QuestSettings;
 
-/// A quest to be set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewQuest {
-    /// What is to be achieved.
     pub title: String,
-    /// More about it.
     pub description: Option<String>,
-    /// How hard it is.
     pub difficulty: QuestDifficulty,
-    /// What completing it earns; the difficulty caps it.
+    /// Limited by the difficulty.
     pub reward_xp: u64,
-    /// What it is about, in a word each.
     pub tags: Vec<Tag>,
-    /// When it is over.
     pub deadline: Option<Time>,
-    /// Whether it names what must be done, or how many.
+    /// Linked quests name what must be done; quantitative ones count tasks.
     pub kind: QuestKind,
-    /// The goals it names.
     pub linked_goal_ids: Vec<GoalId>,
-    /// The tasks it names.
     pub linked_task_ids: Vec<TaskId>,
-    /// How many tasks must be done.
     pub target_count: Option<u64>,
-    /// Whether any task counts, or only those it names; any, if it does not say.
+    /// Any task counts by default; otherwise only linked ones.
     pub count_scope: Option<CountScope>,
-    /// From when tasks count.
     pub start_at: Option<Time>,
-    /// For how long after that they do.
     pub period_seconds: Option<u64>,
 }
 
 impl NewQuest {
-    /// An easy quest for so many tasks, whichever they are.
+    /// An easy quest for a number of tasks.
     pub fn tasks(title: impl Into<String>, target_count: u64) -> Self {
         Self {
             title: title.into(),
@@ -67,7 +56,7 @@ impl NewQuest {
         }
     }
 
-    /// An easy quest for these goals and tasks, all of them.
+    /// An easy quest for all of these goals and tasks.
     pub fn linked(title: impl Into<String>, goals: Vec<GoalId>, tasks: Vec<TaskId>) -> Self {
         Self {
             kind: QuestKind::Linked,
@@ -79,16 +68,16 @@ impl NewQuest {
         }
     }
 
-    /// The same, with each link once, if it makes sense.
-    pub(super) fn checked(&self, settings: &QuestSettings) -> Result<Self, Failure> {
+    /// Validates the input and removes duplicates.
+    pub(super) fn checked(&self, settings: &QuestSettings) -> Result<Self, ServiceError> {
         check_filled("title", &self.title, TITLE_CHARS_MAX)?;
         check_text("description", self.description.as_deref().unwrap_or(""), ABOUT_CHARS_MAX)?;
         check_count("tags", self.tags.len(), TAGS_MAX)?;
         let cap = settings.reward_max(self.difficulty);
         if self.reward_xp > cap {
             let expected = "no more than the difficulty allows";
-            let found = format!("{}, and {cap} is the most", self.reward_xp);
-            return Err(Failure::bad("rewardXp", Misfit::new(expected, found)));
+            let found = format!("{}, maximum {cap}", self.reward_xp);
+            return Err(ServiceError::bad_input("rewardXp", InvalidValue::new(expected, found)));
         }
         let new = Self {
             title: self.title.trim().to_owned(),
@@ -97,7 +86,7 @@ impl NewQuest {
             linked_task_ids: each_once(&self.linked_task_ids),
             ..self.clone()
         };
-        check_count("linkedTaskIds", new.links(), QUEST_LINKS_MAX)?;
+        check_count("linkedTaskIds", new.link_count(), QUEST_LINKS_MAX)?;
         match new.kind {
             QuestKind::Linked => new.check_linked()?,
             QuestKind::Quantitative => new.check_quantitative()?,
@@ -105,59 +94,63 @@ impl NewQuest {
         Ok(new)
     }
 
-    fn links(&self) -> usize {
+    fn link_count(&self) -> usize {
         self.linked_goal_ids.len() + self.linked_task_ids.len()
     }
 
-    /// It names what must be done: nothing is to be said about how many, or when.
-    fn check_linked(&self) -> Result<(), Failure> {
-        if self.links() == 0 {
-            let misfit = Misfit::new("at least one goal or task", "none");
-            return Err(Failure::bad("linkedTaskIds", misfit));
+    /// A linked quest has no count and no period.
+    fn check_linked(&self) -> Result<(), ServiceError> {
+        if self.link_count() == 0 {
+            let invalid = InvalidValue::new("at least one goal or task", "none");
+            return Err(ServiceError::bad_input("linkedTaskIds", invalid));
         }
-        let besides = [
+        let forbidden = [
             ("targetCount", self.target_count.is_some()),
             ("countScope", self.count_scope.is_some()),
             ("startAt", self.start_at.is_some()),
             ("periodSeconds", self.period_seconds.is_some()),
         ];
-        nothing_of(&besides, "a linked quest")
+        refuse_fields(&forbidden, "a linked quest")
     }
 
-    fn check_quantitative(&self) -> Result<(), Failure> {
+    fn check_quantitative(&self) -> Result<(), ServiceError> {
         let target = self.target_count.unwrap_or(0);
         if target == 0 || target > u64::try_from(QUEST_TARGET_MAX).unwrap_or(u64::MAX) {
             let found = self.target_count.map_or_else(|| "none".into(), |count| count.to_string());
-            return Err(Failure::bad("targetCount", Misfit::new("1 to 80", found)));
+            return Err(ServiceError::bad_input(
+                "targetCount",
+                InvalidValue::new("1 to 80", found),
+            ));
         }
         let goals = [("linkedGoalIds", !self.linked_goal_ids.is_empty())];
-        nothing_of(&goals, "a quest that counts tasks")?;
+        refuse_fields(&goals, "a quest that counts tasks")?;
         let tasks = self.linked_task_ids.len();
         match self.count_scope.unwrap_or(CountScope::Any) {
             CountScope::Any => {
-                nothing_of(&[("linkedTaskIds", tasks > 0)], "a quest for any tasks")?;
+                refuse_fields(&[("linkedTaskIds", tasks > 0)], "a quest for any tasks")?;
             }
             CountScope::Linked if u64::try_from(tasks).unwrap_or(u64::MAX) < target => {
-                let misfit = Misfit::new("as many tasks as are to be done", tasks);
-                return Err(Failure::bad("linkedTaskIds", misfit));
+                let invalid = InvalidValue::new("at least targetCount tasks", tasks);
+                return Err(ServiceError::bad_input("linkedTaskIds", invalid));
             }
             CountScope::Linked => {}
         }
         if let Some(seconds) = self.period_seconds
             && !(1..=QUEST_PERIOD_SECONDS_MAX).contains(&seconds)
         {
-            let misfit = Misfit::new("a second to ten years", seconds);
-            return Err(Failure::bad("periodSeconds", misfit));
+            let invalid = InvalidValue::new("a second to ten years", seconds);
+            return Err(ServiceError::bad_input("periodSeconds", invalid));
         }
         match (self.start_at, self.deadline) {
-            (Some(start), Some(deadline)) if start > deadline => {
-                Err(Failure::bad("startAt", Misfit::new("a time before the deadline", start)))
-            }
+            (Some(start), Some(deadline)) if start > deadline => Err(ServiceError::bad_input(
+                "startAt",
+                InvalidValue::new("a time before the deadline", start),
+            )),
             _ => Ok(()),
         }
     }
 
-    /// The quest, once it was checked.
+    /// Builds the quest from validated input.
     pub(super) fn quest(&self, user: &UserId, id: QuestId, now: Time) -> Quest {
         let counts = self.kind == QuestKind::Quantitative;
         let scope = self.count_scope.unwrap_or(CountScope::Any);
@@ -172,8 +165,8 @@ impl NewQuest {
             tags: self.tags.clone(),
             deadline: self.deadline,
             kind: self.kind,
-            linked_goal_ids: some(&self.linked_goal_ids),
-            linked_task_ids: some(&self.linked_task_ids),
+            linked_goal_ids: non_empty(&self.linked_goal_ids),
+            linked_task_ids: non_empty(&self.linked_task_ids),
             target_count: self.target_count,
             count_scope: counts.then_some(scope),
             start_at: self.start_at,
@@ -186,32 +179,33 @@ impl NewQuest {
     }
 }
 
-/// Refuses what has no meaning in this kind of quest.
-fn nothing_of(given: &[(&'static str, bool)], kind: &str) -> Result<(), Failure> {
+/// Refuses fields that this kind of quest does not have.
+fn refuse_fields(given: &[(&'static str, bool)], kind: &str) -> Result<(), ServiceError> {
     match given.iter().find(|(_, is_given)| *is_given) {
-        Some((field, _)) => {
-            Err(Failure::bad(field, Misfit::new("nothing", format!("something for {kind}"))))
-        }
+        Some((field, _)) => Err(ServiceError::bad_input(
+            field,
+            InvalidValue::new("nothing", format!("something for {kind}")),
+        )),
         None => Ok(()),
     }
 }
 
 fn each_once<T: Clone + Ord>(ids: &[T]) -> Vec<T> {
-    let mut seen = BTreeSet::new();
-    ids.iter().filter(|id| seen.insert(*id)).cloned().collect()
+    let mut unique = BTreeSet::new();
+    ids.iter().filter(|id| unique.insert(*id)).cloned().collect()
 }
 
-/// Tags that differ only in how they are written are one.
+/// Equivalent spellings are one tag.
 fn each_tag_once(tags: &[Tag]) -> Vec<Tag> {
-    let mut kept: Vec<Tag> = Vec::new();
+    let mut distinct: Vec<Tag> = Vec::new();
     for tag in tags {
-        if !kept.iter().any(|other| other.same_as(tag)) {
-            kept.push(tag.clone());
+        if !distinct.iter().any(|other| other.same_as(tag)) {
+            distinct.push(tag.clone());
         }
     }
-    kept
+    distinct
 }
 
-fn some<T: Clone>(ids: &[T]) -> Option<Vec<T>> {
+fn non_empty<T: Clone>(ids: &[T]) -> Option<Vec<T>> {
     (!ids.is_empty()).then(|| ids.to_vec())
 }

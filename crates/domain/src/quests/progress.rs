@@ -1,9 +1,9 @@
-//! How quests come along: what the processor of quests does, from how things are now.
+//! Progress of quests, as computed by the quest processor from the current state.
 //!
-//! A step is there for each task and goal that counts, and the progress is how many there are: a step,
-//! the progress, and what the progress leads to are one transaction, on the condition that the task or
-//! goal is as it was read and the quest where it was. So whoever looks twice, late, or at the same time
-//! as others finds nothing to do, or looks again; and a quest earns its reward once.
+//! Each counted task or goal has a step item, and the progress is their number. A step, the
+//! progress and its consequences are one transaction, on the condition that the subject and the
+//! quest are unchanged. Repeated, late or concurrent recounts therefore find nothing to do or
+//! retry, and a quest earns its reward once.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,58 +17,58 @@ use roundtable_model::{
     UserStatus,
 };
 
-use super::counting::{QuestSubject, concerns, counts, target};
-use super::found::{Others, Stale};
+use super::counting::{QuestSubject, is_counted_at, is_relevant, target};
+use super::subjects::{OtherSteps, StaleStep};
 use super::{QuestError, Quests, tags};
-use crate::Failure;
-use crate::account::WHOLE;
-use crate::activities::{News, publish};
-use crate::circle::count;
+use crate::ServiceError;
+use crate::account::SINGLE_SHARD;
+use crate::activities::{ActivityDraft, prepare_activity};
+use crate::circle::change_count;
 use crate::commit::Commit;
-use crate::once::Tried;
+use crate::idempotency::AttemptOutcome;
 
-/// Why a quest was cancelled by its deadline.
+/// The cancel reason of an expired quest.
 const EXPIRED: &str = "expired";
-/// Steps taken away at once: a batch.
-const STEPS_AT_ONCE: usize = 25;
+/// Steps deleted per batch.
+const STEPS_PER_BATCH: usize = 25;
 
-/// Whether a quest is still under way after a look at something that may count for it.
+/// True if a quest is still active after a recount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    On,
-    Over,
+pub(super) enum RecountResult {
+    Ongoing,
+    Ended,
 }
 
 #[boxed]
 impl Quests {
-    /// Looks at a task or goal again, for every active quest of its owner that it concerns. For most of
-    /// them nothing has changed, which is found out for all at once. The others are written one after
-    /// the other: each write demands the same task or goal, and they would only meet each other.
-    pub async fn weigh(&self, user: &UserId, subject: &QuestSubject) -> Result<(), QuestError> {
+    /// Recounts a task or goal for every active quest of its owner that it is relevant to. One
+    /// batch shows which quests change; these are written one after the other, because each write
+    /// checks the same subject and they would conflict.
+    pub async fn recount(&self, user: &UserId, subject: &QuestSubject) -> Result<(), QuestError> {
         let mut quests = self.active(user).await?;
-        quests.retain(|quest| concerns(quest, subject));
+        quests.retain(|quest| is_relevant(quest, subject));
         if quests.is_empty() {
             return Ok(());
         }
-        let found = self.found(user, subject);
+        let found = self.subject_state(user, subject);
         let (steps, found) = try_join(self.steps_for(&quests, subject), found).await?;
         for (quest, step) in quests.iter().zip(steps) {
-            let counted = found.done_at.filter(|done_at| counts(quest, *done_at));
+            let counted = found.done_at.filter(|done_at| is_counted_at(quest, *done_at));
             if step.map(|step| step.done_at) != counted {
-                self.weigh_for(user, &quest.id, subject).await?;
+                self.recount_for(user, &quest.id, subject).await?;
             }
         }
         Ok(())
     }
 
-    /// Looks at everything that may count for a quest: when it is made, and before it ends.
-    pub async fn weigh_all(&self, user: &UserId, id: &QuestId) -> Result<(), QuestError> {
+    /// Recounts everything that may count towards a quest: after its creation, and before it ends.
+    pub async fn recount_all(&self, user: &UserId, id: &QuestId) -> Result<(), QuestError> {
         let quest = self.quest(user, id).await?;
         let Some(quest) = quest.filter(is_active) else { return Ok(()) };
-        let mut walk = self.walk(&quest).await?;
-        while let Some(subjects) = walk.next(self).await? {
+        let mut scan = self.scan_subjects(&quest).await?;
+        while let Some(subjects) = scan.next(self).await? {
             for subject in subjects {
-                if self.weigh_for(user, id, &subject).await? == Way::Over {
+                if self.recount_for(user, id, &subject).await? == RecountResult::Ended {
                     return Ok(());
                 }
             }
@@ -76,14 +76,16 @@ impl Quests {
         Ok(())
     }
 
-    /// Ends a quest whose deadline has passed, if it is not completed; whether it is over.
+    /// Cancels an uncompleted quest whose deadline has passed; returns whether it has ended.
     pub async fn expire(&self, user: &UserId, id: &QuestId) -> Result<bool, QuestError> {
         let attempt = async || {
             let quest = self.quest(user, id).await?;
-            let Some(quest) = quest.filter(is_active) else { return Ok(Tried::Done(true)) };
-            let now = self.ground.now();
+            let Some(quest) = quest.filter(is_active) else {
+                return Ok(AttemptOutcome::Done(true));
+            };
+            let now = self.context.now();
             if quest.deadline.is_none_or(|deadline| now < deadline) {
-                return Ok(Tried::Done(false));
+                return Ok(AttemptOutcome::Done(false));
             }
             let patch = quest.key().patch();
             let patch = patch
@@ -91,12 +93,12 @@ impl Quests {
                 .set(Quest::CANCEL_REASON, &Some(EXPIRED.to_owned()))
                 .set(Quest::UPDATED_AT, &now)
                 .when(Quest::STATUS.is(&QuestStatus::Active));
-            Ok::<_, QuestError>(self.ground.commit().with("quest", patch).done(true).await?)
+            Ok::<_, QuestError>(self.context.commit().with("quest", patch).finish(true).await?)
         };
-        self.ground.once(None, async |over: bool| Ok(over), attempt).await
+        self.context.run_once(None, async |over: bool| Ok(over), attempt).await
     }
 
-    /// Takes away some of what a deleted quest has left, by the tags it had; whether there was any.
+    /// Deletes a batch of what a deleted quest left behind; returns whether there was any.
     pub async fn clear(
         &self,
         user: &UserId,
@@ -106,43 +108,44 @@ impl Quests {
         if self.quest(user, id).await?.is_some() {
             return Ok(false);
         }
-        tags::clear(&self.ground, id, tags).await?;
-        let core = self.ground.core();
-        let steps = core.quest_steps(user, id).strong().limit(STEPS_AT_ONCE).page().await?.items;
+        tags::clear(&self.context, id, tags).await?;
+        let core = self.context.core();
+        let steps = core.quest_steps(user, id).strong().limit(STEPS_PER_BATCH).page().await?.items;
         let any = !steps.is_empty();
         if any {
-            let gone = steps.iter().map(|step| BatchWrite::Delete(step.key().into())).collect();
-            core.table().batch_write(gone).await.map_err(Failure::from)?;
+            let deletes = steps.iter().map(|step| BatchWrite::Delete(step.key().into())).collect();
+            core.table().batch_write(deletes).await.map_err(ServiceError::from)?;
         }
         Ok(any)
     }
 
-    async fn weigh_for(
+    async fn recount_for(
         &self,
         user: &UserId,
         quest: &QuestId,
         subject: &QuestSubject,
-    ) -> Result<Way, QuestError> {
-        let is_late = AtomicBool::new(false);
+    ) -> Result<RecountResult, QuestError> {
+        let is_retry = AtomicBool::new(false);
         let attempt =
-            async || self.try_weigh(user, quest, subject, is_late.swap(true, Relaxed)).await;
-        self.ground.once(None, async |(): ()| Ok(Way::On), attempt).await
+            async || self.try_recount(user, quest, subject, is_retry.swap(true, Relaxed)).await;
+        self.context.run_once(None, async |(): ()| Ok(RecountResult::Ongoing), attempt).await
     }
 
-    async fn try_weigh(
+    async fn try_recount(
         &self,
         user: &UserId,
         id: &QuestId,
         subject: &QuestSubject,
-        is_late: bool,
-    ) -> Result<Tried<Way>, QuestError> {
+        is_retry: bool,
+    ) -> Result<AttemptOutcome<RecountResult>, QuestError> {
         let quest = self.quest(user, id).await?.filter(is_active);
-        let Some(quest) = quest else { return Ok(Tried::Done(Way::Over)) };
-        if !concerns(&quest, subject) {
-            return Ok(Tried::Done(Way::On));
+        let Some(quest) = quest else { return Ok(AttemptOutcome::Done(RecountResult::Ended)) };
+        if !is_relevant(&quest, subject) {
+            return Ok(AttemptOutcome::Done(RecountResult::Ongoing));
         }
-        let (step, found) = try_join(self.step(&quest, subject), self.found(user, subject)).await?;
-        let counted = found.done_at.filter(|done_at| counts(&quest, *done_at));
+        let (step, found) =
+            try_join(self.step(&quest, subject), self.subject_state(user, subject)).await?;
+        let counted = found.done_at.filter(|done_at| is_counted_at(&quest, *done_at));
         let (write, by): (Write, i64) = match (step, counted) {
             (None, Some(done_at)) => (new_step(&quest, subject, done_at).create().into(), 1),
             (Some(step), None) => (step.key().delete().into(), -1),
@@ -150,82 +153,91 @@ impl Quests {
                 let as_read = QuestStep::DONE_AT.is(&step.done_at);
                 (new_step(&quest, subject, done_at).put().when(as_read).into(), 0)
             }
-            _ => return Ok(Tried::Done(Way::On)),
+            _ => return Ok(AttemptOutcome::Done(RecountResult::Ongoing)),
         };
-        let progress = moved(&quest, by)?;
-        let commit = self.ground.commit().with("step", write).with_any("subject", found.check);
+        let progress = adjusted_progress(&quest, by)?;
+        let commit = self.context.commit().with("step", write).with_all("subject", found.check);
         if progress < target(&quest) {
-            let commit = commit.with_any("goal", found.goal);
-            return Ok(commit.with("quest", self.at(&quest, progress)).done(Way::On).await?);
+            let commit = commit.with_all("goal", found.goal);
+            return Ok(commit
+                .with("quest", self.progress_patch(&quest, progress))
+                .finish(RecountResult::Ongoing)
+                .await?);
         }
-        match self.others(&quest, subject).await? {
-            Others::Count { checks, demands_goal } => {
-                // No item may occur twice in a transaction.
-                let goal = found.goal.filter(|_| !demands_goal);
-                let commit = commit.with_any("goal", goal).with_any("others", checks);
-                self.complete(&quest, progress, commit, is_late).await
+        match self.check_other_steps(&quest, subject).await? {
+            OtherSteps::Count { checks, checks_goal } => {
+                // An item may occur only once in a transaction.
+                let goal = found.goal.filter(|_| !checks_goal);
+                let commit = commit.with_all("goal", goal).with_all("others", checks);
+                self.complete(&quest, progress, commit, is_retry).await
             }
-            Others::Stale(stale) => {
-                self.forget(&quest, stale).await?;
-                Ok(Tried::Again)
+            OtherSteps::Stale(stale) => {
+                self.remove_stale_steps(&quest, stale).await?;
+                Ok(AttemptOutcome::Retry)
             }
         }
     }
 
-    /// Takes steps away that no longer count, if they still do not.
-    async fn forget(&self, quest: &Quest, stale: Vec<Stale>) -> Result<(), Failure> {
+    /// Removes stale steps, if they still do not count.
+    async fn remove_stale_steps(
+        &self,
+        quest: &Quest,
+        stale: Vec<StaleStep>,
+    ) -> Result<(), ServiceError> {
         let by = i64::try_from(stale.len()).unwrap_or(i64::MAX);
-        let progress = moved(quest, -by)?;
-        let mut commit = self.ground.commit().with("quest", self.at(quest, progress));
-        for Stale { step, check } in stale {
-            commit = commit.with("step", step.key().delete()).with_any("subject", check);
+        let progress = adjusted_progress(quest, -by)?;
+        let mut commit = self.context.commit().with("quest", self.progress_patch(quest, progress));
+        for StaleStep { step, check } in stale {
+            commit = commit.with("step", step.key().delete()).with_all("subject", check);
         }
-        // Refused, it is looked at again anyway.
-        commit.done(()).await.map(|_| ())
+        // The caller retries in either case.
+        commit.finish(()).await.map(|_| ())
     }
 
-    /// Moves a quest that is where it was read.
-    fn at(&self, quest: &Quest, progress: u64) -> Patch<Quest> {
+    /// Sets the progress, if the quest is as it was read.
+    fn progress_patch(&self, quest: &Quest, progress: u64) -> Patch<Quest> {
         let as_read = Quest::STATUS.is(&QuestStatus::Active);
         let as_read = as_read.and(Quest::PROGRESS_COUNT.is(&quest.progress_count));
         let patch = quest.key().patch();
         patch
             .set(Quest::PROGRESS_COUNT, &progress)
-            .set(Quest::UPDATED_AT, &self.ground.now())
+            .set(Quest::UPDATED_AT, &self.context.now())
             .when(as_read)
     }
 
-    /// Writes that a quest is completed, with what led to it, and what it earns.
+    /// Completes a quest, with the last step and the reward.
     async fn complete(
         &self,
         quest: &Quest,
         progress: u64,
         commit: Commit<'_>,
-        is_late: bool,
-    ) -> Result<Tried<Way>, QuestError> {
-        let profile = self.ground.core().profile(&quest.user_id).strong().get().await?;
+        is_retry: bool,
+    ) -> Result<AttemptOutcome<RecountResult>, QuestError> {
+        let profile = self.context.core().profile(&quest.user_id).strong().get().await?;
         if profile.is_none_or(|user| user.status == UserStatus::Deleted) {
-            // Nothing may be left behind for somebody who is not there.
-            return Ok(Tried::Done(Way::Over));
+            // Nothing may be left behind for a deleted account.
+            return Ok(AttemptOutcome::Done(RecountResult::Ended));
         }
-        let there = User::STATUS.is_not(&UserStatus::Deleted);
+        let not_deleted = User::STATUS.is_not(&UserStatus::Deleted);
         let reward = i64::try_from(quest.reward_xp)
-            .map_err(|_| Failure::Internal(format!("quest {} earns too much", quest.id)))?;
-        let now = self.ground.now();
+            .map_err(|_| ServiceError::Internal(format!("quest {} earns too much", quest.id)))?;
+        let now = self.context.now();
         let entry = XpEntry {
             user_id: quest.user_id.clone(),
             quest_id: quest.id.clone(),
             reward_xp: quest.reward_xp,
             created_at: now,
         };
-        let published = publish(&self.ground, news(quest).again(is_late)).await?;
-        let completed = self.at(quest, progress).set(Quest::STATUS, &QuestStatus::Completed);
+        let published =
+            prepare_activity(&self.context, completion_activity(quest).retried(is_retry)).await?;
+        let completed =
+            self.progress_patch(quest, progress).set(Quest::STATUS, &QuestStatus::Completed);
         let commit = commit
             .with("quest", completed)
-            .with("person", User::at(&quest.user_id).check(there))
+            .with("user", User::at(&quest.user_id).check(not_deleted))
             .with("reward", entry.create())
-            .with("xp", count(&quest.user_id, UserCount::Xp, WHOLE, reward, now));
-        Ok(published.in_commit(commit).done(Way::Over).await?)
+            .with("xp", change_count(&quest.user_id, UserCount::Xp, SINGLE_SHARD, reward, now));
+        Ok(published.add_to(commit).finish(RecountResult::Ended).await?)
     }
 }
 
@@ -233,11 +245,10 @@ pub(super) fn is_active(quest: &Quest) -> bool {
     quest.status == QuestStatus::Active
 }
 
-/// How many count after so many more.
-fn moved(quest: &Quest, by: i64) -> Result<u64, Failure> {
+fn adjusted_progress(quest: &Quest, by: i64) -> Result<u64, ServiceError> {
     let Quest { id, progress_count, .. } = quest;
     progress_count.checked_add_signed(by).ok_or_else(|| {
-        Failure::Internal(format!("quest {id} has more steps than its progress says"))
+        ServiceError::Internal(format!("quest {id} has more steps than its progress says"))
     })
 }
 
@@ -252,9 +263,8 @@ fn new_step(quest: &Quest, subject: &QuestSubject, done_at: Time) -> QuestStep {
     }
 }
 
-/// That a quest is completed.
-fn news(quest: &Quest) -> News {
-    News {
+fn completion_activity(quest: &Quest) -> ActivityDraft {
+    ActivityDraft {
         actor: quest.user_id.clone(),
         group: None,
         verb: ActivityVerb::QuestUpdate,
@@ -262,8 +272,8 @@ fn news(quest: &Quest) -> News {
         object_home: None,
         preview: Some(quest.title.clone()),
         media: None,
-        // Tags stay with the quest, which is for its owner.
+        // Tags stay with the quest, which is private.
         tags: Vec::new(),
-        is_late: false,
+        is_retry: false,
     }
 }

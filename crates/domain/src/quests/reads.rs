@@ -1,4 +1,4 @@
-//! Quests, for their owner and for admins (R24).
+//! Reads of quests by their owner and by admins (R24).
 
 use std::collections::HashSet;
 
@@ -7,25 +7,22 @@ use roundtable_model::entities::{Quest, User};
 use roundtable_model::{GoalId, QuestId, QuestStatus, TaskId, UserId};
 
 use super::{QuestError, Quests};
-use crate::access::{Act, Standing, allows};
-use crate::accounts::staff::Official;
-use crate::pages::fill;
-use crate::{Caller, Failure, Page, PageInput};
+use crate::access::{Permission, Relations, allows};
+use crate::accounts::staff::StaffMember;
+use crate::pages::fill_page;
+use crate::{Caller, Page, PageInput, ServiceError};
 
-/// Which quests are asked for: all that fit everything given.
+/// Selects quests; all given conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuestFilter {
-    /// Only those that stand so.
     pub status: Option<QuestStatus>,
-    /// Only those that name this goal.
     pub linked_goal_id: Option<GoalId>,
-    /// Only those that name this task.
     pub linked_task_id: Option<TaskId>,
 }
 
 #[boxed]
 impl Quests {
-    /// A quest of the caller's own, or, for admins, of anybody's.
+    /// Returns the caller's own quest or, for admins, any user's.
     pub async fn get(
         &self,
         caller: &Caller,
@@ -36,23 +33,24 @@ impl Quests {
         self.quest(owner, quest).await?.ok_or(QuestError::NoSuchQuest)
     }
 
-    /// Quests by owner and id, each in its place; `None` where there is none for the caller.
+    /// Returns quests by owner and id, in the order given; `None` where the caller may not see one.
     pub async fn quests(
         &self,
         caller: &Caller,
-        places: &[(UserId, QuestId)],
+        item_keys: &[(UserId, QuestId)],
     ) -> Result<Vec<Option<Quest>>, QuestError> {
-        let me = self.ground.reader(caller).await?;
-        let owners = places.iter().map(|(owner, _)| owner);
-        let owners = self.owners_seen(caller, &me, owners).await?;
-        let is_shown = |(owner, _): &&(UserId, QuestId)| owners.contains(owner);
-        let shown = places.iter().filter(is_shown).map(|(owner, id)| Quest::at(owner, id));
-        let mut found = self.ground.at("quests_among", shown).await?.into_iter();
-        let quest = |place| if is_shown(&place) { found.next().flatten() } else { None };
-        Ok(places.iter().map(quest).collect())
+        let me = self.context.authorize_read(caller).await?;
+        let owners = item_keys.iter().map(|(owner, _)| owner);
+        let owners = self.visible_owners(caller, &me, owners).await?;
+        let is_visible = |(owner, _): &&(UserId, QuestId)| owners.contains(owner);
+        let visible_keys =
+            item_keys.iter().filter(is_visible).map(|(owner, id)| Quest::at(owner, id));
+        let mut found = self.context.items_at("quests_among", visible_keys).await?.into_iter();
+        let quest = |item_key| if is_visible(&item_key) { found.next().flatten() } else { None };
+        Ok(item_keys.iter().map(quest).collect())
     }
 
-    /// The quests of the caller, or, for admins, of anybody, newest first.
+    /// Returns the caller's quests or, for admins, any user's, newest first.
     pub async fn list(
         &self,
         caller: &Caller,
@@ -61,8 +59,8 @@ impl Quests {
         page: &PageInput,
     ) -> Result<Page<Quest>, QuestError> {
         self.may_see(caller, owner).await?;
-        let core = self.ground.core();
-        fill(
+        let core = self.context.core();
+        fill_page(
             page,
             async |limit, after| {
                 let QuestFilter { status, linked_goal_id, linked_task_id } = filter;
@@ -71,62 +69,65 @@ impl Quests {
                     (None, Some(task)) => core.quests_linked_to_task(owner, task),
                     (Some(goal), Some(task)) => core
                         .quests_linked_to_goal(owner, goal)
-                        .only(Quest::LINKED_TASK_IDS.has(task)),
+                        .filter(Quest::LINKED_TASK_IDS.has(task)),
                     (None, None) => core.quests(owner),
                 };
                 if let Some(status) = status {
-                    quests = quests.with(Quest::STATUS, status);
+                    quests = quests.filter_by(Quest::STATUS, status);
                 }
                 quests.limit(limit).after(after).page().await
             },
-            async |quests| Ok(self.current(owner, filter, quests).await?),
+            async |quests| Ok(self.reread(owner, filter, quests).await?),
         )
         .await
     }
 
-    /// Quests that an index told of, as they are now, each in its place: those that still fit. Where
-    /// indexes are never behind, all do.
-    async fn current(
+    /// Re-reads quests found through an index that may be stale, and keeps those that still match.
+    async fn reread(
         &self,
         owner: &UserId,
         filter: &QuestFilter,
         found: Vec<Quest>,
-    ) -> Result<Vec<Option<Quest>>, Failure> {
-        if self.ground.store().capabilities().strong_index_reads {
+    ) -> Result<Vec<Option<Quest>>, ServiceError> {
+        if self.context.store().capabilities().strong_index_reads {
             return Ok(found.into_iter().map(Some).collect());
         }
         let ids: Vec<QuestId> = found.into_iter().map(|quest| quest.id).collect();
-        let quests = self.ground.core().quests_among(owner, &ids).get().await?;
-        // What a quest names never changes.
+        let quests = self.context.core().quests_among(owner, &ids).get().await?;
+        // The links of a quest never change.
         let fits = |quest: &Quest| filter.status.is_none_or(|status| status == quest.status);
         Ok(quests.into_iter().map(|quest| quest.filter(fits)).collect())
     }
 
-    /// What is somebody else's is not there.
+    /// Other users' quests look as if they did not exist.
     async fn may_see(&self, caller: &Caller, owner: &UserId) -> Result<(), QuestError> {
-        let me = self.ground.reader(caller).await?;
-        let seen = self.owners_seen(caller, &me, [owner]).await?;
-        if seen.is_empty() { Err(QuestError::NoSuchQuest) } else { Ok(()) }
+        let me = self.context.authorize_read(caller).await?;
+        let visible = self.visible_owners(caller, &me, [owner]).await?;
+        if visible.is_empty() { Err(QuestError::NoSuchQuest) } else { Ok(()) }
     }
 
-    /// Those of the people whose quests the caller may see, by one look at them all. Of somebody whose
-    /// account is gone nobody sees any.
-    async fn owners_seen<'a>(
+    /// Returns the users whose quests the caller may see, with a single read. Quests of deleted
+    /// accounts are hidden from all.
+    async fn visible_owners<'a>(
         &self,
         caller: &Caller,
         me: &User,
         owners: impl IntoIterator<Item = &'a UserId>,
-    ) -> Result<HashSet<&'a UserId>, Failure> {
-        let is_official = Official::new(caller, me.clone()).may(Act::SeeQuests).is_ok();
+    ) -> Result<HashSet<&'a UserId>, ServiceError> {
+        let is_staff = StaffMember::new(caller, me.clone()).require(Permission::SeeQuests).is_ok();
         let is_mine = |owner: &UserId| {
-            allows(Act::SeeQuests, Standing::SIGNED_IN.and_if(me.id == *owner, Standing::OWNER))
+            allows(
+                Permission::SeeQuests,
+                Relations::SIGNED_IN.with_if(me.id == *owner, Relations::OWNER),
+            )
         };
-        let mut seen: HashSet<&UserId> =
-            owners.into_iter().filter(|owner| is_official || is_mine(owner)).collect();
-        if seen.iter().any(|owner| !is_mine(owner)) {
-            let sight = self.ground.sight_of(caller, me, seen.iter().copied(), []).await?;
-            seen.retain(|owner| is_mine(owner) || sight.person(owner).is_some());
+        let mut visible: HashSet<&UserId> =
+            owners.into_iter().filter(|owner| is_staff || is_mine(owner)).collect();
+        if visible.iter().any(|owner| !is_mine(owner)) {
+            let access =
+                self.context.viewer_access_of(caller, me, visible.iter().copied(), []).await?;
+            visible.retain(|owner| is_mine(owner) || access.visible_user(owner).is_some());
         }
-        Ok(seen)
+        Ok(visible)
     }
 }

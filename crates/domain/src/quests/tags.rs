@@ -1,15 +1,15 @@
-//! The references by which a quest is found by its tags: written with the quest, and taken away after
-//! it. They name its owner, for whom alone it is.
+//! The tag references of quests, written with the quest and deleted after it. They name its owner,
+//! because only the owner may find it.
 
 use roundtable_model::entities::{Quest, TagRef};
 use roundtable_model::table::{BatchWrite, Put};
 use roundtable_model::{Entity, EntityKind, QuestId, Shard, SubjectId, Tag};
 
-use crate::{Failure, Ground};
+use crate::{Context, ServiceError};
 
-/// Those of a quest that is being made: it stays as it is, so they do.
-pub(super) fn of(ground: &Ground, quest: &Quest) -> Vec<Put> {
-    let shards = ground.settings().shards.tags.0;
+/// The references of a new quest. They never change, because its tags do not.
+pub(super) fn of(context: &Context, quest: &Quest) -> Vec<Put> {
+    let shards = context.settings().shards.tags.0;
     let each = quest.tags.iter().map(|tag| TagRef {
         tag: tag.clone(),
         shard: Shard::of(&quest.id.to_string(), shards),
@@ -22,14 +22,18 @@ pub(super) fn of(ground: &Ground, quest: &Quest) -> Vec<Put> {
     each.map(|reference| reference.create()).collect()
 }
 
-/// Takes away those of a quest that is gone, whichever shards there were when it was made.
-pub(super) async fn clear(ground: &Ground, id: &QuestId, tags: &[Tag]) -> Result<(), Failure> {
-    let (core, shards) = (ground.core(), ground.settings().shards.tags.0);
+/// Deletes the references of a deleted quest, in whichever shard each was written.
+pub(super) async fn clear(
+    context: &Context,
+    id: &QuestId,
+    tags: &[Tag],
+) -> Result<(), ServiceError> {
+    let (core, shards) = (context.core(), context.settings().shards.tags.0);
     let id = SubjectId::from(id);
     let found = core.tag_refs(tags, shards, &EntityKind::Quest, &id).get().await?;
     for reference in found.into_iter().flatten() {
-        let gone = vec![BatchWrite::Delete(reference.key().into())];
-        core.table().batch_write(gone).await?;
+        let deletes = vec![BatchWrite::Delete(reference.key().into())];
+        core.table().batch_write(deletes).await?;
     }
     Ok(())
 }

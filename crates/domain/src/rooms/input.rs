@@ -1,51 +1,50 @@
-//! What a room is opened with, and the id of the room of two people.
+//! The input for opening a room, and the ids of direct rooms.
 
 use data_encoding::HEXLOWER;
-use roundtable_model::{GroupId, Misfit, RoomId, RoomScope, UserId};
+use roundtable_model::{GroupId, InvalidValue, RoomId, RoomScope, UserId};
 use serde::Serialize;
 
 use super::RoomError;
-use crate::Failure;
+use crate::ServiceError;
 
 /// A room to be opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewRoom {
-    /// Whether it is between two people or a group's.
     pub scope: RoomScope,
-    /// Of two people: the other one; the caller may be named, too. Of a group: nobody, its members are
-    /// in it.
+    /// For a direct room the other user, optionally with the caller. Empty for a group, whose
+    /// members are in its room.
     pub member_ids: Vec<UserId>,
-    /// The group.
     pub group_id: Option<GroupId>,
 }
 
-/// What room is wanted.
+/// The room a request asks for.
 #[derive(Clone, Debug)]
-pub(super) enum Wanted {
-    With(UserId),
-    Of(GroupId),
+pub(super) enum RoomTarget {
+    User(UserId),
+    Group(GroupId),
 }
 
 impl NewRoom {
-    /// The room of the caller and somebody else.
+    /// A direct room with another user.
     pub fn with(user: UserId) -> Self {
         Self { scope: RoomScope::Dm, member_ids: vec![user], group_id: None }
     }
 
-    /// The room of a group.
     pub const fn of(group: GroupId) -> Self {
         Self { scope: RoomScope::Group, member_ids: Vec::new(), group_id: Some(group) }
     }
 
-    /// What is wanted, if it makes sense.
-    pub(super) fn checked(&self, me: &UserId) -> Result<Wanted, RoomError> {
+    pub(super) fn checked(&self, me: &UserId) -> Result<RoomTarget, RoomError> {
         match (self.scope, &self.group_id) {
             (RoomScope::Group, Some(group)) if self.member_ids.is_empty() => {
-                Ok(Wanted::Of(group.clone()))
+                Ok(RoomTarget::Group(group.clone()))
             }
-            (RoomScope::Group, Some(_)) => {
-                Err(bad("memberIds", "nobody: a group's members are in its room", "some").into())
-            }
+            (RoomScope::Group, Some(_)) => Err(bad(
+                "memberIds",
+                "an empty list, because a group's members are in its room",
+                "some users",
+            )
+            .into()),
             (RoomScope::Group, None) => Err(bad("groupId", "the group", "none").into()),
             (RoomScope::Dm, Some(_)) => Err(bad("groupId", "no group", "one").into()),
             (RoomScope::Dm, None) => {
@@ -54,7 +53,7 @@ impl NewRoom {
                 others.dedup();
                 match others.as_slice() {
                     [] if !self.member_ids.is_empty() => Err(RoomError::Yourself),
-                    [them] => Ok(Wanted::With((*them).clone())),
+                    [them] => Ok(RoomTarget::User((*them).clone())),
                     others => Err(bad("memberIds", "one other person", others.len()).into()),
                 }
             }
@@ -62,18 +61,18 @@ impl NewRoom {
     }
 }
 
-fn bad(field: &'static str, expected: &'static str, found: impl std::fmt::Display) -> Failure {
-    Failure::bad(field, Misfit::new(expected, found))
+fn bad(field: &'static str, expected: &'static str, found: impl std::fmt::Display) -> ServiceError {
+    ServiceError::bad_input(field, InvalidValue::new(expected, found))
 }
 
-/// The room of two people, whoever asks: ids can be so long that two would not fit into one, so it is a
-/// hash of both.
-pub fn room_of_two(one: &UserId, other: &UserId) -> Result<RoomId, Failure> {
+/// The id of the direct room of two users, in either order. It is a hash, because two ids may be
+/// too long to fit into one.
+pub fn room_of_two(one: &UserId, other: &UserId) -> Result<RoomId, ServiceError> {
     let (first, second) = if one < other { (one, other) } else { (other, one) };
-    // No id holds this character, so no two pairs read the same.
+    // No id contains this character, so different pairs give different texts.
     let hash = blake3::hash(format!("{first}#{second}").as_bytes());
     let text = format!("dm-{}", HEXLOWER.encode(hash.as_bytes().get(..20).unwrap_or_default()));
-    text.parse().map_err(|misfit: Misfit| Failure::Internal(misfit.to_string()))
+    text.parse().map_err(|invalid: InvalidValue| ServiceError::Internal(invalid.to_string()))
 }
 
 #[cfg(test)]
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn two_people_have_one_room_and_others_have_another() {
+    fn two_users_share_one_room() {
         let of = |one: &str, other: &str| room_of_two(&id(one), &id(other)).unwrap();
         let anas = of("ana", "bo");
         assert_eq!(anas, of("bo", "ana"));
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn contradictory_inputs_are_refused() {
         let wanted = |room: NewRoom| room.checked(&id("ana")).is_ok();
         let group: GroupId = "runners".parse().unwrap();
         assert!(wanted(NewRoom::with(id("bo"))) && wanted(NewRoom::of(group.clone())));

@@ -1,41 +1,39 @@
-//! A task by its id alone: an index tells of which goal it is.
+//! Lookup of a task by id alone, through an index.
 
 use std::time::Duration;
 
 use roundtable_model::entities::Task;
 use roundtable_model::{Result as Found, TaskId};
 
-use crate::Ground;
+use crate::Context;
 
-/// How old a task is that every index knows.
+/// The age after which every index contains a task.
 const INDEX_LAG_MS: u64 = 10_000;
-/// How often an index is asked again about a task that is younger.
-const LOOKS_MAX: u32 = 5;
-/// How long the first of these waits, doubled each time.
-const FIRST_WAIT: Duration = Duration::from_millis(10);
+/// Lookups of a younger task.
+const LOOKUPS_MAX: u32 = 5;
+/// The first wait between lookups; doubles each time.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(10);
 
-/// A task as it is now.
-pub(crate) async fn find(ground: &Ground, id: &TaskId) -> Found<Option<Task>> {
-    match indexed(ground, id).await? {
-        // It is as it is now already.
-        found @ Some(_) if ground.store().capabilities().strong_index_reads => Ok(found),
-        Some(found) => ground.core().task(&found.goal_id, id).get().await,
+pub(crate) async fn find(context: &Context, id: &TaskId) -> Found<Option<Task>> {
+    match indexed(context, id).await? {
+        // The index is strongly consistent.
+        found @ Some(_) if context.store().capabilities().strong_index_reads => Ok(found),
+        Some(found) => context.core().task(&found.goal_id, id).get().await,
         None => Ok(None),
     }
 }
 
-/// A task as the index has it. Where that may be behind, it is asked again about what was only just
-/// written.
-async fn indexed(ground: &Ground, id: &TaskId) -> Found<Option<Task>> {
-    let core = ground.core();
+/// Reads the index. Where it may be stale, retries for recent ids.
+async fn indexed(context: &Context, id: &TaskId) -> Found<Option<Task>> {
+    let core = context.core();
     let mut found = core.task_by_id(id).get().await?;
-    let is_young = id.time().is_some_and(|time| time.plus_ms(INDEX_LAG_MS) > ground.now());
-    let may_come = is_young && !ground.store().capabilities().strong_index_reads;
-    let (mut looks, mut wait) = (if may_come { LOOKS_MAX } else { 0 }, FIRST_WAIT);
-    while found.is_none() && looks > 0 {
+    let is_young = id.time().is_some_and(|time| time.plus_ms(INDEX_LAG_MS) > context.now());
+    let may_come = is_young && !context.store().capabilities().strong_index_reads;
+    let (mut lookups, mut wait) = (if may_come { LOOKUPS_MAX } else { 0 }, INITIAL_BACKOFF);
+    while found.is_none() && lookups > 0 {
         tokio::time::sleep(wait).await;
         found = core.task_by_id(id).get().await?;
-        (looks, wait) = (looks - 1, wait * 2);
+        (lookups, wait) = (lookups - 1, wait * 2);
     }
     Ok(found)
 }

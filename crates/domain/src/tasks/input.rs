@@ -1,45 +1,37 @@
-//! What a task is made of and changed by, checked before anything is read.
+//! Inputs for creating and updating tasks, checked before anything is read.
 
 use roundtable_model::entities::Task;
 use roundtable_model::{GoalId, Json, Shard, TaskId, Time, UserId};
 use serde::Serialize;
 
 use crate::limits::{PLAN_CHARS_MAX, TITLE_CHARS_MAX, check_filled, check_text};
-use crate::{Edit, Failure};
+use crate::{Edit, ServiceError};
 
-/// A task to be added to a goal.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewTask {
-    /// The goal.
     pub goal_id: GoalId,
-    /// What is to be done.
     pub title: String,
-    /// By when.
     pub due_at: Option<Time>,
     /// A plan made from the title by a language model.
     pub nlp_plan: Option<Json>,
 }
 
-/// What is to be changed of a task; what is absent stays.
+/// Changes to a task; absent fields stay.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TaskChange {
-    /// What is to be done from now on.
     pub title: Option<String>,
-    /// By when.
     pub due_at: Edit<Time>,
-    /// Whether it is done.
     pub done: Option<bool>,
-    /// What becomes of its plan.
     pub nlp_plan: Edit<Json>,
 }
 
 impl NewTask {
-    /// A task of this title, due at no time.
+    /// A task without a due time.
     pub fn titled(goal: &GoalId, title: impl Into<String>) -> Self {
         Self { goal_id: goal.clone(), title: title.into(), due_at: None, nlp_plan: None }
     }
 
-    pub(super) fn checked(mut self) -> Result<Self, Failure> {
+    pub(super) fn checked(mut self) -> Result<Self, ServiceError> {
         self.title = checked_title(&self.title)?;
         check_plan(self.nlp_plan.as_ref())?;
         Ok(self)
@@ -64,18 +56,17 @@ impl NewTask {
 }
 
 impl TaskChange {
-    /// The change of whether a task is done.
     pub fn to_done(done: bool) -> Self {
         Self { done: Some(done), ..Self::default() }
     }
 
-    pub(super) fn checked(mut self) -> Result<Self, Failure> {
+    pub(super) fn checked(mut self) -> Result<Self, ServiceError> {
         self.title = self.title.as_deref().map(checked_title).transpose()?;
         check_plan(self.nlp_plan.value())?;
         Ok(self)
     }
 
-    /// What a task becomes by it. Doing what is done already changes nothing.
+    /// Applies the change. Completing a done task changes nothing.
     pub(super) fn applied_to(&self, task: &Task, now: Time) -> Task {
         let done = self.done.unwrap_or(task.done);
         let done_at = if done { task.done_at.or(Some(now)) } else { None };
@@ -91,11 +82,11 @@ impl TaskChange {
     }
 }
 
-fn checked_title(title: &str) -> Result<String, Failure> {
+fn checked_title(title: &str) -> Result<String, ServiceError> {
     check_filled("title", title, TITLE_CHARS_MAX)?;
     Ok(title.trim().to_owned())
 }
 
-fn check_plan(plan: Option<&Json>) -> Result<(), Failure> {
+fn check_plan(plan: Option<&Json>) -> Result<(), ServiceError> {
     check_text("nlpPlan", plan.map(Json::as_str).unwrap_or_default(), PLAN_CHARS_MAX)
 }

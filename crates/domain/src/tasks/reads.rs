@@ -1,49 +1,48 @@
-//! Tasks by id, by goal, and by when they are due (R24).
+//! Reads of tasks by id, goal and due time (R24).
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Task;
-use roundtable_model::{CompactDay, Day, Entity, GoalId, Misfit, Span, TaskId, Time, UserId};
+use roundtable_model::{CompactDay, Day, Entity, GoalId, InvalidValue, Span, TaskId, Time, UserId};
 
 use super::{TaskError, Tasks};
-use crate::access::{Act, Standing, allows};
-use crate::goals::{all_found, found, is_admin, present};
-use crate::pages::fill;
-use crate::{Caller, Failure, Ground, Page, PageInput};
+use crate::access::{Permission, Relations, allows};
+use crate::goals::{existing_goals, is_admin, visible_goal, visible_goals};
+use crate::pages::fill_page;
+use crate::{Caller, Context, Page, PageInput, ServiceError};
 
 #[boxed]
 impl Tasks {
-    /// A task of a goal that the caller may see.
     pub async fn get(
         &self,
         caller: &Caller,
         goal: &GoalId,
         id: &TaskId,
     ) -> Result<Task, TaskError> {
-        let me = self.ground.reader(caller).await?;
-        let task = self.ground.core().task(goal, id).get().await?.ok_or(TaskError::NoSuchTask)?;
-        let goal = found(&self.ground, caller, &me, Some(&task.user_id), goal).await?;
+        let me = self.context.authorize_read(caller).await?;
+        let task = self.context.core().task(goal, id).get().await?.ok_or(TaskError::NoSuchTask)?;
+        let goal = visible_goal(&self.context, caller, &me, Some(&task.user_id), goal).await?;
         goal.map(|_| task).ok_or(TaskError::NoSuchTask)
     }
 
-    /// Tasks by their goals and ids, each in its place; `None` where there is none for the caller.
+    /// Returns tasks by goal and id, in the order given; `None` where the caller may not see one.
     pub async fn tasks(
         &self,
         caller: &Caller,
-        places: &[(GoalId, TaskId)],
+        item_keys: &[(GoalId, TaskId)],
     ) -> Result<Vec<Option<Task>>, TaskError> {
-        let me = self.ground.reader(caller).await?;
-        let at = places.iter().map(|(goal, id)| Task::at(goal, id));
-        let tasks = self.ground.at("task", at).await?;
+        let me = self.context.authorize_read(caller).await?;
+        let at = item_keys.iter().map(|(goal, id)| Task::at(goal, id));
+        let tasks = self.context.items_at("task", at).await?;
         let goal = |task: &Task| (task.user_id.clone(), task.goal_id.clone());
         let goals: Vec<_> = tasks.iter().flatten().map(goal).collect();
-        let goals = all_found(&self.ground, caller, &me, &goals).await?;
-        let shows = |task: &Task| goals.contains_key(&goal(task));
-        Ok(tasks.into_iter().map(|task| task.filter(shows)).collect())
+        let goals = visible_goals(&self.context, caller, &me, &goals).await?;
+        let is_visible = |task: &Task| goals.contains_key(&goal(task));
+        Ok(tasks.into_iter().map(|task| task.filter(is_visible)).collect())
     }
 
-    /// The tasks of a goal that the caller may see, in the order they were added: all of them, only those
-    /// that are done, or only those that are not. The goal is the caller's own, or, for admins, of this
-    /// owner; without one, an admin is led to the owner by a task.
+    /// Returns the tasks of a goal that the caller may see, oldest first, optionally only the done
+    /// or open ones. The goal is the caller's own or, for admins, the owner's; without an owner, an
+    /// admin finds it through one of its tasks.
     pub async fn list(
         &self,
         caller: &Caller,
@@ -52,16 +51,16 @@ impl Tasks {
         done: Option<bool>,
         page: &PageInput,
     ) -> Result<Page<Task>, TaskError> {
-        let me = self.ground.reader(caller).await?;
-        let goal = found(&self.ground, caller, &me, owner, goal).await?;
+        let me = self.context.authorize_read(caller).await?;
+        let goal = visible_goal(&self.context, caller, &me, owner, goal).await?;
         let goal = goal.ok_or(TaskError::NoSuchGoal)?;
-        fill(
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().tasks(&goal.id).strong();
+                let listing = self.context.core().tasks(&goal.id).strong();
                 let listing = listing.limit(limit).after(after);
                 match done {
-                    Some(done) => listing.with(Task::DONE, &done).page().await,
+                    Some(done) => listing.filter_by(Task::DONE, &done).page().await,
                     None => listing.page().await,
                 }
             },
@@ -70,7 +69,7 @@ impl Tasks {
         .await
     }
 
-    /// The caller's open tasks that are due from one time to before the other, the most urgent first.
+    /// Returns the caller's open tasks due in `from..to`, most urgent first.
     pub async fn due(
         &self,
         caller: &Caller,
@@ -78,76 +77,84 @@ impl Tasks {
         to: Time,
         page: &PageInput,
     ) -> Result<Page<Task>, TaskError> {
-        let me = self.ground.reader(caller).await?.id;
+        let me = self.context.authorize_read(caller).await?.id;
         if to < from {
-            return Err(
-                Failure::bad("to", Misfit::new("a time that is not before from", to)).into()
-            );
+            return Err(ServiceError::bad_input(
+                "to",
+                InvalidValue::new("a time not before from", to),
+            )
+            .into());
         }
-        fill(
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().tasks_by_due(&me, Span::between(from, to));
-                listing.with(Task::DONE, &false).limit(limit).after(after).page().await
+                let listing = self.context.core().tasks_by_due(&me, Span::between(from, to));
+                listing.filter_by(Task::DONE, &false).limit(limit).after(after).page().await
             },
-            async |tasks: Vec<Task>| Ok(due(shown(&self.ground, tasks).await?, from, to)),
+            async |tasks: Vec<Task>| {
+                Ok(due(with_existing_goals(&self.context, tasks).await?, from, to))
+            },
         )
         .await
     }
 
-    /// Everybody's open tasks that are due on a day, the most urgent first (R4). For admins.
+    /// Returns all users' open tasks due on a day, most urgent first (R4). For admins.
     pub async fn due_on(
         &self,
         caller: &Caller,
         day: Day,
         page: &PageInput,
     ) -> Result<Page<Task>, TaskError> {
-        let me = self.ground.reader(caller).await?;
-        let standing = Standing::SIGNED_IN.and_if(is_admin(caller, &me), Standing::ADMIN);
-        if !allows(Act::SeeTasksDue, standing) {
-            return Err(Failure::Forbidden.into());
+        let me = self.context.authorize_read(caller).await?;
+        let relations = Relations::SIGNED_IN.with_if(is_admin(caller, &me), Relations::ADMIN);
+        if !allows(Permission::SeeTasksDue, relations) {
+            return Err(ServiceError::Forbidden.into());
         }
-        let shards = self.ground.settings().shards.tasks.0;
+        let shards = self.context.settings().shards.tasks.0;
         let due_day = CompactDay::from(day);
         let (from, to) = (day.start(), day.next().map_or(Time::MAX, Day::start));
-        fill(
+        fill_page(
             page,
             async |limit, after| {
-                let listing = self.ground.core().tasks_due_on(&due_day, shards);
+                let listing = self.context.core().tasks_due_on(&due_day, shards);
                 listing.limit(limit).after(after).page().await
             },
             async |tasks: Vec<Task>| {
-                let tasks = due(shown(&self.ground, tasks).await?, from, to);
-                // Of somebody whose account is gone nothing is due.
+                let tasks = due(with_existing_goals(&self.context, tasks).await?, from, to);
+                // Tasks of deleted accounts are not due.
                 let owners = tasks.iter().flatten().map(|task| &task.user_id);
-                let sight = self.ground.sight_of(caller, &me, owners, []).await?;
-                let there = |task: &Task| sight.person(&task.user_id).is_some();
-                Ok(tasks.into_iter().map(|task| task.filter(there)).collect())
+                let access = self.context.viewer_access_of(caller, &me, owners, []).await?;
+                let is_listed = |task: &Task| access.visible_user(&task.user_id).is_some();
+                Ok(tasks.into_iter().map(|task| task.filter(is_listed)).collect())
             },
         )
         .await
     }
 }
 
-/// Those that are open and due then: an index may be behind.
+/// Keeps the open tasks due in the range, since the index may be stale.
 fn due(tasks: Vec<Option<Task>>, from: Time, to: Time) -> Vec<Option<Task>> {
     let span = Span::between(from, to);
     let is_due = |task: &Task| !task.done && task.due_at.is_some_and(|at| span.contains(&at));
     tasks.into_iter().map(|task| task.filter(is_due)).collect()
 }
 
-/// Tasks that an index told of, as they are now, each in its place: those whose goal is there.
-pub(crate) async fn shown(ground: &Ground, tasks: Vec<Task>) -> Result<Vec<Option<Task>>, Failure> {
-    let goals = present(ground, tasks.iter().map(|task| (&task.user_id, &task.goal_id))).await?;
-    let tasks = current(ground, tasks).await?;
-    let there = |task: &Task| goals.contains(&task.goal_id);
-    Ok(tasks.into_iter().map(|task| task.filter(there)).collect())
+/// Re-reads tasks found through an index, and keeps those whose goal exists.
+pub(crate) async fn with_existing_goals(
+    context: &Context,
+    tasks: Vec<Task>,
+) -> Result<Vec<Option<Task>>, ServiceError> {
+    let goals =
+        existing_goals(context, tasks.iter().map(|task| (&task.user_id, &task.goal_id))).await?;
+    let tasks = reread(context, tasks).await?;
+    let is_listed = |task: &Task| goals.contains(&task.goal_id);
+    Ok(tasks.into_iter().map(|task| task.filter(is_listed)).collect())
 }
 
-/// Tasks that an index told of, as they are now. Where indexes are never behind, they are already.
-async fn current(ground: &Ground, tasks: Vec<Task>) -> Result<Vec<Option<Task>>, Failure> {
-    if ground.store().capabilities().strong_index_reads {
+/// Re-reads tasks found through an index that may be stale.
+async fn reread(context: &Context, tasks: Vec<Task>) -> Result<Vec<Option<Task>>, ServiceError> {
+    if context.store().capabilities().strong_index_reads {
         return Ok(tasks.into_iter().map(Some).collect());
     }
-    Ok(ground.at("task", tasks.iter().map(Entity::key)).await?)
+    Ok(context.items_at("task", tasks.iter().map(Entity::key)).await?)
 }

@@ -1,49 +1,52 @@
-//! Where events may be sent: to a host by `https`, without anything in the address that opens doors.
+//! Validation of endpoint URLs: `https`, a host, and no credentials.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use roundtable_model::Misfit;
+use roundtable_model::InvalidValue;
 
-use super::reach::is_public;
-use crate::Failure;
+use super::public_address::is_public;
+use crate::ServiceError;
 use crate::limits::{URL_CHARS_MAX, check_text};
 
 const FIELD: &str = "url";
 
-/// Refuses what is no address of an endpoint. `local` lets this machine and its network pass, also
-/// without encryption: for trying things out.
-pub(super) fn check(url: &str, local: bool) -> Result<(), Failure> {
+/// Refuses invalid endpoint URLs. `local` also allows this machine and its network, and plain HTTP
+/// to them, for testing.
+pub(super) fn check(url: &str, local: bool) -> Result<(), ServiceError> {
     check_text(FIELD, url, URL_CHARS_MAX)?;
     let bad = |found: &'static str| {
-        Failure::bad(FIELD, Misfit::new("an address such as https://example.com/events", found))
+        ServiceError::bad_input(
+            FIELD,
+            InvalidValue::new("a URL such as https://example.com/events", found),
+        )
     };
     if !url.chars().all(|char| char.is_ascii_graphic()) {
-        return Err(bad("one with characters that no address has"));
+        return Err(bad("a URL with invalid characters"));
     }
     let (rest, secure) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
         (Some(rest), _) => (rest, true),
         (_, Some(rest)) => (rest, false),
-        _ => return Err(bad("one that does not begin with https://")),
+        _ => return Err(bad("a URL that does not begin with https://")),
     };
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
     if rest.contains('#') {
-        return Err(bad("one with a fragment"));
+        return Err(bad("a URL with a fragment"));
     }
     if authority.contains('@') {
-        return Err(bad("one with a name and password in it"));
+        return Err(bad("a URL with credentials"));
     }
-    let host = host(authority).ok_or_else(|| bad("one without a host"))?;
-    let near = is_near(host);
+    let host = host(authority).ok_or_else(|| bad("a URL without a valid host"))?;
+    let near = is_local(host);
     if near && !local {
-        return Err(bad("one of this machine or its network"));
+        return Err(bad("a URL of this machine or its network"));
     }
     if !secure && !near {
-        return Err(bad("one that does not begin with https://"));
+        return Err(bad("a URL that does not begin with https://"));
     }
     Ok(())
 }
 
-/// The host of an authority; `None` if there is none, or the port is no port.
+/// The host of an authority; `None` if the host is missing or the port is invalid.
 fn host(authority: &str) -> Option<&str> {
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (host, after) = rest.split_once(']')?;
@@ -54,15 +57,15 @@ fn host(authority: &str) -> Option<&str> {
     };
     let named = |char: char| char.is_ascii_alphanumeric() || ".-_:".contains(char);
     let fits = !host.is_empty() && host.chars().all(named);
-    // A number may begin with a plus; a port may not.
+    // `u16::parse` accepts a leading plus; a port must not have one.
     let is_port = port.chars().all(|char| char.is_ascii_digit())
         && port.parse::<u16>().is_ok_and(|port| port > 0);
     (fits && is_port).then_some(host)
 }
 
-/// Whether a host is written as one of this machine or its network, or as nobody's. What names lead to is
-/// looked at by whoever goes there.
-fn is_near(host: &str) -> bool {
+/// Returns whether a host is written as an address of this machine or its network, or a reserved
+/// one. The sender checks the addresses that host names resolve to.
+fn is_local(host: &str) -> bool {
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     if name == "localhost" || name.ends_with(".localhost") {
         return true;
@@ -70,7 +73,7 @@ fn is_near(host: &str) -> bool {
     if let Ok(address) = name.parse::<IpAddr>() {
         return !is_public(address);
     }
-    // Numbers that are no address by the book are one for many a resolver: 127.1, 2130706433.
+    // Many resolvers accept numbers that are not standard addresses: 127.1, 2130706433.
     let last = name.rsplit('.').next().unwrap_or_default();
     let is_hex = |digits: &str| digits.chars().all(|char| char.is_ascii_hexdigit());
     last.chars().all(|char| char.is_ascii_digit()) || last.strip_prefix("0x").is_some_and(is_hex)
@@ -85,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn only_encrypted_addresses_of_others_pass() {
+    fn only_https_urls_of_other_hosts_pass() {
         for url in
             ["https://example.com", "https://example.com:8443/a?b=c", "https://[2606:4700::1]:443/"]
         {
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_and_its_network_pass_where_they_may() {
+    fn local_urls_pass_only_if_allowed() {
         for url in [
             "http://127.0.0.1:8080/",
             "http://localhost/",

@@ -1,78 +1,78 @@
-//! Telling an endpoint again what it has missed, as far as the stream still knows it.
+//! Replays of missed events, as far back as the stream reaches.
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Job, Webhook};
 use roundtable_model::table::{Sequence, StreamRead, StreamStart};
 use roundtable_model::{Entity, JobId, Json, Shard, Time, WebhookId};
 
-use super::{Errand, WebhookError, Webhooks, shown, subject};
-use crate::access::Act;
-use crate::accounts::staff::Official;
-use crate::once::Tried;
-use crate::{Caller, Failure, audit};
+use super::{WebhookError, WebhookJob, Webhooks, subject, without_secret};
+use crate::access::Permission;
+use crate::accounts::staff::StaffMember;
+use crate::idempotency::AttemptOutcome;
+use crate::{Caller, ServiceError, audit};
 
 #[boxed]
 impl Webhooks {
-    /// Tells an endpoint again what happened since then, in the background; one that was given up is
-    /// told from now on again. Refused when the stream does not reach back that far.
+    /// Sends all events since `from` again, in the background, and enables a disabled endpoint.
+    /// Refused when the stream does not reach back that far.
     pub async fn replay(
         &self,
         caller: &Caller,
         id: &WebhookId,
         from: Time,
     ) -> Result<Webhook, WebhookError> {
-        let me = self.ground.account(caller).await?;
-        let official = Official::new(caller, me);
-        official.may(Act::ManageWebhooks)?;
+        let me = self.context.authorize_write(caller).await?;
+        let staff = StaffMember::new(caller, me);
+        staff.require(Permission::ManageWebhooks)?;
         let webhook = self.webhook(id).await?;
-        if !self.reaches_back_to(from).await? {
-            return Err(WebhookError::Forgotten);
+        if !self.stream_covers(from).await? {
+            return Err(WebhookError::StreamTrimmed);
         }
-        let errand = self.errand(&Errand::Replay { webhook: id.clone(), from })?;
-        let detail = Json::of(&serde_json::json!({ "from": from }));
-        let detail = detail.map_err(|misfit| Failure::Internal(misfit.to_string()))?;
+        let job = self.job(&WebhookJob::Replay { webhook: id.clone(), from })?;
+        let detail = Json::encode(&serde_json::json!({ "from": from }));
+        let detail = detail.map_err(|invalid| ServiceError::Internal(invalid.to_string()))?;
         let entry =
-            audit::entry(&self.ground, Some(caller), "replayWebhook", subject(id), Some(detail));
+            audit::entry(&self.context, Some(caller), "replayWebhook", subject(id), Some(detail));
         let on = webhook.key().patch().set(Webhook::ENABLED, &true).add(Webhook::GENERATION, 1);
-        let commit = self.ground.commit().to(self.ops(), "webhook", on);
-        let commit = commit.to(self.ops(), "errand", errand.put());
-        let commit = commit.with("official", official.check_office()).with("audit", entry);
-        match commit.done(shown(on_again(webhook))).await? {
-            Tried::Done(webhook) => Ok(webhook),
-            Tried::Again => Err(WebhookError::NoSuchWebhook),
+        let commit = self.context.commit().to(self.ops(), "webhook", on);
+        let commit = commit.to(self.ops(), "job", job.put());
+        let commit = commit.with("staff", staff.role_check()).with("audit", entry);
+        match commit.finish(without_secret(enabled(webhook))).await? {
+            AttemptOutcome::Done(webhook) => Ok(webhook),
+            AttemptOutcome::Retry => Err(WebhookError::NoSuchWebhook),
         }
     }
 
-    /// Whether the stream holds everything that happened since then: it begins before, or nothing of
-    /// it has been forgotten.
-    async fn reaches_back_to(&self, from: Time) -> Result<bool, Failure> {
-        let table = self.ground.core().table();
+    /// Returns whether the stream contains all changes since `from`: it begins earlier, or nothing
+    /// has been trimmed.
+    async fn stream_covers(&self, from: Time) -> Result<bool, ServiceError> {
+        let table = self.context.core().table();
         let mut oldest: Option<(Time, bool)> = None;
         let shards = table.stream_shards().await?;
-        // A parent that is not listed has been forgotten.
-        let is_listed = |id: &String| shards.iter().any(|known| known.id == *id);
+        // A parent that is not listed has been trimmed.
+        let is_listed = |id: &String| shards.iter().any(|existing| existing.id == *id);
         for shard in shards.iter().filter(|each| !each.parent.as_ref().is_some_and(is_listed)) {
             let (shard, start) = (shard.id.clone(), StreamStart::Oldest);
             let read = StreamRead::new(shard, start).limit(1);
             let page = table.stream_read(read).await?;
             if let Some(change) = page.changes.first() {
-                let whole = change.sequence <= Sequence::from(1);
-                let found = (Time::from_ms(change.at_ms), whole);
-                oldest = Some(oldest.map_or(found, |known| known.min(found)));
+                let is_complete = change.sequence <= Sequence::from(1);
+                let found = (Time::from_ms(change.at_ms), is_complete);
+                oldest = Some(oldest.map_or(found, |existing| existing.min(found)));
             }
         }
-        Ok(oldest.is_none_or(|(at, whole)| whole || at <= from))
+        Ok(oldest.is_none_or(|(at, is_complete)| is_complete || at <= from))
     }
 
-    /// The job of an errand.
-    pub(super) fn errand(&self, errand: &Errand) -> Result<Job, Failure> {
-        let payload = Json::of(errand).map_err(|misfit| Failure::Internal(misfit.to_string()))?;
-        let now = self.ground.now();
+    pub(super) fn job(&self, job: &WebhookJob) -> Result<Job, ServiceError> {
+        let payload =
+            Json::encode(job).map_err(|invalid| ServiceError::Internal(invalid.to_string()))?;
+        let now = self.context.now();
         Ok(Job {
-            queue: Errand::QUEUE,
+            queue: WebhookJob::QUEUE,
             shard: Shard::ZERO,
             due_at: now,
-            id: self.ground.ids().next::<JobId>(),
+            id: self.context.ids().next::<JobId>(),
             payload,
             cursor: None,
             attempts: 0,
@@ -81,7 +81,6 @@ impl Webhooks {
     }
 }
 
-/// An endpoint that somebody has turned on.
-fn on_again(webhook: Webhook) -> Webhook {
+fn enabled(webhook: Webhook) -> Webhook {
     Webhook { enabled: true, generation: webhook.generation + 1, ..webhook }
 }

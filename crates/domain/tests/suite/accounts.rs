@@ -1,7 +1,7 @@
-//! Accounts, as people see them and as rows (R5, R6, R21, R31, R32, R33, R42).
+//! Accounts, through the service and as rows (R5, R6, R21, R31, R32, R33, R42).
 
-mod closing;
 mod crashes;
+mod deletion;
 mod keys;
 mod lockout;
 mod passwords;
@@ -16,32 +16,30 @@ mod staff;
 use roundtable_domain::{Code, Refusal};
 use roundtable_model::entities::User;
 use roundtable_model::table::{Item, Scan, Table};
-use roundtable_model::{Answer, RequestId, Secret, UserStatus};
+use roundtable_model::{FromItem, RequestId, Secret, UserStatus};
 use roundtable_testkit::Town;
 
-/// A request's id.
 fn request(text: &str) -> RequestId {
     text.parse().unwrap()
 }
 
-/// The code of a refusal.
 fn code<T: std::fmt::Debug, E: Refusal>(refused: Result<T, E>) -> Code {
     refused.unwrap_err().code()
 }
 
-/// Everything that is stored, as one text: where a secret would be found.
+/// All stored items as one text, to search for leaked secrets.
 async fn everything(town: &Town) -> String {
-    let ground = town.ground();
+    let context = town.context();
     let mut lines = Vec::new();
-    for table in [ground.core().table(), ground.logins().table(), ground.ops().table()] {
+    for table in [context.core().table(), context.logins().table(), context.ops().table()] {
         lines.extend(items(table).await.iter().map(|item| format!("{item:?}")));
     }
     lines.join("\n")
 }
 
-/// Every lock there is with its owner, in order: `NICK#ana ana`.
+/// All locks with their owners, in order: `NICK#ana ana`.
 async fn locks(town: &Town) -> Vec<String> {
-    let items = items(town.ground().core().table()).await;
+    let items = items(town.context().core().table()).await;
     let locks = items.iter().filter(|item| item.text("SK") == Some("UNIQUE#USER"));
     let text = |item: &Item, name: &str| item.text(name).unwrap().to_owned();
     let mut locks: Vec<String> =
@@ -50,9 +48,9 @@ async fn locks(town: &Town) -> Vec<String> {
     locks
 }
 
-/// Every profile that holds names must have their locks, and nobody else may.
+/// Asserts that exactly the names in profiles are locked.
 async fn names_are_locked(town: &Town) {
-    let items = items(town.ground().core().table()).await;
+    let items = items(town.context().core().table()).await;
     let profiles = items.iter().filter(|item| item.text("type") == Some("User"));
     let mut expected = Vec::new();
     for user in profiles.map(|item| User::from_item(item).unwrap()) {
@@ -79,7 +77,7 @@ async fn items(table: &Table) -> Vec<Item> {
     }
 }
 
-/// The parts of a token or key that must be found nowhere.
+/// The parts of a token or key that must not be stored.
 fn secrets(token: &Secret) -> Vec<&str> {
     token.expose().split('.').skip(3).collect()
 }

@@ -1,4 +1,4 @@
-//! Activities, as people see them and as rows (R12, R27, R31 to R33).
+//! Activities, as users see them and as stored items (R12, R27, R31 to R33).
 
 use roundtable_domain::limits::{PREVIEW_CHARS_MAX, TAGS_MAX};
 use roundtable_domain::{
@@ -25,8 +25,8 @@ fn about(verb: ActivityVerb, object_type: ObjectType, id: impl Into<SubjectId>) 
     }
 }
 
-/// What an actor did, as a viewer sees it, all pages, so many at a time.
-async fn told_by(
+/// Lists all pages of an actor's activities, as a viewer sees them.
+async fn activities_of(
     town: &Town,
     viewer: Option<&Caller>,
     actor: &str,
@@ -47,28 +47,28 @@ async fn told_by(
 }
 
 async fn previews(town: &Town, viewer: Option<&Caller>, actor: &str) -> Vec<String> {
-    let told = told_by(town, viewer, actor, Descending, 20).await;
-    told.into_iter().filter_map(|activity| activity.preview_text).collect()
+    let posted = activities_of(town, viewer, actor, Descending, 20).await;
+    posted.into_iter().filter_map(|activity| activity.preview_text).collect()
 }
 
-/// I9: of what does not say where its object lives nobody hears, not even whoever told it.
+/// I9: an activity whose object cannot be located is hidden, even from its author.
 #[tokio::test]
-async fn what_cannot_be_looked_up_is_not_shown() {
+async fn an_activity_without_a_locatable_object_is_hidden() {
     let town = Town::of(["ana"]).await;
     let (ana, post) = (town.caller("ana"), town.post("ana", "hello").await.id);
     let comment = town.comment("ana", &post, "me too").await.id;
     let input = about(ActivityVerb::Comment, ObjectType::Comment, &comment);
-    let told = town.activities().post(&ana, &input, None).await.unwrap();
-    assert_eq!(told.object_home, Some((&post).into()));
+    let posted = town.activities().post(&ana, &input, None).await.unwrap();
+    assert_eq!(posted.object_home, Some((&post).into()));
     assert_eq!(previews(&town, Some(&ana), "ana").await, ["me too", "hello"]);
-    let lost = Activity { object_home: None, ..told };
-    town.ground().core().table().put(Put::new(lost.item())).await.unwrap();
+    let unlocatable = Activity { object_home: None, ..posted };
+    town.context().core().table().put(Put::new(unlocatable.item())).await.unwrap();
     assert_eq!(previews(&town, Some(&ana), "ana").await, ["hello"]);
 }
 
-/// R12, R31: of everything that is theirs, people can tell.
+/// R12, R31: users can post activities about everything they own.
 #[tokio::test]
-async fn people_tell_of_what_is_theirs() {
+async fn users_post_activities_about_their_own_objects() {
     let town = Town::of(["ana", "bo"]).await;
     let (activities, ana) = (town.activities(), town.caller("ana"));
     let goal = town.goal("ana", "goal").await;
@@ -76,7 +76,7 @@ async fn people_tell_of_what_is_theirs() {
     let quest = town.quest("ana", "quest").await;
     let post = town.post("ana", "a post").await;
     let comment = town.comment("ana", &post.id, "a comment").await;
-    let group = town.found("bo", "runners").await;
+    let group = town.create_group("bo", "runners").await;
     town.join("ana", &group).await;
     let objects: [(ActivityVerb, ObjectType, SubjectId); 7] = [
         (ActivityVerb::GoalUpdate, ObjectType::Goal, goal.into()),
@@ -88,26 +88,31 @@ async fn people_tell_of_what_is_theirs() {
         (ActivityVerb::Follow, ObjectType::User, town.id("ana").into()),
     ];
     for (verb, kind, id) in objects.clone() {
-        let told = activities.post(&ana, &about(verb, kind, id.clone()), None).await.unwrap();
-        assert_eq!((told.verb, told.object_type, told.object_id), (verb, kind, id.clone()));
-        assert_eq!(told.activity_id.time(), Some(told.created_at), "its id is of its time");
-        // What is bo's, or nobody's, is not ana's to tell of.
+        let posted = activities.post(&ana, &about(verb, kind, id.clone()), None).await.unwrap();
+        assert_eq!((posted.verb, posted.object_type, posted.object_id), (verb, kind, id.clone()));
+        assert_eq!(posted.activity_id.time(), Some(posted.created_at), "its id is of its time");
+        // Bo's objects, and missing ones, are not ana's to post about.
         let others = activities.post(&town.caller("bo"), &about(verb, kind, id), None).await;
         assert_eq!(others.is_ok(), kind == ObjectType::Group, "{kind}");
         let none = about(verb, kind, "none".parse::<SubjectId>().unwrap());
         let none = activities.post(&ana, &none, None).await;
         assert!(matches!(none, Err(ActivityError::NoSuchObject)), "{kind}");
     }
-    let told = told_by(&town, None, "ana", Ascending, 3).await;
-    let kinds: Vec<ObjectType> = told.iter().skip(1).map(|activity| activity.object_type).collect();
+    let posted = activities_of(&town, None, "ana", Ascending, 3).await;
+    let kinds: Vec<ObjectType> =
+        posted.iter().skip(1).map(|activity| activity.object_type).collect();
     assert_eq!(kinds, objects.map(|(_, kind, _)| kind), "after the post itself");
-    assert_eq!(told[4].preview_text.as_deref(), Some("a post"), "the post's words, not others");
-    assert_eq!(told[1].preview_text.as_deref(), Some("told"));
+    assert_eq!(
+        posted[4].preview_text.as_deref(),
+        Some("a post"),
+        "the post's text, not the activity's"
+    );
+    assert_eq!(posted[1].preview_text.as_deref(), Some("told"));
 }
 
-/// R12: what cannot be told is refused.
+/// R12: invalid activities are refused.
 #[tokio::test]
-async fn what_cannot_be_told_is_refused() {
+async fn invalid_activities_are_refused() {
     let town = Town::of(["ana"]).await;
     let (activities, ana) = (town.activities(), town.caller("ana"));
     let me = about(ActivityVerb::Follow, ObjectType::User, town.id("ana"));
@@ -121,17 +126,18 @@ async fn what_cannot_be_told_is_refused() {
     let post = town.post("ana", "mine").await;
     let share = about(ActivityVerb::Share, ObjectType::Post, post.id);
     assert!(matches!(refused(share).await, ActivityError::SharesPosts));
-    let nobody = activities.post(&town.caller("nobody"), &me, None).await.unwrap_err();
-    assert_eq!(nobody.code(), Code::Unauthenticated);
+    let missing = activities.post(&town.caller("nobody"), &me, None).await.unwrap_err();
+    assert_eq!(missing.code(), Code::Unauthenticated);
     town.set_status("ana", UserStatus::Suspended).await;
     assert_eq!(refused(me).await.code(), Code::Forbidden);
 }
 
-/// R12: into a group, as an active member; it lives with the group, and is for those who see inside.
+/// R12: active members can post into a group; the activity is stored with the group and visible to
+/// viewers of its content.
 #[tokio::test]
-async fn a_groups_activities_are_for_those_who_see_inside() {
+async fn group_activities_are_visible_to_viewers_of_the_group() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
-    let group = town.found_private("ana", "runners").await;
+    let group = town.create_private_group("ana", "runners").await;
     town.join("bo", &group).await;
     let activities = town.activities();
     let goal = town.goal("bo", "goal").await;
@@ -145,7 +151,7 @@ async fn a_groups_activities_are_for_those_who_see_inside() {
     assert!(matches!(nowhere, Err(ActivityError::NoSuchGroup)));
     town.groups().approve(&town.caller("ana"), &group, &town.id("bo"), None).await.unwrap();
     activities.post(&town.caller("bo"), &into(group.clone()), None).await.unwrap();
-    // About the group itself, the same membership is asked for once.
+    // For an activity about the group itself, membership is checked once.
     let itself = about(ActivityVerb::Join, ObjectType::Group, &group);
     let itself = NewActivity { group_id: Some(group.clone()), ..itself };
     activities.post(&town.caller("bo"), &itself, None).await.unwrap();
@@ -161,9 +167,9 @@ async fn a_groups_activities_are_for_those_who_see_inside() {
     assert!(previews(&town, Some(&town.caller("ana")), &home).await.is_empty(), "by bo");
 }
 
-/// R12, R27: an activity is shown while its object is there and may be seen, as that is now.
+/// R12, R27: an activity is shown, with current content, while its object exists and is visible.
 #[tokio::test]
-async fn an_activity_is_shown_while_its_object_may_be_seen() {
+async fn an_activity_is_shown_while_its_object_is_visible() {
     let town = Town::of(["ana", "friend", "mo"]).await;
     town.follow("friend", "ana").await;
     let friend = town.caller("friend");
@@ -177,9 +183,9 @@ async fn an_activity_is_shown_while_its_object_may_be_seen() {
     };
     let posts = town.posts();
     posts.update(&ana, &post.id, &change(Some("better words #two"), None), None).await.unwrap();
-    let told = told_by(&town, None, "ana", Descending, 9).await;
-    assert_eq!(told[0].preview_text.as_deref(), Some("better words #two"));
-    assert_eq!(told[0].tags, ["two".parse().unwrap()]);
+    let posted = activities_of(&town, None, "ana", Descending, 9).await;
+    assert_eq!(posted[0].preview_text.as_deref(), Some("better words #two"));
+    assert_eq!(posted[0].tags, ["two".parse().unwrap()]);
     let followers = change(None, Some(Visibility::Followers));
     posts.update(&ana, &post.id, &followers, None).await.unwrap();
     assert!(seen(None).await.is_empty());
@@ -197,9 +203,9 @@ async fn an_activity_is_shown_while_its_object_may_be_seen() {
     }
 }
 
-/// R12: goals, tasks and quests are told of while they exist.
+/// R12: activities about goals, tasks and quests are shown while those exist.
 #[tokio::test]
-async fn what_was_told_goes_with_its_object() {
+async fn activities_disappear_with_their_objects() {
     let town = Town::of(["ana"]).await;
     let (activities, ana) = (town.activities(), town.caller("ana"));
     let goal = town.goal("ana", "goal").await;
@@ -210,7 +216,7 @@ async fn what_was_told_goes_with_its_object() {
         activities.post(&ana, &about(ActivityVerb::GoalUpdate, kind, id), None).await.unwrap();
     }
     assert_eq!(previews(&town, None, "ana").await.len(), 2);
-    let table = town.ground().core().table();
+    let table = town.context().core().table();
     table.delete(Task::at(&goal, &task).delete()).await.unwrap();
     assert_eq!(previews(&town, None, "ana").await.len(), 1);
     table.delete(Goal::at(&town.id("ana"), &goal).delete()).await.unwrap();
@@ -227,14 +233,14 @@ async fn pages_are_full_although_much_is_hidden() {
         town.post_as("ana", input).await;
     }
     let bo = town.caller("bo");
-    let told = told_by(&town, Some(&bo), "ana", Descending, 2).await;
-    let words: Vec<_> = told.into_iter().filter_map(|activity| activity.preview_text).collect();
+    let posted = activities_of(&town, Some(&bo), "ana", Descending, 2).await;
+    let words: Vec<_> = posted.into_iter().filter_map(|activity| activity.preview_text).collect();
     assert_eq!(words, ["20", "16", "12", "8", "4", "0"]);
 }
 
-/// R7, R12: who may not see the actor sees nothing of what they do.
+/// R7, R12: viewers who may not see the actor see none of their activities.
 #[tokio::test]
-async fn an_actors_activities_are_for_those_who_see_them() {
+async fn activities_are_hidden_from_viewers_who_cannot_see_the_actor() {
     let town = Town::of(["ana", "friend", "stranger", "blocked"]).await;
     town.follow("friend", "ana").await;
     town.post("ana", "hello").await;
@@ -242,8 +248,9 @@ async fn an_actors_activities_are_for_those_who_see_them() {
     let activities = town.activities();
     let refused = async |viewer: Option<Caller>| {
         let page = PageInput::first();
-        let told = activities.of(viewer.as_ref(), &"ana".parse().unwrap(), Descending, &page).await;
-        matches!(told, Err(ActivityError::NoSuchActor))
+        let posted =
+            activities.of(viewer.as_ref(), &"ana".parse().unwrap(), Descending, &page).await;
+        matches!(posted, Err(ActivityError::NoSuchActor))
     };
     assert!(refused(Some(town.caller("blocked"))).await);
     assert!(!refused(Some(town.caller("stranger"))).await);
@@ -254,16 +261,16 @@ async fn an_actors_activities_are_for_those_who_see_them() {
     town.set_status("ana", UserStatus::Suspended).await;
     assert!(refused(Some(town.caller("friend"))).await);
     let (none, page) = ("none".parse().unwrap(), PageInput::first());
-    let nobody = activities.of(None, &none, Descending, &page).await;
-    assert!(matches!(nobody, Err(ActivityError::NoSuchActor)));
+    let missing = activities.of(None, &none, Descending, &page).await;
+    assert!(matches!(missing, Err(ActivityError::NoSuchActor)));
 }
 
-/// R12: whether an activity is pushed is decided in its own transaction, from the actor's head.
+/// R12: fan-out of an activity is decided in its own transaction, from the actor's head.
 #[tokio::test]
-async fn an_activity_is_pushed_as_its_head_says() {
+async fn the_head_decides_about_fan_out() {
     let town = Town::of(["ana"]).await;
     town.post("ana", "before").await;
-    let core = town.ground().core();
+    let core = town.context().core();
     let patch = ActorHead::at(&"ana".parse().unwrap())
         .patch()
         .set(ActorHead::PROMOTED, &true)
@@ -275,65 +282,64 @@ async fn an_activity_is_pushed_as_its_head_says() {
     let head = core.actor_heads(&["ana".parse().unwrap()]).strong().get().await.unwrap();
     let head = head.into_iter().flatten().next().unwrap();
     assert_eq!(head.version, 3);
-    let newest = told_by(&town, None, "ana", Descending, 9).await[0].created_at;
+    let newest = activities_of(&town, None, "ana", Descending, 9).await[0].created_at;
     assert_eq!((head.last_ts, head.since), (newest, Some(newest)));
 }
 
-/// R32
 #[tokio::test]
-async fn a_repeated_request_tells_once() {
+async fn a_repeated_request_posts_one_activity() {
     let town = Town::of(["ana"]).await;
     let (activities, ana) = (town.activities(), town.caller("ana"));
     let once: RequestId = "once".parse().unwrap();
     let goal = town.goal("ana", "goal").await;
     let input = about(ActivityVerb::GoalUpdate, ObjectType::Goal, &goal);
-    let told = activities.post(&ana, &input, Some(&once)).await.unwrap();
-    assert_eq!(activities.post(&ana, &input, Some(&once)).await.unwrap(), told);
+    let posted = activities.post(&ana, &input, Some(&once)).await.unwrap();
+    assert_eq!(activities.post(&ana, &input, Some(&once)).await.unwrap(), posted);
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 1);
     let other = NewActivity { preview_text: None, ..input.clone() };
     let other = activities.post(&ana, &other, Some(&once)).await.unwrap_err();
     assert_eq!(other.code(), Code::IdempotencyMismatch);
     let goal = Goal::at(&town.id("ana"), &goal);
-    town.ground().core().table().delete(goal.delete()).await.unwrap();
+    town.context().core().table().delete(goal.delete()).await.unwrap();
     let gone = activities.post(&ana, &input, Some(&once)).await;
     assert!(matches!(gone, Err(ActivityError::NoSuchObject)), "as it is now");
 }
 
-/// R33: nobody tells of what is gone, or in a group that is, in whichever order they meet.
+/// R33: no activity is written about a deleted object, or in a deleted group, in any interleaving.
 #[tokio::test]
-async fn nobody_tells_of_what_is_gone() {
+async fn no_activity_is_written_about_a_deleted_object() {
     for object_first in [true, false] {
         tell_while_it_goes(object_first).await;
     }
 }
 
 async fn tell_while_it_goes(object_first: bool) {
-    let mut told_before = 0;
+    let mut posted_before = 0;
     for gap in 1.. {
         let town = Town::of(["ana"]).await;
-        let group = town.found("ana", "runners").await;
+        let group = town.create_group("ana", "runners").await;
         let goal = town.goal("ana", "goal").await;
-        let table = town.ground().core().table().clone();
+        let table = town.context().core().table().clone();
         let gone = group.clone();
         let at = Goal::at(&town.id("ana"), &goal);
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             let delete = if object_first { at.delete() } else { Group::at(&gone).delete() };
             table.delete(delete).await.unwrap();
         });
         let input = about(ActivityVerb::GoalUpdate, ObjectType::Goal, &goal);
         let input = NewActivity { group_id: Some(group.clone()), ..input };
-        let told = Activities::new(ground).post(&town.caller("ana"), &input, None).await;
+        let posted = Activities::new(context).post(&town.caller("ana"), &input, None).await;
         if !meanwhile.happened() {
             break;
         }
         let rows = town.rows(&format!("ACTIVITY#{group}"), "TS#").await;
-        assert_eq!(told.is_ok(), !rows.is_empty(), "{gap}");
-        told_before += usize::from(told.is_ok());
+        assert_eq!(posted.is_ok(), !rows.is_empty(), "{gap}");
+        posted_before += usize::from(posted.is_ok());
     }
-    assert_eq!(told_before, 1, "only when the activity is there first");
+    assert_eq!(posted_before, 1, "only when the activity is there first");
 }
 
-/// R12: the time of an activity is that of its id, and after all before it.
+/// R12: an activity's time is that of its id, and later than all before it.
 #[tokio::test]
 async fn times_rise() {
     let town = Town::of(["ana"]).await;
@@ -341,9 +347,9 @@ async fn times_rise() {
     let (activities, ana) = (town.activities(), town.caller("ana"));
     let mut last = Time::EPOCH;
     for _ in 0..5 {
-        let told = activities.post(&ana, &me, None).await.unwrap();
-        assert!(told.created_at > last);
-        assert_eq!(told.key().into_key().partition.as_text(), Some("ACTIVITY#ana"));
-        last = told.created_at;
+        let posted = activities.post(&ana, &me, None).await.unwrap();
+        assert!(posted.created_at > last);
+        assert_eq!(posted.key().into_key().partition.as_text(), Some("ACTIVITY#ana"));
+        last = posted.created_at;
     }
 }

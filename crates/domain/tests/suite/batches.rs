@@ -1,11 +1,10 @@
-//! Several things by what finds them, each in its place, as far as the viewer may see them: what fields
-//! of many items are loaded with.
+//! Batch reads: several objects by key, in order, as far as the viewer may see them.
 
 use std::sync::Arc;
 
 use roundtable_domain::{
-    Caller, Census, FeedMemory, FeedPolicy, Feeds, Ground, Messages, NewActivity, NewPost,
-    PageInput, Tasks, Totals,
+    Caller, Context, FeedMemorySettings, FeedPolicy, Feeds, Messages, NewActivity, NewPost,
+    PageInput, Statistics, Tasks, Totals,
 };
 use roundtable_model::entities::{Activity, Follow};
 use roundtable_model::table::Recorder;
@@ -22,9 +21,9 @@ fn ends(pairs: &[(&str, &str)]) -> Vec<(UserId, UserId)> {
 }
 
 #[tokio::test]
-async fn follows_by_their_ends_are_those_of_lists_and_ones_own_requests() {
+async fn follows_by_key_match_the_lists_and_the_callers_own_requests() {
     let town = Town::of(["ana", "bo", "cy"]).await;
-    town.move_in("pia", |pia| pia.is_private = true).await;
+    town.add_user("pia", |pia| pia.is_private = true).await;
     town.follow("ana", "bo").await;
     town.follow("ana", "pia").await;
     let asked = ends(&[("ana", "pia"), ("bo", "ana"), ("ana", "bo")]);
@@ -40,9 +39,9 @@ async fn follows_by_their_ends_are_those_of_lists_and_ones_own_requests() {
     assert_eq!(seen(Some(town.caller("cy"))).await, [false, false, false]);
 }
 
-/// R22: whoever is muted does not learn it, by no way of looking at who follows them.
+/// R22: no read of followers reveals to a muted user that they are muted.
 #[tokio::test]
-async fn that_a_follow_is_muted_is_the_followers_to_know() {
+async fn only_the_follower_knows_that_a_follow_is_muted() {
     let town = Town::of(["ana", "bo"]).await;
     town.follow("ana", "bo").await;
     let (ana, bo) = (town.caller("ana"), town.caller("bo"));
@@ -61,17 +60,17 @@ async fn that_a_follow_is_muted_is_the_followers_to_know() {
         for page in [followers, following, today] {
             seen.extend(page.into_items().into_iter().map(Some));
         }
-        let told = |edge: &Option<Follow>| {
+        let reported = |edge: &Option<Follow>| {
             edge.as_ref().map(|edge| (edge.muted, !edge.notification_enabled))
         };
-        assert_eq!(seen.iter().map(told).collect::<Vec<_>>(), [Some((muted, muted)); 4]);
+        assert_eq!(seen.iter().map(reported).collect::<Vec<_>>(), [Some((muted, muted)); 4]);
     }
 }
 
 #[tokio::test]
-async fn whom_the_caller_follows_is_told_of_those_they_see() {
+async fn followed_users_are_reported_among_visible_ones() {
     let town = Town::of(["ana", "bo", "cy"]).await;
-    town.move_in("pia", |pia| pia.is_private = true).await;
+    town.add_user("pia", |pia| pia.is_private = true).await;
     town.follow("ana", "bo").await;
     town.follow("ana", "pia").await;
     let people = ["bo", "cy", "pia", "nobody"].map(|name| name.parse().unwrap());
@@ -80,10 +79,10 @@ async fn whom_the_caller_follows_is_told_of_those_they_see() {
 }
 
 #[tokio::test]
-async fn memberships_are_those_of_lists_and_ones_own() {
+async fn memberships_by_key_match_the_lists_and_the_callers_own() {
     let town = Town::of(["ana", "bo", "cy"]).await;
     let (open, closed) =
-        (town.found("ana", "Open").await, town.found_private("ana", "Closed").await);
+        (town.create_group("ana", "Open").await, town.create_private_group("ana", "Closed").await);
     town.join("bo", &closed).await;
     let at = |group: &GroupId, name: &str| (group.clone(), town.id(name));
     let asked = [at(&closed, "bo"), at(&open, "ana"), at(&closed, "ana"), at(&open, "cy")];
@@ -104,13 +103,13 @@ fn place(activity: &Activity) -> (ActorId, Time, ActivityId) {
 }
 
 #[tokio::test]
-async fn activities_and_entries_of_feeds_are_found_where_they_happened() {
+async fn activities_and_feed_entries_are_found_by_key() {
     let town = Town::of(["ana", "bo", "cy"]).await;
     town.follow("bo", "ana").await;
     town.post("ana", "hello").await;
     let secret = NewPost { visibility: Some(Visibility::Private), ..NewPost::text("mine") };
     town.post_as("ana", secret).await;
-    let feeds = Feeds::new(town.ground().clone());
+    let feeds = Feeds::new(town.context().clone());
     let own = feeds.home(&town.caller("ana"), &PageInput::default()).await.unwrap().into_items();
     let mut asked: Vec<_> = own.iter().map(|entry| place(&entry.activity)).collect();
     asked.push((asked[0].0.clone(), asked[0].1, "nothing".parse().unwrap()));
@@ -126,12 +125,12 @@ async fn activities_and_entries_of_feeds_are_found_where_they_happened() {
     };
     assert_eq!(seen("ana").await, (vec![true, true, false], vec![true, true, false]));
     assert_eq!(seen("bo").await, (vec![false, true, false], vec![false, true, false]));
-    // Cy could see it, and does not follow.
+    // Cy could see it, but does not follow.
     assert_eq!(seen("cy").await, (vec![false, true, false], vec![false, false, false]));
 }
 
 #[tokio::test]
-async fn comments_and_likes_go_with_their_posts() {
+async fn comments_and_likes_are_visible_with_their_posts() {
     let town = Town::of(["ana", "bo", "cy"]).await;
     let shown = town.post("ana", "hello").await;
     let followers = NewPost { visibility: Some(Visibility::Followers), ..NewPost::text("friends") };
@@ -155,7 +154,7 @@ async fn comments_and_likes_go_with_their_posts() {
 }
 
 #[tokio::test]
-async fn cases_are_for_moderators_and_end_with_what_they_are_about() {
+async fn cases_are_visible_to_moderators_while_their_object_exists() {
     let town = Town::of(["ana", "bo", "mo"]).await;
     let (one, two) = (town.post("ana", "one").await, town.post("ana", "two").await);
     town.report("bo", &one.id, "spam").await;
@@ -168,48 +167,48 @@ async fn cases_are_for_moderators_and_end_with_what_they_are_about() {
 }
 
 #[tokio::test]
-async fn everything_is_counted_for_admins() {
+async fn admins_read_all_counts() {
     let town = Town::of(["ana", "bo"]).await;
-    let admin = town.employ("ana", Role::Admin).await;
+    let admin = town.grant_role("ana", Role::Admin).await;
     let post = town.post("bo", "one").await;
     town.post("bo", "two").await;
     town.posts().delete(&town.caller("bo"), &post.id, None).await.unwrap();
-    let census = Census::new(town.ground().clone());
-    let totals = census.totals(&admin).await.unwrap();
+    let statistics = Statistics::new(town.context().clone());
+    let totals = statistics.totals(&admin).await.unwrap();
     assert_eq!(totals, Totals { users: 2, posts: 1, activities: totals.activities });
     assert!(totals.activities >= 1);
-    assert!(census.totals(&town.caller("bo")).await.is_err());
+    assert!(statistics.totals(&town.caller("bo")).await.is_err());
 }
 
-/// R28: members of many rooms at once are told to whom one room would tell them.
+/// R28: a batch read shows members of rooms to the same viewers as a read of one room.
 #[tokio::test]
-async fn who_is_in_rooms_is_told_to_those_who_are_in_them() {
+async fn members_of_rooms_are_visible_to_members() {
     let town = Town::of(["ana", "bo", "cy"]).await;
-    let closed = town.found_private("ana", "Closed").await;
+    let closed = town.create_private_group("ana", "Closed").await;
     let rooms = [town.room_with("ana", "bo").await, town.room_of("ana", &closed).await];
-    let told = async |name: &str| {
+    let reported = async |name: &str| {
         let found = town.rooms().member_ids(&town.caller(name), &rooms).await.unwrap();
         found.iter().map(Vec::len).collect::<Vec<_>>()
     };
-    assert_eq!(told("ana").await, [2, 1]);
-    assert_eq!(told("bo").await, [2, 0]);
-    assert_eq!(told("cy").await, [0, 0]);
+    assert_eq!(reported("ana").await, [2, 1]);
+    assert_eq!(reported("bo").await, [2, 0]);
+    assert_eq!(reported("cy").await, [0, 0]);
 }
 
-/// How many operations something takes, and what it gives.
-async fn counted<T>(town: &Town, act: impl AsyncFnOnce(Ground) -> T) -> (usize, T) {
+/// Counts the operations of an action, and returns its result.
+async fn counted<T>(town: &Town, act: impl AsyncFnOnce(Context) -> T) -> (usize, T) {
     let recorder = Arc::new(Recorder::default());
-    let done = act(town.ground().observed(recorder.clone())).await;
+    let done = act(town.context().observed(recorder.clone())).await;
     (recorder.take().len(), done)
 }
 
-/// R15, I9: messages of many rooms are told to whom each room would tell them, by as many reads for many
-/// rooms as for two.
+/// R15, I9: a batch read shows messages to the same viewers as a read of one room, with as many
+/// operations for many rooms as for two.
 #[tokio::test]
-async fn messages_of_many_rooms_are_told_to_those_in_them_and_read_together() {
+async fn messages_of_many_rooms_are_read_in_batches() {
     let town = Town::of(["ana", "bo"]).await;
     let (open, closed) =
-        (town.found("ana", "Open").await, town.found_private("ana", "Closed").await);
+        (town.create_group("ana", "Open").await, town.create_private_group("ana", "Closed").await);
     town.join("bo", &open).await;
     let mut places = Vec::new();
     let rooms = [
@@ -218,7 +217,7 @@ async fn messages_of_many_rooms_are_told_to_those_in_them_and_read_together() {
         town.room_of("ana", &closed).await,
     ];
     for room in &rooms {
-        places.push((room.clone(), town.say("ana", room, "hello").await.id));
+        places.push((room.clone(), town.send_message("ana", room, "hello").await.id));
     }
     places.push((rooms[1].clone(), places[0].1.clone()));
     let seen = async |name: &str| {
@@ -234,12 +233,13 @@ async fn messages_of_many_rooms_are_told_to_those_in_them_and_read_together() {
     let mut many = vec![places[1].clone()];
     for n in 0..20 {
         let name = format!("p{n}");
-        town.move_in(&name, |_| {}).await;
+        town.add_user(&name, |_| {}).await;
         let room = town.room_with("ana", &name).await;
-        many.push((room.clone(), town.say(&name, &room, "hello").await.id));
+        many.push((room.clone(), town.send_message(&name, &room, "hello").await.id));
     }
     let cost = async |places: &[(RoomId, MessageId)]| {
-        let read = async |ground| Messages::new(ground).messages(&town.caller("ana"), places).await;
+        let read =
+            async |context| Messages::new(context).messages(&town.caller("ana"), places).await;
         let (operations, found) = counted(&town, read).await;
         assert!(found.unwrap().iter().all(Option::is_some));
         operations
@@ -247,11 +247,12 @@ async fn messages_of_many_rooms_are_told_to_those_in_them_and_read_together() {
     assert_eq!(cost(&many).await, cost(&many[..3]).await);
 }
 
-/// R24: tasks of many goals are their owners' and the admins', by as many reads for many goals as for two.
+/// R24: tasks of many goals are visible to owners and admins, with as many reads for many goals as
+/// for two.
 #[tokio::test]
-async fn tasks_of_many_goals_are_their_owners_and_read_together() {
+async fn tasks_of_many_goals_are_read_in_batches() {
     let town = Town::of(["ana", "bo", "ada"]).await;
-    let admin = town.employ("ada", Role::Admin).await;
+    let admin = town.grant_role("ada", Role::Admin).await;
     let mut places = Vec::new();
     for n in 0..10 {
         for name in ["ana", "bo"] {
@@ -260,7 +261,7 @@ async fn tasks_of_many_goals_are_their_owners_and_read_together() {
         }
     }
     let cost = async |caller: &Caller, places: &[(GoalId, TaskId)]| {
-        let read = async |ground| Tasks::new(ground).tasks(caller, places).await;
+        let read = async |context| Tasks::new(context).tasks(caller, places).await;
         let (operations, found) = counted(&town, read).await;
         (operations, found.unwrap().iter().map(Option::is_some).collect::<Vec<_>>())
     };
@@ -269,7 +270,7 @@ async fn tasks_of_many_goals_are_their_owners_and_read_together() {
             (cost(&caller, &places[..2]).await, cost(&caller, &places).await);
         assert_eq!((few, two, all), (many, seen.to_vec(), seen.repeat(10)));
     }
-    // Of a goal that is gone, or of another, there is none.
+    // None is found in a deleted goal, or in another one.
     let ana = town.caller("ana");
     town.goals().delete(&ana, &places[0].0, None).await.unwrap();
     places[2].0 = places[4].0.clone();
@@ -277,57 +278,64 @@ async fn tasks_of_many_goals_are_their_owners_and_read_together() {
     assert_eq!(found, [false, false, false, false, true, false]);
 }
 
-/// A town in which everybody passes a post on, and tells of a comment, goal, task and quest of theirs, to
-/// ana.
-async fn telling(policy: FeedPolicy, people: usize) -> Town {
+/// A town in which ana follows all users, who share her post and post activities about their own
+/// comment, goal, task and quest.
+async fn town_with_activities(policy: FeedPolicy, people: usize) -> Town {
     let mut settings = Town::settings();
     settings.feed.policy = policy;
-    // Nothing is remembered, so everything is looked up.
-    settings.feed.memory =
-        FeedMemory { recent: 0, each: 0, actors: 0, posts: 0, people: 0, groups: 0, ties: 0 };
+    // Nothing is cached, so everything is read.
+    settings.feed.memory = FeedMemorySettings {
+        recent: 0,
+        each: 0,
+        actors: 0,
+        posts: 0,
+        people: 0,
+        groups: 0,
+        ties: 0,
+    };
     let town = Town::with(settings, ["ana"]).await;
     let post = town.post("ana", "hello").await.id;
     let names: Vec<String> = (0..people).map(|n| format!("p{n}")).collect();
     for name in &names {
-        town.move_in(name, |_| {}).await;
+        town.add_user(name, |_| {}).await;
         town.follow("ana", name).await;
     }
-    town.pass_ms(HOUR_MS);
+    town.advance_ms(HOUR_MS);
     for (n, name) in names.iter().enumerate() {
         town.share(name, &post).await;
         let comment = town.comment(name, &post, "me too").await.id;
         let goal = town.goal(name, &format!("goal{n}")).await;
         let task = town.task(name, &goal, &format!("task{n}")).await;
         let quest = town.quest(name, &format!("quest{n}")).await;
-        let told: [(ObjectType, SubjectId); 4] = [
+        let objects: [(ObjectType, SubjectId); 4] = [
             (ObjectType::Comment, comment.into()),
             (ObjectType::Goal, goal.into()),
             (ObjectType::Task, task.into()),
             (ObjectType::Quest, quest.into()),
         ];
-        for (object_type, object_id) in told {
+        for (object_type, object_id) in objects {
             let verb = ActivityVerb::GoalUpdate;
             let (preview_text, media, tags) = (Some(name.clone()), None, Vec::new());
             let (group_id, caller) = (None, town.caller(name));
-            let told =
+            let activity =
                 NewActivity { group_id, verb, object_type, object_id, preview_text, media, tags };
-            town.activities().post(&caller, &told, None).await.unwrap();
+            town.activities().post(&caller, &activity, None).await.unwrap();
         }
     }
     town.settle().await;
-    // What is a moment old is not looked for among copies.
-    town.pass_ms(HOUR_MS);
+    // Recent activities are not read from copies.
+    town.advance_ms(HOUR_MS);
     town
 }
 
-/// R13, R14: what a page of a feed is about is read together, however many people did it; so is what they
-/// did, where it was copied.
+/// R13, R14: the objects of a feed page are read in batches, however many actors there are; so are
+/// copied activities.
 #[tokio::test]
-async fn what_many_people_did_is_read_together() {
+async fn objects_of_a_feed_page_are_read_in_batches() {
     let cost = async |policy: FeedPolicy, people: usize| {
-        let town = telling(policy, people).await;
+        let town = town_with_activities(policy, people).await;
         let recorder = Arc::new(Recorder::default());
-        let feeds = Feeds::new(town.ground().observed(recorder.clone()));
+        let feeds = Feeds::new(town.context().observed(recorder.clone()));
         let page = PageInput { limit: Some(5 * people), after: None };
         let found = feeds.home(&town.caller("ana"), &page).await.unwrap();
         assert_eq!(found.items.len(), 5 * people);

@@ -1,4 +1,4 @@
-//! Blocks, as people see them and as rows (R7, R22, R32, R33).
+//! Blocks, through the service and as rows (R7, R22, R32, R33).
 
 use roundtable_domain::{BlockError, Blocks, Code, FollowError, Follows, PageInput, Refusal};
 use roundtable_model::{RequestId, UserStatus};
@@ -22,9 +22,9 @@ async fn a_block_ends_both_follows() {
     assert_eq!(after, (before.0 + 1, before.1 + 1), "each circle changed once");
 }
 
-/// R7: strangers can be blocked, and both circles know of it.
+/// R7: a block without any follow raises both circles' versions.
 #[tokio::test]
-async fn a_stranger_can_be_blocked_and_unblocked() {
+async fn a_user_without_follows_can_be_blocked_and_unblocked() {
     let town = Town::of(["ana", "bo"]).await;
     town.block("ana", "bo").await;
     assert_eq!((town.circle_version("ana").await, town.circle_version("bo").await), (1, 1));
@@ -35,12 +35,12 @@ async fn a_stranger_can_be_blocked_and_unblocked() {
     town.follow("bo", "ana").await;
 }
 
-/// R7: a request that waits for an answer goes, too, whoever asked, and was never counted.
+/// R7: pending requests in either direction are removed, and were never counted.
 #[tokio::test]
 async fn a_block_ends_requests() {
     let town = Town::of([]).await;
     for name in ["ana", "bo"] {
-        town.move_in(name, |person| person.is_private = true).await;
+        town.add_user(name, |person| person.is_private = true).await;
     }
     town.follow("ana", "bo").await;
     town.follow("bo", "ana").await;
@@ -51,7 +51,7 @@ async fn a_block_ends_requests() {
     }
 }
 
-/// R7, R22: a block hides each from the other at the next read, whoever made it.
+/// R7, R22: a block hides both users from each other at the next read.
 #[tokio::test]
 async fn neither_sees_the_other() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
@@ -72,7 +72,7 @@ async fn neither_sees_the_other() {
     }
 }
 
-/// R32
+/// R32: requests are idempotent.
 #[tokio::test]
 async fn a_repeated_request_has_the_effect_of_one() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
@@ -90,15 +90,15 @@ async fn a_repeated_request_has_the_effect_of_one() {
     assert_eq!(blocks.unblock(&ana, &bo, Some(&second)).await.unwrap(), block);
     assert_eq!(town.circle_version("bo").await, 2);
     let replay = blocks.block(&ana, &bo, Some(&first)).await.unwrap_err();
-    assert_eq!(replay.code(), Code::NotFound, "the block is gone, and does not come back");
+    assert_eq!(replay.code(), Code::NotFound, "the block was removed and is not restored");
     assert!(town.rows("USER#ana", "BLOCK#").await.is_empty());
 }
 
-/// R7: being blocked is no protection.
+/// R7: a user who has blocked the caller can be blocked.
 #[tokio::test]
-async fn whoever_blocked_you_can_be_blocked() {
+async fn a_blocking_user_can_be_blocked() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
-    town.move_in("dora", |dora| dora.bio = Some("secret".into())).await;
+    town.add_user("dora", |dora| dora.bio = Some("secret".into())).await;
     town.block("dora", "ana").await;
     for name in ["bo", "cleo", "dora"] {
         town.block("ana", name).await;
@@ -115,9 +115,9 @@ async fn whoever_blocked_you_can_be_blocked() {
     assert!(listed[0].bio.is_some() && listed[2].bio.is_none(), "of who blocked her, only names");
 }
 
-/// R7: what cannot be seen cannot be listed, and comes back with it.
+/// R7: hidden users are not listed until they are visible again.
 #[tokio::test]
-async fn people_who_are_gone_are_not_listed() {
+async fn deleted_and_suspended_users_are_not_listed() {
     let town = Town::of(["ana", "bo"]).await;
     town.block("ana", "bo").await;
     for (status, listed) in
@@ -130,16 +130,16 @@ async fn people_who_are_gone_are_not_listed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_blocked_is_refused() {
+async fn invalid_blocks_are_refused() {
     let town = Town::of(["ana", "bo"]).await;
-    town.move_in("gone", |gone| gone.status = UserStatus::Deleted).await;
-    town.move_in("sus", |sus| sus.status = UserStatus::Suspended).await;
+    town.add_user("gone", |deleted| deleted.status = UserStatus::Deleted).await;
+    town.add_user("sus", |sus| sus.status = UserStatus::Suspended).await;
     let (blocks, ana) = (town.blocks(), town.caller("ana"));
     let yourself = blocks.block(&ana, &town.id("ana"), None).await;
     assert!(matches!(yourself, Err(BlockError::Yourself)));
-    for nobody in ["nobody", "gone", "sus"] {
-        let refused = blocks.block(&ana, &town.id(nobody), None).await;
-        assert!(matches!(refused, Err(BlockError::NoSuchUser)), "{nobody}");
+    for missing in ["nobody", "gone", "sus"] {
+        let refused = blocks.block(&ana, &town.id(missing), None).await;
+        assert!(matches!(refused, Err(BlockError::NoSuchUser)), "{missing}");
     }
     let unblocked = blocks.unblock(&ana, &town.id("bo"), None).await;
     assert!(matches!(unblocked, Err(BlockError::NotBlocked)));
@@ -153,22 +153,22 @@ async fn what_cannot_be_blocked_is_refused() {
 
 async fn town_of_two(private: bool) -> Town {
     let town = Town::of(["ana"]).await;
-    town.move_in("bo", |bo| bo.is_private = private).await;
+    town.add_user("bo", |bo| bo.is_private = private).await;
     town
 }
 
-/// R33: a follow, or a request to follow, made in the middle of a block does not outlive it.
+/// R33: a follow or request created during a block does not outlive it.
 #[tokio::test]
-async fn no_follow_outlives_a_block_under_way() {
+async fn no_follow_made_during_a_block_outlives_it() {
     for private in [false, true] {
         for gap in 1.. {
             let town = town_of_two(private).await;
             let (follows, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
-            let (ground, follow) = town.meanwhile(gap, async move || {
-                // Refused once the block is there.
+            let (context, follow) = town.interleave(gap, async move || {
+                // Refused after the block.
                 follows.follow(&ana, &bo, None).await.ok();
             });
-            Blocks::new(ground).block(&town.caller("bo"), &town.id("ana"), None).await.unwrap();
+            Blocks::new(context).block(&town.caller("bo"), &town.id("ana"), None).await.unwrap();
             assert_eq!(town.rows("USER#bo", "BLOCK#").await, ["BLOCK#ana"]);
             assert!(town.rows("USER#ana", "FOLLOWING#").await.is_empty(), "{private} {gap}");
             let counted = town.rows("USER#bo", "COUNTER#FOLLOWERS").await;
@@ -180,17 +180,17 @@ async fn no_follow_outlives_a_block_under_way() {
     }
 }
 
-/// R33: nor does one that is under way when the block is made.
+/// R33: nor does one that is in progress when the block is created.
 #[tokio::test]
-async fn no_follow_under_way_outlives_a_block() {
+async fn no_follow_in_progress_outlives_a_block() {
     for private in [false, true] {
         for gap in 1.. {
             let town = town_of_two(private).await;
             let (blocks, ana, bo) = (town.blocks(), town.id("ana"), town.caller("bo"));
-            let (ground, block) = town.meanwhile(gap, async move || {
+            let (context, block) = town.interleave(gap, async move || {
                 blocks.block(&bo, &ana, None).await.unwrap();
             });
-            let (follows, ana) = (Follows::new(ground), town.caller("ana"));
+            let (follows, ana) = (Follows::new(context), town.caller("ana"));
             let followed = follows.follow(&ana, &town.id("bo"), None).await;
             let edges = town.rows("USER#ana", "FOLLOWING#").await;
             assert_eq!(edges.is_empty(), block.happened(), "{private} {gap}");

@@ -1,4 +1,4 @@
-//! Comments, as people see them and as rows (R19, R27, R30 to R33).
+//! Comments, through the service and as rows (R19, R27, R30 to R33).
 
 use roundtable_domain::limits::{COMMENT_CHARS_MAX, COMMENT_DEPTH_MAX};
 use roundtable_domain::{
@@ -27,7 +27,7 @@ fn texts(page: Page<Comment>) -> Vec<String> {
     page.into_items().into_iter().map(|comment| comment.content).collect()
 }
 
-/// R19, R37: a comment carries what counters need, and an answer names what it answers.
+/// R19, R37: a comment stores what counters need, and a reply names its parent.
 #[tokio::test]
 async fn comments_are_nested() {
     let town = Town::of(["ana", "bo"]).await;
@@ -61,9 +61,9 @@ async fn comments_are_nested() {
     assert!(town.rows(&format!("POST#{}", post.id), "COUNTER#").await.is_empty(), "not ours");
 }
 
-/// R19: there is an end to nesting.
+/// R19: nesting has a maximum depth.
 #[tokio::test]
-async fn nesting_has_an_end() {
+async fn nesting_is_limited() {
     let town = Town::of(["ana"]).await;
     let post = town.post("ana", "hello").await;
     let mut deepest = town.comment("ana", &post.id, "1").await;
@@ -77,9 +77,9 @@ async fn nesting_has_an_end() {
     assert_eq!(refused.code(), Code::BadRequest);
 }
 
-/// R19: what cannot be commented on is refused, and what is hidden tells nothing.
+/// R19: refusals reveal nothing about hidden posts.
 #[tokio::test]
-async fn nobody_comments_on_what_they_cannot_see() {
+async fn hidden_posts_cannot_be_commented_on() {
     let town = Town::of(["ana", "bo", "stranger"]).await;
     let post = town.post("ana", "hello").await;
     let other = town.post("ana", "other").await;
@@ -101,24 +101,24 @@ async fn nobody_comments_on_what_they_cannot_see() {
     let private = town.post_as("ana", input).await;
     let hidden = on(&private.id, None, "hi");
     assert!(matches!(refused("bo", hidden).await, CommentError::NoSuchPost));
-    // The post is for everybody, but not what one of two wrote who have blocked each other.
+    // The post is public, but the two commenters have blocked each other.
     town.block("stranger", "bo").await;
     let answer = on(&post.id, Some(&comment.id), "hi");
     assert!(matches!(refused("stranger", answer.clone()).await, CommentError::NoSuchComment));
     comments.add(&town.caller("stranger"), &on(&post.id, None, "hi"), None).await.unwrap();
     comments.delete(&town.caller("bo"), &comment.id, None).await.unwrap();
-    assert!(matches!(refused("ana", answer).await, CommentError::NoSuchComment), "it is gone");
+    assert!(matches!(refused("ana", answer).await, CommentError::NoSuchComment), "it is deleted");
     town.posts().delete(&town.caller("ana"), &post.id, None).await.unwrap();
-    let gone = on(&post.id, None, "hi");
-    assert!(matches!(refused("ana", gone.clone()).await, CommentError::NoSuchPost));
+    let deleted = on(&post.id, None, "hi");
+    assert!(matches!(refused("ana", deleted.clone()).await, CommentError::NoSuchPost));
     town.set_status("ana", UserStatus::Suspended).await;
-    assert_eq!(refused("ana", gone.clone()).await.code(), Code::Forbidden);
-    assert_eq!(refused("nobody", gone).await.code(), Code::Unauthenticated);
+    assert_eq!(refused("ana", deleted.clone()).await.code(), Code::Forbidden);
+    assert_eq!(refused("nobody", deleted).await.code(), Code::Unauthenticated);
 }
 
-/// R19: a text can be changed by whoever wrote it.
+/// R19: only the author can edit a comment.
 #[tokio::test]
-async fn authors_change_their_comments() {
+async fn authors_edit_their_comments() {
     let town = Town::of(["ana", "bo", "mo"]).await;
     let post = town.post("ana", "hello").await;
     let comment = town.comment("bo", &post.id, "hi").await;
@@ -129,7 +129,7 @@ async fn authors_change_their_comments() {
     assert_eq!(comments.comment(None, &comment.id).await.unwrap(), changed);
     for other in [town.caller("ana"), town.mo()] {
         let refused = comments.update(&other, &comment.id, "mine", None).await;
-        assert!(matches!(refused, Err(CommentError::NotYours)));
+        assert!(matches!(refused, Err(CommentError::NotAuthor)));
     }
     let empty = comments.update(&town.caller("bo"), &comment.id, "", None).await;
     assert_eq!(empty.unwrap_err().code(), Code::BadRequest);
@@ -140,37 +140,37 @@ async fn authors_change_their_comments() {
     assert!(matches!(other, Err(CommentError::NoSuchComment)), "no hint");
 }
 
-/// R19: a tombstone says nothing; what answered it stays.
+/// R19: a tombstone has no text; replies stay.
 #[tokio::test]
-async fn a_tombstone_says_nothing() {
+async fn a_tombstone_has_no_text() {
     let town = Town::of(["ana", "bo", "mo"]).await;
     let post = town.post("ana", "hello").await;
     let comment = town.comment("bo", &post.id, "regret").await;
     let answer = town.reply("ana", &post.id, Some(&comment.id), "answer").await;
     let comments = town.comments();
     let refused = comments.delete(&town.caller("ana"), &comment.id, None).await;
-    assert!(matches!(refused, Err(CommentError::NotYours)), "also not the author of the post");
+    assert!(matches!(refused, Err(CommentError::NotAuthor)), "also not the author of the post");
     let removed = comments.delete(&town.caller("bo"), &comment.id, None).await.unwrap();
     assert!(removed.is_deleted);
     assert_eq!(removed.content, "regret", "it answers with what was removed");
     let stored = town.rows(&format!("POST#{}", post.id), "COMMENT#").await;
     assert!(stored[0].contains("content= ") && stored[0].contains("isDeleted=true"), "{stored:?}");
-    assert!(town.trail().await.is_empty());
+    assert!(town.audit_trail().await.is_empty());
     for viewer in [None, Some(town.caller("bo")), Some(town.mo())] {
-        let gone = comments.comment(viewer.as_ref(), &comment.id).await;
-        assert!(matches!(gone, Err(CommentError::NoSuchComment)));
+        let deleted = comments.comment(viewer.as_ref(), &comment.id).await;
+        assert!(matches!(deleted, Err(CommentError::NoSuchComment)));
         let all = comments.on(viewer.as_ref(), &post.id, Ascending, &page(9)).await.unwrap();
         assert_eq!(texts(all), ["answer"]);
     }
     let twice = comments.delete(&town.caller("bo"), &comment.id, None).await;
     assert!(matches!(twice, Err(CommentError::NoSuchComment)));
     comments.delete(&town.mo(), &answer.id, None).await.unwrap();
-    assert_eq!(town.trail().await, ["mo deleteComment "]);
+    assert_eq!(town.audit_trail().await, ["mo deleteComment "]);
 }
 
-/// R19: one's own comment can be deleted even where one no longer sees the post.
+/// R19: authors can delete their comment even if they no longer see the post.
 #[tokio::test]
-async fn what_one_wrote_can_always_be_taken_back() {
+async fn authors_can_always_delete_their_comments() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let post = town.post("ana", "hello").await;
     let comment = town.comment("bo", &post.id, "hi").await;
@@ -198,17 +198,17 @@ async fn pages_are_full_although_much_is_hidden() {
     town.set_status("cleo", UserStatus::Suspended).await;
     let (comments, viewer) = (town.comments(), town.caller("viewer"));
     let mut input = page(2);
-    let mut seen = Vec::new();
+    let mut visible = Vec::new();
     loop {
         let found = comments.on(Some(&viewer), &post.id, Ascending, &input).await.unwrap();
         input.after = found.next.clone();
         assert!(found.items.len() == 2 || found.next.is_none());
-        seen.extend(texts(found));
+        visible.extend(texts(found));
         if input.after.is_none() {
             break;
         }
     }
-    assert_eq!(seen, ["3", "9", "15", "21", "27"]);
+    assert_eq!(visible, ["3", "9", "15", "21", "27"]);
     let newest = comments.on(Some(&viewer), &post.id, Descending, &page(3)).await.unwrap();
     assert_eq!(texts(newest), ["27", "21", "15"]);
     let own = comments.on(Some(&town.caller("ana")), &post.id, Ascending, &page(3)).await.unwrap();
@@ -218,9 +218,9 @@ async fn pages_are_full_although_much_is_hidden() {
     assert!(matches!(hidden, Err(CommentError::NoSuchPost)));
 }
 
-/// R27: what somebody commented, for those who may see the person, the post and the comment.
+/// R27: a user's comments, for viewers who may see the user, the post and the comment.
 #[tokio::test]
-async fn a_persons_comments_are_for_those_who_may_see_them() {
+async fn a_users_comments_are_filtered_by_visibility() {
     let town = Town::of(["ana", "bo", "cleo", "viewer"]).await;
     let (one, two) = (town.post("ana", "one").await, town.post("bo", "two").await);
     for n in 0..4 {
@@ -229,20 +229,20 @@ async fn a_persons_comments_are_for_those_who_may_see_them() {
     }
     let comments = town.comments();
     let (viewer, cleo) = (town.caller("viewer"), town.id("cleo"));
-    let seen = async || texts(comments.by(Some(&viewer), &cleo, &page(2)).await.unwrap());
-    assert_eq!(seen().await, ["3", "2"]);
+    let visible = async || texts(comments.by(Some(&viewer), &cleo, &page(2)).await.unwrap());
+    assert_eq!(visible().await, ["3", "2"]);
     town.block("bo", "viewer").await;
-    assert_eq!(seen().await, ["2", "0"]);
+    assert_eq!(visible().await, ["2", "0"]);
     town.posts().delete(&town.caller("ana"), &one.id, None).await.unwrap();
-    assert!(seen().await.is_empty());
+    assert!(visible().await.is_empty());
     town.set_private("cleo", true).await;
     let hidden = comments.by(Some(&viewer), &cleo, &page(2)).await;
     assert!(matches!(hidden, Err(CommentError::NoSuchUser)));
 }
 
-/// R19: comments are liked, once each, and no longer.
+/// R19: comments can be liked once and unliked.
 #[tokio::test]
-async fn comments_are_liked() {
+async fn comments_can_be_liked_and_unliked() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "hello").await;
     let (one, two) =
@@ -260,12 +260,12 @@ async fn comments_are_liked() {
         replies: 0,
         seq: String::new(),
     };
-    town.ground().core().table().put(counter.create()).await.unwrap();
-    let asked = [(post.id.clone(), two.id.clone()), (post.id.clone(), one.id.clone())];
-    let marks = comments.marks(Some(&bo), &asked).await.unwrap();
+    town.context().core().table().put(counter.create()).await.unwrap();
+    let requested = [(post.id.clone(), two.id.clone()), (post.id.clone(), one.id.clone())];
+    let marks = comments.engagement(Some(&bo), &requested).await.unwrap();
     assert_eq!((marks[0].liked, marks[0].counter.likes), (false, 0));
     assert_eq!((marks[1].liked, marks[1].counter.clone()), (true, counter));
-    let marks = comments.marks(None, &asked).await.unwrap();
+    let marks = comments.engagement(None, &requested).await.unwrap();
     assert!(!marks[1].liked);
     for _ in 0..2 {
         comments.unlike(&bo, &one.id, None).await.unwrap();
@@ -281,7 +281,7 @@ async fn comments_are_liked() {
     }
 }
 
-/// R20: where likes are permanent, those of comments are.
+/// R20: permanent likes apply to comments, too.
 #[tokio::test]
 async fn a_permanent_like_stays() {
     let settings = Settings { likes: LikeMode::Permanent, ..Town::settings() };
@@ -292,10 +292,10 @@ async fn a_permanent_like_stays() {
     comments.unlike(&ana, &comment.id, None).await.unwrap();
     comments.like(&ana, &comment.id, None).await.unwrap();
     let refused = comments.unlike(&ana, &comment.id, None).await;
-    assert!(matches!(refused, Err(CommentError::Permanent)));
+    assert!(matches!(refused, Err(CommentError::LikesPermanent)));
 }
 
-/// R32
+/// R32: requests are idempotent.
 #[tokio::test]
 async fn a_repeated_request_has_the_effect_of_one() {
     let town = Town::of(["ana", "bo"]).await;
@@ -320,15 +320,15 @@ async fn a_repeated_request_has_the_effect_of_one() {
     let again = comments.delete(&bo, &comment.id, Some(&delete)).await.unwrap();
     let removed = (&removed.id, removed.is_deleted, "");
     assert_eq!((&again.id, again.is_deleted, again.content.as_str()), removed, "not kept anywhere");
-    let gone = comments.add(&bo, &input, Some(&add)).await;
-    assert!(matches!(gone, Err(CommentError::NoSuchComment)));
+    let deleted = comments.add(&bo, &input, Some(&add)).await;
+    assert!(matches!(deleted, Err(CommentError::NoSuchComment)));
     let other = comments.add(&bo, &on(&post.id, None, "other"), Some(&add)).await.unwrap_err();
     assert_eq!(other.code(), Code::IdempotencyMismatch);
 }
 
-/// R33: an answer meets the end of what it answers in every order.
+/// R33: a reply and the deletion of its parent, in every interleaving.
 #[tokio::test]
-async fn nobody_answers_what_is_gone() {
+async fn deleted_comments_get_no_replies() {
     for delete_post in [false, true] {
         let mut answers = 0;
         for gap in 1.. {
@@ -337,7 +337,7 @@ async fn nobody_answers_what_is_gone() {
             let parent = town.comment("ana", &post.id, "hi").await;
             let (posts, comments, ana) = (town.posts(), town.comments(), town.caller("ana"));
             let (id, above) = (post.id.clone(), parent.id.clone());
-            let (ground, meanwhile) = town.meanwhile(gap, async move || {
+            let (context, meanwhile) = town.interleave(gap, async move || {
                 if delete_post {
                     posts.delete(&ana, &id, None).await.unwrap();
                 } else {
@@ -345,7 +345,7 @@ async fn nobody_answers_what_is_gone() {
                 }
             });
             let answer = on(&post.id, Some(&parent.id), "answer");
-            let answered = Comments::new(ground).add(&town.caller("bo"), &answer, None).await;
+            let answered = Comments::new(context).add(&town.caller("bo"), &answer, None).await;
             if !meanwhile.happened() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Follows, as people see them and as rows (R7, R8, R22, R39).
+//! Follows, through the service and as rows (R7, R8, R22, R39).
 
 mod lists;
 mod races;
@@ -7,7 +7,7 @@ use roundtable_domain::{Code, FollowError, PageInput, Refusal};
 use roundtable_model::{FollowStatus, RequestId, Role, Shards, UserStatus};
 use roundtable_testkit::Town;
 
-/// R8
+/// R8: counters are exact.
 #[tokio::test]
 async fn following_twice_counts_once() {
     let town = Town::of(["ana", "bo"]).await;
@@ -19,11 +19,11 @@ async fn following_twice_counts_once() {
 
 /// R7: pending until accepted, and only then counted.
 #[tokio::test]
-async fn a_private_account_is_asked() {
+async fn a_private_account_gets_a_request() {
     let town = Town::of(["ana"]).await;
-    town.move_in("bo", |bo| bo.is_private = true).await;
-    let asked = town.follow("ana", "bo").await;
-    assert_eq!(asked.status, FollowStatus::Pending);
+    town.add_user("bo", |bo| bo.is_private = true).await;
+    let requested = town.follow("ana", "bo").await;
+    assert_eq!(requested.status, FollowStatus::Pending);
     assert!(town.rows("USER#bo", "COUNTER#").await.is_empty());
 
     let follows = town.follows();
@@ -39,9 +39,9 @@ async fn a_private_account_is_asked() {
     assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=0"]);
 }
 
-/// R39: what a follower set for themselves is not told to whoever turns them away, nor told again.
+/// R39: a follower's own settings are hidden from the user who rejects them, also in a replay.
 #[tokio::test]
-async fn whoever_is_rejected_keeps_their_settings_to_themselves() {
+async fn a_rejection_does_not_reveal_the_followers_settings() {
     let town = Town::of(["ana", "bo"]).await;
     town.follow("ana", "bo").await;
     let (follows, once): (_, RequestId) = (town.follows(), "reject".parse().unwrap());
@@ -53,11 +53,11 @@ async fn whoever_is_rejected_keeps_their_settings_to_themselves() {
     }
 }
 
-/// R7: whoever has asked follows when they ask again, once the account is no longer private.
+/// R7: a repeated request becomes a follow once the account is public.
 #[tokio::test]
-async fn an_account_that_turned_public_is_no_longer_asked() {
+async fn a_request_becomes_a_follow_when_the_account_is_public() {
     let town = Town::of(["ana"]).await;
-    town.move_in("bo", |bo| bo.is_private = true).await;
+    town.add_user("bo", |bo| bo.is_private = true).await;
     town.follow("ana", "bo").await;
     assert_eq!(town.follow("ana", "bo").await.status, FollowStatus::Pending, "still private");
     town.set_private("bo", false).await;
@@ -74,10 +74,10 @@ async fn an_account_that_turned_public_is_no_longer_asked() {
     );
 }
 
-/// R7: muting and the notification switch are each their own, and what is not given stays. Muting
-/// changes whom one hears from, so the circle knows of it; the switch does not.
+/// R7: muting and the notification switch are independent, and absent fields stay. Muting raises
+/// the circle's version; the switch does not.
 #[tokio::test]
-async fn follows_are_muted_and_silenced_apart() {
+async fn muting_and_notifications_are_independent() {
     let town = Town::of(["ana", "bo"]).await;
     town.follow("ana", "bo").await;
     let (follows, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
@@ -96,8 +96,8 @@ async fn follows_are_muted_and_silenced_apart() {
         version += raised;
         assert_eq!(town.circle_version("ana").await, version, "{muted:?} {notified:?}");
     }
-    let nobody = follows.update(&town.caller("bo"), &town.id("ana"), Some(true), None, None).await;
-    assert!(matches!(nobody, Err(FollowError::NotFollowing)));
+    let missing = follows.update(&town.caller("bo"), &town.id("ana"), Some(true), None, None).await;
+    assert!(matches!(missing, Err(FollowError::NotFollowing)));
 }
 
 /// R32: the same id has the effect of one; with other input it is an error.
@@ -114,21 +114,21 @@ async fn a_repeated_request_has_the_effect_of_one() {
     assert_eq!(town.rows("USER#bo", "COUNTER#").await, ["COUNTER#FOLLOWERS count=0"]);
     let other = follows.unfollow(&ana, &town.id("cleo"), Some(&twice)).await.unwrap_err();
     assert_eq!(other.code(), Code::IdempotencyMismatch);
-    // Nor does the repetition of one that found everything done already.
+    // Nor does a repetition of a request that changed nothing.
     let late: RequestId = "request-3".parse().unwrap();
     follows.follow(&ana, &town.id("cleo"), None).await.unwrap();
     follows.follow(&ana, &town.id("cleo"), Some(&late)).await.unwrap();
     follows.unfollow(&ana, &town.id("cleo"), None).await.unwrap();
     let replay = follows.follow(&ana, &town.id("cleo"), Some(&late)).await.unwrap_err();
     assert_eq!(replay.code(), Code::NotFound);
-    // The follow of the first request is gone by now, and its repetition does not bring it back.
+    // The follow has been removed, and the repetition does not restore it.
     let replay = follows.follow(&ana, &bo, Some(&once)).await.unwrap_err();
     assert_eq!(replay.code(), Code::NotFound);
 }
 
-/// R39
+/// R39: followers are sharded.
 #[tokio::test]
-async fn shards_can_be_added_while_people_follow() {
+async fn follower_shards_can_be_added_while_in_use() {
     let town = Town::of(["star", "f1", "f2", "f3", "f4"]).await;
     town.follow("f1", "star").await;
     let shards = Shards::new(4).unwrap();
@@ -151,20 +151,20 @@ async fn shards_can_be_added_while_people_follow() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_followed_is_refused() {
+async fn invalid_follows_are_refused() {
     let town = Town::of(["ana"]).await;
     let (follows, ana) = (town.follows(), town.caller("ana"));
     let yourself = follows.follow(&ana, &town.id("ana"), None).await;
     assert!(matches!(yourself, Err(FollowError::Yourself)));
-    let nobody = follows.follow(&ana, &town.id("nobody"), None).await;
-    assert!(matches!(nobody, Err(FollowError::NoSuchUser)));
+    let missing = follows.follow(&ana, &town.id("nobody"), None).await;
+    assert!(matches!(missing, Err(FollowError::NoSuchUser)));
     let stranger = follows.follow(&town.caller("stranger"), &town.id("ana"), None).await;
     assert_eq!(stranger.unwrap_err().code(), Code::Unauthenticated);
 }
 
-/// R7: staff see who has blocked them, and who is suspended; following is for nobody but people.
+/// R7: staff see users who have blocked them or are suspended, but cannot follow them.
 #[tokio::test]
-async fn staff_follow_nobody_who_does_not_want_it() {
+async fn staff_cannot_follow_users_who_blocked_them() {
     let town = Town::of(["ana", "bo", "mo"]).await;
     town.block("ana", "mo").await;
     town.set_status("bo", UserStatus::Suspended).await;

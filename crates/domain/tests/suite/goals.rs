@@ -1,4 +1,4 @@
-//! Goals, as their owners see them and as rows (R10, R24, R32, R33), and the timeline they stand in.
+//! Goals, through the service and as rows (R10, R24, R32, R33), and their timeline.
 
 use roundtable_domain::limits::{ABOUT_CHARS_MAX, TAGS_MAX, TITLE_CHARS_MAX};
 use roundtable_domain::{
@@ -20,7 +20,7 @@ fn pages_of(limit: usize) -> PageInput {
     PageInput { limit: Some(limit), after: None }
 }
 
-/// R10, R33: the goal and its tags, together.
+/// R10, R33: the goal and its tag references are written together.
 #[tokio::test]
 async fn a_goal_is_its_owners() {
     let town = Town::of(["ana"]).await;
@@ -45,9 +45,10 @@ async fn a_goal_is_its_owners() {
     assert_eq!(town.goals().get(&town.caller("ana"), None, &goal.id).await.unwrap(), goal);
 }
 
-/// R4, R33: tags and their references change together, follow the title, and go with the goal.
+/// R4, R33: tags and their references change together, follow the title, and are removed with the
+/// goal.
 #[tokio::test]
-async fn tags_keep_in_step() {
+async fn tag_references_follow_the_goal() {
     let town = Town::of(["ana", "bo"]).await;
     let (goals, ana) = (town.goals(), town.caller("ana"));
     let new = NewGoal { tags: tags(["run", "hill"]), ..NewGoal::titled("Run") };
@@ -64,7 +65,7 @@ async fn tags_keep_in_step() {
     assert!(town.rows("TAG#hill", "").await.is_empty());
     let run: Tag = "run".parse().unwrap();
     let found = async |name: &str| {
-        let tags = Tags::new(town.ground().clone());
+        let tags = Tags::new(town.context().clone());
         let (viewer, kind) = (town.caller(name), Some(EntityKind::Goal));
         tags.search(Some(&viewer), &run, kind, &pages_of(10)).await.unwrap().items.len()
     };
@@ -74,9 +75,9 @@ async fn tags_keep_in_step() {
     assert!(town.rows("TAG#sea", "").await.is_empty());
 }
 
-/// R10: what is not mentioned stays, and what is null goes.
+/// R10: absent fields stay, null clears.
 #[tokio::test]
-async fn what_an_update_does_not_mention_stays() {
+async fn absent_fields_stay() {
     let town = Town::of(["ana"]).await;
     let (goals, ana) = (town.goals(), town.caller("ana"));
     let new = NewGoal {
@@ -94,37 +95,37 @@ async fn what_an_update_does_not_mention_stays() {
     assert_eq!((bare.title.as_str(), bare.description), ("Walk", None));
 }
 
-/// LAYOUT: the completion of a goal is told, once, and others see nothing else of it.
+/// LAYOUT: the completion of a goal is published once, and others see nothing else of it.
 #[tokio::test]
-async fn completing_a_goal_is_told() {
+async fn completing_a_goal_is_published() {
     let town = Town::of(["ana", "bo"]).await;
     let goal = town.set_goal("ana", "Run a marathon").await;
     let done = town.set_goal_status(&goal, GoalStatus::Completed).await;
     assert!(done.completed_at.is_some());
-    assert_eq!(town.told("bo", "ana").await, ["Run a marathon"]);
-    // Completing what is completed, and putting it away, tells nothing.
+    assert_eq!(town.previews("bo", "ana").await, ["Run a marathon"]);
+    // Completing again, and archiving, publishes nothing.
     town.set_goal_status(&done, GoalStatus::Completed).await;
     let away = town.set_goal_status(&done, GoalStatus::Archived).await;
     assert_eq!(away.completed_at, done.completed_at);
     let back = town.set_goal_status(&away, GoalStatus::Completed).await;
     assert_eq!(back.completed_at, done.completed_at);
-    assert_eq!(town.told("bo", "ana").await, ["Run a marathon"]);
-    // Taken up again it is completed no longer, and can be completed once more.
+    assert_eq!(town.previews("bo", "ana").await, ["Run a marathon"]);
+    // Reopened, it can be completed once more.
     let again = town.set_goal_status(&back, GoalStatus::Active).await;
     assert_eq!((again.status, again.completed_at), (GoalStatus::Active, None));
     let anew = town.set_goal_status(&again, GoalStatus::Completed).await;
     assert!(anew.completed_at > done.completed_at);
-    assert_eq!(town.told("bo", "ana").await.len(), 2);
-    let seen = town.goals().get(&town.caller("bo"), Some(&town.id("ana")), &goal.id).await;
-    assert!(matches!(seen, Err(GoalError::NoSuchGoal)));
-    // What is told of a goal is there as long as the goal is.
+    assert_eq!(town.previews("bo", "ana").await.len(), 2);
+    let visible = town.goals().get(&town.caller("bo"), Some(&town.id("ana")), &goal.id).await;
+    assert!(matches!(visible, Err(GoalError::NoSuchGoal)));
+    // The activity exists as long as the goal does.
     town.goals().delete(&town.caller("ana"), &goal.id, None).await.unwrap();
-    assert!(town.told("bo", "ana").await.is_empty());
+    assert!(town.previews("bo", "ana").await.is_empty());
 }
 
-/// R24: unknown and foreign look the same, for everything that can be done with a goal.
+/// R24: unknown goals and other users' goals look the same, for every operation.
 #[tokio::test]
-async fn somebody_elses_goal_looks_like_none() {
+async fn another_users_goal_looks_missing() {
     let town = Town::of(["ana", "bo"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let (goals, bo, ana) = (town.goals(), town.caller("bo"), town.id("ana"));
@@ -146,12 +147,12 @@ async fn somebody_elses_goal_looks_like_none() {
     assert_eq!(town.goals().get(&town.caller("ana"), None, &goal).await.unwrap().title, "Run");
 }
 
-/// R24: admins see everybody's goals, as long as they are admins and the account is there.
+/// R24: admins see all users' goals, while they are admins and the account exists.
 #[tokio::test]
 async fn admins_see_goals() {
     let town = Town::of(["ana", "ada", "mo"]).await;
-    let ada = town.employ("ada", Role::Admin).await;
-    let mo = town.employ("mo", Role::Moderator).await;
+    let ada = town.grant_role("ada", Role::Admin).await;
+    let mo = town.grant_role("mo", Role::Moderator).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let (goals, ana) = (town.goals(), town.id("ana"));
     assert_eq!(goals.get(&ada, Some(&ana), &goal).await.unwrap().id, goal);
@@ -166,7 +167,7 @@ async fn admins_see_goals() {
     assert!(goals.get(&ada, Some(&ana), &goal).await.is_err());
 }
 
-/// R30: every goal once, in the order they were set, whatever the size of a page.
+/// R30: every goal once, oldest first, for every page size.
 #[tokio::test]
 async fn goals_come_in_pages() {
     let town = Town::of(["ana"]).await;
@@ -189,9 +190,9 @@ async fn goals_come_in_pages() {
     }
 }
 
-/// R32: the same request has the effect of one, and its answer is as things are now.
+/// R32: a repeated request has the effect of one, and returns the current state.
 #[tokio::test]
-async fn a_request_is_done_once() {
+async fn requests_are_idempotent() {
     let town = Town::of(["ana"]).await;
     let (goals, ana) = (town.goals(), town.caller("ana"));
     let once = request("r-1");
@@ -205,29 +206,29 @@ async fn a_request_is_done_once() {
     for _ in 0..2 {
         goals.update(&ana, &first.id, complete(), Some(&request("r-2"))).await.unwrap();
     }
-    assert_eq!(town.told("ana", "ana").await, ["Run"]);
+    assert_eq!(town.previews("ana", "ana").await, ["Run"]);
     for _ in 0..2 {
-        let gone = goals.delete(&ana, &first.id, Some(&request("r-3"))).await.unwrap();
-        assert_eq!(gone.id, first.id);
+        let deleted = goals.delete(&ana, &first.id, Some(&request("r-3"))).await.unwrap();
+        assert_eq!(deleted.id, first.id);
     }
     let create = goals.create(&ana, NewGoal::titled("Run"), Some(&once)).await;
     assert!(matches!(create, Err(GoalError::NoSuchGoal)), "as it is now");
 }
 
-/// Two devices complete a goal at the same time: it is told once.
+/// Two devices complete a goal concurrently: it is published once.
 #[tokio::test]
-async fn completed_twice_at_once_it_is_told_once() {
+async fn concurrent_completions_publish_once() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let (goals, ana) = (town.goals(), town.caller("ana"));
     let complete = || goals.update(&ana, &goal, GoalChange::to(GoalStatus::Completed), None);
     let all = futures::future::join_all((0..8).map(|_| complete())).await;
     assert!(all.iter().all(Result::is_ok), "{all:?}");
-    assert_eq!(town.told("ana", "ana").await, ["Run"]);
+    assert_eq!(town.previews("ana", "ana").await, ["Run"]);
 }
 
 #[tokio::test]
-async fn everything_has_a_limit() {
+async fn inputs_are_limited() {
     let town = Town::of(["ana"]).await;
     let (goals, ana) = (town.goals(), town.caller("ana"));
     let many = (0..=TAGS_MAX).map(|number| format!("t{number}").parse().unwrap()).collect();
@@ -244,7 +245,7 @@ async fn everything_has_a_limit() {
     assert!(town.rows("USER#ana", "GOAL#").await.is_empty());
 }
 
-/// What happens in ana's timeline, as kinds, for this viewer.
+/// The entity kinds in ana's timeline, for this viewer.
 async fn kinds(town: &Town, viewer: Option<&str>, order: Order) -> Vec<EntityKind> {
     let viewer = viewer.map(|name| town.caller(name));
     let timelines = town.timelines();
@@ -266,14 +267,14 @@ async fn kinds(town: &Town, viewer: Option<&str>, order: Order) -> Vec<EntityKin
     runs.remove(0)
 }
 
-/// R24: one person's entities of all kinds by time; others see those that are for them.
+/// R24: a user's entities of all kinds by time; each viewer sees what is visible to them.
 #[tokio::test]
-async fn a_timeline_shows_each_viewer_what_is_theirs_to_see() {
+async fn a_timeline_is_filtered_by_viewer() {
     use EntityKind::{Comment, Follow, Goal, Milestone, Post, Task, User};
     let town = Town::of(["ana", "bo", "cleo"]).await;
-    town.pass_ms(1_000);
+    town.advance_ms(1_000);
     town.follow("ana", "bo").await;
-    town.pass_ms(1_000);
+    town.advance_ms(1_000);
     let goal = town.set_goal("ana", "Run").await.id;
     town.add_milestone("ana", &goal, 50, "half").await;
     let post = town.post("ana", "hello").await;
@@ -288,7 +289,7 @@ async fn a_timeline_shows_each_viewer_what_is_theirs_to_see() {
     let shown = [User, Follow, Post, Comment];
     assert_eq!(kinds(&town, Some("bo"), Order::Ascending).await, shown);
     assert_eq!(kinds(&town, None, Order::Ascending).await, shown);
-    // What is of a goal goes with it, at once.
+    // Everything of a goal disappears with it, at once.
     town.goals().delete(&town.caller("ana"), &goal, None).await.unwrap();
     assert_eq!(kinds(&town, Some("ana"), Order::Ascending).await, shown);
     town.block("ana", "cleo").await;
@@ -297,9 +298,9 @@ async fn a_timeline_shows_each_viewer_what_is_theirs_to_see() {
     assert!(matches!(hidden, Err(TimelineError::NoSuchUser)));
 }
 
-/// R24: one kind of a timeline; a kind that is not for the viewer is empty, as if there were none.
+/// R24: a timeline of one kind; a kind hidden from the viewer is empty.
 #[tokio::test]
-async fn a_timeline_can_be_asked_for_one_kind() {
+async fn a_timeline_can_be_limited_to_one_kind() {
     let town = Town::of(["ana", "bo"]).await;
     town.set_goal("ana", "Run").await;
     town.post("ana", "hello").await;

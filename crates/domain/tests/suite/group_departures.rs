@@ -1,4 +1,4 @@
-//! What becomes of groups when an account or a group is purged (R9, R23, R33).
+//! Groups after an account or a group is purged (R9, R23, R33).
 
 use roundtable_domain::{GroupError, NewGroup, PageInput};
 use roundtable_model::{GroupId, GroupRole, UserStatus};
@@ -9,22 +9,21 @@ async fn rows(town: &Town, group: &GroupId) -> Vec<String> {
     all.into_iter().filter(|row| !row.starts_with("GROUP#")).collect()
 }
 
-/// Joins one after the other.
-async fn join_in_turn<const N: usize>(town: &Town, group: &GroupId, names: [&str; N]) {
+async fn join_in_order<const N: usize>(town: &Town, group: &GroupId, names: [&str; N]) {
     for name in names {
-        town.pass_ms(1_000);
+        town.advance_ms(1_000);
         town.join(name, group).await;
     }
 }
 
-/// R9: to the admin who has been there longest, however long others have.
+/// R9: passes to the longest-serving admin, even if other members joined earlier.
 #[tokio::test]
 async fn a_group_passes_to_its_oldest_admin() {
     let town = Town::of(["ana", "zoe", "bo", "cleo"]).await;
-    let group = town.found("ana", "Runners").await;
-    join_in_turn(&town, &group, ["zoe", "cleo", "bo"]).await;
-    town.appoint("ana", &group, "bo", GroupRole::Admin).await;
-    town.appoint("ana", &group, "cleo", GroupRole::Admin).await;
+    let group = town.create_group("ana", "Runners").await;
+    join_in_order(&town, &group, ["zoe", "cleo", "bo"]).await;
+    town.set_group_role("ana", &group, "bo", GroupRole::Admin).await;
+    town.set_group_role("ana", &group, "cleo", GroupRole::Admin).await;
     town.set_status("ana", UserStatus::Deleted).await;
     for _ in 0..2 {
         town.groups().leave_all(&town.id("ana")).await.unwrap();
@@ -35,28 +34,28 @@ async fn a_group_passes_to_its_oldest_admin() {
             "MEMBER#zoe role=member status=active",
         ];
         assert_eq!(rows(&town, &group).await, left);
-        let seen = town.groups().get(None, &group).await.unwrap();
-        assert_eq!((seen.group.owner_id, seen.members_count), (town.id("cleo"), 3));
+        let visible = town.groups().get(None, &group).await.unwrap();
+        assert_eq!((visible.group.owner_id, visible.members_count), (town.id("cleo"), 3));
     }
 }
 
-/// R9: else to whoever has been in it longest; who only asked, or is gone, is passed over.
+/// R9: else to the oldest member; pending members and deleted accounts are skipped.
 #[tokio::test]
 async fn a_group_passes_to_its_oldest_member() {
     let town = Town::of(["ana", "asked", "gone", "zoe", "bo"]).await;
-    let group = town.found_private("ana", "Secret").await;
-    join_in_turn(&town, &group, ["asked", "gone", "zoe", "bo"]).await;
+    let group = town.create_private_group("ana", "Secret").await;
+    join_in_order(&town, &group, ["asked", "gone", "zoe", "bo"]).await;
     for name in ["gone", "zoe", "bo"] {
         let (groups, ana) = (town.groups(), town.caller("ana"));
         groups.approve(&ana, &group, &town.id(name), None).await.unwrap();
     }
-    town.appoint("ana", &group, "gone", GroupRole::Admin).await;
+    town.set_group_role("ana", &group, "gone", GroupRole::Admin).await;
     for name in ["ana", "gone"] {
         town.set_status(name, UserStatus::Deleted).await;
     }
     town.groups().leave_all(&town.id("ana")).await.unwrap();
-    let seen = town.groups().get(None, &group).await.unwrap();
-    assert_eq!((seen.group.owner_id, seen.members_count), (town.id("zoe"), 3));
+    let visible = town.groups().get(None, &group).await.unwrap();
+    assert_eq!((visible.group.owner_id, visible.members_count), (town.id("zoe"), 3));
     town.groups().leave_all(&town.id("gone")).await.unwrap();
     let left = [
         "COUNTER#MEMBERS count=2",
@@ -67,9 +66,9 @@ async fn a_group_passes_to_its_oldest_member() {
     assert_eq!(rows(&town, &group).await, left);
 }
 
-/// R9: a group without anybody to have it ends, also when some of it are on their way out.
+/// R9: a group without a possible owner is deleted, also when its members are being deleted.
 #[tokio::test]
-async fn a_group_of_people_who_are_gone_ends() {
+async fn a_group_without_existing_members_is_deleted() {
     let town = Town::of(["ana", "bo"]).await;
     let new = NewGroup { tags: vec!["run".parse().unwrap()], ..NewGroup::named("Runners") };
     let group = town.groups().create(&town.caller("ana"), new, None).await.unwrap().id;
@@ -86,17 +85,17 @@ async fn a_group_of_people_who_are_gone_ends() {
     assert_eq!(rows(&town, &group).await, ["COUNTER#MEMBERS count=0"]);
 }
 
-/// R9: everything somebody is in, of whatever status, in as many groups as they like.
+/// R9: every membership in any status, in any number of groups.
 #[tokio::test]
-async fn whoever_goes_leaves_every_group() {
+async fn a_purged_account_leaves_every_group() {
     let town = Town::of(["ana", "bo"]).await;
     let mut groups = Vec::new();
     for number in 0..100 {
-        town.pass_ms(1_000);
+        town.advance_ms(1_000);
         groups.push(match number % 4 {
-            0 => town.found("bo", "Mine").await,
-            1 => town.found_private("ana", "Asked").await,
-            _ => town.found("ana", "Runners").await,
+            0 => town.create_group("bo", "Mine").await,
+            1 => town.create_private_group("ana", "Asked").await,
+            _ => town.create_group("ana", "Runners").await,
         });
     }
     for group in &groups {
@@ -119,14 +118,15 @@ async fn whoever_goes_leaves_every_group() {
     assert_eq!(town.circle_version("bo").await, version, "nothing of bo is written any more");
 }
 
-/// R9: the members of a deleted group are let go, however many they are; those of others stay.
+/// R9: all members of a deleted group are removed, however many; other groups are unaffected.
 #[tokio::test]
-async fn a_deleted_group_lets_its_members_go() {
+async fn a_deleted_group_removes_its_members() {
     let town = Town::of(["ana"]).await;
-    let (group, other) = (town.found("ana", "Runners").await, town.found("ana", "Walkers").await);
+    let (group, other) =
+        (town.create_group("ana", "Runners").await, town.create_group("ana", "Walkers").await);
     for number in 0..200 {
         let name = format!("p{number}");
-        town.move_in(&name, |_| {}).await;
+        town.add_user(&name, |_| {}).await;
         town.join(&name, &group).await;
     }
     let groups = town.groups();

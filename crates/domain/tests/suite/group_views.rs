@@ -1,4 +1,4 @@
-//! What people see of groups, and how they are refused (R23, R30, R32).
+//! Visibility of groups, and refusals (R23, R30, R32).
 
 use roundtable_domain::{
     Code, Edit, GroupChange, GroupError, GroupView, NewGroup, Page, PageInput, Refusal,
@@ -15,12 +15,12 @@ fn names(page: Page<GroupView>) -> Vec<String> {
     page.into_items().into_iter().map(|view| view.group.name).collect()
 }
 
-/// R23: a private group shows that it is there, and not who is in it.
+/// R23: a private group shows that it exists, but not its members.
 #[tokio::test]
 async fn a_private_group_shows_its_name_only() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let (groups, first) = (town.groups(), PageInput::first());
-    let group = town.found_private("ana", "Secret").await;
+    let group = town.create_private_group("ana", "Secret").await;
     town.join("bo", &group).await;
     for viewer in [None, Some(town.caller("bo")), Some(town.caller("cleo"))] {
         let seen = groups.get(viewer.as_ref(), &group).await.unwrap();
@@ -35,19 +35,19 @@ async fn a_private_group_shows_its_name_only() {
     assert_eq!(people(members), ["ana"]);
 }
 
-/// R23: who asked or was invited is for those who run the group.
+/// R23: pending and invited members are visible to the group's staff only.
 #[tokio::test]
 async fn members_see_members() {
     let town = Town::of(["ana", "bo", "cleo", "dora", "eve"]).await;
     let (groups, first) = (town.groups(), PageInput::first());
-    let group = town.found_private("ana", "Secret").await;
+    let group = town.create_private_group("ana", "Secret").await;
     for name in ["bo", "cleo", "eve"] {
         groups.invite(&town.caller("ana"), &group, &town.id(name), None).await.unwrap();
     }
     town.join("bo", &group).await;
     town.join("cleo", &group).await;
     town.join("dora", &group).await;
-    town.appoint("ana", &group, "bo", GroupRole::Admin).await;
+    town.set_group_role("ana", &group, "bo", GroupRole::Admin).await;
     for name in ["ana", "bo"] {
         let members = groups.members(Some(&town.caller(name)), &group, &first).await.unwrap();
         assert_eq!(people(members), ["ana", "bo", "cleo", "dora", "eve"]);
@@ -56,13 +56,13 @@ async fn members_see_members() {
     assert_eq!(people(members), ["ana", "bo", "cleo"]);
 }
 
-/// R23, R30: a public group's members are for everybody, page by page, without whom the viewer may not
-/// see.
+/// R23, R30: the members of a public group are visible to all, page by page, except users hidden
+/// from the viewer.
 #[tokio::test]
 async fn a_public_groups_members_are_listed_in_full_pages() {
     let town = Town::of(["ana", "bo", "cleo", "dora", "eve", "fay"]).await;
     let groups = town.groups();
-    let group = town.found("ana", "Runners").await;
+    let group = town.create_group("ana", "Runners").await;
     for name in ["bo", "cleo", "dora", "eve"] {
         town.join(name, &group).await;
     }
@@ -77,27 +77,27 @@ async fn a_public_groups_members_are_listed_in_full_pages() {
     let second = groups.members(Some(&fay), &group, &page).await.unwrap();
     assert!(second.next.is_none());
     assert_eq!(people(second), ["eve"]);
-    let everybody = groups.members(None, &group, &PageInput::first()).await.unwrap();
-    assert_eq!(people(everybody), ["ana", "cleo", "dora", "eve"]);
+    let all_users = groups.members(None, &group, &PageInput::first()).await.unwrap();
+    assert_eq!(people(all_users), ["ana", "cleo", "dora", "eve"]);
 }
 
-/// R23: my groups, the one joined last first, and only those I am in.
+/// R23: the caller's groups, latest joined first, active memberships only.
 #[tokio::test]
-async fn my_groups_are_those_i_am_in() {
+async fn my_groups_lists_active_memberships() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let (groups, bo) = (town.groups(), town.caller("bo"));
-    let runners = town.found("ana", "Runners").await;
-    let secret = town.found_private("ana", "Secret").await;
-    let asked = town.found_private("ana", "Asked").await;
-    let gone = town.found("ana", "Gone").await;
-    for group in [&runners, &secret, &asked, &gone] {
-        town.pass_ms(1_000);
+    let runners = town.create_group("ana", "Runners").await;
+    let secret = town.create_private_group("ana", "Secret").await;
+    let requested = town.create_private_group("ana", "Asked").await;
+    let deleted = town.create_group("ana", "Gone").await;
+    for group in [&runners, &secret, &requested, &deleted] {
+        town.advance_ms(1_000);
         town.join("bo", group).await;
     }
     groups.approve(&town.caller("ana"), &secret, &town.id("bo"), None).await.unwrap();
-    groups.delete(&town.caller("ana"), &gone, None).await.unwrap();
-    town.pass_ms(1_000);
-    town.found("bo", "Mine").await;
+    groups.delete(&town.caller("ana"), &deleted, None).await.unwrap();
+    town.advance_ms(1_000);
+    town.create_group("bo", "Mine").await;
     let mine = groups.mine(&bo, &PageInput::first()).await.unwrap();
     let roles: Vec<_> = mine.items.iter().map(|(view, _)| view.viewer_role().unwrap()).collect();
     assert_eq!(roles, [GroupRole::Owner, GroupRole::Member, GroupRole::Member]);
@@ -111,7 +111,7 @@ async fn my_groups_are_those_i_am_in() {
     assert_eq!(names(first), ["Mine", "Secret"]);
     assert_eq!(names(groups.mine(&bo, &page).await.unwrap()), ["Runners"]);
 
-    // Others see of them what they may know.
+    // Others see those they may see.
     let first = PageInput::first();
     let cleo = groups.of(Some(&town.caller("cleo")), &bo.user_id, &first).await.unwrap();
     assert_eq!(names(cleo), ["Mine", "Runners"]);
@@ -122,13 +122,13 @@ async fn my_groups_are_those_i_am_in() {
     assert!(matches!(blocked, Err(GroupError::NoSuchUser)));
 }
 
-/// R23: several groups in one go, in order.
+/// R23: several groups in one batch, in order.
 #[tokio::test]
 async fn groups_are_looked_up_together() {
     let town = Town::of(["ana", "bo"]).await;
-    let (one, two) = (town.found("ana", "One").await, town.found("bo", "Two").await);
-    let asked = [two, "nothing".parse().unwrap(), one];
-    let found = town.groups().views(Some(&town.caller("ana")), &asked).await.unwrap();
+    let (one, two) = (town.create_group("ana", "One").await, town.create_group("bo", "Two").await);
+    let requested = [two, "nothing".parse().unwrap(), one];
+    let found = town.groups().views(Some(&town.caller("ana")), &requested).await.unwrap();
     let seen: Vec<_> = found
         .iter()
         .map(|view| view.as_ref().map(|view| (view.group.name.as_str(), view.viewer_role())))
@@ -138,11 +138,11 @@ async fn groups_are_looked_up_together() {
 
 /// R32: every refusal has its code.
 #[tokio::test]
-async fn what_is_not_there_is_refused() {
+async fn refusals_have_codes() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
-    town.move_in("gone", |gone| gone.status = UserStatus::Deleted).await;
+    town.add_user("gone", |deleted| deleted.status = UserStatus::Deleted).await;
     let (groups, ana, bo) = (town.groups(), town.caller("ana"), town.caller("bo"));
-    let group = town.found("ana", "Runners").await;
+    let group = town.create_group("ana", "Runners").await;
     let nothing = "nothing".parse().unwrap();
     for refused in [
         groups.join(&bo, &nothing, None).await,
@@ -166,18 +166,18 @@ async fn what_is_not_there_is_refused() {
     let role = groups.set_role(&ana, &group, &bo.user_id, GroupRole::Admin, None).await;
     assert!(matches!(role, Err(GroupError::NoSuchMember)), "only invited");
     town.block("cleo", "ana").await;
-    for nobody in ["nobody", "gone", "cleo"] {
-        let invited = groups.invite(&ana, &group, &town.id(nobody), None).await;
-        assert!(matches!(invited, Err(GroupError::NoSuchUser)), "{nobody}");
+    for missing in ["nobody", "gone", "cleo"] {
+        let invited = groups.invite(&ana, &group, &town.id(missing), None).await;
+        assert!(matches!(invited, Err(GroupError::NoSuchUser)), "{missing}");
     }
 }
 
 #[tokio::test]
-async fn accounts_that_cannot_be_used_do_nothing() {
+async fn suspended_accounts_are_refused() {
     let town = Town::of(["ana"]).await;
-    town.move_in("sus", |sus| sus.status = UserStatus::Suspended).await;
+    town.add_user("sus", |sus| sus.status = UserStatus::Suspended).await;
     let (groups, first) = (town.groups(), PageInput::first());
-    let group = town.found("ana", "Runners").await;
+    let group = town.create_group("ana", "Runners").await;
     for (name, code) in [("nobody", Code::Unauthenticated), ("sus", Code::Forbidden)] {
         let caller = town.caller(name);
         let made = groups.create(&caller, NewGroup::named("Runners"), None).await;
@@ -188,7 +188,7 @@ async fn accounts_that_cannot_be_used_do_nothing() {
 }
 
 #[tokio::test]
-async fn texts_and_tags_have_their_limits() {
+async fn texts_and_tags_are_limited() {
     let town = Town::of(["ana"]).await;
     let (groups, ana) = (town.groups(), town.caller("ana"));
     let many = |count: usize| (0..count).map(|n| format!("tag{n}").parse().unwrap()).collect();

@@ -1,6 +1,5 @@
-//! Groups, as people see them and as rows (R9, R32, R33). Who is in them is `group_members`, what
-//! others see `group_views`, who acts at the same time `group_races`, and who goes for good
-//! `group_departures`.
+//! Groups, through the service and as rows (R9, R32, R33). Members are in `group_members`,
+//! visibility in `group_views`, concurrency in `group_races`, and purges in `group_departures`.
 
 use roundtable_domain::{
     Code, Edit, GroupChange, GroupError, NewGroup, PageInput, Refusal, Settings, ShardCount,
@@ -24,9 +23,9 @@ async fn counted(town: &Town, group: &GroupId) -> Vec<String> {
     town.rows(&format!("GROUP#{group}"), "COUNTER#").await
 }
 
-/// R9, R33: the group, its owner's membership, the counter, the tags and the owner's circle.
+/// R9, R33: writes the group, its owner's membership, the counter, the tags and the owner's circle.
 #[tokio::test]
-async fn whoever_founds_a_group_owns_it() {
+async fn the_creator_owns_the_group() {
     let town = Town::of(["ana"]).await;
     let new = NewGroup {
         description: Some("Tuesdays at six".into()),
@@ -45,13 +44,13 @@ async fn whoever_founds_a_group_owns_it() {
     for tag in ["TAG#running", "TAG#outdoors"] {
         assert_eq!(town.rows(tag, "").await, [reference.as_str()]);
     }
-    let seen = town.groups().get(Some(&town.caller("ana")), &group.id).await.unwrap();
-    assert_eq!((seen.members_count, seen.viewer_role()), (1, Some(GroupRole::Owner)));
+    let visible = town.groups().get(Some(&town.caller("ana")), &group.id).await.unwrap();
+    assert_eq!((visible.members_count, visible.viewer_role()), (1, Some(GroupRole::Owner)));
 }
 
 /// R9, R33: tags and their references change together, and follow the name.
 #[tokio::test]
-async fn tags_keep_in_step() {
+async fn tag_references_follow_the_group() {
     let town = Town::of(["ana"]).await;
     let (groups, ana) = (town.groups(), town.caller("ana"));
     let new = NewGroup { tags: tags(["run", "hill"]), ..NewGroup::named("Runners") };
@@ -70,7 +69,7 @@ async fn tags_keep_in_step() {
     assert!(town.rows("TAG#run", "").await.is_empty() && town.rows("TAG#sea", "").await.is_empty());
 }
 
-/// R4: shards of tags can be added while references are there.
+/// R4: shards of tags can be added while references exist.
 #[tokio::test]
 async fn references_are_found_in_the_shard_they_were_written_to() {
     let mut settings = Settings::default();
@@ -79,15 +78,15 @@ async fn references_are_found_in_the_shard_they_were_written_to() {
     let (groups, ana) = (town.groups(), town.caller("ana"));
     let new = NewGroup { tags: tags(["run", "hill"]), ..NewGroup::named("Runners") };
     let group = groups.create(&ana, new, None).await.unwrap();
-    let core = town.ground().core();
-    let shards = town.ground().settings().shards.tags.0;
-    let known = core.tag_refs(&group.tags, shards, &EntityKind::Group, &(&group.id).into());
-    for known in known.get().await.unwrap().into_iter().flatten() {
-        assert_ne!(known.shard, Shard::ZERO);
+    let core = town.context().core();
+    let shards = town.context().settings().shards.tags.0;
+    let existing = core.tag_refs(&group.tags, shards, &EntityKind::Group, &(&group.id).into());
+    for existing in existing.get().await.unwrap().into_iter().flatten() {
+        assert_ne!(existing.shard, Shard::ZERO);
         // As if written when there was one shard.
-        let earlier = TagRef { shard: Shard::ZERO, ..known.clone() };
+        let earlier = TagRef { shard: Shard::ZERO, ..existing.clone() };
         let moved =
-            vec![BatchWrite::Put(earlier.item()), BatchWrite::Delete(known.key().into_key())];
+            vec![BatchWrite::Put(earlier.item()), BatchWrite::Delete(existing.key().into_key())];
         core.table().batch_write(moved).await.unwrap();
     }
     let change = GroupChange {
@@ -105,10 +104,10 @@ async fn references_are_found_in_the_shard_they_were_written_to() {
 
 /// R9: an absent field keeps its value, and null clears it.
 #[tokio::test]
-async fn a_description_stays_changes_or_goes() {
+async fn a_description_can_be_kept_changed_or_cleared() {
     let town = Town::of(["ana"]).await;
     let (groups, ana) = (town.groups(), town.caller("ana"));
-    let group = town.found("ana", "Runners").await;
+    let group = town.create_group("ana", "Runners").await;
     let changes = [
         (Edit::Set("Tuesdays".into()), Some("Tuesdays")),
         (Edit::Keep, Some("Tuesdays")),
@@ -117,14 +116,14 @@ async fn a_description_stays_changes_or_goes() {
     for (description, expected) in changes {
         let change = GroupChange { description, ..GroupChange::default() };
         groups.update(&ana, &group, change, None).await.unwrap();
-        let seen = groups.get(None, &group).await.unwrap().group;
-        assert_eq!((seen.description.as_deref(), seen.name.as_str()), (expected, "Runners"));
+        let visible = groups.get(None, &group).await.unwrap().group;
+        assert_eq!((visible.description.as_deref(), visible.name.as_str()), (expected, "Runners"));
     }
 }
 
-/// R9, R23: what is left of a deleted group shows nowhere, and goes in the background.
+/// R9, R23: a deleted group is hidden at once, and its members are removed in the background.
 #[tokio::test]
-async fn a_deleted_group_is_nobodys() {
+async fn a_deleted_group_is_hidden() {
     let town = Town::of(["ana", "bo"]).await;
     let (groups, ana, bo) = (town.groups(), town.caller("ana"), town.caller("bo"));
     let new = NewGroup { tags: tags(["run"]), ..NewGroup::named("Runners") };
@@ -132,8 +131,8 @@ async fn a_deleted_group_is_nobodys() {
     town.join("bo", &group.id).await;
     assert_eq!(groups.delete(&ana, &group.id, None).await.unwrap(), group);
     assert!(town.rows("TAG#run", "").await.is_empty());
-    let gone = groups.get(Some(&bo), &group.id).await;
-    assert!(matches!(gone, Err(GroupError::NoSuchGroup)));
+    let missing_item = groups.get(Some(&bo), &group.id).await;
+    assert!(matches!(missing_item, Err(GroupError::NoSuchGroup)));
     assert!(groups.mine(&bo, &PageInput::first()).await.unwrap().items.is_empty());
     let left = groups.leave(&bo, &group.id, None).await;
     assert!(matches!(left, Err(GroupError::NoSuchGroup)));
@@ -141,8 +140,7 @@ async fn a_deleted_group_is_nobodys() {
     assert!(matches!(joined, Err(GroupError::NoSuchGroup)));
 }
 
-/// R9, R34: an admin of the whole place may change, empty and end groups, and it is written down;
-/// R32, for every mutation of groups.
+/// R32: every mutation of groups is idempotent.
 #[tokio::test]
 async fn a_repeated_request_has_the_effect_of_one() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
@@ -154,9 +152,9 @@ async fn a_repeated_request_has_the_effect_of_one() {
     assert_eq!(other.unwrap_err().code(), Code::IdempotencyMismatch);
     let group = &made.id;
 
-    let asked = groups.join(&bo, group, Some(&request("1"))).await.unwrap();
+    let requested = groups.join(&bo, group, Some(&request("1"))).await.unwrap();
     let approved = groups.approve(&ana, group, &bo.user_id, Some(&request("2"))).await.unwrap();
-    assert_ne!(asked, approved);
+    assert_ne!(requested, approved);
     let now = groups.join(&bo, group, Some(&request("1"))).await.unwrap();
     assert_eq!(now, approved, "the outcome as it is now");
     let again = groups.approve(&ana, group, &bo.user_id, Some(&request("2"))).await.unwrap();
@@ -193,9 +191,9 @@ async fn a_repeated_request_has_the_effect_of_one() {
     assert!(matches!(replay, Err(GroupError::NoSuchGroup)));
 }
 
-/// A server moves what it does between threads, and so must everything done here.
+/// Servers move futures between threads, so they must be `Send`.
 #[tokio::test]
-async fn everything_can_move_between_threads() {
+async fn futures_are_send() {
     fn moves<T: Send>(_: T) {}
     let town = Town::of(["ana"]).await;
     let (groups, blocks, ana) = (town.groups(), town.blocks(), town.caller("ana"));

@@ -1,4 +1,4 @@
-//! Likes, as people see them and as rows (R20, R27, R30 to R33).
+//! Likes, through the service and as rows (R20, R27, R30 to R33).
 
 use roundtable_domain::{
     Code, LikeError, LikeMode, Likes, NewPost, Page, PageInput, Refusal, Settings,
@@ -19,9 +19,9 @@ async fn likes(town: &Town, post: &PostId) -> Vec<String> {
     town.rows(&format!("POST#{post}"), "LIKE#").await
 }
 
-/// R20, R37: liking twice is liking once; the like carries what counters need.
+/// R20, R37: repeated likes have no effect; a like stores what counters need.
 #[tokio::test]
-async fn liking_twice_is_liking_once() {
+async fn repeated_likes_have_no_effect() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "hello").await;
     let first = town.like("bo", &post.id).await;
@@ -32,9 +32,9 @@ async fn liking_twice_is_liking_once() {
     assert!(town.rows(&format!("POST#{}", post.id), "COUNTER#").await.is_empty(), "not ours");
 }
 
-/// R20: another way of liking changes the like; saying nothing keeps it.
+/// R20: another type changes the like; no type keeps it.
 #[tokio::test]
-async fn a_like_can_become_another() {
+async fn the_type_of_a_like_can_change() {
     let town = Town::of(["ana"]).await;
     let post = town.post("ana", "hello").await;
     let (service, ana) = (town.likes(), town.caller("ana"));
@@ -48,9 +48,9 @@ async fn a_like_can_become_another() {
     assert_eq!(likes(&town, &post.id).await.len(), 1);
 }
 
-/// R20, R31
+/// R20, R31: a toggle likes and unlikes.
 #[tokio::test]
-async fn a_toggle_goes_both_ways() {
+async fn a_toggle_likes_and_unlikes() {
     let town = Town::of(["ana"]).await;
     let post = town.post("ana", "hello").await;
     let (service, ana) = (town.likes(), town.caller("ana"));
@@ -65,7 +65,7 @@ async fn a_toggle_goes_both_ways() {
     }
 }
 
-/// R20: where likes are permanent, only the way of liking can change.
+/// R20: where likes are permanent, only the type can change.
 #[tokio::test]
 async fn a_permanent_like_stays() {
     let settings = Settings { likes: LikeMode::Permanent, ..Town::settings() };
@@ -76,19 +76,19 @@ async fn a_permanent_like_stays() {
     let toggled = service.toggle(&ana, &post.id, None).await.unwrap_err();
     let unliked = service.unlike(&ana, &post.id, None).await.unwrap_err();
     for refused in [toggled, unliked] {
-        assert!(matches!(refused, LikeError::Permanent));
+        assert!(matches!(refused, LikeError::LikesPermanent));
         assert_eq!(refused.code(), Code::Forbidden);
     }
     service.like(&ana, &post.id, Some(LikeType::Love), None).await.unwrap();
     assert_eq!(likes(&town, &post.id).await, ["LIKE#ana likeType=love postUserId=ana postSK=POST"]);
-    // What was never liked can stay so.
+    // Unliking what is not liked changes nothing.
     let other = town.post("ana", "other").await;
     assert_eq!(service.unlike(&ana, &other.id, None).await.unwrap().like, None);
 }
 
-/// R20: nobody likes what they cannot see, and the answer tells nothing.
+/// R20: hidden posts cannot be liked, and refusals reveal nothing.
 #[tokio::test]
-async fn nobody_likes_what_they_cannot_see() {
+async fn hidden_posts_cannot_be_liked() {
     let town = Town::of(["ana", "friend", "stranger", "blocked"]).await;
     town.follow("friend", "ana").await;
     let public = town.post("ana", "hello").await;
@@ -129,7 +129,7 @@ async fn nobody_likes_what_they_cannot_see() {
     assert_eq!(refused.unwrap_err().code(), Code::Unauthenticated);
 }
 
-/// R27, R30: who likes a post, without those the viewer may not see; pages are full.
+/// R27, R30: the likes of a post, except by users hidden from the viewer; pages are full.
 #[tokio::test]
 async fn likes_of_a_post_are_listed() {
     let town = Town::of(["ana", "f1", "f2", "f3", "f4", "f5", "f6"]).await;
@@ -151,9 +151,9 @@ async fn likes_of_a_post_are_listed() {
     assert_eq!(people(all), ["f1", "f2", "f4", "f5", "f6"]);
 }
 
-/// R27: what somebody likes, newest first, for those who may see both.
+/// R27: a user's likes, newest first, for viewers who may see user and post.
 #[tokio::test]
-async fn likes_of_a_person_are_listed() {
+async fn likes_of_a_user_are_listed() {
     let town = Town::of(["ana", "bo", "viewer"]).await;
     let mut written = Vec::new();
     for n in 0..6 {
@@ -182,27 +182,27 @@ async fn likes_of_a_person_are_listed() {
     assert!(matches!(hidden, Err(LikeError::NoSuchUser)));
 }
 
-/// R27: liked by somebody? Only whoever sees both is told.
+/// R27: only viewers who see user and post learn of a like.
 #[tokio::test]
-async fn has_liked_tells_only_those_who_see_both() {
+async fn has_liked_requires_seeing_user_and_post() {
     let town = Town::of(["ana", "bo", "viewer"]).await;
     let (one, two) = (town.post("ana", "one").await, town.post("ana", "two").await);
     town.like("bo", &one.id).await;
     let ids = [one.id.clone(), two.id, "none".parse().unwrap()];
     let (service, bo, viewer) = (town.likes(), town.id("bo"), town.caller("viewer"));
-    let asked = async |viewer| service.has_liked(viewer, &bo, &ids).await.unwrap();
-    assert_eq!(asked(None).await, [true, false, false]);
-    assert_eq!(asked(Some(&viewer)).await, [true, false, false]);
+    let requested = async |viewer| service.has_liked(viewer, &bo, &ids).await.unwrap();
+    assert_eq!(requested(None).await, [true, false, false]);
+    assert_eq!(requested(Some(&viewer)).await, [true, false, false]);
     town.set_private("bo", true).await;
-    assert_eq!(asked(Some(&viewer)).await, [false; 3]);
+    assert_eq!(requested(Some(&viewer)).await, [false; 3]);
     let own = town.caller("bo");
-    assert_eq!(asked(Some(&own)).await, [true, false, false]);
+    assert_eq!(requested(Some(&own)).await, [true, false, false]);
     town.set_private("bo", false).await;
     town.block("ana", "viewer").await;
-    assert_eq!(asked(Some(&viewer)).await, [false; 3]);
+    assert_eq!(requested(Some(&viewer)).await, [false; 3]);
 }
 
-/// R32: every request has the effect of one, those that changed nothing, too.
+/// R32: every repeated request has the effect of one, also those that changed nothing.
 #[tokio::test]
 async fn a_repeated_request_has_the_effect_of_one() {
     let town = Town::of(["ana", "bo"]).await;
@@ -213,7 +213,7 @@ async fn a_repeated_request_has_the_effect_of_one() {
         let liked = service.toggle(&bo, &post.id, Some(&toggle)).await.unwrap();
         assert!(liked.like.is_some(), "once, however often it is sent");
     }
-    // It is liked already; when it no longer is, the repetition does not like it again.
+    // Already liked: after an unlike, the repetition does not like it again.
     service.like(&bo, &post.id, None, Some(&like)).await.unwrap();
     service.unlike(&bo, &post.id, Some(&unlike)).await.unwrap();
     let liked = service.like(&bo, &post.id, None, Some(&like)).await.unwrap();
@@ -224,21 +224,21 @@ async fn a_repeated_request_has_the_effect_of_one() {
     let other = service.like(&bo, &post.id, Some(LikeType::Love), Some(&like)).await.unwrap_err();
     assert_eq!(other.code(), Code::IdempotencyMismatch);
     town.posts().delete(&town.caller("ana"), &post.id, None).await.unwrap();
-    let gone = service.toggle(&bo, &post.id, Some(&toggle)).await;
-    assert!(matches!(gone, Err(LikeError::NoSuchPost)), "under present permissions");
+    let removed = service.toggle(&bo, &post.id, Some(&toggle)).await;
+    assert!(matches!(removed, Err(LikeError::NoSuchPost)), "under present permissions");
 }
 
-/// R33: two toggles of one person meet in every order: each is done, one after the other.
+/// R33: two concurrent toggles of one user are done one after the other, in every interleaving.
 #[tokio::test]
-async fn two_toggles_undo_each_other() {
+async fn two_concurrent_toggles_are_serialized() {
     for gap in 1.. {
         let town = Town::of(["ana"]).await;
         let post = town.post("ana", "hello").await;
         let (other, ana, id) = (town.likes(), town.caller("ana"), post.id.clone());
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             other.toggle(&ana, &id, None).await.unwrap();
         });
-        Likes::new(ground).toggle(&town.caller("ana"), &post.id, None).await.unwrap();
+        Likes::new(context).toggle(&town.caller("ana"), &post.id, None).await.unwrap();
         if !meanwhile.happened() {
             break;
         }
@@ -246,18 +246,18 @@ async fn two_toggles_undo_each_other() {
     }
 }
 
-/// R33: a post that is hidden while somebody likes it is liked before, or not at all.
+/// R33: a post hidden during a like is liked before, or not at all.
 #[tokio::test]
-async fn nobody_likes_what_was_hidden_meanwhile() {
+async fn a_post_hidden_concurrently_is_not_liked() {
     let mut likes_before = 0;
     for gap in 1.. {
         let town = std::sync::Arc::new(Town::of(["ana", "bo"]).await);
         let post = town.post("ana", "hello").await;
         let (other, id) = (town.clone(), post.id.clone());
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             other.set_post_status(&id, ModerationStatus::Rejected).await;
         });
-        let liked = Likes::new(ground).like(&town.caller("bo"), &post.id, None, None).await;
+        let liked = Likes::new(context).like(&town.caller("bo"), &post.id, None, None).await;
         if !meanwhile.happened() {
             break;
         }

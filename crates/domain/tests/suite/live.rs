@@ -1,143 +1,142 @@
-//! What happens, told to those who listen, where somebody else reads the stream.
+//! Live updates where another task reads the stream.
 
 use std::sync::Arc;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
 use roundtable_domain::{
-    Code, Event, Feeds, Listener, Live, LiveError, Matter, ModerationMode, Notifications,
-    PageInput, Refusal, Settings,
+    Code, Feeds, LiveError, LiveEvent, LiveUpdates, ModerationMode, Notifications, PageInput,
+    Refusal, Settings, Topic, TopicSubscription,
 };
 use roundtable_model::table::{Change, ManualClock, Store, StreamRead, StreamStart};
 use roundtable_model::{ModerationStatus, Role};
-use roundtable_testkit::{Town, Yielding, stop_at};
+use roundtable_testkit::{Town, YieldingBackend, stop_at};
 
-/// Everything that ever happened, as whoever reads the stream has it.
+/// All changes so far, as the stream delivers them.
 async fn changes(town: &Town) -> Vec<Change> {
-    let table = town.ground().core().table();
+    let table = town.context().core().table();
     let shard = table.stream_shards().await.unwrap().remove(0).id;
     let read = StreamRead::new(shard, StreamStart::Oldest);
     table.stream_read(read).await.unwrap().changes
 }
 
-fn told(listener: &mut Listener) -> Option<Result<Event, LiveError>> {
-    listener.next().now_or_never()
+fn next_event(subscription: &mut TopicSubscription) -> Option<Result<LiveEvent, LiveError>> {
+    subscription.next().now_or_never()
 }
 
-fn content(event: Option<Result<Event, LiveError>>) -> Option<String> {
+fn content(event: Option<Result<LiveEvent, LiveError>>) -> Option<String> {
     match event?.unwrap() {
-        Event::Post(post) => Some(post.content.clone()),
-        Event::Comment(comment) => Some(comment.content.clone()),
+        LiveEvent::Post(post) => Some(post.content.clone()),
+        LiveEvent::Comment(comment) => Some(comment.content.clone()),
         other => panic!("{other:?}"),
     }
 }
 
-/// R45: listeners are told of changes that were handed in, each to those who wanted to hear of it.
+/// R45: applied changes are delivered to the subscribers of their topics.
 #[tokio::test]
-async fn changes_that_are_handed_in_are_told() {
+async fn applied_changes_are_delivered() {
     let town = Town::of(["ana", "bo"]).await;
-    let live = Live::new(town.ground().clone());
+    let live = LiveUpdates::new(town.context().clone());
     let first = town.post("ana", "first").await;
-    let mut posts = live.listen(&town.caller("bo"), Matter::NewPosts(None)).await.unwrap();
-    let on_first = Matter::Comments(first.id.clone());
-    let mut comments = live.listen(&town.caller("bo"), on_first).await.unwrap();
+    let mut posts = live.subscribe(&town.caller("bo"), Topic::NewPosts(None)).await.unwrap();
+    let on_first = Topic::Comments(first.id.clone());
+    let mut comments = live.subscribe(&town.caller("bo"), on_first).await.unwrap();
     let before = changes(&town).await.len();
     let second = town.post("ana", "second").await;
     town.comment("ana", &first.id, "on the first").await;
     town.comment("ana", &second.id, "on the second").await;
     live.apply(changes(&town).await.get(before..).unwrap());
-    assert_eq!(content(told(&mut posts)).as_deref(), Some("second"));
-    assert_eq!(content(told(&mut comments)).as_deref(), Some("on the first"));
-    assert!(told(&mut posts).is_none() && told(&mut comments).is_none());
+    assert_eq!(content(next_event(&mut posts)).as_deref(), Some("second"));
+    assert_eq!(content(next_event(&mut comments)).as_deref(), Some("on the first"));
+    assert!(next_event(&mut posts).is_none() && next_event(&mut comments).is_none());
 }
 
-/// R45: whoever reads pages may be ahead of whoever reads the stream: what they come back from, and what
-/// was before it, is not told to them when the stream gets there.
+/// R45: pages may be ahead of the stream: a reader who returns from an entry does not get it, or
+/// earlier ones, when the stream reaches them.
 #[tokio::test]
-async fn what_was_seen_before_the_stream_told_of_it_is_not_told_again() {
+async fn entries_seen_on_pages_are_not_delivered_again() {
     let (town, page) = (Town::of(["ana", "bo", "cleo"]).await, PageInput::first());
-    let (ana, ground) = (town.caller("ana"), town.ground());
+    let (ana, context) = (town.caller("ana"), town.context());
     town.follow("ana", "bo").await;
     for (text, follower) in [("one", "bo"), ("two", "cleo")] {
-        town.pass_ms(10);
+        town.advance_ms(10);
         town.post("bo", text).await;
         town.follow(follower, "ana").await;
     }
     town.settle().await;
-    let (feeds, notifications) = (Feeds::new(ground.clone()), Notifications::new(ground.clone()));
+    let (feeds, notifications) = (Feeds::new(context.clone()), Notifications::new(context.clone()));
     let newest = feeds.home(&ana, &page).await.unwrap().into_items().remove(0);
     let latest = notifications.list(&ana, &page).await.unwrap().into_items().remove(0);
     let mut feed = feeds.live(&ana, Some(&newest.activity.activity_id)).await.unwrap();
-    let mut told = notifications.live(&ana, Some(&latest.notification.id)).await.unwrap();
+    let mut notification = notifications.live(&ana, Some(&latest.notification.id)).await.unwrap();
     let late = changes(&town).await;
     feeds.apply(&late);
     notifications.apply(&late);
-    assert!(feed.next().now_or_never().is_none() && told.next().now_or_never().is_none());
+    assert!(feed.next().now_or_never().is_none() && notification.next().now_or_never().is_none());
 }
 
-/// R45: what has become hidden between happening and being told is not told.
+/// R45: an object hidden between its event and the delivery is not delivered.
 #[tokio::test]
-async fn what_is_hidden_by_the_time_it_is_told_is_not_told() {
+async fn objects_hidden_before_delivery_are_not_delivered() {
     let town = Town::of(["ana", "bo"]).await;
-    let live = Live::new(town.ground().clone());
-    let mut posts = live.listen(&town.caller("bo"), Matter::NewPosts(None)).await.unwrap();
+    let live = LiveUpdates::new(town.context().clone());
+    let mut posts = live.subscribe(&town.caller("bo"), Topic::NewPosts(None)).await.unwrap();
     town.post("ana", "quick").await;
     live.apply(&changes(&town).await);
     town.block("ana", "bo").await;
-    assert!(told(&mut posts).is_none());
+    assert!(next_event(&mut posts).is_none());
 }
 
-/// R45: whoever took too little out in time is told so; whoever lost something through no fault of theirs
-/// is told that, behind what was heard before. Both have to listen again.
+/// R45: a slow subscriber and one disconnected by a gap get different errors, after what was
+/// received before. Both have to subscribe again.
 #[tokio::test]
-async fn who_was_too_slow_and_who_was_hung_up_on_are_told_apart() {
+async fn slow_subscribers_and_gaps_get_different_errors() {
     let town = Town::of(["ana", "bo"]).await;
-    let live = Live::new(town.ground().clone());
+    let live = LiveUpdates::new(town.context().clone());
     let (bo, post) = (town.caller("bo"), town.post("ana", "hello").await);
-    let mut slow = live.listen(&bo, Matter::Likes(post.id.clone())).await.unwrap();
-    let mut posts = live.listen(&bo, Matter::NewPosts(None)).await.unwrap();
+    let mut slow = live.subscribe(&bo, Topic::Likes(post.id.clone())).await.unwrap();
+    let mut posts = live.subscribe(&bo, Topic::NewPosts(None)).await.unwrap();
     town.like("ana", &post.id).await;
     let all = changes(&town).await;
     live.apply(&all);
     (0..64).for_each(|_| live.apply(&all));
-    let mut hung_up = live.listen(&bo, Matter::NewPosts(None)).await.unwrap();
-    live.missed();
-    assert_eq!(content(told(&mut posts)).as_deref(), Some("hello"));
+    let mut disconnected = live.subscribe(&bo, Topic::NewPosts(None)).await.unwrap();
+    live.report_gap();
+    assert_eq!(content(next_event(&mut posts)).as_deref(), Some("hello"));
     for _ in 0..2 {
-        let too_slow = told(&mut slow).unwrap().unwrap_err();
+        let too_slow = next_event(&mut slow).unwrap().unwrap_err();
         assert!(matches!(too_slow, LiveError::TooSlow));
         assert_eq!(too_slow.code(), Code::RateLimited);
-        let missed = told(&mut hung_up).unwrap().unwrap_err();
+        let missed = next_event(&mut disconnected).unwrap().unwrap_err();
         assert!(matches!(missed, LiveError::Missed));
         assert_eq!(missed.code(), Code::Conflict);
     }
 }
 
-/// R45: nobody can listen to the quests of somebody else.
+/// R45: users cannot subscribe to the quests of others.
 #[tokio::test]
-async fn quests_are_listened_to_by_their_owner() {
+async fn only_the_owner_can_subscribe_to_quests() {
     let town = Town::of(["ana", "bo"]).await;
-    let live = Live::new(town.ground().clone());
-    let matter = Matter::Quests(town.id("ana"));
-    let refused = live.listen(&town.caller("bo"), matter.clone()).await;
+    let live = LiveUpdates::new(town.context().clone());
+    let topic = Topic::Quests(town.id("ana"));
+    let refused = live.subscribe(&town.caller("bo"), topic.clone()).await;
     assert!(matches!(refused, Err(LiveError::NoSuchUser)));
-    assert!(live.listen(&town.caller("ana"), matter).await.is_ok());
-    assert_eq!(live.matters(), 0, "those who went leave nothing behind");
+    assert!(live.subscribe(&town.caller("ana"), topic).await.is_ok());
+    assert_eq!(live.topics(), 0, "those who went leave nothing behind");
 }
 
-/// R45: whoever stops waiting while an event is read for them, at whatever point, hears of it the next
-/// time they listen, once.
+/// R45: an event whose delivery is cancelled at any point is delivered once by the next call.
 #[tokio::test]
-async fn an_event_is_told_even_if_its_telling_was_cut_short() {
+async fn an_event_survives_a_cancelled_delivery() {
     let clock = Arc::new(ManualClock::at_ms(1_790_000_000_000));
-    let store = Store::new(Yielding::new(Reference::new(clock.clone())));
+    let store = Store::new(YieldingBackend::new(Reference::new(clock.clone())));
     let town = Town::on(store, clock, Town::settings(), 0).await;
-    town.move_in("ana", |_| {}).await;
-    town.move_in("bo", |_| {}).await;
-    let live = Live::new(town.ground().clone());
+    town.add_user("ana", |_| {}).await;
+    town.add_user("bo", |_| {}).await;
+    let live = LiveUpdates::new(town.context().clone());
     let mut cut = 0;
     loop {
-        let mut posts = live.listen(&town.caller("bo"), Matter::NewPosts(None)).await.unwrap();
+        let mut posts = live.subscribe(&town.caller("bo"), Topic::NewPosts(None)).await.unwrap();
         let before = changes(&town).await.len();
         town.post("ana", "only once").await;
         live.apply(changes(&town).await.get(before..).unwrap());
@@ -146,53 +145,53 @@ async fn an_event_is_told_even_if_its_telling_was_cut_short() {
             break;
         }
         assert_eq!(content(Some(posts.next().await)).as_deref(), Some("only once"), "{cut}");
-        assert!(told(&mut posts).is_none());
+        assert!(next_event(&mut posts).is_none());
         cut += 1;
     }
     assert!(cut > 0, "reading it takes a while");
 }
 
-/// R34, R45: whoever sees a post before it is out, or a comment that is hidden, hears of it once as well.
+/// R34, R45: users who can see an unpublished post or a hidden comment are notified once as well.
 #[tokio::test]
-async fn what_waits_for_moderators_is_told_once_to_everybody() {
+async fn moderated_content_is_delivered_once() {
     let settings = Settings { moderation: ModerationMode::Before, ..Town::settings() };
     let town = Town::with(settings, ["ana", "bo", "mo"]).await;
-    town.employ("mo", Role::Moderator).await;
-    let live = Live::new(town.ground().clone());
+    town.grant_role("mo", Role::Moderator).await;
+    let live = LiveUpdates::new(town.context().clone());
     let callers = [town.caller("ana"), town.caller("bo"), town.mo()];
-    let mut heard = 0;
-    let mut hear = async |of: &mut [Listener]| {
+    let mut applied = 0;
+    let mut deliver = async |of: &mut [TopicSubscription]| {
         let all = changes(&town).await;
-        live.apply(all.get(heard..).unwrap());
-        heard = all.len();
-        of.iter_mut().map(|listener| content(told(listener))).collect::<Vec<_>>()
+        live.apply(all.get(applied..).unwrap());
+        applied = all.len();
+        of.iter_mut().map(|subscription| content(next_event(subscription))).collect::<Vec<_>>()
     };
-    let everybody = |text: &str| vec![Some(text.to_owned()); 3];
-    let nobody = vec![None; 3];
+    let for_all = |text: &str| vec![Some(text.to_owned()); 3];
+    let no_events = vec![None; 3];
 
     let mut posts = Vec::new();
     for caller in &callers {
-        posts.push(live.listen(caller, Matter::NewPosts(None)).await.unwrap());
+        posts.push(live.subscribe(caller, Topic::NewPosts(None)).await.unwrap());
     }
     let post = town.post("ana", "patience").await;
-    assert_eq!(hear(&mut posts).await, nobody, "it is out for nobody");
+    assert_eq!(deliver(&mut posts).await, no_events, "it is not published");
     town.moderate(&post.id, ModerationStatus::Approved).await;
-    assert_eq!(hear(&mut posts).await, everybody("patience"));
+    assert_eq!(deliver(&mut posts).await, for_all("patience"));
     for status in [ModerationStatus::Flagged, ModerationStatus::Approved] {
         town.moderate(&post.id, status).await;
-        assert_eq!(hear(&mut posts).await, nobody, "{status}");
+        assert_eq!(deliver(&mut posts).await, no_events, "{status}");
     }
 
     let mut comments = Vec::new();
     for caller in &callers {
-        let matter = Matter::Comments(post.id.clone());
-        comments.push(live.listen(caller, matter).await.unwrap());
+        let topic = Topic::Comments(post.id.clone());
+        comments.push(live.subscribe(caller, topic).await.unwrap());
     }
     let comment = town.comment("ana", &post.id, "thanks").await;
-    assert_eq!(hear(&mut comments).await, everybody("thanks"));
+    assert_eq!(deliver(&mut comments).await, for_all("thanks"));
     for status in [ModerationStatus::Rejected, ModerationStatus::Approved] {
         let decide = town.moderation();
         decide.moderate_comment(&town.mo(), &comment.id, status, None, None).await.unwrap();
-        assert_eq!(hear(&mut comments).await, nobody, "{status}");
+        assert_eq!(deliver(&mut comments).await, no_events, "{status}");
     }
 }

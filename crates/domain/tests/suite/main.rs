@@ -1,4 +1,5 @@
-//! The services, as people see them and as rows. One program, because each would hold all of the services again.
+//! Tests of the services, through their interface and through stored items. One binary, because
+//! each would link all services again.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -8,7 +9,6 @@ mod assistance;
 mod batches;
 mod blocks;
 mod comments;
-mod far_away;
 mod feeds;
 mod follows;
 mod goals;
@@ -17,6 +17,7 @@ mod group_members;
 mod group_races;
 mod group_views;
 mod groups;
+mod interaction_races;
 mod likes;
 mod live;
 mod media;
@@ -28,9 +29,9 @@ mod offers;
 mod posts;
 mod promotions;
 mod quests;
+mod remote_store;
 mod rooms;
 mod shares;
 mod tags;
 mod tasks;
-mod ties;
 mod webhooks;

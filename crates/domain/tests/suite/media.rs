@@ -1,12 +1,12 @@
-//! Files of people: announced, looked at, part of posts, and shown to those who may see them (R43).
+//! Media files: uploads, claims by posts, and visibility (R43).
 
 mod activities;
-mod arrival;
 mod posts;
 mod profiles;
+mod uploads;
 mod urls;
 
-use roundtable_domain::{Caller, MediaError, NewMedia, NewPost, NewUpload, UploadTicket};
+use roundtable_domain::{Caller, MediaError, NewMedia, NewPost, NewUpload, UploadInstructions};
 use roundtable_model::{ContentType, MediaKey, MediaUse, RequestId};
 use roundtable_testkit::Town;
 
@@ -14,25 +14,24 @@ fn request(id: &str) -> RequestId {
     id.parse().unwrap()
 }
 
-/// A picture to be announced, as it will be sent.
 fn png() -> NewUpload {
     let bytes = Town::picture().len() as u64;
     NewUpload { content_type: "image/png".into(), bytes, purpose: None }
 }
 
-/// A picture that has arrived, for one thing only.
-async fn meant_for(town: &Town, name: &str, purpose: MediaUse) -> NewMedia {
+/// An uploaded picture restricted to one use.
+async fn uploaded_for(town: &Town, name: &str, purpose: MediaUse) -> NewMedia {
     let ticket = announced(town, name, &NewUpload { purpose: Some(purpose), ..png() }).await;
-    town.shelf().arrive(&ticket.key, &Town::picture());
+    town.media_store().put_incoming(&ticket.key, &Town::picture());
     let taken = town.media().complete_upload(&town.caller(name), &ticket.key, None).await;
-    Town::named(&taken.unwrap())
+    Town::as_new_media(&taken.unwrap())
 }
 
-/// Whether somebody is given an address of a file, and the file by it.
+/// Returns whether the viewer gets a URL of the file, and the file by it.
 async fn sees(town: &Town, viewer: Option<&Caller>, key: &MediaKey) -> bool {
     match town.media().url(viewer, key).await {
         Ok(url) => {
-            assert_eq!(town.shelf().fetch(&url.url).unwrap(), Town::picture());
+            assert_eq!(town.media_store().fetch(&url.url).unwrap(), Town::picture());
             assert_eq!(url.expires_at, town.now().plus_ms(5 * 60 * 1_000), "and not for long");
             assert!(!format!("{url:?}").contains(&url.url), "an address opens a door");
             true
@@ -42,12 +41,10 @@ async fn sees(town: &Town, viewer: Option<&Caller>, key: &MediaKey) -> bool {
     }
 }
 
-/// Somebody announces a file.
-async fn announced(town: &Town, name: &str, input: &NewUpload) -> UploadTicket {
+async fn announced(town: &Town, name: &str, input: &NewUpload) -> UploadInstructions {
     town.media().create_upload(&town.caller(name), input, None).await.unwrap()
 }
 
-/// A post with these files.
 fn showing(media: Vec<NewMedia>) -> NewPost {
     NewPost { content_type: ContentType::Image, media, ..NewPost::text("look") }
 }

@@ -1,4 +1,4 @@
-//! What is said in rooms, as those in them read and hear it (R15, R28, R31 to R33, I1, I15).
+//! Messages, as members read and receive them (R15, R28, R31 to R33, I1, I15).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use roundtable_model::entities::Message;
 use roundtable_model::table::Order::{self, Ascending, Descending};
 use roundtable_model::table::{ManualClock, Store};
 use roundtable_model::{RequestId, RoomId, Span, UserStatus};
-use roundtable_testkit::{Town, Yielding};
+use roundtable_testkit::{Town, YieldingBackend};
 
 fn code<T: std::fmt::Debug>(answer: Result<T, RoomError>) -> Code {
     answer.unwrap_err().code()
@@ -38,13 +38,13 @@ async fn texts(town: &Town, name: &str, room: &RoomId, order: Order, size: usize
     }
 }
 
-/// Everything in a room as it is stored, oldest first.
+/// All messages of a room as stored, oldest first.
 async fn stored(town: &Town, room: &RoomId) -> Vec<Message> {
-    let listing = town.ground().core().messages(room, Span::ALL).order(Ascending);
+    let listing = town.context().core().messages(room, Span::ALL).order(Ascending);
     listing.all().await.unwrap()
 }
 
-/// I15: numbered without a gap, and time rises with the numbers.
+/// I15: numbers have no gaps, and times rise with the numbers.
 fn assert_in_order(messages: &[Message]) {
     let numbers: Vec<u64> = messages.iter().map(|message| message.seq).collect();
     assert_eq!(numbers, (1..=messages.len() as u64).collect::<Vec<_>>());
@@ -52,36 +52,36 @@ fn assert_in_order(messages: &[Message]) {
     assert!(messages.iter().all(|message| message.id.time() == Some(message.created_at)));
 }
 
-/// R28, R30: newest first or oldest first, and pages meet exactly.
+/// R28, R30: pages meet exactly in either order.
 #[tokio::test]
-async fn history_reads_the_same_both_ways() {
+async fn history_is_the_same_in_both_orders() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
-    let mut said: Vec<String> = (1..=7).map(|number| format!("message {number}")).collect();
-    for (number, text) in said.iter().enumerate() {
-        town.say(if number % 2 == 0 { "ana" } else { "bo" }, &room, text).await;
+    let mut sent: Vec<String> = (1..=7).map(|number| format!("message {number}")).collect();
+    for (number, text) in sent.iter().enumerate() {
+        town.send_message(if number % 2 == 0 { "ana" } else { "bo" }, &room, text).await;
     }
     for size in [1, 2, 7, 100] {
-        assert_eq!(texts(&town, "ana", &room, Ascending, size).await, said);
+        assert_eq!(texts(&town, "ana", &room, Ascending, size).await, sent);
     }
-    said.reverse();
+    sent.reverse();
     for size in [1, 3, 100] {
-        assert_eq!(texts(&town, "bo", &room, Descending, size).await, said);
+        assert_eq!(texts(&town, "bo", &room, Descending, size).await, sent);
     }
 }
 
-/// R30: what is said while somebody pages is neither skipped nor repeated.
+/// R30: messages sent while a user pages are neither skipped nor repeated.
 #[tokio::test]
-async fn a_page_goes_on_where_the_one_before_ended() {
+async fn pages_continue_where_the_last_one_ended() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
     for text in ["one", "two", "three"] {
-        town.say("ana", &room, text).await;
+        town.send_message("ana", &room, text).await;
     }
     let (messages, bo) = (town.messages(), town.caller("bo"));
     let first = PageInput { limit: Some(2), after: None };
     let newest = messages.list(&bo, &room, Descending, &first).await.unwrap();
-    town.say("ana", &room, "four").await;
+    town.send_message("ana", &room, "four").await;
     let older = PageInput { limit: Some(2), after: newest.next.clone() };
     let older = messages.list(&bo, &room, Descending, &older).await.unwrap();
     let texts = |page: roundtable_domain::Page<Message>| {
@@ -93,13 +93,13 @@ async fn a_page_goes_on_where_the_one_before_ended() {
     );
 }
 
-/// R33: the message, the head and the sender's place are one transaction.
+/// R33: the message, the head and the sender's read position are one transaction.
 #[tokio::test]
 async fn a_message_raises_the_head_and_is_read_by_its_sender() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
-    town.say("bo", &room, "hello").await;
-    let message = town.say("ana", &room, "hello yourself").await;
+    town.send_message("bo", &room, "hello").await;
+    let message = town.send_message("ana", &room, "hello yourself").await;
     let rows = town.rows(&format!("ROOM#{room}"), "").await;
     assert_eq!(rows[..3], ["HEAD seq=2", "MEMBER#ana readSeq=2", "MEMBER#bo readSeq=1"]);
     assert_eq!(message.seq, 2);
@@ -107,38 +107,38 @@ async fn a_message_raises_the_head_and_is_read_by_its_sender() {
     assert_eq!(town.unread("bo", &room).await, 1);
 }
 
-/// R28, I15: also where clocks differ, history is in the order of commits.
+/// R28, I15: history is in commit order even where clocks differ.
 #[tokio::test]
 async fn a_clock_that_steps_back_changes_no_order() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
-    town.say("ana", &room, "first").await;
+    town.send_message("ana", &room, "first").await;
     town.clock().set_ms(town.now().ms() - 1_500);
-    town.say("bo", &room, "second").await;
-    town.say("ana", &room, "third").await;
-    assert_eq!(town.heard("bo", &room).await, ["first", "second", "third"]);
+    town.send_message("bo", &room, "second").await;
+    town.send_message("ana", &room, "third").await;
+    assert_eq!(town.message_texts("bo", &room).await, ["first", "second", "third"]);
     assert_in_order(&stored(&town, &room).await);
 }
 
-/// R28, I1, I15: senders at once, from two processes, lose nothing and keep one order; everybody's unread
-/// count is what came after their own last message.
+/// R28, I1, I15: concurrent senders in two processes lose nothing and keep one order; each unread
+/// count is the number of messages after the member's own last one.
 #[tokio::test]
-async fn senders_at_once_keep_one_order() {
+async fn concurrent_senders_keep_one_order() {
     const NAMES: [&str; 5] = ["ana", "bo", "cleo", "dora", "eve"];
     let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
     let backend = Arc::new(Reference::new(clock.clone()));
     let town = Town::on(Store::shared(backend.clone()), clock.clone(), Town::settings(), 0).await;
     for name in NAMES {
-        town.move_in(name, |_| {}).await;
+        town.add_user(name, |_| {}).await;
     }
-    let group = town.found("ana", "runners").await;
+    let group = town.create_group("ana", "runners").await;
     for name in ["bo", "cleo", "dora", "eve"] {
         town.join(name, &group).await;
     }
     let room = town.room_of("ana", &group).await;
     let mut processes = Vec::new();
     for process in 1..=2 {
-        let store = Store::new(Yielding::shared(backend.clone()));
+        let store = Store::new(YieldingBackend::shared(backend.clone()));
         processes.push(Town::on(store, clock.clone(), Town::settings(), process).await);
     }
     let senders = NAMES[..4].iter().flat_map(|name| {
@@ -161,29 +161,29 @@ async fn senders_at_once_keep_one_order() {
     }
 }
 
-/// R15, I1, I10: what has expired is gone, and counts no more; what has passed cannot be an end.
+/// R15, I1, I10: an expired message is gone and no longer counted; an expiry in the past is refused.
 #[tokio::test]
-async fn a_message_that_expires_is_unread_no_more() {
+async fn an_expired_message_is_not_unread() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
     let soon = town.now().plus_ms(60_000);
-    let message = town.say_until("ana", &room, "for a minute", Some(soon)).await;
+    let message = town.send_expiring_message("ana", &room, "for a minute", Some(soon)).await;
     assert_eq!(message.ttl.unwrap().time(), soon);
-    town.say("ana", &room, "for ever").await;
+    town.send_message("ana", &room, "for ever").await;
     assert_eq!(town.unread("bo", &room).await, 2);
-    town.pass_ms(60_000);
+    town.advance_ms(60_000);
     assert_eq!(town.unread("bo", &room).await, 1);
-    assert_eq!(town.heard("bo", &room).await, ["for ever"]);
+    assert_eq!(town.message_texts("bo", &room).await, ["for ever"]);
     let late = NewMessage { expires_at: Some(soon), ..NewMessage::text(room.clone(), "late") };
     let answer = town.messages().send(&town.caller("ana"), &late, None).await;
     assert_eq!(code(answer), Code::BadRequest);
-    let next = town.say("bo", &room, "still here").await;
+    let next = town.send_message("bo", &room, "still here").await;
     assert_eq!(next.seq, 3, "numbers are not given twice");
 }
 
-/// R31: nothing, or too much, is no message; and who is not in the room finds none.
+/// R31: empty and overlong messages are refused, and so are users outside the room.
 #[tokio::test]
-async fn some_messages_are_refused() {
+async fn invalid_messages_are_refused() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let room = town.room_with("ana", "bo").await;
     for text in [String::from(" \n"), "x".repeat(4_001)] {
@@ -199,9 +199,9 @@ async fn some_messages_are_refused() {
     assert!(stored(&town, &room).await.is_empty());
 }
 
-/// R32, I8: a repeated request says it once.
+/// R32, I8: a repeated request sends one message.
 #[tokio::test]
-async fn a_repeated_request_says_it_once() {
+async fn a_repeated_request_sends_one_message() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
     let (messages, ana): (_, _) = (town.messages(), town.caller("ana"));
@@ -214,90 +214,91 @@ async fn a_repeated_request_says_it_once() {
     assert_eq!(code(messages.send(&ana, &bye, Some(&once)).await), Code::IdempotencyMismatch);
 }
 
-/// R15, I9: after a block, neither writes to the other, and neither sees what the other said.
+/// R15, I9: after a block, neither user can write to the other or see their messages.
 #[tokio::test]
-async fn a_block_ends_the_talk_of_two() {
+async fn a_block_closes_a_direct_room() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
-    town.say("ana", &room, "from ana").await;
-    town.say("bo", &room, "from bo").await;
+    town.send_message("ana", &room, "from ana").await;
+    town.send_message("bo", &room, "from bo").await;
     town.block("ana", "bo").await;
     for (name, own) in [("ana", "from ana"), ("bo", "from bo")] {
         assert_eq!(code(sent(&town, name, &room, "and").await), Code::NotFound, "{name}");
-        assert_eq!(town.heard(name, &room).await, [own]);
+        assert_eq!(town.message_texts(name, &room).await, [own]);
         assert_eq!(town.unread(name, &room).await, 0, "what is hidden is not counted");
     }
     town.blocks().unblock(&town.caller("ana"), &town.id("bo"), None).await.unwrap();
-    town.say("bo", &room, "sorry").await;
-    assert_eq!(town.heard("ana", &room).await, ["from ana", "from bo", "sorry"]);
+    town.send_message("bo", &room, "sorry").await;
+    assert_eq!(town.message_texts("ana", &room).await, ["from ana", "from bo", "sorry"]);
 }
 
-/// R15, I9: in a group everybody sees everybody but whom they cannot.
+/// R15, I9: members of a group see all others except those they block or are blocked by.
 #[tokio::test]
-async fn in_a_group_nobody_hears_whom_they_blocked() {
+async fn blocked_members_are_hidden_in_a_group_room() {
     let town = Town::of(["ana", "bo", "cleo", "sid"]).await;
-    let group = town.found("ana", "runners").await;
+    let group = town.create_group("ana", "runners").await;
     for name in ["bo", "cleo", "sid"] {
         town.join(name, &group).await;
     }
     let room = town.room_of("ana", &group).await;
     for name in ["ana", "bo", "cleo", "sid"] {
-        town.say(name, &room, name).await;
+        town.send_message(name, &room, name).await;
     }
     town.block("ana", "bo").await;
     town.set_status("sid", UserStatus::Suspended).await;
-    assert_eq!(town.heard("ana", &room).await, ["ana", "cleo"]);
+    assert_eq!(town.message_texts("ana", &room).await, ["ana", "cleo"]);
     assert_eq!(town.unread("ana", &room).await, 1);
-    assert_eq!(town.heard("bo", &room).await, ["bo", "cleo"]);
-    assert_eq!(town.heard("cleo", &room).await, ["ana", "bo", "cleo"]);
+    assert_eq!(town.message_texts("bo", &room).await, ["bo", "cleo"]);
+    assert_eq!(town.message_texts("cleo", &room).await, ["ana", "bo", "cleo"]);
     let (messages, sid, page) = (town.messages(), town.caller("sid"), PageInput::first());
     assert_eq!(code(messages.list(&sid, &room, Descending, &page).await), Code::Forbidden);
 }
 
-/// R15, I15: whoever is put out of a group, at whatever moment, says nothing after it, and gets no seat.
+/// R15, I15: a member removed from a group at any moment sends nothing after it and gets no
+/// membership in the room.
 #[tokio::test]
-async fn nobody_speaks_after_they_have_gone() {
+async fn a_removed_member_cannot_send() {
     for operations in 1.. {
         let town = Town::of(["ana", "bo"]).await;
-        let group = town.found("ana", "runners").await;
+        let group = town.create_group("ana", "runners").await;
         town.join("bo", &group).await;
         let room = town.room_of("ana", &group).await;
         let (groups, ana, bo) = (town.groups(), town.caller("ana"), town.id("bo"));
         let remove = async move || drop(groups.remove(&ana, &group, &bo, None).await.unwrap());
-        let (ground, meanwhile) = town.meanwhile(operations, remove);
+        let (context, meanwhile) = town.interleave(operations, remove);
         let message = NewMessage::text(room.clone(), "hello");
-        let answer = Messages::new(ground).send(&town.caller("bo"), &message, None).await;
-        let said = stored(&town, &room).await.len();
-        assert_eq!(said, usize::from(answer.is_ok()), "after {operations}");
+        let answer = Messages::new(context).send(&town.caller("bo"), &message, None).await;
+        let sent = stored(&town, &room).await.len();
+        assert_eq!(sent, usize::from(answer.is_ok()), "after {operations}");
         if !meanwhile.happened() {
             answer.unwrap();
             assert!(operations > 3, "too few gaps");
             return;
         }
-        let seats = town.rows(&format!("ROOM#{room}"), "MEMBER#bo").await;
-        assert!(seats.is_empty(), "after {operations}: {seats:?}");
+        let memberships = town.rows(&format!("ROOM#{room}"), "MEMBER#bo").await;
+        assert!(memberships.is_empty(), "after {operations}: {memberships:?}");
     }
 }
 
-/// R15, I9: what somebody said is hidden the moment they are gone, and purged later; the other one keeps the
-/// room and their own words, until they go as well.
+/// R15, I9: a deleted user's messages are hidden at once and purged later; the other user keeps the
+/// room and their own messages until they leave, too.
 #[tokio::test]
-async fn a_room_outlives_one_of_its_two() {
+async fn a_direct_room_outlives_one_of_its_users() {
     let town = Town::of(["ana", "bo"]).await;
-    let group = town.found("bo", "runners").await;
+    let group = town.create_group("bo", "runners").await;
     town.join("ana", &group).await;
     let (room, runners) = (town.room_with("ana", "bo").await, town.room_of("bo", &group).await);
     for room in [&room, &runners] {
-        town.say("ana", room, "from ana").await;
-        town.say("bo", room, "from bo").await;
-        town.say("ana", room, "ana again").await;
+        town.send_message("ana", room, "from ana").await;
+        town.send_message("bo", room, "from bo").await;
+        town.send_message("ana", room, "ana again").await;
     }
     town.groups().leave(&town.caller("ana"), &group, None).await.unwrap();
     let accounts = town.accounts();
     accounts.delete_account(&town.caller("ana"), &"ana".parse().unwrap()).await.unwrap();
     for _ in 0..2 {
         for room in [&room, &runners] {
-            assert_eq!(town.heard("bo", room).await, ["from bo"]);
+            assert_eq!(town.message_texts("bo", room).await, ["from bo"]);
             assert_eq!(town.unread("bo", room).await, 0);
         }
         assert_eq!(code(sent(&town, "bo", &room, "ana?").await), Code::NotFound);
@@ -316,15 +317,16 @@ async fn a_room_outlives_one_of_its_two() {
     }
 }
 
-/// R15: of a room that both have left nothing stays, however much was said in it, and nothing else goes.
+/// R15: nothing remains of a room that both users have left, however many messages it had, and
+/// nothing else is removed.
 #[tokio::test]
-async fn a_room_goes_with_the_last_of_its_two() {
+async fn a_direct_room_is_purged_with_its_last_user() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let (room, cleos) = (town.room_with("ana", "bo").await, town.room_with("bo", "cleo").await);
     for number in 0..120 {
-        town.say(if number % 3 == 0 { "ana" } else { "bo" }, &room, "and so on").await;
+        town.send_message(if number % 3 == 0 { "ana" } else { "bo" }, &room, "and so on").await;
     }
-    town.say("cleo", &cleos, "hello").await;
+    town.send_message("cleo", &cleos, "hello").await;
     for name in ["ana", "bo"] {
         let (accounts, caller) = (town.accounts(), town.caller(name));
         accounts.delete_account(&caller, &name.parse().unwrap()).await.unwrap();
@@ -332,17 +334,17 @@ async fn a_room_goes_with_the_last_of_its_two() {
     town.settle().await;
     let left = town.rows(&format!("ROOM#{room}"), "").await;
     assert!(left.is_empty(), "{left:?}");
-    assert_eq!(town.heard("cleo", &cleos).await, ["hello"]);
+    assert_eq!(town.message_texts("cleo", &cleos).await, ["hello"]);
 }
 
-/// R15: with a group goes its room, at once for those who read, and then as a whole.
+/// R15: a deleted group's room disappears for readers at once and is then purged.
 #[tokio::test]
-async fn a_room_goes_with_its_group() {
+async fn a_room_is_purged_with_its_group() {
     let town = Town::of(["ana", "bo"]).await;
-    let group = town.found("ana", "runners").await;
+    let group = town.create_group("ana", "runners").await;
     town.join("bo", &group).await;
     let room = town.room_of("bo", &group).await;
-    town.say("bo", &room, "hello").await;
+    town.send_message("bo", &room, "hello").await;
     town.groups().delete(&town.caller("ana"), &group, None).await.unwrap();
     for _ in 0..2 {
         assert_eq!(code(sent(&town, "bo", &room, "hello?").await), Code::NotFound);
@@ -354,13 +356,13 @@ async fn a_room_goes_with_its_group() {
     assert!(town.rows(&format!("ROOM#{room}"), "").await.is_empty());
 }
 
-/// R28: a page has fifty messages, unless asked otherwise.
+/// R28: a page has fifty messages by default.
 #[tokio::test]
 async fn a_page_has_fifty_messages() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
     for number in 0..60 {
-        town.say("ana", &room, &format!("{number}")).await;
+        town.send_message("ana", &room, &format!("{number}")).await;
     }
     let (messages, bo) = (town.messages(), town.caller("bo"));
     let first = messages.list(&bo, &room, Descending, &PageInput::first()).await.unwrap();
@@ -373,75 +375,75 @@ async fn a_page_has_fifty_messages() {
     assert_eq!(code(none), Code::BadRequest);
 }
 
-/// R15, I9: a message is found by whoever is in its room and may see it, and by nobody else.
+/// R15, I9: a message is found only by members of its room who may see it.
 #[tokio::test]
-async fn a_message_is_found_by_those_in_its_room() {
+async fn a_message_is_found_by_members_of_its_room() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let room = room_of_two(&town.id("ana"), &town.id("bo")).unwrap();
-    assert_eq!(town.room_with("ana", "bo").await, room, "it is known before it is opened");
+    assert_eq!(town.room_with("ana", "bo").await, room, "its id is known before it is opened");
     let elsewhere = town.room_with("ana", "cleo").await;
-    let said = town.say("ana", &room, "hello").await;
+    let sent = town.send_message("ana", &room, "hello").await;
     let end = town.now().plus_ms(1_500);
-    let brief = town.say_until("ana", &room, "psst", Some(end)).await;
+    let brief = town.send_expiring_message("ana", &room, "psst", Some(end)).await;
     let messages = town.messages();
     let found = async |name: &str, room: &RoomId, message: &Message| {
         let place = (room.clone(), message.id.clone());
         messages.messages(&town.caller(name), &[place]).await.unwrap().remove(0)
     };
-    assert_eq!(found("bo", &room, &said).await.as_ref(), Some(&said));
+    assert_eq!(found("bo", &room, &sent).await.as_ref(), Some(&sent));
     assert_eq!(found("bo", &room, &brief).await.as_ref(), Some(&brief));
-    assert_eq!(found("cleo", &room, &said).await, None);
-    assert_eq!(found("cleo", &elsewhere, &said).await, None);
-    town.pass_ms(2_000);
+    assert_eq!(found("cleo", &room, &sent).await, None);
+    assert_eq!(found("cleo", &elsewhere, &sent).await, None);
+    town.advance_ms(2_000);
     assert_eq!(found("bo", &room, &brief).await, None, "it has expired");
     town.block("ana", "bo").await;
-    assert_eq!(found("bo", &room, &said).await, None);
-    assert_eq!(found("ana", &room, &said).await, Some(said));
+    assert_eq!(found("bo", &room, &sent).await, None);
+    assert_eq!(found("ana", &room, &sent).await, Some(sent));
 }
 
-/// What a listener is told now, without waiting.
-fn told(live: &mut LiveRoom) -> Option<String> {
+/// The text a subscription delivers without waiting.
+fn next_text(live: &mut LiveRoom) -> Option<String> {
     live.next().now_or_never().map(|message| message.unwrap().text)
 }
 
-/// R45, I15: each message once, in order, from where a listener left off.
+/// R45, I15: each message is delivered once, in order, from where the subscriber left off.
 #[tokio::test]
-async fn a_listener_hears_each_message_once() {
+async fn a_subscription_delivers_each_message_once() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
-    town.say("ana", &room, "before").await;
+    town.send_message("ana", &room, "before").await;
     let (messages, bo) = (town.messages(), town.caller("bo"));
     let mut live = messages.live(&bo, &room, None).await.unwrap();
-    assert_eq!(told(&mut live), None);
-    let one = town.say("ana", &room, "one").await;
-    town.say("bo", &room, "two").await;
-    let heard = [told(&mut live), told(&mut live), told(&mut live)];
-    assert_eq!(heard, [Some("one".into()), Some("two".into()), None]);
+    assert_eq!(next_text(&mut live), None);
+    let one = town.send_message("ana", &room, "one").await;
+    town.send_message("bo", &room, "two").await;
+    let received = [next_text(&mut live), next_text(&mut live), next_text(&mut live)];
+    assert_eq!(received, [Some("one".into()), Some("two".into()), None]);
     let mut again = messages.live(&bo, &room, Some(&one.id)).await.unwrap();
-    assert_eq!((told(&mut again), told(&mut again)), (Some("two".into()), None));
+    assert_eq!((next_text(&mut again), next_text(&mut again)), (Some("two".into()), None));
 }
 
-/// R45: whoever waits is woken by whoever speaks.
+/// R45: a waiting subscription is woken by a new message.
 #[tokio::test]
-async fn a_listener_who_waits_is_told() {
+async fn a_waiting_subscription_is_woken() {
     let town = Town::of(["ana", "bo"]).await;
     let room = town.room_with("ana", "bo").await;
     let messages = town.messages();
     let mut live = messages.live(&town.caller("bo"), &room, None).await.unwrap();
-    let speak = async {
+    let send = async {
         tokio::task::yield_now().await;
         let message = NewMessage::text(room.clone(), "hello");
         messages.send(&town.caller("ana"), &message, None).await.unwrap()
     };
-    let (heard, said) = tokio::join!(live.next(), speak);
-    assert_eq!(heard.unwrap(), said);
+    let (received, sent) = tokio::join!(live.next(), send);
+    assert_eq!(received.unwrap(), sent);
 }
 
-/// I9, I15: whether somebody may hear it is asked for every message.
+/// I9, I15: access is checked for every message.
 #[tokio::test]
-async fn a_listener_who_is_put_out_hears_no_more() {
+async fn a_removed_member_receives_no_more_messages() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
-    let group = town.found("ana", "runners").await;
+    let group = town.create_group("ana", "runners").await;
     for name in ["bo", "cleo"] {
         town.join(name, &group).await;
     }
@@ -449,17 +451,17 @@ async fn a_listener_who_is_put_out_hears_no_more() {
     let messages = town.messages();
     let mut live = messages.live(&town.caller("bo"), &room, None).await.unwrap();
     for text in ["one", "two"] {
-        town.say("ana", &room, text).await;
+        town.send_message("ana", &room, text).await;
     }
-    town.say("cleo", &room, "three").await;
-    town.say("ana", &room, "four").await;
-    assert_eq!(told(&mut live), Some("one".into()));
+    town.send_message("cleo", &room, "three").await;
+    town.send_message("ana", &room, "four").await;
+    assert_eq!(next_text(&mut live), Some("one".into()));
     town.block("cleo", "bo").await;
-    assert_eq!(told(&mut live), Some("two".into()));
-    assert_eq!(told(&mut live), Some("four".into()), "not what cleo said");
-    town.say("ana", &room, "five").await;
-    town.say("ana", &room, "six").await;
-    assert_eq!(told(&mut live), Some("five".into()));
+    assert_eq!(next_text(&mut live), Some("two".into()));
+    assert_eq!(next_text(&mut live), Some("four".into()), "without cleo's message");
+    town.send_message("ana", &room, "five").await;
+    town.send_message("ana", &room, "six").await;
+    assert_eq!(next_text(&mut live), Some("five".into()));
     town.groups().remove(&town.caller("ana"), &group, &town.id("bo"), None).await.unwrap();
     let ended = live.next().now_or_never().unwrap();
     assert_eq!(ended.unwrap_err().code(), Code::NotFound);

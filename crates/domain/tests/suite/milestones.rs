@@ -1,5 +1,5 @@
-//! Milestones, as their owners see them and as rows (R10, R24, R32, R33). How tasks achieve them is
-//! tested with the processors.
+//! Milestones, through the service and as rows (R10, R24, R32, R33). Achievement by tasks is tested
+//! with the processors.
 
 use roundtable_domain::limits::NAME_CHARS_MAX;
 use roundtable_domain::{
@@ -13,9 +13,9 @@ fn pages_of(limit: usize) -> PageInput {
     PageInput { limit: Some(limit), after: None }
 }
 
-/// R10, R33: a milestone is the owner's, and of its goal.
+/// R10, R33: a milestone belongs to its owner and goal.
 #[tokio::test]
-async fn a_milestone_is_set_and_changed() {
+async fn a_milestone_is_created_and_updated() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let (milestones, ana) = (town.milestones(), town.caller("ana"));
@@ -42,35 +42,35 @@ async fn a_milestone_is_set_and_changed() {
     assert_eq!(milestones.get(&ana, None, &goal, &third.id).await.unwrap(), half);
 }
 
-/// LAYOUT: achieved by hand it is told, once, and stays achieved.
+/// LAYOUT: achieved by hand, it is published once and stays achieved.
 #[tokio::test]
-async fn achieved_by_hand_it_is_told_and_stays_achieved() {
+async fn a_manual_achievement_is_published_and_final() {
     let town = Town::of(["ana", "bo"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let half = town.add_milestone("ana", &goal, 50, "half of it").await;
     let achieved = town.achieve(&half).await;
     assert!(achieved.achieved && achieved.achieved_at.is_some());
-    assert_eq!(town.told("bo", "ana").await, ["Run: half of it"]);
+    assert_eq!(town.previews("bo", "ana").await, ["Run: half of it"]);
     let again = town.achieve(&half).await;
     assert_eq!(again.achieved_at, achieved.achieved_at);
     let (milestones, ana) = (town.milestones(), town.caller("ana"));
     let change = MilestoneChange { achieved: Some(false), ..MilestoneChange::default() };
     let back = milestones.update(&ana, &goal, &half.id, change, None).await.unwrap_err();
-    assert!(matches!(back, MilestoneError::StaysAchieved) && back.code() == Code::Conflict);
+    assert!(matches!(back, MilestoneError::AlreadyAchieved) && back.code() == Code::Conflict);
     let change =
         MilestoneChange { percentage: Some(Percentage::whole(90)), ..MilestoneChange::default() };
     let later = milestones.update(&ana, &goal, &half.id, change, None).await.unwrap();
     assert!(later.achieved);
-    assert_eq!(town.told("bo", "ana").await, ["Run: half of it"]);
-    // Nothing was to be taken back here.
+    assert_eq!(town.previews("bo", "ana").await, ["Run: half of it"]);
+    // Nothing to take back here.
     let other = town.add_milestone("ana", &goal, 60, "more").await;
     let change = MilestoneChange { achieved: Some(false), ..MilestoneChange::default() };
     assert!(!milestones.update(&ana, &goal, &other.id, change, None).await.unwrap().achieved);
 }
 
-/// R24, R30: of a goal in the order they were set, and all of them newest first.
+/// R24, R30: by goal oldest first, and over all goals newest first.
 #[tokio::test]
-async fn milestones_come_by_goal_and_by_time() {
+async fn milestones_are_listed_by_goal_and_by_time() {
     let town = Town::of(["ana"]).await;
     let (run, read) = (town.set_goal("ana", "Run").await.id, town.set_goal("ana", "Read").await.id);
     for (goal, name) in [(&run, "one"), (&read, "two"), (&run, "three"), (&run, "four")] {
@@ -105,11 +105,12 @@ async fn milestones_come_by_goal_and_by_time() {
     assert!(milestones.list(&ana, None, &run, &pages_of(10)).await.is_err());
 }
 
-/// R24: unknown and foreign look the same; admins look, and change nothing.
+/// R24: unknown milestones and other users' milestones look the same; admins read, and change
+/// nothing.
 #[tokio::test]
-async fn somebody_elses_milestone_looks_like_none() {
+async fn another_users_milestone_looks_missing() {
     let town = Town::of(["ana", "bo", "ada"]).await;
-    let ada = town.employ("ada", Role::Admin).await;
+    let ada = town.grant_role("ada", Role::Admin).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let id = town.add_milestone("ana", &goal, 50, "half").await.id;
     let (milestones, bo, ana) = (town.milestones(), town.caller("bo"), town.id("ana"));
@@ -136,10 +137,10 @@ async fn somebody_elses_milestone_looks_like_none() {
     assert_eq!(all.items.len(), 1);
 }
 
-/// R10: a task that gets another title while tasks are counted keeps nothing from being achieved,
-/// whenever that happens: no other change would bring anybody to count again.
+/// R10: a task renamed during a count, at any point, does not prevent the achievement: no other
+/// change would trigger a recount.
 #[tokio::test]
-async fn another_title_in_the_middle_hides_nothing() {
+async fn a_task_renamed_during_a_count_does_not_prevent_the_achievement() {
     for gap in 1.. {
         let town = Town::of(["ana"]).await;
         let goal = town.set_goal("ana", "Run").await;
@@ -147,12 +148,12 @@ async fn another_title_in_the_middle_hides_nothing() {
         let task = town.add_task("ana", &goal.id, "shoes").await;
         town.mark_done(&task, true).await;
         let (tasks, ana) = (town.tasks(), town.caller("ana"));
-        let deed = async move || {
+        let operation = async move || {
             let change = TaskChange { title: Some("boots".into()), ..TaskChange::default() };
             tasks.update(&ana, &task.goal_id, &task.id, change, None).await.unwrap();
         };
-        let (ground, meanwhile) = town.meanwhile(gap, deed);
-        Milestones::new(ground).achieve_reached(&goal.user_id, &goal.id).await.unwrap();
+        let (context, meanwhile) = town.interleave(gap, operation);
+        Milestones::new(context).achieve_reached(&goal.user_id, &goal.id).await.unwrap();
         assert_eq!(town.achieved(&goal).await, ["all"], "in gap {gap}");
         if !meanwhile.happened() {
             assert!(gap > 3, "{gap}");
@@ -161,9 +162,9 @@ async fn another_title_in_the_middle_hides_nothing() {
     }
 }
 
-/// R10: what was told of a milestone goes with it, and nothing else that its goal had to tell.
+/// R10: the activity of a milestone is deleted with it, and no other activity of its goal.
 #[tokio::test]
-async fn a_deleted_milestone_is_not_told_of() {
+async fn a_deleted_milestone_has_no_activity() {
     let town = Town::of(["ana", "bo"]).await;
     let goal = town.set_goal("ana", "Run").await;
     let half = town.add_milestone("ana", &goal.id, 50, "half").await;
@@ -176,34 +177,35 @@ async fn a_deleted_milestone_is_not_told_of() {
     for milestone in [&half, &open] {
         milestones.delete(&ana, &goal.id, &milestone.id, None).await.unwrap();
     }
-    assert_eq!(town.told("bo", "ana").await, ["Run: most", "Run"]);
+    assert_eq!(town.previews("bo", "ana").await, ["Run: most", "Run"]);
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 2);
 }
 
-/// R10, R33: achieved in the middle of its deletion, in every order: nothing is told of what is gone.
+/// R10, R33: achieved during its deletion, in every interleaving: a deleted milestone has no
+/// activity.
 #[tokio::test]
-async fn nothing_is_told_of_a_milestone_that_goes_while_it_is_achieved() {
+async fn a_milestone_deleted_concurrently_has_no_activity() {
     for gap in 1.. {
         let town = Town::of(["ana"]).await;
         let goal = town.set_goal("ana", "Run").await.id;
         let half = town.add_milestone("ana", &goal, 50, "half").await;
         let (milestones, ana) = (town.milestones(), town.caller("ana"));
         let (by, to, id) = (ana.clone(), goal.clone(), half.id.clone());
-        let deed = async move || {
+        let operation = async move || {
             let _ = milestones.update(&by, &to, &id, MilestoneChange::achieved(), None).await;
         };
-        let (ground, meanwhile) = town.meanwhile(gap, deed);
-        Milestones::new(ground).delete(&ana, &goal, &half.id, None).await.unwrap();
-        assert!(town.told("ana", "ana").await.is_empty(), "in gap {gap}");
+        let (context, meanwhile) = town.interleave(gap, operation);
+        Milestones::new(context).delete(&ana, &goal, &half.id, None).await.unwrap();
+        assert!(town.previews("ana", "ana").await.is_empty(), "in gap {gap}");
         if !meanwhile.happened() {
             break;
         }
     }
 }
 
-/// R32: the same request has the effect of one.
+/// R32: a repeated request has the effect of one.
 #[tokio::test]
-async fn a_request_is_done_once() {
+async fn requests_are_idempotent() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let (milestones, ana) = (town.milestones(), town.caller("ana"));
@@ -217,16 +219,16 @@ async fn a_request_is_done_once() {
         let request = request("r-2");
         milestones.update(&ana, &goal, &first.id, change, Some(&request)).await.unwrap();
     }
-    assert_eq!(town.told("ana", "ana").await.len(), 1);
+    assert_eq!(town.previews("ana", "ana").await.len(), 1);
     for _ in 0..2 {
-        let gone = milestones.delete(&ana, &goal, &first.id, Some(&request("r-3"))).await;
-        assert_eq!(gone.unwrap().id, first.id);
+        let deleted = milestones.delete(&ana, &goal, &first.id, Some(&request("r-3"))).await;
+        assert_eq!(deleted.unwrap().id, first.id);
     }
     assert!(town.rows("USER#ana", "MILESTONE#").await.is_empty());
 }
 
 #[tokio::test]
-async fn everything_has_a_limit() {
+async fn inputs_are_limited() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     for name in [String::new(), "a".repeat(NAME_CHARS_MAX + 1)] {

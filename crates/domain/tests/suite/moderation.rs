@@ -1,7 +1,7 @@
-//! Moderation, as people and moderators see it and as rows (R26, R31, R33, R34, I9).
+//! Moderation, through the service and as rows (R26, R31, R33, R34, I9).
 
+mod auto_moderation;
 mod decisions;
-mod judges;
 mod modes;
 mod queue;
 mod races;
@@ -16,17 +16,17 @@ use roundtable_model::table::Order;
 use roundtable_model::{Day, PostId};
 use roundtable_testkit::Town;
 
-/// A town in which moderators see posts at another time.
+/// A town with another moderation mode.
 async fn town_with<const N: usize>(moderation: ModerationMode, names: [&str; N]) -> Town {
     Town::with(Settings { moderation, ..Settings::default() }, names).await
 }
 
 fn posts(town: &Town) -> Posts {
-    Posts::new(town.ground().clone())
+    Posts::new(town.context().clone())
 }
 
 fn comments(town: &Town) -> Comments {
-    Comments::new(town.ground().clone())
+    Comments::new(town.context().clone())
 }
 
 async fn post(town: &Town, author: &str, text: &str) -> Post {
@@ -39,7 +39,7 @@ async fn comment(town: &Town, author: &str, post: &Post, text: &str) -> Comment 
     comments(town).add(&town.caller(author), &comment, None).await.unwrap()
 }
 
-/// Whether somebody sees a post: by its id, by its author, and in the list of everybody.
+/// Returns whether the viewer sees a post: by id, by author, and in the public list.
 async fn sees(town: &Town, viewer: Option<&Caller>, post: &Post) -> [bool; 3] {
     let (posts, first) = (posts(town), PageInput::first());
     let by_id = posts.post(viewer, &post.id).await.is_ok();
@@ -49,13 +49,12 @@ async fn sees(town: &Town, viewer: Option<&Caller>, post: &Post) -> [bool; 3] {
     [by_id, by.is_ok_and(has), has(global)]
 }
 
-/// The posts of everybody that came out on a day.
+/// The public posts of a day.
 async fn on_day(town: &Town, day: Day) -> Vec<PostId> {
     let page = posts(town).on_day(None, day, Order::Descending, &PageInput::first()).await;
     page.unwrap().into_items().into_iter().map(|post| post.id).collect()
 }
 
-/// The code of a refusal.
 fn code<T: std::fmt::Debug, E: Refusal>(refused: Result<T, E>) -> &'static str {
     refused.unwrap_err().code().as_str()
 }

@@ -1,4 +1,4 @@
-//! Notifications, as people see them (R30, R32, R38).
+//! Notifications, as users see them (R30, R32, R38).
 
 mod live;
 mod unread;
@@ -6,21 +6,21 @@ mod unread;
 use std::collections::BTreeSet;
 
 use futures::FutureExt;
-use roundtable_domain::{Code, Notice, Notifications, Page, PageInput, Refusal};
+use roundtable_domain::{Code, NotificationView, Notifications, Page, PageInput, Refusal};
 use roundtable_model::table::Order;
 use roundtable_model::{NotificationKind, RequestId, Span, UserStatus};
 use roundtable_testkit::Town;
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
-fn line(notice: &Notice) -> String {
+fn line(notice: &NotificationView) -> String {
     let note = &notice.notification;
     let actor = note.actor_id.as_ref().map_or("-".into(), ToString::to_string);
     let read = if note.read_at.is_some() { " read" } else { "" };
     format!("{} {actor} {}{read}", note.kind, notice.people)
 }
 
-fn lines(page: &Page<Notice>) -> Vec<String> {
+fn lines(page: &Page<NotificationView>) -> Vec<String> {
     page.items.iter().map(|(notice, _)| line(notice)).collect()
 }
 
@@ -33,46 +33,46 @@ async fn count(town: &Town, service: &Notifications, name: &str) -> u64 {
 }
 
 fn service(town: &Town) -> Notifications {
-    Notifications::new(town.ground().clone())
+    Notifications::new(town.context().clone())
 }
 
-/// A town in which ana was told of three things.
-async fn told() -> (Town, Notifications) {
+/// A town in which ana has three notifications.
+async fn town_with_notifications() -> (Town, Notifications) {
     let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
     let post = town.post("ana", "hello").await;
-    town.pass_ms(2 * HOUR_MS);
+    town.advance_ms(2 * HOUR_MS);
     for name in ["bo", "cleo"] {
-        town.pass_ms(1);
+        town.advance_ms(1);
         town.like(name, &post.id).await;
     }
-    town.pass_ms(HOUR_MS);
+    town.advance_ms(HOUR_MS);
     town.comment("bo", &post.id, "well said").await;
-    town.pass_ms(1);
+    town.advance_ms(1);
     town.follow("dan", "ana").await;
     town.settle().await;
     let service = service(&town);
     (town, service)
 }
 
-/// R38: newest first; those who like a post are counted, and the latest is named.
+/// R38: newest first; likes of a post are counted and the latest actor is named.
 #[tokio::test]
 async fn the_newest_comes_first() {
-    let (town, service) = told().await;
+    let (town, service) = town_with_notifications().await;
     assert_eq!(list(&town, &service, "ana").await, ["follow dan 1", "comment bo 1", "like cleo 2"]);
     assert_eq!(count(&town, &service, "ana").await, 3);
     assert_eq!(list(&town, &service, "bo").await, [] as [String; 0]);
     assert_eq!(count(&town, &service, "bo").await, 0);
 }
 
-/// R30: pages are full, and follow each other without a gap, whatever comes or is hidden meanwhile.
+/// R30: pages are full and continue without a gap despite changes meanwhile.
 #[tokio::test]
 async fn pages_continue_where_the_last_one_ended() {
-    let (town, service) = told().await;
+    let (town, service) = town_with_notifications().await;
     let ana = town.caller("ana");
     let first = PageInput { limit: Some(1), after: None };
     let first = service.list(&ana, &first).await.unwrap();
     assert_eq!(lines(&first), ["follow dan 1"]);
-    town.pass_ms(1);
+    town.advance_ms(1);
     town.follow("cleo", "ana").await;
     town.settle().await;
     town.block("ana", "bo").await;
@@ -83,11 +83,11 @@ async fn pages_continue_where_the_last_one_ended() {
     assert_eq!((lines(&second), second.next), (vec!["like cleo 2".into()], None));
 }
 
-/// R38, I9: what its reader may not be told of any more is gone at once, from the count, too; where
-/// others did the same, one of them is named instead.
+/// R38, I9: a hidden notification disappears at once, also from the count; if there are other
+/// actors, one of them is named instead.
 #[tokio::test]
-async fn what_is_hidden_is_gone_at_once() {
-    let (town, service) = told().await;
+async fn hidden_notifications_disappear_at_once() {
+    let (town, service) = town_with_notifications().await;
     let (ana, follows) = (town.caller("ana"), town.follows());
     town.block("cleo", "ana").await;
     assert_eq!(list(&town, &service, "ana").await, ["follow dan 1", "comment bo 1", "like bo 2"]);
@@ -104,7 +104,7 @@ async fn what_is_hidden_is_gone_at_once() {
     assert_eq!(count(&town, &service, "ana").await, 0);
     follows.update(&ana, &town.id("bo"), None, Some(true), None).await.unwrap();
     assert_eq!(count(&town, &service, "ana").await, 2);
-    let posts = town.ground().core().posts_by(&town.id("ana")).all().await.unwrap();
+    let posts = town.context().core().posts_by(&town.id("ana")).all().await.unwrap();
     town.posts().delete(&ana, &posts[0].id, None).await.unwrap();
     assert_eq!(
         (list(&town, &service, "ana").await, count(&town, &service, "ana").await),
@@ -112,10 +112,10 @@ async fn what_is_hidden_is_gone_at_once() {
     );
 }
 
-/// R38: what happened before a time is marked as read, and what comes later is not.
+/// R38: notifications before a time are marked as read, later ones are not.
 #[tokio::test]
-async fn what_was_read_is_not_counted() {
-    let (town, service) = told().await;
+async fn read_notifications_are_not_counted() {
+    let (town, service) = town_with_notifications().await;
     let ana = town.caller("ana");
     let newest = service.list(&ana, &PageInput::first()).await.unwrap().into_items();
     let newest = newest[0].notification.created_at;
@@ -129,18 +129,18 @@ async fn what_was_read_is_not_counted() {
     assert_eq!(count(&town, &service, "ana").await, 0);
 }
 
-/// R38: whoever likes a post after that makes it news again, once.
+/// R38: another like after that makes the notification unread again, once.
 #[tokio::test]
-async fn somebody_more_is_news() {
-    let (town, service) = told().await;
+async fn another_actor_makes_it_unread_again() {
+    let (town, service) = town_with_notifications().await;
     let ana = town.caller("ana");
-    let posts = town.ground().core().posts_by(&town.id("ana")).all().await.unwrap();
+    let posts = town.context().core().posts_by(&town.id("ana")).all().await.unwrap();
     town.like("dan", &posts[0].id).await;
     town.settle().await;
     service.mark_read(&ana, town.now().plus_ms(1), None).await.unwrap();
     assert_eq!(count(&town, &service, "ana").await, 0);
-    town.pass_ms(1);
-    town.move_in("eve", |_| {}).await;
+    town.advance_ms(1);
+    town.add_user("eve", |_| {}).await;
     town.like("eve", &posts[0].id).await;
     town.settle().await;
     assert_eq!(count(&town, &service, "ana").await, 1);
@@ -150,10 +150,10 @@ async fn somebody_more_is_news() {
     assert_eq!(count(&town, &service, "ana").await, 0);
 }
 
-/// R32: a request that comes again has the effect of one, and answers as it did.
+/// R32: a repeated request takes effect once and returns the same answer.
 #[tokio::test]
-async fn marking_twice_is_marking_once() {
-    let (town, service) = told().await;
+async fn a_repeated_mark_takes_effect_once() {
+    let (town, service) = town_with_notifications().await;
     let (ana, request): (_, RequestId) = (town.caller("ana"), "one".parse().unwrap());
     let before = town.now().plus_ms(1);
     assert_eq!(service.mark_read(&ana, before, Some(&request)).await.unwrap(), 3);
@@ -165,13 +165,13 @@ async fn marking_twice_is_marking_once() {
     assert_eq!(other.unwrap_err().code(), Code::IdempotencyMismatch);
 }
 
-/// R38: however many there are, they are all listed, counted and marked.
+/// R38: any number of notifications is listed, counted and marked.
 #[tokio::test]
 async fn many_are_counted_and_marked() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "hello").await;
     for number in 0..230 {
-        town.pass_ms(1);
+        town.advance_ms(1);
         town.comment("bo", &post.id, &format!("and {number}")).await;
     }
     town.settle().await;
@@ -192,10 +192,10 @@ async fn many_are_counted_and_marked() {
     assert_eq!((marked, count(&town, &service, "ana").await), (230, 0));
 }
 
-/// Whoever is suspended or gone is told nothing.
+/// Suspended and deleted users get no notifications.
 #[tokio::test]
-async fn whoever_cannot_use_their_account_is_told_nothing() {
-    let (town, service) = told().await;
+async fn inactive_accounts_get_no_notifications() {
+    let (town, service) = town_with_notifications().await;
     town.set_status("ana", UserStatus::Suspended).await;
     let ana = town.caller("ana");
     let refused = service.list(&ana, &PageInput::first()).await.unwrap_err();
@@ -206,36 +206,36 @@ async fn whoever_cannot_use_their_account_is_told_nothing() {
     assert_eq!(service.live(&ana, None).await.unwrap_err().code(), Code::Forbidden);
 }
 
-/// R38: whoever listens is told of each once, in order, and of nothing else.
+/// R38: a subscription delivers each notification once and in order.
 #[tokio::test]
-async fn a_listener_is_told_of_each_once() {
-    let (town, service) = told().await;
+async fn a_subscription_delivers_each_notification_once() {
+    let (town, service) = town_with_notifications().await;
     let mut live = service.live(&town.caller("ana"), None).await.unwrap();
     let post = town.post("ana", "and now?").await;
     town.like("bo", &post.id).await;
     town.settle().await;
-    town.pass_ms(1);
+    town.advance_ms(1);
     town.follow("cleo", "ana").await;
     town.follow("cleo", "bo").await;
     town.like("dan", &post.id).await;
     town.settle().await;
     service.catch_up().await.unwrap();
-    // The like is told as it is by then.
+    // The like is delivered in its current state.
     for expected in ["like dan 2", "follow cleo 1"] {
         assert_eq!(line(&live.next().await.unwrap()), expected);
     }
     assert!(live.next().now_or_never().is_none(), "nothing else happened");
 }
 
-/// R38: whoever comes back is told of what they missed, and of nothing twice; also by a process that
-/// was not there when it happened.
+/// R38: a returning reader gets what they missed, once; also from a process that was not running
+/// when it happened.
 #[tokio::test]
-async fn a_listener_who_comes_back_is_told_of_what_they_missed() {
+async fn a_returning_reader_gets_missed_notifications() {
     let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
     let (first, ana) = (service(&town), town.caller("ana"));
     let mut live = first.live(&ana, None).await.unwrap();
     for follower in ["bo", "cleo", "dan"] {
-        town.pass_ms(10);
+        town.advance_ms(10);
         town.follow(follower, "ana").await;
     }
     town.settle().await;
@@ -251,9 +251,9 @@ async fn a_listener_who_comes_back_is_told_of_what_they_missed() {
     }
 }
 
-/// R38: whoever waits is woken by what happens, and is not told of what is hidden by then.
+/// R38: a waiting subscription is woken by a new notification, and does not deliver hidden ones.
 #[tokio::test]
-async fn a_waiting_listener_is_woken() {
+async fn a_waiting_subscription_is_woken() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let service = service(&town);
     let mut live = service.live(&town.caller("ana"), None).await.unwrap();
@@ -262,9 +262,9 @@ async fn a_waiting_listener_is_woken() {
         service.follow(async { drop(stopped.await) }).await;
     };
     let waiting = async {
-        let told = live.next().await.unwrap();
+        let view = live.next().await.unwrap();
         stop.send(()).unwrap();
-        told
+        view
     };
     let happening = async {
         town.follow("bo", "ana").await;
@@ -272,15 +272,15 @@ async fn a_waiting_listener_is_woken() {
         town.follow("cleo", "ana").await;
         town.settle().await;
     };
-    let ((), told, ()) = tokio::join!(following, waiting, happening);
-    assert_eq!(line(&told), "follow cleo 1");
+    let ((), view, ()) = tokio::join!(following, waiting, happening);
+    assert_eq!(line(&view), "follow cleo 1");
 }
 
-/// R38: a notification lies under the time in its id, oldest to newest.
+/// R38: a notification is stored under the time in its id, in ascending order.
 #[tokio::test]
-async fn ids_tell_the_time() {
-    let (town, _) = told().await;
-    let listing = town.ground().core().notifications(&town.id("ana"), Span::ALL);
+async fn ids_contain_the_time() {
+    let (town, _) = town_with_notifications().await;
+    let listing = town.context().core().notifications(&town.id("ana"), Span::ALL);
     let notes = listing.order(Order::Ascending).all().await.unwrap();
     assert!(notes.iter().all(|note| note.id.time() == Some(note.created_at)));
     assert!(notes.is_sorted_by_key(|note| note.id.clone()));

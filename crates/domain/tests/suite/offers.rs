@@ -1,4 +1,4 @@
-//! Companies and offers, as people see them and as rows (R4, R17, R29, R30, R32).
+//! Companies and offers, through the services and as rows (R4, R17, R29, R30, R32).
 
 use roundtable_domain::limits::{NAME_CHARS_MAX, TAGS_MAX, TITLE_CHARS_MAX};
 use roundtable_domain::{
@@ -21,7 +21,6 @@ fn new(company: &CompanyId, title: &str, tags: &[&str]) -> NewOffer {
     NewOffer { company_id: company.clone(), title: title.to_owned(), tags }
 }
 
-/// What somebody finds by a tag.
 async fn tagged(town: &Town, viewer: Option<&Caller>, tag: &str) -> Vec<String> {
     let tag: Tag = tag.parse().unwrap();
     titles(town.offers().tagged(viewer, &tag, &page(100)).await.unwrap())
@@ -29,7 +28,7 @@ async fn tagged(town: &Town, viewer: Option<&Caller>, tag: &str) -> Vec<String> 
 
 /// R17, R29: an offer and its tags are one transaction, and it is found by id, company and tag.
 #[tokio::test]
-async fn a_company_offers_something() {
+async fn an_offer_is_found_by_id_company_and_tag() {
     let town = Town::of(["ana"]).await;
     let company = town.company("ana", " Ana's shoes ").await;
     let offer = town.offer("ana", &company, "Repairs", &["shoes", "Running", "SHOES"]).await;
@@ -60,11 +59,11 @@ async fn a_company_offers_something() {
     );
 }
 
-/// R17: offers are made by the owner alone, and what makes no sense is refused.
+/// R17: only the owner creates offers, and invalid input is refused.
 #[tokio::test]
-async fn only_the_owner_makes_offers() {
+async fn only_the_owner_creates_offers() {
     let town = Town::of(["ana", "bo", "mo", "sid"]).await;
-    let mo = town.employ("mo", Role::Moderator).await;
+    let mo = town.grant_role("mo", Role::Moderator).await;
     let company = town.company("ana", "shoes").await;
     let offers = town.offers();
     for other in [town.caller("bo"), mo] {
@@ -93,7 +92,7 @@ async fn only_the_owner_makes_offers() {
     assert_eq!(refused.code(), Code::Forbidden);
 }
 
-/// R17: a closed offer can be seen, and is no longer found by its tags.
+/// R17: a closed offer is visible, but no longer found by tag.
 #[tokio::test]
 async fn a_closed_offer_is_not_found_by_tag() {
     let town = Town::of(["ana", "bo"]).await;
@@ -117,11 +116,11 @@ async fn a_closed_offer_is_not_found_by_tag() {
     assert_eq!(refused.code(), Code::NotFound);
 }
 
-/// R17: staff close offers, which leaves a trail; a role that was taken away does not.
+/// R17: staff can close offers, with an audit entry; former staff cannot.
 #[tokio::test]
 async fn staff_close_offers() {
     let town = Town::of(["ana", "mo", "fay"]).await;
-    let mo = town.employ("mo", Role::Moderator).await;
+    let mo = town.grant_role("mo", Role::Moderator).await;
     let company = town.company("ana", "shoes").await;
     let offer = town.offer("ana", &company, "stolen", &["shoes"]).await;
     let former = town.staff("fay", Role::Moderator);
@@ -129,14 +128,14 @@ async fn staff_close_offers() {
     assert_eq!(refused.code(), Code::Forbidden);
     town.offers().close(&mo, &offer.id, None).await.unwrap();
     assert!(tagged(&town, None, "shoes").await.is_empty());
-    assert!(town.trail().await.iter().any(|line| line.starts_with("mo closeOffer")));
+    assert!(town.audit_trail().await.iter().any(|line| line.starts_with("mo closeOffer")));
 }
 
-/// R17, I9: companies and offers are hidden with their owner, on every way to them.
+/// R17, I9: companies and offers are hidden with their owner, in every read.
 #[tokio::test]
 async fn offers_are_hidden_with_their_owner() {
     let town = Town::of(["ana", "bo", "bex", "bob", "mo"]).await;
-    let mo = town.employ("mo", Role::Moderator).await;
+    let mo = town.grant_role("mo", Role::Moderator).await;
     let company = town.company("ana", "shoes").await;
     let offer = town.offer("ana", &company, "repairs", &["shoes"]).await.id;
     town.block("ana", "bex").await;
@@ -209,9 +208,9 @@ async fn offers_are_listed_by_company_and_tag() {
     }
 }
 
-/// R32, I8: the same request has the effect of one, and shows the outcome as it is now.
+/// R32, I8: a repeated request has the effect of one, and returns the current outcome.
 #[tokio::test]
-async fn requests_are_done_once() {
+async fn requests_are_idempotent() {
     let town = Town::of(["ana"]).await;
     let (companies, offers, ana) = (town.companies(), town.offers(), town.caller("ana"));
     let [found, make, close]: [RequestId; 3] =
@@ -229,19 +228,20 @@ async fn requests_are_done_once() {
     assert_eq!(titles(offers.of(None, &company.id, &page(9)).await.unwrap()), ["repairs"]);
 }
 
-/// R17: whoever is suspended while they offer something has offered nothing, and leaves no tag behind.
+/// R17: a user suspended concurrently creates no offer and leaves no tag reference behind.
 #[tokio::test]
-async fn a_suspension_in_the_middle_counts() {
+async fn a_concurrent_suspension_prevents_an_offer() {
     let mut answers = Vec::new();
     for gap in 1.. {
         let town = Town::of(["ana", "mo"]).await;
-        let mo = town.employ("mo", Role::Moderator).await;
+        let mo = town.grant_role("mo", Role::Moderator).await;
         let company = town.company("ana", "shoes").await;
-        let (accounts, whom) = (town.accounts(), town.id("ana"));
-        let deed = async move || drop(accounts.suspend(&mo, &whom, "rude", None).await.unwrap());
-        let (ground, meanwhile) = town.meanwhile(gap, deed);
+        let (accounts, recipient) = (town.accounts(), town.id("ana"));
+        let operation =
+            async move || drop(accounts.suspend(&mo, &recipient, "rude", None).await.unwrap());
+        let (context, meanwhile) = town.interleave(gap, operation);
         let input = new(&company, "repairs", &["shoes"]);
-        let made = Offers::new(ground).create(&town.caller("ana"), input, None).await;
+        let made = Offers::new(context).create(&town.caller("ana"), input, None).await;
         if !meanwhile.happened() {
             break;
         }
@@ -252,18 +252,18 @@ async fn a_suspension_in_the_middle_counts() {
     assert!(answers.len() > 1 && answers.iter().all(|answer| !answer), "{answers:?}");
 }
 
-/// R17: an offer that two close at once is closed once, whatever happens in between.
+/// R17: an offer closed twice concurrently is closed once, in every interleaving.
 #[tokio::test]
-async fn two_close_an_offer_at_once() {
+async fn an_offer_closed_twice_concurrently_is_closed_once() {
     for gap in 1.. {
         let town = Town::of(["ana", "mo"]).await;
-        let mo = town.employ("mo", Role::Moderator).await;
+        let mo = town.grant_role("mo", Role::Moderator).await;
         let company = town.company("ana", "shoes").await;
         let offer = town.offer("ana", &company, "repairs", &["shoes"]).await.id;
         let (offers, id) = (town.offers(), offer.clone());
-        let deed = async move || drop(offers.close(&mo, &id, None).await.unwrap());
-        let (ground, meanwhile) = town.meanwhile(gap, deed);
-        let closed = Offers::new(ground).close(&town.caller("ana"), &offer, None).await.unwrap();
+        let operation = async move || drop(offers.close(&mo, &id, None).await.unwrap());
+        let (context, meanwhile) = town.interleave(gap, operation);
+        let closed = Offers::new(context).close(&town.caller("ana"), &offer, None).await.unwrap();
         assert_eq!(closed.status, OfferStatus::Closed);
         assert!(town.rows("TAG#shoes", "").await.is_empty());
         if !meanwhile.happened() {

@@ -1,4 +1,4 @@
-//! Posts, as people see them and as rows (R18, R26, R27, R30 to R34).
+//! Posts, through the service and as rows (R18, R26, R27, R30 to R34).
 
 mod author;
 mod create;
@@ -14,7 +14,6 @@ use roundtable_model::entities::Post;
 use roundtable_model::{ModerationStatus, RequestId};
 use roundtable_testkit::Town;
 
-/// A town where moderators see posts then.
 async fn moderated<const N: usize>(mode: ModerationMode, names: [&str; N]) -> Town {
     Town::with(Settings { moderation: mode, ..Town::settings() }, names).await
 }
@@ -27,12 +26,11 @@ fn first(limit: usize) -> PageInput {
     PageInput { limit: Some(limit), after: None }
 }
 
-/// What is on a page.
 fn texts(page: Page<Post>) -> Vec<String> {
     page.into_items().into_iter().map(|post| post.content).collect()
 }
 
-/// All pages of a list, so many posts at a time; every page but the last one is full.
+/// Reads all pages of a list; every page but the last one must be full.
 async fn run<E: std::fmt::Debug>(
     limit: usize,
     list: impl AsyncFn(&PageInput) -> Result<Page<Post>, E>,

@@ -1,4 +1,4 @@
-//! Quests, as their owners see them and as rows (R11, R24, R30 to R33).
+//! Quests, through the service and as rows (R11, R24, R30 to R33).
 
 use roundtable_domain::limits::QUESTS_ACTIVE_MAX;
 use roundtable_domain::{
@@ -19,7 +19,7 @@ fn request(id: &str) -> RequestId {
 /// Ana with a goal and two tasks, and bo with one each.
 async fn town() -> (Town, GoalId, [TaskId; 2]) {
     let town = Town::of(["ana", "bo", "ada"]).await;
-    town.employ("ada", Role::Admin).await;
+    town.grant_role("ada", Role::Admin).await;
     let goal = town.open_goal("ana", "g1").await;
     let tasks =
         [town.open_task("ana", &goal, "t1").await, town.open_task("ana", &goal, "t2").await];
@@ -35,7 +35,7 @@ async fn refused(town: &Town, quest: NewQuest) -> (Code, String) {
 
 /// R11, R31: a quest is one item, active, with nothing counted.
 #[tokio::test]
-async fn a_quest_is_set() {
+async fn a_quest_is_created() {
     let (town, goal, tasks) = town().await;
     let deadline = Some(town.now().plus_ms(60_000));
     let linked = NewQuest::linked("all of it", vec![goal.clone()], tasks.to_vec());
@@ -49,7 +49,7 @@ async fn a_quest_is_set() {
     assert_eq!(read, quest);
 }
 
-/// R11: what a difficulty may earn is capped, as configured.
+/// R11: the reward is limited by the difficulty, as configured.
 #[tokio::test]
 async fn difficulty_caps_the_reward() {
     let settings = Settings {
@@ -68,9 +68,9 @@ async fn difficulty_caps_the_reward() {
     }
 }
 
-/// R11: what makes no sense is refused, by the field that makes none.
+/// R11: invalid input is refused, naming the field.
 #[tokio::test]
-async fn what_makes_no_sense_is_refused() {
+async fn invalid_quests_are_refused() {
     let (town, goal, tasks) = town().await;
     let (any, linked) =
         (NewQuest::tasks("run", 3), NewQuest::linked("both", vec![goal.clone()], tasks.to_vec()));
@@ -111,22 +111,21 @@ async fn what_makes_no_sense_is_refused() {
     assert!(town.rows("USER#ana", "QUEST#").await.is_empty());
 }
 
-/// R24: quests are listed as they stand now, whatever the index remembers.
+/// R24: quests are listed as they are now, even if the index is stale.
 #[tokio::test]
-async fn an_old_image_shows_no_quest_under_way() {
-    let (town, far) = Town::far_away(["ana"]).await;
-    let kept = town.set_quest("ana", NewQuest::tasks("kept", 1)).await;
+async fn a_stale_index_shows_no_active_quest() {
+    let (town, far) = Town::on_lagging_store(["ana"]).await;
+    let retained = town.set_quest("ana", NewQuest::tasks("kept", 1)).await;
     let given_up = town.set_quest("ana", NewQuest::tasks("given up", 1)).await;
     far.fall_behind(1_000);
     town.quests().cancel(&town.caller("ana"), &given_up.id, None).await.unwrap();
     let active = QuestFilter { status: Some(QuestStatus::Active), ..QuestFilter::default() };
-    assert_eq!(town.quest_titles("ana", &active).await, [kept.title]);
+    assert_eq!(town.quest_titles("ana", &active).await, [retained.title]);
 }
 
-/// R11: as many quests as are looked at for every task can be under way, and no more; one that is over
-/// makes room.
+/// R11: the number of active quests is limited; one that has ended makes room.
 #[tokio::test]
-async fn only_so_many_quests_are_under_way() {
+async fn active_quests_are_limited() {
     let town = Town::of(["ana", "bo"]).await;
     let mut last = None;
     for _ in 0..QUESTS_ACTIVE_MAX {
@@ -139,9 +138,9 @@ async fn only_so_many_quests_are_under_way() {
     town.set_quest("ana", NewQuest::tasks("one more", 1)).await;
 }
 
-/// R11: however many tasks somebody has done, a quest is completed by as many as it asks for.
+/// R11: any number of done tasks can complete a quest.
 #[tokio::test]
-async fn a_quest_looks_at_any_number_of_tasks() {
+async fn a_quest_counts_any_number_of_tasks() {
     let town = Town::of(["ana"]).await;
     let (begin, goal) = (town.now(), town.open_goal("ana", "g1").await);
     let many = (0..10_020).map(|number| Task {
@@ -155,7 +154,7 @@ async fn a_quest_looks_at_any_number_of_tasks() {
     });
     let many: Vec<BatchWrite> = many.map(|task| BatchWrite::Put(task.item())).collect();
     for some in many.chunks(25) {
-        town.ground().core().table().batch_write(some.to_vec()).await.unwrap();
+        town.context().core().table().batch_write(some.to_vec()).await.unwrap();
     }
     let start_at = Some(begin.plus_ms(10));
     let [enough, more] = [60, 61];
@@ -163,12 +162,12 @@ async fn a_quest_looks_at_any_number_of_tasks() {
     let more = NewQuest { start_at, ..NewQuest::tasks("more", more) };
     for (quest, expected) in [(enough, "completed 60"), (more, "active 60")] {
         let quest = town.set_quest("ana", quest).await;
-        town.quests().weigh_all(&quest.user_id, &quest.id).await.unwrap();
-        assert_eq!(town.standing("ana", &quest.id).await, expected);
+        town.quests().recount_all(&quest.user_id, &quest.id).await.unwrap();
+        assert_eq!(town.quest_state("ana", &quest.id).await, expected);
     }
 }
 
-/// R31: only what is one's own can be linked, and what is not looks as if it were not there.
+/// R31: only the user's own goals and tasks can be linked; others look as if they did not exist.
 #[tokio::test]
 async fn links_must_be_ones_own() {
     let (town, goal, _) = town().await;
@@ -184,36 +183,36 @@ async fn links_must_be_ones_own() {
         let (code, _) = refused(&town, NewQuest::linked("theirs", goals, tasks)).await;
         assert_eq!(code, Code::NotFound);
     }
-    // A task is there as long as its goal is.
-    let table = town.ground().core().table();
+    // A task exists as long as its goal does.
+    let table = town.context().core().table();
     table.delete(Goal::at(&town.id("ana"), &goal).delete()).await.unwrap();
     let (code, _) = refused(&town, NewQuest::linked("gone", vec![], vec![id("t1")])).await;
     assert_eq!(code, Code::NotFound);
 }
 
-/// R31, R33: a link that goes away while the quest is made takes the quest with it, in every order.
+/// R31, R33: a link deleted during the creation prevents the quest, in every interleaving.
 #[tokio::test]
 async fn links_are_checked_in_the_same_transaction() {
     for gap in 1.. {
         let (town, goal, [task, _]) = town().await;
-        let (other, place) = (town.ground().clone(), Task::at(&goal, &task));
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
-            other.core().table().delete(place.delete()).await.unwrap();
+        let (other, position) = (town.context().clone(), Task::at(&goal, &task));
+        let (context, meanwhile) = town.interleave(gap, async move || {
+            other.core().table().delete(position.delete()).await.unwrap();
         });
         let quest = NewQuest::linked("race", vec![goal], vec![task.clone()]);
-        let made = Quests::new(ground).create(&town.caller("ana"), &quest, None).await;
+        let made = Quests::new(context).create(&town.caller("ana"), &quest, None).await;
         let quests = town.rows("USER#ana", "QUEST#").await.len();
         if !meanwhile.happened() {
             assert_eq!((made.is_ok(), quests), (true, 1));
             assert!(gap > 3, "{gap}");
             return;
         }
-        // Made before the task went, or not at all.
+        // Created before the task was deleted, or not at all.
         assert_eq!(quests, usize::from(made.is_ok()), "after {gap}");
     }
 }
 
-/// R31, R32: the owner gives a quest up, twice as once; a completed one stays.
+/// R31, R32: the owner cancels a quest, idempotently; a completed one stays.
 #[tokio::test]
 async fn a_quest_is_cancelled_by_its_owner() {
     let (town, goal, [task, _]) = town().await;
@@ -228,13 +227,13 @@ async fn a_quest_is_cancelled_by_its_owner() {
     let other = town.set_quest("ana", NewQuest::tasks("walk", 1)).await;
     town.set_done(&goal, &task, true).await;
     town.settle().await;
-    assert_eq!(town.standing("ana", &quest.id).await, "cancelled 0");
-    assert_eq!(town.standing("ana", &other.id).await, "completed 1");
+    assert_eq!(town.quest_state("ana", &quest.id).await, "cancelled 0");
+    assert_eq!(town.quest_state("ana", &other.id).await, "completed 1");
     let late = service.cancel(&town.caller("ana"), &other.id, None).await.unwrap_err();
-    assert!(matches!(late, QuestError::IsCompleted));
+    assert!(matches!(late, QuestError::AlreadyCompleted));
 }
 
-/// R31: quests are deleted by admins only, whosever they are; the audit tells of it.
+/// R31: only admins delete quests, of any user, with an audit entry.
 #[tokio::test]
 async fn a_quest_is_deleted_by_admins() {
     let (town, ..) = town().await;
@@ -251,18 +250,18 @@ async fn a_quest_is_deleted_by_admins() {
     assert_eq!(deleted.id, quest.id);
     let again = service.delete(&ada, &ana, &quest.id, Some(&once)).await.unwrap();
     assert_eq!(again.id, quest.id);
-    let gone = service.delete(&ada, &ana, &quest.id, None).await.unwrap_err();
-    assert!(matches!(gone, QuestError::NoSuchQuest));
+    let removed = service.delete(&ada, &ana, &quest.id, None).await.unwrap_err();
+    assert!(matches!(removed, QuestError::NoSuchQuest));
     assert!(town.rows("USER#ana", "QUEST#").await.is_empty());
-    town.employ("bo", Role::Moderator).await;
+    town.grant_role("bo", Role::Moderator).await;
     let (bo, page) = (town.staff("bo", Role::Moderator), PageInput::first());
     let entries = town.moderation().audit(&bo, None, None, &page).await.unwrap().into_items();
     let actions: Vec<String> = entries.into_iter().map(|entry| entry.action).collect();
     assert_eq!(actions, ["deleteQuest"]);
 }
 
-/// R32: a request sent again makes no second quest, also after the deadline, and shows how the first
-/// one stands; with other input it is refused.
+/// R32: a repeated request creates no second quest, even after the deadline, and returns the
+/// current one; with other input it is refused.
 #[tokio::test]
 async fn a_repeated_request_has_the_effect_of_one() {
     let (town, goal, [task, _]) = town().await;
@@ -272,7 +271,7 @@ async fn a_repeated_request_has_the_effect_of_one() {
     let first = service.create(&ana, &quest, Some(&once)).await.unwrap();
     town.set_done(&goal, &task, true).await;
     town.settle().await;
-    town.pass_ms(2_000);
+    town.advance_ms(2_000);
     let again = service.create(&ana, &quest, Some(&once)).await.unwrap();
     assert_eq!((again.id, again.status), (first.id, QuestStatus::Completed));
     let other = NewQuest::tasks("swim", 1);
@@ -281,9 +280,9 @@ async fn a_repeated_request_has_the_effect_of_one() {
     assert_eq!(town.rows("USER#ana", "QUEST#").await.len(), 1);
 }
 
-/// R24: quests are for their owner and for admins; to others they are not there.
+/// R24: quests are visible to their owner and to admins only.
 #[tokio::test]
-async fn quests_are_for_their_owner() {
+async fn quests_are_private_to_their_owner() {
     let (town, ..) = town().await;
     let quest = town.set_quest("ana", NewQuest::tasks("run", 1)).await;
     let (service, ana) = (town.quests(), town.id("ana"));
@@ -307,7 +306,7 @@ async fn quests_are_for_their_owner() {
 async fn lists_have_no_short_pages() {
     let (town, goal, [task, other]) = town().await;
     for number in 0..12 {
-        town.pass_ms(1);
+        town.advance_ms(1);
         let title = format!("q{number}");
         let quest = match number % 3 {
             0 => NewQuest::linked(title, vec![goal.clone()], vec![task.clone()]),

@@ -1,4 +1,4 @@
-//! Shares, as people see them and as rows (R18, R31 to R33).
+//! Shares, through the service and as rows (R18, R31 to R33).
 
 use roundtable_domain::{
     Code, ModerationMode, NewPost, PageInput, PostChange, Posts, Refusal, Settings, ShareError,
@@ -13,17 +13,18 @@ async fn shares(town: &Town, post: &PostId) -> Vec<String> {
     town.rows(&format!("POST#{post}"), "SHARE#").await
 }
 
-/// What somebody did, as a viewer sees it.
-async fn told(town: &Town, viewer: Option<&str>, actor: &str) -> Vec<Activity> {
+/// A user's activities, as a viewer sees them.
+async fn visible_activities(town: &Town, viewer: Option<&str>, actor: &str) -> Vec<Activity> {
     let viewer = viewer.map(|name| town.caller(name));
     let actor = actor.parse().unwrap();
     let (activities, page) = (town.activities(), PageInput::first());
     activities.of(viewer.as_ref(), &actor, Descending, &page).await.unwrap().into_items()
 }
 
-/// R18, R33: the share, its activity and the head are one transaction; sharing twice is once.
+/// R18, R33: the share, its activity and the head are one transaction; repeated shares have no
+/// effect.
 #[tokio::test]
-async fn sharing_twice_is_sharing_once() {
+async fn repeated_shares_have_no_effect() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "hello #world").await;
     let first = town.share("bo", &post.id).await;
@@ -33,14 +34,17 @@ async fn sharing_twice_is_sharing_once() {
     assert_eq!(shares(&town, &post.id).await, [row]);
     assert_eq!(town.rows("ACTIVITY#bo", "TS#").await.len(), 1);
     assert_eq!(town.rows("ACTIVITY#bo", "HEAD").await.len(), 1);
-    let told = told(&town, None, "bo").await;
-    assert_eq!((told[0].verb, &told[0].activity_id), (ActivityVerb::Share, &share.activity_id));
-    assert_eq!(told[0].preview_text.as_deref(), Some("hello #world"));
+    let returned = visible_activities(&town, None, "bo").await;
+    assert_eq!(
+        (returned[0].verb, &returned[0].activity_id),
+        (ActivityVerb::Share, &share.activity_id)
+    );
+    assert_eq!(returned[0].preview_text.as_deref(), Some("hello #world"));
 }
 
-/// R18: the activity stays, and is shown only while a share names it.
+/// R18: the activity stays, but is visible only while a share refers to it.
 #[tokio::test]
-async fn a_share_that_was_taken_back_is_told_no_more() {
+async fn the_activity_of_a_removed_share_is_hidden() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "hello").await;
     town.share("bo", &post.id).await;
@@ -50,19 +54,19 @@ async fn a_share_that_was_taken_back_is_told_no_more() {
     }
     assert!(shares(&town, &post.id).await.is_empty());
     assert_eq!(town.rows("ACTIVITY#bo", "TS#").await.len(), 1, "written once");
-    assert!(told(&town, None, "bo").await.is_empty());
+    assert!(visible_activities(&town, None, "bo").await.is_empty());
     let again = town.share("bo", &post.id).await.share.unwrap();
-    let told = told(&town, None, "bo").await;
-    assert_eq!(told.len(), 1, "only the new one");
-    assert_eq!(told[0].activity_id, again.activity_id);
+    let returned = visible_activities(&town, None, "bo").await;
+    assert_eq!(returned.len(), 1, "only the new one");
+    assert_eq!(returned[0].activity_id, again.activity_id);
 }
 
-/// R18: only what is for everybody is passed on.
+/// R18: only public posts are shared.
 #[tokio::test]
-async fn only_what_is_for_everybody_is_shared() {
+async fn only_public_posts_are_shared() {
     let town = Town::of(["ana", "friend"]).await;
     town.follow("friend", "ana").await;
-    let group = town.found("friend", "runners").await;
+    let group = town.create_group("friend", "runners").await;
     town.join("ana", &group).await;
     let input = NewPost { visibility: Some(Visibility::Followers), ..NewPost::text("friends") };
     let followers = town.post_as("ana", input).await;
@@ -70,36 +74,40 @@ async fn only_what_is_for_everybody_is_shared() {
     let service = town.shares();
     for post in [&followers.id, &inside.id] {
         let refused = service.share(&town.caller("friend"), post, None).await.unwrap_err();
-        assert!(matches!(refused, ShareError::NotForEverybody));
+        assert!(matches!(refused, ShareError::NotPublic));
         assert_eq!(refused.code(), Code::Forbidden);
     }
     let flagged = town.post("ana", "flagged").await;
     town.set_post_status(&flagged.id, ModerationStatus::Flagged).await;
     let own = service.share(&town.caller("ana"), &flagged.id, None).await;
-    assert!(matches!(own, Err(ShareError::NotForEverybody)));
+    assert!(matches!(own, Err(ShareError::NotPublic)));
     let other = service.share(&town.caller("friend"), &flagged.id, None).await;
     assert!(matches!(other, Err(ShareError::NoSuchPost)));
-    // The account has turned private, and the post has not heard of it yet.
+    // The account has become private, and the post is not updated yet.
     let public = town.post("ana", "public").await;
     town.set_private("ana", true).await;
     let private = service.share(&town.caller("friend"), &public.id, None).await;
-    assert!(matches!(private, Err(ShareError::NotForEverybody)));
+    assert!(matches!(private, Err(ShareError::NotPublic)));
     for post in [&followers.id, &inside.id, &flagged.id, &public.id] {
         assert!(shares(&town, post).await.is_empty());
     }
 }
 
-/// R18: nobody shares what they cannot see; what was shared before can still be taken back.
+/// R18: hidden posts cannot be shared; earlier shares can still be removed.
 #[tokio::test]
-async fn nobody_shares_what_they_cannot_see() {
+async fn hidden_posts_cannot_be_shared() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let post = town.post("ana", "hello").await;
     town.share("bo", &post.id).await;
     town.block("ana", "bo").await;
     let (service, bo) = (town.shares(), town.caller("bo"));
     assert!(matches!(service.share(&bo, &post.id, None).await, Err(ShareError::NoSuchPost)));
-    assert_eq!(told(&town, Some("cleo"), "bo").await.len(), 1, "others see who shared it");
-    assert!(told(&town, Some("bo"), "bo").await.is_empty());
+    assert_eq!(
+        visible_activities(&town, Some("cleo"), "bo").await.len(),
+        1,
+        "others see who shared it"
+    );
+    assert!(visible_activities(&town, Some("bo"), "bo").await.is_empty());
     service.unshare(&bo, &post.id, None).await.unwrap();
     assert!(matches!(service.unshare(&bo, &post.id, None).await, Err(ShareError::NoSuchPost)));
     let none: PostId = "none".parse().unwrap();
@@ -108,7 +116,7 @@ async fn nobody_shares_what_they_cannot_see() {
     assert_eq!(stranger.unwrap_err().code(), Code::Unauthenticated);
 }
 
-/// R32
+/// R32: requests are idempotent.
 #[tokio::test]
 async fn a_repeated_request_has_the_effect_of_one() {
     let town = Town::of(["ana", "bo"]).await;
@@ -126,59 +134,65 @@ async fn a_repeated_request_has_the_effect_of_one() {
     assert_eq!(town.rows("ACTIVITY#bo", "TS#").await.len(), 1);
 }
 
-/// R33: a share meets the author's change of mind in every order.
+/// R33: a share during a change of visibility, in every interleaving.
 #[tokio::test]
-async fn nobody_shares_what_was_for_everybody_a_moment_ago() {
+async fn a_post_that_becomes_private_concurrently_is_not_shared() {
     let mut shared_before = 0;
     for gap in 1.. {
         let town = Town::of(["ana", "bo"]).await;
         let post = town.post("ana", "hello").await;
         let (posts, ana, id) = (town.posts(), town.caller("ana"), post.id.clone());
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             let hide = PostChange { content: None, visibility: Some(Visibility::Private) };
             posts.update(&ana, &id, &hide, None).await.unwrap();
         });
-        let shared = Shares::new(ground).share(&town.caller("bo"), &post.id, None).await;
+        let shared = Shares::new(context).share(&town.caller("bo"), &post.id, None).await;
         if !meanwhile.happened() {
             break;
         }
         assert_eq!(shared.is_ok(), !shares(&town, &post.id).await.is_empty(), "{gap}");
         let activities = town.rows("ACTIVITY#bo", "TS#").await;
         assert_eq!(shared.is_ok(), !activities.is_empty(), "{gap}");
-        assert!(told(&town, None, "bo").await.is_empty(), "it is hidden now, shared or not");
+        assert!(
+            visible_activities(&town, None, "bo").await.is_empty(),
+            "it is hidden now, shared or not"
+        );
         shared_before += usize::from(shared.is_ok());
     }
     assert_eq!(shared_before, 1, "only when the share is there first");
 }
 
-/// R12: two activities of one actor meet in every order: both are told, one after the other.
+/// R12: two concurrent activities of one actor are both published, with distinct times.
 #[tokio::test]
-async fn activities_of_one_actor_never_share_a_moment() {
+async fn activities_of_one_actor_have_distinct_times() {
     for gap in 1.. {
         let town = Town::of(["ana", "bo"]).await;
         let post = town.post("ana", "hello").await;
         let (posts, bo) = (town.posts(), town.caller("bo"));
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             posts.create(&bo, &NewPost::text("mine"), None).await.unwrap();
         });
-        Shares::new(ground).share(&town.caller("bo"), &post.id, None).await.unwrap();
+        Shares::new(context).share(&town.caller("bo"), &post.id, None).await.unwrap();
         if !meanwhile.happened() {
             break;
         }
-        let times: Vec<_> =
-            told(&town, None, "bo").await.iter().map(|activity| activity.created_at).collect();
+        let times: Vec<_> = visible_activities(&town, None, "bo")
+            .await
+            .iter()
+            .map(|activity| activity.created_at)
+            .collect();
         assert_eq!(times.len(), 2, "{gap}");
         assert!(times[0] > times[1], "{gap}");
     }
 }
 
-/// R34: a post that waits for moderators is not shared, also not by its author.
+/// R34: a pending post is not shared, not even by its author.
 #[tokio::test]
-async fn a_post_that_waits_is_not_shared() {
+async fn a_pending_post_is_not_shared() {
     let settings = Settings { moderation: ModerationMode::Before, ..Town::settings() };
     let town = Town::with(settings, ["ana"]).await;
     let ana = town.caller("ana");
-    let post = Posts::new(town.ground().clone()).create(&ana, &NewPost::text("hi"), None).await;
+    let post = Posts::new(town.context().clone()).create(&ana, &NewPost::text("hi"), None).await;
     let refused = town.shares().share(&ana, &post.unwrap().id, None).await;
-    assert!(matches!(refused, Err(ShareError::NotForEverybody)));
+    assert!(matches!(refused, Err(ShareError::NotPublic)));
 }

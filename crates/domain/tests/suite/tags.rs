@@ -1,8 +1,8 @@
-//! Everything that carries a tag, as each viewer may see it (R4, R30).
+//! Search by tag, as each viewer may see it (R4, R30).
 
 use roundtable_domain::{
     Caller, Code, NewGroup, NewPost, PageInput, Refusal, Settings, ShardCount, ShardSettings,
-    Tagged,
+    TaggedItem,
 };
 use roundtable_model::entities::{Goal, Quest, TagRef, User};
 use roundtable_model::{
@@ -14,18 +14,18 @@ fn tag() -> Tag {
     "town".parse().unwrap()
 }
 
-fn named(tagged: &Tagged) -> String {
+fn label(tagged: &TaggedItem) -> String {
     match tagged {
-        Tagged::User(user) => format!("user {}", user.id),
-        Tagged::Group(group) => format!("group {}", group.name),
-        Tagged::Goal(goal) => format!("goal {}", goal.id),
-        Tagged::Quest(quest) => format!("quest {}", quest.id),
-        Tagged::Post(post) => format!("post {}", post.content),
-        Tagged::Offer(offer) => format!("offer {}", offer.title),
+        TaggedItem::User(user) => format!("user {}", user.id),
+        TaggedItem::Group(group) => format!("group {}", group.name),
+        TaggedItem::Goal(goal) => format!("goal {}", goal.id),
+        TaggedItem::Quest(quest) => format!("quest {}", quest.id),
+        TaggedItem::Post(post) => format!("post {}", post.content),
+        TaggedItem::Offer(offer) => format!("offer {}", offer.title),
     }
 }
 
-/// Everything that somebody finds, page by page.
+/// All items found by a viewer, page by page.
 async fn found(
     town: &Town,
     viewer: Option<&Caller>,
@@ -38,15 +38,15 @@ async fn found(
         let page = town.tags().search(viewer, &tag(), kind, &page).await.unwrap();
         assert!(page.items.len() == size || page.next.is_none(), "pages are full");
         after.clone_from(&page.next);
-        all.extend(page.into_items().iter().map(named));
+        all.extend(page.into_items().iter().map(label));
         if after.is_none() {
             return all;
         }
     }
 }
 
-/// A reference to something of somebody's.
-async fn refer(town: &Town, owner: &str, entity: EntityKind, id: impl Into<SubjectId>) {
+/// Writes a tag reference to a user's item.
+async fn write_reference(town: &Town, owner: &str, entity: EntityKind, id: impl Into<SubjectId>) {
     let reference = TagRef {
         tag: tag(),
         shard: Shard::ZERO,
@@ -56,30 +56,30 @@ async fn refer(town: &Town, owner: &str, entity: EntityKind, id: impl Into<Subje
         title: String::from("a title"),
         created_at: town.now(),
     };
-    town.ground().core().table().put(reference.put()).await.unwrap();
+    town.context().core().table().put(reference.put()).await.unwrap();
 }
 
-/// Somebody who carries the tag.
-async fn move_in(town: &Town, name: &str) {
-    town.move_in(name, |user| user.tags = vec![tag()]).await;
-    refer(town, name, EntityKind::User, &town.id(name)).await;
+/// Adds a user with the tag.
+async fn add_tagged_user(town: &Town, name: &str) {
+    town.add_user(name, |user| user.tags = vec![tag()]).await;
+    write_reference(town, name, EntityKind::User, &town.id(name)).await;
 }
 
-/// Ana with a goal, a quest, a group, two posts and an offer, all about the town.
+/// Ana with a goal, a quest, a group, two posts and an offer, all with the tag.
 async fn tagged_town(settings: Settings) -> Town {
     let town = Town::with(settings, ["bo", "bex", "mo", "ada"]).await;
-    move_in(&town, "ana").await;
-    town.employ("mo", Role::Moderator).await;
-    town.employ("ada", Role::Admin).await;
+    add_tagged_user(&town, "ana").await;
+    town.grant_role("mo", Role::Moderator).await;
+    town.grant_role("ada", Role::Admin).await;
     let ana = town.caller("ana");
     let (id, user_id) = ("anas".parse().unwrap(), town.id("ana"));
     let goal = Goal { user_id, id, tags: vec![tag()], ..samples::goal() };
     let (id, user_id) = ("anas".parse().unwrap(), town.id("ana"));
     let quest = Quest { user_id, id, tags: vec![tag()], ..samples::quest() };
-    town.ground().core().table().put(goal.put()).await.unwrap();
-    town.ground().core().table().put(quest.put()).await.unwrap();
-    refer(&town, "ana", EntityKind::Goal, &goal.id).await;
-    refer(&town, "ana", EntityKind::Quest, &quest.id).await;
+    town.context().core().table().put(goal.put()).await.unwrap();
+    town.context().core().table().put(quest.put()).await.unwrap();
+    write_reference(&town, "ana", EntityKind::Goal, &goal.id).await;
+    write_reference(&town, "ana", EntityKind::Quest, &quest.id).await;
     let group = NewGroup { tags: vec![tag()], ..NewGroup::named("walkers") };
     town.groups().create(&ana, group, None).await.unwrap();
     town.post("ana", "for all #town").await;
@@ -90,7 +90,7 @@ async fn tagged_town(settings: Settings) -> Town {
     town
 }
 
-/// R4: one tag finds everything that carries it, of all kinds or of one.
+/// R4: a tag finds items of all kinds, or of one.
 #[tokio::test]
 async fn a_tag_finds_all_kinds() {
     let shards =
@@ -123,19 +123,19 @@ async fn a_tag_finds_all_kinds() {
     }
 }
 
-/// R4: what carries no tags cannot be asked for by one.
+/// R4: kinds without tags are refused.
 #[tokio::test]
-async fn what_is_never_tagged_is_refused() {
+async fn kinds_without_tags_are_refused() {
     let town = Town::of(["ana"]).await;
     for kind in [EntityKind::Follow, EntityKind::Task, EntityKind::Comment, EntityKind::Message] {
-        let asked = town.tags().search(None, &tag(), Some(kind), &PageInput::first()).await;
-        assert_eq!(asked.unwrap_err().code(), Code::BadRequest);
+        let requested = town.tags().search(None, &tag(), Some(kind), &PageInput::first()).await;
+        assert_eq!(requested.unwrap_err().code(), Code::BadRequest);
     }
 }
 
-/// R4, I9: everybody finds what they may see, and nothing else.
+/// R4, I9: every viewer finds exactly what they may see.
 #[tokio::test]
-async fn a_tag_shows_nobody_what_is_hidden() {
+async fn hidden_items_are_not_found_by_tag() {
     let town = tagged_town(Town::settings()).await;
     town.block("ana", "bex").await;
     let public = ["group walkers", "offer a tour", "post for all #town", "user ana"];
@@ -160,15 +160,15 @@ async fn a_tag_shows_nobody_what_is_hidden() {
     assert_eq!(found(&town, Some(&town.caller("ana")), None, 2).await, ["group walkers"]);
 }
 
-/// R4, I9: an address stays its owner's, however a profile is found.
+/// R4, I9: the e-mail address stays hidden, however a profile is found.
 #[tokio::test]
-async fn a_tag_tells_no_addresses() {
+async fn a_search_by_tag_reveals_no_email_addresses() {
     let town = tagged_town(Town::settings()).await;
     let email = async |viewer: &str| {
         let (viewer, kind) = (town.caller(viewer), Some(EntityKind::User));
         let page = town.tags().search(Some(&viewer), &tag(), kind, &PageInput::first()).await;
         match &page.unwrap().into_items()[..] {
-            [Tagged::User(user)] => user.email.is_some(),
+            [TaggedItem::User(user)] => user.email.is_some(),
             other => panic!("{other:?}"),
         }
     };
@@ -176,25 +176,24 @@ async fn a_tag_tells_no_addresses() {
     assert!(!email("bo").await);
 }
 
-/// R4, R30: pages stay full where much of what carries a tag is hidden, and a reference that is behind
-/// shows nothing.
+/// R4, R30: pages stay full where many items are hidden, and a stale reference shows nothing.
 #[tokio::test]
 async fn pages_are_full_although_much_is_hidden() {
     let town = Town::of([]).await;
-    let mut seen = Vec::new();
+    let mut visible = Vec::new();
     for n in 10..40 {
         let name = format!("p{n}");
-        move_in(&town, &name).await;
+        add_tagged_user(&town, &name).await;
         match n % 3 {
             0 => town.set_status(&name, UserStatus::Suspended).await,
             1 => {
                 let patch = User::at(&town.id(&name)).patch().set(User::TAGS, &Vec::new());
-                town.ground().core().table().update(patch.into()).await.unwrap();
+                town.context().core().table().update(patch.into()).await.unwrap();
             }
-            _ => seen.push(format!("user {name}")),
+            _ => visible.push(format!("user {name}")),
         }
     }
     for size in [1, 4, 100] {
-        assert_eq!(found(&town, None, None, size).await, seen);
+        assert_eq!(found(&town, None, None, size).await, visible);
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks, as their owners see them and as rows (R4, R10, R24, R32, R33).
+//! Tasks, through the service and as rows (R4, R10, R24, R32, R33).
 
 use roundtable_domain::limits::{PLAN_CHARS_MAX, TITLE_CHARS_MAX};
 use roundtable_domain::{
@@ -20,10 +20,9 @@ fn titles(tasks: &[Task]) -> Vec<&str> {
     tasks.iter().map(|task| task.title.as_str()).collect()
 }
 
-/// A task, found in its place.
 async fn found(town: &Town, caller: &Caller, task: &Task) -> Option<Task> {
-    let place = (task.goal_id.clone(), task.id.clone());
-    town.tasks().tasks(caller, &[place]).await.unwrap().remove(0)
+    let position = (task.goal_id.clone(), task.id.clone());
+    town.tasks().tasks(caller, &[position]).await.unwrap().remove(0)
 }
 
 /// The titles of ana's open tasks that are due in the next hours, read in pages of this size.
@@ -41,9 +40,9 @@ async fn due(town: &Town, from_hours: u64, to_hours: u64, size: usize) -> Vec<St
     }
 }
 
-/// R10: a task is done at a time, once, and un-doing it forgets that.
+/// R10: completing a task records the time once, and reopening it clears the time.
 #[tokio::test]
-async fn doing_a_task_says_when_and_undoing_it_forgets() {
+async fn completing_a_task_records_the_time_and_reopening_clears_it() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let task = town.add_task("ana", &goal, " buy shoes ").await;
@@ -63,9 +62,9 @@ async fn doing_a_task_says_when_and_undoing_it_forgets() {
     );
 }
 
-/// R10: what is not mentioned stays, and what is null goes; what was read is what is stored.
+/// R10: absent fields stay, null clears; the returned task is the stored one.
 #[tokio::test]
-async fn what_an_update_does_not_mention_stays() {
+async fn absent_fields_stay() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let (tasks, ana) = (town.tasks(), town.caller("ana"));
@@ -114,7 +113,7 @@ async fn tasks_of_a_goal_come_in_full_pages() {
     }
 }
 
-/// R24: the caller's open tasks between two times, the most urgent first, of goals that are there.
+/// R24: the caller's open tasks between two times, most urgent first, of existing goals.
 #[tokio::test]
 async fn open_tasks_are_found_by_when_they_are_due() {
     let town = Town::of(["ana", "bo"]).await;
@@ -154,11 +153,11 @@ impl IntoEdit<Time> for Option<Time> {
     }
 }
 
-/// R4, R24: everybody's open tasks of a day, for admins.
+/// R4, R24: all users' open tasks of a day, for admins.
 #[tokio::test]
 async fn tasks_due_on_a_day_are_for_admins() {
     let town = Town::of(["ana", "bo", "ada"]).await;
-    let ada = town.employ("ada", Role::Admin).await;
+    let ada = town.grant_role("ada", Role::Admin).await;
     let (run, rest) = (town.set_goal("ana", "Run").await, town.set_goal("bo", "Rest").await);
     let today = town.now().day();
     let at = |hours: u64| Some(town.now().day().start().plus_ms(hours * HOUR_MS));
@@ -187,11 +186,11 @@ async fn tasks_due_on_a_day_are_for_admins() {
     assert_eq!(titles(&left), ["nap"]);
 }
 
-/// R24: unknown and foreign look the same; admins look, and change nothing.
+/// R24: unknown tasks and other users' tasks look the same; admins read, and change nothing.
 #[tokio::test]
-async fn somebody_elses_task_looks_like_none() {
+async fn another_users_task_looks_missing() {
     let town = Town::of(["ana", "bo", "ada"]).await;
-    let ada = town.employ("ada", Role::Admin).await;
+    let ada = town.grant_role("ada", Role::Admin).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let mine = town.set_goal("bo", "Rest").await.id;
     let task = town.add_task("ana", &goal, "shoes").await;
@@ -225,16 +224,16 @@ async fn somebody_elses_task_looks_like_none() {
     assert!(matches!(changed, Err(TaskError::NoSuchTask)));
 }
 
-/// R24: a task is told of by its id alone, also right after it was made, where indexes are behind; and
-/// only while its goal is there.
+/// R24: a task is found by id alone, also right after its creation with stale indexes, and only
+/// while its goal exists.
 #[tokio::test(start_paused = true)]
 async fn a_task_is_found_by_its_id() {
-    let (town, far) = Town::far_away(["ana"]).await;
+    let (town, far) = Town::on_lagging_store(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let ana = town.caller("ana");
     let early = town.add_task("ana", &goal, "shoes").await;
     let tell = async |task: &Task| {
-        let told = NewActivity {
+        let returned = NewActivity {
             group_id: None,
             verb: ActivityVerb::GoalUpdate,
             object_type: ObjectType::Task,
@@ -243,7 +242,7 @@ async fn a_task_is_found_by_its_id() {
             media: None,
             tags: Vec::new(),
         };
-        town.activities().post(&ana, &told, None).await
+        town.activities().post(&ana, &returned, None).await
     };
     far.fall_behind(3);
     let late = town.add_task("ana", &goal, "race").await;
@@ -252,19 +251,20 @@ async fn a_task_is_found_by_its_id() {
     let done = town.mark_done(&early, true).await;
     assert_eq!(found(&town, &ana, &early).await.as_ref(), Some(&done));
     let page = PageInput::first();
-    let told = async || town.activities().of(None, &(&ana.user_id).into(), Descending, &page).await;
-    assert_eq!(told().await.unwrap().items.len(), 1);
+    let returned =
+        async || town.activities().of(None, &(&ana.user_id).into(), Descending, &page).await;
+    assert_eq!(returned().await.unwrap().items.len(), 1);
     town.goals().delete(&ana, &goal, None).await.unwrap();
     assert_eq!(found(&town, &ana, &early).await, None);
-    assert!(told().await.unwrap().items.is_empty(), "before anything is purged");
+    assert!(returned().await.unwrap().items.is_empty(), "before anything is purged");
     let rows = town.rows(&format!("GOAL#{goal}"), "TASK#").await;
     assert_eq!(rows.len(), 2, "the tasks themselves are still there");
     assert!(matches!(tell(&early).await, Err(ActivityError::NoSuchObject)));
 }
 
-/// R33: nothing comes to a goal that is not there any more.
+/// R33: nothing can be added to a deleted goal.
 #[tokio::test]
-async fn tasks_go_with_their_goal() {
+async fn tasks_disappear_with_their_goal() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let task = town.add_task("ana", &goal, "shoes").await;
@@ -276,9 +276,9 @@ async fn tasks_go_with_their_goal() {
     assert!(tasks.update(&ana, &goal, &task.id, TaskChange::to_done(true), None).await.is_err());
 }
 
-/// R32: the same request has the effect of one.
+/// R32: a repeated request has the effect of one.
 #[tokio::test]
-async fn a_request_is_done_once() {
+async fn requests_are_idempotent() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let (tasks, ana) = (town.tasks(), town.caller("ana"));
@@ -289,7 +289,7 @@ async fn a_request_is_done_once() {
     let again = tasks.create(&ana, new(), Some(&once)).await.unwrap();
     assert_eq!((again.id, again.done), (first.id.clone(), true));
     assert_eq!(town.rows(&format!("GOAL#{goal}"), "TASK#").await.len(), 1);
-    // Done, un-done, and the first request once more: it does not do it again.
+    // Completed, reopened, and the first request repeated: it does not complete it again.
     let (doing, id) = ("r-2".parse().unwrap(), &first.id);
     tasks.update(&ana, &goal, id, TaskChange::to_done(true), Some(&doing)).await.unwrap();
     town.mark_done(&first, false).await;
@@ -301,9 +301,9 @@ async fn a_request_is_done_once() {
     }
 }
 
-/// Many devices change a task at the same time: every change counts.
+/// Concurrent changes from many devices all hold.
 #[tokio::test]
-async fn changes_at_the_same_time_all_count() {
+async fn concurrent_changes_all_hold() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let task = town.add_task("ana", &goal, "shoes").await;
@@ -322,7 +322,7 @@ async fn changes_at_the_same_time_all_count() {
 }
 
 #[tokio::test]
-async fn everything_has_a_limit() {
+async fn inputs_are_limited() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await.id;
     let (tasks, ana) = (town.tasks(), town.caller("ana"));

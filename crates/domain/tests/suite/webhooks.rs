@@ -1,4 +1,4 @@
-//! Webhooks, as admins make, list and take them away (R32, R44).
+//! Webhooks: creation, listing and deletion by admins (R32, R44).
 
 use roundtable_domain::limits::WEBHOOKS_MAX;
 use roundtable_domain::{
@@ -11,9 +11,9 @@ const URL: &str = "https://hooks.example.com/town?of=events";
 
 async fn town() -> (Town, Caller, Webhooks) {
     let town = Town::of(["ana", "mo", "ada"]).await;
-    town.employ("mo", Role::Moderator).await;
-    let ada = town.employ("ada", Role::Admin).await;
-    let webhooks = Webhooks::new(town.ground().clone());
+    town.grant_role("mo", Role::Moderator).await;
+    let ada = town.grant_role("ada", Role::Admin).await;
+    let webhooks = Webhooks::new(town.context().clone());
     (town, ada, webhooks)
 }
 
@@ -30,7 +30,7 @@ async fn urls(webhooks: &Webhooks, caller: &Caller) -> Vec<String> {
     page.into_items().into_iter().map(|webhook| webhook.url).collect()
 }
 
-/// R44: the secret is shown when an endpoint is made, and never again; the audit knows who did it.
+/// R44: the secret is shown at the creation and never again; the audit log records the creator.
 #[tokio::test]
 async fn a_secret_is_shown_once() {
     let (town, ada, webhooks) = town().await;
@@ -46,16 +46,16 @@ async fn a_secret_is_shown_once() {
     for shown in listed.iter().chain([&made.webhook, &deleted]) {
         assert_eq!(shown.secret.expose(), "");
     }
-    let stored = town.ground().ops().webhook(&other.webhook.id).get().await.unwrap().unwrap();
+    let stored = town.context().ops().webhook(&other.webhook.id).get().await.unwrap().unwrap();
     assert_eq!(stored.secret, other.secret, "messages are signed with it");
-    let trail = town.trail().await;
+    let trail = town.audit_trail().await;
     let did = |what: &str| trail.iter().filter(|line| line.contains(what)).count();
     assert_eq!((did("createWebhook"), did("deleteWebhook")), (2, 1), "{trail:?}");
 }
 
-/// R32: nobody but admins, whatever they claim to be.
+/// R32: only admins, even if a token claims otherwise.
 #[tokio::test]
-async fn only_admins_have_to_do_with_webhooks() {
+async fn only_admins_manage_webhooks() {
     let (town, ada, webhooks) = town().await;
     let id = webhooks.create(&ada, URL, &types(&["*"])).await.unwrap().webhook.id;
     let now = town.now();
@@ -70,14 +70,14 @@ async fn only_admins_have_to_do_with_webhooks() {
         assert_eq!(code(webhooks.delete(&caller, &id, None).await), "FORBIDDEN");
         assert_eq!(code(webhooks.replay(&caller, &id, now).await), "FORBIDDEN");
     }
-    let nobody = town.caller("nobody");
-    assert_eq!(code(webhooks.list(&nobody, &PageInput::first()).await), "UNAUTHENTICATED");
+    let missing = town.caller("nobody");
+    assert_eq!(code(webhooks.list(&missing, &PageInput::first()).await), "UNAUTHENTICATED");
     assert_eq!(urls(&webhooks, &ada).await, [URL]);
 }
 
-/// R44: what cannot be sent to, or will never happen, is refused where it is asked for.
+/// R44: invalid URLs and unknown event types are refused at the creation.
 #[tokio::test]
-async fn addresses_and_types_are_checked() {
+async fn urls_and_event_types_are_checked() {
     let (town, ada, webhooks) = town().await;
     for url in ["http://example.com/", "https://ana:pw@example.com/", "https://127.0.0.1/", "x"] {
         assert_eq!(code(webhooks.create(&ada, url, &types(&["*"])).await), "BAD_REQUEST", "{url}");
@@ -93,15 +93,15 @@ async fn addresses_and_types_are_checked() {
     }
     assert_eq!(urls(&webhooks, &ada).await.len(), WEBHOOKS_MAX, "and no more");
     let local = WebhookSettings { local: true };
-    let ground = town.on_same_store(Settings { webhooks: local, ..Town::settings() }).await;
-    let near = Webhooks::new(ground);
+    let context = town.on_same_store(Settings { webhooks: local, ..Town::settings() }).await;
+    let near = Webhooks::new(context);
     let full = near.create(&ada, "http://127.0.0.1:9/", &types(&["*"])).await.unwrap_err();
     assert!(matches!(full, WebhookError::TooMany), "the address itself is fine there");
 }
 
-/// R32: a removal sent again answers with what it removed.
+/// R32: a repeated deletion returns what it deleted.
 #[tokio::test]
-async fn removing_twice_with_the_same_request_removes_once() {
+async fn a_repeated_deletion_deletes_once() {
     let (_town, ada, webhooks) = town().await;
     let id = webhooks.create(&ada, URL, &types(&["*"])).await.unwrap().webhook.id;
     let request: RequestId = "again".parse().unwrap();
@@ -113,31 +113,31 @@ async fn removing_twice_with_the_same_request_removes_once() {
     assert_eq!(urls(&webhooks, &ada).await, [] as [String; 0]);
 }
 
-/// R44: an endpoint that was given up stays off until somebody asks for what it missed.
+/// R44: a disabled endpoint stays disabled until a replay.
 #[tokio::test]
-async fn one_that_was_given_up_is_off_until_it_is_replayed() {
+async fn a_disabled_endpoint_is_enabled_by_a_replay() {
     let (town, ada, webhooks) = town().await;
     let id = webhooks.create(&ada, URL, &types(&["*"])).await.unwrap().webhook.id;
-    assert!(webhooks.give_up(&id, "it has failed for a day").await.unwrap());
-    assert!(!webhooks.give_up(&id, "it has failed for a day").await.unwrap(), "once");
+    assert!(webhooks.disable(&id, "it has failed for a day").await.unwrap());
+    assert!(!webhooks.disable(&id, "it has failed for a day").await.unwrap(), "once");
     let listed = webhooks.list(&ada, &PageInput::first()).await.unwrap().into_items();
     assert!(listed.iter().all(|webhook| !webhook.enabled));
-    let trail = town.trail().await;
+    let trail = town.audit_trail().await;
     assert_eq!(trail.iter().filter(|line| line.contains("disableWebhook")).count(), 1, "{trail:?}");
     assert!(webhooks.replay(&ada, &id, town.now()).await.unwrap().enabled);
     let other: WebhookId = "other".parse().unwrap();
     assert_eq!(code(webhooks.replay(&ada, &other, town.now()).await), "NOT_FOUND");
 }
 
-/// R44: whoever gave an endpoint up before somebody asked for a replay does not turn it off again.
+/// R44: a disable based on a state before a replay does not undo the replay.
 #[tokio::test]
-async fn giving_up_does_not_undo_a_replay() {
+async fn disabling_does_not_undo_a_replay() {
     let (town, ada, webhooks) = town().await;
     let id = webhooks.create(&ada, URL, &types(&["*"])).await.unwrap().webhook.id;
-    let as_read = town.ground().ops().webhook(&id).get().await.unwrap().unwrap();
+    let as_read = town.context().ops().webhook(&id).get().await.unwrap().unwrap();
     let replayed = webhooks.replay(&ada, &id, town.now()).await.unwrap();
-    assert!(!webhooks.give_up_as_read(&as_read, "it has failed for a day").await.unwrap());
+    assert!(!webhooks.disable_if_unchanged(&as_read, "it has failed for a day").await.unwrap());
     let listed = webhooks.list(&ada, &PageInput::first()).await.unwrap().into_items();
-    assert_eq!(listed, std::slice::from_ref(&replayed), "it is on, and as the replay has said");
-    assert!(webhooks.give_up_as_read(&replayed, "it has failed since").await.unwrap());
+    assert_eq!(listed, std::slice::from_ref(&replayed), "it is enabled, as the replay returned it");
+    assert!(webhooks.disable_if_unchanged(&replayed, "it has failed since").await.unwrap());
 }

@@ -1,4 +1,4 @@
-//! Expired items are absent to everyone, long before the server sweeps them.
+//! Expired items count as absent before the server sweeps them.
 
 use roundtable_table::{
     BatchGet, ChangeKind, Delete, Error, Get, Put, Returning, StreamRead, StreamStart, Table,
@@ -7,7 +7,7 @@ use roundtable_table::{
 
 use crate::server::{START, Server};
 
-/// A table with an item at a/1 that expired this very second.
+/// A table with an item at a/1 that expired this second.
 async fn expired(server: &Server) -> Table {
     let table = server.table().await;
     let item = item! { "PK" => "a", "SK" => "1", "old" => 1, "ttl" => START };
@@ -16,7 +16,7 @@ async fn expired(server: &Server) -> Table {
 }
 
 #[tokio::test]
-async fn reads_do_not_see_it() {
+async fn reads_do_not_return_expired_items() {
     let server = Server::start().await;
     let table = server.table().await;
     let item = item! { "PK" => "a", "SK" => "1", "ttl" => START + 1 };
@@ -33,7 +33,7 @@ async fn reads_do_not_see_it() {
 }
 
 #[tokio::test]
-async fn conditions_do_not_see_it() {
+async fn conditions_treat_expired_items_as_absent() {
     let server = Server::start().await;
     let table = expired(&server).await;
     let failed = Put::new(item! { "PK" => "a", "SK" => "1" }).when(exists("PK"));
@@ -47,7 +47,7 @@ async fn conditions_do_not_see_it() {
 }
 
 #[tokio::test]
-async fn deleting_it_returns_nothing() {
+async fn deleting_an_expired_item_returns_nothing() {
     let server = Server::start().await;
     let table = expired(&server).await;
     let gone = table.delete(Delete::new(("a", "1")).returning(Returning::Old)).await.unwrap();
@@ -55,7 +55,7 @@ async fn deleting_it_returns_nothing() {
 }
 
 #[tokio::test]
-async fn updates_do_not_build_on_it() {
+async fn updates_do_not_build_on_expired_items() {
     let server = Server::start().await;
     let table = expired(&server).await;
     let failed = Update::new(("a", "1")).set("x", 1).when(exists("old"));
@@ -67,7 +67,7 @@ async fn updates_do_not_build_on_it() {
 }
 
 #[tokio::test]
-async fn conditional_updates_may_begin_anew() {
+async fn a_conditional_update_can_replace_an_expired_item() {
     let server = Server::start().await;
     let table = expired(&server).await;
     let update = Update::new(("a", "1")).set("x", 1).when(not_exists("PK"));
@@ -85,23 +85,23 @@ async fn changes(table: &Table) -> Vec<(ChangeKind, bool)> {
 }
 
 #[tokio::test]
-async fn writing_over_it_is_told_as_an_end_and_a_start() {
+async fn replacing_an_expired_item_is_a_removal_and_an_insert_in_the_stream() {
     let server = Server::start().await;
     let table = expired(&server).await;
     table.put(Put::new(item! { "PK" => "a", "SK" => "1", "new" => 1 })).await.unwrap();
     table.delete(Delete::new(("a", "1"))).await.unwrap();
     let kinds: Vec<ChangeKind> = changes(&table).await.iter().map(|(kind, _)| *kind).collect();
-    let (made, gone) = (ChangeKind::Insert, ChangeKind::Remove);
-    assert_eq!(kinds, [made, gone, made, gone]);
+    let (insert, remove) = (ChangeKind::Insert, ChangeKind::Remove);
+    assert_eq!(kinds, [insert, remove, insert, remove]);
     if server.sweep() {
-        // Which of the ends was for its time can be told only where the clocks agree.
-        let ends = [(made, false), (gone, true), (made, false), (gone, false)];
-        assert_eq!(changes(&table).await, ends);
+        // The cause of a removal is known only if the clocks agree.
+        let expected = [(insert, false), (remove, true), (insert, false), (remove, false)];
+        assert_eq!(changes(&table).await, expected);
     }
 }
 
 #[tokio::test]
-async fn the_sweep_is_told_as_such() {
+async fn a_sweep_is_an_expiry_in_the_stream() {
     let server = Server::start().await;
     let table = expired(&server).await;
     server.clock.advance_ms(1000);

@@ -1,4 +1,4 @@
-//! Single items: reading, writing, conditions, refusals, batches.
+//! Single items: reads, writes, conditions, invalid requests, batches.
 
 use roundtable_table::{
     BatchGet, BatchWrite, Delete, Error, Get, Invalid, Path, Put, Returning, Term, Update, Value,
@@ -29,7 +29,7 @@ async fn an_item_comes_back_as_it_was_put() {
 }
 
 #[tokio::test]
-async fn a_projection_shows_no_more_than_was_asked_for() {
+async fn a_projection_returns_only_the_requested_paths() {
     let server = Server::start().await;
     let table = server.table().await;
     let far = crate::server::START + 1000;
@@ -44,7 +44,7 @@ async fn a_projection_shows_no_more_than_was_asked_for() {
 }
 
 #[tokio::test]
-async fn a_failed_condition_returns_the_item_to_those_who_ask() {
+async fn a_failed_condition_returns_the_item_if_requested() {
     let server = Server::start().await;
     let table = server.table().await;
     let first = item! { "PK" => "a", "SK" => "1", "n" => 1 };
@@ -62,7 +62,7 @@ async fn a_failed_condition_returns_the_item_to_those_who_ask() {
 }
 
 #[tokio::test]
-async fn updates_do_what_their_actions_say() {
+async fn updates_apply_their_actions() {
     let server = Server::start().await;
     let table = server.table().await;
     let update = Update::new(("a", "1"))
@@ -89,30 +89,30 @@ async fn updates_do_what_their_actions_say() {
 }
 
 #[tokio::test]
-async fn a_refused_update_says_exactly_why() {
+async fn an_invalid_update_names_its_fault() {
     let server = Server::start().await;
     let table = server.table().await;
     table.put(Put::new(item! { "PK" => "a", "SK" => "1", "text" => "x" })).await.unwrap();
     let update = || Update::new(("a", "1"));
-    let refusal = async |update| match table.update(update).await {
+    let fault = async |update| match table.update(update).await {
         Err(Error::Invalid(invalid)) => invalid,
-        other => panic!("expected a refusal, got {other:?}"),
+        other => panic!("expected a fault, got {other:?}"),
     };
     let path = Path::new("no").field("where");
-    let refused = refusal(update().set(path.clone(), 1)).await;
-    assert!(matches!(refused, Invalid::PathMissing { path: at, .. } if at == path));
-    let refused = refusal(update().set("b", Path::new("absent"))).await;
-    assert!(matches!(refused, Invalid::PathMissing { .. }));
-    let refused = refusal(update().add("text", 1)).await;
-    assert!(matches!(refused, Invalid::OperandType { action: "ADD", .. }));
-    let refused = refusal(update().set("GSI1PK", 5)).await;
-    assert!(matches!(refused, Invalid::IndexKey { index, .. } if index == "gsi1"));
-    let refused = refusal(update().set("big", "x".repeat(400 * 1024))).await;
-    assert!(matches!(refused, Invalid::OverLimit { .. }));
+    let rejected = fault(update().set(path.clone(), 1)).await;
+    assert!(matches!(rejected, Invalid::PathMissing { path: at, .. } if at == path));
+    let rejected = fault(update().set("b", Path::new("absent"))).await;
+    assert!(matches!(rejected, Invalid::PathMissing { .. }));
+    let rejected = fault(update().add("text", 1)).await;
+    assert!(matches!(rejected, Invalid::OperandType { action: "ADD", .. }));
+    let rejected = fault(update().set("GSI1PK", 5)).await;
+    assert!(matches!(rejected, Invalid::IndexKey { index, .. } if index == "gsi1"));
+    let rejected = fault(update().set("big", "x".repeat(400 * 1024))).await;
+    assert!(matches!(rejected, Invalid::OverLimit { .. }));
 }
 
 #[tokio::test]
-async fn conditions_of_every_kind_mean_the_same_there() {
+async fn conditions_of_every_kind_have_the_same_result_on_the_server() {
     let server = Server::start().await;
     let table = server.table().await;
     let item = item! {
@@ -134,7 +134,7 @@ async fn conditions_of_every_kind_mean_the_same_there() {
         roundtable_table::Condition::Contains("t".into(), "ell".into()),
         roundtable_table::Condition::Contains("s".into(), "x".into()),
         roundtable_table::Condition::Contains("l".into(), "c".into()),
-        roundtable_table::Condition::IsA("s".into(), roundtable_table::Kind::Ss),
+        roundtable_table::Condition::IsA("s".into(), roundtable_table::ValueKind::Ss),
         roundtable_table::Condition::All(vec![]),
         roundtable_table::Condition::Any(vec![]),
         exists(Path::new("l").index(1)).and(not_exists(Path::new("l").index(2))),
@@ -152,7 +152,7 @@ async fn conditions_of_every_kind_mean_the_same_there() {
 }
 
 #[tokio::test]
-async fn batches_write_and_read_in_the_order_asked() {
+async fn a_batch_read_returns_items_in_the_order_of_its_keys() {
     let server = Server::start().await;
     let table = server.table().await;
     let puts = (0..25)
@@ -167,9 +167,9 @@ async fn batches_write_and_read_in_the_order_asked() {
 }
 
 #[tokio::test]
-async fn a_missing_table_is_named() {
+async fn the_error_names_a_missing_table() {
     let server = Server::start().await;
     let table = server.store.table_as(crate::server::definition());
     let missing = table.get(Get::new(("a", "1"))).await.unwrap_err();
-    assert!(matches!(missing, Error::TableMissing { table } if table == "things"));
+    assert!(matches!(missing, Error::TableNotFound { table } if table == "things"));
 }

@@ -1,12 +1,12 @@
-//! Several workers share the shards of a stream, and none reads what another has.
+//! Several workers share the shards of a stream, and each shard has one reader.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use roundtable_dynamo::{Keeper, Lease, Leases, Worker};
+use roundtable_dynamo::{Lease, LeaseConfig, Leases, ShardWorker};
 use roundtable_table::{
-    Clock, KeyDefinition, Put, Sequence, Shard, StreamRead, StreamStart, Table, TableDefinition,
-    Transaction, Update, item,
+    Clock, KeyDefinition, Put, Sequence, ShardInfo, StreamRead, StreamStart, Table,
+    TableDefinition, Transaction, Update, item,
 };
 
 use crate::server::Server;
@@ -19,7 +19,7 @@ async fn ops(server: &Server) -> Table {
 }
 
 fn worker(server: &Server, ops: &Table, owner: &str) -> Leases {
-    let keeper = Keeper {
+    let keeper = LeaseConfig {
         stream: "things".into(),
         consumer: "counters".into(),
         owner: owner.into(),
@@ -28,8 +28,8 @@ fn worker(server: &Server, ops: &Table, owner: &str) -> Leases {
     Leases::new(ops.clone(), Arc::clone(&server.clock) as Arc<dyn Clock>, keeper)
 }
 
-fn shards(ids: &[(&str, Option<&str>)]) -> Vec<Shard> {
-    let shard = |(id, parent): &(&str, Option<&str>)| Shard {
+fn shards(ids: &[(&str, Option<&str>)]) -> Vec<ShardInfo> {
+    let shard = |(id, parent): &(&str, Option<&str>)| ShardInfo {
         id: (*id).to_owned(),
         parent: parent.map(str::to_owned),
     };
@@ -48,7 +48,7 @@ async fn one_shard_has_one_holder() {
     let (first, second) = tokio::join!(ana.take("s"), bo.take("s"));
     let (first, second) = (first.unwrap(), second.unwrap());
     assert!(first.is_some() != second.is_some(), "exactly one has it");
-    // At every moment at most one holds it, whoever tries.
+    // At most one worker holds it at any time.
     let mut held: [Option<Lease>; 2] = [first, second];
     for step in 0..20u64 {
         server.clock.advance_ms(1 + (step * 3_701) % 7_000);
@@ -77,7 +77,7 @@ async fn an_expired_lease_is_taken_over_at_its_checkpoint() {
     assert!(!ana.holds(&lost));
     let mut taken = bo.take("s").await.unwrap().unwrap();
     assert_eq!(taken.checkpoint, Some(Sequence::from(7)));
-    // Everything the old owner still tries is refused.
+    // All later writes of the old owner fail.
     assert!(!ana.checkpoint(&mut lost, &Sequence::from(9)).await.unwrap());
     assert!(!ana.renew(&mut lost).await.unwrap());
     assert_eq!(lost.checkpoint, Some(Sequence::from(7)));
@@ -88,7 +88,7 @@ async fn an_expired_lease_is_taken_over_at_its_checkpoint() {
 }
 
 #[tokio::test]
-async fn a_restarted_worker_is_another_holder() {
+async fn a_restarted_worker_counts_as_another_holder() {
     let server = Server::start().await;
     let ops = ops(&server).await;
     let ana = worker(&server, &ops, "ana");
@@ -124,14 +124,14 @@ async fn workers_share_and_take_over() {
     hers = ana.balance(&listed, hers).await.unwrap();
     let his = bo.balance(&listed, Vec::new()).await.unwrap();
     assert_eq!((names(&hers), names(&his)), (vec!["a", "b"], vec!["c", "d"]));
-    // Bo falls silent; half a lease later Ana renews, and then has everything.
+    // Bo stops renewing; half a lease later Ana renews, and then takes over everything.
     server.clock.advance_ms(DURATION_MS / 2);
     hers = ana.balance(&listed, hers).await.unwrap();
     assert_eq!(hers.len(), 2);
     server.clock.advance_ms(DURATION_MS / 2);
     hers = ana.balance(&listed, hers).await.unwrap();
     assert_eq!(hers.len(), 4);
-    // She leaves properly: Bo, back, need not wait.
+    // She releases her leases, so Bo need not wait.
     for lease in hers {
         assert!(ana.release(lease).await.unwrap());
     }
@@ -140,7 +140,7 @@ async fn workers_share_and_take_over() {
 }
 
 #[tokio::test]
-async fn everybody_can_see_who_is_at_work() {
+async fn any_process_can_list_the_active_workers() {
     let server = Server::start().await;
     let ops = ops(&server).await;
     let (ana, bo) = (worker(&server, &ops, "ana"), worker(&server, &ops, "bo"));
@@ -157,32 +157,32 @@ async fn everybody_can_see_who_is_at_work() {
 }
 
 #[tokio::test]
-async fn a_worker_reads_what_it_holds_and_gives_it_back() {
+async fn a_worker_reads_its_shards_and_releases_them() {
     let server = Server::start().await;
     let ops = ops(&server).await;
-    let ana = Worker::new(worker(&server, &ops, "ana"));
-    let bo = Worker::new(worker(&server, &ops, "bo"));
+    let ana = ShardWorker::new(worker(&server, &ops, "ana"));
+    let bo = ShardWorker::new(worker(&server, &ops, "bo"));
     let listed = shards(&[("old", None), ("left", Some("old")), ("right", Some("old"))]);
-    assert_eq!(ana.share(&listed).await.unwrap(), ["old"]);
+    assert_eq!(ana.balance(&listed).await.unwrap(), ["old"]);
     assert!(ana.holds("old") && !ana.holds("left"));
-    // Renewed in time, it stays hers for as long as she likes.
+    // Renewed in time, it stays with ana.
     for _ in 0..4 {
-        assert!(bo.share(&listed).await.unwrap().is_empty());
+        assert!(bo.balance(&listed).await.unwrap().is_empty());
         server.clock.advance_ms(u64::try_from(ana.interval().as_millis()).unwrap());
-        assert_eq!(ana.share(&listed).await.unwrap(), ["old"]);
+        assert_eq!(ana.balance(&listed).await.unwrap(), ["old"]);
     }
     ana.end("old").await.unwrap();
-    assert_eq!(ana.share(&listed).await.unwrap().len(), 1, "the other child is for bo");
-    assert_eq!(bo.share(&listed).await.unwrap().len(), 1);
+    assert_eq!(ana.balance(&listed).await.unwrap().len(), 1, "the other child is for bo");
+    assert_eq!(bo.balance(&listed).await.unwrap().len(), 1);
     ana.leave().await.unwrap();
     assert!(!ana.holds("left"));
-    assert_eq!(bo.share(&listed).await.unwrap().len(), 2);
+    assert_eq!(bo.balance(&listed).await.unwrap().len(), 2);
     server.clock.advance_ms(DURATION_MS);
     assert!(!bo.holds("left"), "another may have taken it");
 }
 
 #[tokio::test]
-async fn what_the_stream_has_forgotten_is_forgotten_here() {
+async fn leases_of_trimmed_shards_are_deleted() {
     let server = Server::start().await;
     let ops = ops(&server).await;
     let ana = worker(&server, &ops, "ana");
@@ -195,8 +195,8 @@ async fn what_the_stream_has_forgotten_is_forgotten_here() {
     assert_eq!(sorts, ["SHARD#new", "WORKER#ana"]);
 }
 
-/// The worker's loop in small: effects commit with the checkpoint, the holder dies in between, and
-/// the next one goes on. Every change counts once.
+/// A minimal worker loop: effects commit with the checkpoint, the holder dies in between, and the next
+/// one continues. Every change counts once.
 #[tokio::test]
 async fn a_takeover_loses_and_repeats_nothing() {
     let server = Server::start().await;
@@ -222,7 +222,7 @@ async fn a_takeover_loses_and_repeats_nothing() {
             };
             let count = i32::try_from(page.changes.len()).unwrap();
             let together = Transaction::new()
-                .with(&ops, leases.checkpointing(&lease, &last))
+                .with(&ops, leases.checkpoint_update(&lease, &last))
                 .with(&ops, Update::new(("COUNTER", "things")).add("n", count));
             server.store.transact(together).await.unwrap();
             lease.checkpoint = Some(last);

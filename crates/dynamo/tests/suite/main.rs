@@ -1,9 +1,9 @@
-//! The backend against an in-process server. One binary, so that the SDK is linked once.
+//! The backend against an in-process server. One binary, so that the SDK is linked only once.
 
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "these are tests, also outside of their test functions"
+    reason = "helpers of tests may panic, too"
 )]
 
 mod canned;
@@ -12,7 +12,7 @@ mod items;
 mod leases;
 mod merges;
 mod pages;
-mod patience;
+mod retries;
 mod server;
 mod streams;
 mod tables;

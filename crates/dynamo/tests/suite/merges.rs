@@ -1,4 +1,4 @@
-//! Merges against the plain answer: sort everything, skip, take.
+//! Merges against a naive implementation: sort everything, skip, take.
 
 use roundtable_table::{Item, Merge, Order, Path, Put, Scalar, SortRange, Table, item};
 
@@ -57,7 +57,7 @@ async fn check(table: &Table, live: &[Item], merge: Merge, attributes: (&str, &s
     for _ in 0..1000 {
         let page = table.merge(merge.clone().after(next)).await.unwrap();
         let full = page.items.len() == merge.limit;
-        assert!(full || page.next.is_none(), "a page is full unless history ends");
+        assert!(full || page.next.is_none(), "only the last page may be short");
         found.extend(page.items);
         next = page.next;
         if next.is_none() {
@@ -70,7 +70,7 @@ async fn check(table: &Table, live: &[Item], merge: Merge, attributes: (&str, &s
 }
 
 #[tokio::test]
-async fn pages_of_a_merge_are_the_sorted_whole() {
+async fn the_pages_of_a_merge_add_up_to_the_sorted_items() {
     let server = Server::start().await;
     let (table, live) = filled(&server, 7, 120, 1).await;
     let ranges = [
@@ -92,7 +92,7 @@ async fn pages_of_a_merge_are_the_sorted_whole() {
 }
 
 #[tokio::test]
-async fn ties_in_an_index_go_by_primary_key() {
+async fn equal_index_keys_are_ordered_by_primary_key() {
     let server = Server::start().await;
     let (table, live) = filled(&server, 4, 80, 2).await;
     for limit in [1, 3, 7, 100] {
@@ -105,7 +105,7 @@ async fn ties_in_an_index_go_by_primary_key() {
 }
 
 #[tokio::test]
-async fn many_partitions_and_few_items_wanted() {
+async fn a_small_page_over_many_partitions_is_correct() {
     let server = Server::start().await;
     let (table, live) = filled(&server, 60, 150, 3).await;
     let partitions: Vec<String> = (0..60).map(|n| format!("p{n}")).collect();
@@ -118,7 +118,7 @@ async fn many_partitions_and_few_items_wanted() {
 }
 
 #[tokio::test]
-async fn a_merge_of_nothing_is_empty() {
+async fn a_merge_without_items_is_empty() {
     let server = Server::start().await;
     let table = server.table().await;
     let page = table.merge(Merge::newest(Vec::<String>::new(), 5)).await.unwrap();

@@ -18,7 +18,7 @@ async fn filled(server: &Server) -> Table {
 }
 
 #[tokio::test]
-async fn ranges_and_orders() {
+async fn queries_honour_range_and_order() {
     let server = Server::start().await;
     let table = filled(&server).await;
     let found = async |range: SortRange, order| {
@@ -37,7 +37,7 @@ async fn ranges_and_orders() {
 }
 
 #[tokio::test]
-async fn pages_add_up_and_end() {
+async fn pages_add_up_to_all_items() {
     let server = Server::start().await;
     let table = filled(&server).await;
     for index in [None, Some("gsi1"), Some("keys"), Some("some")] {
@@ -58,7 +58,7 @@ async fn pages_add_up_and_end() {
 }
 
 #[tokio::test]
-async fn a_filter_comes_after_the_limit() {
+async fn the_limit_applies_before_the_filter() {
     let server = Server::start().await;
     let table = filled(&server).await;
     let query = Query::new("p").limit(6).filter(attribute("n").ge(4)).project(["n"]);
@@ -69,11 +69,11 @@ async fn a_filter_comes_after_the_limit() {
 }
 
 #[tokio::test]
-async fn pages_are_full_although_expired_items_lie_between() {
+async fn pages_are_full_despite_expired_items() {
     let server = Server::start().await;
     let table = server.table().await;
     for n in 0..12u64 {
-        // Two of three are past their time.
+        // Two of three are expired.
         let ttl = if n % 3 == 0 { START + 100 } else { START };
         table
             .put(Put::new(item! { "PK" => "p", "SK" => format!("{n:02}"), "n" => n, "ttl" => ttl }))
@@ -94,7 +94,7 @@ async fn pages_are_full_although_expired_items_lie_between() {
 }
 
 #[tokio::test]
-async fn indexes_show_what_they_are_defined_to_carry() {
+async fn indexes_return_only_their_projected_attributes() {
     let server = Server::start().await;
     let table = server.table().await;
     let live = item! { "PK" => "p", "SK" => "1", "kind" => "k", "name" => "n", "x" => 1, "ttl" => START + 1 };
@@ -111,7 +111,7 @@ async fn indexes_show_what_they_are_defined_to_carry() {
 }
 
 #[tokio::test]
-async fn scans_in_segments_find_everything_once() {
+async fn segments_of_a_scan_return_every_item_once() {
     let server = Server::start().await;
     let table = filled(&server).await;
     for n in 0..20 {

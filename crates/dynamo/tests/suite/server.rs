@@ -1,6 +1,6 @@
-//! An in-process server that speaks DynamoDB's API, one per test, with a clock the test moves. With
-//! ROUNDTABLE_DYNAMODB_ENDPOINT it is the server there, emptied before each test: DynamoDB Local,
-//! with `--test-threads=1`.
+//! An in-process server with DynamoDB's API, one per test, with a clock that the test controls. If
+//! ROUNDTABLE_DYNAMODB_ENDPOINT is set, the server there (DynamoDB Local) is used instead and emptied
+//! before each test; run with `--test-threads=1` then.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use roundtable_table::{
     Clock, IndexProjection, Item, KeyDefinition, ManualClock, Query, Store, Table, TableDefinition,
 };
 
-/// 2030-01-01, in milliseconds.
+/// 2030-01-01.
 pub(crate) const START_MS: u64 = 1_893_456_000_000;
 pub(crate) const START: u64 = START_MS / 1000;
 
-/// A store on a server of its own; both end with the test.
+/// A store on its own server; both end with the test.
 pub(crate) struct Server {
     pub(crate) store: Store,
     pub(crate) clock: Arc<ManualClock>,
@@ -42,23 +42,22 @@ impl Server {
         Self { store, clock, endpoint, database: Some(database), task }
     }
 
-    /// Whether the server lives by the test's clock, and can be told to sweep.
+    /// Sweeps expired items; returns false if the server does not use the test's clock.
     pub(crate) fn sweep(&self) -> bool {
         self.database.as_ref().is_some_and(|database| database.sweep_ttl().is_ok())
     }
 
-    /// Another process, so to speak: the same server, nothing remembered.
-    pub(crate) fn elsewhere(&self) -> Store {
+    /// Connects again to the same server with empty caches, as another process would.
+    pub(crate) fn reconnect(&self) -> Store {
         connect(&self.endpoint, &self.clock)
     }
 
-    /// A table with everything: two text keys, indexes of each projection, expiry and a stream.
+    /// Creates a table with two text keys, indexes of each projection, expiry and a stream.
     pub(crate) async fn table(&self) -> Table {
         self.store.create_table(definition()).await.unwrap()
     }
 }
 
-/// The test's clock as the server reads it.
 struct ServerTime(Arc<ManualClock>);
 
 impl dynoxide::storage_backend::Clock for ServerTime {
@@ -95,12 +94,11 @@ pub(crate) fn definition() -> TableDefinition {
         .with_stream()
 }
 
-/// The texts of attribute `name`, for short assertions.
 pub(crate) fn texts(items: &[Item], name: &str) -> Vec<String> {
     items.iter().map(|item| item.text(name).unwrap_or("?").to_owned()).collect()
 }
 
-/// All items of a query, page by page, with the number of pages.
+/// Reads all pages of a query; returns the items and the number of pages.
 pub(crate) async fn all_pages(table: &Table, query: Query) -> (Vec<Item>, usize) {
     let (mut items, mut pages, mut next) = (Vec::new(), 0, None);
     loop {

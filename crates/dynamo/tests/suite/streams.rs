@@ -1,4 +1,4 @@
-//! The stream: changes in order, reading on, waiting, and what is gone.
+//! The stream: order, continued reads, waiting, trimmed changes.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn changes_come_in_order_with_both_images() {
 }
 
 #[tokio::test]
-async fn reading_on_repeats_and_loses_nothing() {
+async fn continued_reads_repeat_and_lose_nothing() {
     let server = Server::start().await;
     let table = server.table().await;
     for n in 0..10 {
@@ -52,8 +52,8 @@ async fn reading_on_repeats_and_loses_nothing() {
         start = page.next.map_or(start, StreamStart::After);
     }
     assert_eq!(seen, (0..10).map(|n| format!("{n}").into()).collect::<Vec<_>>());
-    // The same place, without what the first reader remembered.
-    let again = server.elsewhere().table("things").await.unwrap();
+    // The same position, without the first reader's caches.
+    let again = server.reconnect().table("things").await.unwrap();
     let empty = read(&again, start.clone(), 10, 0).await;
     assert!(empty.changes.is_empty() && empty.next.is_some());
     table.put(Put::new(item! { "PK" => "a", "SK" => "later" })).await.unwrap();
@@ -62,7 +62,7 @@ async fn reading_on_repeats_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn the_latest_changes_are_those_to_come() {
+async fn a_read_from_latest_returns_only_new_changes() {
     let server = Server::start().await;
     let table = server.table().await;
     table.put(Put::new(item! { "PK" => "a", "SK" => "before" })).await.unwrap();
@@ -89,13 +89,13 @@ async fn a_reader_can_wait_for_the_first_change() {
 }
 
 #[tokio::test]
-async fn a_table_made_again_can_be_read_on() {
+async fn the_stream_of_a_recreated_table_can_be_read() {
     let server = Server::start().await;
     let table = server.table().await;
     table.put(Put::new(item! { "PK" => "a", "SK" => "1" })).await.unwrap();
     read(&table, StreamStart::Oldest, 10, 0).await;
-    server.elsewhere().delete_table("things").await.unwrap();
-    server.elsewhere().create_table(crate::server::definition()).await.unwrap();
+    server.reconnect().delete_table("things").await.unwrap();
+    server.reconnect().create_table(crate::server::definition()).await.unwrap();
     table.put(Put::new(item! { "PK" => "a", "SK" => "2" })).await.unwrap();
     // The in-process server keeps changes by the table's name, so the old ones may come first.
     let page = read(&table, StreamStart::Oldest, 10, 0).await;
@@ -103,7 +103,7 @@ async fn a_table_made_again_can_be_read_on() {
 }
 
 #[tokio::test]
-async fn a_shard_that_is_not_there_was_trimmed() {
+async fn a_missing_shard_counts_as_trimmed() {
     let server = Server::start().await;
     let table = server.table().await;
     let read = StreamRead::new(
@@ -111,7 +111,7 @@ async fn a_shard_that_is_not_there_was_trimmed() {
         StreamStart::After(Sequence::from(5)),
     )
     .limit(1);
-    // Amazon's own servers say so; the in-process one takes any name for an empty shard.
+    // Amazon's servers report it; the in-process one treats any name as an empty shard.
     match table.stream_read(read).await {
         Err(Error::StreamTrimmed { .. }) => {}
         Ok(page) => assert!(page.changes.is_empty()),

@@ -1,8 +1,8 @@
-//! Making, describing, listing and taking away tables.
+//! Creating, describing, listing and deleting tables.
 
 use roundtable_table::{Error, KeyDefinition, KeyKind, TableDefinition};
 
-use crate::canned::Canned;
+use crate::canned::CannedServer;
 use crate::server::{Server, definition};
 
 const MISSING: &str =
@@ -19,25 +19,30 @@ fn ttl(attribute: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_table_just_made_may_not_be_known_yet() {
+async fn a_new_table_may_not_be_visible_yet() {
     let known = ttl("ttl");
-    let server =
-        Canned::start([(200, "{}"), (400, MISSING), (400, MISSING), (200, ACTIVE), (200, &known)])
-            .await;
+    let server = CannedServer::start([
+        (200, "{}"),
+        (400, MISSING),
+        (400, MISSING),
+        (200, ACTIVE),
+        (200, &known),
+    ])
+    .await;
     server.store.create_table(definition()).await.unwrap();
     assert_eq!(server.operations()[1..4], ["DescribeTable"; 3]);
 }
 
 #[tokio::test]
-async fn another_process_may_turn_expiry_on_first() {
+async fn another_process_may_enable_expiry_first() {
     let made = [(200, "{}"), (200, ACTIVE), (200, NO_TTL), (400, REFUSED)];
     let same = ttl("ttl");
-    let server = Canned::start(made.into_iter().chain([(200, &*same)])).await;
+    let server = CannedServer::start(made.into_iter().chain([(200, &*same)])).await;
     server.store.create_table(definition()).await.unwrap();
     let other = ttl("until");
-    let server = Canned::start(made.into_iter().chain([(200, &*other)])).await;
-    let refused = server.store.create_table(definition()).await;
-    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+    let server = CannedServer::start(made.into_iter().chain([(200, &*other)])).await;
+    let rejected = server.store.create_table(definition()).await;
+    assert!(matches!(rejected, Err(Error::Invalid(_))), "{rejected:?}");
 }
 
 #[tokio::test]
@@ -49,22 +54,22 @@ async fn a_table_is_described_as_it_was_defined() {
 }
 
 #[tokio::test]
-async fn making_a_table_again_does_nothing_unless_it_differs() {
+async fn creating_a_table_again_does_nothing_unless_it_differs() {
     let server = Server::start().await;
     server.table().await;
-    server.elsewhere().create_table(definition()).await.unwrap();
+    server.reconnect().create_table(definition()).await.unwrap();
     let mut other = definition();
     other.indexes.pop();
-    let refused = server.store.create_table(other).await.unwrap_err();
-    assert!(matches!(refused, Error::TableExists { table } if table == "things"));
+    let rejected = server.store.create_table(other).await.unwrap_err();
+    assert!(matches!(rejected, Error::TableExists { table } if table == "things"));
     let mut other = definition();
     other.ttl = Some("until".into());
-    let refused = server.store.create_table(other).await.unwrap_err();
-    assert!(matches!(refused, Error::TableExists { .. }));
+    let rejected = server.store.create_table(other).await.unwrap_err();
+    assert!(matches!(rejected, Error::TableExists { .. }));
 }
 
 #[tokio::test]
-async fn tables_are_listed_by_name_and_can_go() {
+async fn tables_are_listed_by_name_and_can_be_deleted() {
     let server = Server::start().await;
     let numbers = KeyDefinition::partition("id").sorted_by("n", KeyKind::N);
     for name in ["zebra", "ant", "mole"] {
@@ -74,7 +79,7 @@ async fn tables_are_listed_by_name_and_can_go() {
     server.store.delete_table("mole").await.unwrap();
     assert_eq!(server.store.list_tables().await.unwrap(), ["ant", "zebra"]);
     let missing = server.store.table("mole").await.unwrap_err();
-    assert!(matches!(missing, Error::TableMissing { table } if table == "mole"));
+    assert!(matches!(missing, Error::TableNotFound { table } if table == "mole"));
     let missing = server.store.delete_table("mole").await.unwrap_err();
-    assert!(matches!(missing, Error::TableMissing { .. }));
+    assert!(matches!(missing, Error::TableNotFound { .. }));
 }

@@ -1,4 +1,4 @@
-//! Transactions: all or nothing, reasons write by write, tokens.
+//! Transactions: atomicity, cancellation reasons, tokens.
 
 use roundtable_table::{
     CancelReason, Check, Delete, Error, Get, Invalid, Path, Put, Returning, Table, TableGet,
@@ -12,7 +12,7 @@ async fn get(table: &Table, sort: &str) -> Option<roundtable_table::Item> {
 }
 
 #[tokio::test]
-async fn writes_happen_together() {
+async fn all_writes_of_a_transaction_happen() {
     let server = Server::start().await;
     let table = server.table().await;
     table.put(Put::new(item! { "PK" => "a", "SK" => "gone" })).await.unwrap();
@@ -41,7 +41,7 @@ async fn writes_happen_together() {
 }
 
 #[tokio::test]
-async fn a_cancelled_one_names_each_fault() {
+async fn a_cancelled_transaction_names_each_failed_write() {
     let server = Server::start().await;
     let table = server.table().await;
     let there = item! { "PK" => "a", "SK" => "there", "n" => 1 };
@@ -59,7 +59,7 @@ async fn a_cancelled_one_names_each_fault() {
 }
 
 #[tokio::test]
-async fn an_impossible_update_is_a_fault_of_its_own() {
+async fn an_invalid_update_is_named_as_the_failed_write() {
     let server = Server::start().await;
     let table = server.table().await;
     let path = Path::new("no").field("where");
@@ -76,7 +76,7 @@ async fn an_impossible_update_is_a_fault_of_its_own() {
 }
 
 #[tokio::test]
-async fn expired_items_are_absent_to_it() {
+async fn transactions_treat_expired_items_as_absent() {
     let server = Server::start().await;
     let table = server.table().await;
     for sort in ["put", "update", "check", "delete"] {
@@ -105,13 +105,13 @@ async fn expired_items_are_absent_to_it() {
 }
 
 #[tokio::test]
-async fn a_token_makes_a_repetition_harmless() {
+async fn a_transaction_repeated_with_its_token_has_no_effect() {
     let server = Server::start().await;
     let table = server.table().await;
     let add =
         |n: i32| Transaction::new().with(&table, Update::new(("a", "n")).add("n", n)).token("once");
     server.store.transact(add(1)).await.unwrap();
-    // The rendered condition names the time: it must be the time of the first sending.
+    // The rendered condition contains the time, which must be that of the first request.
     server.clock.advance_ms(5000);
     server.store.transact(add(1)).await.unwrap();
     assert_eq!(get(&table, "n").await, Some(item! { "PK" => "a", "SK" => "n", "n" => 1 }));

@@ -1,4 +1,4 @@
-//! Opening a data directory: its lock, its log, and what has to be replayed.
+//! Opens a data directory: takes its lock, opens its log and replays it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
@@ -13,36 +13,36 @@ use roundtable_table::{Error, Order, Result};
 use super::LOG_DIRECTORY;
 use crate::catalog::{self, Catalog};
 use crate::checkpoint;
-use crate::disk::{self, Directory, Disk};
+use crate::disk::{self, DirectoryDisk, Disk};
 use crate::evaluate;
 use crate::keys::KeyRange;
 use crate::log::LogPosition;
 use crate::memtable::RunWrite;
 use crate::options::Options;
-use crate::record::{Record, Row};
+use crate::record::{EngineRow, Record};
 use crate::tree::Tree;
 use crate::view::View;
-use crate::writer::absorb_holds;
+use crate::writer::apply_holds;
 
 const LOCK_FILE: &str = "lock";
-/// How many full runs a replay leaves to the checkpointer.
+/// Number of full runs a replay leaves to the checkpointer.
 const RUNS_WAITING_MAX: usize = 2;
 
-/// The lock file of a data directory, while it is held.
+/// The held lock file of a data directory.
 #[derive(Debug)]
-pub(super) struct Lock(File);
+pub(super) struct DirectoryLock(File);
 
-impl Drop for Lock {
+impl Drop for DirectoryLock {
     fn drop(&mut self) {
-        // Not left to the file's end: a program that this process is just starting still has it, too.
+        // Explicit, because a child process that is just being spawned may still have the file open.
         if let Err(error) = self.0.unlock() {
-            tracing::warn!(%error, "the data directory stays locked until this process ends");
+            tracing::warn!(%error, "cannot unlock the data directory; it stays locked until this process ends");
         }
     }
 }
 
-/// Takes the lock file of a data directory, which keeps other processes out.
-pub(super) fn lock(path: &Path) -> Result<Lock> {
+/// Locks a data directory against other processes.
+pub(super) fn lock(path: &Path) -> Result<DirectoryLock> {
     let fault = |error: &std::io::Error| Error::Io {
         action: format!("cannot open the data directory {}", path.display()),
         detail: error.to_string(),
@@ -64,20 +64,20 @@ pub(super) fn lock(path: &Path) -> Result<Lock> {
             return Err(Error::Io {
                 action: format!("cannot open the data directory {}", path.display()),
                 detail: format!(
-                    "another process (number {}) has it open; stop that one first",
+                    "another process (pid {}) has it open; stop that one first",
                     owner.trim()
                 ),
             });
         }
         Err(TryLockError::Error(error)) => return Err(fault(&error)),
     }
-    // Who holds it, for the message above; the lock itself does not depend on it.
+    // The owner's pid, for the message above; the lock itself does not depend on it.
     let note = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
     note.map_err(|error| fault(&error))?;
-    Ok(Lock(file))
+    Ok(DirectoryLock(file))
 }
 
-/// Makes sure that the data directory and the tree's file will be found after a power loss.
+/// Syncs the names of the data directory and the tree's file, so that they survive a power loss.
 pub(super) fn sync_names(path: &Path) -> Result<()> {
     let synced = disk::sync_parent(path).and_then(|()| disk::sync_directory(path));
     synced.map_err(|error| Error::Io {
@@ -88,14 +88,14 @@ pub(super) fn sync_names(path: &Path) -> Result<()> {
 
 pub(super) fn open_log_directory(path: &Path) -> Result<Arc<dyn Disk>> {
     let path: PathBuf = path.join(LOG_DIRECTORY);
-    let directory = Directory::open(&path).map_err(|error| Error::Io {
+    let directory = DirectoryDisk::open(&path).map_err(|error| Error::Io {
         action: format!("cannot open {}", path.display()),
         detail: error.to_string(),
     })?;
     Ok(Arc::new(directory))
 }
 
-/// Rebuilds the state in memory from the tree's rows and the log.
+/// Rebuilds the state in memory from the engine rows in the tree and from the log.
 pub(super) struct Replay {
     pub(super) view: View,
     pub(super) catalog: Catalog,
@@ -119,30 +119,30 @@ impl Replay {
         }
     }
 
-    /// Takes up the rows that the tree holds.
+    /// Applies the engine rows in the tree.
     pub(super) fn load_rows(&mut self) -> Result<()> {
         let snapshot = self.view.snapshot()?;
         let range = KeyRange::of_prefix(catalog::all_rows());
         let mut cursor = snapshot.walk(&range, Order::Ascending, 1)?;
         while let Some(entry) = cursor.step()? {
             let key = Bytes::copy_from_slice(entry.key());
-            let row: Row = (key, Some(entry.into_value()));
-            self.catalog.absorb(&row)?;
-            absorb_holds(&self.holds, std::slice::from_ref(&row));
+            let row: EngineRow = (key, Some(entry.into_value()));
+            self.catalog.apply_row(&row)?;
+            apply_holds(&self.holds, std::slice::from_ref(&row));
         }
         Ok(())
     }
 
-    /// Takes up one record of the log.
-    pub(super) fn take(&mut self, record: &Record, position: LogPosition) -> Result<()> {
+    /// Applies one record of the log.
+    pub(super) fn apply(&mut self, record: &Record, position: LogPosition) -> Result<()> {
         self.records += 1;
         for row in &record.rows {
-            self.catalog.absorb(row)?;
+            self.catalog.apply_row(row)?;
         }
-        absorb_holds(&self.holds, &record.rows);
+        apply_holds(&self.holds, &record.rows);
         let mut writes = Vec::new();
         for (sequence, change) in (record.first..).zip(&record.changes) {
-            // A change of a table that is gone by now needs no place any more.
+            // Changes of a deleted table are dropped.
             if let Some(entry) = self.catalog.by_number(change.table) {
                 evaluate::derive(entry, change, sequence, &mut writes);
             }
@@ -153,7 +153,7 @@ impl Replay {
             sequence: record.last(),
         }));
         self.view.publish(&writes, record.last());
-        // Only between groups: what recovery makes of a torn one depends on where it began.
+        // Only between groups: recovery of a torn group depends on where it began.
         if record.ends_group && self.view.memory().0 >= self.memtable_bytes {
             self.view.freeze(position);
             self.make_room()?;
@@ -161,8 +161,8 @@ impl Replay {
         Ok(())
     }
 
-    /// A restored store may have far more log than memory: what cannot wait for the checkpointer
-    /// goes to the tree at once.
+    /// Applies runs to the tree at once if too many wait for the checkpointer: a restored store may
+    /// have far more log than memory.
     fn make_room(&self) -> Result<()> {
         while self.view.frozen() > RUNS_WAITING_MAX
             && let Some(frozen) = self.view.oldest_frozen()

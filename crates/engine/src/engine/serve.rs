@@ -1,23 +1,28 @@
-//! The table contract, served by the engine.
+//! Implements the table contract for the engine.
 
 use roundtable_table::{
-    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Found, FoundMany, Get, Invalid,
-    Item, Limit, Merge, Page, Put, Query, ReadMode, Result, Scan, Shard, StreamPage, StreamRead,
-    TableDefinition, TableGet, TableWrite, Transaction, Update, Written, async_trait, limits,
+    Backend, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get, GetManyOutput, GetOutput,
+    Invalid, Item, ItemPage, Limit, Merge, Put, Query, ReadMode, Result, Scan, ShardInfo,
+    StreamPage, StreamRead, TableDefinition, TableGet, TableWrite, Transaction, Update,
+    WriteOutput, async_trait, limits,
 };
 
 use super::Engine;
-use crate::group::{Request, Target, Token};
+use crate::group::{PendingWrite, TransactionToken, WriterRequest};
 use crate::{catalog, keys, read, stream};
 
 #[async_trait]
 impl Backend for Engine {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { strong_index_reads: true, one_process: true, transaction_conflicts: false }
+        Capabilities {
+            strong_index_reads: true,
+            single_process: true,
+            transaction_conflicts: false,
+        }
     }
 
     async fn create_table(&self, definition: &TableDefinition) -> Result<()> {
-        self.ask(|reply| Request::CreateTable(definition.clone(), reply)).await
+        self.send_request(|reply| WriterRequest::CreateTable(definition.clone(), reply)).await
     }
 
     async fn describe_table(&self, name: &str) -> Result<TableDefinition> {
@@ -29,19 +34,19 @@ impl Backend for Engine {
     }
 
     async fn delete_table(&self, name: &str) -> Result<()> {
-        self.ask(|reply| Request::DeleteTable(name.to_owned(), reply)).await
+        self.send_request(|reply| WriterRequest::DeleteTable(name.to_owned(), reply)).await
     }
 
-    async fn get(&self, table: &TableDefinition, get: Get) -> Result<Found> {
+    async fn get(&self, table: &TableDefinition, get: Get) -> Result<GetOutput> {
         let entry = self.entry(&table.name)?;
         let stored = self.0.shared.view.get(&keys::item_key(entry.number, &get.key))?;
         let item = self.live(&entry, stored);
         let size = item.as_ref().map_or(0, Item::size);
         let item = item.map(|item| read::project(item, &get.projection));
-        Ok(Found { item, capacity: Capacity::read(size, ReadMode::of(get.strong)) })
+        Ok(GetOutput { item, capacity: Capacity::read(size, ReadMode::of(get.strong)) })
     }
 
-    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<FoundMany> {
+    async fn batch_get(&self, table: &TableDefinition, batch: BatchGet) -> Result<GetManyOutput> {
         let entry = self.entry(&table.name)?;
         let mut capacity = Capacity::ZERO;
         let mut items = Vec::with_capacity(batch.keys.len());
@@ -52,10 +57,10 @@ impl Backend for Engine {
             capacity += Capacity::read(size, ReadMode::of(batch.strong));
             items.push(item.map(|item| read::project(item, &batch.projection)));
         }
-        Ok(FoundMany { items, capacity })
+        Ok(GetManyOutput { items, capacity })
     }
 
-    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<FoundMany> {
+    async fn transact_get(&self, gets: Vec<TableGet>) -> Result<GetManyOutput> {
         let entries: Result<Vec<_>> = gets.iter().map(|get| self.entry(&get.table.name)).collect();
         let entries = entries?;
         let snapshot = self.0.shared.view.snapshot()?;
@@ -76,18 +81,18 @@ impl Backend for Engine {
                 (Limit::TransactionBytes, String::from("one transactional read"));
             return Err(Invalid::OverLimit { limit, actual: bytes, max, subject }.into());
         }
-        Ok(FoundMany { items, capacity })
+        Ok(GetManyOutput { items, capacity })
     }
 
-    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
+    async fn put(&self, table: &TableDefinition, put: Put) -> Result<WriteOutput> {
         self.write(table, put.into()).await
     }
 
-    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<WriteOutput> {
         self.write(table, update.into()).await
     }
 
-    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
+    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<WriteOutput> {
         self.write(table, delete.into()).await
     }
 
@@ -100,38 +105,38 @@ impl Backend for Engine {
             BatchWrite::Put(item) => Put::new(item).into(),
             BatchWrite::Delete(key) => Delete::new(key).into(),
         });
-        let targets = self.targets(table, writes.collect())?;
-        self.ask(|reply| Request::Batch(targets, reply)).await
+        let targets = self.pending_writes(table, writes.collect())?;
+        self.send_request(|reply| WriterRequest::Batch(targets, reply)).await
     }
 
     async fn transact_write(&self, transaction: Transaction) -> Result<Capacity> {
         let Transaction { writes, token } = transaction;
         let targets =
-            writes.into_iter().map(|TableWrite { table, write }| self.target(&table, write));
+            writes.into_iter().map(|TableWrite { table, write }| self.pending_write(&table, write));
         let targets = targets.collect::<Result<Vec<_>>>()?;
-        let token = token.map(|token| Token {
+        let token = token.map(|token| TransactionToken {
             key: catalog::token_key(&token),
             fingerprint: fingerprint(&targets),
         });
-        self.ask(|reply| Request::Transaction(targets, token, reply)).await
+        self.send_request(|reply| WriterRequest::Transaction(targets, token, reply)).await
     }
 
-    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<ItemPage> {
         let entry = self.entry(&table.name)?;
         read::query(&entry, &self.0.shared.view.snapshot()?, &query, self.now_seconds())
     }
 
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
+    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<ItemPage> {
         let entry = self.entry(&table.name)?;
         read::scan(&entry, &self.0.shared.view.snapshot()?, &scan, self.now_seconds())
     }
 
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
+    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage> {
         let entry = self.entry(&table.name)?;
         read::merge(&entry, &self.0.shared.view.snapshot()?, &merge, self.now_seconds())
     }
 
-    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<Shard>> {
+    async fn stream_shards(&self, table: &TableDefinition) -> Result<Vec<ShardInfo>> {
         self.entry(&table.name).map(|_| stream::shards())
     }
 
@@ -141,11 +146,12 @@ impl Backend for Engine {
     }
 }
 
-/// What a transaction is known by: its writes as they print, and its keys, of which long ones print
-/// shortened. Only this program reads it, and only for ten minutes.
-fn fingerprint(targets: &[Target]) -> [u8; 32] {
+/// Identifies a transaction for its token: a hash over the debug output of its writes, and its keys
+/// (debug output shortens long ones). Stored for ten minutes: renaming a type, field or variant of
+/// [`Write`](roundtable_table::Write) makes tokens from before an upgrade look reused.
+fn fingerprint(targets: &[PendingWrite]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
-    for Target { entry, key, write, .. } in targets {
+    for PendingWrite { entry, key, write, .. } in targets {
         let printed = format!("{:?} {write:?}", entry.definition);
         for part in [printed.as_bytes(), key.get(keys::PREFIX_BYTES..).unwrap_or_default()] {
             hasher.update(&part.len().to_le_bytes());

@@ -1,4 +1,4 @@
-//! Planted faults: the engine, except for one thing it gets wrong now and then.
+//! Injected flaws: the engine with one fault that occurs now and then.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -7,36 +7,36 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use roundtable_engine::{Directory, Disk, DiskFile, Engine};
+use roundtable_engine::{DirectoryDisk, Disk, DiskFile, Engine};
 use roundtable_table::{
-    Around, Backend, Capacity, Charge, Delete, Get, Item, Key, Page, Put, Query, Result, Returning,
-    StreamPage, StreamRead, TableDefinition, Transaction, Update, Written, async_trait,
+    Backend, BackendDecorator, Capacity, Delete, Get, Item, ItemPage, Key, Put, Query, Result,
+    Returning, StreamPage, StreamRead, TableDefinition, Transaction, Update, WriteCost,
+    WriteOutput, async_trait,
 };
 
-/// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// An item whose index key changed is no longer found there.
+    /// An item whose index key changed is missing from the index.
     DroppedIndexMove,
-    /// A query is answered as it was the last time.
+    /// A query returns its previous result.
     StalePage,
-    /// An item is read for some seconds after its time is over.
+    /// An item is visible for some seconds after it expired.
     ShownThoughExpired,
-    /// A delete is acknowledged and not done.
+    /// A delete is acknowledged but not done.
     LostDelete,
-    /// The last write of a transaction is left out.
+    /// The last write of a transaction is missing.
     HalfTransaction,
-    /// A token does not keep a transaction from being done again.
+    /// A token does not prevent a repeated transaction.
     ForgottenToken,
     /// A change is in the stream twice.
     DoubledChange,
     /// A change is not in the stream.
     MissingChange,
-    /// An expiry is told as if somebody had deleted the item.
+    /// An expiry appears as a delete.
     UnmarkedExpiry,
-    /// A page in falling order leaves out its last item.
+    /// A page in descending order lacks its last item.
     ShortPage,
-    /// A record of the log is acknowledged and not written.
+    /// A record of the log is acknowledged but not written.
     ForgetfulLog,
 }
 
@@ -56,14 +56,13 @@ impl Flaw {
     ];
 }
 
-/// The engine with a flaw.
 #[derive(Debug)]
 pub(crate) struct Flawed {
     inner: Engine,
     flaw: Flaw,
     chances: AtomicUsize,
     moved: Mutex<HashSet<(String, Key)>>,
-    pages: Mutex<HashMap<String, Page>>,
+    pages: Mutex<HashMap<String, ItemPage>>,
 }
 
 impl Flawed {
@@ -77,7 +76,7 @@ impl Flawed {
         }
     }
 
-    /// Whether `flaw` shows this time: every second chance it has.
+    /// Returns whether `flaw` occurs this time: at every second opportunity.
     fn strikes(&self, flaw: Flaw) -> bool {
         self.flaw == flaw && self.chances.fetch_add(1, Ordering::SeqCst).is_multiple_of(2)
     }
@@ -87,7 +86,7 @@ impl Flawed {
     }
 }
 
-/// Whether some index has both items, in different places.
+/// Returns whether some index has both items under different keys.
 fn moves(table: &TableDefinition, old: Option<&Item>, new: Option<&Item>) -> bool {
     let (Some(old), Some(new)) = (old, new) else { return false };
     table.indexes.iter().any(|index| {
@@ -97,12 +96,12 @@ fn moves(table: &TableDefinition, old: Option<&Item>, new: Option<&Item>) -> boo
 }
 
 #[async_trait]
-impl Around for Flawed {
+impl BackendDecorator for Flawed {
     fn inner(&self) -> &dyn Backend {
         &self.inner
     }
 
-    async fn put(&self, table: &TableDefinition, put: Put) -> Result<Written> {
+    async fn put(&self, table: &TableDefinition, put: Put) -> Result<WriteOutput> {
         let key = table.key.read(&put.item);
         let item = put.item.clone();
         let before = match &key {
@@ -119,7 +118,7 @@ impl Around for Flawed {
         Ok(written)
     }
 
-    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<WriteOutput> {
         let key = update.key.clone();
         let before = self.peek(table, &key).await;
         let written = self.inner.update(table, update).await?;
@@ -130,13 +129,13 @@ impl Around for Flawed {
         Ok(written)
     }
 
-    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<Written> {
+    async fn delete(&self, table: &TableDefinition, delete: Delete) -> Result<WriteOutput> {
         if delete.condition.is_none() && self.strikes(Flaw::LostDelete) {
             self.inner.describe_table(&table.name).await?;
             let old = self.peek(table, &delete.key).await;
-            let capacity = Charge::change(table, old.as_ref(), None)?.alone();
+            let capacity = WriteCost::change(table, old.as_ref(), None)?.standalone();
             let item = old.filter(|_| delete.returning == Returning::Old);
-            return Ok(Written { item, capacity });
+            return Ok(WriteOutput { item, capacity });
         }
         self.inner.delete(table, delete).await
     }
@@ -146,7 +145,7 @@ impl Around for Flawed {
             transaction.token = None;
         }
         if transaction.writes.len() > 1 && self.strikes(Flaw::HalfTransaction) {
-            // It costs what the whole would have cost, and does not do it.
+            // The cost is that of the whole transaction.
             let whole = self.inner.transact_write(transaction.clone()).await?;
             let last = transaction.writes.pop();
             if let Some(last) = last
@@ -159,7 +158,7 @@ impl Around for Flawed {
         self.inner.transact_write(transaction).await
     }
 
-    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<ItemPage> {
         let asked = format!("{} {query:?}", table.name);
         let known = self.pages.lock().get(&asked).cloned();
         if let Some(page) = known
@@ -202,12 +201,12 @@ impl Around for Flawed {
     }
 }
 
-/// How many writes to the log are done before one is not.
+/// Writes to the log before one is lost.
 const REMEMBERED_WRITES: usize = 17;
 
-/// A log directory that now and then forgets to write.
+/// A log directory that loses a write.
 pub(crate) fn forgetful(directory: &Path) -> Arc<dyn Disk> {
-    let inner = Directory::open(directory.join("log")).unwrap();
+    let inner = DirectoryDisk::open(directory.join("log")).unwrap();
     Arc::new(Forgetful { inner, writes: Arc::new(AtomicUsize::new(0)) })
 }
 
@@ -223,7 +222,7 @@ impl<T> Forgetful<T> {
     }
 }
 
-impl Disk for Forgetful<Directory> {
+impl Disk for Forgetful<DirectoryDisk> {
     fn list(&self) -> io::Result<Vec<String>> {
         self.inner.list()
     }

@@ -1,24 +1,24 @@
-//! Checks pages against everything the other store shows.
+//! Checks pages against the full contents of the other store.
 //!
-//! The contract leaves three things open, and only those are allowed to differ: the order of items
-//! with equal index keys, the order of partitions in a scan (and which segment they go to), and
-//! whether the page that ends with the last item says so. Everything else must be the same.
+//! The contract leaves three details unspecified, and only those may differ: the order of items with
+//! equal index keys, the order of partitions in a scan (and their segments), and whether the page that
+//! ends with the last item has a next position.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use roundtable_table::{
-    Capacity, Condition, Error, Item, Key, Merge, Order, Page, Path, Position, Query, ReadMode,
+    Capacity, Condition, Error, Item, ItemPage, Key, Merge, Order, Path, Position, Query, ReadMode,
     Result, Scalar, Scan, Table, TableDefinition, limits,
 };
 
-/// What a check says that failed.
+/// The description of a failed check.
 pub(crate) type Mismatch = String;
 
-/// An item of a table or index, and where it stands.
+/// An item with its key in the table or index, and its primary key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
-    place: Key,
+    key: Key,
     base: Key,
     item: Item,
 }
@@ -27,33 +27,33 @@ impl Row {
     fn all(table: &TableDefinition, index: Option<&str>, items: Vec<Item>) -> Option<Vec<Self>> {
         let row = |item: Item| {
             let Position { base, index } = Position::of(table, index, &item)?;
-            Some(Self { place: index.unwrap_or_else(|| base.clone()), base, item })
+            Some(Self { key: index.unwrap_or_else(|| base.clone()), base, item })
         };
         items.into_iter().map(row).collect()
     }
 
     fn is_at(&self, position: &Position) -> bool {
-        self.base == position.base && self.place == *place(position)
+        self.base == position.base && self.key == *page_key(position)
     }
 }
 
-fn place(position: &Position) -> &Key {
+fn page_key(position: &Position) -> &Key {
     position.index.as_ref().unwrap_or(&position.base)
 }
 
-/// What a page is cut and filtered by.
-struct Cut<'a> {
+/// The limits, filter and projection of a page.
+struct PageSpec<'a> {
     limit: usize,
     bytes_max: usize,
     filter: Option<&'a Condition>,
     projection: &'a [Path],
-    /// `None` where the cost is not promised.
+    /// `None` if the cost is unspecified.
     mode: Option<ReadMode>,
 }
 
-impl Cut<'_> {
-    /// Whether `page` is what follows in `rows`.
-    fn gives(&self, rows: &[Row], page: &Page) -> bool {
+impl PageSpec<'_> {
+    /// Returns whether `page` has the first of `rows`.
+    fn matches(&self, rows: &[Row], page: &ItemPage) -> bool {
         let mut bytes = 0;
         let enough = rows.iter().position(|row| {
             bytes += row.item.size();
@@ -81,43 +81,45 @@ impl Cut<'_> {
         self.filter.is_none_or(|filter| filter.holds(Some(item)))
     }
 
-    /// Whether `page` is what follows any of the places where it may start.
-    fn check(&self, rows: &[Row], starts: &[usize], page: &Page) -> Result<(), Mismatch> {
+    /// Checks that `page` begins at one of the allowed starts.
+    fn check(&self, rows: &[Row], starts: &[usize], page: &ItemPage) -> Result<(), Mismatch> {
         let from = |start: &usize| rows.get(*start..).unwrap_or_default();
-        if starts.iter().any(|start| self.gives(from(start), page)) {
+        if starts.iter().any(|start| self.matches(from(start), page)) {
             return Ok(());
         }
         Err(format!("page {page:?}\nis not what follows any of {starts:?} in\n{rows:?}"))
     }
 }
 
-/// Two answers that must be the same, errors included.
+/// Compares two results, including errors.
 pub(crate) fn same<T: PartialEq + Debug>(
     ours: Result<T>,
     theirs: Result<T>,
 ) -> Result<Option<T>, Mismatch> {
     match (ours, theirs) {
         (Ok(ours), Ok(theirs)) if ours == theirs => Ok(Some(ours)),
-        (Err(ours), Err(theirs)) if told(&ours) == told(&theirs) => Ok(None),
+        (Err(ours), Err(theirs)) if debug_text(&ours) == debug_text(&theirs) => Ok(None),
         (ours, theirs) => Err(format!("engine: {ours:?}\n model: {theirs:?}")),
     }
 }
 
-fn told(error: &Error) -> String {
+fn debug_text(error: &Error) -> String {
     format!("{error:?}")
 }
 
-/// Two pages whose items may differ, but not in whether they are refused.
-fn both(ours: Result<Page>, theirs: Result<Page>) -> Result<Option<(Page, Page)>, Mismatch> {
+/// Compares two results that must both fail or both succeed; returns the pages.
+fn both(
+    ours: Result<ItemPage>,
+    theirs: Result<ItemPage>,
+) -> Result<Option<(ItemPage, ItemPage)>, Mismatch> {
     match (ours, theirs) {
         (Ok(ours), Ok(theirs)) => Ok(Some((ours, theirs))),
         (ours, theirs) => same(ours, theirs).map(|_| None),
     }
 }
 
-/// Everything from the first page to the last.
 async fn everything(
-    mut read: impl AsyncFnMut(Option<Position>) -> Result<Page>,
+    mut read: impl AsyncFnMut(Option<Position>) -> Result<ItemPage>,
 ) -> Result<Vec<Item>, Mismatch> {
     let (mut items, mut start) = (Vec::new(), None);
     loop {
@@ -131,7 +133,7 @@ async fn everything(
     }
 }
 
-/// The same rows, in an order that differs only where `group` is equal.
+/// Checks that both have the same rows, in an order that differs only within equal `group`s.
 fn check_listing<G: Ord + Debug>(
     ours: &[Row],
     theirs: &[Row],
@@ -146,12 +148,12 @@ fn check_listing<G: Ord + Debug>(
 
 fn sorted(rows: &[Row]) -> Vec<Row> {
     let mut rows = rows.to_vec();
-    rows.sort_by(|a, b| (&a.place, &a.base).cmp(&(&b.place, &b.base)));
+    rows.sort_by(|a, b| (&a.key, &a.base).cmp(&(&b.key, &b.base)));
     rows
 }
 
-/// Where in `rows` a page after `start` may begin: one place, unless `start` itself is gone and
-/// others have its key.
+/// Returns the indexes of `rows` at which a page after `start` may begin: one, unless `start` itself
+/// is gone and others have its key.
 fn starts<G: Ord>(
     rows: &[Row],
     start: Option<&Position>,
@@ -162,17 +164,17 @@ fn starts<G: Ord>(
     if let Some(at) = rows.iter().position(|row| row.is_at(start)) {
         return vec![at + 1];
     }
-    let goal = group(place(start));
+    let goal = group(page_key(start));
     let is_before = |row: &Row| match order {
-        Order::Ascending => group(&row.place) < goal,
-        Order::Descending => group(&row.place) > goal,
+        Order::Ascending => group(&row.key) < goal,
+        Order::Descending => group(&row.key) > goal,
     };
     let before = rows.iter().filter(|row| is_before(row)).count();
-    let equal = rows.iter().filter(|row| group(&row.place) == goal).count();
+    let equal = rows.iter().filter(|row| group(&row.key) == goal).count();
     (before..=before + equal).collect()
 }
 
-/// A query: the page asked for, and all pages of its size from the first to the last.
+/// Compares a query: the requested page, and all pages of its size.
 pub(crate) async fn check_query(
     ours: &Table,
     theirs: &Table,
@@ -188,11 +190,11 @@ pub(crate) async fn check_query(
         rows.ok_or_else(|| String::from("an item lacks its keys"))
     };
     let rows = read_all(ours, None).await?;
-    check_listing(&rows, &read_all(theirs, None).await?, |row| row.place.clone())?;
+    check_listing(&rows, &read_all(theirs, None).await?, |row| row.key.clone())?;
     if rows != read_all(ours, Some(2)).await? {
         return Err(format!("pages of two are not {rows:?}"));
     }
-    let cut = Cut {
+    let spec = PageSpec {
         limit: query.limit.unwrap_or(usize::MAX),
         bytes_max: limits::PAGE_BYTES_MAX,
         filter: query.filter.as_ref(),
@@ -200,16 +202,16 @@ pub(crate) async fn check_query(
         mode: Some(ReadMode::of(query.strong)),
     };
     let starts = starts(&rows, query.start.as_ref(), query.order, Clone::clone);
-    cut.check(&rows, &starts, &page)?;
-    // Without an index nothing is left open, and the model's own page must be the same.
-    let plain = |page: Page| Page { next: None, ..page };
+    spec.check(&rows, &starts, &page)?;
+    // Without an index nothing is unspecified, and the model's page must be the same.
+    let plain = |page: ItemPage| ItemPage { next: None, ..page };
     if index.is_none() {
         same(Ok(plain(page)), Ok(plain(model_page)))?;
     }
     Ok(rows.len())
 }
 
-/// A merge: the page asked for, and all pages of its size from the first to the last.
+/// Compares a merge: the requested page, and all pages of its size.
 pub(crate) async fn check_merge(
     ours: &Table,
     theirs: &Table,
@@ -227,11 +229,11 @@ pub(crate) async fn check_merge(
     };
     let by_sort = |key: &Key| (key.sort.clone(), key.partition.clone());
     let rows = read_all(ours, 1000).await?;
-    check_listing(&rows, &read_all(theirs, 1000).await?, |row| by_sort(&row.place))?;
+    check_listing(&rows, &read_all(theirs, 1000).await?, |row| by_sort(&row.key))?;
     if rows != read_all(ours, merge.limit).await? {
         return Err(format!("pages of {} are not {rows:?}", merge.limit));
     }
-    let cut = Cut {
+    let spec = PageSpec {
         limit: merge.limit,
         bytes_max: usize::MAX,
         filter: None,
@@ -239,8 +241,8 @@ pub(crate) async fn check_merge(
         mode: None,
     };
     let starts = starts(&rows, merge.start.as_ref(), merge.order, by_sort);
-    cut.check(&rows, &starts, &page)?;
-    // A look at each partition is the least it costs.
+    spec.check(&rows, &starts, &page)?;
+    // The minimum cost is a read of each partition.
     if page.capacity.read_halves < merge.partitions.len() as u64 {
         return Err(format!("{:?} is too cheap for {merge:?}", page.capacity));
     }
@@ -250,7 +252,7 @@ pub(crate) async fn check_merge(
     Ok(rows.len())
 }
 
-/// A scan: the page asked for, and all segments from the first page to the last.
+/// Compares a scan: the requested page, and all pages of all segments.
 pub(crate) async fn check_scan(
     ours: &Table,
     theirs: &Table,
@@ -268,15 +270,17 @@ pub(crate) async fn check_scan(
     };
     let rows = read_all(ours, None, None).await?;
     let model_rows = read_all(theirs, None, None).await?;
-    // Partition by partition it is a listing; between them there is no order.
-    let partitions: BTreeSet<Scalar> = rows.iter().map(|row| row.place.partition.clone()).collect();
-    if sorted(&rows) != sorted(&model_rows) || runs(&rows) != partitions.len() {
+    // Each partition is ordered; the order of partitions is unspecified.
+    let partitions: BTreeSet<Scalar> = rows.iter().map(|row| row.key.partition.clone()).collect();
+    if sorted(&rows) != sorted(&model_rows) || partition_runs(&rows) != partitions.len() {
         return Err(format!("everything in the engine: {rows:?}\n in the model: {model_rows:?}"));
     }
     for partition in &partitions {
-        check_listing(&of(&rows, partition), &of(&model_rows, partition), |row| row.place.clone())?;
+        check_listing(&rows_of(&rows, partition), &rows_of(&model_rows, partition), |row| {
+            row.key.clone()
+        })?;
     }
-    let mut asked_for = rows.clone();
+    let mut requested = rows.clone();
     if let Some((segment, total)) = scan.segment {
         let mut all = Vec::new();
         for nth in 0..total {
@@ -286,40 +290,40 @@ pub(crate) async fn check_scan(
             }
             all.extend(part.iter().cloned());
             if nth == segment {
-                asked_for = part;
+                requested = part;
             }
         }
         if sorted(&all) != sorted(&rows) {
             return Err(format!("{total} segments have {all:?}\n and the table {rows:?}"));
         }
     }
-    let cut = Cut {
+    let spec = PageSpec {
         limit: scan.limit.unwrap_or(usize::MAX),
         bytes_max: limits::PAGE_BYTES_MAX,
         filter: scan.filter.as_ref(),
         projection: &scan.projection,
         mode: Some(ReadMode::of(scan.strong)),
     };
-    cut.check(&asked_for, &scan_starts(&asked_for, scan.start.as_ref()), &page)?;
+    spec.check(&requested, &scan_starts(&requested, scan.start.as_ref()), &page)?;
     Ok(rows.len())
 }
 
-fn of(rows: &[Row], partition: &Scalar) -> Vec<Row> {
-    rows.iter().filter(|row| row.place.partition == *partition).cloned().collect()
+fn rows_of(rows: &[Row], partition: &Scalar) -> Vec<Row> {
+    rows.iter().filter(|row| row.key.partition == *partition).cloned().collect()
 }
 
-/// How often the partition changes: once per partition, if each is in one piece.
-fn runs(rows: &[Row]) -> usize {
-    rows.chunk_by(|a, b| a.place.partition == b.place.partition).count()
+/// Returns the number of consecutive runs of a partition: one per partition, if none is split.
+fn partition_runs(rows: &[Row]) -> usize {
+    rows.chunk_by(|a, b| a.key.partition == b.key.partition).count()
 }
 
-/// Where a scan after `start` may go on: within its partition if that is there, else before any.
+/// Returns the allowed starts of a scan after `start`: within its partition, else before any.
 fn scan_starts(rows: &[Row], start: Option<&Position>) -> Vec<usize> {
     let Some(position) = start else { return vec![0] };
     let mut allowed = Vec::new();
     let mut at = 0;
-    for partition in rows.chunk_by(|a, b| a.place.partition == b.place.partition) {
-        if partition.iter().any(|row| row.place.partition == place(position).partition) {
+    for partition in rows.chunk_by(|a, b| a.key.partition == b.key.partition) {
+        if partition.iter().any(|row| row.key.partition == page_key(position).partition) {
             let within = starts(partition, start, Order::Ascending, |key| key.sort.clone());
             return within.into_iter().map(|start| at + start).collect();
         }

@@ -1,5 +1,5 @@
-//! Random scripts: what is done to the two stores, decided before anything runs, so that a failing
-//! one can be cut down step by step.
+//! Random scripts of operations on two stores. They are generated before they run, so that a failing
+//! one can be shrunk step by step.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,53 +11,51 @@ use roundtable_table::{
     BatchGet, BatchWrite, Delete, Get, Merge, Put, Query, Scan, TableDefinition, Update, Write,
 };
 
-use crate::author::Author;
-use crate::words::pick;
+use crate::generator::ScriptGenerator;
+use crate::samples::pick;
 
-/// The names of all tables.
 pub(crate) const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
-/// How the engine is opened for a script.
+/// The engine's options for a script.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) memtable_bytes: usize,
     pub(crate) segment_bytes: u64,
-    /// Short enough for the script's clock to pass it, in some.
+    /// In some scripts short enough for the clock to pass it.
     pub(crate) retention: Duration,
-    /// Whether the engine's own upkeep sweeps and trims while the script runs.
-    pub(crate) is_restless: bool,
+    /// The engine's upkeep thread sweeps and trims while the script runs.
+    pub(crate) has_upkeep: bool,
 }
 
-/// A table that a step is about, printed by its name alone.
+/// A table, printed by its name alone.
 #[derive(Clone)]
-pub(crate) struct Named(pub(crate) Arc<TableDefinition>);
+pub(crate) struct NamedTable(pub(crate) Arc<TableDefinition>);
 
-impl fmt::Debug for Named {
+impl fmt::Debug for NamedTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.name)
     }
 }
 
-/// One step.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     CreateTable(Arc<TableDefinition>),
     DeleteTable(String),
     DescribeTables,
-    Put(Named, Put),
-    Update(Named, Update),
-    Delete(Named, Delete),
-    BatchWrite(Named, Vec<BatchWrite>),
-    Transact(Vec<(Named, Write)>, Option<String>),
-    Get(Named, Get),
-    BatchGet(Named, BatchGet),
-    TransactGet(Vec<(Named, Get)>),
-    Query(Named, Query),
-    /// Scans every segment, and the given one as asked.
-    Scan(Named, Scan),
-    Merge(Named, Merge),
-    /// Reads this many changes of the stream after one of those seen, in thousandths of all.
-    Stream(Named, usize, usize),
+    Put(NamedTable, Put),
+    Update(NamedTable, Update),
+    Delete(NamedTable, Delete),
+    BatchWrite(NamedTable, Vec<BatchWrite>),
+    Transact(Vec<(NamedTable, Write)>, Option<String>),
+    Get(NamedTable, Get),
+    BatchGet(NamedTable, BatchGet),
+    TransactGet(Vec<(NamedTable, Get)>),
+    Query(NamedTable, Query),
+    /// Scans every segment, and the given one with its limits.
+    Scan(NamedTable, Scan),
+    Merge(NamedTable, Merge),
+    /// Reads changes again: position in thousandths of those already read, and limit.
+    Stream(NamedTable, usize, usize),
     AdvanceMs(u64),
     Sweep,
     Checkpoint,
@@ -65,7 +63,6 @@ pub(crate) enum Step {
     Crash,
 }
 
-/// All of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     pub(crate) setup: Setup,
@@ -73,22 +70,22 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// The script of a seed.
+    /// Generates the script of a seed.
     pub(crate) fn of(seed: u64) -> Self {
         let mut rng = SmallRng::seed_from_u64(seed);
         let setup = setup(&mut rng);
-        let steps = Author::new(rng).write();
+        let steps = ScriptGenerator::new(rng).write();
         Self { setup, steps }
     }
 }
 
 fn setup(rng: &mut SmallRng) -> Setup {
-    let is_restless = rng.random_bool(0.2);
-    let short = is_restless && rng.random_bool(0.5);
+    let has_upkeep = rng.random_bool(0.2);
+    let short = has_upkeep && rng.random_bool(0.5);
     Setup {
         memtable_bytes: *pick(rng, &[1, 512, 2 << 10, 8 << 10]),
         segment_bytes: *pick(rng, &[1 << 10, 4 << 10, 16 << 10]),
         retention: if short { Duration::from_mins(1) } else { Duration::from_hours(1 << 20) },
-        is_restless,
+        has_upkeep,
     }
 }

@@ -1,21 +1,21 @@
-//! Cuts a failing script down to the steps that matter, and prints it.
+//! Shrinks a failing script to the steps that matter, and prints it.
 
 use std::fmt::Write;
 
+use crate::comparison::{Failure, run};
 use crate::flaws::Flaw;
 use crate::script::Script;
-use crate::world::{Failure, run};
 
-/// The engine works in the background, so what failed once may not fail at once again.
+/// The engine has background threads, so a failure may not reproduce at once.
 const TRIES: usize = 3;
-/// Characters of one step or answer that are printed, at most.
+/// Most characters printed of one step or mismatch.
 const SHOWN_CHARS_MAX: usize = 6000;
 
 fn fails(script: &Script, flaw: Option<Flaw>) -> Option<Failure> {
     (0..TRIES).find_map(|_| run(script, flaw).err())
 }
 
-/// The shortest script found that still fails, readably, and how.
+/// Formats the shortest script found that still fails, and its mismatch.
 pub(crate) fn report(script: &Script, failure: Failure, flaw: Option<Flaw>) -> String {
     let (script, failure) = shrink(script.clone(), failure, flaw);
     let mut out = format!("with {:?}\n", script.setup);
@@ -50,7 +50,7 @@ fn shrink(mut script: Script, mut failure: Failure, flaw: Option<Flaw>) -> (Scri
     (script, failure)
 }
 
-/// The text with long repetitions counted instead of shown.
+/// Replaces long repetitions by their count.
 fn abbreviated(text: &str) -> String {
     const REPEATED_MIN: usize = 12;
     let chars: Vec<char> = text.chars().collect();

@@ -1,4 +1,4 @@
-//! Follows a table's stream on both sides, and reads parts of it again.
+//! Reads a table's stream from both stores and compares it, and reads parts of it again.
 
 use futures::FutureExt;
 use roundtable_table::{
@@ -12,29 +12,28 @@ const ENGINE_SHARD: &str = "log";
 const MODEL_SHARD: &str = "all";
 const PAGE: usize = 100;
 
-/// How far a table's stream was read on both sides.
+/// Reads a table's stream from both stores.
 #[derive(Debug, Default)]
-pub(crate) struct Followed {
-    /// The engine's changes.
+pub(crate) struct StreamFollower {
     changes: Vec<Change>,
     ours: Option<Sequence>,
     theirs: Option<Sequence>,
 }
 
-impl Followed {
-    /// Reads what is new on both sides and compares it; expiries in `any_order`, since a sweep
-    /// removes in any order and upkeep at any time.
+impl StreamFollower {
+    /// Reads the new changes of both stores and compares them; expiries in `any_order`, since a sweep
+    /// removes items in any order and upkeep at any time.
     pub(crate) fn follow(
         &mut self,
         ours: &Table,
         theirs: &Table,
         any_order: bool,
     ) -> Result<Vec<Change>, Mismatch> {
-        let new = news(ours, ENGINE_SHARD, &mut self.ours)?;
-        let expected = news(theirs, MODEL_SHARD, &mut self.theirs)?;
+        let new = read_new(ours, ENGINE_SHARD, &mut self.ours)?;
+        let expected = read_new(theirs, MODEL_SHARD, &mut self.theirs)?;
         self.changes.extend(new.iter().cloned());
         if !self.changes.is_sorted_by(|a, b| a.sequence < b.sequence) {
-            return Err(format!("sequences do not rise: {new:?}"));
+            return Err(format!("sequences are not ascending: {new:?}"));
         }
         if comparable(&new, any_order) != comparable(&expected, any_order) {
             let name = &ours.definition().name;
@@ -43,8 +42,8 @@ impl Followed {
         Ok(new)
     }
 
-    /// Reads everything, and a part, of what was read before: it must be as it was, except that
-    /// what was written up to `horizon_ms` may be gone. Tells whether the part was.
+    /// Reads all known changes again, and a part of them: they must be unchanged, except that those
+    /// written up to `horizon_ms` may be trimmed. Returns whether the part was trimmed.
     pub(crate) fn read_again(
         &self,
         table: &Table,
@@ -54,9 +53,9 @@ impl Followed {
     ) -> Result<bool, Mismatch> {
         let changes = &self.changes;
         let kept = changes.iter().filter(|change| change.at_ms > horizon_ms).count();
-        let oldest = news(table, ENGINE_SHARD, &mut None)?;
+        let oldest = read_new(table, ENGINE_SHARD, &mut None)?;
         if !changes.ends_with(&oldest) || oldest.len() < kept {
-            return Err(format!("the stream {changes:?}\nis no longer that: {oldest:?}"));
+            return Err(format!("the stream {changes:?}\nchanged to {oldest:?}"));
         }
         let latest = read(table, ENGINE_SHARD, StreamStart::Latest, limit);
         same(latest.map(|page| page.changes), Ok(Vec::new()))?;
@@ -79,16 +78,16 @@ impl Followed {
     }
 }
 
-/// Whether `page` is what this read looked at and wanted, and goes on where it ended. Nothing is said
-/// of the engine's own records in between: upkeep adds to them at any time.
+/// Returns whether `page` has the expected changes and next position. The engine's own records in
+/// between are ignored: upkeep adds to them at any time.
 fn is_page_of(page: &StreamPage, read: &StreamRead, after: &Change, unseen: &[Change]) -> bool {
     let Some((looked_at, left)) = unseen.split_at_checked(page.evaluated) else { return false };
     let images = looked_at.iter().flat_map(|change| change.old.iter().chain(&change.new));
     let is_full = page.evaluated == read.limit
         || images.map(Item::size).sum::<usize>() >= limits::PAGE_BYTES_MAX;
-    let wanted = looked_at.iter().filter(|it| read.wants(it.old.as_ref(), it.new.as_ref()));
+    let wanted = looked_at.iter().filter(|it| read.matches(it.old.as_ref(), it.new.as_ref()));
     let last = &looked_at.last().unwrap_or(after).sequence;
-    // Whoever has found something is told where to go on.
+    // A page that read something must have a next position.
     let Some(next) = page.next.as_ref().or(looked_at.is_empty().then_some(last)) else {
         return false;
     };
@@ -104,13 +103,17 @@ fn read(table: &Table, shard: &str, start: StreamStart, limit: usize) -> Result<
 }
 
 fn at_once(table: &Table, read: StreamRead) -> Result<StreamPage> {
-    // A read that has to wait, if only for the timer's next tick, has found nothing.
+    // A read that has to wait, even for the timer's next tick, has found nothing.
     let answer = table.stream_read(read).now_or_never();
     answer.unwrap_or_else(|| Ok(StreamPage::default()))
 }
 
-/// What came after `seen`.
-fn news(table: &Table, shard: &str, seen: &mut Option<Sequence>) -> Result<Vec<Change>, Mismatch> {
+/// Reads the changes after `seen`.
+fn read_new(
+    table: &Table,
+    shard: &str,
+    seen: &mut Option<Sequence>,
+) -> Result<Vec<Change>, Mismatch> {
     let mut new = Vec::new();
     loop {
         let start = seen.clone().map_or(StreamStart::Oldest, StreamStart::After);
@@ -133,7 +136,7 @@ fn news(table: &Table, shard: &str, seen: &mut Option<Sequence>) -> Result<Vec<C
     }
 }
 
-/// The changes without their sequences, which are each store's own.
+/// Removes the sequences, which differ between the stores.
 fn comparable(changes: &[Change], any_order: bool) -> Vec<Change> {
     let plain = |change: &Change| Change { sequence: Sequence::from(0), ..change.clone() };
     let mut plain: Vec<Change> = changes.iter().map(plain).collect();

@@ -1,4 +1,4 @@
-//! What must hold of any quiet engine: its base, its indexes and its stream agree.
+//! Invariants of an idle engine: its items, indexes and stream agree.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use roundtable_table::{
     Item, Key, KeyDefinition, Scan, Sequence, StreamRead, StreamStart, Table, TableDefinition,
 };
 
-/// The items of a table, by key as text.
+/// The items of a table, by formatted key.
 pub(crate) type Rows = BTreeMap<String, Item>;
 
-/// A table with everything: an index, expiry, a stream.
+/// A table with an index, expiry and a stream.
 pub(crate) fn definition(name: &str) -> TableDefinition {
     TableDefinition::new(name, KeyDefinition::texts("PK", "SK"))
         .with_index("GSI1", KeyDefinition::texts("GSI1PK", "GSI1SK"))
@@ -17,7 +17,7 @@ pub(crate) fn definition(name: &str) -> TableDefinition {
         .with_stream()
 }
 
-/// Everything a scan shows, of the table or of an index.
+/// Scans the whole table or index.
 pub(crate) async fn scan(table: &Table, index: Option<&str>) -> Rows {
     let mut rows = Rows::new();
     let mut start = None;
@@ -36,8 +36,8 @@ pub(crate) async fn scan(table: &Table, index: Option<&str>) -> Rows {
     }
 }
 
-/// What the stream's changes amount to, read from the oldest on. Each image must follow from the one
-/// before it.
+/// Folds the stream's changes into the last image of each key, checking that each old image equals the
+/// new image before it.
 pub(crate) async fn fold(table: &Table) -> BTreeMap<String, Option<Item>> {
     let shard = table.stream_shards().await.unwrap()[0].id.clone();
     let mut state: BTreeMap<String, Option<Item>> = BTreeMap::new();
@@ -55,7 +55,7 @@ pub(crate) async fn fold(table: &Table) -> BTreeMap<String, Option<Item>> {
             let before = state.insert(change.key.to_string(), change.new.clone());
             assert!(
                 before.is_none_or(|before| before == change.old),
-                "change {:?} of {} does not follow from the one before",
+                "the old image of change {:?} of {} is not the image before it",
                 change.sequence,
                 change.key
             );
@@ -65,7 +65,7 @@ pub(crate) async fn fold(table: &Table) -> BTreeMap<String, Option<Item>> {
     }
 }
 
-/// Base, indexes and stream agree, as any caller can see. Gives the base.
+/// Checks that items, indexes and stream agree; returns the items.
 pub(crate) async fn agree(table: &Table, now_seconds: u64) -> Rows {
     let base = scan(table, None).await;
     let indexed = |item: &Item| item.text("GSI1PK").is_some() && item.text("GSI1SK").is_some();
@@ -74,15 +74,15 @@ pub(crate) async fn agree(table: &Table, now_seconds: u64) -> Rows {
         .filter(|(_, item)| indexed(item))
         .map(|(key, item)| (key.clone(), item.clone()))
         .collect();
-    assert_eq!(scan(table, Some("GSI1")).await, expected, "the index is not what the base says");
+    assert_eq!(scan(table, Some("GSI1")).await, expected, "the index differs from the items");
     for (key, item) in fold(table).await {
         let live = item.filter(|item| !table.definition().is_expired(item, now_seconds));
-        assert_eq!(base.get(&key), live.as_ref(), "{key} is not what the stream says");
+        assert_eq!(base.get(&key), live.as_ref(), "{key} differs from the stream");
     }
     base
 }
 
-/// The key of an item as the maps above spell it.
+/// Formats a key as in [`Rows`].
 pub(crate) fn key(partition: &str, sort: &str) -> String {
     Key::new(partition, sort).to_string()
 }

@@ -1,10 +1,10 @@
-//! Bits that turn over while nobody looks. In a synced record or in the tree they are found and
-//! never served; in the last group, which might as well be torn, they are cut off and reported.
+//! Flipped bits on disk. In a synced record or in the tree they are detected and never served; in the
+//! last group, which looks like a torn one, they are cut off and reported.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use roundtable_engine::{Engine, Fault, IoStep, Options, SimulatedDisk};
+use roundtable_engine::{DiskFault, Engine, IoStep, Options, SimulatedDisk};
 use roundtable_table::{Error, Get, Item, Key, Put, Query, Scan, Store, Table, Update, item};
 
 use crate::{agreement, block_on, in_memory};
@@ -18,7 +18,7 @@ const GROUP_AT: usize = 8;
 const FIRST_AT: usize = 16;
 const FLAGS_AT: usize = 32;
 
-/// A record of a log on disk.
+/// A record of the log on disk.
 #[derive(Clone, Debug)]
 struct Logged {
     segment: String,
@@ -32,7 +32,7 @@ fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     u64::from_le_bytes(out)
 }
 
-/// The names of the segments of a log, in order.
+/// The segment names of a log, in order.
 fn segments(disk: &SimulatedDisk) -> Vec<String> {
     let is_segment = |name: &String| Path::new(name).extension().is_some_and(|end| end == "log");
     disk.names().into_iter().filter(is_segment).collect()
@@ -69,7 +69,7 @@ fn row(n: u64) -> Item {
     }
 }
 
-/// A log of a dozen writes, one group each, none of it in the tree.
+/// Writes a log of a dozen groups, none of them in the tree.
 async fn write_log() -> SimulatedDisk {
     let directory = in_memory();
     let disk = SimulatedDisk::new();
@@ -90,13 +90,13 @@ async fn rows(engine: &Engine) -> Vec<String> {
     page.items.iter().map(|item| item.text("SK").unwrap().to_owned()).collect()
 }
 
-/// Some bit of a byte, not always the same.
+/// A bit to flip, varying with the byte.
 fn bit_of(at: usize) -> u8 {
     u8::try_from(at % 8).unwrap()
 }
 
 #[test]
-fn a_flipped_bit_in_any_part_of_a_synced_record_is_refused_with_its_place() {
+fn a_flipped_bit_in_a_synced_record_is_rejected_with_its_location() {
     block_on(async {
         let disk = write_log().await;
         let directory = in_memory();
@@ -112,15 +112,15 @@ fn a_flipped_bit_in_any_part_of_a_synced_record_is_refused_with_its_place() {
                 let error = Engine::open(directory.path(), options(&disk)).unwrap_err();
                 assert!(matches!(error, Error::Damaged { .. }), "{error}");
                 let error = error.to_string();
-                let place = format!("{} at byte {}:", record.segment, record.offset);
-                assert!(error.contains(&place), "byte {at} of {record:?}: {error}");
+                let location = format!("{} at byte {}:", record.segment, record.offset);
+                assert!(error.contains(&location), "byte {at} of {record:?}: {error}");
             }
         }
     });
 }
 
 #[test]
-fn a_flipped_bit_in_a_segments_header_is_refused_with_its_name() {
+fn a_flipped_bit_in_a_segment_header_is_rejected_with_the_segment_name() {
     block_on(async {
         let disk = write_log().await;
         let directory = in_memory();
@@ -159,7 +159,7 @@ fn a_flipped_bit_in_the_last_group_is_cut_off_and_reported() {
     });
 }
 
-/// A copy of a record with other numbers in its header, and the checksum to match.
+/// Copies a record with other numbers in its header and a valid checksum.
 fn rewritten(record: &[u8], group: u64, first: u64, ends_group: bool) -> Vec<u8> {
     let mut out = record.to_vec();
     out[GROUP_AT..GROUP_AT + 8].copy_from_slice(&group.to_le_bytes());
@@ -172,10 +172,10 @@ fn rewritten(record: &[u8], group: u64, first: u64, ends_group: bool) -> Vec<u8>
     out
 }
 
-/// A group lost its end in a crash, and what was left of it was kept. Then the machine failed again
-/// before the tree had it, in the middle of the next group, of which only the second half landed.
-/// The first group being open, that half once looked like proof of damage, and the directory could
-/// not be opened any more.
+/// A group lost its end in a crash, and the rest of it was kept. Then the machine failed again before
+/// the next checkpoint, within the next group, of which only the second half landed. Because the first
+/// group was left open, that half once looked like proof of damage, and the directory could not be
+/// opened any more.
 #[test]
 fn a_torn_group_after_a_torn_group_is_cut_off_too() {
     block_on(async {
@@ -191,8 +191,8 @@ fn a_torn_group_after_a_torn_group_is_cut_off_too() {
         file.sync().unwrap();
 
         let recovering = disk.crash(0);
-        // The last group is written and synced again; then the tree is to have it.
-        recovering.fail_at(3, Fault::CrashBefore);
+        // Recovery writes and syncs the last group again; the tree commit comes third.
+        recovering.fail_at(3, DiskFault::CrashBefore);
         drop(Engine::open(directory.path(), options(&recovering)));
         assert_eq!(recovering.trace()[2].0, IoStep::TreeCommit);
 
@@ -207,19 +207,19 @@ fn a_torn_group_after_a_torn_group_is_cut_off_too() {
     });
 }
 
-/// Turns one bit over in every copy of `needle` in a file.
+/// Flips one bit in every copy of `needle` in a file.
 fn flip_in_file(path: &Path, needle: &[u8], bit: u8) {
     let mut bytes = std::fs::read(path).unwrap();
-    let places: Vec<usize> =
+    let offsets: Vec<usize> =
         (0..bytes.len() - needle.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
-    assert!(!places.is_empty(), "the value is nowhere in the file");
-    for at in places {
+    assert!(!offsets.is_empty(), "the value is not in the file");
+    for at in offsets {
         bytes[at + needle.len() / 2] ^= 1 << bit;
     }
     std::fs::write(path, bytes).unwrap();
 }
 
-/// A data directory with three items, all in the tree; one of them then damaged at `needle`.
+/// Creates a data directory with three items in the tree, and damages it at `needle`.
 async fn damaged_tree(needle: &[u8], bit: u8) -> (tempfile::TempDir, Result<Engine, Error>) {
     let directory = in_memory();
     let disk = SimulatedDisk::new();
@@ -261,7 +261,7 @@ fn a_flipped_bit_in_an_item_of_the_tree_is_never_served() {
             assert_damaged(table.query(Query::new("the town of bo").index("GSI1")).await);
             assert_damaged(table.scan(Scan::new()).await);
             assert_damaged(engine.audit());
-            // Neither is anything decided by it.
+            // Writes that depend on the damaged item fail, too.
             let update = Update::new(Key::new("USERS", "bo")).set("n", 1);
             assert_damaged(table.update(update).await);
             assert!(get(&table, "ana").await.unwrap().is_some());
@@ -276,7 +276,7 @@ fn a_flipped_bit_in_an_index_entry_or_a_definition_is_never_served() {
         let (_directory, engine) = damaged_tree(b"the town of bo", 0).await;
         let engine = engine.unwrap();
         let table = Store::new(engine.clone()).table("town").await.unwrap();
-        // The town is in the item and in the entry's key: whichever is read, the damage shows.
+        // The damaged text is in the item and in the entry's key, so either read detects it.
         assert_damaged(get(&table, "bo").await);
         assert_damaged(table.scan(Scan::new().index("GSI1")).await);
         assert_damaged(engine.audit());

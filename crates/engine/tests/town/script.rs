@@ -1,5 +1,4 @@
-//! A scripted life of a small town: what everybody did, what was acknowledged, and what must be
-//! found after a crash.
+//! A scripted workload of several users that tracks acknowledged writes and checks them after a crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,7 +16,7 @@ const START_MS: u64 = 1_700_000_000_000;
 const ROUND_SECONDS: u64 = 100;
 const ACTORS: [&str; 3] = ["USER#ana", "USER#bo", "USER#cy"];
 
-/// What one person asks of the table.
+/// An operation of one user.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Put {
@@ -29,7 +28,7 @@ pub(crate) enum Op {
         sort: String,
         row: Row,
     },
-    /// Adds one, and moves the row to another day of the index.
+    /// Increments a counter and changes the row's index key.
     Bump {
         sort: String,
         day: u64,
@@ -37,7 +36,7 @@ pub(crate) enum Op {
     Remove {
         sort: String,
     },
-    /// A transaction: moves an amount between two rows and leaves a receipt in another table.
+    /// A transaction: moves an amount between two rows and puts a receipt into another table.
     Move {
         from: String,
         to: String,
@@ -78,7 +77,7 @@ fn index_sort(sort: &str) -> String {
     format!("AT#{sort}")
 }
 
-/// What one person has, as far as was acknowledged.
+/// The acknowledged state of one user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     rows: BTreeMap<String, Row>,
@@ -86,7 +85,7 @@ struct State {
 }
 
 impl State {
-    /// Does `op`; tells whether its conditions held.
+    /// Applies `op`; returns whether its conditions held.
     fn apply(&mut self, op: &Op, now_seconds: u64) -> bool {
         self.rows.retain(|_, row| row.expires.is_none_or(|at| at > now_seconds));
         match op {
@@ -131,12 +130,12 @@ impl State {
     }
 }
 
-/// One person, who does one thing after the other and stops at the first failure.
+/// A user who performs operations in sequence and stops at the first failure.
 #[derive(Clone, Debug)]
 struct Actor {
     name: &'static str,
     acknowledged: State,
-    /// What was under way when the machine failed: whole or absent.
+    /// The operation in flight when the machine failed: happened or not.
     pending: Option<Op>,
 }
 
@@ -160,7 +159,7 @@ impl Actor {
     }
 }
 
-/// Asks for `op`; tells whether its conditions held.
+/// Performs `op` on the tables; returns whether its conditions held.
 async fn perform(name: &str, town: &Table, ledger: &Table, op: &Op) -> Result<bool> {
     let key = |sort: &str| Key::new(name, sort);
     let done = match op.clone() {
@@ -201,7 +200,7 @@ async fn perform(name: &str, town: &Table, ledger: &Table, op: &Op) -> Result<bo
     }
 }
 
-/// What an actor does in a round: a bit of everything, different for each.
+/// The operations of an actor in a round: a mix of all kinds, different for each.
 fn ops(actor: usize, round: u64, now_seconds: u64) -> Vec<Op> {
     let actor = actor as u64;
     let sort = |n: u64| format!("ROW#{}", (n + actor) % 5);
@@ -231,7 +230,7 @@ fn ops(actor: usize, round: u64, now_seconds: u64) -> Vec<Op> {
     ]
 }
 
-/// The town, what was done in it, and what of that was acknowledged.
+/// The state of the workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     pub(crate) clock: Arc<ManualClock>,
@@ -251,7 +250,7 @@ impl Script {
         }
     }
 
-    /// Lives until the end or until the first failure.
+    /// Runs until the end or the first failure.
     pub(crate) async fn live(&mut self, engine: &Engine) -> Result<()> {
         let store = Store::new(engine.clone());
         let town = store.create_table(agreement::definition("town")).await?;
@@ -272,7 +271,7 @@ impl Script {
         self.play(engine, &town, &ledger).await
     }
 
-    /// One round of everybody at once.
+    /// Runs one round of all actors concurrently.
     async fn play(&mut self, engine: &Engine, town: &Table, ledger: &Table) -> Result<()> {
         let (round, now) = (self.round, self.clock.now_seconds());
         self.round += 1;
@@ -282,14 +281,14 @@ impl Script {
         });
         join_all(acts).await;
         if self.actors.iter().any(|actor| actor.pending.is_some()) {
-            // Whatever stopped one of them has stopped everything.
-            engine.hold("nobody", None).await?;
+            // A failure of one actor must have stopped all writes.
+            engine.hold("no one", None).await?;
             panic!("a write failed and the next one did not");
         }
         Ok(())
     }
 
-    /// What the engine shows is exactly what was acknowledged.
+    /// Checks that the engine has exactly the acknowledged state.
     pub(crate) async fn check_acknowledged(&self, engine: &Engine) {
         let Some((town, ledger)) = self.tables(engine).await else { return };
         for actor in &self.actors {
@@ -298,8 +297,8 @@ impl Script {
         }
     }
 
-    /// After a crash: what was acknowledged is there, what was under way is whole or absent, and
-    /// base, indexes and stream agree. From here on, what was found counts as acknowledged.
+    /// Checks the engine after a crash: acknowledged writes are there, operations in flight happened
+    /// or not, and items, indexes and stream agree. The state found counts as acknowledged.
     pub(crate) async fn recover(&mut self, engine: &Engine) {
         assert_eq!(engine.audit().unwrap(), Vec::<String>::new());
         let Some((town, ledger)) = self.tables(engine).await else { return };
@@ -307,7 +306,7 @@ impl Script {
         self.settle(&town, &ledger).await;
         let now = self.clock.now_seconds();
         for (actor, before) in self.actors.iter_mut().zip(before) {
-            // A transaction that is sent again with its token happens once.
+            // A transaction repeated with its token happens once.
             if let Some(op @ Op::Move { .. }) = &before.pending {
                 let mut state = before.acknowledged;
                 let expected = state.apply(op, now);
@@ -321,7 +320,7 @@ impl Script {
         agreement::agree(&ledger, now).await;
     }
 
-    /// Finds out what became of everything that was under way.
+    /// Determines which operations in flight happened.
     async fn settle(&mut self, town: &Table, ledger: &Table) {
         for nth in 0..self.actors.len() {
             let Actor { name, acknowledged: mut state, pending } = self.actors[nth].clone();
@@ -329,16 +328,16 @@ impl Script {
             let absent = self.expected(name, &state);
             if found != absent {
                 let op = pending.as_ref().unwrap_or_else(|| {
-                    panic!("{name} has {found:#?}, nothing was under way; should be {absent:#?}")
+                    panic!("{name} has {found:#?}, nothing was in flight; should be {absent:#?}")
                 });
                 state.apply(op, self.clock.now_seconds());
-                assert_eq!(found, self.expected(name, &state), "{name}, under way: {op:?}");
+                assert_eq!(found, self.expected(name, &state), "{name}, in flight: {op:?}");
             }
             self.actors[nth] = Actor { name, acknowledged: state, pending: None };
         }
     }
 
-    /// Goes on after a crash on a machine that may fail again. Only reads what needs no disk.
+    /// Continues after a crash on a machine that may fail again. Reads only from memory.
     pub(crate) async fn try_to_go_on(&mut self, engine: &Engine) -> Result<()> {
         if let Some((town, ledger)) = self.tables(engine).await {
             self.settle(&town, &ledger).await;
@@ -350,7 +349,7 @@ impl Script {
         self.play(engine, &town, &ledger).await
     }
 
-    /// The town goes on after a crash: another round, and all of it holds.
+    /// Runs another round after a crash and checks it.
     pub(crate) async fn go_on(&mut self, engine: &Engine) {
         let store = Store::new(engine.clone());
         let town = store.create_table(agreement::definition("town")).await.unwrap();
@@ -366,7 +365,7 @@ impl Script {
         (state.items(name, self.clock.now_seconds()), state.receipts.clone())
     }
 
-    /// The tables, once their making was acknowledged.
+    /// Opens the tables, once their creation was acknowledged.
     async fn tables(&self, engine: &Engine) -> Option<(Table, Table)> {
         let store = Store::new(engine.clone());
         if !self.has_tables {

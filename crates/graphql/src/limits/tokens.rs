@@ -1,30 +1,28 @@
-//! How long a document is, found without reading it: what is too long never comes to a parser.
+//! Counts the tokens of a document without parsing it, so that an oversized one never reaches a parser.
 
-/// Brackets within brackets: more than any depth that is allowed, less than any stack.
+/// Nested brackets: more than any permitted depth needs, and fewer than overflow the parser's stack.
 pub(super) const NESTED_MAX: usize = 100;
 
-/// Bytes of a name: longer ones would only be compared with every name there is.
+/// Bytes of a name: no name of the schema is longer, and comparing long ones with all names takes time.
 pub(super) const NAME_BYTES_MAX: usize = 200;
-/// A mark of the byte order, which parsers read over wherever it is.
-const MARK: &[u8] = "\u{feff}".as_bytes();
+/// The byte order mark, which parsers ignore anywhere.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// What was counted.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Counted {
-    /// Words, numbers, texts and signs.
+pub(super) struct TokenCounts {
     pub(super) tokens: usize,
-    /// Brackets within brackets.
+    /// Nested brackets.
     pub(super) nested: usize,
     /// Bytes of the longest name or number.
-    pub(super) longest: usize,
+    pub(super) longest_name: usize,
 }
 
-/// Counts; what is no document is counted somehow, and refused by the parser.
-pub(super) fn count(document: &str) -> Counted {
-    let (mut counted, mut nested) = (Counted::default(), 0_usize);
+/// Counts the tokens of a document. For an invalid one any count will do: the parser rejects it.
+pub(super) fn count(document: &str) -> TokenCounts {
+    let (mut counts, mut nested) = (TokenCounts::default(), 0_usize);
     let mut rest = document.as_bytes();
     while let [byte, after @ ..] = rest {
-        if let Some(after) = rest.strip_prefix(MARK) {
+        if let Some(after) = rest.strip_prefix(BYTE_ORDER_MARK) {
             rest = after;
             continue;
         }
@@ -35,25 +33,25 @@ pub(super) fn count(document: &str) -> Counted {
                 continue;
             }
             b'#' => {
-                rest = behind(after, |byte| matches!(byte, b'\n' | b'\r'));
+                rest = skip_until(after, |byte| matches!(byte, b'\n' | b'\r'));
                 continue;
             }
-            b'"' => behind_text(rest),
-            byte if is_name(*byte) => behind(after, |byte| !is_name(byte)),
-            b'-' => behind(after, |byte| !is_number(byte)),
+            b'"' => skip_string(rest),
+            byte if is_name(*byte) => skip_until(after, |byte| !is_name(byte)),
+            b'-' => skip_until(after, |byte| !is_number(byte)),
             b'.' => rest.strip_prefix(b"...").unwrap_or(after),
             _ => after,
         };
-        counted.tokens += 1;
+        counts.tokens += 1;
         match byte {
             b'{' | b'[' | b'(' => nested += 1,
             b'}' | b']' | b')' => nested = nested.saturating_sub(1),
             b'"' => {}
-            _ => counted.longest = counted.longest.max(before - rest.len()),
+            _ => counts.longest_name = counts.longest_name.max(before - rest.len()),
         }
-        counted.nested = counted.nested.max(nested);
+        counts.nested = counts.nested.max(nested);
     }
-    counted
+    counts
 }
 
 const fn is_name(byte: u8) -> bool {
@@ -64,13 +62,13 @@ const fn is_number(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+')
 }
 
-fn behind(bytes: &[u8], ends: impl Fn(u8) -> bool) -> &[u8] {
+fn skip_until(bytes: &[u8], ends: impl Fn(u8) -> bool) -> &[u8] {
     let end = bytes.iter().position(|byte| ends(*byte)).unwrap_or(bytes.len());
     bytes.get(end..).unwrap_or_default()
 }
 
-/// What comes after a text in quotes, or in three of them.
-fn behind_text(bytes: &[u8]) -> &[u8] {
+/// Returns the rest after a string or block string.
+fn skip_string(bytes: &[u8]) -> &[u8] {
     let block: &[u8] = b"\"\"\"";
     if let Some(text) = bytes.strip_prefix(block) {
         // Only a backslash before all three keeps a block open.
@@ -105,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_signs_count_and_what_is_between_them_does_not() {
+    fn tokens_count_and_whitespace_does_not() {
         assert_eq!(tokens("{ me { id } }"), 6);
         assert_eq!(tokens("query Q($a: [ID!]!) {\n a(b: -1.5e3), c }"), 21);
         assert_eq!(tokens("{ ...A...B }"), 6);
@@ -115,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_counts_once_whatever_is_in_it() {
+    fn a_string_is_one_token() {
         assert_eq!(tokens(r#"{ a(b: "x y { \" z") }"#), 8);
         assert_eq!(tokens(r#"{ a(b: """x "y" \""" { z""") }"#), 8);
         assert_eq!(tokens(r#""never ends"#), 1);
@@ -123,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_noticed_and_long_texts_are_not() {
-        assert_eq!(count("{ abc(d: \"a long text\") }").longest, 3);
-        assert_eq!(count(&"a".repeat(1_000)).longest, 1_000);
+    fn long_names_are_measured_and_long_strings_are_not() {
+        assert_eq!(count("{ abc(d: \"a long text\") }").longest_name, 3);
+        assert_eq!(count(&"a".repeat(1_000)).longest_name, 1_000);
     }
 
     #[test]
-    fn nesting_is_that_of_all_brackets() {
+    fn all_kinds_of_brackets_nest() {
         assert_eq!(count("{a(b:[[1]])}").nested, 4);
         assert_eq!(count(&"{a".repeat(1_000)).nested, 1_000);
         assert_eq!(count("}}}{").nested, 1);

@@ -1,68 +1,67 @@
-//! Comments, what is counted of them, and what the viewer has done with them.
+//! Loads comments, their counters and the viewer's likes of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::dataloader::Loader;
-use roundtable_domain::CommentMarks;
+use roundtable_domain::CommentEngagement;
 use roundtable_model::{CommentId, PostId, entities};
 
-use super::{Look, found, shared};
-use crate::Refused;
+use super::{ViewerLoader, batch_error, by_key};
+use crate::ApiError;
 
-/// A comment by its id alone, which costs more than with its post.
-impl Loader<CommentId> for Look {
+/// By its id alone, a comment costs more than with its post.
+impl Loader<CommentId> for ViewerLoader {
     type Value = entities::Comment;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
         ids: &[CommentId],
-    ) -> Result<HashMap<CommentId, entities::Comment>, Arc<Refused>> {
+    ) -> Result<HashMap<CommentId, entities::Comment>, Arc<ApiError>> {
         let comments = self.services.comments().by_ids(self.viewer.as_ref(), ids).await;
-        Ok(found(ids, comments.map_err(shared)?))
+        Ok(by_key(ids, comments.map_err(batch_error)?))
     }
 }
 
-/// A comment on a post.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CommentOn(pub(crate) PostId, pub(crate) CommentId);
+pub(crate) struct CommentKey(pub(crate) PostId, pub(crate) CommentId);
 
-impl CommentOn {
-    fn places(of: &[Self]) -> Vec<(PostId, CommentId)> {
-        of.iter().map(|of| (of.0.clone(), of.1.clone())).collect()
+impl CommentKey {
+    fn tuples(keys: &[Self]) -> Vec<(PostId, CommentId)> {
+        keys.iter().map(|key| (key.0.clone(), key.1.clone())).collect()
     }
 }
 
-impl Loader<CommentOn> for Look {
+impl Loader<CommentKey> for ViewerLoader {
     type Value = entities::Comment;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[CommentOn],
-    ) -> Result<HashMap<CommentOn, entities::Comment>, Arc<Refused>> {
-        let places = CommentOn::places(of);
-        let comments = self.services.comments().comments(self.viewer.as_ref(), &places).await;
-        Ok(found(of, comments.map_err(shared)?))
+        keys: &[CommentKey],
+    ) -> Result<HashMap<CommentKey, entities::Comment>, Arc<ApiError>> {
+        let ids = CommentKey::tuples(keys);
+        let comments = self.services.comments().comments(self.viewer.as_ref(), &ids).await;
+        Ok(by_key(keys, comments.map_err(batch_error)?))
     }
 }
 
-/// What people, and the viewer, did with a comment.
+/// The key of a comment's counters and the viewer's like.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CommentMarksOf(pub(crate) CommentOn);
+pub(crate) struct CommentEngagementKey(pub(crate) CommentKey);
 
-impl Loader<CommentMarksOf> for Look {
-    type Value = CommentMarks;
-    type Error = Arc<Refused>;
+impl Loader<CommentEngagementKey> for ViewerLoader {
+    type Value = CommentEngagement;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[CommentMarksOf],
-    ) -> Result<HashMap<CommentMarksOf, CommentMarks>, Arc<Refused>> {
-        let places: Vec<_> = of.iter().map(|of| of.0.clone()).collect();
-        let places = CommentOn::places(&places);
-        let marks = self.services.comments().marks(self.viewer.as_ref(), &places).await;
-        Ok(found(of, marks.map_err(shared)?.into_iter().map(Some)))
+        keys: &[CommentEngagementKey],
+    ) -> Result<HashMap<CommentEngagementKey, CommentEngagement>, Arc<ApiError>> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0.clone()).collect();
+        let ids = CommentKey::tuples(&ids);
+        let engagement = self.services.comments().engagement(self.viewer.as_ref(), &ids).await;
+        Ok(by_key(keys, engagement.map_err(batch_error)?.into_iter().map(Some)))
     }
 }

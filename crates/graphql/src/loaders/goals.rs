@@ -1,4 +1,4 @@
-//! Goals, tasks, milestones and quests.
+//! Loads goals, tasks, milestones and quests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,76 +6,78 @@ use std::sync::Arc;
 use async_graphql::dataloader::Loader;
 use roundtable_model::{GoalId, MilestoneId, QuestId, TaskId, UserId, entities};
 
-use super::{Look, found, shared};
-use crate::Refused;
+use super::{ViewerLoader, batch_error, by_key};
+use crate::ApiError;
 
-/// A goal of somebody.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct GoalOf(pub(crate) UserId, pub(crate) GoalId);
+pub(crate) struct GoalKey(pub(crate) UserId, pub(crate) GoalId);
 
-impl Loader<GoalOf> for Look {
+impl Loader<GoalKey> for ViewerLoader {
     type Value = entities::Goal;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
-    async fn load(&self, of: &[GoalOf]) -> Result<HashMap<GoalOf, entities::Goal>, Arc<Refused>> {
+    async fn load(
+        &self,
+        keys: &[GoalKey],
+    ) -> Result<HashMap<GoalKey, entities::Goal>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let places: Vec<_> = of.iter().map(|of| (of.0.clone(), of.1.clone())).collect();
-        let goals = self.services.goals().goals(caller, &places).await;
-        Ok(found(of, goals.map_err(shared)?))
+        let ids: Vec<_> = keys.iter().map(|key| (key.0.clone(), key.1.clone())).collect();
+        let goals = self.services.goals().goals(caller, &ids).await;
+        Ok(by_key(keys, goals.map_err(batch_error)?))
     }
 }
 
-/// A quest of somebody.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct QuestOf(pub(crate) UserId, pub(crate) QuestId);
+pub(crate) struct QuestKey(pub(crate) UserId, pub(crate) QuestId);
 
-impl Loader<QuestOf> for Look {
+impl Loader<QuestKey> for ViewerLoader {
     type Value = entities::Quest;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[QuestOf],
-    ) -> Result<HashMap<QuestOf, entities::Quest>, Arc<Refused>> {
+        keys: &[QuestKey],
+    ) -> Result<HashMap<QuestKey, entities::Quest>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let places: Vec<_> = of.iter().map(|of| (of.0.clone(), of.1.clone())).collect();
-        let quests = self.services.quests().quests(caller, &places).await;
-        Ok(found(of, quests.map_err(shared)?))
+        let ids: Vec<_> = keys.iter().map(|key| (key.0.clone(), key.1.clone())).collect();
+        let quests = self.services.quests().quests(caller, &ids).await;
+        Ok(by_key(keys, quests.map_err(batch_error)?))
     }
 }
 
-/// A task of a goal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TaskOf(pub(crate) GoalId, pub(crate) TaskId);
+pub(crate) struct TaskKey(pub(crate) GoalId, pub(crate) TaskId);
 
-impl Loader<TaskOf> for Look {
+impl Loader<TaskKey> for ViewerLoader {
     type Value = entities::Task;
-    type Error = Arc<Refused>;
-
-    async fn load(&self, of: &[TaskOf]) -> Result<HashMap<TaskOf, entities::Task>, Arc<Refused>> {
-        let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let places: Vec<_> = of.iter().map(|of| (of.0.clone(), of.1.clone())).collect();
-        let tasks = self.services.tasks().tasks(caller, &places).await;
-        Ok(found(of, tasks.map_err(shared)?))
-    }
-}
-
-/// A milestone of somebody's goal.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct MilestoneOf(pub(crate) UserId, pub(crate) GoalId, pub(crate) MilestoneId);
-
-impl Loader<MilestoneOf> for Look {
-    type Value = entities::Milestone;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[MilestoneOf],
-    ) -> Result<HashMap<MilestoneOf, entities::Milestone>, Arc<Refused>> {
+        keys: &[TaskKey],
+    ) -> Result<HashMap<TaskKey, entities::Task>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let places: Vec<_> =
-            of.iter().map(|of| (of.0.clone(), of.1.clone(), of.2.clone())).collect();
-        let milestones = self.services.milestones().milestones(caller, &places).await;
-        Ok(found(of, milestones.map_err(shared)?))
+        let ids: Vec<_> = keys.iter().map(|key| (key.0.clone(), key.1.clone())).collect();
+        let tasks = self.services.tasks().tasks(caller, &ids).await;
+        Ok(by_key(keys, tasks.map_err(batch_error)?))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MilestoneKey(pub(crate) UserId, pub(crate) GoalId, pub(crate) MilestoneId);
+
+impl Loader<MilestoneKey> for ViewerLoader {
+    type Value = entities::Milestone;
+    type Error = Arc<ApiError>;
+
+    async fn load(
+        &self,
+        keys: &[MilestoneKey],
+    ) -> Result<HashMap<MilestoneKey, entities::Milestone>, Arc<ApiError>> {
+        let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
+        let ids: Vec<_> =
+            keys.iter().map(|key| (key.0.clone(), key.1.clone(), key.2.clone())).collect();
+        let milestones = self.services.milestones().milestones(caller, &ids).await;
+        Ok(by_key(keys, milestones.map_err(batch_error)?))
     }
 }

@@ -1,4 +1,4 @@
-//! Groups as the viewer sees them, and who is in them.
+//! Loads groups as the viewer sees them, and memberships.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,34 +7,33 @@ use async_graphql::dataloader::Loader;
 use roundtable_domain::GroupView;
 use roundtable_model::{GroupId, UserId, entities};
 
-use super::{Look, found, shared};
-use crate::Refused;
+use super::{ViewerLoader, batch_error, by_key};
+use crate::ApiError;
 
-impl Loader<GroupId> for Look {
+impl Loader<GroupId> for ViewerLoader {
     type Value = GroupView;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
-    async fn load(&self, ids: &[GroupId]) -> Result<HashMap<GroupId, GroupView>, Arc<Refused>> {
+    async fn load(&self, ids: &[GroupId]) -> Result<HashMap<GroupId, GroupView>, Arc<ApiError>> {
         let views = self.services.groups().views(self.viewer.as_ref(), ids).await;
-        Ok(found(ids, views.map_err(shared)?))
+        Ok(by_key(ids, views.map_err(batch_error)?))
     }
 }
 
-/// Somebody's membership in a group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct MembershipOf(pub(crate) GroupId, pub(crate) UserId);
+pub(crate) struct MembershipKey(pub(crate) GroupId, pub(crate) UserId);
 
-impl Loader<MembershipOf> for Look {
+impl Loader<MembershipKey> for ViewerLoader {
     type Value = entities::GroupMember;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[MembershipOf],
-    ) -> Result<HashMap<MembershipOf, entities::GroupMember>, Arc<Refused>> {
-        let places: Vec<(GroupId, UserId)> =
-            of.iter().map(|of| (of.0.clone(), of.1.clone())).collect();
-        let members = self.services.groups().memberships(self.viewer.as_ref(), &places).await;
-        Ok(found(of, members.map_err(shared)?))
+        keys: &[MembershipKey],
+    ) -> Result<HashMap<MembershipKey, entities::GroupMember>, Arc<ApiError>> {
+        let ids: Vec<(GroupId, UserId)> =
+            keys.iter().map(|key| (key.0.clone(), key.1.clone())).collect();
+        let members = self.services.groups().memberships(self.viewer.as_ref(), &ids).await;
+        Ok(by_key(keys, members.map_err(batch_error)?))
     }
 }

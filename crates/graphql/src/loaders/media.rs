@@ -1,4 +1,4 @@
-//! Where files can be fetched.
+//! Loads the URLs of files.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,20 +7,23 @@ use async_graphql::dataloader::Loader;
 use roundtable_domain::MediaUrl;
 use roundtable_model::MediaKey;
 
-use super::{Look, found, shared};
-use crate::Refused;
+use super::{ViewerLoader, batch_error, by_key};
+use crate::ApiError;
 
-/// Where a file can be fetched, for whoever may see what it belongs to.
+/// The key of a file's URL, which exists if the viewer may see what the file belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct AddressOf(pub(crate) MediaKey);
+pub(crate) struct MediaUrlKey(pub(crate) MediaKey);
 
-impl Loader<AddressOf> for Look {
+impl Loader<MediaUrlKey> for ViewerLoader {
     type Value = MediaUrl;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
-    async fn load(&self, of: &[AddressOf]) -> Result<HashMap<AddressOf, MediaUrl>, Arc<Refused>> {
-        let keys: Vec<MediaKey> = of.iter().map(|of| of.0.clone()).collect();
-        let urls = self.services.media.urls(self.viewer.as_ref(), &keys).await;
-        Ok(found(of, urls.map_err(shared)?))
+    async fn load(
+        &self,
+        keys: &[MediaUrlKey],
+    ) -> Result<HashMap<MediaUrlKey, MediaUrl>, Arc<ApiError>> {
+        let media_keys: Vec<MediaKey> = keys.iter().map(|key| key.0.clone()).collect();
+        let urls = self.services.media.urls(self.viewer.as_ref(), &media_keys).await;
+        Ok(by_key(keys, urls.map_err(batch_error)?))
     }
 }

@@ -1,25 +1,25 @@
-//! What the viewer was told.
+//! Loads the viewer's notifications.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::dataloader::Loader;
-use roundtable_domain::Notice;
+use roundtable_domain::NotificationView;
 use roundtable_model::NotificationId;
 
-use super::{Look, found, shared};
-use crate::Refused;
+use super::{ViewerLoader, batch_error, by_key};
+use crate::ApiError;
 
-impl Loader<NotificationId> for Look {
-    type Value = Notice;
-    type Error = Arc<Refused>;
+impl Loader<NotificationId> for ViewerLoader {
+    type Value = NotificationView;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
         ids: &[NotificationId],
-    ) -> Result<HashMap<NotificationId, Notice>, Arc<Refused>> {
+    ) -> Result<HashMap<NotificationId, NotificationView>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let notices = self.services.notifications.notices(caller, ids).await;
-        Ok(found(ids, notices.map_err(shared)?))
+        let notifications = self.services.notifications.by_ids(caller, ids).await;
+        Ok(by_key(ids, notifications.map_err(batch_error)?))
     }
 }

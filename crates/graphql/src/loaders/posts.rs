@@ -1,125 +1,133 @@
-//! Posts, what is counted of them, what the viewer has done with them, and what tells of them.
+//! Loads posts with their counters, likes, activities, feed entries and moderation cases.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::dataloader::Loader;
-use roundtable_domain::{FeedEntry, PostMarks, Subject};
+use roundtable_domain::{FeedEntry, ModerationSubject, PostViewerState};
 use roundtable_model::{ActivityId, ActorId, CaseId, PostId, Time, UserId, entities};
 
-use super::{Look, found, shared};
-use crate::Refused;
+use super::{ViewerLoader, batch_error, by_key};
+use crate::ApiError;
 
-impl Loader<PostId> for Look {
+impl Loader<PostId> for ViewerLoader {
     type Value = entities::Post;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
-    async fn load(&self, ids: &[PostId]) -> Result<HashMap<PostId, entities::Post>, Arc<Refused>> {
+    async fn load(&self, ids: &[PostId]) -> Result<HashMap<PostId, entities::Post>, Arc<ApiError>> {
         let posts = self.services.posts().posts(self.viewer.as_ref(), ids).await;
-        Ok(found(ids, posts.map_err(shared)?))
+        Ok(by_key(ids, posts.map_err(batch_error)?))
     }
 }
 
-/// What is counted of a post that the viewer has been shown.
+/// The key of the counter of a post that the viewer may see.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CounterOf(pub(crate) PostId);
+pub(crate) struct PostCounterKey(pub(crate) PostId);
 
-impl Loader<CounterOf> for Look {
+impl Loader<PostCounterKey> for ViewerLoader {
     type Value = entities::PostCounter;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[CounterOf],
-    ) -> Result<HashMap<CounterOf, entities::PostCounter>, Arc<Refused>> {
-        let ids: Vec<PostId> = of.iter().map(|of| of.0.clone()).collect();
-        let counters = self.services.posts().counters(&ids).await.map_err(shared)?;
-        Ok(found(of, counters.into_iter().map(Some)))
+        keys: &[PostCounterKey],
+    ) -> Result<HashMap<PostCounterKey, entities::PostCounter>, Arc<ApiError>> {
+        let ids: Vec<PostId> = keys.iter().map(|key| key.0.clone()).collect();
+        let counters = self.services.posts().counters(&ids).await.map_err(batch_error)?;
+        Ok(by_key(keys, counters.into_iter().map(Some)))
     }
 }
 
-/// What the viewer has done with a post.
+/// The key of the viewer's like and share of a post.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct MarksOf(pub(crate) PostId);
+pub(crate) struct PostViewerStateKey(pub(crate) PostId);
 
-impl Loader<MarksOf> for Look {
-    type Value = PostMarks;
-    type Error = Arc<Refused>;
+impl Loader<PostViewerStateKey> for ViewerLoader {
+    type Value = PostViewerState;
+    type Error = Arc<ApiError>;
 
-    async fn load(&self, of: &[MarksOf]) -> Result<HashMap<MarksOf, PostMarks>, Arc<Refused>> {
+    async fn load(
+        &self,
+        keys: &[PostViewerStateKey],
+    ) -> Result<HashMap<PostViewerStateKey, PostViewerState>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let ids: Vec<PostId> = of.iter().map(|of| of.0.clone()).collect();
-        let marks = self.services.posts().marks(caller, &ids).await.map_err(shared)?;
-        Ok(found(of, marks.into_iter().map(Some)))
+        let ids: Vec<PostId> = keys.iter().map(|key| key.0.clone()).collect();
+        let states =
+            self.services.posts().viewer_states(caller, &ids).await.map_err(batch_error)?;
+        Ok(by_key(keys, states.into_iter().map(Some)))
     }
 }
 
-/// Somebody's like of a post.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct LikeOf(pub(crate) PostId, pub(crate) UserId);
+pub(crate) struct LikeKey(pub(crate) PostId, pub(crate) UserId);
 
-impl Loader<LikeOf> for Look {
+impl Loader<LikeKey> for ViewerLoader {
     type Value = entities::Like;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
-    async fn load(&self, of: &[LikeOf]) -> Result<HashMap<LikeOf, entities::Like>, Arc<Refused>> {
-        let places: Vec<(PostId, UserId)> =
-            of.iter().map(|of| (of.0.clone(), of.1.clone())).collect();
-        let likes = self.services.likes().among(self.viewer.as_ref(), &places).await;
-        Ok(found(of, likes.map_err(shared)?))
+    async fn load(
+        &self,
+        keys: &[LikeKey],
+    ) -> Result<HashMap<LikeKey, entities::Like>, Arc<ApiError>> {
+        let ids: Vec<(PostId, UserId)> =
+            keys.iter().map(|key| (key.0.clone(), key.1.clone())).collect();
+        let likes = self.services.likes().among(self.viewer.as_ref(), &ids).await;
+        Ok(by_key(keys, likes.map_err(batch_error)?))
     }
 }
 
-/// Where and when something happened, and what it was.
+/// The home of an activity (a user or a group), its time and its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ActivityAt(pub(crate) ActorId, pub(crate) Time, pub(crate) ActivityId);
+pub(crate) struct ActivityKey(pub(crate) ActorId, pub(crate) Time, pub(crate) ActivityId);
 
-impl ActivityAt {
-    fn places(of: &[Self]) -> Vec<(ActorId, Time, ActivityId)> {
-        of.iter().map(|of| (of.0.clone(), of.1, of.2.clone())).collect()
+impl ActivityKey {
+    fn tuples(keys: &[Self]) -> Vec<(ActorId, Time, ActivityId)> {
+        keys.iter().map(|key| (key.0.clone(), key.1, key.2.clone())).collect()
     }
 }
 
-impl Loader<ActivityAt> for Look {
+impl Loader<ActivityKey> for ViewerLoader {
     type Value = entities::Activity;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[ActivityAt],
-    ) -> Result<HashMap<ActivityAt, entities::Activity>, Arc<Refused>> {
-        let places = ActivityAt::places(of);
-        let activities = self.services.activities().at(self.viewer.as_ref(), &places).await;
-        Ok(found(of, activities.map_err(shared)?))
+        keys: &[ActivityKey],
+    ) -> Result<HashMap<ActivityKey, entities::Activity>, Arc<ApiError>> {
+        let ids = ActivityKey::tuples(keys);
+        let activities = self.services.activities().at(self.viewer.as_ref(), &ids).await;
+        Ok(by_key(keys, activities.map_err(batch_error)?))
     }
 }
 
-/// An entry of the viewer's home feed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct FeedEntryAt(pub(crate) ActivityAt);
+pub(crate) struct FeedEntryKey(pub(crate) ActivityKey);
 
-impl Loader<FeedEntryAt> for Look {
+impl Loader<FeedEntryKey> for ViewerLoader {
     type Value = FeedEntry;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[FeedEntryAt],
-    ) -> Result<HashMap<FeedEntryAt, FeedEntry>, Arc<Refused>> {
+        keys: &[FeedEntryKey],
+    ) -> Result<HashMap<FeedEntryKey, FeedEntry>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let places: Vec<ActivityAt> = of.iter().map(|of| of.0.clone()).collect();
-        let entries = self.services.feeds.at(caller, &ActivityAt::places(&places)).await;
-        Ok(found(of, entries.map_err(shared)?))
+        let ids: Vec<ActivityKey> = keys.iter().map(|key| key.0.clone()).collect();
+        let entries = self.services.feeds.at(caller, &ActivityKey::tuples(&ids)).await;
+        Ok(by_key(keys, entries.map_err(batch_error)?))
     }
 }
 
-impl Loader<CaseId> for Look {
-    type Value = Subject;
-    type Error = Arc<Refused>;
+impl Loader<CaseId> for ViewerLoader {
+    type Value = ModerationSubject;
+    type Error = Arc<ApiError>;
 
-    async fn load(&self, ids: &[CaseId]) -> Result<HashMap<CaseId, Subject>, Arc<Refused>> {
+    async fn load(
+        &self,
+        ids: &[CaseId],
+    ) -> Result<HashMap<CaseId, ModerationSubject>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
         let cases = self.services.moderation().cases(caller, ids).await;
-        Ok(found(ids, cases.map_err(shared)?))
+        Ok(by_key(ids, cases.map_err(batch_error)?))
     }
 }

@@ -1,4 +1,4 @@
-//! Whose activities are fanned out.
+//! Loads promotions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,24 +6,24 @@ use std::sync::Arc;
 use async_graphql::dataloader::Loader;
 use roundtable_model::{ActorId, entities};
 
-use super::{Look, found, shared};
-use crate::Refused;
+use super::{ViewerLoader, batch_error, by_key};
+use crate::ApiError;
 
-/// The promotion of a person or a group, for admins.
+/// The key of a user's or a group's promotion, which only admins see.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PromotionOf(pub(crate) ActorId);
+pub(crate) struct PromotionKey(pub(crate) ActorId);
 
-impl Loader<PromotionOf> for Look {
+impl Loader<PromotionKey> for ViewerLoader {
     type Value = entities::Promotion;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[PromotionOf],
-    ) -> Result<HashMap<PromotionOf, entities::Promotion>, Arc<Refused>> {
+        keys: &[PromotionKey],
+    ) -> Result<HashMap<PromotionKey, entities::Promotion>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let subjects: Vec<ActorId> = of.iter().map(|of| of.0.clone()).collect();
+        let subjects: Vec<ActorId> = keys.iter().map(|key| key.0.clone()).collect();
         let promotions = self.services.promotions().promotions(caller, &subjects).await;
-        Ok(found(of, promotions.map_err(shared)?))
+        Ok(by_key(keys, promotions.map_err(batch_error)?))
     }
 }

@@ -1,4 +1,4 @@
-//! Rooms, who is in them, and what was said in them.
+//! Loads rooms, their members and messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,54 +7,53 @@ use async_graphql::dataloader::Loader;
 use roundtable_domain::RoomView;
 use roundtable_model::{MessageId, RoomId, UserId, entities};
 
-use super::{Look, found, shared};
-use crate::Refused;
+use super::{ViewerLoader, batch_error, by_key};
+use crate::ApiError;
 
-impl Loader<RoomId> for Look {
+impl Loader<RoomId> for ViewerLoader {
     type Value = RoomView;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
-    async fn load(&self, ids: &[RoomId]) -> Result<HashMap<RoomId, RoomView>, Arc<Refused>> {
+    async fn load(&self, ids: &[RoomId]) -> Result<HashMap<RoomId, RoomView>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
         let rooms = self.services.rooms().rooms(caller, ids).await;
-        Ok(found(ids, rooms.map_err(shared)?))
+        Ok(by_key(ids, rooms.map_err(batch_error)?))
     }
 }
 
-/// Who is in a room that the viewer has been shown.
+/// The key of the members of a room that the viewer may see.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct MemberIdsOf(pub(crate) RoomId);
+pub(crate) struct RoomMembersKey(pub(crate) RoomId);
 
-impl Loader<MemberIdsOf> for Look {
+impl Loader<RoomMembersKey> for ViewerLoader {
     type Value = Vec<UserId>;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        of: &[MemberIdsOf],
-    ) -> Result<HashMap<MemberIdsOf, Vec<UserId>>, Arc<Refused>> {
+        keys: &[RoomMembersKey],
+    ) -> Result<HashMap<RoomMembersKey, Vec<UserId>>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let ids: Vec<RoomId> = of.iter().map(|of| of.0.clone()).collect();
-        let members = self.services.rooms().member_ids(caller, &ids).await.map_err(shared)?;
-        Ok(found(of, members.into_iter().map(Some)))
+        let ids: Vec<RoomId> = keys.iter().map(|key| key.0.clone()).collect();
+        let members = self.services.rooms().member_ids(caller, &ids).await.map_err(batch_error)?;
+        Ok(by_key(keys, members.into_iter().map(Some)))
     }
 }
 
-/// A message of a room.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct MessageAt(pub(crate) RoomId, pub(crate) MessageId);
+pub(crate) struct MessageKey(pub(crate) RoomId, pub(crate) MessageId);
 
-impl Loader<MessageAt> for Look {
+impl Loader<MessageKey> for ViewerLoader {
     type Value = entities::Message;
-    type Error = Arc<Refused>;
+    type Error = Arc<ApiError>;
 
     async fn load(
         &self,
-        at: &[MessageAt],
-    ) -> Result<HashMap<MessageAt, entities::Message>, Arc<Refused>> {
+        keys: &[MessageKey],
+    ) -> Result<HashMap<MessageKey, entities::Message>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let places: Vec<_> = at.iter().map(|at| (at.0.clone(), at.1.clone())).collect();
-        let messages = self.services.messages.messages(caller, &places).await;
-        Ok(found(at, messages.map_err(shared)?))
+        let ids: Vec<_> = keys.iter().map(|key| (key.0.clone(), key.1.clone())).collect();
+        let messages = self.services.messages.messages(caller, &ids).await;
+        Ok(by_key(keys, messages.map_err(batch_error)?))
     }
 }

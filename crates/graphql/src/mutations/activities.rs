@@ -1,32 +1,31 @@
-//! Telling of what one did.
+//! Mutations of activities.
 
 use async_graphql::{Context, InputObject, Object};
 use roundtable_domain::NewActivity;
 use roundtable_model::{ActivityVerb, GroupId, ObjectType, SubjectId, Tag};
 
-use crate::Refused;
-use crate::request::{Asked, Once, once};
-use crate::scalars::{Id, Text};
+use crate::ApiError;
+use crate::enums::EnumValue;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
+use crate::scalars::{ApiId, ApiText};
 use crate::types::activities::Activity;
 use crate::types::media::MediaInput;
-use crate::words::Word;
 
-/// Mutations of activities.
 #[derive(Debug, Default)]
-pub(super) struct Telling;
+pub(super) struct ActivityMutations;
 
-/// Something the caller did.
+/// A new activity of the caller.
 #[derive(Debug, InputObject)]
 pub(crate) struct PostActivityInput {
-    /// The group it was done in.
-    group_id: Option<Id<GroupId>>,
-    verb: Word<ActivityVerb>,
-    object_type: Word<ObjectType>,
-    object_id: Id<SubjectId>,
-    /// A few words about it.
+    /// The group in which it happened.
+    group_id: Option<ApiId<GroupId>>,
+    verb: EnumValue<ActivityVerb>,
+    object_type: EnumValue<ObjectType>,
+    object_id: ApiId<SubjectId>,
+    /// A short description.
     preview_text: Option<String>,
     media: Option<MediaInput>,
-    tags: Option<Vec<Text<Tag>>>,
+    tags: Option<Vec<ApiText<Tag>>>,
 }
 
 impl From<PostActivityInput> for NewActivity {
@@ -44,17 +43,17 @@ impl From<PostActivityInput> for NewActivity {
 }
 
 #[Object]
-impl Telling {
-    /// Tells of something the caller did: with a goal, task, quest, post or comment of theirs, with a
-    /// group they are in, or about themselves.
+impl ActivityMutations {
+    /// Posts an activity about the caller, a group of theirs, or their own goal, task, quest, post or
+    /// comment.
     async fn post_activity(
         &self,
         ctx: &Context<'_>,
         input: PostActivityInput,
-        request_id: Once,
-    ) -> Result<Activity, Refused> {
-        let asked = Asked::of(ctx)?;
-        let activities = asked.services().activities();
-        Ok(activities.post(asked.caller()?, &input.into(), once(&request_id)).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Activity, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let activities = context.services().activities();
+        Ok(activities.post(context.caller()?, &input.into(), id_ref(&request_id)).await?.into())
     }
 }

@@ -1,42 +1,41 @@
-//! Asking for help, and giving it.
+//! Mutations of assist threads.
 
 use async_graphql::{Context, Object};
 use roundtable_model::{ThreadId, UserId};
 
-use crate::Refused;
-use crate::request::{Asked, Once, once};
-use crate::scalars::Id;
+use crate::ApiError;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
+use crate::scalars::ApiId;
 use crate::types::assistance::{AssistMessage, AssistThread};
 
-/// Mutations of calls for help.
 #[derive(Debug, Default)]
-pub(super) struct Assisting;
+pub(super) struct AssistanceMutations;
 
 #[Object]
-impl Assisting {
-    /// Asks people for help.
+impl AssistanceMutations {
+    /// Opens an assist thread with these helpers.
     async fn create_assist_thread(
         &self,
         ctx: &Context<'_>,
-        helper_ids: Vec<Id<UserId>>,
-        request_id: Once,
-    ) -> Result<AssistThread, Refused> {
-        let asked = Asked::of(ctx)?;
+        helper_ids: Vec<ApiId<UserId>>,
+        request_id: RequestIdArg,
+    ) -> Result<AssistThread, ApiError> {
+        let context = RequestContext::of(ctx)?;
         let helpers: Vec<UserId> = helper_ids.into_iter().map(|id| id.0).collect();
-        let assistance = asked.services().assistance();
-        Ok(assistance.ask(asked.caller()?, &helpers, once(&request_id)).await?.into())
+        let assistance = context.services().assistance();
+        Ok(assistance.ask(context.caller()?, &helpers, id_ref(&request_id)).await?.into())
     }
 
-    /// Says something in a call for help.
+    /// Sends a message to an assist thread.
     async fn send_assist_message(
         &self,
         ctx: &Context<'_>,
-        thread_id: Id<ThreadId>,
+        thread_id: ApiId<ThreadId>,
         text: String,
-        request_id: Once,
-    ) -> Result<AssistMessage, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (assistance, caller) = (asked.services().assistance(), asked.caller()?);
-        Ok(assistance.send(caller, &thread_id.0, &text, once(&request_id)).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<AssistMessage, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (assistance, caller) = (context.services().assistance(), context.caller()?);
+        Ok(assistance.send(caller, &thread_id.0, &text, id_ref(&request_id)).await?.into())
     }
 }

@@ -1,25 +1,24 @@
-//! Writing, changing, deleting and liking comments.
+//! Mutations of comments and their likes.
 
 use async_graphql::{Context, InputObject, Object};
 use roundtable_domain::NewComment;
 use roundtable_model::{CommentId, PostId};
 
-use crate::Refused;
-use crate::request::{Asked, Once, once};
-use crate::scalars::Id;
+use crate::ApiError;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
+use crate::scalars::ApiId;
 use crate::types::comments::Comment;
 
-/// Mutations of comments.
 #[derive(Debug, Default)]
-pub(super) struct Commenting;
+pub(super) struct CommentMutations;
 
-/// A comment to be written.
+/// A new comment.
 #[derive(Debug, InputObject)]
 pub(crate) struct AddCommentInput {
-    post_id: Id<PostId>,
+    post_id: ApiId<PostId>,
     content: String,
-    /// The comment it answers.
-    parent_comment_id: Option<Id<CommentId>>,
+    /// The comment that it replies to.
+    parent_comment_id: Option<ApiId<CommentId>>,
 }
 
 impl From<AddCommentInput> for NewComment {
@@ -33,61 +32,61 @@ impl From<AddCommentInput> for NewComment {
 }
 
 #[Object]
-impl Commenting {
+impl CommentMutations {
     async fn add_comment(
         &self,
         ctx: &Context<'_>,
         input: AddCommentInput,
-        request_id: Once,
-    ) -> Result<Comment, Refused> {
-        let asked = Asked::of(ctx)?;
-        let comments = asked.services().comments();
-        Ok(comments.add(asked.caller()?, &input.into(), once(&request_id)).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Comment, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let comments = context.services().comments();
+        Ok(comments.add(context.caller()?, &input.into(), id_ref(&request_id)).await?.into())
     }
 
     async fn update_comment(
         &self,
         ctx: &Context<'_>,
-        comment_id: Id<CommentId>,
+        comment_id: ApiId<CommentId>,
         content: String,
-        request_id: Once,
-    ) -> Result<Comment, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (comments, request) = (asked.services().comments(), once(&request_id));
-        Ok(comments.update(asked.caller()?, &comment_id.0, &content, request).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Comment, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (comments, request) = (context.services().comments(), id_ref(&request_id));
+        Ok(comments.update(context.caller()?, &comment_id.0, &content, request).await?.into())
     }
 
-    /// Deletes a comment; answers with what is left of it.
+    /// Deletes a comment and returns what is left of it.
     async fn delete_comment(
         &self,
         ctx: &Context<'_>,
-        comment_id: Id<CommentId>,
-        request_id: Once,
-    ) -> Result<Comment, Refused> {
-        let asked = Asked::of(ctx)?;
-        let comments = asked.services().comments();
-        Ok(comments.delete(asked.caller()?, &comment_id.0, once(&request_id)).await?.into())
+        comment_id: ApiId<CommentId>,
+        request_id: RequestIdArg,
+    ) -> Result<Comment, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let comments = context.services().comments();
+        Ok(comments.delete(context.caller()?, &comment_id.0, id_ref(&request_id)).await?.into())
     }
 
     async fn like_comment(
         &self,
         ctx: &Context<'_>,
-        comment_id: Id<CommentId>,
-        request_id: Once,
-    ) -> Result<Comment, Refused> {
-        let asked = Asked::of(ctx)?;
-        let comments = asked.services().comments();
-        Ok(comments.like(asked.caller()?, &comment_id.0, once(&request_id)).await?.into())
+        comment_id: ApiId<CommentId>,
+        request_id: RequestIdArg,
+    ) -> Result<Comment, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let comments = context.services().comments();
+        Ok(comments.like(context.caller()?, &comment_id.0, id_ref(&request_id)).await?.into())
     }
 
     async fn unlike_comment(
         &self,
         ctx: &Context<'_>,
-        comment_id: Id<CommentId>,
-        request_id: Once,
-    ) -> Result<Comment, Refused> {
-        let asked = Asked::of(ctx)?;
-        let comments = asked.services().comments();
-        Ok(comments.unlike(asked.caller()?, &comment_id.0, once(&request_id)).await?.into())
+        comment_id: ApiId<CommentId>,
+        request_id: RequestIdArg,
+    ) -> Result<Comment, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let comments = context.services().comments();
+        Ok(comments.unlike(context.caller()?, &comment_id.0, id_ref(&request_id)).await?.into())
     }
 }

@@ -1,29 +1,28 @@
-//! Founding, changing, joining and leaving groups.
+//! Mutations of groups and memberships.
 
 use async_graphql::{Context, InputObject, MaybeUndefined, Object};
 use roundtable_domain::{GroupChange, NewGroup};
 use roundtable_model::{GroupId, GroupRole, Tag, UserId};
 
-use crate::Refused;
-use crate::edits::{cleared, edit, kept};
-use crate::request::{Asked, Once, once};
-use crate::scalars::{Id, Text};
+use crate::ApiError;
+use crate::edits::{edit, edit_non_null, edit_or_default};
+use crate::enums::EnumValue;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
+use crate::scalars::{ApiId, ApiText};
 use crate::types::groups::{Group, GroupMember};
-use crate::words::Word;
 
-/// Mutations of groups.
 #[derive(Debug, Default)]
-pub(super) struct Grouping;
+pub(super) struct GroupMutations;
 
-/// A group to be founded.
+/// A new group.
 #[derive(Debug, InputObject)]
 pub(crate) struct CreateGroupInput {
     name: String,
     description: Option<String>,
-    tags: Option<Vec<Text<Tag>>>,
-    /// Whether it stays when its project is over.
+    tags: Option<Vec<ApiText<Tag>>>,
+    /// True if the group outlasts its project.
     is_persistent: Option<bool>,
-    /// Whether only members see what is in it, and others must ask to join.
+    /// True if only members see its content, and others must request to join.
     is_private: Option<bool>,
 }
 
@@ -40,20 +39,20 @@ impl From<CreateGroupInput> for NewGroup {
     }
 }
 
-/// What is to change about a group; what is not mentioned stays.
+/// Changes to a group. An absent field keeps its value.
 #[derive(Debug, InputObject)]
 pub(crate) struct UpdateGroupInput {
-    group_id: Id<GroupId>,
+    group_id: ApiId<GroupId>,
     name: MaybeUndefined<String>,
     description: MaybeUndefined<String>,
-    tags: MaybeUndefined<Vec<Text<Tag>>>,
+    tags: MaybeUndefined<Vec<ApiText<Tag>>>,
 }
 
 impl UpdateGroupInput {
-    fn read(self) -> Result<(GroupId, GroupChange), Refused> {
-        let tags = cleared(self.tags);
+    fn read(self) -> Result<(GroupId, GroupChange), ApiError> {
+        let tags = edit_or_default(self.tags);
         let change = GroupChange {
-            name: kept("name", self.name)?,
+            name: edit_non_null("name", self.name)?,
             description: edit(self.description),
             tags: tags.map(|tags| tags.into_iter().map(|tag| tag.0).collect()),
         };
@@ -62,116 +61,116 @@ impl UpdateGroupInput {
 }
 
 #[Object]
-impl Grouping {
+impl GroupMutations {
     async fn create_group(
         &self,
         ctx: &Context<'_>,
         input: CreateGroupInput,
-        request_id: Once,
-    ) -> Result<Group, Refused> {
-        let asked = Asked::of(ctx)?;
-        let groups = asked.services().groups();
-        Ok(groups.create(asked.caller()?, input.into(), once(&request_id)).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Group, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let groups = context.services().groups();
+        Ok(groups.create(context.caller()?, input.into(), id_ref(&request_id)).await?.into())
     }
 
     async fn update_group(
         &self,
         ctx: &Context<'_>,
         input: UpdateGroupInput,
-        request_id: Once,
-    ) -> Result<Group, Refused> {
-        let asked = Asked::of(ctx)?;
+        request_id: RequestIdArg,
+    ) -> Result<Group, ApiError> {
+        let context = RequestContext::of(ctx)?;
         let (group, change) = input.read()?;
-        let groups = asked.services().groups();
-        Ok(groups.update(asked.caller()?, &group, change, once(&request_id)).await?.into())
+        let groups = context.services().groups();
+        Ok(groups.update(context.caller()?, &group, change, id_ref(&request_id)).await?.into())
     }
 
-    /// Ends a group; answers with it as it was.
+    /// Deletes a group and returns it as it was.
     async fn delete_group(
         &self,
         ctx: &Context<'_>,
-        group_id: Id<GroupId>,
-        request_id: Once,
-    ) -> Result<Group, Refused> {
-        let asked = Asked::of(ctx)?;
-        let groups = asked.services().groups();
-        Ok(groups.delete(asked.caller()?, &group_id.0, once(&request_id)).await?.into())
+        group_id: ApiId<GroupId>,
+        request_id: RequestIdArg,
+    ) -> Result<Group, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let groups = context.services().groups();
+        Ok(groups.delete(context.caller()?, &group_id.0, id_ref(&request_id)).await?.into())
     }
 
-    /// Joins a group, or asks to if it is private.
+    /// Joins a group, or requests to join a private one.
     async fn join_group(
         &self,
         ctx: &Context<'_>,
-        group_id: Id<GroupId>,
-        request_id: Once,
-    ) -> Result<GroupMember, Refused> {
-        let asked = Asked::of(ctx)?;
-        let groups = asked.services().groups();
-        Ok(groups.join(asked.caller()?, &group_id.0, once(&request_id)).await?.into())
+        group_id: ApiId<GroupId>,
+        request_id: RequestIdArg,
+    ) -> Result<GroupMember, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let groups = context.services().groups();
+        Ok(groups.join(context.caller()?, &group_id.0, id_ref(&request_id)).await?.into())
     }
 
-    /// Leaves a group; answers with the membership as it was.
+    /// Leaves a group and returns the membership as it was.
     async fn leave_group(
         &self,
         ctx: &Context<'_>,
-        group_id: Id<GroupId>,
-        request_id: Once,
-    ) -> Result<GroupMember, Refused> {
-        let asked = Asked::of(ctx)?;
-        let groups = asked.services().groups();
-        Ok(groups.leave(asked.caller()?, &group_id.0, once(&request_id)).await?.into())
+        group_id: ApiId<GroupId>,
+        request_id: RequestIdArg,
+    ) -> Result<GroupMember, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let groups = context.services().groups();
+        Ok(groups.leave(context.caller()?, &group_id.0, id_ref(&request_id)).await?.into())
     }
 
-    /// Gives a member a role. Giving `owner` hands the group over.
+    /// Changes a member's role. The role `owner` transfers the group.
     async fn set_group_role(
         &self,
         ctx: &Context<'_>,
-        group_id: Id<GroupId>,
-        user_id: Id<UserId>,
-        role: Word<GroupRole>,
-        request_id: Once,
-    ) -> Result<GroupMember, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (groups, request) = (asked.services().groups(), once(&request_id));
+        group_id: ApiId<GroupId>,
+        user_id: ApiId<UserId>,
+        role: EnumValue<GroupRole>,
+        request_id: RequestIdArg,
+    ) -> Result<GroupMember, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (groups, request) = (context.services().groups(), id_ref(&request_id));
         let (group, user) = (&group_id.0, &user_id.0);
-        Ok(groups.set_role(asked.caller()?, group, user, role.0, request).await?.into())
+        Ok(groups.set_role(context.caller()?, group, user, role.0, request).await?.into())
     }
 
     async fn invite_to_group(
         &self,
         ctx: &Context<'_>,
-        group_id: Id<GroupId>,
-        user_id: Id<UserId>,
-        request_id: Once,
-    ) -> Result<GroupMember, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (groups, request) = (asked.services().groups(), once(&request_id));
-        Ok(groups.invite(asked.caller()?, &group_id.0, &user_id.0, request).await?.into())
+        group_id: ApiId<GroupId>,
+        user_id: ApiId<UserId>,
+        request_id: RequestIdArg,
+    ) -> Result<GroupMember, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (groups, request) = (context.services().groups(), id_ref(&request_id));
+        Ok(groups.invite(context.caller()?, &group_id.0, &user_id.0, request).await?.into())
     }
 
-    /// Lets somebody in who asked to join.
+    /// Accepts a request to join.
     async fn approve_member(
         &self,
         ctx: &Context<'_>,
-        group_id: Id<GroupId>,
-        user_id: Id<UserId>,
-        request_id: Once,
-    ) -> Result<GroupMember, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (groups, request) = (asked.services().groups(), once(&request_id));
-        Ok(groups.approve(asked.caller()?, &group_id.0, &user_id.0, request).await?.into())
+        group_id: ApiId<GroupId>,
+        user_id: ApiId<UserId>,
+        request_id: RequestIdArg,
+    ) -> Result<GroupMember, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (groups, request) = (context.services().groups(), id_ref(&request_id));
+        Ok(groups.approve(context.caller()?, &group_id.0, &user_id.0, request).await?.into())
     }
 
-    /// Puts somebody out, or turns their request down; answers with the membership as it was.
+    /// Removes a member or rejects a request to join, and returns the membership as it was.
     async fn remove_member(
         &self,
         ctx: &Context<'_>,
-        group_id: Id<GroupId>,
-        user_id: Id<UserId>,
-        request_id: Once,
-    ) -> Result<GroupMember, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (groups, request) = (asked.services().groups(), once(&request_id));
-        Ok(groups.remove(asked.caller()?, &group_id.0, &user_id.0, request).await?.into())
+        group_id: ApiId<GroupId>,
+        user_id: ApiId<UserId>,
+        request_id: RequestIdArg,
+    ) -> Result<GroupMember, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (groups, request) = (context.services().groups(), id_ref(&request_id));
+        Ok(groups.remove(context.caller()?, &group_id.0, &user_id.0, request).await?.into())
     }
 }

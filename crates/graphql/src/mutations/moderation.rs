@@ -1,4 +1,4 @@
-//! Reporting, and what those do who look after the place.
+//! Reports, and mutations for moderators and admins.
 
 use async_graphql::{Context, InputObject, Object};
 use roundtable_domain::NewPromotion;
@@ -6,181 +6,179 @@ use roundtable_model::{
     ActorId, CommentId, ModerationStatus, PostId, PromotionReason, Role, UserId,
 };
 
-use crate::Refused;
-use crate::request::{Asked, Once, once};
-use crate::scalars::{Id, Json};
+use crate::ApiError;
+use crate::enums::EnumValue;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
+use crate::scalars::{ApiId, Json};
 use crate::types::comments::Comment;
 use crate::types::moderation::ModerationCase;
 use crate::types::posts::Post;
 use crate::types::promotions::Promotion;
 use crate::types::users::User;
-use crate::words::Word;
 
-/// Dead letters that are tried again at once, unless told otherwise, and at most.
-const REDRIVEN: i32 = 100;
-const REDRIVEN_MAX: i32 = 10_000;
+/// The number of dead letters that are retried by default, and at most.
+const REDRIVE_DEFAULT: i32 = 100;
+const REDRIVE_MAX: i32 = 10_000;
 
-/// Mutations of those who report, and of those who look after the place.
 #[derive(Debug, Default)]
-pub(super) struct Moderating;
+pub(super) struct ModerationMutations;
 
-/// What a moderator decides about a post.
+/// A moderator's decision about a post.
 #[derive(Debug, InputObject)]
 pub(crate) struct ModeratePostInput {
-    post_id: Id<PostId>,
+    post_id: ApiId<PostId>,
     /// APPROVED, FLAGGED or REJECTED.
-    status: Word<ModerationStatus>,
+    status: EnumValue<ModerationStatus>,
     reason: Option<String>,
 }
 
-/// Whether what somebody does is to be copied into the feeds of those who follow them.
+/// A new promotion: the setting whether a subject's activities are copied to followers' feeds.
 #[derive(Debug, InputObject)]
 pub(crate) struct SetPromotionInput {
     /// A user's or a group's id.
-    subject_id: Id<ActorId>,
+    subject_id: ApiId<ActorId>,
     fanout_enabled: bool,
-    reason: Word<PromotionReason>,
+    reason: EnumValue<PromotionReason>,
     thresholds: Option<Json>,
 }
 
 impl SetPromotionInput {
-    fn read(self) -> Result<NewPromotion, Refused> {
-        let thresholds = self.thresholds.map(|json| roundtable_model::Json::of(&json.0));
+    fn read(self) -> Result<NewPromotion, ApiError> {
+        let thresholds = self.thresholds.map(|json| roundtable_model::Json::encode(&json.0));
         let thresholds = thresholds.transpose();
         Ok(NewPromotion {
             subject_id: self.subject_id.0,
             fanout_enabled: self.fanout_enabled,
             reason: self.reason.0,
             thresholds: thresholds
-                .map_err(|misfit| Refused::bad(format!("thresholds: {misfit}")))?,
+                .map_err(|error| ApiError::bad_request(format!("thresholds: {error}")))?,
         })
     }
 }
 
 #[Object]
-impl Moderating {
-    /// Tells moderators of a post. Reporting twice is reporting once.
+impl ModerationMutations {
+    /// Reports a post to the moderators. Repeated reports count once.
     async fn report_post(
         &self,
         ctx: &Context<'_>,
-        post_id: Id<PostId>,
+        post_id: ApiId<PostId>,
         reason: String,
-        request_id: Once,
-    ) -> Result<ModerationCase, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (moderation, request) = (asked.services().moderation(), once(&request_id));
-        Ok(moderation.report_post(asked.caller()?, &post_id.0, &reason, request).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<ModerationCase, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (moderation, request) = (context.services().moderation(), id_ref(&request_id));
+        Ok(moderation.report_post(context.caller()?, &post_id.0, &reason, request).await?.into())
     }
 
-    /// Tells moderators of a comment. Reporting twice is reporting once.
+    /// Reports a comment to the moderators. Repeated reports count once.
     async fn report_comment(
         &self,
         ctx: &Context<'_>,
-        comment_id: Id<CommentId>,
+        comment_id: ApiId<CommentId>,
         reason: String,
-        request_id: Once,
-    ) -> Result<ModerationCase, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (moderation, request) = (asked.services().moderation(), once(&request_id));
-        let case = moderation.report_comment(asked.caller()?, &comment_id.0, &reason, request);
+        request_id: RequestIdArg,
+    ) -> Result<ModerationCase, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (moderation, request) = (context.services().moderation(), id_ref(&request_id));
+        let case = moderation.report_comment(context.caller()?, &comment_id.0, &reason, request);
         Ok(case.await?.into())
     }
 
-    /// Shows or hides a post; for moderators.
+    /// Shows or hides a post. For moderators.
     async fn moderate_post(
         &self,
         ctx: &Context<'_>,
         input: ModeratePostInput,
-        request_id: Once,
-    ) -> Result<Post, Refused> {
-        let asked = Asked::of(ctx)?;
+        request_id: RequestIdArg,
+    ) -> Result<Post, ApiError> {
+        let context = RequestContext::of(ctx)?;
         let ModeratePostInput { post_id, status, reason } = input;
-        let (moderation, request) = (asked.services().moderation(), once(&request_id));
-        let (caller, reason) = (asked.caller()?, reason.as_deref());
+        let (moderation, request) = (context.services().moderation(), id_ref(&request_id));
+        let (caller, reason) = (context.caller()?, reason.as_deref());
         let post = moderation.moderate_post(caller, &post_id.0, status.0, reason, request);
         Ok(post.await?.into())
     }
 
-    /// Shows or hides a comment; for moderators.
+    /// Shows or hides a comment. For moderators.
     async fn moderate_comment(
         &self,
         ctx: &Context<'_>,
-        comment_id: Id<CommentId>,
-        status: Word<ModerationStatus>,
+        comment_id: ApiId<CommentId>,
+        status: EnumValue<ModerationStatus>,
         reason: Option<String>,
-        request_id: Once,
-    ) -> Result<Comment, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (moderation, request) = (asked.services().moderation(), once(&request_id));
-        let (caller, reason) = (asked.caller()?, reason.as_deref());
+        request_id: RequestIdArg,
+    ) -> Result<Comment, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (moderation, request) = (context.services().moderation(), id_ref(&request_id));
+        let (caller, reason) = (context.caller()?, reason.as_deref());
         let comment = moderation.moderate_comment(caller, &comment_id.0, status.0, reason, request);
         Ok(comment.await?.into())
     }
 
-    /// Promotes or demotes somebody; for admins.
+    /// Promotes or demotes a user or a group. For admins.
     async fn set_promotion(
         &self,
         ctx: &Context<'_>,
         input: SetPromotionInput,
-        request_id: Once,
-    ) -> Result<Promotion, Refused> {
-        let asked = Asked::of(ctx)?;
-        let promotions = asked.services().promotions();
-        Ok(promotions.set(asked.caller()?, &input.read()?, once(&request_id)).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Promotion, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let promotions = context.services().promotions();
+        Ok(promotions.set(context.caller()?, &input.read()?, id_ref(&request_id)).await?.into())
     }
 
-    /// Gives and takes roles; for admins.
+    /// Replaces a user's roles. For admins.
     async fn set_user_roles(
         &self,
         ctx: &Context<'_>,
-        user_id: Id<UserId>,
-        roles: Vec<Word<Role>>,
-        request_id: Once,
-    ) -> Result<User, Refused> {
-        let asked = Asked::of(ctx)?;
+        user_id: ApiId<UserId>,
+        roles: Vec<EnumValue<Role>>,
+        request_id: RequestIdArg,
+    ) -> Result<User, ApiError> {
+        let context = RequestContext::of(ctx)?;
         let roles: Vec<Role> = roles.into_iter().map(|word| word.0).collect();
-        let (accounts, request) = (asked.services().accounts(), once(&request_id));
-        Ok(accounts.set_roles(asked.caller()?, &user_id.0, &roles, request).await?.into())
+        let (accounts, request) = (context.services().accounts(), id_ref(&request_id));
+        Ok(accounts.set_roles(context.caller()?, &user_id.0, &roles, request).await?.into())
     }
 
-    /// Suspends an account, with everything its owner made; for moderators.
+    /// Suspends an account and hides everything its owner created. For moderators.
     async fn suspend_user(
         &self,
         ctx: &Context<'_>,
-        user_id: Id<UserId>,
+        user_id: ApiId<UserId>,
         reason: String,
-        request_id: Once,
-    ) -> Result<User, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (accounts, request) = (asked.services().accounts(), once(&request_id));
-        Ok(accounts.suspend(asked.caller()?, &user_id.0, &reason, request).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<User, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (accounts, request) = (context.services().accounts(), id_ref(&request_id));
+        Ok(accounts.suspend(context.caller()?, &user_id.0, &reason, request).await?.into())
     }
 
-    /// Lets a suspended account back; for moderators.
+    /// Restores a suspended account. For moderators.
     async fn unsuspend_user(
         &self,
         ctx: &Context<'_>,
-        user_id: Id<UserId>,
-        request_id: Once,
-    ) -> Result<User, Refused> {
-        let asked = Asked::of(ctx)?;
-        let accounts = asked.services().accounts();
-        Ok(accounts.unsuspend(asked.caller()?, &user_id.0, once(&request_id)).await?.into())
+        user_id: ApiId<UserId>,
+        request_id: RequestIdArg,
+    ) -> Result<User, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let accounts = context.services().accounts();
+        Ok(accounts.unsuspend(context.caller()?, &user_id.0, id_ref(&request_id)).await?.into())
     }
 
-    /// Tries again what could not be processed, 100 at once unless told otherwise; answers with how
-    /// many were dealt with. For admins.
+    /// Retries dead letters, by default at most 100, and returns how many succeeded. For admins.
     async fn redrive_dead_letters(
         &self,
         ctx: &Context<'_>,
         max: Option<i32>,
-    ) -> Result<u64, Refused> {
-        let asked = Asked::of(ctx)?;
-        let services = asked.services();
-        services.accounts().check_operator(asked.caller()?).await?;
-        let max = max.unwrap_or(REDRIVEN);
-        let max = usize::try_from(max).ok().filter(|_| (1..=REDRIVEN_MAX).contains(&max));
-        let max = max.ok_or_else(|| Refused::bad("max: expected 1 to 10000"))?;
-        Ok(services.backstage.redrive(max).await? as u64)
+    ) -> Result<u64, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let services = context.services();
+        services.accounts().check_operator(context.caller()?).await?;
+        let max = max.unwrap_or(REDRIVE_DEFAULT);
+        let max = usize::try_from(max).ok().filter(|_| (1..=REDRIVE_MAX).contains(&max));
+        let max = max.ok_or_else(|| ApiError::bad_request("max: expected 1 to 10000"))?;
+        Ok(services.streams.redrive(max).await? as u64)
     }
 }

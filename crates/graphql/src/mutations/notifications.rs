@@ -1,26 +1,25 @@
-//! Having read what one was told.
+//! Mutations of notifications.
 
 use async_graphql::{Context, Object};
 
-use crate::Refused;
-use crate::request::{Asked, Once, once};
+use crate::ApiError;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
 use crate::scalars::DateTime;
 
-/// Mutations of notifications.
 #[derive(Debug, Default)]
-pub(super) struct Noticing;
+pub(super) struct NotificationMutations;
 
 #[Object]
-impl Noticing {
-    /// Marks everything as read that happened before this time; how much it was.
+impl NotificationMutations {
+    /// Marks all notifications before this time as read, and returns how many there were.
     async fn mark_notifications_read(
         &self,
         ctx: &Context<'_>,
         before: DateTime,
-        request_id: Once,
-    ) -> Result<u64, Refused> {
-        let asked = Asked::of(ctx)?;
-        let (notifications, caller) = (&asked.services().notifications, asked.caller()?);
-        Ok(notifications.mark_read(caller, before.0, once(&request_id)).await?)
+        request_id: RequestIdArg,
+    ) -> Result<u64, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let (notifications, caller) = (&context.services().notifications, context.caller()?);
+        Ok(notifications.mark_read(caller, before.0, id_ref(&request_id)).await?)
     }
 }

@@ -1,33 +1,32 @@
-//! Writing, changing and deleting posts.
+//! Mutations of posts.
 
 use async_graphql::{Context, InputObject, MaybeUndefined, Object};
 use roundtable_domain::{NewPost, PostChange};
 use roundtable_model::{ContentType, FeedName, GroupId, PostId, Visibility};
 
-use crate::Refused;
-use crate::edits::{cleared, kept};
-use crate::request::{Asked, Once, once};
-use crate::scalars::Id;
+use crate::ApiError;
+use crate::edits::{edit_non_null, edit_or_default};
+use crate::enums::EnumValue;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
+use crate::scalars::ApiId;
 use crate::types::media::MediaInput;
 use crate::types::posts::Post;
-use crate::words::Word;
 
-/// Mutations of posts.
 #[derive(Debug, Default)]
-pub(super) struct Posting;
+pub(super) struct PostMutations;
 
-/// A post to be written.
+/// A new post.
 #[derive(Debug, InputObject)]
 pub(crate) struct CreatePostInput {
-    /// The group it is for.
-    group_id: Option<Id<GroupId>>,
+    /// The group to post in.
+    group_id: Option<ApiId<GroupId>>,
     content: String,
-    content_type: Word<ContentType>,
+    content_type: EnumValue<ContentType>,
     media: Option<Vec<MediaInput>>,
-    /// Everybody's, unless said otherwise.
-    visibility: Option<Word<Visibility>>,
-    /// The feed it goes to; everybody's, unless said otherwise.
-    feed_id: Option<Id<FeedName>>,
+    /// Public by default.
+    visibility: Option<EnumValue<Visibility>>,
+    /// The feed to post to, by default the global one.
+    feed_id: Option<ApiId<FeedName>>,
 }
 
 impl From<CreatePostInput> for NewPost {
@@ -43,49 +42,49 @@ impl From<CreatePostInput> for NewPost {
     }
 }
 
-/// What is to change about a post; what is not mentioned stays.
+/// Changes to a post. An absent field keeps its value.
 #[derive(Debug, InputObject)]
 pub(crate) struct UpdatePostInput {
-    post_id: Id<PostId>,
+    post_id: ApiId<PostId>,
     content: MaybeUndefined<String>,
-    visibility: MaybeUndefined<Word<Visibility>>,
+    visibility: MaybeUndefined<EnumValue<Visibility>>,
 }
 
 #[Object]
-impl Posting {
+impl PostMutations {
     async fn create_post(
         &self,
         ctx: &Context<'_>,
         input: CreatePostInput,
-        request_id: Once,
-    ) -> Result<Post, Refused> {
-        let asked = Asked::of(ctx)?;
-        let posts = asked.services().posts();
-        Ok(posts.create(asked.caller()?, &input.into(), once(&request_id)).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Post, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let posts = context.services().posts();
+        Ok(posts.create(context.caller()?, &input.into(), id_ref(&request_id)).await?.into())
     }
 
     async fn update_post(
         &self,
         ctx: &Context<'_>,
         input: UpdatePostInput,
-        request_id: Once,
-    ) -> Result<Post, Refused> {
-        let asked = Asked::of(ctx)?;
-        let visibility = kept("visibility", input.visibility)?.map(|word| word.0);
-        let change = PostChange { content: cleared(input.content), visibility };
-        let (posts, request) = (asked.services().posts(), once(&request_id));
-        Ok(posts.update(asked.caller()?, &input.post_id.0, &change, request).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Post, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let visibility = edit_non_null("visibility", input.visibility)?.map(|word| word.0);
+        let change = PostChange { content: edit_or_default(input.content), visibility };
+        let (posts, request) = (context.services().posts(), id_ref(&request_id));
+        Ok(posts.update(context.caller()?, &input.post_id.0, &change, request).await?.into())
     }
 
-    /// Deletes a post; answers with what is left of it.
+    /// Deletes a post and returns what is left of it.
     async fn delete_post(
         &self,
         ctx: &Context<'_>,
-        post_id: Id<PostId>,
-        request_id: Once,
-    ) -> Result<Post, Refused> {
-        let asked = Asked::of(ctx)?;
-        let posts = asked.services().posts();
-        Ok(posts.delete(asked.caller()?, &post_id.0, once(&request_id)).await?.into())
+        post_id: ApiId<PostId>,
+        request_id: RequestIdArg,
+    ) -> Result<Post, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let posts = context.services().posts();
+        Ok(posts.delete(context.caller()?, &post_id.0, id_ref(&request_id)).await?.into())
     }
 }

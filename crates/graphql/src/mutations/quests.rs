@@ -1,4 +1,4 @@
-//! Setting quests and giving them up.
+//! Mutations of quests.
 
 use async_graphql::{Context, InputObject, Object};
 use roundtable_domain::NewQuest;
@@ -6,42 +6,41 @@ use roundtable_model::{
     CountScope, GoalId, QuestDifficulty, QuestId, QuestKind, Tag, TaskId, UserId,
 };
 
-use crate::Refused;
-use crate::request::{Asked, Once, once};
-use crate::scalars::{DateTime, Id, Text};
+use crate::ApiError;
+use crate::enums::EnumValue;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
+use crate::scalars::{ApiId, ApiText, DateTime};
 use crate::types::quests::Quest;
-use crate::words::Word;
 
-/// Mutations of quests.
 #[derive(Debug, Default)]
-pub(super) struct Questing;
+pub(super) struct QuestMutations;
 
-/// A quest to be set.
+/// A new quest.
 #[derive(Debug, InputObject)]
 pub(crate) struct CreateQuestInput {
     title: String,
     description: Option<String>,
-    difficulty: Word<QuestDifficulty>,
-    /// What completing it earns; the difficulty caps it.
+    difficulty: EnumValue<QuestDifficulty>,
+    /// The experience for completing it; the difficulty limits it.
     reward_xp: u64,
-    tags: Option<Vec<Text<Tag>>>,
-    /// When it is over.
+    tags: Option<Vec<ApiText<Tag>>>,
+    /// The time at which an open quest ends.
     deadline: Option<DateTime>,
-    /// Whether it names what must be done, or how many.
-    kind: Word<QuestKind>,
-    linked_goal_ids: Option<Vec<Id<GoalId>>>,
-    linked_task_ids: Option<Vec<Id<TaskId>>>,
-    /// How many tasks must be done.
+    /// Linked to certain goals and tasks, or a number of tasks.
+    kind: EnumValue<QuestKind>,
+    linked_goal_ids: Option<Vec<ApiId<GoalId>>>,
+    linked_task_ids: Option<Vec<ApiId<TaskId>>>,
+    /// The number of tasks that must be done.
     target_count: Option<u64>,
-    /// Whether any task counts, or only those it names.
-    count_scope: Option<Word<CountScope>>,
-    /// From when tasks count.
+    /// Determines whether any task counts or only linked ones.
+    count_scope: Option<EnumValue<CountScope>>,
+    /// The time from which tasks count.
     start_at: Option<DateTime>,
-    /// For how long after that they do.
+    /// The period after startAt in which tasks count.
     period_seconds: Option<u64>,
 }
 
-fn ids<T>(ids: Option<Vec<Id<T>>>) -> Vec<T> {
+fn ids<T>(ids: Option<Vec<ApiId<T>>>) -> Vec<T> {
     ids.unwrap_or_default().into_iter().map(|id| id.0).collect()
 }
 
@@ -66,41 +65,41 @@ impl From<CreateQuestInput> for NewQuest {
 }
 
 #[Object]
-impl Questing {
+impl QuestMutations {
     async fn create_quest(
         &self,
         ctx: &Context<'_>,
         input: CreateQuestInput,
-        request_id: Once,
-    ) -> Result<Quest, Refused> {
-        let asked = Asked::of(ctx)?;
-        let quests = asked.services().quests();
-        Ok(quests.create(asked.caller()?, &input.into(), once(&request_id)).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Quest, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let quests = context.services().quests();
+        Ok(quests.create(context.caller()?, &input.into(), id_ref(&request_id)).await?.into())
     }
 
-    /// Gives a quest of one's own up.
+    /// Cancels a quest of the caller.
     async fn cancel_quest(
         &self,
         ctx: &Context<'_>,
-        quest_id: Id<QuestId>,
-        request_id: Once,
-    ) -> Result<Quest, Refused> {
-        let asked = Asked::of(ctx)?;
-        let quests = asked.services().quests();
-        Ok(quests.cancel(asked.caller()?, &quest_id.0, once(&request_id)).await?.into())
+        quest_id: ApiId<QuestId>,
+        request_id: RequestIdArg,
+    ) -> Result<Quest, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let quests = context.services().quests();
+        Ok(quests.cancel(context.caller()?, &quest_id.0, id_ref(&request_id)).await?.into())
     }
 
-    /// Takes a quest away, whosever it is; answers with it as it was. For admins.
+    /// Deletes a quest of any user and returns it as it was. For admins.
     async fn delete_quest(
         &self,
         ctx: &Context<'_>,
-        quest_id: Id<QuestId>,
-        user_id: Option<Id<UserId>>,
-        request_id: Once,
-    ) -> Result<Quest, Refused> {
-        let asked = Asked::of(ctx)?;
+        quest_id: ApiId<QuestId>,
+        user_id: Option<ApiId<UserId>>,
+        request_id: RequestIdArg,
+    ) -> Result<Quest, ApiError> {
+        let context = RequestContext::of(ctx)?;
         let (quests, caller, owner) =
-            (asked.services().quests(), asked.caller()?, asked.meant(user_id)?);
-        Ok(quests.delete(caller, &owner, &quest_id.0, once(&request_id)).await?.into())
+            (context.services().quests(), context.caller()?, context.user_or_caller(user_id)?);
+        Ok(quests.delete(caller, &owner, &quest_id.0, id_ref(&request_id)).await?.into())
     }
 }

@@ -1,24 +1,23 @@
-//! Entering companies, and offering things.
+//! Mutations of companies and offers.
 
 use async_graphql::{Context, InputObject, Object};
 use roundtable_domain::NewOffer;
 use roundtable_model::{CompanyId, OfferId, Tag};
 
-use crate::Refused;
-use crate::request::{Asked, Once, once};
-use crate::scalars::{Id, Text};
+use crate::ApiError;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
+use crate::scalars::{ApiId, ApiText};
 use crate::types::trade::{Company, Offer};
 
-/// Mutations of companies and offers.
 #[derive(Debug, Default)]
-pub(super) struct Trading;
+pub(super) struct TradeMutations;
 
-/// An offer to be made.
+/// A new offer.
 #[derive(Debug, InputObject)]
 pub(crate) struct CreateOfferInput {
-    company_id: Id<CompanyId>,
+    company_id: ApiId<CompanyId>,
     title: String,
-    tags: Option<Vec<Text<Tag>>>,
+    tags: Option<Vec<ApiText<Tag>>>,
 }
 
 impl From<CreateOfferInput> for NewOffer {
@@ -29,40 +28,40 @@ impl From<CreateOfferInput> for NewOffer {
 }
 
 #[Object]
-impl Trading {
-    /// Enters a company, for which the caller speaks.
+impl TradeMutations {
+    /// Creates a company that the caller represents.
     async fn create_company(
         &self,
         ctx: &Context<'_>,
         name: String,
-        request_id: Once,
-    ) -> Result<Company, Refused> {
-        let asked = Asked::of(ctx)?;
-        let companies = asked.services().companies();
-        Ok(companies.create(asked.caller()?, &name, once(&request_id)).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Company, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let companies = context.services().companies();
+        Ok(companies.create(context.caller()?, &name, id_ref(&request_id)).await?.into())
     }
 
-    /// Offers something, for the caller's own company.
+    /// Creates an offer of the caller's company.
     async fn create_offer(
         &self,
         ctx: &Context<'_>,
         input: CreateOfferInput,
-        request_id: Once,
-    ) -> Result<Offer, Refused> {
-        let asked = Asked::of(ctx)?;
-        let offers = asked.services().offers();
-        Ok(offers.create(asked.caller()?, input.into(), once(&request_id)).await?.into())
+        request_id: RequestIdArg,
+    ) -> Result<Offer, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let offers = context.services().offers();
+        Ok(offers.create(context.caller()?, input.into(), id_ref(&request_id)).await?.into())
     }
 
-    /// Closes an offer: it can still be seen, but is no longer found by its tags.
+    /// Closes an offer: it stays visible but is no longer found by its tags.
     async fn close_offer(
         &self,
         ctx: &Context<'_>,
-        offer_id: Id<OfferId>,
-        request_id: Once,
-    ) -> Result<Offer, Refused> {
-        let asked = Asked::of(ctx)?;
-        let offers = asked.services().offers();
-        Ok(offers.close(asked.caller()?, &offer_id.0, once(&request_id)).await?.into())
+        offer_id: ApiId<OfferId>,
+        request_id: RequestIdArg,
+    ) -> Result<Offer, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let offers = context.services().offers();
+        Ok(offers.close(context.caller()?, &offer_id.0, id_ref(&request_id)).await?.into())
     }
 }

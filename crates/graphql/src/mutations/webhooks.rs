@@ -1,40 +1,39 @@
-//! Looking after endpoints that are told of events. For admins.
+//! Mutations of webhook endpoints, for admins.
 
 use async_graphql::{Context, Object};
 use roundtable_model::WebhookId;
 
-use crate::Refused;
-use crate::request::{Asked, Once, once};
-use crate::scalars::{Id, Url};
+use crate::ApiError;
+use crate::request::{RequestContext, RequestIdArg, id_ref};
+use crate::scalars::{ApiId, Url};
 use crate::types::webhooks::WebhookEndpoint;
 
-/// Mutations of endpoints.
 #[derive(Debug, Default)]
-pub(super) struct Hooking;
+pub(super) struct WebhookMutations;
 
 #[Object]
-impl Hooking {
-    /// Makes an endpoint, which is told of these events from now on; * stands for all.
+impl WebhookMutations {
+    /// Creates an endpoint that receives these events from now on; * stands for all events.
     async fn create_webhook(
         &self,
         ctx: &Context<'_>,
         url: Url,
         event_types: Vec<String>,
-    ) -> Result<WebhookEndpoint, Refused> {
-        let asked = Asked::of(ctx)?;
-        let webhooks = asked.services().webhooks();
-        Ok(webhooks.create(asked.caller()?, &url.0, &event_types).await?.into())
+    ) -> Result<WebhookEndpoint, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let webhooks = context.services().webhooks();
+        Ok(webhooks.create(context.caller()?, &url.0, &event_types).await?.into())
     }
 
-    /// Takes an endpoint away; answers with it as it was.
+    /// Deletes an endpoint and returns it as it was.
     async fn delete_webhook(
         &self,
         ctx: &Context<'_>,
-        id: Id<WebhookId>,
-        request_id: Once,
-    ) -> Result<WebhookEndpoint, Refused> {
-        let asked = Asked::of(ctx)?;
-        let webhooks = asked.services().webhooks();
-        Ok(webhooks.delete(asked.caller()?, &id.0, once(&request_id)).await?.into())
+        id: ApiId<WebhookId>,
+        request_id: RequestIdArg,
+    ) -> Result<WebhookEndpoint, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let webhooks = context.services().webhooks();
+        Ok(webhooks.delete(context.caller()?, &id.0, id_ref(&request_id)).await?.into())
     }
 }

@@ -1,20 +1,18 @@
-//! Asking for keys, failed sign-ins and endpoints.
+//! Queries for API keys, failed logins and webhooks.
 
 use async_graphql::{Context, Object};
 
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::types::accounts::{ApiKey, LoginAttempt, keys, login_attempts};
-use crate::types::webhooks::{WebhookEndpoint, webhooks};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::types::accounts::{ApiKey, LoginAttempt, list_keys, list_login_attempts};
+use crate::types::webhooks::{WebhookEndpoint, list_webhooks};
 
-/// Queries of accounts.
 #[derive(Debug, Default)]
-pub(super) struct Accounts;
+pub(super) struct AccountQueries;
 
 #[Object]
-impl Accounts {
-    /// Failed sign-ins of an e-mail address, or from an address in the network, the newest first. For
-    /// admins.
+impl AccountQueries {
+    /// Failed logins of an e-mail address or from a network address, newest first. For admins.
     async fn list_login_attempts(
         &self,
         ctx: &Context<'_>,
@@ -23,11 +21,11 @@ impl Accounts {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<LoginAttempt>, Refused> {
-        login_attempts(ctx, &key, Paging::new(limit, next_token, first, after)).await
+    ) -> Result<Connection<LoginAttempt>, ApiError> {
+        list_login_attempts(ctx, &key, PageArguments::new(limit, next_token, first, after)).await
     }
 
-    /// The caller's keys.
+    /// The caller's API keys.
     async fn list_api_keys(
         &self,
         ctx: &Context<'_>,
@@ -35,11 +33,11 @@ impl Accounts {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<ApiKey>, Refused> {
-        keys(ctx, Paging::new(limit, next_token, first, after)).await
+    ) -> Result<Connection<ApiKey>, ApiError> {
+        list_keys(ctx, PageArguments::new(limit, next_token, first, after)).await
     }
 
-    /// Endpoints that are told of events, the oldest first. For admins.
+    /// Webhook endpoints, oldest first. For admins.
     async fn list_webhooks(
         &self,
         ctx: &Context<'_>,
@@ -47,7 +45,7 @@ impl Accounts {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<WebhookEndpoint>, Refused> {
-        webhooks(ctx, Paging::new(limit, next_token, first, after)).await
+    ) -> Result<Connection<WebhookEndpoint>, ApiError> {
+        list_webhooks(ctx, PageArguments::new(limit, next_token, first, after)).await
     }
 }

@@ -1,35 +1,34 @@
-//! Asking for calls for help.
+//! Queries for assist threads.
 
 use async_graphql::{Context, Object};
 use roundtable_model::ThreadId;
 use roundtable_model::table::Order;
 
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::refusal::if_seen;
-use crate::request::Asked;
-use crate::scalars::Id;
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::ModelSortDirection;
+use crate::errors::none_if_hidden;
+use crate::request::RequestContext;
+use crate::scalars::ApiId;
 use crate::types::assistance::{self, AssistMessage, AssistThread};
-use crate::words::ModelSortDirection;
 
-/// Queries of calls for help.
 #[derive(Debug, Default)]
-pub(super) struct Assistance;
+pub(super) struct AssistanceQueries;
 
 #[Object]
-impl Assistance {
-    /// A call for help that the caller has a part in.
+impl AssistanceQueries {
+    /// An assist thread that the caller takes part in.
     async fn get_assist_thread(
         &self,
         ctx: &Context<'_>,
-        id: Id<ThreadId>,
-    ) -> Result<Option<AssistThread>, Refused> {
-        let asked = Asked::of(ctx)?;
-        let thread = asked.services().assistance().thread(asked.caller()?, &id.0).await;
-        Ok(if_seen(thread.map_err(Refused::from))?.map(AssistThread))
+        id: ApiId<ThreadId>,
+    ) -> Result<Option<AssistThread>, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        let thread = context.services().assistance().thread(context.caller()?, &id.0).await;
+        Ok(none_if_hidden(thread.map_err(ApiError::from))?.map(AssistThread))
     }
 
-    /// The calls for help that the caller has a part in, asking or asked, the latest first.
+    /// The assist threads that the caller opened or was asked to help in, newest first.
     async fn list_assist_threads(
         &self,
         ctx: &Context<'_>,
@@ -37,24 +36,24 @@ impl Assistance {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<AssistThread>, Refused> {
-        assistance::mine(ctx, Paging::new(limit, next_token, first, after)).await
+    ) -> Result<Connection<AssistThread>, ApiError> {
+        assistance::list_mine(ctx, PageArguments::new(limit, next_token, first, after)).await
     }
 
-    /// What was said in a call for help, the newest first unless asked otherwise.
-    #[expect(clippy::too_many_arguments, reason = "the contract has them")]
+    /// The messages of an assist thread, newest first by default.
+    #[expect(clippy::too_many_arguments, reason = "the contract has these arguments")]
     async fn list_assist_messages(
         &self,
         ctx: &Context<'_>,
-        thread_id: Id<ThreadId>,
+        thread_id: ApiId<ThreadId>,
         limit: Option<i32>,
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
         sort_direction: Option<ModelSortDirection>,
-    ) -> Result<Connection<AssistMessage>, Refused> {
-        let order = ModelSortDirection::or(sort_direction, Order::Descending);
-        let paging = Paging::new(limit, next_token, first, after);
-        assistance::messages(ctx, &thread_id.0, order, paging).await
+    ) -> Result<Connection<AssistMessage>, ApiError> {
+        let order = ModelSortDirection::order_or(sort_direction, Order::Descending);
+        let paging = PageArguments::new(limit, next_token, first, after);
+        assistance::list_messages(ctx, &thread_id.0, order, paging).await
     }
 }

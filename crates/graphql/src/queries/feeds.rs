@@ -1,25 +1,24 @@
-//! Asking for feeds: one's own, everybody's, and what somebody did.
+//! Queries for feeds: the home feed, the global feed, activities and tags.
 
 use async_graphql::{Context, Object};
 use roundtable_model::table::Order;
 use roundtable_model::{ActorId, EntityKind, FeedName, ModerationStatus, Tag};
 
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::scalars::{CalendarDate, Id, Text};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::{EnumValue, ModelSortDirection};
+use crate::scalars::{ApiId, ApiText, CalendarDate};
 use crate::types::activities::{self, Activity};
 use crate::types::feeds::{self, FeedEntry};
 use crate::types::posts::{self, Post};
 use crate::types::unions::{self, TaggedEntity};
-use crate::words::{ModelSortDirection, Word};
 
-/// Queries of feeds.
 #[derive(Debug, Default)]
-pub(super) struct Feeds;
+pub(super) struct FeedQueries;
 
 #[Object]
-impl Feeds {
-    /// The caller's home feed, the newest first.
+impl FeedQueries {
+    /// The caller's home feed, newest first.
     async fn get_feed(
         &self,
         ctx: &Context<'_>,
@@ -27,33 +26,32 @@ impl Feeds {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<FeedEntry>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        feeds::home(ctx, paging).await
+    ) -> Result<Connection<FeedEntry>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        feeds::home_feed(ctx, paging).await
     }
 
-    /// The posts of everybody, the newest first unless asked otherwise. Those that are not approved are for
-    /// moderators.
-    #[expect(clippy::too_many_arguments, reason = "the contract has them")]
+    /// The posts of all users, newest first by default. Only moderators see posts that are not approved.
+    #[expect(clippy::too_many_arguments, reason = "the contract has these arguments")]
     async fn list_global_feed(
         &self,
         ctx: &Context<'_>,
-        feed_id: Option<Id<FeedName>>,
-        moderation_status: Option<Word<ModerationStatus>>,
+        feed_id: Option<ApiId<FeedName>>,
+        moderation_status: Option<EnumValue<ModerationStatus>>,
         limit: Option<i32>,
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
         sort_direction: Option<ModelSortDirection>,
-    ) -> Result<Connection<Post>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        let order = ModelSortDirection::or(sort_direction, Order::Descending);
+    ) -> Result<Connection<Post>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        let order = ModelSortDirection::order_or(sort_direction, Order::Descending);
         let (feed, status) = (feed_id.map(|feed| feed.0), moderation_status.map(|word| word.0));
-        posts::global(ctx, feed.as_ref(), status, order, paging).await
+        posts::list_global(ctx, feed.as_ref(), status, order, paging).await
     }
 
-    /// The posts of everybody that came out on a day, the newest first unless asked otherwise.
-    #[expect(clippy::too_many_arguments, reason = "the contract has them")]
+    /// The posts of all users that were published on a day, newest first by default.
+    #[expect(clippy::too_many_arguments, reason = "the contract has these arguments")]
     async fn list_timeline(
         &self,
         ctx: &Context<'_>,
@@ -63,13 +61,13 @@ impl Feeds {
         first: Option<i32>,
         after: Option<String>,
         sort_direction: Option<ModelSortDirection>,
-    ) -> Result<Connection<Post>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        let order = ModelSortDirection::or(sort_direction, Order::Descending);
-        posts::on_day(ctx, date.day()?, order, paging).await
+    ) -> Result<Connection<Post>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        let order = ModelSortDirection::order_or(sort_direction, Order::Descending);
+        posts::list_on_day(ctx, date.day()?, order, paging).await
     }
 
-    /// The posts people did most with, those with the highest score first.
+    /// The posts with the highest engagement score, best first.
     async fn list_popular_posts(
         &self,
         ctx: &Context<'_>,
@@ -77,41 +75,41 @@ impl Feeds {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Post>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        posts::popular(ctx, paging).await
+    ) -> Result<Connection<Post>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        posts::list_popular(ctx, paging).await
     }
 
-    /// What a person or a group did, the newest first unless asked otherwise.
-    #[expect(clippy::too_many_arguments, reason = "the contract has them")]
+    /// The activities of a user or a group, newest first by default.
+    #[expect(clippy::too_many_arguments, reason = "the contract has these arguments")]
     async fn list_activities(
         &self,
         ctx: &Context<'_>,
-        actor_id: Id<ActorId>,
+        actor_id: ApiId<ActorId>,
         limit: Option<i32>,
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
         sort_direction: Option<ModelSortDirection>,
-    ) -> Result<Connection<Activity>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        let order = ModelSortDirection::or(sort_direction, Order::Descending);
-        activities::of(ctx, &actor_id.0, order, paging).await
+    ) -> Result<Connection<Activity>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        let order = ModelSortDirection::order_or(sort_direction, Order::Descending);
+        activities::list_by_actor(ctx, &actor_id.0, order, paging).await
     }
 
-    /// What carries a tag, of one kind or of all.
-    #[expect(clippy::too_many_arguments, reason = "the contract has them")]
+    /// Everything with a tag, or only entities of one kind.
+    #[expect(clippy::too_many_arguments, reason = "the contract has these arguments")]
     async fn search_by_tag(
         &self,
         ctx: &Context<'_>,
-        tag: Text<Tag>,
-        entity: Option<Word<EntityKind>>,
+        tag: ApiText<Tag>,
+        entity: Option<EnumValue<EntityKind>>,
         limit: Option<i32>,
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<TaggedEntity>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        unions::tagged(ctx, &tag.0, entity.map(|entity| entity.0), paging).await
+    ) -> Result<Connection<TaggedEntity>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        unions::list_tagged(ctx, &tag.0, entity.map(|entity| entity.0), paging).await
     }
 }

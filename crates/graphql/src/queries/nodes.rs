@@ -1,34 +1,33 @@
-//! Asking for anything by its global id.
+//! Queries for objects by their global ids.
 
 use async_graphql::{Context, ID, Object};
 use futures::future::try_join_all;
 
-use crate::Refused;
-use crate::node::{Node, find};
+use crate::ApiError;
+use crate::node::{Node, load_node};
 
-/// Global ids of one question, at most.
+/// The most global ids of one query.
 const NODES_MAX: usize = 100;
 
-/// Queries of anything.
 #[derive(Debug, Default)]
-pub(super) struct Nodes;
+pub(super) struct NodeQueries;
 
 #[Object]
-impl Nodes {
-    /// Whatever has this global id, if the viewer may see it.
-    async fn node(&self, ctx: &Context<'_>, node_id: ID) -> Result<Option<Node>, Refused> {
-        find(ctx, &node_id).await
+impl NodeQueries {
+    /// The object with this global id, if the viewer may see it.
+    async fn node(&self, ctx: &Context<'_>, node_id: ID) -> Result<Option<Node>, ApiError> {
+        load_node(ctx, &node_id).await
     }
 
-    /// Whatever has these global ids, each in its place; at most 100.
+    /// The objects with these global ids, in the same order; at most 100.
     async fn nodes(
         &self,
         ctx: &Context<'_>,
         node_ids: Vec<ID>,
-    ) -> Result<Vec<Option<Node>>, Refused> {
+    ) -> Result<Vec<Option<Node>>, ApiError> {
         if node_ids.len() > NODES_MAX {
-            return Err(Refused::bad("nodeIds: expected 100 at most"));
+            return Err(ApiError::bad_request("nodeIds: expected at most 100"));
         }
-        try_join_all(node_ids.iter().map(|id| find(ctx, id))).await
+        try_join_all(node_ids.iter().map(|id| load_node(ctx, id))).await
     }
 }

@@ -1,19 +1,18 @@
-//! Asking what one was told.
+//! Queries for the caller's notifications.
 
 use async_graphql::{Context, Object};
 
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::request::Asked;
-use crate::types::notifications::{Notification, mine};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::request::RequestContext;
+use crate::types::notifications::{Notification, list_mine};
 
-/// Queries of notifications.
 #[derive(Debug, Default)]
-pub(super) struct Notifications;
+pub(super) struct NotificationQueries;
 
 #[Object]
-impl Notifications {
-    /// What the caller was told, the newest first.
+impl NotificationQueries {
+    /// The caller's notifications, newest first.
     async fn list_notifications(
         &self,
         ctx: &Context<'_>,
@@ -21,13 +20,13 @@ impl Notifications {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Notification>, Refused> {
-        mine(ctx, Paging::new(limit, next_token, first, after)).await
+    ) -> Result<Connection<Notification>, ApiError> {
+        list_mine(ctx, PageArguments::new(limit, next_token, first, after)).await
     }
 
-    /// How much of it they have not read, a thousand at the most.
-    async fn unread_notification_count(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
-        let asked = Asked::of(ctx)?;
-        Ok(asked.services().notifications.unread(asked.caller()?).await?)
+    /// The number of the caller's unread notifications, at most 1000.
+    async fn unread_notification_count(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        Ok(context.services().notifications.unread(context.caller()?).await?)
     }
 }

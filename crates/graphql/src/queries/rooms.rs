@@ -1,29 +1,32 @@
-//! Asking for conversations and what was said in them.
+//! Queries for rooms and their messages.
 
 use async_graphql::{Context, Object};
 use roundtable_model::RoomId;
 use roundtable_model::table::Order;
 
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::request::Asked;
-use crate::scalars::Id;
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::ModelSortDirection;
+use crate::request::RequestContext;
+use crate::scalars::ApiId;
 use crate::types::rooms::{self, Message, Room};
-use crate::words::ModelSortDirection;
 
-/// Queries of rooms.
 #[derive(Debug, Default)]
-pub(super) struct Rooms;
+pub(super) struct RoomQueries;
 
 #[Object]
-impl Rooms {
-    /// A room the caller is in.
-    async fn get_room(&self, ctx: &Context<'_>, id: Id<RoomId>) -> Result<Option<Room>, Refused> {
-        Asked::of(ctx)?.caller()?;
+impl RoomQueries {
+    /// A room that the caller is a member of.
+    async fn get_room(
+        &self,
+        ctx: &Context<'_>,
+        id: ApiId<RoomId>,
+    ) -> Result<Option<Room>, ApiError> {
+        RequestContext::of(ctx)?.caller()?;
         Room::load(ctx, &id.0).await
     }
 
-    /// The rooms the caller is in, the one they came to last first.
+    /// The caller's rooms, most recently joined first.
     async fn list_my_rooms(
         &self,
         ctx: &Context<'_>,
@@ -31,24 +34,24 @@ impl Rooms {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Room>, Refused> {
-        rooms::mine(ctx, Paging::new(limit, next_token, first, after)).await
+    ) -> Result<Connection<Room>, ApiError> {
+        rooms::list_mine(ctx, PageArguments::new(limit, next_token, first, after)).await
     }
 
-    /// What was said in a room, the newest first unless asked otherwise.
-    #[expect(clippy::too_many_arguments, reason = "the contract has them")]
+    /// The messages of a room, newest first by default.
+    #[expect(clippy::too_many_arguments, reason = "the contract has these arguments")]
     async fn list_messages(
         &self,
         ctx: &Context<'_>,
-        room_id: Id<RoomId>,
+        room_id: ApiId<RoomId>,
         limit: Option<i32>,
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
         sort_direction: Option<ModelSortDirection>,
-    ) -> Result<Connection<Message>, Refused> {
-        let order = ModelSortDirection::or(sort_direction, Order::Descending);
-        let paging = Paging::new(limit, next_token, first, after);
-        rooms::messages(ctx, &room_id.0, order, paging).await
+    ) -> Result<Connection<Message>, ApiError> {
+        let order = ModelSortDirection::order_or(sort_direction, Order::Descending);
+        let paging = PageArguments::new(limit, next_token, first, after);
+        rooms::list_messages(ctx, &room_id.0, order, paging).await
     }
 }

@@ -1,53 +1,52 @@
-//! Asking for companies and offers.
+//! Queries for companies and offers.
 
 use async_graphql::{Context, Object};
 use roundtable_model::{CompanyId, OfferId, Tag};
 
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::scalars::{Id, Text};
-use crate::types::trade::{Company, Offer, offers_of, offers_tagged};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::scalars::{ApiId, ApiText};
+use crate::types::trade::{Company, Offer, list_offers_of_company, list_offers_with_tag};
 
-/// Queries of companies and offers.
 #[derive(Debug, Default)]
-pub(super) struct Trade;
+pub(super) struct TradeQueries;
 
 #[Object]
-impl Trade {
+impl TradeQueries {
     async fn get_company(
         &self,
         ctx: &Context<'_>,
-        id: Id<CompanyId>,
-    ) -> Result<Option<Company>, Refused> {
+        id: ApiId<CompanyId>,
+    ) -> Result<Option<Company>, ApiError> {
         Company::load(ctx, &id.0).await
     }
 
     async fn get_offer(
         &self,
         ctx: &Context<'_>,
-        id: Id<OfferId>,
-    ) -> Result<Option<Offer>, Refused> {
+        id: ApiId<OfferId>,
+    ) -> Result<Option<Offer>, ApiError> {
         Offer::load(ctx, &id.0).await
     }
 
-    /// What a company offers and has offered, or what is offered under a tag; one of companyId and tag
-    /// is required.
-    #[expect(clippy::too_many_arguments, reason = "the contract has them")]
+    /// The open and closed offers of a company, or the open offers with a tag. Exactly one of companyId and
+    /// tag is required.
+    #[expect(clippy::too_many_arguments, reason = "the contract has these arguments")]
     async fn list_offers(
         &self,
         ctx: &Context<'_>,
-        company_id: Option<Id<CompanyId>>,
-        tag: Option<Text<Tag>>,
+        company_id: Option<ApiId<CompanyId>>,
+        tag: Option<ApiText<Tag>>,
         limit: Option<i32>,
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Offer>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
+    ) -> Result<Connection<Offer>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
         match (company_id, tag) {
-            (Some(company), None) => offers_of(ctx, &company.0, paging).await,
-            (None, Some(tag)) => offers_tagged(ctx, &tag.0, paging).await,
-            _ => Err(Refused::bad("companyId: expected either a company or a tag")),
+            (Some(company), None) => list_offers_of_company(ctx, &company.0, paging).await,
+            (None, Some(tag)) => list_offers_with_tag(ctx, &tag.0, paging).await,
+            _ => Err(ApiError::bad_request("companyId: expected either companyId or tag")),
         }
     }
 }

@@ -1,29 +1,29 @@
-//! Signing in, keys, invitations and failed sign-ins, as the API shows them.
+//! GraphQL types of sessions, API keys, invitations and failed logins.
 
 use async_graphql::{Context, Object, SimpleObject};
-use roundtable_domain::{NewKey, SignedIn};
+use roundtable_domain::{NewApiKey, SignedInUser};
 use roundtable_model::{ApiKeyId, Expiry, Secret, entities};
 
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime};
 
-/// What somebody gets who has proven who they are.
+/// The tokens of a new session.
 #[derive(SimpleObject)]
 pub(crate) struct AuthPayload {
-    /// Proves who they are, for a while.
+    /// Authenticates requests for expiresIn seconds.
     access_token: String,
-    /// Is exchanged for the next ones, once.
+    /// Can be exchanged once for new tokens.
     refresh_token: String,
-    /// For how many seconds the access token is good.
+    /// The lifetime of the access token in seconds.
     expires_in: u32,
     token_type: &'static str,
     user: User,
 }
 
-/// Not the tokens: they open doors.
+/// Omits the tokens, which are secret.
 impl std::fmt::Debug for AuthPayload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AuthPayload").field("user", &self.user.0.id).finish_non_exhaustive()
@@ -31,9 +31,11 @@ impl std::fmt::Debug for AuthPayload {
 }
 
 impl AuthPayload {
-    /// Proofs for who has just signed in.
-    pub(crate) async fn issued(ctx: &Context<'_>, signed_in: SignedIn) -> Result<Self, Refused> {
-        let issuer = &Asked::of(ctx)?.services().issuer;
+    pub(crate) async fn issue(
+        ctx: &Context<'_>,
+        signed_in: SignedInUser,
+    ) -> Result<Self, ApiError> {
+        let issuer = &RequestContext::of(ctx)?.services().issuer;
         let (access_token, expires_in) = issuer.access_token(&signed_in).await?;
         Ok(Self {
             access_token,
@@ -45,7 +47,6 @@ impl AuthPayload {
     }
 }
 
-/// A key for a program of the caller's.
 #[derive(Debug)]
 pub(crate) struct ApiKey {
     key: entities::ApiKey,
@@ -58,47 +59,46 @@ impl From<entities::ApiKey> for ApiKey {
     }
 }
 
-impl From<NewKey> for ApiKey {
-    fn from(new: NewKey) -> Self {
+impl From<NewApiKey> for ApiKey {
+    fn from(new: NewApiKey) -> Self {
         Self { key: new.key, secret: Some(new.secret) }
     }
 }
 
 #[Object]
 impl ApiKey {
-    async fn id(&self) -> Id<&ApiKeyId> {
-        Id(&self.key.id)
+    async fn id(&self) -> ApiId<&ApiKeyId> {
+        ApiId(&self.key.id)
     }
 
     async fn name(&self) -> &str {
         &self.key.name
     }
 
-    /// What the key begins with, to tell keys apart.
+    /// The first characters of the key, to tell keys apart.
     async fn prefix(&self) -> &str {
         &self.key.prefix
     }
 
-    /// What it may be used for.
+    /// The operations that the key permits.
     async fn scopes(&self) -> &[String] {
         &self.key.scopes
     }
 
     async fn expires_at(&self) -> Option<DateTime> {
-        DateTime::maybe(self.key.ttl.map(Expiry::time))
+        DateTime::optional(self.key.ttl.map(Expiry::time))
     }
 
     async fn created_at(&self) -> DateTime {
         DateTime(self.key.created_at)
     }
 
-    /// All of it; only at creation.
+    /// The complete key; only at creation.
     async fn secret(&self) -> Option<&str> {
         self.secret.as_ref().map(Secret::expose)
     }
 }
 
-/// Failed sign-ins of some minutes.
 #[derive(Debug)]
 pub(crate) struct LoginAttempt(entities::LoginAttempt);
 
@@ -110,7 +110,7 @@ impl From<entities::LoginAttempt> for LoginAttempt {
 
 #[Object]
 impl LoginAttempt {
-    /// An e-mail address, or one of the network.
+    /// An e-mail address or a network address.
     async fn key(&self) -> String {
         self.0.subject.to_string()
     }
@@ -124,11 +124,11 @@ impl LoginAttempt {
     }
 
     async fn locked_until(&self) -> Option<DateTime> {
-        DateTime::maybe(self.0.locked_until)
+        DateTime::optional(self.0.locked_until)
     }
 }
 
-/// Lets people in who want an account.
+/// Permits a number of registrations.
 #[derive(Debug, SimpleObject)]
 pub(crate) struct Invitation {
     code: String,
@@ -141,26 +141,27 @@ impl From<entities::Invitation> for Invitation {
         Self {
             code: invitation.code.to_string(),
             uses_left: invitation.uses_left,
-            expires_at: DateTime::maybe(invitation.ttl.map(Expiry::time)),
+            expires_at: DateTime::optional(invitation.ttl.map(Expiry::time)),
         }
     }
 }
 
-/// The caller's keys.
-pub(crate) async fn keys(ctx: &Context<'_>, paging: Paging) -> Result<Connection<ApiKey>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, accounts) = (asked.caller()?, asked.services().accounts());
+pub(crate) async fn list_keys(
+    ctx: &Context<'_>,
+    paging: PageArguments,
+) -> Result<Connection<ApiKey>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, accounts) = (context.caller()?, context.services().accounts());
     paging.read(ctx, "keys", async |page| accounts.keys(caller, page).await).await
 }
 
-/// Failed sign-ins, the newest first.
-pub(crate) async fn login_attempts(
+pub(crate) async fn list_login_attempts(
     ctx: &Context<'_>,
     key: &str,
-    paging: Paging,
-) -> Result<Connection<LoginAttempt>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, accounts) = (asked.caller()?, asked.services().accounts());
+    paging: PageArguments,
+) -> Result<Connection<LoginAttempt>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, accounts) = (context.caller()?, context.services().accounts());
     let list = format!("sign-ins of {key}");
     paging.read(ctx, &list, async |page| accounts.login_attempts(caller, key, page).await).await
 }

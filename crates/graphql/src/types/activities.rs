@@ -1,4 +1,4 @@
-//! What happened, as the API shows it.
+//! The GraphQL type of activities.
 
 use async_graphql::{Context, ID, Object};
 use roundtable_model::table::Order;
@@ -9,14 +9,13 @@ use roundtable_model::{
 use super::media::{self, Media};
 use super::unions::TimelineEntity;
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::EnumValue;
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id};
-use crate::words::Word;
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime};
 
-/// Something that happened.
 #[derive(Clone, Debug)]
 pub(crate) struct Activity(pub(crate) entities::Activity);
 
@@ -26,8 +25,8 @@ impl From<entities::Activity> for Activity {
     }
 }
 
-/// What finds an activity again: whose or which group's it is, when it happened, and which it is.
-pub(crate) fn place(activity: &entities::Activity) -> [String; 3] {
+/// Returns the parts of an activity's global id: its home (a user or a group), time and id.
+pub(crate) fn node_id_parts(activity: &entities::Activity) -> [String; 3] {
     let home = entities::Activity::home(&activity.actor_id, &activity.group_id);
     [home.to_string(), activity.created_at.ms().to_string(), activity.activity_id.to_string()]
 }
@@ -35,40 +34,40 @@ pub(crate) fn place(activity: &entities::Activity) -> [String; 3] {
 #[Object]
 impl Activity {
     pub(crate) async fn node_id(&self) -> ID {
-        node_id("Activity", &place(&self.0).each_ref().map(String::as_str))
+        node_id("Activity", &node_id_parts(&self.0).each_ref().map(String::as_str))
     }
 
-    async fn activity_id(&self) -> Id<&ActivityId> {
-        Id(&self.0.activity_id)
+    async fn activity_id(&self) -> ApiId<&ActivityId> {
+        ApiId(&self.0.activity_id)
     }
 
-    async fn actor_id(&self) -> Id<&UserId> {
-        Id(&self.0.actor_id)
+    async fn actor_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.actor_id)
     }
 
-    async fn actor(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    async fn actor(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         User::load(ctx, &self.0.actor_id).await
     }
 
-    /// The group it was done in.
-    async fn group_id(&self) -> Option<Id<&GroupId>> {
-        self.0.group_id.as_ref().map(Id)
+    /// The group in which it happened.
+    async fn group_id(&self) -> Option<ApiId<&GroupId>> {
+        self.0.group_id.as_ref().map(ApiId)
     }
 
-    async fn verb(&self) -> Word<ActivityVerb> {
-        Word(self.0.verb)
+    async fn verb(&self) -> EnumValue<ActivityVerb> {
+        EnumValue(self.0.verb)
     }
 
-    async fn object_type(&self) -> Word<ObjectType> {
-        Word(self.0.object_type)
+    async fn object_type(&self) -> EnumValue<ObjectType> {
+        EnumValue(self.0.object_type)
     }
 
-    async fn object_id(&self) -> Id<&SubjectId> {
-        Id(&self.0.object_id)
+    async fn object_id(&self) -> ApiId<&SubjectId> {
+        ApiId(&self.0.object_id)
     }
 
-    /// What it was done to, if the viewer may see that.
-    async fn object(&self, ctx: &Context<'_>) -> Result<Option<TimelineEntity>, Refused> {
+    /// The object of the activity, if the viewer may see it.
+    async fn object(&self, ctx: &Context<'_>) -> Result<Option<TimelineEntity>, ApiError> {
         TimelineEntity::object(ctx, &self.0).await
     }
 
@@ -76,8 +75,8 @@ impl Activity {
         self.0.preview_text.as_deref()
     }
 
-    async fn media(&self, ctx: &Context<'_>) -> Result<Option<Media>, Refused> {
-        Ok(media::shown(ctx, &self.0.media).await?.into_iter().next())
+    async fn media(&self, ctx: &Context<'_>) -> Result<Option<Media>, ApiError> {
+        Ok(media::fetchable(ctx, &self.0.media).await?.into_iter().next())
     }
 
     async fn tags(&self) -> Vec<String> {
@@ -89,17 +88,16 @@ impl Activity {
     }
 }
 
-/// What a person did outside groups, or what was done in a group.
-pub(crate) async fn of(
+pub(crate) async fn list_by_actor(
     ctx: &Context<'_>,
     actor: &ActorId,
     order: Order,
-    paging: Paging,
-) -> Result<Connection<Activity>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let activities = asked.services().activities();
+    paging: PageArguments,
+) -> Result<Connection<Activity>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let activities = context.services().activities();
     let list = format!("activities of {actor}, {order:?}");
     paging
-        .read(ctx, &list, async |page| activities.of(asked.viewer(), actor, order, page).await)
+        .read(ctx, &list, async |page| activities.of(context.viewer(), actor, order, page).await)
         .await
 }

@@ -1,16 +1,15 @@
-//! Calls for help, as those who have a part in them see them.
+//! GraphQL types of assist threads, which only their participants see.
 
 use async_graphql::{Context, ID, Object};
 use roundtable_model::table::Order;
 use roundtable_model::{MessageId, ThreadId, UserId, entities};
 
-use crate::Refused;
-use crate::connection::{Connection, Paging};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id};
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime};
 
-/// A call for help, between one person and their helpers.
 #[derive(Clone, Debug)]
 pub(crate) struct AssistThread(pub(crate) entities::AssistThread);
 
@@ -26,18 +25,18 @@ impl AssistThread {
         node_id("AssistThread", &[&self.0.thread_id.to_string()])
     }
 
-    async fn id(&self) -> Id<&ThreadId> {
-        Id(&self.0.thread_id)
+    async fn id(&self) -> ApiId<&ThreadId> {
+        ApiId(&self.0.thread_id)
     }
 
-    /// Who asks.
-    async fn user_id(&self) -> Id<&UserId> {
-        Id(&self.0.user_id)
+    /// The user who asked for help.
+    async fn user_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.user_id)
     }
 
-    /// Who was asked, as far as the viewer may see them.
-    async fn helper_ids(&self) -> Vec<Id<&UserId>> {
-        self.0.helper_ids.iter().map(Id).collect()
+    /// The helpers that the viewer may see.
+    async fn helper_ids(&self) -> Vec<ApiId<&UserId>> {
+        self.0.helper_ids.iter().map(ApiId).collect()
     }
 
     async fn created_at(&self) -> DateTime {
@@ -45,7 +44,6 @@ impl AssistThread {
     }
 }
 
-/// Something said in a call for help.
 #[derive(Clone, Debug)]
 pub(crate) struct AssistMessage(pub(crate) entities::AssistMsg);
 
@@ -61,16 +59,16 @@ impl AssistMessage {
         node_id("AssistMessage", &[&self.0.thread_id.to_string(), &self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&MessageId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&MessageId> {
+        ApiId(&self.0.id)
     }
 
-    async fn thread_id(&self) -> Id<&ThreadId> {
-        Id(&self.0.thread_id)
+    async fn thread_id(&self) -> ApiId<&ThreadId> {
+        ApiId(&self.0.thread_id)
     }
 
-    async fn user_id(&self) -> Id<&UserId> {
-        Id(&self.0.user_id)
+    async fn user_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.user_id)
     }
 
     async fn text(&self) -> &str {
@@ -82,25 +80,23 @@ impl AssistMessage {
     }
 }
 
-/// The calls for help that the caller has a part in.
-pub(crate) async fn mine(
+pub(crate) async fn list_mine(
     ctx: &Context<'_>,
-    paging: Paging,
-) -> Result<Connection<AssistThread>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, assistance) = (asked.caller()?, asked.services().assistance());
+    paging: PageArguments,
+) -> Result<Connection<AssistThread>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, assistance) = (context.caller()?, context.services().assistance());
     paging.read(ctx, "calls for help", async |page| assistance.mine(caller, page).await).await
 }
 
-/// What was said in one.
-pub(crate) async fn messages(
+pub(crate) async fn list_messages(
     ctx: &Context<'_>,
     thread: &ThreadId,
     order: Order,
-    paging: Paging,
-) -> Result<Connection<AssistMessage>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, assistance) = (asked.caller()?, asked.services().assistance());
+    paging: PageArguments,
+) -> Result<Connection<AssistMessage>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, assistance) = (context.caller()?, context.services().assistance());
     let list = format!("help in {thread}, {order:?}");
     let read = async |page: &_| assistance.messages(caller, thread, order, page).await;
     paging.read(ctx, &list, read).await

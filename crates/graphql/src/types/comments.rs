@@ -1,21 +1,20 @@
-//! Comments, as the API shows them.
+//! The GraphQL type of comments.
 
 use async_graphql::{Context, ID, Object};
-use roundtable_domain::CommentMarks;
+use roundtable_domain::CommentEngagement;
 use roundtable_model::table::Order;
 use roundtable_model::{CommentId, ModerationStatus, PostId, UserId, entities};
 
 use super::posts::Post;
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::loaders::{CommentMarksOf, CommentOn};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::EnumValue;
+use crate::loaders::{CommentEngagementKey, CommentKey};
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id};
-use crate::words::Word;
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime};
 
-/// Something somebody wrote below a post.
 #[derive(Clone, Debug)]
 pub(crate) struct Comment(pub(crate) entities::Comment);
 
@@ -26,14 +25,13 @@ impl From<entities::Comment> for Comment {
 }
 
 impl Comment {
-    /// A comment, if the viewer may see it.
-    pub(crate) async fn load(ctx: &Context<'_>, id: &CommentId) -> Result<Option<Self>, Refused> {
-        Ok(Asked::of(ctx)?.load.one(id.clone()).await?.map(Self))
+    pub(crate) async fn load(ctx: &Context<'_>, id: &CommentId) -> Result<Option<Self>, ApiError> {
+        Ok(RequestContext::of(ctx)?.loaders.load(id.clone()).await?.map(Self))
     }
 
-    async fn marks(&self, ctx: &Context<'_>) -> Result<Option<CommentMarks>, Refused> {
-        let place = CommentOn(self.0.post_id.clone(), self.0.id.clone());
-        Asked::of(ctx)?.load.one(CommentMarksOf(place)).await
+    async fn engagement(&self, ctx: &Context<'_>) -> Result<Option<CommentEngagement>, ApiError> {
+        let key = CommentKey(self.0.post_id.clone(), self.0.id.clone());
+        RequestContext::of(ctx)?.loaders.load(CommentEngagementKey(key)).await
     }
 }
 
@@ -43,23 +41,23 @@ impl Comment {
         node_id("Comment", &[&self.0.post_id.to_string(), &self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&CommentId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&CommentId> {
+        ApiId(&self.0.id)
     }
 
-    async fn post_id(&self) -> Id<&PostId> {
-        Id(&self.0.post_id)
+    async fn post_id(&self) -> ApiId<&PostId> {
+        ApiId(&self.0.post_id)
     }
 
-    async fn post(&self, ctx: &Context<'_>) -> Result<Option<Post>, Refused> {
+    async fn post(&self, ctx: &Context<'_>) -> Result<Option<Post>, ApiError> {
         Post::load(ctx, &self.0.post_id).await
     }
 
-    async fn user_id(&self) -> Id<&UserId> {
-        Id(&self.0.user_id)
+    async fn user_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.user_id)
     }
 
-    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         User::load(ctx, &self.0.user_id).await
     }
 
@@ -67,32 +65,32 @@ impl Comment {
         &self.0.content
     }
 
-    async fn moderation_status(&self) -> Word<ModerationStatus> {
-        Word(self.0.moderation_status)
+    async fn moderation_status(&self) -> EnumValue<ModerationStatus> {
+        EnumValue(self.0.moderation_status)
     }
 
-    /// The comment it answers.
-    async fn parent_comment_id(&self) -> Option<Id<&CommentId>> {
-        self.0.parent_comment_id.as_ref().map(Id)
+    /// The comment that it replies to.
+    async fn parent_comment_id(&self) -> Option<ApiId<&CommentId>> {
+        self.0.parent_comment_id.as_ref().map(ApiId)
     }
 
-    async fn likes_count(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
-        Ok(self.marks(ctx).await?.map_or(0, |marks| marks.counter.likes))
+    async fn likes_count(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
+        Ok(self.engagement(ctx).await?.map_or(0, |engagement| engagement.counter.likes))
     }
 
-    async fn replies_count(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
-        Ok(self.marks(ctx).await?.map_or(0, |marks| marks.counter.replies))
+    async fn replies_count(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
+        Ok(self.engagement(ctx).await?.map_or(0, |engagement| engagement.counter.replies))
     }
 
-    async fn viewer_has_liked(&self, ctx: &Context<'_>) -> Result<bool, Refused> {
-        Ok(self.marks(ctx).await?.is_some_and(|marks| marks.liked))
+    async fn viewer_has_liked(&self, ctx: &Context<'_>) -> Result<bool, ApiError> {
+        Ok(self.engagement(ctx).await?.is_some_and(|engagement| engagement.liked))
     }
 
     async fn is_deleted(&self) -> bool {
         self.0.is_deleted
     }
 
-    /// The comments that answer it, in the order they were written.
+    /// The replies to this comment, oldest first.
     async fn replies(
         &self,
         ctx: &Context<'_>,
@@ -100,9 +98,9 @@ impl Comment {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Comment>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(replies(ctx, &self.0.id, paging).await)
+    ) -> Result<Connection<Comment>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(list_replies(ctx, &self.0.id, paging).await)
     }
 
     async fn created_at(&self) -> DateTime {
@@ -114,39 +112,40 @@ impl Comment {
     }
 }
 
-/// The comments on a post, those that answer others among them.
-pub(crate) async fn on(
+pub(crate) async fn list_on_post(
     ctx: &Context<'_>,
     post: &PostId,
     order: Order,
-    paging: Paging,
-) -> Result<Connection<Comment>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let comments = asked.services().comments();
+    paging: PageArguments,
+) -> Result<Connection<Comment>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let comments = context.services().comments();
     let list = format!("comments on {post}, {order:?}");
-    paging.read(ctx, &list, async |page| comments.on(asked.viewer(), post, order, page).await).await
+    paging
+        .read(ctx, &list, async |page| comments.on(context.viewer(), post, order, page).await)
+        .await
 }
 
-/// The comments that answer another one.
-pub(crate) async fn replies(
+pub(crate) async fn list_replies(
     ctx: &Context<'_>,
     parent: &CommentId,
-    paging: Paging,
-) -> Result<Connection<Comment>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let comments = asked.services().comments();
+    paging: PageArguments,
+) -> Result<Connection<Comment>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let comments = context.services().comments();
     let list = format!("replies to {parent}");
-    paging.read(ctx, &list, async |page| comments.replies(asked.viewer(), parent, page).await).await
+    paging
+        .read(ctx, &list, async |page| comments.replies(context.viewer(), parent, page).await)
+        .await
 }
 
-/// What somebody has commented.
-pub(crate) async fn by(
+pub(crate) async fn list_by_user(
     ctx: &Context<'_>,
     user: &UserId,
-    paging: Paging,
-) -> Result<Connection<Comment>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let comments = asked.services().comments();
+    paging: PageArguments,
+) -> Result<Connection<Comment>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let comments = context.services().comments();
     let list = format!("comments of {user}");
-    paging.read(ctx, &list, async |page| comments.by(asked.viewer(), user, page).await).await
+    paging.read(ctx, &list, async |page| comments.by(context.viewer(), user, page).await).await
 }

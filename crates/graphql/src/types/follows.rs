@@ -1,17 +1,16 @@
-//! Follows, as the API shows them.
+//! The GraphQL type of follows.
 
 use async_graphql::{Context, ID, Object};
 use roundtable_model::{Day, FollowStatus, UserId, entities};
 
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::EnumValue;
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id, Url};
-use crate::words::Word;
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime, Url};
 
-/// Somebody follows somebody.
 #[derive(Clone, Debug)]
 pub(crate) struct Follow(pub(crate) entities::Follow);
 
@@ -27,24 +26,24 @@ impl Follow {
         node_id("Follow", &[&self.0.follower_id.to_string(), &self.0.followee_id.to_string()])
     }
 
-    async fn follower_id(&self) -> Id<&UserId> {
-        Id(&self.0.follower_id)
+    async fn follower_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.follower_id)
     }
 
-    async fn followee_id(&self) -> Id<&UserId> {
-        Id(&self.0.followee_id)
+    async fn followee_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.followee_id)
     }
 
-    async fn follower(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    async fn follower(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         User::load(ctx, &self.0.follower_id).await
     }
 
-    async fn followee(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    async fn followee(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         User::load(ctx, &self.0.followee_id).await
     }
 
-    async fn status(&self) -> Word<FollowStatus> {
-        Word(self.0.status)
+    async fn status(&self) -> EnumValue<FollowStatus> {
+        EnumValue(self.0.status)
     }
 
     async fn muted(&self) -> bool {
@@ -64,49 +63,51 @@ impl Follow {
     }
 }
 
-/// Who follows somebody: the list is the same wherever it is asked for.
-pub(crate) async fn followers(
+pub(crate) async fn list_followers(
     ctx: &Context<'_>,
     user: &UserId,
-    paging: Paging,
-) -> Result<Connection<Follow>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let follows = asked.services().follows();
+    paging: PageArguments,
+) -> Result<Connection<Follow>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let follows = context.services().follows();
     let list = format!("followers of {user}");
-    paging.read(ctx, &list, async |page| follows.followers(asked.viewer(), user, page).await).await
+    paging
+        .read(ctx, &list, async |page| follows.followers(context.viewer(), user, page).await)
+        .await
 }
 
-/// Whom somebody follows.
-pub(crate) async fn following(
+pub(crate) async fn list_following(
     ctx: &Context<'_>,
     user: &UserId,
-    paging: Paging,
-) -> Result<Connection<Follow>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let follows = asked.services().follows();
+    paging: PageArguments,
+) -> Result<Connection<Follow>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let follows = context.services().follows();
     let list = format!("followed by {user}");
-    paging.read(ctx, &list, async |page| follows.following(asked.viewer(), user, page).await).await
+    paging
+        .read(ctx, &list, async |page| follows.following(context.viewer(), user, page).await)
+        .await
 }
 
-/// Who has asked to follow the caller.
-pub(crate) async fn requests(
+pub(crate) async fn list_requests(
     ctx: &Context<'_>,
-    paging: Paging,
-) -> Result<Connection<Follow>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, follows) = (asked.caller()?, asked.services().follows());
+    paging: PageArguments,
+) -> Result<Connection<Follow>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, follows) = (context.caller()?, context.services().follows());
     let list = "requests to follow";
     paging.read(ctx, list, async |page| follows.requests(caller, page).await).await
 }
 
-/// Who followed whom on a day.
-pub(crate) async fn of_day(
+pub(crate) async fn list_on_day(
     ctx: &Context<'_>,
     day: Day,
-    paging: Paging,
-) -> Result<Connection<Follow>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let follows = asked.services().follows();
+    paging: PageArguments,
+) -> Result<Connection<Follow>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let follows = context.services().follows();
     let list = format!("follows of {day}");
-    paging.read(ctx, &list, async |page| follows.activity_of(asked.viewer(), day, page).await).await
+    paging
+        .read(ctx, &list, async |page| follows.activity_of(context.viewer(), day, page).await)
+        .await
 }

@@ -1,18 +1,17 @@
-//! What people want to reach, as the API shows it: to its owner, and to admins.
+//! GraphQL types of goals, tasks and milestones, which only their owner and admins see.
 
 use async_graphql::{Context, ID, Object};
 use roundtable_model::{GoalId, GoalStatus, MilestoneId, TaskId, Time, UserId, entities};
 
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::loaders::GoalOf;
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::EnumValue;
+use crate::loaders::GoalKey;
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id, Json};
-use crate::words::Word;
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime, Json};
 
-/// Something somebody wants to reach.
 #[derive(Clone, Debug)]
 pub(crate) struct Goal(pub(crate) entities::Goal);
 
@@ -23,14 +22,13 @@ impl From<entities::Goal> for Goal {
 }
 
 impl Goal {
-    /// A goal of somebody, if the viewer may see it.
     pub(crate) async fn load(
         ctx: &Context<'_>,
         owner: &UserId,
         id: &GoalId,
-    ) -> Result<Option<Self>, Refused> {
-        let goal = GoalOf(owner.clone(), id.clone());
-        Ok(Asked::of(ctx)?.load.one(goal).await?.map(Self))
+    ) -> Result<Option<Self>, ApiError> {
+        let key = GoalKey(owner.clone(), id.clone());
+        Ok(RequestContext::of(ctx)?.loaders.load(key).await?.map(Self))
     }
 }
 
@@ -40,15 +38,15 @@ impl Goal {
         node_id("Goal", &[&self.0.user_id.to_string(), &self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&GoalId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&GoalId> {
+        ApiId(&self.0.id)
     }
 
-    async fn user_id(&self) -> Id<&UserId> {
-        Id(&self.0.user_id)
+    async fn user_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.user_id)
     }
 
-    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         User::load(ctx, &self.0.user_id).await
     }
 
@@ -64,11 +62,11 @@ impl Goal {
         self.0.tags.iter().map(ToString::to_string).collect()
     }
 
-    async fn status(&self) -> Word<GoalStatus> {
-        Word(self.0.status)
+    async fn status(&self) -> EnumValue<GoalStatus> {
+        EnumValue(self.0.status)
     }
 
-    /// Its tasks, in the order they were added: all of them, those that are done, or those that are not.
+    /// The tasks of the goal, oldest first: all, only those done, or only those not done.
     async fn tasks(
         &self,
         ctx: &Context<'_>,
@@ -77,12 +75,14 @@ impl Goal {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Task>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(tasks(ctx, Some(&self.0.user_id), &self.0.id, done, paging).await)
+    ) -> Result<Connection<Task>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(
+            list_tasks(ctx, Some(&self.0.user_id), &self.0.id, done, paging).await,
+        )
     }
 
-    /// The milestones on the way to it, in the order they were set.
+    /// The milestones of the goal, oldest first.
     async fn milestones(
         &self,
         ctx: &Context<'_>,
@@ -90,9 +90,11 @@ impl Goal {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Milestone>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(milestones(ctx, Some(&self.0.user_id), &self.0.id, paging).await)
+    ) -> Result<Connection<Milestone>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(
+            list_milestones(ctx, Some(&self.0.user_id), &self.0.id, paging).await,
+        )
     }
 
     async fn created_at(&self) -> DateTime {
@@ -104,7 +106,6 @@ impl Goal {
     }
 }
 
-/// A step towards a goal.
 #[derive(Clone, Debug)]
 pub(crate) struct Task(pub(crate) entities::Task);
 
@@ -120,19 +121,19 @@ impl Task {
         node_id("Task", &[&self.0.goal_id.to_string(), &self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&TaskId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&TaskId> {
+        ApiId(&self.0.id)
     }
 
-    async fn goal_id(&self) -> Id<&GoalId> {
-        Id(&self.0.goal_id)
+    async fn goal_id(&self) -> ApiId<&GoalId> {
+        ApiId(&self.0.goal_id)
     }
 
-    async fn user_id(&self) -> Id<&UserId> {
-        Id(&self.0.user_id)
+    async fn user_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.user_id)
     }
 
-    async fn goal(&self, ctx: &Context<'_>) -> Result<Option<Goal>, Refused> {
+    async fn goal(&self, ctx: &Context<'_>) -> Result<Option<Goal>, ApiError> {
         Goal::load(ctx, &self.0.user_id, &self.0.goal_id).await
     }
 
@@ -141,12 +142,12 @@ impl Task {
     }
 
     async fn due_at(&self) -> Option<DateTime> {
-        DateTime::maybe(self.0.due_at)
+        DateTime::optional(self.0.due_at)
     }
 
     /// A plan made from the title by a language model.
     async fn nlp_plan(&self) -> Option<Json> {
-        self.0.nlp_plan.as_ref().and_then(|plan| plan.to().ok()).map(Json)
+        self.0.nlp_plan.as_ref().and_then(|plan| plan.decode().ok()).map(Json)
     }
 
     async fn done(&self) -> bool {
@@ -154,7 +155,7 @@ impl Task {
     }
 
     async fn done_at(&self) -> Option<DateTime> {
-        DateTime::maybe(self.0.done_at)
+        DateTime::optional(self.0.done_at)
     }
 
     async fn created_at(&self) -> DateTime {
@@ -166,7 +167,7 @@ impl Task {
     }
 }
 
-/// A part of the way to a goal: reached when so many of its tasks are done, or by hand.
+/// A milestone is achieved by hand, or when a percentage of the goal's tasks is done.
 #[derive(Clone, Debug)]
 pub(crate) struct Milestone(pub(crate) entities::Milestone);
 
@@ -183,23 +184,23 @@ impl Milestone {
         node_id("Milestone", &[&user, &goal, &self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&MilestoneId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&MilestoneId> {
+        ApiId(&self.0.id)
     }
 
-    async fn goal_id(&self) -> Id<&GoalId> {
-        Id(&self.0.goal_id)
+    async fn goal_id(&self) -> ApiId<&GoalId> {
+        ApiId(&self.0.goal_id)
     }
 
-    async fn user_id(&self) -> Id<&UserId> {
-        Id(&self.0.user_id)
+    async fn user_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.user_id)
     }
 
     async fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Which share of the goal's tasks must be done.
+    /// The percentage of the goal's tasks that must be done.
     async fn percentage(&self) -> f64 {
         self.0.percentage.value()
     }
@@ -209,7 +210,7 @@ impl Milestone {
     }
 
     async fn achieved_at(&self) -> Option<DateTime> {
-        DateTime::maybe(self.0.achieved_at)
+        DateTime::optional(self.0.achieved_at)
     }
 
     async fn description(&self) -> Option<&str> {
@@ -225,67 +226,62 @@ impl Milestone {
     }
 }
 
-/// The goals of somebody.
-pub(crate) async fn goals(
+pub(crate) async fn list_goals(
     ctx: &Context<'_>,
     owner: &UserId,
-    paging: Paging,
-) -> Result<Connection<Goal>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, goals) = (asked.caller()?, asked.services().goals());
+    paging: PageArguments,
+) -> Result<Connection<Goal>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, goals) = (context.caller()?, context.services().goals());
     let list = format!("goals of {owner}");
     paging.read(ctx, &list, async |page| goals.list(caller, Some(owner), page).await).await
 }
 
-/// The tasks of a goal.
-pub(crate) async fn tasks(
+pub(crate) async fn list_tasks(
     ctx: &Context<'_>,
     owner: Option<&UserId>,
     goal: &GoalId,
     done: Option<bool>,
-    paging: Paging,
-) -> Result<Connection<Task>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, tasks) = (asked.caller()?, asked.services().tasks());
+    paging: PageArguments,
+) -> Result<Connection<Task>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, tasks) = (context.caller()?, context.services().tasks());
     let list = format!("tasks of {goal}, {done:?}");
     let read = async |page: &_| tasks.list(caller, owner, goal, done, page).await;
     paging.read(ctx, &list, read).await
 }
 
-/// The caller's open tasks of some time.
-pub(crate) async fn tasks_due(
+pub(crate) async fn list_tasks_due(
     ctx: &Context<'_>,
     from: Time,
     to: Time,
-    paging: Paging,
-) -> Result<Connection<Task>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, tasks) = (asked.caller()?, asked.services().tasks());
+    paging: PageArguments,
+) -> Result<Connection<Task>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, tasks) = (context.caller()?, context.services().tasks());
     let list = format!("tasks due from {from} to {to}");
     paging.read(ctx, &list, async |page| tasks.due(caller, from, to, page).await).await
 }
 
-/// The milestones on the way to a goal.
-pub(crate) async fn milestones(
+pub(crate) async fn list_milestones(
     ctx: &Context<'_>,
     owner: Option<&UserId>,
     goal: &GoalId,
-    paging: Paging,
-) -> Result<Connection<Milestone>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, milestones) = (asked.caller()?, asked.services().milestones());
+    paging: PageArguments,
+) -> Result<Connection<Milestone>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, milestones) = (context.caller()?, context.services().milestones());
     let list = format!("milestones of {goal}");
     paging.read(ctx, &list, async |page| milestones.list(caller, owner, goal, page).await).await
 }
 
-/// The milestones of somebody, whatever the goal.
-pub(crate) async fn milestones_by(
+pub(crate) async fn list_milestones_by_user(
     ctx: &Context<'_>,
     owner: &UserId,
-    paging: Paging,
-) -> Result<Connection<Milestone>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, milestones) = (asked.caller()?, asked.services().milestones());
+    paging: PageArguments,
+) -> Result<Connection<Milestone>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, milestones) = (context.caller()?, context.services().milestones());
     let list = format!("milestones by {owner}");
     paging.read(ctx, &list, async |page| milestones.timeline(caller, Some(owner), page).await).await
 }

@@ -1,4 +1,4 @@
-//! Communities and who is in them, as the API shows them.
+//! GraphQL types of groups and memberships.
 
 use async_graphql::{Context, ID, Object};
 use roundtable_domain::GroupView;
@@ -8,19 +8,19 @@ use roundtable_model::{GroupId, GroupRole, MemberStatus, UserId, entities};
 use super::activities::{self, Activity};
 use super::rooms::Room;
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::EnumValue;
+use crate::errors::none_if_hidden;
 use crate::node::node_id;
-use crate::refusal::if_seen;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id};
-use crate::words::Word;
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime};
 
-/// A community. Every group shows that it is there; of a private one, only members see what is inside.
+/// A group. All users see that a private group exists, but only members see its content.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) group: entities::Group,
-    /// As the viewer sees it, where that is known already.
+    /// The viewer's view of the group, if already loaded.
     view: Option<GroupView>,
 }
 
@@ -37,16 +37,15 @@ impl From<GroupView> for Group {
 }
 
 impl Group {
-    /// A group, if there is one.
-    pub(crate) async fn load(ctx: &Context<'_>, id: &GroupId) -> Result<Option<Self>, Refused> {
-        Ok(Asked::of(ctx)?.load.one(id.clone()).await?.map(Self::from))
+    pub(crate) async fn load(ctx: &Context<'_>, id: &GroupId) -> Result<Option<Self>, ApiError> {
+        Ok(RequestContext::of(ctx)?.loaders.load(id.clone()).await?.map(Self::from))
     }
 
-    /// As the viewer sees it; `None` once it is gone.
-    async fn view(&self, ctx: &Context<'_>) -> Result<Option<GroupView>, Refused> {
+    /// Returns the viewer's view of the group; `None` once it is deleted.
+    async fn view(&self, ctx: &Context<'_>) -> Result<Option<GroupView>, ApiError> {
         match &self.view {
             Some(view) => Ok(Some(view.clone())),
-            None => Asked::of(ctx)?.load.one(self.group.id.clone()).await,
+            None => RequestContext::of(ctx)?.loaders.load(self.group.id.clone()).await,
         }
     }
 }
@@ -57,8 +56,8 @@ impl Group {
         node_id("Group", &[&self.group.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&GroupId> {
-        Id(&self.group.id)
+    async fn id(&self) -> ApiId<&GroupId> {
+        ApiId(&self.group.id)
     }
 
     async fn name(&self) -> &str {
@@ -69,11 +68,11 @@ impl Group {
         self.group.description.as_deref()
     }
 
-    async fn owner_id(&self) -> Id<&UserId> {
-        Id(&self.group.owner_id)
+    async fn owner_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.group.owner_id)
     }
 
-    async fn owner(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    async fn owner(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         User::load(ctx, &self.group.owner_id).await
     }
 
@@ -81,28 +80,31 @@ impl Group {
         self.group.tags.iter().map(ToString::to_string).collect()
     }
 
-    /// Whether it stays when its project is over.
+    /// True if the group outlasts its project.
     async fn is_persistent(&self) -> bool {
         self.group.is_persistent
     }
 
-    /// Whether only members see what is in it.
+    /// True if only members see its content.
     async fn is_private(&self) -> bool {
         self.group.is_private
     }
 
-    async fn members_count(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
+    async fn members_count(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
         Ok(self.view(ctx).await?.map_or(0, |view| view.members_count))
     }
 
-    /// What the viewer may do in it; null while they are not in.
-    async fn viewer_role(&self, ctx: &Context<'_>) -> Result<Option<Word<GroupRole>>, Refused> {
-        Ok(self.view(ctx).await?.and_then(|view| view.viewer_role()).map(Word))
+    /// The viewer's role; null for non-members.
+    async fn viewer_role(
+        &self,
+        ctx: &Context<'_>,
+    ) -> Result<Option<EnumValue<GroupRole>>, ApiError> {
+        Ok(self.view(ctx).await?.and_then(|view| view.viewer_role()).map(EnumValue))
     }
 
-    /// Where its members talk, for them.
-    async fn room(&self, ctx: &Context<'_>) -> Result<Option<Room>, Refused> {
-        Ok(if_seen(Room::load(ctx, &self.group.room_id).await)?.flatten())
+    /// The chat room of the group, for members.
+    async fn room(&self, ctx: &Context<'_>) -> Result<Option<Room>, ApiError> {
+        Ok(none_if_hidden(Room::load(ctx, &self.group.room_id).await)?.flatten())
     }
 
     async fn members(
@@ -112,12 +114,12 @@ impl Group {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<GroupMember>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(members(ctx, &self.group.id, paging).await)
+    ) -> Result<Connection<GroupMember>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(list_members(ctx, &self.group.id, paging).await)
     }
 
-    /// What members did in it, the newest first.
+    /// The activities in the group, newest first.
     async fn activities(
         &self,
         ctx: &Context<'_>,
@@ -125,10 +127,12 @@ impl Group {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Activity>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
+    ) -> Result<Connection<Activity>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
         let group = (&self.group.id).into();
-        Connection::if_seen(activities::of(ctx, &group, Order::Descending, paging).await)
+        Connection::empty_if_hidden(
+            activities::list_by_actor(ctx, &group, Order::Descending, paging).await,
+        )
     }
 
     async fn created_at(&self) -> DateTime {
@@ -140,7 +144,7 @@ impl Group {
     }
 }
 
-/// Somebody in a group, invited to it, or asking to join.
+/// A membership, an invitation or a request to join.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupMember(pub(crate) entities::GroupMember);
 
@@ -156,58 +160,56 @@ impl GroupMember {
         node_id("GroupMember", &[&self.0.group_id.to_string(), &self.0.user_id.to_string()])
     }
 
-    async fn group_id(&self) -> Id<&GroupId> {
-        Id(&self.0.group_id)
+    async fn group_id(&self) -> ApiId<&GroupId> {
+        ApiId(&self.0.group_id)
     }
 
-    async fn user_id(&self) -> Id<&UserId> {
-        Id(&self.0.user_id)
+    async fn user_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.user_id)
     }
 
-    async fn group(&self, ctx: &Context<'_>) -> Result<Option<Group>, Refused> {
+    async fn group(&self, ctx: &Context<'_>) -> Result<Option<Group>, ApiError> {
         Group::load(ctx, &self.0.group_id).await
     }
 
-    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         User::load(ctx, &self.0.user_id).await
     }
 
-    async fn role(&self) -> Word<GroupRole> {
-        Word(self.0.role)
+    async fn role(&self) -> EnumValue<GroupRole> {
+        EnumValue(self.0.role)
     }
 
-    async fn status(&self) -> Word<MemberStatus> {
-        Word(self.0.status)
+    async fn status(&self) -> EnumValue<MemberStatus> {
+        EnumValue(self.0.status)
     }
 
-    /// When they joined, asked to, or were invited.
+    /// The time of joining, of the request or of the invitation.
     async fn joined_at(&self) -> DateTime {
         DateTime(self.0.joined_at)
     }
 }
 
-/// Who is in a group.
-pub(crate) async fn members(
+pub(crate) async fn list_members(
     ctx: &Context<'_>,
     group: &GroupId,
-    paging: Paging,
-) -> Result<Connection<GroupMember>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let groups = asked.services().groups();
+    paging: PageArguments,
+) -> Result<Connection<GroupMember>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let groups = context.services().groups();
     let list = format!("members of {group}");
-    paging.read(ctx, &list, async |page| groups.members(asked.viewer(), group, page).await).await
+    paging.read(ctx, &list, async |page| groups.members(context.viewer(), group, page).await).await
 }
 
-/// The groups somebody is in.
-pub(crate) async fn joined_by(
+pub(crate) async fn list_joined_by(
     ctx: &Context<'_>,
     user: &UserId,
-    paging: Paging,
-) -> Result<Connection<Group>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let groups = asked.services().groups();
+    paging: PageArguments,
+) -> Result<Connection<Group>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let groups = context.services().groups();
     let list = format!("groups of {user}");
-    let read = async |page: &_| match asked.viewer() {
+    let read = async |page: &_| match context.viewer() {
         Some(caller) if caller.user_id == *user => groups.mine(caller, page).await,
         viewer => groups.of(viewer, user, page).await,
     };

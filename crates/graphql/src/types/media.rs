@@ -1,16 +1,15 @@
-//! Files that belong to posts, activities and profiles, as the API shows and takes them.
+//! GraphQL types of the files of posts, activities and profiles.
 
 use async_graphql::{Context, InputObject, Object};
 use futures::future::try_join_all;
 use roundtable_domain::NewMedia;
 use roundtable_model::{MediaKey, entities};
 
-use crate::Refused;
-use crate::loaders::AddressOf;
-use crate::request::Asked;
-use crate::scalars::{Text, Url};
+use crate::ApiError;
+use crate::loaders::MediaUrlKey;
+use crate::request::RequestContext;
+use crate::scalars::{ApiText, Url};
 
-/// A picture or a video.
 #[derive(Clone, Debug)]
 pub(crate) struct Media(pub(crate) entities::Media);
 
@@ -22,61 +21,61 @@ impl From<entities::Media> for Media {
 
 #[Object]
 impl Media {
-    /// What the file is known by.
+    /// The key of the file.
     async fn s3_key(&self) -> &str {
         self.0.s3_key.as_str()
     }
 
-    /// What it is, as a MIME type.
+    /// The MIME type.
     async fn content_type(&self) -> &str {
         &self.0.content_type
     }
 
-    /// In pixels, where that is known.
+    /// In pixels, if known.
     async fn width(&self) -> Option<u32> {
         self.0.width
     }
 
-    /// In pixels, where that is known.
+    /// In pixels, if known.
     async fn height(&self) -> Option<u32> {
         self.0.height
     }
 
-    /// Where it can be fetched for a while, by whoever knows this address.
-    async fn url(&self, ctx: &Context<'_>) -> Result<Url, Refused> {
-        let address = address(ctx, &self.0.s3_key).await?;
-        address.ok_or_else(|| roundtable_domain::MediaError::NoSuchMedia.into())
+    /// A temporary address of the file, for any client that knows it.
+    async fn url(&self, ctx: &Context<'_>) -> Result<Url, ApiError> {
+        let url = url_for(ctx, &self.0.s3_key).await?;
+        url.ok_or_else(|| roundtable_domain::MediaError::NoSuchMedia.into())
     }
 }
 
-/// Where a file can be fetched, if the viewer may see what it belongs to.
-pub(crate) async fn address(ctx: &Context<'_>, key: &MediaKey) -> Result<Option<Url>, Refused> {
-    let found = Asked::of(ctx)?.load.one(AddressOf(key.clone())).await?;
-    Ok(found.map(|found| Url(found.url)))
+/// Returns the URL of a file, if the viewer may see what it belongs to.
+pub(crate) async fn url_for(ctx: &Context<'_>, key: &MediaKey) -> Result<Option<Url>, ApiError> {
+    let media_url = RequestContext::of(ctx)?.loaders.load(MediaUrlKey(key.clone())).await?;
+    Ok(media_url.map(|media_url| Url(media_url.url)))
 }
 
-/// Those of the files that can be fetched. Whether they can is looked at only where their addresses are
-/// asked for: a file that is gone would otherwise take everything around it along.
-pub(crate) async fn shown(
+/// Returns the files that can be fetched. They are checked only if the query selects their URLs, because a
+/// missing file would then be an error that nulls the objects around it.
+pub(crate) async fn fetchable(
     ctx: &Context<'_>,
     media: impl IntoIterator<Item = &entities::Media>,
-) -> Result<Vec<Media>, Refused> {
-    let is_fetched = ctx.look_ahead().field("url").exists();
+) -> Result<Vec<Media>, ApiError> {
+    let selects_url = ctx.look_ahead().field("url").exists();
     let each = media.into_iter().map(async |media| {
-        if is_fetched && address(ctx, &media.s3_key).await?.is_none() {
+        if selects_url && url_for(ctx, &media.s3_key).await?.is_none() {
             return Ok(None);
         }
-        Ok::<_, Refused>(Some(Media(media.clone())))
+        Ok::<_, ApiError>(Some(Media(media.clone())))
     });
     Ok(try_join_all(each).await?.into_iter().flatten().collect())
 }
 
-/// A file that the caller has sent.
+/// A file that the caller has uploaded.
 #[derive(Debug, InputObject)]
 pub(crate) struct MediaInput {
-    /// What the file is known by, from createUpload.
-    s3_key: Text<MediaKey>,
-    /// What it is, as a MIME type.
+    /// The key of the file, from createUpload.
+    s3_key: ApiText<MediaKey>,
+    /// The MIME type.
     content_type: String,
     width: Option<u32>,
     height: Option<u32>,

@@ -1,7 +1,7 @@
-//! What people are told, as the API shows it.
+//! The GraphQL type of notifications.
 
 use async_graphql::{Context, ID, Object};
-use roundtable_domain::Notice;
+use roundtable_domain::NotificationView;
 use roundtable_model::{EntityKind, NotificationId, NotificationKind};
 
 use super::comments::Comment;
@@ -12,21 +12,20 @@ use super::quests::Quest;
 use super::rooms::Message;
 use super::unions::TimelineEntity;
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::loaders::{CommentOn, TaskOf};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::EnumValue;
+use crate::loaders::{CommentKey, TaskKey};
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id};
-use crate::words::Word;
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime};
 
-/// Something the viewer is told.
 #[derive(Clone, Debug)]
-pub(crate) struct Notification(pub(crate) Notice);
+pub(crate) struct Notification(pub(crate) NotificationView);
 
-impl From<Notice> for Notification {
-    fn from(notice: Notice) -> Self {
-        Self(notice)
+impl From<NotificationView> for Notification {
+    fn from(view: NotificationView) -> Self {
+        Self(view)
     }
 }
 
@@ -36,50 +35,50 @@ impl Notification {
         node_id("Notification", &[&self.0.notification.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&NotificationId> {
-        Id(&self.0.notification.id)
+    async fn id(&self) -> ApiId<&NotificationId> {
+        ApiId(&self.0.notification.id)
     }
 
-    async fn kind(&self) -> Word<NotificationKind> {
-        Word(self.0.notification.kind)
+    async fn kind(&self) -> EnumValue<NotificationKind> {
+        EnumValue(self.0.notification.kind)
     }
 
-    /// Who did it; of several, the latest.
-    async fn actor(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    /// The user who caused it; the latest of several.
+    async fn actor(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         match &self.0.notification.actor_id {
             Some(actor) => User::load(ctx, actor).await,
             None => Ok(None),
         }
     }
 
-    /// How many did it by now.
+    /// The number of users who caused it so far.
     async fn people_count(&self) -> u64 {
         self.0.people
     }
 
-    /// What it was done to, if the viewer may still see it.
-    async fn object(&self, ctx: &Context<'_>) -> Result<Option<TimelineEntity>, Refused> {
-        let note = &self.0.notification;
-        let Some(object) = &note.object else { return Ok(None) };
-        let (id, load) = (&object.id, &Asked::of(ctx)?.load);
-        Ok(match (object.entity, note.within.as_ref()) {
+    /// The object of the event, if the viewer may still see it.
+    async fn object(&self, ctx: &Context<'_>) -> Result<Option<TimelineEntity>, ApiError> {
+        let notification = &self.0.notification;
+        let Some(object) = &notification.object else { return Ok(None) };
+        let (id, loaders) = (&object.id, &RequestContext::of(ctx)?.loaders);
+        Ok(match (object.entity, notification.within.as_ref()) {
             (EntityKind::User, _) => {
                 User::load(ctx, &id.recast()).await?.map(|it| Box::new(it).into())
             }
             (EntityKind::Post, _) => Post::load(ctx, &id.recast()).await?.map(Into::into),
             (EntityKind::Comment, Some(post)) => {
-                let comment = load.one(CommentOn(post.recast(), id.recast())).await?;
+                let comment = loaders.load(CommentKey(post.recast(), id.recast())).await?;
                 comment.map(|it| Box::new(Comment::from(it)).into())
             }
             (EntityKind::Group, _) => {
                 Group::load(ctx, &id.recast()).await?.map(|it| Box::new(it).into())
             }
             (EntityKind::Quest, _) => {
-                let quest = Quest::load(ctx, &note.user_id, &id.recast()).await?;
+                let quest = Quest::load(ctx, &notification.user_id, &id.recast()).await?;
                 quest.map(|it| Box::new(it).into())
             }
             (EntityKind::Task, Some(goal)) => {
-                let task = load.one(TaskOf(goal.recast(), id.recast())).await?;
+                let task = loaders.load(TaskKey(goal.recast(), id.recast())).await?;
                 task.map(|it| Box::new(Task::from(it)).into())
             }
             (EntityKind::Message, Some(room)) => {
@@ -91,7 +90,7 @@ impl Notification {
     }
 
     async fn read_at(&self) -> Option<DateTime> {
-        DateTime::maybe(self.0.notification.read_at)
+        DateTime::optional(self.0.notification.read_at)
     }
 
     async fn created_at(&self) -> DateTime {
@@ -99,12 +98,11 @@ impl Notification {
     }
 }
 
-/// What the caller was told.
-pub(crate) async fn mine(
+pub(crate) async fn list_mine(
     ctx: &Context<'_>,
-    paging: Paging,
-) -> Result<Connection<Notification>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, notifications) = (asked.caller()?, &asked.services().notifications);
+    paging: PageArguments,
+) -> Result<Connection<Notification>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, notifications) = (context.caller()?, &context.services().notifications);
     paging.read(ctx, "notifications", async |page| notifications.list(caller, page).await).await
 }

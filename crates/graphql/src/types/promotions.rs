@@ -1,16 +1,16 @@
-//! Promotions, as the API shows them.
+//! The GraphQL type of promotions.
 
 use async_graphql::{Context, ID, Object};
 use roundtable_model::{ActorId, PromotionReason, entities};
 
-use crate::Refused;
-use crate::loaders::PromotionOf;
+use crate::ApiError;
+use crate::enums::EnumValue;
+use crate::loaders::PromotionKey;
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id, Json};
-use crate::words::Word;
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime, Json};
 
-/// Whether what somebody does is copied into the feeds of those who follow them.
+/// The setting whether a subject's activities are copied to followers' feeds.
 #[derive(Clone, Debug)]
 pub(crate) struct Promotion(pub(crate) entities::Promotion);
 
@@ -21,14 +21,13 @@ impl From<entities::Promotion> for Promotion {
 }
 
 impl Promotion {
-    /// The promotion of somebody, if there ever was one.
     pub(crate) async fn load(
         ctx: &Context<'_>,
         subject: &ActorId,
-    ) -> Result<Option<Self>, Refused> {
-        let asked = Asked::of(ctx)?;
-        asked.caller()?;
-        Ok(asked.load.one(PromotionOf(subject.clone())).await?.map(Self))
+    ) -> Result<Option<Self>, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        context.caller()?;
+        Ok(context.loaders.load(PromotionKey(subject.clone())).await?.map(Self))
     }
 }
 
@@ -39,26 +38,26 @@ impl Promotion {
     }
 
     /// A user's or a group's id.
-    async fn subject_id(&self) -> Id<&ActorId> {
-        Id(&self.0.subject_id)
+    async fn subject_id(&self) -> ApiId<&ActorId> {
+        ApiId(&self.0.subject_id)
     }
 
     async fn fanout_enabled(&self) -> bool {
         self.0.fanout_enabled
     }
 
-    async fn reason(&self) -> Word<PromotionReason> {
-        Word(self.0.reason)
+    async fn reason(&self) -> EnumValue<PromotionReason> {
+        EnumValue(self.0.reason)
     }
 
-    /// What had to be exceeded.
+    /// The thresholds that the subject exceeded.
     async fn thresholds(&self) -> Option<Json> {
-        self.0.thresholds.as_ref()?.to().ok().map(Json)
+        self.0.thresholds.as_ref()?.decode().ok().map(Json)
     }
 
-    /// The last activity that has reached every feed, as have all before it.
+    /// The time up to which all activities have reached all feeds.
     async fn watermark(&self) -> Option<DateTime> {
-        DateTime::maybe(self.0.watermark)
+        DateTime::optional(self.0.watermark)
     }
 
     async fn updated_at(&self) -> DateTime {

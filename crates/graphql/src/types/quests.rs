@@ -1,4 +1,4 @@
-//! Challenges with a reward, as the API shows them: to their owner, and to admins.
+//! The GraphQL type of quests, which only their owner and admins see.
 
 use async_graphql::{Context, ID, Object};
 use roundtable_domain::QuestFilter;
@@ -7,15 +7,14 @@ use roundtable_model::{
 };
 
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::loaders::QuestOf;
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::EnumValue;
+use crate::loaders::QuestKey;
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id};
-use crate::words::Word;
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime};
 
-/// A challenge with a reward.
 #[derive(Clone, Debug)]
 pub(crate) struct Quest(pub(crate) entities::Quest);
 
@@ -26,14 +25,13 @@ impl From<entities::Quest> for Quest {
 }
 
 impl Quest {
-    /// A quest of somebody, if the viewer may see it.
     pub(crate) async fn load(
         ctx: &Context<'_>,
         owner: &UserId,
         id: &QuestId,
-    ) -> Result<Option<Self>, Refused> {
-        let quest = QuestOf(owner.clone(), id.clone());
-        Ok(Asked::of(ctx)?.load.one(quest).await?.map(Self))
+    ) -> Result<Option<Self>, ApiError> {
+        let key = QuestKey(owner.clone(), id.clone());
+        Ok(RequestContext::of(ctx)?.loaders.load(key).await?.map(Self))
     }
 }
 
@@ -43,15 +41,15 @@ impl Quest {
         node_id("Quest", &[&self.0.user_id.to_string(), &self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&QuestId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&QuestId> {
+        ApiId(&self.0.id)
     }
 
-    async fn user_id(&self) -> Id<&UserId> {
-        Id(&self.0.user_id)
+    async fn user_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.user_id)
     }
 
-    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         User::load(ctx, &self.0.user_id).await
     }
 
@@ -63,17 +61,17 @@ impl Quest {
         self.0.description.as_deref()
     }
 
-    async fn difficulty(&self) -> Word<QuestDifficulty> {
-        Word(self.0.difficulty)
+    async fn difficulty(&self) -> EnumValue<QuestDifficulty> {
+        EnumValue(self.0.difficulty)
     }
 
-    /// What completing it earns.
+    /// The experience for completing the quest.
     async fn reward_xp(&self) -> u64 {
         self.0.reward_xp
     }
 
-    async fn status(&self) -> Word<QuestStatus> {
-        Word(self.0.status)
+    async fn status(&self) -> EnumValue<QuestStatus> {
+        EnumValue(self.0.status)
     }
 
     async fn tags(&self) -> Vec<String> {
@@ -81,43 +79,43 @@ impl Quest {
     }
 
     async fn deadline(&self) -> Option<DateTime> {
-        DateTime::maybe(self.0.deadline)
+        DateTime::optional(self.0.deadline)
     }
 
-    /// Whether it names what must be done, or how many.
-    async fn kind(&self) -> Word<QuestKind> {
-        Word(self.0.kind)
+    /// Linked to certain goals and tasks, or a number of tasks.
+    async fn kind(&self) -> EnumValue<QuestKind> {
+        EnumValue(self.0.kind)
     }
 
-    async fn linked_goal_ids(&self) -> Option<Vec<Id<&GoalId>>> {
-        self.0.linked_goal_ids.as_ref().map(|ids| ids.iter().map(Id).collect())
+    async fn linked_goal_ids(&self) -> Option<Vec<ApiId<&GoalId>>> {
+        self.0.linked_goal_ids.as_ref().map(|ids| ids.iter().map(ApiId).collect())
     }
 
-    async fn linked_task_ids(&self) -> Option<Vec<Id<&TaskId>>> {
-        self.0.linked_task_ids.as_ref().map(|ids| ids.iter().map(Id).collect())
+    async fn linked_task_ids(&self) -> Option<Vec<ApiId<&TaskId>>> {
+        self.0.linked_task_ids.as_ref().map(|ids| ids.iter().map(ApiId).collect())
     }
 
     async fn target_count(&self) -> Option<u64> {
         self.0.target_count
     }
 
-    /// Whether any task counts, or only those it names.
-    async fn count_scope(&self) -> Option<Word<CountScope>> {
-        self.0.count_scope.map(Word)
+    /// Determines whether any task counts or only linked ones.
+    async fn count_scope(&self) -> Option<EnumValue<CountScope>> {
+        self.0.count_scope.map(EnumValue)
     }
 
-    /// How much is done by now.
+    /// The number of goals or tasks done so far.
     async fn progress_count(&self) -> u64 {
         self.0.progress_count
     }
 
-    /// Why it was cancelled, where nobody did it by hand.
+    /// The reason of an automatic cancellation.
     async fn cancel_reason(&self) -> Option<&str> {
         self.0.cancel_reason.as_deref()
     }
 
     async fn start_at(&self) -> Option<DateTime> {
-        DateTime::maybe(self.0.start_at)
+        DateTime::optional(self.0.start_at)
     }
 
     async fn period_seconds(&self) -> Option<u64> {
@@ -133,15 +131,14 @@ impl Quest {
     }
 }
 
-/// The quests of somebody that fit, the newest first.
-pub(crate) async fn quests(
+pub(crate) async fn list_quests(
     ctx: &Context<'_>,
     owner: &UserId,
     filter: QuestFilter,
-    paging: Paging,
-) -> Result<Connection<Quest>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, quests) = (asked.caller()?, asked.services().quests());
+    paging: PageArguments,
+) -> Result<Connection<Quest>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, quests) = (context.caller()?, context.services().quests());
     let list = format!("quests of {owner}, {filter:?}");
     paging.read(ctx, &list, async |page| quests.list(caller, owner, &filter, page).await).await
 }

@@ -1,4 +1,4 @@
-//! Conversations and what is said in them, as those in them see it.
+//! GraphQL types of rooms and messages, which only members of a room see.
 
 use async_graphql::{Context, ID, Object};
 use roundtable_domain::RoomView;
@@ -6,15 +6,14 @@ use roundtable_model::table::Order;
 use roundtable_model::{GroupId, MessageId, RoomId, RoomScope, UserId, entities};
 
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::loaders::{MemberIdsOf, MessageAt};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::{EnumValue, ModelSortDirection};
+use crate::loaders::{MessageKey, RoomMembersKey};
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id, Timestamp};
-use crate::words::{ModelSortDirection, Word};
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime, Timestamp};
 
-/// A conversation that the viewer is in.
 #[derive(Clone, Debug)]
 pub(crate) struct Room(pub(crate) RoomView);
 
@@ -25,9 +24,8 @@ impl From<RoomView> for Room {
 }
 
 impl Room {
-    /// A room, if the viewer is in it.
-    pub(crate) async fn load(ctx: &Context<'_>, id: &RoomId) -> Result<Option<Self>, Refused> {
-        Ok(Asked::of(ctx)?.load.one(id.clone()).await?.map(Self))
+    pub(crate) async fn load(ctx: &Context<'_>, id: &RoomId) -> Result<Option<Self>, ApiError> {
+        Ok(RequestContext::of(ctx)?.loaders.load(id.clone()).await?.map(Self))
     }
 }
 
@@ -37,22 +35,22 @@ impl Room {
         node_id("Room", &[&self.0.room.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&RoomId> {
-        Id(&self.0.room.id)
+    async fn id(&self) -> ApiId<&RoomId> {
+        ApiId(&self.0.room.id)
     }
 
-    async fn scope(&self) -> Word<RoomScope> {
-        Word(self.0.room.scope)
+    async fn scope(&self) -> EnumValue<RoomScope> {
+        EnumValue(self.0.room.scope)
     }
 
-    /// Who is in it: at most the first 100.
-    async fn member_ids(&self, ctx: &Context<'_>) -> Result<Vec<Id<UserId>>, Refused> {
-        let of = MemberIdsOf(self.0.room.id.clone());
-        let ids = Asked::of(ctx)?.load.one(of).await?.unwrap_or_default();
-        Ok(ids.into_iter().map(Id).collect())
+    /// The ids of at most the first 100 members.
+    async fn member_ids(&self, ctx: &Context<'_>) -> Result<Vec<ApiId<UserId>>, ApiError> {
+        let key = RoomMembersKey(self.0.room.id.clone());
+        let ids = RequestContext::of(ctx)?.loaders.load(key).await?.unwrap_or_default();
+        Ok(ids.into_iter().map(ApiId).collect())
     }
 
-    /// Who is in it.
+    /// The members of the room.
     async fn members(
         &self,
         ctx: &Context<'_>,
@@ -60,22 +58,22 @@ impl Room {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<User>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(members(ctx, &self.0.room.id, paging).await)
+    ) -> Result<Connection<User>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(list_members(ctx, &self.0.room.id, paging).await)
     }
 
-    /// The group it belongs to, if it does.
-    async fn group_id(&self) -> Option<Id<&GroupId>> {
-        self.0.room.group_id.as_ref().map(Id)
+    /// The group that the room belongs to, if any.
+    async fn group_id(&self) -> Option<ApiId<&GroupId>> {
+        self.0.room.group_id.as_ref().map(ApiId)
     }
 
-    /// How many messages the viewer has not read, a thousand at the most.
+    /// The number of messages that the viewer has not read, at most 1000.
     async fn unread_count(&self) -> u64 {
         self.0.unread_count
     }
 
-    /// What was said, the newest first unless asked otherwise.
+    /// The messages of the room, newest first by default.
     async fn messages(
         &self,
         ctx: &Context<'_>,
@@ -84,10 +82,10 @@ impl Room {
         first: Option<i32>,
         after: Option<String>,
         sort_direction: Option<ModelSortDirection>,
-    ) -> Result<Connection<Message>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        let order = ModelSortDirection::or(sort_direction, Order::Descending);
-        Connection::if_seen(messages(ctx, &self.0.room.id, order, paging).await)
+    ) -> Result<Connection<Message>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        let order = ModelSortDirection::order_or(sort_direction, Order::Descending);
+        Connection::empty_if_hidden(list_messages(ctx, &self.0.room.id, order, paging).await)
     }
 
     async fn created_at(&self) -> DateTime {
@@ -95,7 +93,6 @@ impl Room {
     }
 }
 
-/// Something said in a room.
 #[derive(Clone, Debug)]
 pub(crate) struct Message(pub(crate) entities::Message);
 
@@ -106,13 +103,12 @@ impl From<entities::Message> for Message {
 }
 
 impl Message {
-    /// A message of a room, if the viewer may see it.
     pub(crate) async fn load(
         ctx: &Context<'_>,
         room: RoomId,
         id: MessageId,
-    ) -> Result<Option<Self>, Refused> {
-        Ok(Asked::of(ctx)?.load.one(MessageAt(room, id)).await?.map(Self))
+    ) -> Result<Option<Self>, ApiError> {
+        Ok(RequestContext::of(ctx)?.loaders.load(MessageKey(room, id)).await?.map(Self))
     }
 }
 
@@ -122,19 +118,19 @@ impl Message {
         node_id("Message", &[&self.0.room_id.to_string(), &self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&MessageId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&MessageId> {
+        ApiId(&self.0.id)
     }
 
-    async fn room_id(&self) -> Id<&RoomId> {
-        Id(&self.0.room_id)
+    async fn room_id(&self) -> ApiId<&RoomId> {
+        ApiId(&self.0.room_id)
     }
 
-    async fn user_id(&self) -> Id<&UserId> {
-        Id(&self.0.user_id)
+    async fn user_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.user_id)
     }
 
-    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, Refused> {
+    async fn user(&self, ctx: &Context<'_>) -> Result<Option<User>, ApiError> {
         User::load(ctx, &self.0.user_id).await
     }
 
@@ -146,48 +142,48 @@ impl Message {
         DateTime(self.0.created_at)
     }
 
-    /// When it goes, if it does.
+    /// The time at which the message expires, if it does.
     async fn ttl(&self) -> Option<Timestamp> {
         self.0.ttl.map(|ttl| Timestamp(ttl.seconds()))
     }
 }
 
-/// The rooms the caller is in.
-pub(crate) async fn mine(ctx: &Context<'_>, paging: Paging) -> Result<Connection<Room>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, rooms) = (asked.caller()?, asked.services().rooms());
+pub(crate) async fn list_mine(
+    ctx: &Context<'_>,
+    paging: PageArguments,
+) -> Result<Connection<Room>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, rooms) = (context.caller()?, context.services().rooms());
     paging.read(ctx, "rooms", async |page| rooms.mine(caller, page).await).await
 }
 
-/// What was said in a room.
-pub(crate) async fn messages(
+pub(crate) async fn list_messages(
     ctx: &Context<'_>,
     room: &RoomId,
     order: Order,
-    paging: Paging,
-) -> Result<Connection<Message>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, messages) = (asked.caller()?, &asked.services().messages);
+    paging: PageArguments,
+) -> Result<Connection<Message>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, messages) = (context.caller()?, &context.services().messages);
     let list = format!("messages of {room}, {order:?}");
     paging.read(ctx, &list, async |page| messages.list(caller, room, order, page).await).await
 }
 
-/// Who is in a room.
-async fn members(
+async fn list_members(
     ctx: &Context<'_>,
     room: &RoomId,
-    paging: Paging,
-) -> Result<Connection<User>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, rooms) = (asked.caller()?, asked.services().rooms());
+    paging: PageArguments,
+) -> Result<Connection<User>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, rooms) = (context.caller()?, context.services().rooms());
     let list = format!("members of room {room}");
     let read = async |page: &_| {
         let page = rooms.members(caller, room, page).await?;
         let ids: Vec<UserId> = page.items.iter().map(|(it, _)| it.user_id.clone()).collect();
-        let people = asked.services().accounts().people(Some(caller), &ids).await?;
-        let found = people.into_iter().zip(page.items);
-        let items = found.filter_map(|(person, (_, cursor))| Some((person?, cursor)));
-        Ok::<_, Refused>(roundtable_domain::Page { items: items.collect(), next: page.next })
+        let users = context.services().accounts().people(Some(caller), &ids).await?;
+        let members = users.into_iter().zip(page.items);
+        let items = members.filter_map(|(user, (_, cursor))| Some((user?, cursor)));
+        Ok::<_, ApiError>(roundtable_domain::Page { items: items.collect(), next: page.next })
     };
     paging.read(ctx, &list, read).await
 }

@@ -1,16 +1,15 @@
-//! Companies and what they offer, as the API shows them.
+//! GraphQL types of companies and offers.
 
 use async_graphql::{Context, ID, Object};
 use roundtable_model::{CompanyId, OfferId, OfferStatus, Tag, UserId, entities};
 
-use crate::Refused;
-use crate::connection::{Connection, Paging};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::EnumValue;
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id};
-use crate::words::Word;
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime};
 
-/// A company, for which one person speaks.
 #[derive(Clone, Debug)]
 pub(crate) struct Company(pub(crate) entities::Company);
 
@@ -21,9 +20,8 @@ impl From<entities::Company> for Company {
 }
 
 impl Company {
-    /// A company, if there is one for the viewer.
-    pub(crate) async fn load(ctx: &Context<'_>, id: &CompanyId) -> Result<Option<Self>, Refused> {
-        Ok(Asked::of(ctx)?.load.one(id.clone()).await?.map(Self))
+    pub(crate) async fn load(ctx: &Context<'_>, id: &CompanyId) -> Result<Option<Self>, ApiError> {
+        Ok(RequestContext::of(ctx)?.loaders.load(id.clone()).await?.map(Self))
     }
 }
 
@@ -33,20 +31,20 @@ impl Company {
         node_id("Company", &[&self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&CompanyId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&CompanyId> {
+        ApiId(&self.0.id)
     }
 
-    /// Who speaks for it.
-    async fn owner_id(&self) -> Id<&UserId> {
-        Id(&self.0.owner_id)
+    /// The user who represents the company.
+    async fn owner_id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.owner_id)
     }
 
     async fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// What it offers and has offered.
+    /// The open and closed offers of the company.
     async fn offers(
         &self,
         ctx: &Context<'_>,
@@ -54,13 +52,12 @@ impl Company {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Offer>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(offers_of(ctx, &self.0.id, paging).await)
+    ) -> Result<Connection<Offer>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(list_offers_of_company(ctx, &self.0.id, paging).await)
     }
 }
 
-/// Something that a company offers.
 #[derive(Clone, Debug)]
 pub(crate) struct Offer(pub(crate) entities::Offer);
 
@@ -71,9 +68,8 @@ impl From<entities::Offer> for Offer {
 }
 
 impl Offer {
-    /// An offer, if there is one for the viewer.
-    pub(crate) async fn load(ctx: &Context<'_>, id: &OfferId) -> Result<Option<Self>, Refused> {
-        Ok(Asked::of(ctx)?.load.one(id.clone()).await?.map(Self))
+    pub(crate) async fn load(ctx: &Context<'_>, id: &OfferId) -> Result<Option<Self>, ApiError> {
+        Ok(RequestContext::of(ctx)?.loaders.load(id.clone()).await?.map(Self))
     }
 }
 
@@ -83,15 +79,15 @@ impl Offer {
         node_id("Offer", &[&self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&OfferId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&OfferId> {
+        ApiId(&self.0.id)
     }
 
-    async fn company_id(&self) -> Id<&CompanyId> {
-        Id(&self.0.company_id)
+    async fn company_id(&self) -> ApiId<&CompanyId> {
+        ApiId(&self.0.company_id)
     }
 
-    async fn company(&self, ctx: &Context<'_>) -> Result<Option<Company>, Refused> {
+    async fn company(&self, ctx: &Context<'_>) -> Result<Option<Company>, ApiError> {
         Company::load(ctx, &self.0.company_id).await
     }
 
@@ -103,8 +99,8 @@ impl Offer {
         self.0.tags.iter().map(ToString::to_string).collect()
     }
 
-    async fn status(&self) -> Word<OfferStatus> {
-        Word(self.0.status)
+    async fn status(&self) -> EnumValue<OfferStatus> {
+        EnumValue(self.0.status)
     }
 
     async fn created_at(&self) -> DateTime {
@@ -112,26 +108,24 @@ impl Offer {
     }
 }
 
-/// What a company offers and has offered.
-pub(crate) async fn offers_of(
+pub(crate) async fn list_offers_of_company(
     ctx: &Context<'_>,
     company: &CompanyId,
-    paging: Paging,
-) -> Result<Connection<Offer>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let offers = asked.services().offers();
+    paging: PageArguments,
+) -> Result<Connection<Offer>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let offers = context.services().offers();
     let list = format!("offers of {company}");
-    paging.read(ctx, &list, async |page| offers.of(asked.viewer(), company, page).await).await
+    paging.read(ctx, &list, async |page| offers.of(context.viewer(), company, page).await).await
 }
 
-/// The open offers that carry a tag.
-pub(crate) async fn offers_tagged(
+pub(crate) async fn list_offers_with_tag(
     ctx: &Context<'_>,
     tag: &Tag,
-    paging: Paging,
-) -> Result<Connection<Offer>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let offers = asked.services().offers();
+    paging: PageArguments,
+) -> Result<Connection<Offer>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let offers = context.services().offers();
     let list = format!("offers tagged {}", tag.fold());
-    paging.read(ctx, &list, async |page| offers.tagged(asked.viewer(), tag, page).await).await
+    paging.read(ctx, &list, async |page| offers.tagged(context.viewer(), tag, page).await).await
 }

@@ -1,8 +1,8 @@
-//! Lists of things of several kinds, as the API shows them.
+//! GraphQL unions, and lists of objects of several types.
 
 use async_graphql::{Context, Union};
 use futures::future::try_join_all;
-use roundtable_domain::{Page, Tagged};
+use roundtable_domain::{Page, TaggedItem};
 use roundtable_model::table::Order;
 use roundtable_model::{EntityKind, ObjectType, Tag, TimelineEntry, UserId, entities};
 
@@ -17,12 +17,12 @@ use super::reactions::Like;
 use super::rooms::Message;
 use super::trade::Offer;
 use super::users::User;
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::loaders::{CommentOn, TaskOf};
-use crate::request::Asked;
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::loaders::{CommentKey, TaskKey};
+use crate::request::RequestContext;
 
-/// Something somebody did or made.
+/// An object that a user did or created.
 #[derive(Clone, Debug, Union)]
 pub(crate) enum TimelineEntity {
     User(Box<User>),
@@ -40,12 +40,12 @@ pub(crate) enum TimelineEntity {
 }
 
 impl TimelineEntity {
-    /// What an activity is about, if the viewer may see it; goals and quests are the actor's.
+    /// Returns the object of an activity, if the viewer may see it. Goals and quests belong to the actor.
     pub(crate) async fn object(
         ctx: &Context<'_>,
         activity: &entities::Activity,
-    ) -> Result<Option<Self>, Refused> {
-        let load = &Asked::of(ctx)?.load;
+    ) -> Result<Option<Self>, ApiError> {
+        let loaders = &RequestContext::of(ctx)?.loaders;
         let (actor, id) = (&activity.actor_id, &activity.object_id);
         Ok(match (activity.object_type, &activity.object_home) {
             (ObjectType::User, _) => boxed(User::load(ctx, &id.recast()).await?),
@@ -54,17 +54,17 @@ impl TimelineEntity {
             (ObjectType::Quest, _) => boxed(Quest::load(ctx, actor, &id.recast()).await?),
             (ObjectType::Post, _) => Post::load(ctx, &id.recast()).await?.map(Into::into),
             (ObjectType::Task, Some(goal)) => {
-                boxed(load.one(TaskOf(goal.recast(), id.recast())).await?.map(Task))
+                boxed(loaders.load(TaskKey(goal.recast(), id.recast())).await?.map(Task))
             }
             (ObjectType::Comment, Some(post)) => {
-                boxed(load.one(CommentOn(post.recast(), id.recast())).await?.map(Comment))
+                boxed(loaders.load(CommentKey(post.recast(), id.recast())).await?.map(Comment))
             }
             (ObjectType::Task | ObjectType::Comment, None) => None,
         })
     }
 
-    /// An entry of a timeline. Of a membership, the group is shown.
-    async fn entry(ctx: &Context<'_>, entry: TimelineEntry) -> Result<Option<Self>, Refused> {
+    /// Converts a timeline entry. A membership becomes its group.
+    async fn from_entry(ctx: &Context<'_>, entry: TimelineEntry) -> Result<Option<Self>, ApiError> {
         Ok(Some(match entry {
             TimelineEntry::User(user) => Box::new(User::from(user)).into(),
             TimelineEntry::Follow(follow) => Box::new(Follow::from(follow)).into(),
@@ -84,37 +84,36 @@ impl TimelineEntity {
     }
 }
 
-fn boxed<T>(found: Option<T>) -> Option<TimelineEntity>
+fn boxed<T>(object: Option<T>) -> Option<TimelineEntity>
 where
     TimelineEntity: From<Box<T>>,
 {
-    found.map(|found| Box::new(found).into())
+    object.map(|object| Box::new(object).into())
 }
 
-/// What somebody did and made, of all kinds or of one.
-pub(crate) async fn timeline(
+pub(crate) async fn list_timeline(
     ctx: &Context<'_>,
     user: &UserId,
     entity: Option<EntityKind>,
     order: Order,
-    paging: Paging,
-) -> Result<Connection<TimelineEntity>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let timelines = asked.services().timelines();
+    paging: PageArguments,
+) -> Result<Connection<TimelineEntity>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let timelines = context.services().timelines();
     let list = format!("timeline of {user}, {entity:?}, {order:?}");
     let read = async |page: &_| {
-        let page = timelines.of(asked.viewer(), user, entity, order, page).await?;
+        let page = timelines.of(context.viewer(), user, entity, order, page).await?;
         let entries = page.items.into_iter().map(async |(entry, cursor)| {
-            let entity = TimelineEntity::entry(ctx, entry).await?;
-            Ok::<_, Refused>(entity.map(|entity| (entity, cursor)))
+            let entity = TimelineEntity::from_entry(ctx, entry).await?;
+            Ok::<_, ApiError>(entity.map(|entity| (entity, cursor)))
         });
         let items = try_join_all(entries).await?.into_iter().flatten().collect();
-        Ok::<_, Refused>(Page { items, next: page.next })
+        Ok::<_, ApiError>(Page { items, next: page.next })
     };
     paging.read(ctx, &list, read).await
 }
 
-/// Something that carries a tag.
+/// An object with a tag.
 #[derive(Clone, Debug, Union)]
 pub(crate) enum TaggedEntity {
     User(Box<User>),
@@ -125,28 +124,29 @@ pub(crate) enum TaggedEntity {
     Offer(Box<Offer>),
 }
 
-impl From<Tagged> for TaggedEntity {
-    fn from(tagged: Tagged) -> Self {
+impl From<TaggedItem> for TaggedEntity {
+    fn from(tagged: TaggedItem) -> Self {
         match tagged {
-            Tagged::User(user) => Box::new(User::from(*user)).into(),
-            Tagged::Group(group) => Box::new(Group::from(*group)).into(),
-            Tagged::Goal(goal) => Box::new(Goal::from(*goal)).into(),
-            Tagged::Quest(quest) => Box::new(Quest::from(*quest)).into(),
-            Tagged::Post(post) => Post::from(*post).into(),
-            Tagged::Offer(offer) => Box::new(Offer::from(*offer)).into(),
+            TaggedItem::User(user) => Box::new(User::from(*user)).into(),
+            TaggedItem::Group(group) => Box::new(Group::from(*group)).into(),
+            TaggedItem::Goal(goal) => Box::new(Goal::from(*goal)).into(),
+            TaggedItem::Quest(quest) => Box::new(Quest::from(*quest)).into(),
+            TaggedItem::Post(post) => Post::from(*post).into(),
+            TaggedItem::Offer(offer) => Box::new(Offer::from(*offer)).into(),
         }
     }
 }
 
-/// What carries a tag, of all kinds or of one.
-pub(crate) async fn tagged(
+pub(crate) async fn list_tagged(
     ctx: &Context<'_>,
     tag: &Tag,
     entity: Option<EntityKind>,
-    paging: Paging,
-) -> Result<Connection<TaggedEntity>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let tags = asked.services().tags();
+    paging: PageArguments,
+) -> Result<Connection<TaggedEntity>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let tags = context.services().tags();
     let list = format!("tagged {}, {entity:?}", tag.fold());
-    paging.read(ctx, &list, async |page| tags.search(asked.viewer(), tag, entity, page).await).await
+    paging
+        .read(ctx, &list, async |page| tags.search(context.viewer(), tag, entity, page).await)
+        .await
 }

@@ -1,44 +1,43 @@
-//! Where and how files are sent, as the API shows it.
+//! The GraphQL type of upload tickets.
 
 use async_graphql::Object;
-use roundtable_domain::UploadTicket as Ticket;
+use roundtable_domain::UploadInstructions;
 
 use crate::scalars::{DateTime, Json, Url};
 
-/// Where and how a file is to be sent.
 #[derive(Debug)]
-pub(crate) struct UploadTicket(Ticket);
+pub(crate) struct UploadTicket(UploadInstructions);
 
-impl From<Ticket> for UploadTicket {
-    fn from(ticket: Ticket) -> Self {
-        Self(ticket)
+impl From<UploadInstructions> for UploadTicket {
+    fn from(instructions: UploadInstructions) -> Self {
+        Self(instructions)
     }
 }
 
 #[Object]
 impl UploadTicket {
-    /// What the file is known by from now on.
+    /// The key of the file.
     async fn s3_key(&self) -> &str {
         self.0.key.as_str()
     }
 
-    /// Where to: whoever knows it can send the file.
+    /// The address to send the file to. Any client that knows it can send the file.
     async fn upload_url(&self) -> Url {
         Url(self.0.upload_url.clone())
     }
 
-    /// With which method of HTTP.
+    /// The HTTP method.
     async fn method(&self) -> &str {
         self.0.method
     }
 
-    /// With these headers, exactly.
+    /// The exact HTTP headers.
     async fn headers(&self) -> Json {
         let headers = self.0.headers.iter();
         Json(headers.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
-    /// Until then.
+    /// The time at which uploadUrl expires.
     async fn expires_at(&self) -> DateTime {
         DateTime(self.0.expires_at)
     }

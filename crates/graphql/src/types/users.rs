@@ -1,4 +1,4 @@
-//! People, as the API shows them.
+//! The GraphQL type of users.
 
 use std::sync::Arc;
 
@@ -21,15 +21,14 @@ use super::unions::TimelineEntity;
 use super::{
     activities, comments, follows, goals, groups, media, posts, quests, reactions, unions,
 };
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::loaders::{CountsOf, FollowedByViewer, FollowsViewer};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::enums::{EnumValue, ModelSortDirection};
+use crate::loaders::{FollowedByViewerKey, FollowsViewerKey, UserCountsKey};
 use crate::node::node_id;
-use crate::request::Asked;
-use crate::scalars::{CalendarDate, DateTime, EmailAddress, Id, Url};
-use crate::words::{ModelSortDirection, Word};
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, CalendarDate, DateTime, EmailAddress, Url};
 
-/// A person.
 #[derive(Clone, Debug)]
 pub(crate) struct User(pub(crate) Arc<entities::User>);
 
@@ -40,16 +39,15 @@ impl From<entities::User> for User {
 }
 
 impl User {
-    /// Somebody, if the viewer may see them.
-    pub(crate) async fn load(ctx: &Context<'_>, id: &UserId) -> Result<Option<Self>, Refused> {
-        Ok(Asked::of(ctx)?.load.one(id.clone()).await?.map(Self))
+    pub(crate) async fn load(ctx: &Context<'_>, id: &UserId) -> Result<Option<Self>, ApiError> {
+        Ok(RequestContext::of(ctx)?.loaders.load(id.clone()).await?.map(Self))
     }
 }
 
-/// What somebody is in the fediverse.
+/// The ActivityPub actor of a user.
 #[derive(Debug, SimpleObject)]
 pub(crate) struct ActorInfo {
-    actor_type: Word<ActorType>,
+    actor_type: EnumValue<ActorType>,
     public_key: Option<String>,
     inbox_url: Option<Url>,
     outbox_url: Option<Url>,
@@ -65,8 +63,8 @@ impl User {
         node_id("User", &[&self.0.id.to_string()])
     }
 
-    async fn id(&self) -> Id<&UserId> {
-        Id(&self.0.id)
+    async fn id(&self) -> ApiId<&UserId> {
+        ApiId(&self.0.id)
     }
 
     async fn nickname(&self) -> String {
@@ -97,8 +95,8 @@ impl User {
         self.0.birth_date.map(CalendarDate)
     }
 
-    async fn status(&self) -> Word<UserStatus> {
-        Word(self.0.status)
+    async fn status(&self) -> EnumValue<UserStatus> {
+        EnumValue(self.0.status)
     }
 
     async fn country(&self) -> Option<&str> {
@@ -125,12 +123,12 @@ impl User {
         self.0.tags.iter().map(ToString::to_string).collect()
     }
 
-    async fn tier(&self) -> Word<Tier> {
-        Word(self.0.tier)
+    async fn tier(&self) -> EnumValue<Tier> {
+        EnumValue(self.0.tier)
     }
 
-    async fn roles(&self) -> Vec<Word<Role>> {
-        self.0.roles.iter().copied().map(Word).collect()
+    async fn roles(&self) -> Vec<EnumValue<Role>> {
+        self.0.roles.iter().copied().map(EnumValue).collect()
     }
 
     async fn is_verified(&self) -> bool {
@@ -141,40 +139,40 @@ impl User {
         self.0.is_private
     }
 
-    /// Where their picture can be fetched for a while.
-    async fn profile_image_url(&self, ctx: &Context<'_>) -> Result<Option<Url>, Refused> {
+    /// A temporary address of the profile image.
+    async fn profile_image_url(&self, ctx: &Context<'_>) -> Result<Option<Url>, ApiError> {
         match &self.0.profile_image {
-            Some(picture) => media::address(ctx, &picture.s3_key).await,
+            Some(picture) => media::url_for(ctx, &picture.s3_key).await,
             None => Ok(self.0.profile_image_url.clone().map(Url)),
         }
     }
 
-    async fn followers_count(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
+    async fn followers_count(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
         Ok(self.counts(ctx).await?.followers)
     }
 
-    async fn following_count(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
+    async fn following_count(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
         Ok(self.counts(ctx).await?.following)
     }
 
-    async fn posts_count(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
+    async fn posts_count(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
         Ok(self.counts(ctx).await?.posts)
     }
 
-    /// Experience, from quests.
-    async fn xp(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
+    /// The experience from quests.
+    async fn xp(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
         Ok(self.counts(ctx).await?.xp)
     }
 
-    /// How far the experience has brought them.
-    async fn level(&self, ctx: &Context<'_>) -> Result<u64, Refused> {
+    /// The level reached with this experience.
+    async fn level(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
         Ok(self.counts(ctx).await?.level())
     }
 
     async fn actor(&self) -> ActorInfo {
         let user = entities::User::clone(&self.0);
         ActorInfo {
-            actor_type: Word(user.actor_type),
+            actor_type: EnumValue(user.actor_type),
             public_key: user.public_key,
             inbox_url: user.inbox_url.map(Url),
             outbox_url: user.outbox_url.map(Url),
@@ -185,16 +183,16 @@ impl User {
         }
     }
 
-    /// Whether the viewer follows them, and was accepted.
-    async fn viewer_follows(&self, ctx: &Context<'_>) -> Result<bool, Refused> {
-        let asked = Asked::of(ctx)?;
-        Ok(asked.load.one(FollowedByViewer(self.0.id.clone())).await?.unwrap_or(false))
+    /// True if the viewer follows this user and was accepted.
+    async fn viewer_follows(&self, ctx: &Context<'_>) -> Result<bool, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        Ok(context.loaders.load(FollowedByViewerKey(self.0.id.clone())).await?.unwrap_or(false))
     }
 
-    /// Whether they follow the viewer.
-    async fn viewer_is_followed_by(&self, ctx: &Context<'_>) -> Result<bool, Refused> {
-        let asked = Asked::of(ctx)?;
-        Ok(asked.load.one(FollowsViewer(self.0.id.clone())).await?.unwrap_or(false))
+    /// True if this user follows the viewer.
+    async fn viewer_is_followed_by(&self, ctx: &Context<'_>) -> Result<bool, ApiError> {
+        let context = RequestContext::of(ctx)?;
+        Ok(context.loaders.load(FollowsViewerKey(self.0.id.clone())).await?.unwrap_or(false))
     }
 
     async fn followers(
@@ -204,9 +202,9 @@ impl User {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Follow>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(follows::followers(ctx, &self.0.id, paging).await)
+    ) -> Result<Connection<Follow>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(follows::list_followers(ctx, &self.0.id, paging).await)
     }
 
     async fn following(
@@ -216,12 +214,12 @@ impl User {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Follow>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(follows::following(ctx, &self.0.id, paging).await)
+    ) -> Result<Connection<Follow>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(follows::list_following(ctx, &self.0.id, paging).await)
     }
 
-    /// What they have posted, the newest first unless asked otherwise.
+    /// The user's posts, newest first by default.
     async fn posts(
         &self,
         ctx: &Context<'_>,
@@ -230,13 +228,13 @@ impl User {
         first: Option<i32>,
         after: Option<String>,
         sort_direction: Option<ModelSortDirection>,
-    ) -> Result<Connection<Post>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        let order = ModelSortDirection::or(sort_direction, Order::Descending);
-        Connection::if_seen(posts::by(ctx, &self.0.id, order, paging).await)
+    ) -> Result<Connection<Post>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        let order = ModelSortDirection::order_or(sort_direction, Order::Descending);
+        Connection::empty_if_hidden(posts::list_by_author(ctx, &self.0.id, order, paging).await)
     }
 
-    /// What they like, the newest first.
+    /// The user's likes, newest first.
     async fn likes(
         &self,
         ctx: &Context<'_>,
@@ -244,12 +242,12 @@ impl User {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Like>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(reactions::likes_by(ctx, &self.0.id, paging).await)
+    ) -> Result<Connection<Like>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(reactions::list_likes_by_user(ctx, &self.0.id, paging).await)
     }
 
-    /// What they have commented, the newest first.
+    /// The user's comments, newest first.
     async fn comments(
         &self,
         ctx: &Context<'_>,
@@ -257,12 +255,12 @@ impl User {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Comment>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(comments::by(ctx, &self.0.id, paging).await)
+    ) -> Result<Connection<Comment>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(comments::list_by_user(ctx, &self.0.id, paging).await)
     }
 
-    /// What they did outside groups, the newest first.
+    /// The user's activities outside groups, newest first.
     async fn activities(
         &self,
         ctx: &Context<'_>,
@@ -270,13 +268,15 @@ impl User {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Activity>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
+    ) -> Result<Connection<Activity>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
         let actor = (&self.0.id).into();
-        Connection::if_seen(activities::of(ctx, &actor, Order::Descending, paging).await)
+        Connection::empty_if_hidden(
+            activities::list_by_actor(ctx, &actor, Order::Descending, paging).await,
+        )
     }
 
-    /// The groups they are in, the one joined last first.
+    /// The user's groups, most recently joined first.
     async fn groups(
         &self,
         ctx: &Context<'_>,
@@ -284,12 +284,12 @@ impl User {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Group>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(groups::joined_by(ctx, &self.0.id, paging).await)
+    ) -> Result<Connection<Group>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(groups::list_joined_by(ctx, &self.0.id, paging).await)
     }
 
-    /// Their goals, for themselves.
+    /// The user's goals, visible to the user only.
     async fn goals(
         &self,
         ctx: &Context<'_>,
@@ -297,49 +297,51 @@ impl User {
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Goal>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        Connection::if_seen(goals::goals(ctx, &self.0.id, paging).await)
+    ) -> Result<Connection<Goal>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        Connection::empty_if_hidden(goals::list_goals(ctx, &self.0.id, paging).await)
     }
 
-    /// Their quests, for themselves, the newest first.
-    #[expect(clippy::too_many_arguments, reason = "the contract has them")]
+    /// The user's quests, newest first, visible to the user only.
+    #[expect(clippy::too_many_arguments, reason = "the contract has these arguments")]
     async fn quests(
         &self,
         ctx: &Context<'_>,
-        status: Option<Word<QuestStatus>>,
-        linked_goal_id: Option<Id<GoalId>>,
-        linked_task_id: Option<Id<TaskId>>,
+        status: Option<EnumValue<QuestStatus>>,
+        linked_goal_id: Option<ApiId<GoalId>>,
+        linked_task_id: Option<ApiId<TaskId>>,
         limit: Option<i32>,
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
-    ) -> Result<Connection<Quest>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
+    ) -> Result<Connection<Quest>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
         let filter = QuestFilter {
             status: status.map(|word| word.0),
             linked_goal_id: linked_goal_id.map(|id| id.0),
             linked_task_id: linked_task_id.map(|id| id.0),
         };
-        Connection::if_seen(quests::quests(ctx, &self.0.id, filter, paging).await)
+        Connection::empty_if_hidden(quests::list_quests(ctx, &self.0.id, filter, paging).await)
     }
 
-    /// Everything they did and made, the newest first unless asked otherwise.
-    #[expect(clippy::too_many_arguments, reason = "the contract has them")]
+    /// Everything the user did or created, newest first by default.
+    #[expect(clippy::too_many_arguments, reason = "the contract has these arguments")]
     async fn timeline(
         &self,
         ctx: &Context<'_>,
-        entity: Option<Word<EntityKind>>,
+        entity: Option<EnumValue<EntityKind>>,
         limit: Option<i32>,
         next_token: Option<String>,
         first: Option<i32>,
         after: Option<String>,
         sort_direction: Option<ModelSortDirection>,
-    ) -> Result<Connection<TimelineEntity>, Refused> {
-        let paging = Paging::new(limit, next_token, first, after);
-        let order = ModelSortDirection::or(sort_direction, Order::Descending);
+    ) -> Result<Connection<TimelineEntity>, ApiError> {
+        let paging = PageArguments::new(limit, next_token, first, after);
+        let order = ModelSortDirection::order_or(sort_direction, Order::Descending);
         let entity = entity.map(|entity| entity.0);
-        Connection::if_seen(unions::timeline(ctx, &self.0.id, entity, order, paging).await)
+        Connection::empty_if_hidden(
+            unions::list_timeline(ctx, &self.0.id, entity, order, paging).await,
+        )
     }
 
     async fn created_at(&self) -> DateTime {
@@ -352,18 +354,18 @@ impl User {
 }
 
 impl User {
-    async fn counts(&self, ctx: &Context<'_>) -> Result<roundtable_domain::Counts, Refused> {
-        let counts = Asked::of(ctx)?.load.one(CountsOf(self.0.id.clone())).await?;
+    async fn counts(&self, ctx: &Context<'_>) -> Result<roundtable_domain::UserCounts, ApiError> {
+        let counts =
+            RequestContext::of(ctx)?.loaders.load(UserCountsKey(self.0.id.clone())).await?;
         Ok(counts.unwrap_or_default())
     }
 }
 
-/// Whom the caller has blocked.
-pub(crate) async fn blocked(
+pub(crate) async fn list_blocked(
     ctx: &Context<'_>,
-    paging: Paging,
-) -> Result<Connection<User>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, blocks) = (asked.caller()?, asked.services().blocks());
+    paging: PageArguments,
+) -> Result<Connection<User>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, blocks) = (context.caller()?, context.services().blocks());
     paging.read(ctx, "blocked", async |page| blocks.list(caller, page).await).await
 }

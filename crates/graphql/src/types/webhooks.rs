@@ -1,15 +1,14 @@
-//! Endpoints that are told of events, as the API shows them to those who look after them.
+//! The GraphQL type of webhook endpoints, which only admins see.
 
 use async_graphql::{Context, Object};
 use roundtable_domain::NewWebhook;
 use roundtable_model::{Secret, WebhookId, entities};
 
-use crate::Refused;
-use crate::connection::{Connection, Paging};
-use crate::request::Asked;
-use crate::scalars::{DateTime, Id, Url};
+use crate::ApiError;
+use crate::connection::{Connection, PageArguments};
+use crate::request::RequestContext;
+use crate::scalars::{ApiId, DateTime, Url};
 
-/// An endpoint that is told of events.
 #[derive(Debug)]
 pub(crate) struct WebhookEndpoint {
     webhook: entities::Webhook,
@@ -30,8 +29,8 @@ impl From<NewWebhook> for WebhookEndpoint {
 
 #[Object]
 impl WebhookEndpoint {
-    async fn id(&self) -> Id<&WebhookId> {
-        Id(&self.webhook.id)
+    async fn id(&self) -> ApiId<&WebhookId> {
+        ApiId(&self.webhook.id)
     }
 
     async fn url(&self) -> Url {
@@ -42,7 +41,7 @@ impl WebhookEndpoint {
         &self.webhook.event_types
     }
 
-    /// Whether it is told anything: one that does not listen for long is not.
+    /// False after deliveries have failed for long; the endpoint then receives nothing.
     async fn enabled(&self) -> bool {
         self.webhook.enabled
     }
@@ -51,18 +50,17 @@ impl WebhookEndpoint {
         DateTime(self.webhook.created_at)
     }
 
-    /// What messages to it are signed with; only at creation.
+    /// The secret that signs deliveries; only at creation.
     async fn secret(&self) -> Option<&str> {
         self.secret.as_ref().map(Secret::expose)
     }
 }
 
-/// All endpoints, the oldest first.
-pub(crate) async fn webhooks(
+pub(crate) async fn list_webhooks(
     ctx: &Context<'_>,
-    paging: Paging,
-) -> Result<Connection<WebhookEndpoint>, Refused> {
-    let asked = Asked::of(ctx)?;
-    let (caller, webhooks) = (asked.caller()?, asked.services().webhooks());
+    paging: PageArguments,
+) -> Result<Connection<WebhookEndpoint>, ApiError> {
+    let context = RequestContext::of(ctx)?;
+    let (caller, webhooks) = (context.caller()?, context.services().webhooks());
     paging.read(ctx, "webhooks", async |page| webhooks.list(caller, page).await).await
 }

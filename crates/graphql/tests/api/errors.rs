@@ -1,12 +1,12 @@
-//! Errors as clients read them: a code of the contract, twice, and no word from inside.
+//! Errors: a code of the contract in two fields, and no internal details.
 
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::api_town::ApiTown;
 
 #[tokio::test]
-async fn what_is_no_document_is_a_bad_request() {
-    let stage = Stage::of(["ana"]).await;
+async fn an_invalid_document_is_a_bad_request() {
+    let api = ApiTown::of(["ana"]).await;
     let documents = [
         "",
         "{",
@@ -25,21 +25,21 @@ async fn what_is_no_document_is_a_bad_request() {
         "subscription { nothing }",
     ];
     for document in documents {
-        let answer = stage.answer(Some(stage.town.caller("ana")), document, Value::Null).await;
-        let error = &answer["errors"][0];
-        assert_eq!(error["errorType"], "BAD_REQUEST", "{document}: {answer}");
+        let response = api.response(Some(api.town.caller("ana")), document, Value::Null).await;
+        let error = &response["errors"][0];
+        assert_eq!(error["errorType"], "BAD_REQUEST", "{document}: {response}");
         assert_eq!(error["extensions"]["code"], "BAD_REQUEST", "{document}");
         assert!(!error["message"].as_str().unwrap().is_empty(), "{document}");
     }
 }
 
 #[tokio::test]
-async fn a_document_that_was_refused_has_no_data_and_one_that_was_tried_has() {
-    let stage = Stage::of(["ana"]).await;
-    let refused = stage.answer(None, "{ nothing }", Value::Null).await;
+async fn a_rejected_document_has_no_data_and_an_executed_one_has() {
+    let api = ApiTown::of(["ana"]).await;
+    let refused = api.response(None, "{ nothing }", Value::Null).await;
     assert_eq!(refused.get("data"), None);
     let document = r#"mutation { followUser(followeeId: "ana") { status } }"#;
-    let tried = stage.answer(None, document, Value::Null).await;
+    let tried = api.response(None, document, Value::Null).await;
     assert_eq!(tried["data"], Value::Null);
     assert!(tried.get("data").is_some());
     assert_eq!(tried["errors"][0]["errorType"], "UNAUTHENTICATED");
@@ -48,22 +48,22 @@ async fn a_document_that_was_refused_has_no_data_and_one_that_was_tried_has() {
 
 #[tokio::test]
 async fn wrong_variables_are_bad_requests() {
-    let stage = Stage::of(["ana"]).await;
+    let api = ApiTown::of(["ana"]).await;
     let document =
         "query Q($id: ID!, $n: Int) { listUserPosts(userId: $id, first: $n) { nextToken } }";
     for variables in
         [json!({}), json!({"id": null}), json!({"id": ["ana"]}), json!({"id": "ana", "n": "x"})]
     {
-        let answer = stage.answer(None, document, variables.clone()).await;
-        assert_eq!(answer["errors"][0]["errorType"], "BAD_REQUEST", "{variables}: {answer}");
+        let response = api.response(None, document, variables.clone()).await;
+        assert_eq!(response["errors"][0]["errorType"], "BAD_REQUEST", "{variables}: {response}");
     }
-    let answer = stage.answer(None, document, json!({"id": "ana", "n": 5})).await;
-    assert_eq!(answer["data"]["listUserPosts"]["nextToken"], Value::Null);
+    let response = api.response(None, document, json!({"id": "ana", "n": 5})).await;
+    assert_eq!(response["data"]["listUserPosts"]["nextToken"], Value::Null);
 }
 
 #[tokio::test]
-async fn nobody_can_do_anything_without_signing_in() {
-    let stage = Stage::of(["ana"]).await;
+async fn operations_that_need_a_caller_reject_anonymous_clients() {
+    let api = ApiTown::of(["ana"]).await;
     let documents = [
         r#"mutation { followUser(followeeId: "ana") { status } }"#,
         r#"mutation { createPost(input: { content: "x", contentType: text }) { id } }"#,
@@ -76,6 +76,6 @@ async fn nobody_can_do_anything_without_signing_in() {
         "{ stats { users } }",
     ];
     for document in documents {
-        assert_eq!(stage.refused_as(None, document).await, "UNAUTHENTICATED", "{document}");
+        assert_eq!(api.error_code_as(None, document).await, "UNAUTHENTICATED", "{document}");
     }
 }

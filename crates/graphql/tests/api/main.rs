@@ -1,35 +1,31 @@
-//! The API, as far as it can be asked and listened to: documents in, JSON out, over a town in memory.
+//! Tests of the API: documents in, JSON out, over a town in memory.
 
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on should stop"
-)]
-#![expect(clippy::indexing_slicing, reason = "JSON answers null where there is nothing")]
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a failed setup should stop the test")]
+#![expect(clippy::indexing_slicing, reason = "JSON yields null for missing values")]
 
 mod accounts;
+mod api_town;
+mod assistance;
+mod batching;
 mod errors;
 mod feeds;
 mod follows;
 mod goals;
 mod groups;
-mod help;
 mod hidden;
+mod idempotency;
 mod limits;
-mod listening;
-mod loads;
 mod media;
 mod moderation;
 mod nodes;
 mod notifications;
-mod once;
 mod paging;
 mod posts;
-mod resuming;
+mod resumed_subscriptions;
 mod rooms;
-#[path = "../props/services.rs"]
+#[path = "../support/services.rs"]
 mod services;
-mod slow;
-mod stage;
+mod slow_subscribers;
+mod subscriptions;
 mod trade;
 mod uploads;

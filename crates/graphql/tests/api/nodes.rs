@@ -1,21 +1,20 @@
-//! Relay's global ids lead back to what they were given out for, and to nothing else.
+//! Relay's global ids load the object they were issued for, and nothing else.
 
 use roundtable_model::Role;
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::api_town::ApiTown;
 
-async fn found(stage: &Stage, name: &str, id: &Value) -> Value {
-    stage.ask(name, &format!("{{ node(nodeId: {id}) {{ __typename nodeId }} }}")).await["node"]
-        .take()
+async fn found(api: &ApiTown, name: &str, id: &Value) -> Value {
+    api.run(name, &format!("{{ node(nodeId: {id}) {{ __typename nodeId }} }}")).await["node"].take()
 }
 
 #[tokio::test]
-async fn every_kind_is_found_by_its_global_id() {
-    let stage = Stage::of(["ana", "bo"]).await;
-    let town = &stage.town;
+async fn every_type_is_found_by_its_global_id() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let town = &api.town;
     town.follow("bo", "ana").await;
-    let group = town.found("ana", "Runners").await;
+    let group = town.create_group("ana", "Runners").await;
     let post = town.post("ana", "hello").await;
     let comment = town.comment("ana", &post.id, "first").await;
     town.like("bo", &post.id).await;
@@ -26,24 +25,24 @@ async fn every_kind_is_found_by_its_global_id() {
             feed: getFeed {{ items {{ nodeId activity {{ nodeId }} }} }} }}"#,
         post.id, comment.id, post.id
     );
-    let seen = stage.ask("bo", &document).await;
+    let data = api.run("bo", &document).await;
     let ids = [
-        ("User", &seen["User"]["nodeId"]),
-        ("Group", &seen["Group"]["nodeId"]),
-        ("Post", &seen["Post"]["nodeId"]),
-        ("Comment", &seen["Comment"]["nodeId"]),
-        ("Follow", &seen["following"]["items"][0]["nodeId"]),
-        ("GroupMember", &seen["members"]["items"][0]["nodeId"]),
-        ("Like", &seen["likes"]["items"][0]["nodeId"]),
-        ("FeedEntry", &seen["feed"]["items"][0]["nodeId"]),
-        ("Activity", &seen["feed"]["items"][0]["activity"]["nodeId"]),
+        ("User", &data["User"]["nodeId"]),
+        ("Group", &data["Group"]["nodeId"]),
+        ("Post", &data["Post"]["nodeId"]),
+        ("Comment", &data["Comment"]["nodeId"]),
+        ("Follow", &data["following"]["items"][0]["nodeId"]),
+        ("GroupMember", &data["members"]["items"][0]["nodeId"]),
+        ("Like", &data["likes"]["items"][0]["nodeId"]),
+        ("FeedEntry", &data["feed"]["items"][0]["nodeId"]),
+        ("Activity", &data["feed"]["items"][0]["activity"]["nodeId"]),
     ];
     for (kind, id) in ids {
-        let node = found(&stage, "bo", id).await;
+        let node = found(&api, "bo", id).await;
         assert_eq!((&node["__typename"], &node["nodeId"]), (&Value::from(kind), id));
     }
     let all = ids.map(|(_, id)| id.to_string()).join(", ");
-    let nodes = stage.ask("bo", &format!("{{ nodes(nodeIds: [{all}]) {{ __typename }} }}")).await;
+    let nodes = api.run("bo", &format!("{{ nodes(nodeIds: [{all}]) {{ __typename }} }}")).await;
     let kinds: Vec<&str> = nodes["nodes"]
         .as_array()
         .unwrap()
@@ -54,46 +53,45 @@ async fn every_kind_is_found_by_its_global_id() {
 }
 
 #[tokio::test]
-async fn what_is_for_staff_is_nothing_to_others() {
-    let stage = Stage::of(["ana", "bo", "root"]).await;
-    let root = stage.town.employ("root", Role::Admin).await;
-    let post = stage.town.post("ana", "hello").await;
-    stage.town.report("bo", &post.id, "spam").await;
+async fn staff_only_nodes_are_null_for_others() {
+    let api = ApiTown::of(["ana", "bo", "root"]).await;
+    let root = api.town.grant_role("root", Role::Admin).await;
+    let post = api.town.post("ana", "hello").await;
+    api.town.report("bo", &post.id, "spam").await;
     let promote = r#"mutation { setPromotion(input: { subjectId: "ana", fanoutEnabled: true, reason: manual }) { nodeId } }"#;
-    let promotion =
-        stage.ask_as(Some(root.clone()), promote).await["setPromotion"]["nodeId"].take();
+    let promotion = api.run_as(Some(root.clone()), promote).await["setPromotion"]["nodeId"].take();
     let queue = "{ listModerationQueue { items { nodeId } } }";
     let case =
-        stage.ask_as(Some(root.clone()), queue).await["listModerationQueue"]["items"][0]["nodeId"]
+        api.run_as(Some(root.clone()), queue).await["listModerationQueue"]["items"][0]["nodeId"]
             .take();
     for (kind, id) in [("Promotion", promotion), ("ModerationCase", case)] {
         let document = format!("{{ node(nodeId: {id}) {{ __typename }} }}");
-        assert_eq!(stage.ask_as(Some(root.clone()), &document).await["node"]["__typename"], kind);
-        assert_eq!(found(&stage, "bo", &id).await, Value::Null);
-        assert_eq!(stage.ask_as(None, &document).await["node"], Value::Null);
+        assert_eq!(api.run_as(Some(root.clone()), &document).await["node"]["__typename"], kind);
+        assert_eq!(found(&api, "bo", &id).await, Value::Null);
+        assert_eq!(api.run_as(None, &document).await["node"], Value::Null);
     }
 }
 
 #[tokio::test]
-async fn what_is_hidden_or_gone_is_null_and_what_is_no_id_is_a_bad_request() {
-    let stage = Stage::of(["ana", "bo"]).await;
-    let post = stage.town.post("ana", "hello").await;
+async fn hidden_and_missing_nodes_are_null_and_an_invalid_id_is_a_bad_request() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let post = api.town.post("ana", "hello").await;
     let document = format!(r#"{{ getPost(id: "{}") {{ nodeId author {{ nodeId }} }} }}"#, post.id);
-    let seen = stage.ask("bo", &document).await["getPost"].take();
-    stage.town.block("ana", "bo").await;
-    assert_eq!(found(&stage, "bo", &seen["nodeId"]).await, Value::Null);
-    assert_eq!(found(&stage, "bo", &seen["author"]["nodeId"]).await, Value::Null);
+    let data = api.run("bo", &document).await["getPost"].take();
+    api.town.block("ana", "bo").await;
+    assert_eq!(found(&api, "bo", &data["nodeId"]).await, Value::Null);
+    assert_eq!(found(&api, "bo", &data["author"]["nodeId"]).await, Value::Null);
     for id in ["", "x", "VXNlcg", "Tm90aGluZzphbmE", "VXNlcjphI2I"] {
         let document = format!(r#"{{ node(nodeId: "{id}") {{ nodeId }} }}"#);
-        assert_eq!(stage.refused("bo", &document).await, "BAD_REQUEST", "{id}");
+        assert_eq!(api.error_code("bo", &document).await, "BAD_REQUEST", "{id}");
     }
     let many = format!("{{ nodes(nodeIds: [{}]) {{ nodeId }} }}", r#""x" "#.repeat(101));
-    assert_eq!(stage.refused("bo", &many).await, "BAD_REQUEST");
+    assert_eq!(api.error_code("bo", &many).await, "BAD_REQUEST");
 }
 
-/// Everything that is ana's own, and what she shares with bo: as she made it, by its kind.
-async fn own_things(stage: &Stage) -> Vec<(&'static str, Value)> {
-    let made = async |name: &str, document: String| stage.ask(name, &document).await;
+/// Creates private objects of ana, and some that she shares with bo; returns types and global ids.
+async fn private_nodes(api: &ApiTown) -> Vec<(&'static str, Value)> {
+    let made = async |name: &str, document: String| api.run(name, &document).await;
     let goal =
         made("ana", r#"mutation { it: createGoal(input: { title: "run" }) { id nodeId } }"#.into())
             .await;
@@ -126,8 +124,8 @@ async fn own_things(stage: &Stage) -> Vec<(&'static str, Value)> {
         ),
     )
     .await;
-    stage.town.follow("bo", "ana").await;
-    stage.town.settle().await;
+    api.town.follow("bo", "ana").await;
+    api.town.settle().await;
     let notes = made("ana", "{ listNotifications { items { nodeId } } }".into()).await;
     let note = notes["listNotifications"]["items"][0]["nodeId"].clone();
     let made = [
@@ -147,28 +145,28 @@ async fn own_things(stage: &Stage) -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn what_is_ones_own_is_found_by_its_global_id_and_is_nothing_to_strangers() {
-    let stage = Stage::of(["ana", "bo", "cy"]).await;
-    for (kind, id) in own_things(&stage).await {
-        let node = found(&stage, "ana", &id).await;
+async fn private_nodes_are_found_by_their_owner_only() {
+    let api = ApiTown::of(["ana", "bo", "cy"]).await;
+    for (kind, id) in private_nodes(&api).await {
+        let node = found(&api, "ana", &id).await;
         assert_eq!((&node["__typename"], &node["nodeId"]), (&Value::from(kind), &id));
-        assert_eq!(found(&stage, "cy", &id).await, Value::Null, "{kind}");
+        assert_eq!(found(&api, "cy", &id).await, Value::Null, "{kind}");
         let document = format!("{{ node(nodeId: {id}) {{ __typename }} }}");
-        assert_eq!(stage.ask_as(None, &document).await["node"], Value::Null, "{kind}");
+        assert_eq!(api.run_as(None, &document).await["node"], Value::Null, "{kind}");
     }
 }
 
 #[tokio::test]
 async fn companies_and_offers_are_found_by_their_global_ids() {
-    let stage = Stage::of(["ana", "bo"]).await;
+    let api = ApiTown::of(["ana", "bo"]).await;
     let company = r#"mutation { createCompany(name: "Shoes") { id nodeId } }"#;
-    let company = stage.ask("ana", company).await["createCompany"].take();
+    let company = api.run("ana", company).await["createCompany"].take();
     let offer = format!(
         r#"mutation {{ createOffer(input: {{ companyId: {}, title: "Runner" }}) {{ nodeId }} }}"#,
         company["id"]
     );
-    let offer = stage.ask("ana", &offer).await["createOffer"].take();
+    let offer = api.run("ana", &offer).await["createOffer"].take();
     for (kind, it) in [("Company", company), ("Offer", offer)] {
-        assert_eq!(found(&stage, "bo", &it["nodeId"]).await["__typename"], kind);
+        assert_eq!(found(&api, "bo", &it["nodeId"]).await["__typename"], kind);
     }
 }

@@ -1,20 +1,20 @@
-//! What people are told: listed, counted, marked as read.
+//! Notifications are listed, counted and marked as read.
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::api_town::ApiTown;
 
-/// R38: what was told is counted as unread until it is marked as read.
+/// R38: the unread count.
 #[tokio::test]
-async fn what_was_told_is_unread_until_it_is_marked() {
-    let stage = Stage::of(["ana", "bo"]).await;
-    let post = stage.town.post("ana", "hello").await;
-    stage.town.comment("bo", &post.id, "hi").await;
-    stage.town.follow("bo", "ana").await;
-    stage.settle().await;
+async fn notifications_are_unread_until_they_are_marked_read() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let post = api.town.post("ana", "hello").await;
+    api.town.comment("bo", &post.id, "hi").await;
+    api.town.follow("bo", "ana").await;
+    api.settle().await;
     let list = "{ unreadNotificationCount listNotifications { items { kind readAt
         actor { nickname } object { __typename ... on Comment { content } ... on User { nickname } } } } }";
-    let seen = stage.ask("ana", list).await;
+    let seen = api.run("ana", list).await;
     assert_eq!(seen["unreadNotificationCount"], 2);
     let items = seen["listNotifications"]["items"].as_array().unwrap();
     let mut kinds: Vec<_> = items.iter().map(|item| item["kind"].as_str().unwrap()).collect();
@@ -23,25 +23,25 @@ async fn what_was_told_is_unread_until_it_is_marked() {
     assert!(items.iter().all(|item| item["actor"]["nickname"] == "bo"));
     let comment = items.iter().find(|item| item["kind"] == "comment").unwrap();
     assert_eq!(comment["object"], json!({ "__typename": "Comment", "content": "hi" }));
-    stage.town.pass_ms(1_000);
-    let before = stage.town.now();
+    api.town.advance_ms(1_000);
+    let before = api.town.now();
     let mark = format!("mutation {{ markNotificationsRead(before: \"{before}\") }}");
-    assert_eq!(stage.ask("ana", &mark).await["markNotificationsRead"], 2);
-    stage.settle().await;
-    let seen = stage.ask("ana", list).await;
+    assert_eq!(api.run("ana", &mark).await["markNotificationsRead"], 2);
+    api.settle().await;
+    let seen = api.run("ana", list).await;
     assert_eq!(seen["unreadNotificationCount"], 0);
     assert!(seen["listNotifications"]["items"][0]["readAt"].is_string());
-    assert_eq!(stage.ask("bo", "{ unreadNotificationCount }").await["unreadNotificationCount"], 0);
+    assert_eq!(api.run("bo", "{ unreadNotificationCount }").await["unreadNotificationCount"], 0);
 }
 
-/// R38: a message tells of itself with what was said, for as long as its reader may see it.
+/// R38: while the recipient may see the message.
 #[tokio::test]
-async fn a_notification_of_a_message_shows_the_message() {
-    let stage = Stage::of(["ana", "bo"]).await;
-    let room = stage.town.room_with("ana", "bo").await;
-    stage.town.say("bo", &room, "psst").await;
-    stage.settle().await;
+async fn a_message_notification_shows_the_message() {
+    let api = ApiTown::of(["ana", "bo"]).await;
+    let room = api.town.room_with("ana", "bo").await;
+    api.town.send_message("bo", &room, "psst").await;
+    api.settle().await;
     let list = "{ listNotifications { items { kind object { ... on Message { text } } } } }";
-    let seen = stage.ask("ana", list).await["listNotifications"]["items"][0].take();
+    let seen = api.run("ana", list).await["listNotifications"]["items"][0].take();
     assert_eq!(seen, json!({ "kind": "message", "object": { "text": "psst" } }));
 }

@@ -1,14 +1,14 @@
-//! Sending files.
+//! Uploads of files.
 
 use roundtable_testkit::Town;
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::api_town::ApiTown;
 
-/// R43: a file is announced, sent, looked at, and then there.
+/// R43: completing an upload checks the file.
 #[tokio::test]
-async fn a_file_is_announced_sent_and_taken() {
-    let stage = Stage::of(["ana", "bo"]).await;
+async fn a_file_is_announced_uploaded_and_completed() {
+    let api = ApiTown::of(["ana", "bo"]).await;
     let picture = Town::picture();
     let announce = |purpose: &str| {
         format!(
@@ -17,19 +17,19 @@ async fn a_file_is_announced_sent_and_taken() {
             picture.len()
         )
     };
-    let ticket = stage.ask("ana", &announce("profile")).await["createUpload"].take();
+    let ticket = api.run("ana", &announce("profile")).await["createUpload"].take();
     let headers = serde_json::from_str::<Value>(ticket["headers"].as_str().unwrap()).unwrap();
     assert!(headers.is_object() && ticket["uploadUrl"].is_string());
     let complete = format!(
         "mutation {{ completeUpload(s3Key: {}) {{ s3Key contentType url }} }}",
         ticket["s3Key"]
     );
-    assert_eq!(stage.refused("ana", &complete).await, "CONFLICT", "nothing has arrived");
+    assert_eq!(api.error_code("ana", &complete).await, "CONFLICT", "nothing has arrived");
     let key = ticket["s3Key"].as_str().unwrap().parse().unwrap();
-    stage.town.shelf().arrive(&key, &picture);
-    assert_eq!(stage.refused("bo", &complete).await, "NOT_FOUND");
-    let media = stage.ask("ana", &complete).await["completeUpload"].take();
+    api.town.media_store().put_incoming(&key, &picture);
+    assert_eq!(api.error_code("bo", &complete).await, "NOT_FOUND");
+    let media = api.run("ana", &complete).await["completeUpload"].take();
     assert_eq!(media["contentType"], json!("image/png"));
     assert!(media["url"].is_string());
-    assert_eq!(stage.refused("ana", &announce("decoration")).await, "BAD_REQUEST");
+    assert_eq!(api.error_code("ana", &announce("decoration")).await, "BAD_REQUEST");
 }

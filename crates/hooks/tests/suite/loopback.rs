@@ -1,5 +1,5 @@
-//! A service on this machine, which does with its connections as it is told. It speaks just enough HTTP,
-//! by itself: what the client thinks of HTTP must not be what checks it.
+//! A service on this machine with scripted behaviour. It parses HTTP itself, so that the client's
+//! library does not check itself.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,73 +9,65 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// What a service received.
 #[derive(Debug)]
 pub(crate) struct Received {
-    /// The first line.
+    /// The request line.
     pub(crate) line: String,
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
 
-/// What a service does with what it received: writes this, and then something else.
+/// A scripted reaction: bytes to write, and what to do then.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Reaction {
     bytes: Vec<u8>,
     then: Then,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Then {
-    /// Waits for the next request.
     Listen,
-    /// Closes the connection.
     Close,
-    /// Does nothing, for ever.
     Hang,
 }
 
-impl Told {
-    /// An answer with a body.
+impl Reaction {
     pub(crate) fn answer(status: &str, kind: &str, body: &str) -> Self {
         let length = body.len();
-        let told = Self::raw(format!(
+        let reaction = Self::raw(format!(
             "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n{body}"
         ));
-        Self { then: Then::Listen, ..told }
+        Self { then: Then::Listen, ..reaction }
     }
 
-    /// What a hook should answer.
     pub(crate) fn json(body: &str) -> Self {
         Self::answer("200 OK", "application/json", body)
     }
 
-    /// These bytes, whatever they are, and no more.
+    /// Writes these bytes and closes the connection.
     pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), then: Then::Close }
     }
 
-    /// And then nothing, for ever.
     pub(crate) fn then_hang(self) -> Self {
         Self { then: Then::Hang, ..self }
     }
 }
 
-/// A service that listens.
 pub(crate) struct Loopback {
     address: SocketAddr,
     received: mpsc::UnboundedReceiver<Received>,
 }
 
 impl Loopback {
-    /// One that does the same with everything.
-    pub(crate) async fn doing(told: Told) -> Self {
-        Self::deciding(move |_| told.clone()).await
+    /// A service that reacts to every request alike.
+    pub(crate) async fn doing(reaction: Reaction) -> Self {
+        Self::deciding(move |_| reaction.clone()).await
     }
 
-    /// One that looks at what it received first.
+    /// A service that chooses its reaction by the request.
     pub(crate) async fn deciding(
-        decide: impl Fn(&Received) -> Told + Send + Sync + 'static,
+        decide: impl Fn(&Received) -> Reaction + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -97,29 +89,27 @@ impl Loopback {
         self.address.port()
     }
 
-    /// The next thing it received.
     pub(crate) async fn received(&mut self) -> Received {
         self.received.recv().await.unwrap()
     }
 
-    /// Whether it has received nothing that was not asked for yet.
+    /// Returns whether every request has been taken by `received`.
     pub(crate) fn is_idle(&mut self) -> bool {
         self.received.try_recv().is_err()
     }
 }
 
-/// Requests on one connection, one after the other.
-async fn serve<D: Fn(&Received) -> Told>(
+async fn serve<D: Fn(&Received) -> Reaction>(
     mut stream: TcpStream,
     send: mpsc::UnboundedSender<Received>,
     decide: Arc<D>,
 ) {
-    // A client that gives up is none of its business.
+    // A client may give up.
     while let Some(received) = read(&mut stream).await {
-        let told = decide(&received);
+        let reaction = decide(&received);
         let _ = send.send(received);
-        let _ = stream.write_all(&told.bytes).await;
-        match told.then {
+        let _ = stream.write_all(&reaction.bytes).await;
+        match reaction.then {
             Then::Listen => {}
             Then::Close => return,
             Then::Hang => std::future::pending().await,

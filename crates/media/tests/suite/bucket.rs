@@ -1,19 +1,19 @@
-//! Files in a bucket of a real server, over HTTP.
+//! Media files in a bucket of a real server, over HTTP.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hyper::StatusCode;
-use roundtable_domain::{Declared, MediaStore, S3Settings, SignedUpload};
-use roundtable_media::{Bucket, Misconfigured};
+use roundtable_domain::{DeclaredFile, MediaStore, S3Settings, SignedUpload};
+use roundtable_media::{Bucket, MediaConfigError};
 
-use crate::promises::{BYTES, LENGTH, keeps_what_was_taken, key};
+use crate::promises::{BYTES, LENGTH, checks_media_store, key};
 use crate::server::{Server, request};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
 async fn announced(files: &Bucket, name: &str) -> SignedUpload {
-    let declared = Declared { content_type: "image/png", bytes: LENGTH };
+    let declared = DeclaredFile { content_type: "image/png", bytes: LENGTH };
     files.upload_url(&key(name), declared, MINUTE).await.unwrap()
 }
 
@@ -21,28 +21,28 @@ async fn send(signed: &SignedUpload, bytes: &[u8]) -> StatusCode {
     request(signed.method, &signed.url, &signed.headers, bytes).await.0
 }
 
-/// R43: what is sent by one address is fetched by another, by somebody who knows nothing else.
+/// R43: a file uploaded by one URL is downloaded by another, with no other credential.
 #[tokio::test]
-async fn a_file_is_sent_taken_and_fetched() {
+async fn a_file_is_uploaded_copied_and_downloaded() {
     let server = Server::start().await;
     let (files, photo) = (Bucket::open(&server.settings).unwrap(), key("u/ana/photo"));
     let signed = announced(&files, "u/ana/photo").await;
     assert_eq!(send(&signed, BYTES).await, StatusCode::OK);
-    assert_eq!(files.take(&photo, "shown", LENGTH).await.unwrap(), Some(LENGTH));
+    assert_eq!(files.copy_upload(&photo, "shown", LENGTH).await.unwrap(), Some(LENGTH));
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
     let (status, headers, body) = request("GET", &url, &BTreeMap::new(), b"").await;
     assert_eq!((status, body.as_slice()), (StatusCode::OK, BYTES));
     assert_eq!(headers["content-type"], "image/png");
-    files.discard(&photo, "shown").await.unwrap();
-    keeps_what_was_taken(&files, &photo, async |other| {
+    files.remove_copy(&photo, "shown").await.unwrap();
+    checks_media_store(&files, &photo, async |other| {
         assert_eq!(send(&signed, other).await, StatusCode::OK);
     })
     .await;
 }
 
-/// R43: an address is good for one thing, and nothing is open without one.
+/// R43: a URL permits one operation, and nothing is accessible without one.
 #[tokio::test]
-async fn an_address_is_good_for_what_it_says_and_no_more() {
+async fn a_url_permits_one_operation() {
     let server = Server::start().await;
     let (files, photo) = (Bucket::open(&server.settings).unwrap(), key("u/ana/photo"));
     let signed = announced(&files, "u/ana/photo").await;
@@ -56,12 +56,12 @@ async fn an_address_is_good_for_what_it_says_and_no_more() {
     let (bare, _) = signed.url.split_once('?').unwrap();
     let (status, ..) = request("PUT", bare, &signed.headers, BYTES).await;
     assert!(refused.contains(&status), "without a signature: {status}");
-    assert_eq!(files.take(&photo, "a", LENGTH).await.unwrap(), None);
+    assert_eq!(files.copy_upload(&photo, "a", LENGTH).await.unwrap(), None);
 
     assert_eq!(send(&signed, BYTES).await, StatusCode::OK);
     let (status, ..) = request("GET", &signed.url, &signed.headers, b"").await;
     assert!(refused.contains(&status), "sending is not fetching: {status}");
-    files.take(&photo, "shown", LENGTH).await.unwrap();
+    files.copy_upload(&photo, "shown", LENGTH).await.unwrap();
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
     let (status, ..) = request("PUT", &url, &signed.headers, b"other").await;
     assert!(refused.contains(&status), "fetching is not sending: {status}");
@@ -71,20 +71,20 @@ async fn an_address_is_good_for_what_it_says_and_no_more() {
     assert!(refused.contains(&status), "as something else: {status}");
 }
 
-/// A store that is away is a failure, and no missing file.
+/// An unreachable store is an error, not a missing file.
 #[tokio::test]
-async fn a_store_that_refuses_us_is_a_failure() {
+async fn an_unreachable_store_is_an_error() {
     let server = Server::start().await;
     let wrong = Some(roundtable_model::Secret::new("not the secret"));
     let settings = S3Settings { secret_access_key: wrong, ..server.settings };
     let files = Bucket::open(&settings).unwrap();
-    let failed = files.take(&key("u/ana/photo"), "a", LENGTH).await.unwrap_err();
+    let failed = files.copy_upload(&key("u/ana/photo"), "a", LENGTH).await.unwrap_err();
     assert!(!failed.to_string().contains("not the secret"), "{failed}");
     assert!(server.at.path().exists());
 }
 
 #[test]
-fn a_bucket_that_cannot_be_is_refused() {
+fn an_invalid_bucket_configuration_is_refused() {
     let half = S3Settings {
         bucket: "files".into(),
         region: "eu-central-1".into(),
@@ -93,6 +93,6 @@ fn a_bucket_that_cannot_be_is_refused() {
     };
     let nameless = S3Settings { access_key_id: None, bucket: String::new(), ..half.clone() };
     for wrong in [half, nameless] {
-        assert!(matches!(Bucket::open(&wrong), Err(Misconfigured::Bucket(_))));
+        assert!(matches!(Bucket::open(&wrong), Err(MediaConfigError::Bucket(_))));
     }
 }

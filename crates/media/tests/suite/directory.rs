@@ -1,4 +1,4 @@
-//! Files in a directory.
+//! Media files in a directory.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -7,40 +7,42 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{Stream, TryStreamExt, stream};
-use roundtable_domain::{Declared, MediaStore, SignedUpload};
-use roundtable_media::{Denied, Directory, Misconfigured, NotFetched, NotReceived};
+use roundtable_domain::{DeclaredFile, MediaStore, SignedUpload};
+use roundtable_media::{
+    DownloadError, InvalidMediaUrl, MediaConfigError, MediaDirectory, UploadError,
+};
 use roundtable_model::MediaKey;
 use roundtable_model::table::{Clock, ManualClock};
 use tempfile::TempDir;
 
-use crate::promises::{BYTES, LENGTH, keeps_what_was_taken, key};
+use crate::promises::{BYTES, LENGTH, checks_media_store, key};
 
 const BASE: &str = "http://town.example/media";
 const MINUTE: Duration = Duration::from_mins(1);
 
-struct Place {
+struct DirectoryFixture {
     at: TempDir,
     clock: Arc<ManualClock>,
-    files: Directory,
+    files: MediaDirectory,
 }
 
-fn place() -> Place {
+fn fixture() -> DirectoryFixture {
     let (at, clock) = (tempfile::tempdir().unwrap(), Arc::new(ManualClock::at_ms(1_000_000)));
     let files = open(at.path(), &clock, 1);
-    Place { at, clock, files }
+    DirectoryFixture { at, clock, files }
 }
 
-fn open(at: &Path, clock: &Arc<ManualClock>, secret: u8) -> Directory {
-    Directory::open(at, BASE, &[secret; 32], clock.clone()).unwrap()
+fn open(at: &Path, clock: &Arc<ManualClock>, secret: u8) -> MediaDirectory {
+    MediaDirectory::open(at, BASE, &[secret; 32], clock.clone()).unwrap()
 }
 
-/// The key and the query of an address, as a server finds them.
+/// The key and the query of a URL, as a server finds them.
 fn parts(url: &str) -> (&str, &str) {
     url.strip_prefix(BASE).unwrap().strip_prefix('/').unwrap().split_once('?').unwrap()
 }
 
-async fn announced(files: &Directory, key: &MediaKey) -> SignedUpload {
-    let declared = Declared { content_type: "image/png", bytes: LENGTH };
+async fn announced(files: &MediaDirectory, key: &MediaKey) -> SignedUpload {
+    let declared = DeclaredFile { content_type: "image/png", bytes: LENGTH };
     files.upload_url(key, declared, MINUTE).await.unwrap()
 }
 
@@ -49,21 +51,21 @@ fn body(parts: &[&[u8]]) -> impl Stream<Item = Result<Bytes, Infallible>> + Send
     stream::iter(parts)
 }
 
-async fn send(files: &Directory, url: &str, bytes: &[u8]) -> Result<(), NotReceived> {
+async fn send(files: &MediaDirectory, url: &str, bytes: &[u8]) -> Result<(), UploadError> {
     let (key, query) = parts(url);
-    let leave = files.may_send(key, query).unwrap();
+    let leave = files.upload_grant(key, query).unwrap();
     let (front, back) = bytes.split_at(bytes.len() / 2);
     files.receive(&leave, Some("image/png"), body(&[front, back])).await
 }
 
-async fn fetched(files: &Directory, url: &str) -> Vec<u8> {
+async fn fetched(files: &MediaDirectory, url: &str) -> Vec<u8> {
     let (key, query) = parts(url);
-    let file = files.fetch(&files.may_fetch(key, query).unwrap(), None).await.unwrap();
+    let file = files.fetch(&files.download_grant(key, query).unwrap(), None).await.unwrap();
     assert_eq!((file.content_type.as_str(), file.length), ("image/png", LENGTH));
     file.body.try_collect::<Vec<_>>().await.unwrap().concat()
 }
 
-/// The files below a directory, whatever they are.
+/// All files below a directory.
 fn files_in(at: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().path());
     let each = entries.flat_map(|path| {
@@ -72,82 +74,82 @@ fn files_in(at: &Path) -> Vec<String> {
     each.collect()
 }
 
-/// R43: what is sent by one address is fetched by another, and what was taken stays as it was.
+/// R43: a file uploaded by one URL is downloaded by another, and a copy never changes.
 #[tokio::test]
-async fn a_file_is_sent_taken_and_fetched() {
-    let place = place();
-    let (files, photo) = (&place.files, key("u/ana/photo"));
+async fn a_file_is_uploaded_copied_and_downloaded() {
+    let fixture = fixture();
+    let (files, photo) = (&fixture.files, key("u/ana/photo"));
     let signed = announced(files, &photo).await;
     assert_eq!((signed.method, signed.headers["content-type"].as_str()), ("PUT", "image/png"));
     send(files, &signed.url, BYTES).await.unwrap();
-    files.take(&photo, "shown", LENGTH).await.unwrap();
+    files.copy_upload(&photo, "shown", LENGTH).await.unwrap();
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
     assert_eq!(fetched(files, &url).await, BYTES);
-    files.discard(&photo, "shown").await.unwrap();
-    keeps_what_was_taken(files, &photo, async |other| {
+    files.remove_copy(&photo, "shown").await.unwrap();
+    checks_media_store(files, &photo, async |other| {
         send(files, &signed.url, other).await.unwrap();
     })
     .await;
-    assert!(files_in(place.at.path()).is_empty(), "{:?}", files_in(place.at.path()));
+    assert!(files_in(fixture.at.path()).is_empty(), "{:?}", files_in(fixture.at.path()));
 }
 
-/// R43: a part of a video, as players ask for it.
+/// R43: a range of a video, as players ask for it.
 #[tokio::test]
-async fn a_part_of_a_file_is_fetched() {
-    let place = place();
-    let (files, photo) = (&place.files, key("u/ana/photo"));
+async fn a_range_of_a_file_is_downloaded() {
+    let fixture = fixture();
+    let (files, photo) = (&fixture.files, key("u/ana/photo"));
     send(files, &announced(files, &photo).await.url, BYTES).await.unwrap();
-    files.take(&photo, "shown", LENGTH).await.unwrap();
+    files.copy_upload(&photo, "shown", LENGTH).await.unwrap();
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
-    let leave = files.may_fetch(parts(&url).0, parts(&url).1).unwrap();
+    let leave = files.download_grant(parts(&url).0, parts(&url).1).unwrap();
     let part = files.fetch(&leave, Some(1..4)).await.unwrap();
     assert_eq!((part.range.clone(), part.length), (1..4, LENGTH));
     assert_eq!(part.body.try_collect::<Vec<_>>().await.unwrap().concat(), b"PNG");
     let beyond = files.fetch(&leave, Some(1_000..1_001)).await;
-    assert!(matches!(beyond.err().unwrap(), NotFetched::OutOfRange));
+    assert!(matches!(beyond.err().unwrap(), DownloadError::OutOfRange));
     files.remove(&photo).await.unwrap();
-    assert!(matches!(files.fetch(&leave, None).await.err().unwrap(), NotFetched::Gone));
+    assert!(matches!(files.fetch(&leave, None).await.err().unwrap(), DownloadError::NotFound));
 }
 
-/// R43: what is not as announced leaves nothing behind, not even a part.
+/// R43: an upload that is not as announced leaves nothing behind, not even a part.
 #[tokio::test]
-async fn what_is_not_as_announced_is_not_received() {
-    let place = place();
-    let (files, photo) = (&place.files, key("u/ana/photo"));
+async fn an_upload_that_is_not_as_announced_is_refused() {
+    let fixture = fixture();
+    let (files, photo) = (&fixture.files, key("u/ana/photo"));
     let signed = announced(files, &photo).await;
     let long = [BYTES, b"!"].concat();
     for wrong in [&long, &BYTES[1..]] {
         let refused = send(files, &signed.url, wrong).await;
-        assert!(matches!(refused, Err(NotReceived::OtherLength)), "{refused:?}");
+        assert!(matches!(refused, Err(UploadError::WrongLength)), "{refused:?}");
     }
     let (path, query) = parts(&signed.url);
-    let leave = files.may_send(path, query).unwrap();
+    let leave = files.upload_grant(path, query).unwrap();
     for content_type in [None, Some("text/html"), Some("image/png; charset=x")] {
         let refused = files.receive(&leave, content_type, body(&[BYTES])).await;
-        assert!(matches!(refused, Err(NotReceived::OtherType)), "{refused:?}");
+        assert!(matches!(refused, Err(UploadError::WrongType)), "{refused:?}");
     }
     let broken = stream::iter([Ok(Bytes::from_static(b"\x89P")), Err("gone")]);
     let refused = files.receive(&leave, Some("image/png"), broken).await;
-    assert!(matches!(refused, Err(NotReceived::BrokeOff)), "{refused:?}");
-    assert_eq!(files.take(&photo, "a", LENGTH).await.unwrap(), None);
-    assert!(files_in(place.at.path()).is_empty(), "{:?}", files_in(place.at.path()));
+    assert!(matches!(refused, Err(UploadError::Incomplete)), "{refused:?}");
+    assert_eq!(files.copy_upload(&photo, "a", LENGTH).await.unwrap(), None);
+    assert!(files_in(fixture.at.path()).is_empty(), "{:?}", files_in(fixture.at.path()));
 }
 
-/// R43: what a process that died in the middle has left goes with the file, and with no other.
+/// R43: partial files of a killed process are removed with their file, and with no other.
 #[tokio::test]
-async fn what_broke_off_goes_with_its_file() {
-    let place = place();
-    let (files, photo, photos) = (&place.files, key("u/ana/photo"), key("u/ana/photos"));
+async fn partial_files_are_removed_with_their_file() {
+    let fixture = fixture();
+    let (files, photo, photos) = (&fixture.files, key("u/ana/photo"), key("u/ana/photos"));
     for key in [&photo, &photos] {
         send(files, &announced(files, key).await.url, BYTES).await.unwrap();
-        files.take(key, "shown", LENGTH).await.unwrap();
+        files.copy_upload(key, "shown", LENGTH).await.unwrap();
     }
-    let at = place.at.path();
+    let at = fixture.at.path();
     for left in ["incoming/u/ana/photo#1", "incoming/u/ana/photo#2", "kept/u/ana/photo/copy#0"] {
         std::fs::write(at.join(left), "half").unwrap();
     }
     std::fs::write(at.join("incoming/u/ana/photos#1"), "another's").unwrap();
-    files.tidy(&photo, "shown").await.unwrap();
+    files.remove_others(&photo, "shown").await.unwrap();
     let mut there = files_in(at);
     there.sort();
     assert_eq!(there.len(), 4, "{there:?}");
@@ -161,15 +163,15 @@ async fn what_broke_off_goes_with_its_file() {
     assert!(files_in(at).is_empty(), "{:?}", files_in(at));
 }
 
-/// R43: an address is good for one thing, for a while, and only if it is ours.
+/// R43: a URL permits one operation, for a limited time, and only if it is ours.
 #[tokio::test]
-async fn an_address_is_good_for_what_it_says_and_no_more() {
-    let place = place();
-    let (files, photo) = (&place.files, key("u/ana/photo"));
+async fn a_url_permits_one_operation() {
+    let fixture = fixture();
+    let (files, photo) = (&fixture.files, key("u/ana/photo"));
     let signed = announced(files, &photo).await;
     let (path, query) = parts(&signed.url);
-    files.may_send(path, query).unwrap();
-    assert_eq!(files.may_fetch(path, query).unwrap_err(), Denied);
+    files.upload_grant(path, query).unwrap();
+    assert_eq!(files.download_grant(path, query).unwrap_err(), InvalidMediaUrl);
     let wrong = [
         query.replace("image/png", "text/html"),
         query.replace(&format!("bytes={}", BYTES.len()), "bytes=99999999"),
@@ -182,49 +184,49 @@ async fn an_address_is_good_for_what_it_says_and_no_more() {
     ];
     for wrong in wrong {
         assert_ne!(wrong, query);
-        assert_eq!(files.may_send(path, &wrong).unwrap_err(), Denied, "{wrong}");
+        assert_eq!(files.upload_grant(path, &wrong).unwrap_err(), InvalidMediaUrl, "{wrong}");
     }
     for other in
         ["u/ana/photo2", "u/bo/photo", "u/ana/../ana/photo", "u/ana/photo/", "", "%75/ana/photo"]
     {
-        assert_eq!(files.may_send(other, query).unwrap_err(), Denied, "{other}");
+        assert_eq!(files.upload_grant(other, query).unwrap_err(), InvalidMediaUrl, "{other}");
     }
-    let stranger = open(place.at.path(), &place.clock, 2);
-    assert_eq!(stranger.may_send(path, query).unwrap_err(), Denied, "another secret");
-    place.clock.advance_ms(59_000);
-    files.may_send(path, query).unwrap();
-    place.clock.advance_ms(1_000);
-    assert_eq!(files.may_send(path, query).unwrap_err(), Denied, "too late");
+    let stranger = open(fixture.at.path(), &fixture.clock, 2);
+    assert_eq!(stranger.upload_grant(path, query).unwrap_err(), InvalidMediaUrl, "another secret");
+    fixture.clock.advance_ms(59_000);
+    files.upload_grant(path, query).unwrap();
+    fixture.clock.advance_ms(1_000);
+    assert_eq!(files.upload_grant(path, query).unwrap_err(), InvalidMediaUrl, "too late");
 
     let url = files.download_url(&photo, "shown", "image/png", MINUTE).await.unwrap();
     let (path, query) = parts(&url);
-    files.may_fetch(path, query).unwrap();
-    assert_eq!(files.may_send(path, query).unwrap_err(), Denied);
+    files.download_grant(path, query).unwrap();
+    assert_eq!(files.upload_grant(path, query).unwrap_err(), InvalidMediaUrl);
     let other = query.replace("copy=shown", "copy=../../../incoming/u/ana/photo");
-    assert_eq!(files.may_fetch(path, &other).unwrap_err(), Denied);
-    place.clock.advance_ms(60_000);
-    assert_eq!(files.may_fetch(path, query).unwrap_err(), Denied, "too late");
-    assert!(place.clock.now_seconds() > 0);
+    assert_eq!(files.download_grant(path, &other).unwrap_err(), InvalidMediaUrl);
+    fixture.clock.advance_ms(60_000);
+    assert_eq!(files.download_grant(path, query).unwrap_err(), InvalidMediaUrl, "too late");
+    assert!(fixture.clock.now_seconds() > 0);
 }
 
-/// What opens doors is not in what is shown of it.
+/// The debug output shows no secret.
 #[tokio::test]
 async fn addresses_and_secrets_are_not_shown() {
-    let place = place();
-    let signed = announced(&place.files, &key("u/ana/photo")).await;
-    let shown = format!("{signed:?} {:?}", place.files);
+    let fixture = fixture();
+    let signed = announced(&fixture.files, &key("u/ana/photo")).await;
+    let shown = format!("{signed:?} {:?}", fixture.files);
     assert!(!shown.contains("signature=") && !shown.contains("[1, 1"), "{shown}");
 }
 
 #[test]
-fn a_base_that_is_no_address_is_refused() {
+fn an_invalid_base_url_is_refused() {
     let (at, clock) = (tempfile::tempdir().unwrap(), Arc::new(ManualClock::at_ms(0)));
     for base in ["", "/media", "ftp://town.example", "http://town.example/?a=b", "http://x/#y"] {
-        let refused = Directory::open(at.path(), base, &[1; 32], clock.clone());
-        assert_eq!(refused.unwrap_err(), Misconfigured::Address, "{base}");
+        let refused = MediaDirectory::open(at.path(), base, &[1; 32], clock.clone());
+        assert_eq!(refused.unwrap_err(), MediaConfigError::Address, "{base}");
     }
     let file = at.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let refused = Directory::open(&file, BASE, &[1; 32], clock);
-    assert!(matches!(refused, Err(Misconfigured::Directory(_))));
+    let refused = MediaDirectory::open(&file, BASE, &[1; 32], clock);
+    assert!(matches!(refused, Err(MediaConfigError::Directory(_))));
 }

@@ -1,4 +1,4 @@
-//! Stores of files: what is sent by a signed address can be fetched by another, and nothing else can
+//! Media stores: a file uploaded by a signed URL can be downloaded by another, and in no other way
 //! (R43).
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]

@@ -1,4 +1,4 @@
-//! A store that speaks S3's API, in this process, over HTTP; and a plain client.
+//! An S3 server in this process, over HTTP, and a plain client.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,6 @@ use tokio::net::TcpListener;
 
 pub(crate) const BUCKET: &str = "files";
 
-/// A store that listens.
 pub(crate) struct Server {
     pub(crate) settings: S3Settings,
     pub(crate) at: TempDir,
@@ -39,7 +38,7 @@ impl Server {
                 let service = service.clone();
                 tokio::spawn(async move {
                     let connections = Builder::new(TokioExecutor::new());
-                    // A client that goes away is none of its business.
+                    // A client may disconnect.
                     let _ = connections.serve_connection(TokioIo::new(socket), service).await;
                 });
             }
@@ -55,7 +54,7 @@ impl Server {
     }
 }
 
-/// Sends a request that knows nothing but an address.
+/// Sends a request with a URL and no credential.
 pub(crate) async fn request(
     method: &str,
     url: &str,

@@ -1,4 +1,4 @@
-//! What people do with files that are in a bucket of a real server, from the announcement to the end.
+//! Media in a bucket of a real server, from announcement to deletion.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use hyper::StatusCode;
 use roundtable_domain::{
-    Caller, MediaError, MediaFiles, MediaStore, NewPost, NewUpload, ProfileChange, UploadTicket,
+    Caller, MediaError, MediaFiles, MediaStore, NewPost, NewUpload, ProfileChange,
+    UploadInstructions,
 };
 use roundtable_media::Bucket;
 use roundtable_model::entities::Media;
 use roundtable_model::{ContentType, MediaUse, Visibility};
-use roundtable_streams::Setup;
+use roundtable_streams::RunnerBuilder;
 use roundtable_testkit::Town;
 
 use crate::server::{BUCKET, Server, request};
 
-/// Longer than an address is good to send a file to.
+/// Longer than an upload URL is valid.
 const LONG_MS: u64 = 2 * 60 * 60 * 1_000;
 
 /// A town whose files are in a bucket.
@@ -34,23 +35,23 @@ impl Scene {
     }
 
     fn media(&self) -> MediaFiles {
-        MediaFiles::new(self.town.ground().clone(), self.store.clone())
+        MediaFiles::new(self.town.context().clone(), self.store.clone())
     }
 
-    async fn announced(&self, ana: &Caller, purpose: Option<MediaUse>) -> UploadTicket {
+    async fn announced(&self, ana: &Caller, purpose: Option<MediaUse>) -> UploadInstructions {
         let bytes = Town::picture().len() as u64;
         let input = NewUpload { content_type: "image/png".into(), bytes, purpose };
         self.media().create_upload(ana, &input, None).await.unwrap()
     }
 
-    /// Somebody announces a picture, sends it, and it is taken.
+    /// Announces, uploads and completes a picture.
     async fn sent(&self, who: &Caller, purpose: Option<MediaUse>) -> Media {
         let ticket = self.announced(who, purpose).await;
         assert_eq!(send(&ticket, &Town::picture()).await, StatusCode::OK);
         self.media().complete_upload(who, &ticket.key, None).await.unwrap()
     }
 
-    /// What somebody gets who asks for a file: its bytes, or nothing.
+    /// The bytes that a viewer gets for a file, or `None`.
     async fn fetched(&self, viewer: Option<&Caller>, media: &Media) -> Option<Vec<u8>> {
         let url = match self.media().url(viewer, &media.s3_key).await {
             Err(MediaError::NoSuchMedia) => return None,
@@ -64,18 +65,19 @@ impl Scene {
         Some(body)
     }
 
-    /// Everything has followed, now and when all addresses are good no more.
+    /// Runs all derived work, now and after all URLs have expired.
     async fn settle(&self) {
         let run = async || {
-            let setup = Setup::everything_at_once(self.town.ground()).storing(self.store.clone());
+            let setup = RunnerBuilder::with_all_processors_undelayed(self.town.context())
+                .with_media_store(self.store.clone());
             setup.build().drain().await.unwrap();
         };
         run().await;
-        self.town.pass_ms(LONG_MS);
+        self.town.advance_ms(LONG_MS);
         run().await;
     }
 
-    /// How many files the bucket has.
+    /// The number of files in the bucket.
     fn count(&self) -> usize {
         count(&self.server.at.path().join(BUCKET))
     }
@@ -83,19 +85,19 @@ impl Scene {
 
 fn count(at: &Path) -> usize {
     let entries = std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().path());
-    // What begins with a dot is the server's own.
+    // Names with a leading dot are the server's own.
     let is_file = |path: &Path| {
         path.is_file() && !path.file_name().unwrap().to_string_lossy().starts_with('.')
     };
     entries.map(|path| if path.is_dir() { count(&path) } else { is_file(&path).into() }).sum()
 }
 
-async fn send(ticket: &UploadTicket, bytes: &[u8]) -> StatusCode {
+async fn send(ticket: &UploadInstructions, bytes: &[u8]) -> StatusCode {
     request(ticket.method, &ticket.upload_url, &ticket.headers, bytes).await.0
 }
 
-/// R43, I9: what is sent by a signed address is fetched by another, for whoever may see the post, and is
-/// gone with it.
+/// R43, I9: a file is downloaded by a signed URL if the viewer may see its post, and is deleted with
+/// the post.
 #[tokio::test]
 async fn a_private_picture_is_posted_and_deleted() {
     let scene = Scene::set().await;
@@ -105,7 +107,7 @@ async fn a_private_picture_is_posted_and_deleted() {
     assert_eq!((picture.width, picture.height), (Some(3), Some(2)));
     let post = NewPost {
         content_type: ContentType::Image,
-        media: vec![Town::named(&picture)],
+        media: vec![Town::as_new_media(&picture)],
         visibility: Some(Visibility::Followers),
         ..NewPost::text("look")
     };
@@ -121,14 +123,14 @@ async fn a_private_picture_is_posted_and_deleted() {
     assert_eq!(scene.count(), 0);
 }
 
-/// R43: somebody's picture is for everybody who sees them, and gone when another takes its place.
+/// R43: a profile picture is visible with the profile, and deleted when it is replaced.
 #[tokio::test]
-async fn a_face_is_shown_and_replaced() {
+async fn a_profile_picture_is_shown_and_replaced() {
     let scene = Scene::set().await;
     let ana = scene.town.caller("ana");
     let (first, second) = (scene.sent(&ana, None).await, scene.sent(&ana, None).await);
     for face in [&first, &second] {
-        let profile_image = Town::named(face).into();
+        let profile_image = Town::as_new_media(face).into();
         let change = ProfileChange { profile_image, ..ProfileChange::default() };
         scene.town.accounts().update_profile(&ana, &change, None).await.unwrap();
         assert_eq!(scene.fetched(None, face).await, Some(Town::picture()));
@@ -138,10 +140,10 @@ async fn a_face_is_shown_and_replaced() {
     assert_eq!(scene.count(), 1);
 }
 
-/// R43: what is not what it was said to be is refused, and nothing of it stays: not even when it is sent
-/// once more while its address is good.
+/// R43: a file that is not what was announced is refused and removed, even when it is uploaded again
+/// while the URL is valid.
 #[tokio::test]
-async fn what_is_not_as_declared_is_refused_and_removed() {
+async fn a_file_that_is_not_as_declared_is_refused_and_removed() {
     let scene = Scene::set().await;
     let ana = scene.town.caller("ana");
     let picture = Town::picture();
@@ -154,7 +156,7 @@ async fn what_is_not_as_declared_is_refused_and_removed() {
         let ticket = scene.announced(&ana, None).await;
         assert_eq!(send(&ticket, &wrong).await, StatusCode::OK, "a bucket does not look");
         let refused = scene.media().complete_upload(&ana, &ticket.key, None).await;
-        assert!(matches!(refused, Err(MediaError::NotAsDeclared)), "{refused:?}");
+        assert!(matches!(refused, Err(MediaError::DeclarationMismatch)), "{refused:?}");
         assert_eq!(scene.count(), sent_again, "only what the others were sent once more");
         assert_eq!(send(&ticket, &wrong).await, StatusCode::OK);
     }

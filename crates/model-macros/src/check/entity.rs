@@ -1,27 +1,27 @@
-//! What an entity must not say.
+//! Rejects entities that cannot work.
 
 use syn::{Error, Ident, Result};
 
-use crate::grammar::{Condition, Entity, Key, Page};
-use crate::template::Template;
+use crate::grammar::{ConditionAst, EntityAst, KeyAst, TableAst};
+use crate::template::TemplateAst;
 
-pub(super) fn check(page: &Page, entity: &Entity) -> Result<()> {
+pub(super) fn check(table: &TableAst, entity: &EntityAst) -> Result<()> {
     let Some(main) = entity.keys.first().filter(|key| key.index.is_main()) else {
         let problem = format!("the first key of `{}` must be `main`", entity.name);
         return Err(Error::new(entity.name.span(), problem));
     };
     for (at, key) in entity.keys.iter().enumerate() {
-        index_use(page, entity, key, entity.keys.get(..at).unwrap_or_default())?;
+        check_index(table, entity, key, entity.keys.get(..at).unwrap_or_default())?;
         for condition in &key.conditions {
-            self::condition(entity, condition)?;
+            check_condition(entity, condition)?;
         }
         for template in [&key.partition, &key.sort] {
-            parts(entity, key, template)?;
+            check_parts(entity, key, template)?;
         }
     }
-    primary_key(entity, main)?;
+    check_primary_key(entity, main)?;
     for part in &entity.parts {
-        if !entity.keys.iter().any(|key| depends(key, &part.name)) {
+        if !entity.keys.iter().any(|key| depends_on(key, &part.name)) {
             let problem = format!("no key of `{}` depends on `{}`", entity.name, part.name);
             return Err(Error::new(part.name.span(), problem));
         }
@@ -29,7 +29,7 @@ pub(super) fn check(page: &Page, entity: &Entity) -> Result<()> {
     Ok(())
 }
 
-fn primary_key(entity: &Entity, main: &Key) -> Result<()> {
+fn check_primary_key(entity: &EntityAst, main: &KeyAst) -> Result<()> {
     if main.otherwise || !main.conditions.is_empty() {
         let problem = "a primary key has no condition";
         return Err(Error::new(main.index.name.span(), problem));
@@ -38,13 +38,13 @@ fn primary_key(entity: &Entity, main: &Key) -> Result<()> {
         match entity.part(name) {
             Some(part) if part.mutable => {
                 let problem = format!(
-                    "`{name}` may change, and a primary key cannot: an item would have to move"
+                    "`{name}` may change, but a primary key cannot: remove it from the key, or its `mut`"
                 );
                 return Err(Error::new(name.span(), problem));
             }
             Some(_) => {
                 let problem = format!(
-                    "`{name}` tells items of `{0}` apart: list it in `{0}(…)`, not in `+ (…)`",
+                    "`{name}` identifies items of `{0}`: list it in `{0}(…)`, not in `+ (…)`",
                     entity.name
                 );
                 return Err(Error::new(name.span(), problem));
@@ -56,7 +56,7 @@ fn primary_key(entity: &Entity, main: &Key) -> Result<()> {
         let moving = |field: &&Ident| entity.part(field).is_some_and(|part| part.mutable);
         if let Some(field) = argument.computed_from.iter().flatten().find(moving) {
             let problem = format!(
-                "`{}` is computed from `{field}`, which may change, and a primary key cannot",
+                "`{}` is computed from `{field}`, which may change, but a primary key cannot",
                 argument.name
             );
             return Err(Error::new(field.span(), problem));
@@ -72,12 +72,17 @@ fn primary_key(entity: &Entity, main: &Key) -> Result<()> {
     Ok(())
 }
 
-/// An index is there, and named once; again only as `else`.
-fn index_use(page: &Page, entity: &Entity, key: &Key, before: &[Key]) -> Result<()> {
+/// Rejects an index that the table lacks, or that the entity names again without `else`.
+fn check_index(
+    table: &TableAst,
+    entity: &EntityAst,
+    key: &KeyAst,
+    before: &[KeyAst],
+) -> Result<()> {
     let name = &key.index.name;
     let refuse = |problem: String| Err(Error::new(name.span(), problem));
-    if !key.index.is_main() && !page.indexes.contains(&key.index) {
-        return refuse(format!("table {:?} has no index `{name}`", page.name.value()));
+    if !key.index.is_main() && !table.indexes.contains(&key.index) {
+        return refuse(format!("table {:?} has no index `{name}`", table.name.value()));
     }
     let earlier = before.iter().rfind(|other| other.index == key.index);
     match (earlier, key.otherwise) {
@@ -93,23 +98,23 @@ fn index_use(page: &Page, entity: &Entity, key: &Key, before: &[Key]) -> Result<
     }
 }
 
-fn condition(entity: &Entity, condition: &Condition) -> Result<()> {
+fn check_condition(entity: &EntityAst, condition: &ConditionAst) -> Result<()> {
     match condition {
-        Condition::Present(name) => {
+        ConditionAst::Present(name) => {
             if entity.part(name).is_some_and(|part| part.optional) {
                 return Ok(());
             }
             let problem = format!(
-                "`if {name}` asks whether it is there: list `{name}?` in `+ (…)`, or name the \
-                 fields of a predicate, as in `{name}(status)`"
+                "`if {name}` tests whether the field is present: list `{name}?` in `+ (…)`, or name \
+                the fields of a predicate, as in `{name}(status)`"
             );
             Err(Error::new(name.span(), problem))
         }
-        Condition::Predicate(predicate, fields) => {
+        ConditionAst::Predicate(predicate, fields) => {
             for field in fields {
                 if entity.part(field).is_none() && entity.identity(field).is_none() {
                     let problem = format!(
-                        "`{predicate}` sees `{field}`, so the key depends on it: list it in `+ (…)`"
+                        "`{predicate}` reads `{field}`, so the key depends on it: list it in `+ (…)`"
                     );
                     return Err(Error::new(field.span(), problem));
                 }
@@ -119,8 +124,8 @@ fn condition(entity: &Entity, condition: &Condition) -> Result<()> {
     }
 }
 
-/// Every part is known, and there when the key is.
-fn parts(entity: &Entity, key: &Key, template: &Template) -> Result<()> {
+/// Rejects parts that are not declared, or that may be absent while the key is present.
+fn check_parts(entity: &EntityAst, key: &KeyAst, template: &TemplateAst) -> Result<()> {
     if template.open {
         return Err(Error::new(template.span(), "a key does not end in `#`"));
     }
@@ -136,7 +141,7 @@ fn parts(entity: &Entity, key: &Key, template: &Template) -> Result<()> {
             return Err(Error::new(name.span(), problem));
         };
         let present =
-            |condition: &Condition| matches!(condition, Condition::Present(n) if n == name);
+            |condition: &ConditionAst| matches!(condition, ConditionAst::Present(n) if n == name);
         if part.optional && !key.conditions.iter().any(present) {
             let problem =
                 format!("`{name}` may be absent: write `{} if {name} => …`", key.index.name);
@@ -146,11 +151,11 @@ fn parts(entity: &Entity, key: &Key, template: &Template) -> Result<()> {
     Ok(())
 }
 
-/// Whether `key`, or whether it is there, depends on the field.
-fn depends(key: &Key, name: &Ident) -> bool {
+/// Returns whether `key`, or its presence, depends on the field.
+fn depends_on(key: &KeyAst, name: &Ident) -> bool {
     key.mentions(name)
         || key.conditions.iter().any(|condition| match condition {
-            Condition::Present(field) => field == name,
-            Condition::Predicate(_, fields) => fields.contains(name),
+            ConditionAst::Present(field) => field == name,
+            ConditionAst::Predicate(_, fields) => fields.contains(name),
         })
 }

@@ -1,13 +1,13 @@
-//! The code of an entity: its keys.
+//! Generates the keys of an entity.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Ident;
 
 use super::{key, shape};
-use crate::grammar::{Argument, ArgumentKind, Condition, Entity, Key};
+use crate::grammar::{ArgumentAst, ArgumentKind, ConditionAst, EntityAst, KeyAst};
 
-pub(super) fn generate(entity: &Entity) -> TokenStream {
+pub(super) fn generate(entity: &EntityAst) -> TokenStream {
     let name = &entity.name;
     let shape = shape::entity(entity);
     let own = entity.identity.iter().map(|argument| value(entity, &argument.name));
@@ -25,7 +25,7 @@ pub(super) fn generate(entity: &Entity) -> TokenStream {
         impl ::roundtable_model::Entity for #name {
             const SHAPE: &'static ::roundtable_model::shape::EntityShape = &#shape;
 
-            fn key(&self) -> ::roundtable_model::At<Self> {
+            fn key(&self) -> ::roundtable_model::EntityKey<Self> {
                 Self::at(#(&#own),*)
             }
 
@@ -38,7 +38,7 @@ pub(super) fn generate(entity: &Entity) -> TokenStream {
             }
         }
 
-        impl ::roundtable_model::Answer for #name {
+        impl ::roundtable_model::FromItem for #name {
             const ENTITY: &'static ::roundtable_model::shape::EntityShape =
                 <Self as ::roundtable_model::Entity>::SHAPE;
             const IS_VIEW: bool = false;
@@ -48,14 +48,14 @@ pub(super) fn generate(entity: &Entity) -> TokenStream {
     }
 }
 
-/// The constructor of a refused page's entity, so that its callers are not refused as well.
-pub(super) fn stub(entity: &Entity) -> TokenStream {
+/// Generates the constructor of a rejected table's entity, so that its callers report no further
+/// errors.
+pub(super) fn stub(entity: &EntityAst) -> TokenStream {
     let (name, parameters) = (&entity.name, parameters(entity));
     let names = entity.identity.iter().map(|argument| &argument.name);
     quote! {
         impl #name {
-            /// Nowhere, until the page is right.
-            pub fn at(#parameters) -> ::roundtable_model::At<Self> {
+            pub fn at(#parameters) -> ::roundtable_model::EntityKey<Self> {
                 let _ = (#(#names,)*);
                 loop {}
             }
@@ -63,8 +63,8 @@ pub(super) fn stub(entity: &Entity) -> TokenStream {
     }
 }
 
-fn parameters(entity: &Entity) -> TokenStream {
-    let each = entity.identity.iter().map(|Argument { name, kind, .. }| match kind {
+fn parameters(entity: &EntityAst) -> TokenStream {
+    let each = entity.identity.iter().map(|ArgumentAst { name, kind, .. }| match kind {
         ArgumentKind::One(kind)
         | ArgumentKind::List(kind)
         | ArgumentKind::Span(kind)
@@ -74,21 +74,22 @@ fn parameters(entity: &Entity) -> TokenStream {
     quote!(#(#each),*)
 }
 
-/// `Follow::at(&ana, &bo)`, and `UserCounter::upsert(…)`, whose update makes the item if need be.
-fn constructors(entity: &Entity) -> TokenStream {
+/// Generates `Follow::at(&ana, &bo)`, and `UserCounter::upsert(…)`, whose update creates the item
+/// if it does not exist.
+fn constructors(entity: &EntityAst) -> TokenStream {
     let name = &entity.name;
     let parameters = parameters(entity);
     let Some(main) = entity.keys.first() else { return TokenStream::new() };
     let (partition, sort) = (key::write(&main.partition), key::write(&main.sort));
-    let doc = format!("The place of the one `{name}` that these name.");
-    // What is in an index, or computed, has to be written whole.
+    let doc = format!("Returns the key of one `{name}`.");
+    // An item with index keys or computed parts has to be written whole.
     let computed = entity.identity.iter().any(|argument| argument.computed_from.is_some());
     let upsert = (entity.keys.len() == 1 && !computed).then(|| {
         let names = entity.identity.iter().map(|argument| &argument.name);
         let texts = entity.identity.iter().map(|argument| argument.name.to_string());
         let names_again = entity.identity.iter().map(|argument| &argument.name);
         quote! {
-            /// Changes the item, or makes it with what is set here.
+            /// Changes the item, or creates it with the fields that are set.
             pub fn upsert(#parameters) -> ::roundtable_model::Patch<Self> {
                 ::roundtable_model::Patch::upsert(
                     Self::at(#(#names),*),
@@ -100,8 +101,8 @@ fn constructors(entity: &Entity) -> TokenStream {
     quote! {
         impl #name {
             #[doc = #doc]
-            pub fn at(#parameters) -> ::roundtable_model::At<Self> {
-                ::roundtable_model::At::new(#partition, #sort)
+            pub fn at(#parameters) -> ::roundtable_model::EntityKey<Self> {
+                ::roundtable_model::EntityKey::new(#partition, #sort)
             }
 
             #upsert
@@ -109,19 +110,19 @@ fn constructors(entity: &Entity) -> TokenStream {
     }
 }
 
-/// The key in one index: `None` when the item is not in it.
-fn index_key(entity: &Entity, index: &str) -> TokenStream {
+/// Generates the key in one index; `None` when the item is not in it.
+fn index_key(entity: &EntityAst, index: &str) -> TokenStream {
     let keys = entity.keys.iter().filter(|key| key.index.name == index);
     let mut chain = TokenStream::new();
     let mut open = true;
     for key in keys {
         let (binding, written) = (bindings(entity, key), pair(key));
         let conditions = key.conditions.iter().map(|condition| match condition {
-            Condition::Present(name) if key.mentions(name) => {
+            ConditionAst::Present(name) if key.mentions(name) => {
                 quote!(let ::std::option::Option::Some(#name) = &self.#name)
             }
-            Condition::Present(name) => quote!(self.#name.is_some()),
-            Condition::Predicate(predicate, fields) => {
+            ConditionAst::Present(name) => quote!(self.#name.is_some()),
+            ConditionAst::Predicate(predicate, fields) => {
                 quote!(Self::#predicate(#(&self.#fields),*))
             }
         });
@@ -139,14 +140,13 @@ fn index_key(entity: &Entity, index: &str) -> TokenStream {
     }
 }
 
-/// The partition and sort key, as a `Some`.
-fn pair(key: &Key) -> TokenStream {
+fn pair(key: &KeyAst) -> TokenStream {
     let (partition, sort) = (key::write(&key.partition), key::write(&key.sort));
     quote!(::std::option::Option::Some((#partition, #sort)))
 }
 
-/// Variables for the parts of a key; those that may be absent are bound by the condition.
-fn bindings(entity: &Entity, key: &Key) -> TokenStream {
+/// Generates variables for the parts of a key; the condition binds those that may be absent.
+fn bindings(entity: &EntityAst, key: &KeyAst) -> TokenStream {
     let mut names: Vec<&Ident> = Vec::new();
     for name in key.partition.parts().chain(key.sort.parts()) {
         let bound = entity.part(name).is_some_and(|part| part.optional);
@@ -158,8 +158,8 @@ fn bindings(entity: &Entity, key: &Key) -> TokenStream {
     quote!(#(let #names = &#values;)*)
 }
 
-/// The value of a part: a field, or what is computed from fields.
-pub(super) fn value(entity: &Entity, name: &Ident) -> TokenStream {
+/// Generates the value of a part: a field, or a value computed from fields.
+pub(super) fn value(entity: &EntityAst, name: &Ident) -> TokenStream {
     let computed = entity.identity(name).and_then(|argument| argument.computed_from.as_ref());
     computed.map_or_else(|| quote!(self.#name), |fields| quote!(Self::#name(#(&self.#fields),*)))
 }

@@ -1,4 +1,4 @@
-//! The code of a question: a method of the table's handle.
+//! Generates the method of an access pattern on the table's handle.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -6,12 +6,12 @@ use syn::{Ident, Type};
 
 use super::{constant, key, shape};
 use crate::check::{entity_of, served_by};
-use crate::grammar::{Argument, ArgumentKind, Entity, Page, Pattern, Sort};
-use crate::template::{Segment, Template};
+use crate::grammar::{ArgumentAst, ArgumentKind, EntityAst, PatternAst, SortAst, TableAst};
+use crate::template::{SegmentAst, TemplateAst};
 
-pub(super) fn generate(page: &Page, pattern: &Pattern) -> TokenStream {
+pub(super) fn generate(table: &TableAst, pattern: &PatternAst) -> TokenStream {
     let (constant, shape) = (constant(&pattern.name), shape::pattern(pattern));
-    let (types, signature) = (types(page, pattern), signature(pattern));
+    let (types, signature) = (types(table, pattern), signature(pattern));
     let body = match shape::operation(pattern).to_string().as_str() {
         "Get" => {
             let key = primary_key(pattern);
@@ -19,9 +19,9 @@ pub(super) fn generate(page: &Page, pattern: &Pattern) -> TokenStream {
         }
         "BatchGet" => {
             let keys = spread(pattern, &primary_key(pattern), true);
-            quote!(Lookups::new(&self.table, &Self::#constant, #keys))
+            quote!(BatchLookup::new(&self.table, &Self::#constant, #keys))
         }
-        "First" => listing(pattern, &constant, &quote!(First)),
+        "First" => listing(pattern, &constant, &quote!(FirstLookup)),
         _ => listing(pattern, &constant, &quote!(Listing)),
     };
     quote! {
@@ -36,25 +36,25 @@ pub(super) fn generate(page: &Page, pattern: &Pattern) -> TokenStream {
     }
 }
 
-/// The method of a refused page, so that its callers are not refused as well.
-pub(super) fn stub(pattern: &Pattern) -> TokenStream {
+/// Generates the method of a rejected table, so that its callers report no further errors.
+pub(super) fn stub(pattern: &PatternAst) -> TokenStream {
     let signature = signature(pattern);
     let names = pattern.arguments.iter().map(|argument| &argument.name);
     quote!(#signature { let _ = (#(#names,)*); loop {} })
 }
 
-/// The method's documentation, name, parameters and return type.
-fn signature(pattern: &Pattern) -> TokenStream {
+/// Generates the method's documentation, name, parameters and return type.
+fn signature(pattern: &PatternAst) -> TokenStream {
     let (name, doc) = (&pattern.name, doc(pattern));
     let parameters = pattern.arguments.iter().map(parameter);
-    let answer = pattern.view.as_ref().unwrap_or(&pattern.entity);
+    let result = pattern.view.as_ref().unwrap_or(&pattern.entity);
     let returned = match shape::operation(pattern).to_string().as_str() {
-        "Get" => quote!(Lookup<'_, #answer>),
-        "BatchGet" => quote!(Lookups<'_, #answer>),
-        "First" => quote!(First<'_, #answer>),
+        "Get" => quote!(Lookup<'_, #result>),
+        "BatchGet" => quote!(BatchLookup<'_, #result>),
+        "First" => quote!(FirstLookup<'_, #result>),
         operation => {
             let strong = pattern.index.is_main() && operation == "Query";
-            quote!(Listing<'_, #answer, #strong>)
+            quote!(Listing<'_, #result, #strong>)
         }
     };
     quote! {
@@ -63,18 +63,18 @@ fn signature(pattern: &Pattern) -> TokenStream {
     }
 }
 
-/// What views the answers have, each once.
-pub(super) fn views(page: &Page) -> Vec<TokenStream> {
+/// Generates an impl for each view that the patterns return, each once.
+pub(super) fn views(table: &TableAst) -> Vec<TokenStream> {
     let mut seen: Vec<&Ident> = Vec::new();
     let mut views = Vec::new();
-    for pattern in &page.patterns {
+    for pattern in &table.patterns {
         let Some(view) = pattern.view.as_ref().filter(|view| !seen.contains(view)) else {
             continue;
         };
         seen.push(view);
         let entity = &pattern.entity;
         views.push(quote! {
-            impl ::roundtable_model::Answer for #view {
+            impl ::roundtable_model::FromItem for #view {
                 const ENTITY: &'static ::roundtable_model::shape::EntityShape =
                     <#entity as ::roundtable_model::Entity>::SHAPE;
                 const IS_VIEW: bool = true;
@@ -84,7 +84,7 @@ pub(super) fn views(page: &Page) -> Vec<TokenStream> {
     views
 }
 
-fn parameter(Argument { name, kind, .. }: &Argument) -> TokenStream {
+fn parameter(ArgumentAst { name, kind, .. }: &ArgumentAst) -> TokenStream {
     match kind {
         ArgumentKind::One(kind) => quote!(#name: &#kind),
         ArgumentKind::List(kind) => quote!(#name: &[#kind]),
@@ -93,20 +93,20 @@ fn parameter(Argument { name, kind, .. }: &Argument) -> TokenStream {
     }
 }
 
-fn primary_key(pattern: &Pattern) -> TokenStream {
+fn primary_key(pattern: &PatternAst) -> TokenStream {
     let partition = key::write(&pattern.partition);
     let sort = pattern.sort.template().map(key::write);
     quote!(::roundtable_model::table::Key::new(#partition, #sort))
 }
 
-/// A constructor call for a page of items.
-fn listing(pattern: &Pattern, constant: &Ident, kind: &TokenStream) -> TokenStream {
+/// Generates the constructor call of a list.
+fn listing(pattern: &PatternAst, constant: &Ident, kind: &TokenStream) -> TokenStream {
     let partition = key::write(&pattern.partition);
     let days = pattern.arguments.iter().find(|a| matches!(a.kind, ArgumentKind::Days(_)));
     let operation = shape::operation(pattern).to_string();
     let partitions = match (operation.as_str(), days) {
-        ("WalkDays", Some(Argument { name, .. })) => {
-            // The partitions of each day are made when the walk reaches it.
+        ("WalkDays", Some(ArgumentAst { name, .. })) => {
+            // The partitions of a day are built when the walk reaches it.
             let owned = pattern.arguments.iter().filter_map(|argument| match argument.kind {
                 ArgumentKind::One(_) => Some(&argument.name),
                 _ => None,
@@ -129,23 +129,23 @@ fn listing(pattern: &Pattern, constant: &Ident, kind: &TokenStream) -> TokenStre
         let entity = &pattern.entity;
         let (field, with) = (super::constant(&filter.field), &filter.with);
         let compare = Ident::new(if filter.contains { "has" } else { "is" }, with.span());
-        quote!(.only(#entity::#field.#compare(#with)))
+        quote!(.filter(#entity::#field.#compare(#with)))
     });
-    // What a cursor is bound to: everything asked for, except what may differ from page to page.
-    let asked =
+    // A cursor is bound to the arguments, except those that may differ from page to page.
+    let bound =
         pattern.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::One(_)));
-    let asked = asked.map(|argument| &argument.name);
-    let asked = quote!(::std::format!("{:?}", (#(&#asked,)*)));
-    quote!(#kind::new(&self.table, &Self::#constant, #asked, #partitions, #range) #filter)
+    let bound = bound.map(|argument| &argument.name);
+    let arguments = quote!(::std::format!("{:?}", (#(&#bound,)*)));
+    quote!(#kind::new(&self.table, &Self::#constant, #arguments, #partitions, #range) #filter)
 }
 
-/// A vector of `made`, for each combination of what lists and shards hold.
-fn spread(pattern: &Pattern, made: &TokenStream, in_sort: bool) -> TokenStream {
-    let mut loops = quote!(made.push(#made););
+/// Generates a vector of `key`, for each combination of the elements of lists and shards.
+fn spread(pattern: &PatternAst, key: &TokenStream, in_sort: bool) -> TokenStream {
+    let mut loops = quote!(all_keys.push(#key););
     let templates =
         std::iter::once(&pattern.partition).chain(pattern.sort.template().filter(|_| in_sort));
-    let used: Vec<&Ident> = templates.flat_map(Template::parts).collect();
-    for Argument { name, kind, .. } in pattern.arguments.iter().rev() {
+    let used: Vec<&Ident> = templates.flat_map(TemplateAst::parts).collect();
+    for ArgumentAst { name, kind, .. } in pattern.arguments.iter().rev() {
         if !used.contains(&name) {
             continue;
         }
@@ -156,61 +156,60 @@ fn spread(pattern: &Pattern, made: &TokenStream, in_sort: bool) -> TokenStream {
         };
     }
     quote!({
-        let mut made = ::std::vec::Vec::new();
+        let mut all_keys = ::std::vec::Vec::new();
         #loops
-        made
+        all_keys
     })
 }
 
-fn range(pattern: &Pattern) -> TokenStream {
+fn range(pattern: &PatternAst) -> TokenStream {
     match &pattern.sort {
-        Sort::All => quote!(::roundtable_model::Range::All),
-        Sort::Equal(template) => {
+        SortAst::All => quote!(::roundtable_model::SortKeyRange::All),
+        SortAst::Equal(template) => {
             let key = key::write(template);
-            quote!(::roundtable_model::Range::Exactly(#key))
+            quote!(::roundtable_model::SortKeyRange::Exactly(#key))
         }
-        Sort::Begins(template) => {
+        SortAst::Begins(template) => {
             let prefix = key::write(template);
-            quote!(::roundtable_model::Range::Begins(#prefix))
+            quote!(::roundtable_model::SortKeyRange::Begins(#prefix))
         }
-        Sort::Within(template) => {
+        SortAst::Within(template) => {
             let before = key::write_before_last(template);
             let span = template.parts().last();
-            quote!(::roundtable_model::Range::within(#before, &#span))
+            quote!(::roundtable_model::SortKeyRange::within(#before, &#span))
         }
     }
 }
 
-/// What a reader of the documentation sees first.
-fn doc(pattern: &Pattern) -> String {
+fn doc(pattern: &PatternAst) -> String {
     let sort = match &pattern.sort {
-        Sort::All => String::from("everything there"),
-        Sort::Equal(template) => format!("`{}`", template.literal.value()),
-        Sort::Begins(template) => format!("what begins with `{}`", template.literal.value()),
-        Sort::Within(template) => format!("what lies within `{}`", template.literal.value()),
+        SortAst::All => String::from("all sort keys"),
+        SortAst::Equal(template) => format!("`{}`", template.literal.value()),
+        SortAst::Begins(template) => format!("beginning with `{}`", template.literal.value()),
+        SortAst::Within(template) => format!("within `{}`", template.literal.value()),
     };
     let order = match pattern.descending {
-        Some(true) => ", falling",
-        Some(false) => ", rising",
+        Some(true) => ", descending",
+        Some(false) => ", ascending",
         None => "",
     };
     let (partition, index) = (pattern.partition.literal.value(), &pattern.index.name);
-    let asked = format!("`{index}`: `{partition}`, {sort}{order}.");
-    if pattern.doc.is_empty() { asked } else { format!("{}\n\n{asked}", pattern.doc) }
+    let read = format!("`{index}`: `{partition}`, {sort}{order}.");
+    if pattern.doc.is_empty() { read } else { format!("{}\n\n{read}", pattern.doc) }
 }
 
-/// Lets the compiler see that what a pattern is asked with has the type of the part it stands for.
-fn types(page: &Page, pattern: &Pattern) -> TokenStream {
+/// Generates code that compiles only if each argument of a pattern has the type of its key part.
+fn types(table: &TableAst, pattern: &PatternAst) -> TokenStream {
     let Some((entity, key)) =
-        entity_of(page, pattern).and_then(|entity| Ok((entity, served_by(entity, pattern)?))).ok()
+        entity_of(table, pattern).and_then(|entity| Ok((entity, served_by(entity, pattern)?))).ok()
     else {
         return TokenStream::new();
     };
     let sorts = pattern.sort.template().map(|template| (template, &key.sort));
     let pairs = std::iter::once((&pattern.partition, &key.partition)).chain(sorts);
     let same = pairs
-        .flat_map(|(asked, kept)| asked.segments.iter().zip(&kept.segments))
-        .filter_map(|(asked, kept)| same(entity, pattern, asked, kept));
+        .flat_map(|(read, stored)| read.segments.iter().zip(&stored.segments))
+        .filter_map(|(read, stored)| same(entity, pattern, read, stored));
     let name = &entity.name;
     quote!(const _: fn(&#name) = |entity| {
         let _ = entity;
@@ -219,45 +218,45 @@ fn types(page: &Page, pattern: &Pattern) -> TokenStream {
 }
 
 fn same(
-    entity: &Entity,
-    pattern: &Pattern,
-    asked: &Segment,
-    kept: &Segment,
+    entity: &EntityAst,
+    pattern: &PatternAst,
+    read: &SegmentAst,
+    stored: &SegmentAst,
 ) -> Option<TokenStream> {
-    let (Segment::Part { name: asked, .. } | Segment::Shard { name: asked }) = asked else {
+    let (SegmentAst::Part { name: read, .. } | SegmentAst::Shard { name: read }) = read else {
         return None;
     };
-    let kind: Type = match &pattern.argument(asked)?.kind {
+    let kind: Type = match &pattern.argument(read)?.kind {
         ArgumentKind::One(kind) | ArgumentKind::List(kind) | ArgumentKind::Span(kind) => {
             kind.clone()
         }
         ArgumentKind::Shards(_) => syn::parse_quote!(::roundtable_model::Shard),
         ArgumentKind::Days(_) => syn::parse_quote!(::roundtable_model::Day),
     };
-    let (name, through) = match kept {
-        Segment::Part { name, through } => (name, through.as_ref()),
-        Segment::Shard { name } => (name, None),
-        Segment::Literal(_) => return None,
+    let (name, through) = match stored {
+        SegmentAst::Part { name, through } => (name, through.as_ref()),
+        SegmentAst::Shard { name } => (name, None),
+        SegmentAst::Literal(_) => return None,
     };
-    let seen = |value: TokenStream| match through {
+    let value_of = |value: TokenStream| match through {
         Some(through) => quote!(#value.#through()),
         None => value,
     };
-    let check = quote_spanned!(asked.span()=> ::roundtable_model::part_is::<#kind>);
+    let check = quote_spanned!(read.span()=> ::roundtable_model::part_is::<#kind>);
     let computed = entity.identity(name).and_then(|argument| argument.computed_from.as_ref());
     Some(match (computed, entity.part(name)) {
         (Some(fields), _) => {
             let entity = &entity.name;
-            let value = seen(quote!(#entity::#name(#(&entity.#fields),*)));
-            quote_spanned!(asked.span()=> #check(&#value);)
+            let value = value_of(quote!(#entity::#name(#(&entity.#fields),*)));
+            quote_spanned!(read.span()=> #check(&#value);)
         }
         (None, Some(part)) if part.optional => {
-            let value = seen(quote!((*part)));
+            let value = value_of(quote!((*part)));
             quote!(if let ::std::option::Option::Some(part) = &entity.#name { #check(&#value); })
         }
         _ => {
-            let value = seen(quote!(entity.#name));
-            quote_spanned!(asked.span()=> #check(&#value);)
+            let value = value_of(quote!(entity.#name));
+            quote_spanned!(read.span()=> #check(&#value);)
         }
     })
 }

@@ -1,27 +1,29 @@
-//! The schema as data: the values of `roundtable_model::shape`.
+//! Generates the schema as data: the values of `roundtable_model::shape`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
 use super::constant;
-use crate::grammar::{Argument, ArgumentKind, Condition, Entity, Key, Page, Pattern, Sort};
-use crate::template::{Segment, Template};
+use crate::grammar::{
+    ArgumentAst, ArgumentKind, ConditionAst, EntityAst, KeyAst, PatternAst, SortAst, TableAst,
+};
+use crate::template::{SegmentAst, TemplateAst};
 
-pub(super) fn table(page: &Page) -> TokenStream {
-    let Page { doc, name, indexes, streamed, .. } = page;
-    let entities = page.entities.iter().map(|entity| &entity.name);
-    let patterns = page.patterns.iter().map(|pattern| constant(&pattern.name));
-    let composites = page.composites.iter().map(|composite| {
+pub(super) fn table(table: &TableAst) -> TokenStream {
+    let TableAst { doc, name, indexes, streamed, .. } = table;
+    let entities = table.entities.iter().map(|entity| &entity.name);
+    let patterns = table.patterns.iter().map(|pattern| constant(&pattern.name));
+    let composites = table.composites.iter().map(|composite| {
         let (name, doc) = (composite.name.to_string(), &composite.doc);
         let of = composite.of.iter().map(Ident::to_string);
         quote!(::roundtable_model::shape::CompositeShape { name: #name, doc: #doc, of: &[#(#of),*] })
     });
-    let accepted = page.accepted.iter().flat_map(|accepted| {
+    let accepted = table.accepted.iter().flat_map(|accepted| {
         let (lint, reason) = (&accepted.lint, &accepted.reason);
         accepted.subjects.iter().map(move |(subject, index)| {
             let subject = subject.to_string();
-            quote!(::roundtable_model::shape::Accepted {
+            quote!(::roundtable_model::shape::AcceptedFinding {
                 lint: #lint, subject: #subject, index: #index, reason: #reason,
             })
         })
@@ -38,7 +40,7 @@ pub(super) fn table(page: &Page) -> TokenStream {
     })
 }
 
-pub(super) fn entity(entity: &Entity) -> TokenStream {
+pub(super) fn entity(entity: &EntityAst) -> TokenStream {
     let (name, doc) = (entity.name.to_string(), &entity.doc);
     let identity = entity.identity.iter().map(argument);
     let keys = entity.keys.iter().map(key);
@@ -58,25 +60,25 @@ pub(super) fn entity(entity: &Entity) -> TokenStream {
     })
 }
 
-pub(super) fn pattern(pattern: &Pattern) -> TokenStream {
-    let Pattern { doc, index, strong, entity, filter, view, .. } = pattern;
+pub(super) fn pattern(pattern: &PatternAst) -> TokenStream {
+    let PatternAst { doc, index, strong, entity, filter, view, .. } = pattern;
     let (name, entity) = (pattern.name.to_string(), entity.to_string());
     let arguments = pattern.arguments.iter().map(argument);
     let operation = operation(pattern);
     let partition = template(&pattern.partition);
     let sort = match &pattern.sort {
-        Sort::All => quote!(All),
-        Sort::Equal(sort) => wrapped("Equal", sort),
-        Sort::Begins(sort) => wrapped("Begins", sort),
-        Sort::Within(sort) => wrapped("Within", sort),
+        SortAst::All => quote!(All),
+        SortAst::Equal(sort) => wrapped("Equal", sort),
+        SortAst::Begins(sort) => wrapped("Begins", sort),
+        SortAst::Within(sort) => wrapped("Within", sort),
     };
     let (descending, strong) = (pattern.descending == Some(true), strong.is_some());
     let page = pattern.page.as_ref().map(|page| quote!(#page));
-    let page = page.unwrap_or_else(|| quote!(::roundtable_model::shape::PAGE));
+    let page = page.unwrap_or_else(|| quote!(::roundtable_model::shape::PAGE_ITEMS_DEFAULT));
     let filter = option(filter.as_ref().map(|filter| {
         let (field, contains) = (filter.field.to_string(), filter.contains);
         let with = filter.with.to_string();
-        quote!(::roundtable_model::shape::Filter { field: #field, contains: #contains, with: #with })
+        quote!(::roundtable_model::shape::PatternFilter { field: #field, contains: #contains, with: #with })
     }));
     let view = option(view.as_ref().map(|view| {
         let view = view.to_string();
@@ -99,14 +101,14 @@ pub(super) fn pattern(pattern: &Pattern) -> TokenStream {
     })
 }
 
-/// How a pattern reads.
-pub(super) fn operation(pattern: &Pattern) -> Ident {
+/// Returns the variant of `PatternOperation` of a pattern.
+pub(super) fn operation(pattern: &PatternAst) -> Ident {
     let spread =
         pattern.has(|kind| matches!(kind, ArgumentKind::List(_) | ArgumentKind::Shards(_)));
     let name = match &pattern.sort {
         _ if pattern.first => "First",
-        Sort::Equal(_) if spread => "BatchGet",
-        Sort::Equal(_) => "Get",
+        SortAst::Equal(_) if spread => "BatchGet",
+        SortAst::Equal(_) => "Get",
         _ if pattern.has(|kind| matches!(kind, ArgumentKind::Days(_))) => "WalkDays",
         _ if spread => "Merge",
         _ => "Query",
@@ -114,28 +116,28 @@ pub(super) fn operation(pattern: &Pattern) -> Ident {
     Ident::new(name, pattern.name.span())
 }
 
-fn wrapped(variant: &str, sort: &Template) -> TokenStream {
+fn wrapped(variant: &str, sort: &TemplateAst) -> TokenStream {
     let (variant, sort) = (Ident::new(variant, sort.span()), template(sort));
     quote!(#variant(#sort))
 }
 
-fn argument(argument: &Argument) -> TokenStream {
-    let (name, kind) = (argument.name.to_string(), argument.kind.shown());
+fn argument(argument: &ArgumentAst) -> TokenStream {
+    let (name, kind) = (argument.name.to_string(), argument.kind.to_source());
     let computed = argument.computed_from.iter().flatten().map(Ident::to_string);
     quote!(::roundtable_model::shape::PartShape {
         name: #name, kind: #kind, computed_from: &[#(#computed),*],
     })
 }
 
-fn key(key: &Key) -> TokenStream {
-    let Key { index, otherwise, .. } = key;
+fn key(key: &KeyAst) -> TokenStream {
+    let KeyAst { index, otherwise, .. } = key;
     let present = key.conditions.iter().filter_map(|condition| match condition {
-        Condition::Present(name) => Some(name.to_string()),
-        Condition::Predicate(..) => None,
+        ConditionAst::Present(name) => Some(name.to_string()),
+        ConditionAst::Predicate(..) => None,
     });
     let predicates = key.conditions.iter().filter_map(|condition| match condition {
-        Condition::Present(_) => None,
-        Condition::Predicate(name, fields) => {
+        ConditionAst::Present(_) => None,
+        ConditionAst::Predicate(name, fields) => {
             let (name, fields) = (name.to_string(), fields.iter().map(Ident::to_string));
             Some(quote!(::roundtable_model::shape::Predicate {
                 name: #name, fields: &[#(#fields),*],
@@ -145,7 +147,7 @@ fn key(key: &Key) -> TokenStream {
     let (partition, sort) = (template(&key.partition), template(&key.sort));
     quote!(::roundtable_model::shape::KeyShape {
         index: #index,
-        when: ::roundtable_model::shape::When {
+        when: ::roundtable_model::shape::SparseCondition {
             otherwise: #otherwise, present: &[#(#present),*], predicates: &[#(#predicates),*],
         },
         partition: #partition,
@@ -153,11 +155,11 @@ fn key(key: &Key) -> TokenStream {
     })
 }
 
-fn template(template: &Template) -> TokenStream {
+fn template(template: &TemplateAst) -> TokenStream {
     let text = &template.literal;
     let segments = template.segments.iter().map(|segment| match segment {
-        Segment::Literal(text) => quote!(Literal(#text)),
-        Segment::Part { name, through } => {
+        SegmentAst::Literal(text) => quote!(Literal(#text)),
+        SegmentAst::Part { name, through } => {
             let name = name.to_string();
             let through = option(through.as_ref().map(|through| {
                 let through = through.to_string();
@@ -165,14 +167,14 @@ fn template(template: &Template) -> TokenStream {
             }));
             quote!(Part { name: #name, through: #through })
         }
-        Segment::Shard { name } => {
+        SegmentAst::Shard { name } => {
             let name = name.to_string();
             quote!(Shard { name: #name })
         }
     });
-    quote!(::roundtable_model::shape::Template {
+    quote!(::roundtable_model::shape::KeyTemplate {
         text: #text,
-        segments: &[#(::roundtable_model::shape::Segment::#segments),*],
+        segments: &[#(::roundtable_model::shape::KeySegment::#segments),*],
     })
 }
 

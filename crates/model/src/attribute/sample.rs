@@ -1,4 +1,4 @@
-//! Values for property tests, with the awkward ones among them more often than chance has it.
+//! Random values for property tests, with edge cases more often than by chance.
 
 use std::fmt::Debug;
 
@@ -8,21 +8,20 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use roundtable_table::ItemBuilder;
 
-use crate::attribute::{Attribute, Expiry, Json, Misfit, Percentage, Secret};
+use crate::attribute::{Attribute, Expiry, InvalidValue, Json, Percentage, Secret};
 use crate::time::Time;
 
-/// A value that tests can have any number of.
+/// A type with random values for tests.
 pub(crate) trait Sample: Sized {
-    /// One of them.
     fn sample(random: &mut SmallRng) -> Self;
 }
 
-/// The randomness of one test case.
+/// Returns the random number generator of one test case.
 pub(crate) fn seeded(seed: u64) -> SmallRng {
     SmallRng::seed_from_u64(seed)
 }
 
-/// Checks that a sample survives being stored.
+/// Checks that a random value survives being stored.
 pub(crate) fn round_trips<T>(random: &mut SmallRng) -> Result<T, TestCaseError>
 where
     T: Attribute + Sample + PartialEq + Debug,
@@ -33,11 +32,11 @@ where
     let item = item.build();
     prop_assert!(T::OPTIONAL || !item.is_empty(), "{sample:?} is written as absent");
     let read = T::from_value(item.get("x"));
-    prop_assert_eq!(read.as_ref(), Ok::<_, &Misfit>(&sample));
+    prop_assert_eq!(read.as_ref(), Ok::<_, &InvalidValue>(&sample));
     Ok(sample)
 }
 
-/// Up to `chars_max` characters, none of which controls anything; sometimes empty, often full.
+/// Returns up to `chars_max` characters without control characters; sometimes empty, often full.
 pub(crate) fn sample_text(random: &mut SmallRng, chars_max: usize) -> String {
     const AWKWARD: &[char] =
         &['#', '%', '@', '/', ' ', '"', 'ß', 'Σ', 'ς', 'İ', 'ﬁ', '＃', 'é', '日', '😀', '\u{200b}'];
@@ -55,7 +54,7 @@ pub(crate) fn sample_text(random: &mut SmallRng, chars_max: usize) -> String {
         .collect()
 }
 
-/// Between the two lengths, of these characters.
+/// Returns a text of these characters, with a length from `min` to `max`.
 pub(crate) fn sample_of(random: &mut SmallRng, chars: &[u8], min: usize, max: usize) -> String {
     let length = *[min, max, random.random_range(min..=max)].choose(random).unwrap_or(&min);
     (0..length).filter_map(|_| chars.choose(random).copied().map(char::from)).collect()
@@ -123,10 +122,10 @@ impl Sample for Json {
         let text = String::sample(random);
         let number = random.random::<i32>();
         let sample = match random.random_range(0..4) {
-            0 => Json::of(&()),
-            1 => Json::of(&text),
-            2 => Json::of(&vec![number; 3]),
-            _ => Json::of(&serde_json::json!({ text: { "deeper": [number, null, true] } })),
+            0 => Json::encode(&()),
+            1 => Json::encode(&text),
+            2 => Json::encode(&vec![number; 3]),
+            _ => Json::encode(&serde_json::json!({ text: { "deeper": [number, null, true] } })),
         };
         sample.expect("small enough")
     }

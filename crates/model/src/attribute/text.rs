@@ -1,4 +1,4 @@
-//! Types that are text wherever they leave the program: one way in (parsing) and one way out.
+//! Types that are text outside the program: in attributes, messages and serde formats.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,46 +7,45 @@ use std::str::FromStr;
 use roundtable_table::ValueRef;
 use serde::de::{Deserializer, Error, Visitor};
 
-use crate::attribute::Misfit;
+use crate::attribute::InvalidValue;
 
-/// A type that is a text to everybody else.
-pub(crate) trait Text: FromStr<Err = Misfit> {
+/// A type that is represented as text outside the program.
+pub(crate) trait TextValue: FromStr<Err = InvalidValue> {
     /// Calls `read` with the text.
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T;
 
-    /// Reads the text back from where it was stored. What parsing has made sure of, and nothing
-    /// depends on for its safety, need not be looked at again.
-    fn from_stored(text: &str) -> Result<Self, Misfit> {
+    /// Reads the text from a stored attribute. Checks that parsing made before it was stored, and
+    /// that no safety depends on, can be skipped.
+    fn from_stored(text: &str) -> Result<Self, InvalidValue> {
         text.parse()
     }
 }
 
-/// Reads a text attribute.
-pub(crate) fn read_text<T: Text>(
+pub(crate) fn read_text<T: TextValue>(
     kind: &'static str,
     value: Option<ValueRef<'_>>,
-) -> Result<T, Misfit> {
+) -> Result<T, InvalidValue> {
     match value {
         Some(ValueRef::S(text)) => T::from_stored(text),
-        other => Err(Misfit::of_value(kind, other)),
+        other => Err(InvalidValue::of_value(kind, other)),
     }
 }
 
-/// Reads a text out of whatever serde reads from.
+/// Reads a text from a deserializer.
 pub(crate) fn deserialize_text<'de, T, D>(kind: &'static str, from: D) -> Result<T, D::Error>
 where
-    T: Text,
+    T: TextValue,
     D: Deserializer<'de>,
 {
-    from.deserialize_str(Parsed { kind, of: PhantomData })
+    from.deserialize_str(TextVisitor { kind, of: PhantomData })
 }
 
-struct Parsed<T> {
+struct TextVisitor<T> {
     kind: &'static str,
     of: PhantomData<T>,
 }
 
-impl<T: Text> Visitor<'_> for Parsed<T> {
+impl<T: TextValue> Visitor<'_> for TextVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,40 +57,41 @@ impl<T: Text> Visitor<'_> for Parsed<T> {
     }
 }
 
-/// Makes types that are [`Text`] into text attributes, and into text for people and serde.
+/// Implements [`Attribute`](crate::Attribute), `Display` and serde's traits for types that are
+/// [`TextValue`].
 macro_rules! text_like {
     ($($name:ty: $kind:expr;)*) => {$(
         impl $crate::attribute::Attribute for $name {
             const KIND: &'static str = $kind;
 
-            fn fill(&self, slot: ::roundtable_table::Slot<'_>) {
-                $crate::attribute::Text::with_text(self, |text| slot.text(text));
+            fn fill(&self, slot: ::roundtable_table::ValueSlot<'_>) {
+                $crate::attribute::TextValue::with_text(self, |text| slot.text(text));
             }
 
             fn from_value(
                 value: Option<::roundtable_table::ValueRef<'_>>,
-            ) -> Result<Self, $crate::attribute::Misfit> {
+            ) -> Result<Self, $crate::attribute::InvalidValue> {
                 $crate::attribute::read_text(Self::KIND, value)
             }
         }
 
         impl TryFrom<&str> for $name {
-            type Error = $crate::attribute::Misfit;
+            type Error = $crate::attribute::InvalidValue;
 
-            fn try_from(text: &str) -> Result<Self, $crate::attribute::Misfit> {
+            fn try_from(text: &str) -> Result<Self, $crate::attribute::InvalidValue> {
                 text.parse()
             }
         }
 
         impl ::std::fmt::Display for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                $crate::attribute::Text::with_text(self, |text| f.pad(text))
+                $crate::attribute::TextValue::with_text(self, |text| f.pad(text))
             }
         }
 
         impl ::serde::Serialize for $name {
             fn serialize<S: ::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                $crate::attribute::Text::with_text(self, |text| to.serialize_str(text))
+                $crate::attribute::TextValue::with_text(self, |text| to.serialize_str(text))
             }
         }
 

@@ -1,66 +1,62 @@
-//! What each question and each mutation costs by itself, whatever the rates.
+//! The cost of each access pattern and mutation by itself, independent of rates.
 
 use std::fmt;
 
 use super::columns::Columns;
-use super::mutations::{Act, Mutation, Step, mutations};
-use super::plan::ReadLine;
+use super::mutations::{MutationStep, MutationWrites, WriteKind, mutations};
+use super::plan::ReadCost;
 use super::rates::ReadRate;
 use super::{CapacityError, reads, units};
 
-/// What every question and every mutation costs, once and as it usually is.
+/// The cost of one typical call of every access pattern and mutation.
 #[derive(Clone, Debug)]
-pub struct Catalogue {
-    /// Every access pattern, in the order of the page.
-    pub reads: Vec<ReadLine>,
-    /// Every mutation.
-    pub writes: Vec<WriteEntry>,
+pub struct CostCatalogue {
+    /// The access patterns, in the order of the schema.
+    pub reads: Vec<ReadCost>,
+    pub writes: Vec<MutationEntry>,
 }
 
-/// A mutation, write by write.
+/// The writes of a mutation.
 #[derive(Clone, Debug)]
-pub struct WriteEntry {
-    /// The mutation.
+pub struct MutationEntry {
     pub mutation: &'static str,
-    /// What it writes itself.
+    /// The writes of the mutation itself.
     pub own: Vec<StepEntry>,
-    /// What the stream processors add.
+    /// The writes that stream processors add.
     pub derived: Vec<StepEntry>,
 }
 
-/// A write of a mutation.
+/// One write of a mutation.
 #[derive(Clone, Debug)]
 pub struct StepEntry {
-    /// What it does.
-    pub act: Act,
-    /// To which entity.
+    pub kind: WriteKind,
     pub entity: &'static str,
-    /// The larger of its images, in bytes.
+    /// The size of the larger image, before or after the write.
     pub bytes: usize,
-    /// Write units of one.
+    /// The write units of one such write.
     pub units: f64,
-    /// How many there usually are.
+    /// The usual number of such writes.
     pub number: f64,
-    /// What tells how many there are, where it varies.
+    /// The name of the count that determines the number, where it varies.
     pub count: Option<&'static str>,
 }
 
-/// Works out what every question and every mutation costs.
-pub fn catalogue() -> Result<Catalogue, CapacityError> {
-    let reads = reads::patterns().map(|pattern| ReadLine::of(&ReadRate::usual(pattern, 0.0)));
-    let writes = mutations().into_iter().map(|Mutation { name, own, derived }| {
-        Ok(WriteEntry { mutation: name, own: entries(&own)?, derived: entries(&derived)? })
+/// Computes the cost of every access pattern and mutation.
+pub fn catalogue() -> Result<CostCatalogue, CapacityError> {
+    let reads = reads::patterns().map(|pattern| ReadCost::of(&ReadRate::usual(pattern, 0.0)));
+    let writes = mutations().into_iter().map(|MutationWrites { name, own, derived }| {
+        Ok(MutationEntry { mutation: name, own: entries(&own)?, derived: entries(&derived)? })
     });
-    Ok(Catalogue {
+    Ok(CostCatalogue {
         reads: reads.collect::<Result<_, _>>()?,
         writes: writes.collect::<Result<_, CapacityError>>()?,
     })
 }
 
-fn entries(steps: &[Step]) -> Result<Vec<StepEntry>, CapacityError> {
-    let entry = |step: &Step| {
+fn entries(steps: &[MutationStep]) -> Result<Vec<StepEntry>, CapacityError> {
+    let entry = |step: &MutationStep| {
         Ok(StepEntry {
-            act: step.act,
+            kind: step.kind,
             entity: step.entity,
             bytes: step.bytes(),
             units: units::writes(step.capacity()?),
@@ -71,15 +67,24 @@ fn entries(steps: &[Step]) -> Result<Vec<StepEntry>, CapacityError> {
     steps.iter().map(entry).collect()
 }
 
-impl fmt::Display for Catalogue {
+impl fmt::Display for CostCatalogue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut reads = Columns::new(2, &["read", "how", "units/call"]);
         for line in &self.reads {
-            reads.row(&[line.pattern, &line.how], &[Some(line.units)]);
+            reads.row(&[line.pattern, &line.description], &[Some(line.units)]);
         }
         writeln!(f, "{reads}")?;
-        let titles =
-            ["write", "by", "act", "entity", "count", "bytes", "units", "times", "units/call"];
+        let titles = [
+            "write",
+            "by",
+            "operation",
+            "entity",
+            "count",
+            "bytes",
+            "units",
+            "times",
+            "units/call",
+        ];
         let mut writes = Columns::new(5, &titles);
         for entry in &self.writes {
             let mut name = entry.mutation;
@@ -87,7 +92,7 @@ impl fmt::Display for Catalogue {
             let own = entry.own.iter().map(|step| ("itself", step));
             for (by, step) in own.chain(entry.derived.iter().map(|step| ("stream", step))) {
                 let words =
-                    [name, by, step.act.name(), step.entity, step.count.unwrap_or_default()];
+                    [name, by, step.kind.name(), step.entity, step.count.unwrap_or_default()];
                 let total = step.units * step.number;
                 let bytes = u32::try_from(step.bytes).map(f64::from).ok();
                 writes.row(&words, &[bytes, Some(step.units), Some(step.number), Some(total)]);

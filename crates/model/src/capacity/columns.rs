@@ -1,27 +1,26 @@
-//! Text in columns: words from the left, figures from the right.
+//! Text in columns: words are left-aligned, numbers right-aligned.
 
 use std::fmt;
 
-use super::units::figure;
+use super::units::format_number;
 
-/// Rows of text in columns.
 pub(super) struct Columns {
     rows: Vec<Vec<String>>,
-    /// How many columns are words.
+    /// The number of leading columns that hold words.
     words: usize,
 }
 
 impl Columns {
-    /// Columns under these titles, of which the first so many are words.
+    /// Returns columns with these titles; the first `words` columns hold words, the others numbers.
     pub(super) fn new(words: usize, titles: &[&str]) -> Self {
         let titles = titles.iter().map(|title| (*title).to_owned()).collect();
         Self { rows: vec![titles], words }
     }
 
-    /// One more row; a figure may be left out.
+    /// Adds a row; a number may be left out.
     pub(super) fn row(&mut self, words: &[&str], figures: &[Option<f64>]) {
         let words = words.iter().map(|word| (*word).to_owned());
-        let figures = figures.iter().map(|number| number.map(figure).unwrap_or_default());
+        let figures = figures.iter().map(|number| number.map(format_number).unwrap_or_default());
         self.rows.push(words.chain(figures).collect());
     }
 

@@ -1,8 +1,8 @@
-//! Every mutation of the contract as the list of writes it makes: its own, and those the stream
-//! processors add. Images are typical items, so units follow from the schema, not from a guess.
+//! The writes of every mutation of the GraphQL schema: its own, and those the stream processors
+//! add. Images are typical items, so that units follow from the table schema.
 //!
-//! A mutation stands here as it usually is. Where it does something else altogether, that is listed
-//! beside it under a name of its own that begins with the mutation's: `updateTaskDone`.
+//! A mutation is listed with its usual writes. A variant with different writes has its own entry,
+//! whose name begins with the mutation's: `updateTaskDone`.
 
 mod accounts;
 mod chat;
@@ -22,60 +22,58 @@ mod step;
 
 use std::collections::BTreeMap;
 
-pub use self::step::{Act, Step};
+pub use self::step::{MutationStep, WriteKind};
 use super::CapacityError;
 use crate::samples;
 
-/// The count that says which share of the calls carries a `requestId`.
+/// The count of calls with a `requestId`: a share from 0 to 1.
 pub const REQUEST_IDS: &str = "request_ids";
 
-/// A mutation.
+/// The writes that one mutation causes.
 #[derive(Clone, Debug)]
-pub struct Mutation {
-    /// Its name.
+pub struct MutationWrites {
     pub name: &'static str,
-    /// What it writes itself, in order.
-    pub own: Vec<Step>,
-    /// What the stream processors write because of it.
-    pub derived: Vec<Step>,
+    /// The mutation's own writes, in order.
+    pub own: Vec<MutationStep>,
+    /// The writes of stream processors that follow.
+    pub derived: Vec<MutationStep>,
 }
 
-impl Mutation {
-    /// A mutation of one transaction, which can be sent again: given a `requestId`, it also keeps the
-    /// outcome.
-    fn repeatable(name: &'static str, own: impl IntoIterator<Item = Step>) -> Self {
-        let kept = step::put(&samples::idempotency()).times(REQUEST_IDS, 1.0);
-        Self::once(name, together(own.into_iter().chain([kept])))
+impl MutationWrites {
+    /// A mutation of one transaction that stores its outcome when the call has a `requestId`.
+    fn idempotent(name: &'static str, own: impl IntoIterator<Item = MutationStep>) -> Self {
+        let outcome = step::put(&samples::idempotency()).times(REQUEST_IDS, 1.0);
+        Self::plain(name, in_transaction(own.into_iter().chain([outcome])))
     }
 
-    /// A mutation without a `requestId`. Each write says whether it is part of a transaction.
-    fn once(name: &'static str, own: impl IntoIterator<Item = Step>) -> Self {
+    /// A mutation without a `requestId`. Each write states whether it is part of a transaction.
+    fn plain(name: &'static str, own: impl IntoIterator<Item = MutationStep>) -> Self {
         Self { name, own: own.into_iter().collect(), derived: Vec::new() }
     }
 
-    /// What it writes itself afterwards.
-    fn and(mut self, own: impl IntoIterator<Item = Step>) -> Self {
+    /// Adds own writes after the existing ones.
+    fn and_own(mut self, own: impl IntoIterator<Item = MutationStep>) -> Self {
         self.own.extend(own);
         self
     }
 
-    /// What the stream processors add.
-    fn then(mut self, derived: impl IntoIterator<Item = Step>) -> Self {
+    /// Adds writes of stream processors.
+    fn then_derived(mut self, derived: impl IntoIterator<Item = MutationStep>) -> Self {
         self.derived.extend(derived);
         self
     }
 
-    /// How many of what it has several of there usually are.
+    /// Returns the usual value of each count that varies: tags, feeds.
     pub fn counts(&self) -> BTreeMap<&'static str, f64> {
         self.own.iter().chain(&self.derived).filter_map(|step| step.count).collect()
     }
 
-    /// The units of its own writes, with so many of each.
+    /// Returns the units of its own writes, with these counts.
     pub fn own_units(&self, counts: &BTreeMap<&'static str, f64>) -> Result<f64, CapacityError> {
         sum(&self.own, counts)
     }
 
-    /// The units of what follows from it, with so many of each.
+    /// Returns the units of the derived writes, with these counts.
     pub fn derived_units(
         &self,
         counts: &BTreeMap<&'static str, f64>,
@@ -84,17 +82,19 @@ impl Mutation {
     }
 }
 
-fn sum(steps: &[Step], counts: &BTreeMap<&'static str, f64>) -> Result<f64, CapacityError> {
+fn sum(steps: &[MutationStep], counts: &BTreeMap<&'static str, f64>) -> Result<f64, CapacityError> {
     steps.iter().try_fold(0.0, |sum, step| Ok(sum + step.units_of(counts)?))
 }
 
-/// Writes of one transaction.
-fn together(steps: impl IntoIterator<Item = Step>) -> impl Iterator<Item = Step> {
-    steps.into_iter().map(Step::together)
+/// Marks writes as parts of one transaction.
+fn in_transaction(
+    steps: impl IntoIterator<Item = MutationStep>,
+) -> impl Iterator<Item = MutationStep> {
+    steps.into_iter().map(MutationStep::in_transaction)
 }
 
-/// All mutations, about in the order of the contract.
-pub fn mutations() -> Vec<Mutation> {
+/// Returns all mutations, roughly in the order of the GraphQL schema.
+pub fn mutations() -> Vec<MutationWrites> {
     [
         sign_in::mutations(),
         accounts::mutations(),
@@ -129,18 +129,18 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_differs_and_keeps_its_place() {
+    fn a_change_has_different_images_under_one_key() {
         for mutation in mutations() {
             for step in mutation.own.iter().chain(&mutation.derived) {
-                let what = format!("{} {} {}", mutation.name, step.act.name(), step.entity);
+                let what = format!("{} {} {}", mutation.name, step.kind.name(), step.entity);
                 let (Some(old), Some(new)) = (&step.old, &step.new) else { continue };
-                assert_eq!(old != new, step.act == Act::Change, "{what}");
+                assert_eq!(old != new, step.kind == WriteKind::Change, "{what}");
                 assert_eq!((old.text("PK"), old.text("SK")), (new.text("PK"), new.text("SK")));
             }
         }
     }
 
-    /// No transaction reaches the hundred items that DynamoDB takes, as it usually is.
+    /// DynamoDB accepts at most 100 items in a transaction.
     #[test]
     fn transactions_stay_small() {
         for mutation in mutations() {

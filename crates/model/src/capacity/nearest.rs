@@ -1,9 +1,8 @@
-//! The names somebody may have meant.
+//! Suggestions for misspelled names.
 
-/// How many are suggested.
 const SUGGESTED_MAX: usize = 3;
 
-/// A sentence with the names most like `wanted`.
+/// Returns a sentence with the names most similar to `wanted`.
 pub(super) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_by_cached_key(|name| (distance(wanted, name), *name));
@@ -16,8 +15,8 @@ pub(super) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>
     }
 }
 
-/// How many letters must be put in, taken out or exchanged; case and separators count for nothing.
-/// Names that share a beginning are nearer: people leave off endings.
+/// Returns the edit distance, ignoring case and separators. Names with a common prefix are nearer,
+/// because users tend to omit endings.
 fn distance(left: &str, right: &str) -> usize {
     let (left, right) = (folded(left), folded(right));
     let shared = left.iter().zip(&right).take_while(|(left, right)| left == right).count();
@@ -42,7 +41,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_finds_its_name() {
+    fn a_misspelled_name_suggests_the_nearest_names() {
         let names = ["timeline", "profile", "post", "posts", "posts_by"];
         assert!(nearest("timline", names).starts_with("the nearest are timeline, "));
         assert!(nearest("Post-by", names).starts_with("the nearest are posts_by"));

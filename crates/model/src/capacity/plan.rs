@@ -1,93 +1,81 @@
-//! Rates times units: what a second takes, what a month costs, beside what somebody estimated.
+//! Request rates times units: the units per second and the cost per month, beside an estimate.
 
 use std::fmt;
 
 use super::columns::Columns;
-use super::rates::{Estimate, Rates, ReadRate};
-use super::units::money;
+use super::rates::{CapacityEstimate, ReadRate, RequestRates};
+use super::units::format_money;
 use super::{CapacityError, Prices};
 
-/// What rates come to.
+/// The capacity and cost of a set of rates.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    /// Whose rates they are.
+pub struct CapacityPlan {
     pub name: String,
-    /// What somebody has estimated for them.
-    pub estimate: Option<Estimate>,
-    /// What each question takes.
-    pub reads: Vec<ReadLine>,
-    /// What each mutation takes.
-    pub writes: Vec<WriteLine>,
-    /// What it is priced by.
+    pub estimate: Option<CapacityEstimate>,
+    pub reads: Vec<ReadCost>,
+    pub writes: Vec<MutationCost>,
     pub prices: Prices,
 }
 
-/// What an access pattern takes.
+/// The cost of an access pattern.
 #[derive(Clone, Debug)]
-pub struct ReadLine {
-    /// The pattern.
+pub struct ReadCost {
     pub pattern: &'static str,
-    /// How it reads.
-    pub how: String,
-    /// Read units of one call.
+    /// The read in words: `Query GSI1, 20 Post of 1220 B`.
+    pub description: String,
     pub units: f64,
-    /// Calls per second.
     pub per_second: f64,
 }
 
-/// What a mutation takes.
+/// The cost of a mutation.
 #[derive(Clone, Debug)]
-pub struct WriteLine {
-    /// The mutation.
+pub struct MutationCost {
     pub mutation: &'static str,
-    /// Write units of its own transaction.
+    /// The write units of its own writes.
     pub own: f64,
-    /// Write units of what the stream processors add.
+    /// The write units of the stream processors' writes.
     pub derived: f64,
-    /// Calls per second.
     pub per_second: f64,
 }
 
-impl ReadLine {
+impl ReadCost {
     pub(super) fn of(rate: &ReadRate) -> Result<Self, CapacityError> {
         Ok(Self {
             pattern: rate.pattern.name,
-            how: rate.how()?,
+            description: rate.description()?,
             units: rate.units()?,
             per_second: rate.per_second,
         })
     }
 
-    /// Read units per second.
     pub fn units_per_second(&self) -> f64 {
         self.units * self.per_second
     }
 }
 
-impl WriteLine {
-    /// Write units of one call, with what follows from it.
+impl MutationCost {
+    /// Returns the write units of one call, including derived writes.
     pub fn units(&self) -> f64 {
         self.own + self.derived
     }
 
-    /// Write units per second.
     pub fn units_per_second(&self) -> f64 {
         self.units() * self.per_second
     }
 }
 
-/// Works out what `rates` come to at `prices`.
-pub fn plan(rates: &Rates, prices: &Prices) -> Result<Plan, CapacityError> {
-    let reads = rates.reads.iter().map(ReadLine::of).collect::<Result<_, _>>()?;
+/// Computes the capacity and cost of `rates` at `prices`.
+pub fn plan(rates: &RequestRates, prices: &Prices) -> Result<CapacityPlan, CapacityError> {
+    let reads = rates.reads.iter().map(ReadCost::of).collect::<Result<_, _>>()?;
     let writes = rates.writes.iter().map(|rate| {
-        Ok(WriteLine {
+        Ok(MutationCost {
             mutation: rate.mutation.name,
             own: rate.mutation.own_units(&rate.counts)?,
             derived: rate.mutation.derived_units(&rate.counts)?,
             per_second: rate.per_second,
         })
     });
-    Ok(Plan {
+    Ok(CapacityPlan {
         name: rates.name.clone(),
         estimate: rates.estimate,
         reads,
@@ -96,40 +84,37 @@ pub fn plan(rates: &Rates, prices: &Prices) -> Result<Plan, CapacityError> {
     })
 }
 
-impl Plan {
-    /// Read units per second, in total.
+impl CapacityPlan {
+    /// Returns the total read units per second.
     pub fn read_units(&self) -> f64 {
-        self.reads.iter().map(ReadLine::units_per_second).sum()
+        self.reads.iter().map(ReadCost::units_per_second).sum()
     }
 
-    /// Write units per second, in total.
+    /// Returns the total write units per second.
     pub fn write_units(&self) -> f64 {
-        self.writes.iter().map(WriteLine::units_per_second).sum()
+        self.writes.iter().map(MutationCost::units_per_second).sum()
     }
 
-    /// What a month of it costs.
-    pub fn month(&self) -> f64 {
-        self.month_of_reads() + self.month_of_writes()
+    pub fn monthly_cost(&self) -> f64 {
+        self.monthly_read_cost() + self.monthly_write_cost()
     }
 
-    /// What a month of reading costs.
-    pub fn month_of_reads(&self) -> f64 {
-        self.prices.month_of_reads(self.read_units())
+    pub fn monthly_read_cost(&self) -> f64 {
+        self.prices.monthly_read_cost(self.read_units())
     }
 
-    /// What a month of writing costs.
-    pub fn month_of_writes(&self) -> f64 {
-        self.prices.month_of_writes(self.write_units())
+    pub fn monthly_write_cost(&self) -> f64 {
+        self.prices.monthly_write_cost(self.write_units())
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for CapacityPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.name)?;
         let titles = ["read", "how", "units/call", "calls/s", "units/s"];
         let mut reads = Columns::new(2, &titles);
         for line in &self.reads {
-            let ReadLine { pattern, how, units, per_second } = line;
+            let ReadCost { pattern, description: how, units, per_second } = line;
             let figures = [*units, *per_second, line.units_per_second()];
             reads.row(&[pattern, how], &figures.map(Some));
         }
@@ -149,12 +134,13 @@ impl fmt::Display for Plan {
             writes.row(&["estimated"], &[None, None, None, Some(estimate.write)]);
         }
         writeln!(f, "{writes}")?;
-        let (reads, writes) = (money(self.month_of_reads()), money(self.month_of_writes()));
+        let (reads, writes) =
+            (format_money(self.monthly_read_cost()), format_money(self.monthly_write_cost()));
         let prices = &self.prices;
         writeln!(
             f,
             "a month of 730 hours: {reads} for reads + {writes} for writes = {} {}",
-            money(self.month()),
+            format_money(self.monthly_cost()),
             prices.currency,
         )?;
         writeln!(

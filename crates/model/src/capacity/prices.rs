@@ -1,10 +1,10 @@
-//! What a request unit costs: a price table that is read, never known.
+//! The prices of request units, read from a table rather than coded.
 
 use serde::Deserialize;
 
 use super::CapacityError;
 
-/// The published figures this crate carries, with their region and day.
+/// Amazon's published prices, with their region and date.
 const PUBLISHED: &str = include_str!("prices.toml");
 
 /// A month as Amazon counts it: 730 hours.
@@ -14,15 +14,11 @@ const SECONDS_PER_MONTH: f64 = 730.0 * 3600.0;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// Where it holds.
     pub region: String,
-    /// From which day on.
+    /// The day from which the prices are valid.
     pub date: String,
-    /// In which currency.
     pub currency: String,
-    /// A million read request units.
     pub read_per_million: f64,
-    /// A million write request units.
     pub write_per_million: f64,
 }
 
@@ -45,18 +41,16 @@ impl Prices {
         Ok(prices)
     }
 
-    /// Amazon's published figures.
+    /// Returns Amazon's published prices.
     pub fn published() -> Result<Self, CapacityError> {
         Self::parse(PUBLISHED)
     }
 
-    /// What so many read units a second cost in a month.
-    pub fn month_of_reads(&self, units_per_second: f64) -> f64 {
+    pub fn monthly_read_cost(&self, units_per_second: f64) -> f64 {
         units_per_second * SECONDS_PER_MONTH / 1e6 * self.read_per_million
     }
 
-    /// What so many write units a second cost in a month.
-    pub fn month_of_writes(&self, units_per_second: f64) -> f64 {
+    pub fn monthly_write_cost(&self, units_per_second: f64) -> f64 {
         units_per_second * SECONDS_PER_MONTH / 1e6 * self.write_per_million
     }
 }

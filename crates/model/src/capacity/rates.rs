@@ -1,83 +1,73 @@
-//! How often what is asked and done: a TOML of rates, refused where it names what does not exist.
+//! Request rates in TOML. Unknown access patterns, mutations and settings are refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::mutations::{Mutation, REQUEST_IDS, mutations};
+use super::mutations::{MutationWrites, REQUEST_IDS, mutations};
 use super::nearest::nearest;
-use super::settings::Settings;
+use super::settings::SettingReader;
 use super::{CapacityError, reads};
 use crate::shape::{Index, PatternOperation, PatternShape};
 
-/// The rates of the documents.
+/// The rates of the design documents.
 const DOCUMENTS: &str = include_str!("documents.toml");
 
-/// What happens in a second.
+/// The requests per second of a workload.
 #[derive(Clone, Debug)]
-pub struct Rates {
-    /// Whose rates they are.
+pub struct RequestRates {
     pub name: String,
-    /// What somebody has estimated for them.
-    pub estimate: Option<Estimate>,
-    /// What is asked, in the order of the page.
+    pub estimate: Option<CapacityEstimate>,
+    /// The rates of access patterns, in the order of the schema.
     pub reads: Vec<ReadRate>,
-    /// What is done, in the order of [`mutations`].
+    /// The rates of mutations, in the order of [`mutations`].
     pub writes: Vec<WriteRate>,
 }
 
-/// Somebody's estimate, in units per second.
+/// An estimate to compare with, in units per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// Read units.
+pub struct CapacityEstimate {
     pub read: f64,
-    /// Write units.
     pub write: f64,
 }
 
-/// How often an access pattern is asked, and what it finds.
+/// The rate of an access pattern, and the items it reads.
 #[derive(Clone, Debug)]
 pub struct ReadRate {
-    /// The pattern.
     pub pattern: &'static PatternShape,
-    /// Calls per second.
     pub per_second: f64,
-    /// Items on a page, or keys of a batch.
     pub items: u32,
-    /// Partitions looked into: followees, shards, or days times shards.
+    /// Partitions read: followees, shards, or days times shards.
     pub partitions: u32,
     /// The share of the keys that hold an item, or of the items that pass the filter.
     pub found: f64,
-    /// Whether it reads strongly.
     pub strong: bool,
 }
 
-/// How often a mutation is made, and how large it is.
+/// The rate of a mutation, and its size.
 #[derive(Clone, Debug)]
 pub struct WriteRate {
-    /// The mutation.
-    pub mutation: Mutation,
-    /// Calls per second.
+    pub mutation: MutationWrites,
     pub per_second: f64,
-    /// How many of what it has several of, on average: tags, feeds.
+    /// The average of each count that varies: tags, feeds.
     pub counts: BTreeMap<&'static str, f64>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RatesFile {
     #[serde(default)]
     reads: Table,
     #[serde(default)]
     writes: Table,
     #[serde(default)]
-    plan: Vec<Set>,
+    plan: Vec<RatesPlan>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Set {
+struct RatesPlan {
     name: String,
     estimate_read: Option<Value>,
     estimate_write: Option<Value>,
@@ -88,23 +78,24 @@ struct Set {
     writes: Table,
 }
 
-impl Rates {
-    /// Reads rates in TOML: `[reads]` and `[writes]` of one plan, or several under `[[plan]]`.
+impl RequestRates {
+    /// Parses rates in TOML: `[reads]` and `[writes]` of one plan, or several plans under
+    /// `[[plan]]`.
     pub fn parse(text: &str) -> Result<Vec<Self>, CapacityError> {
-        let File { reads, writes, plan } = toml::from_str(text)?;
+        let RatesFile { reads, writes, plan } = toml::from_str(text)?;
         let mut all = Vec::new();
         if !reads.is_empty() || !writes.is_empty() || plan.is_empty() {
             all.push(Self::of("", "plan", &reads, &writes, None)?);
         }
         for set in &plan {
             let at = format!("plan {}: ", set.name);
-            let settings = Settings { at: &at };
+            let settings = SettingReader { at: &at };
             let share = set.request_ids.as_ref();
             let share = share.map(|value| settings.share(REQUEST_IDS, value)).transpose()?;
             let mut rates = Self::of(&at, &set.name, &set.reads, &set.writes, share)?;
             rates.estimate = match (&set.estimate_read, &set.estimate_write) {
                 (None, None) => None,
-                (read, write) => Some(Estimate {
+                (read, write) => Some(CapacityEstimate {
                     read: settings.number("estimate_read", read.as_ref())?,
                     write: settings.number("estimate_write", write.as_ref())?,
                 }),
@@ -113,12 +104,12 @@ impl Rates {
         }
         let mut names = BTreeSet::new();
         match all.iter().find(|rates| !names.insert(rates.name.as_str())) {
-            Some(twice) => Err(CapacityError::NamedTwice { name: twice.name.clone() }),
+            Some(repeated) => Err(CapacityError::NamedTwice { name: repeated.name.clone() }),
             None => Ok(all),
         }
     }
 
-    /// The rates of the documents: the smaller design and the fuller one.
+    /// Returns the rates of the design documents: those of the small design and of the full one.
     pub fn documents() -> Result<Vec<Self>, CapacityError> {
         Self::parse(DOCUMENTS)
     }
@@ -132,16 +123,28 @@ impl Rates {
     ) -> Result<Self, CapacityError> {
         let name = name.to_owned();
         let mut rates = Self { name, estimate: None, reads: Vec::new(), writes: Vec::new() };
-        known(at, "reads", "access pattern", reads, reads::patterns().map(|pattern| pattern.name))?;
+        check_names(
+            at,
+            "reads",
+            "access pattern",
+            reads,
+            reads::patterns().map(|pattern| pattern.name),
+        )?;
         for pattern in reads::patterns() {
-            for (at, value) in each(at, "reads", pattern.name, reads) {
+            for (at, value) in entries(at, "reads", pattern.name, reads) {
                 rates.reads.push(ReadRate::of(pattern, &at, value)?);
             }
         }
         let mutations = mutations();
-        known(at, "writes", "mutation", writes, mutations.iter().map(|mutation| mutation.name))?;
+        check_names(
+            at,
+            "writes",
+            "mutation",
+            writes,
+            mutations.iter().map(|mutation| mutation.name),
+        )?;
         for mutation in mutations {
-            for (at, value) in each(at, "writes", mutation.name, writes) {
+            for (at, value) in entries(at, "writes", mutation.name, writes) {
                 rates.writes.push(WriteRate::of(mutation.clone(), &at, value, request_ids)?);
             }
         }
@@ -150,7 +153,7 @@ impl Rates {
 }
 
 impl ReadRate {
-    /// The pattern as the page has it, so often.
+    /// Returns the rate of a pattern with the page size and consistency of the schema.
     pub fn usual(pattern: &'static PatternShape, per_second: f64) -> Self {
         let single = matches!(pattern.operation, PatternOperation::Get | PatternOperation::First);
         let items = if single { 1 } else { u32::try_from(pattern.page).unwrap_or(u32::MAX) };
@@ -158,7 +161,7 @@ impl ReadRate {
     }
 
     fn of(pattern: &'static PatternShape, at: &str, value: &Value) -> Result<Self, CapacityError> {
-        let settings = Settings { at };
+        let settings = SettingReader { at };
         let Value::Table(table) = value else {
             return Ok(Self::usual(pattern, settings.rate(value)?));
         };
@@ -166,11 +169,15 @@ impl ReadRate {
         for (name, value) in table {
             match name.as_str() {
                 "rate" => {}
-                "items" if many(pattern) => rate.items = settings.count(name, value)?,
-                "partitions" if spread(pattern) => rate.partitions = settings.count(name, value)?,
-                "found" if misses(pattern) => rate.found = settings.found(pattern, value)?,
-                "strong" if strengthens(pattern) => {
-                    rate.strong = settings.truth(name, value)?;
+                "items" if returns_many(pattern) => rate.items = settings.count(name, value)?,
+                "partitions" if reads_many_partitions(pattern) => {
+                    rate.partitions = settings.count(name, value)?
+                }
+                "found" if can_miss(pattern) => {
+                    rate.found = settings.found_share(pattern, value)?
+                }
+                "strong" if can_be_strong(pattern) => {
+                    rate.strong = settings.boolean(name, value)?;
                 }
                 _ => return Err(settings.unknown(name, settings_of(pattern))),
             }
@@ -180,19 +187,19 @@ impl ReadRate {
 }
 
 impl WriteRate {
-    /// The mutation as it usually is, so often.
-    pub fn usual(mutation: Mutation, per_second: f64) -> Self {
+    /// Returns the rate of a mutation with its usual counts.
+    pub fn usual(mutation: MutationWrites, per_second: f64) -> Self {
         let counts = mutation.counts();
         Self { mutation, per_second, counts }
     }
 
     fn of(
-        mutation: Mutation,
+        mutation: MutationWrites,
         at: &str,
         value: &Value,
         request_ids: Option<f64>,
     ) -> Result<Self, CapacityError> {
-        let settings = Settings { at };
+        let settings = SettingReader { at };
         let Value::Table(table) = value else {
             let per_second = settings.rate(value)?;
             return Ok(Self::usual(mutation, per_second).with_request_ids(request_ids));
@@ -220,41 +227,42 @@ impl WriteRate {
     }
 }
 
-/// Whether a call can bring several items.
-fn many(pattern: &PatternShape) -> bool {
+/// Returns whether a call can return several items.
+fn returns_many(pattern: &PatternShape) -> bool {
     !matches!(pattern.operation, PatternOperation::Get | PatternOperation::First)
 }
 
-/// Whether a call can look into several partitions.
-fn spread(pattern: &PatternShape) -> bool {
+/// Returns whether a call can read several partitions.
+fn reads_many_partitions(pattern: &PatternShape) -> bool {
     matches!(pattern.operation, PatternOperation::Merge | PatternOperation::WalkDays)
 }
 
-/// Whether a call pays for what it does not bring: keys without an item, items a filter drops.
-fn misses(pattern: &PatternShape) -> bool {
+/// Returns whether a call can pay for items it does not return: keys without an item, filtered
+/// items.
+fn can_miss(pattern: &PatternShape) -> bool {
     let keyed = matches!(pattern.operation, PatternOperation::Get | PatternOperation::BatchGet);
     keyed || pattern.filter.is_some()
 }
 
-/// Whether a call can be asked for what was written last: not in an index, nor across partitions.
-fn strengthens(pattern: &PatternShape) -> bool {
-    pattern.index == Index::Main && !spread(pattern)
+/// Returns whether a call can be strong: neither on an index nor across partitions.
+fn can_be_strong(pattern: &PatternShape) -> bool {
+    pattern.index == Index::Main && !reads_many_partitions(pattern)
 }
 
 fn settings_of(pattern: &PatternShape) -> impl Iterator<Item = &'static str> {
     [
         ("rate", true),
-        ("items", many(pattern)),
-        ("partitions", spread(pattern)),
-        ("found", misses(pattern)),
-        ("strong", strengthens(pattern)),
+        ("items", returns_many(pattern)),
+        ("partitions", reads_many_partitions(pattern)),
+        ("found", can_miss(pattern)),
+        ("strong", can_be_strong(pattern)),
     ]
     .into_iter()
-    .filter_map(|(name, meant)| meant.then_some(name))
+    .filter_map(|(name, applies)| applies.then_some(name))
 }
 
-/// Refuses keys of a table that are none of `names`.
-fn known(
+/// Refuses keys of a table that are not among `names`.
+fn check_names(
     at: &str,
     table: &str,
     what: &'static str,
@@ -271,8 +279,8 @@ fn known(
     }
 }
 
-/// What stands under a name: one rate, or a list of them where calls of several sizes are made.
-fn each<'a>(at: &str, table: &str, name: &str, found: &'a Table) -> Vec<(String, &'a Value)> {
+/// Returns the rates under a name: one, or a list where calls have several sizes.
+fn entries<'a>(at: &str, table: &str, name: &str, found: &'a Table) -> Vec<(String, &'a Value)> {
     let key = format!("{at}{table}.{name}");
     match found.get(name) {
         None => Vec::new(),

@@ -1,4 +1,4 @@
-//! Numbers of a TOML of rates: each read with its key, so that a refusal names it.
+//! Reads the numbers of a rates file together with their keys, which errors name.
 
 use toml::Value;
 
@@ -6,70 +6,69 @@ use super::CapacityError;
 use super::nearest::nearest;
 use crate::shape::PatternShape;
 
-/// The largest rate or count taken: more is a slip, and sums stay exact below it.
+/// The largest accepted rate or count: more is a mistake, and sums stay exact below it.
 const NUMBER_MAX: f64 = 1e9;
 
-/// How much of a text a refusal quotes.
+/// The longest text that an error quotes.
 const FOUND_CHARS_MAX: usize = 40;
 
-/// The place in the file that values are read from.
-pub(super) struct Settings<'a> {
-    /// Its path, as a refusal shows it.
+/// A reader of the settings under one key of the file.
+pub(super) struct SettingReader<'a> {
+    /// The path of the key, as errors show it.
     pub(super) at: &'a str,
 }
 
-impl Settings<'_> {
-    /// A rate written as a plain number.
+impl SettingReader<'_> {
+    /// Reads a rate written as a plain number.
     pub(super) fn rate(&self, value: &Value) -> Result<f64, CapacityError> {
         let expected = "calls per second: a number, or a table with a `rate`";
-        let number = plain(value).ok_or_else(|| self.refused("", expected, value))?;
+        let number = as_number(value).ok_or_else(|| self.invalid("", expected, value))?;
         within(number, NUMBER_MAX)
-            .ok_or_else(|| self.refused("", "calls per second: zero or more, at most 1e9", value))
+            .ok_or_else(|| self.invalid("", "calls per second: zero or more, at most 1e9", value))
     }
 
-    /// A number that must be there.
+    /// Reads a required number.
     pub(super) fn number(&self, name: &str, value: Option<&Value>) -> Result<f64, CapacityError> {
         let expected = "a number of zero or more, at most 1e9";
         let Some(value) = value else {
             let key = self.key(name);
             return Err(CapacityError::Value { key, expected, found: String::from("nothing") });
         };
-        let number = plain(value).and_then(|number| within(number, NUMBER_MAX));
-        number.ok_or_else(|| self.refused(name, expected, value))
+        let number = as_number(value).and_then(|number| within(number, NUMBER_MAX));
+        number.ok_or_else(|| self.invalid(name, expected, value))
     }
 
-    /// A part of a whole.
+    /// Reads a share from 0 to 1.
     pub(super) fn share(&self, name: &str, value: &Value) -> Result<f64, CapacityError> {
-        let number = plain(value).and_then(|number| within(number, 1.0));
-        number.ok_or_else(|| self.refused(name, "a share from 0 to 1", value))
+        let number = as_number(value).and_then(|number| within(number, 1.0));
+        number.ok_or_else(|| self.invalid(name, "a share from 0 to 1", value))
     }
 
-    /// The share that is found. A filter that nothing passes would never fill a page.
-    pub(super) fn found(
+    /// Reads the share of found items. A filter that no item passes would never fill a page.
+    pub(super) fn found_share(
         &self,
         pattern: &PatternShape,
         value: &Value,
     ) -> Result<f64, CapacityError> {
         let share = self.share("found", value)?;
         if pattern.filter.is_some() && share < 0.001 {
-            return Err(self.refused("found", "a share from 0.001 to 1", value));
+            return Err(self.invalid("found", "a share from 0.001 to 1", value));
         }
         Ok(share)
     }
 
-    /// How many of something there are: at least one.
+    /// Reads a count of at least one.
     pub(super) fn count(&self, name: &str, value: &Value) -> Result<u32, CapacityError> {
         let whole = value.as_integer().and_then(|number| u32::try_from(number).ok());
         let whole = whole.filter(|number| (1..=1_000_000).contains(number));
-        whole.ok_or_else(|| self.refused(name, "a whole number from 1 to 1,000,000", value))
+        whole.ok_or_else(|| self.invalid(name, "a whole number from 1 to 1,000,000", value))
     }
 
-    /// Yes or no.
-    pub(super) fn truth(&self, name: &str, value: &Value) -> Result<bool, CapacityError> {
-        value.as_bool().ok_or_else(|| self.refused(name, "true or false", value))
+    pub(super) fn boolean(&self, name: &str, value: &Value) -> Result<bool, CapacityError> {
+        value.as_bool().ok_or_else(|| self.invalid(name, "true or false", value))
     }
 
-    /// The refusal of a setting that has no meaning here.
+    /// Returns the error for an unknown setting.
     pub(super) fn unknown(
         &self,
         name: &str,
@@ -79,7 +78,7 @@ impl Settings<'_> {
         CapacityError::Unknown { key: self.key(name), what: "setting here", nearest }
     }
 
-    fn refused(&self, name: &str, expected: &'static str, value: &Value) -> CapacityError {
+    fn invalid(&self, name: &str, expected: &'static str, value: &Value) -> CapacityError {
         let found = match value {
             Value::String(text) if text.chars().count() > FOUND_CHARS_MAX => {
                 format!("\"{}…\"", text.chars().take(FOUND_CHARS_MAX).collect::<String>())
@@ -100,7 +99,7 @@ impl Settings<'_> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "beyond 2^52 it is refused as too large anyway")]
-fn plain(value: &Value) -> Option<f64> {
+fn as_number(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),
         Value::Float(number) => Some(*number),

@@ -10,7 +10,6 @@ static BYTES: LazyLock<BTreeMap<&'static str, usize>> = LazyLock::new(|| {
     samples::typical().iter().map(|(entity, item)| (entity.name, item.size())).collect()
 });
 
-/// The size of a typical item of an entity.
 pub(super) fn bytes(entity: &'static str) -> Result<usize, CapacityError> {
     BYTES.get(entity).copied().ok_or(CapacityError::NoSample { entity })
 }

@@ -1,20 +1,20 @@
-//! The tables as a CloudFormation template in YAML. Knows no parameters: names are those of the
-//! definitions.
+//! The tables as a CloudFormation template in YAML. It has no parameters: the names are those of
+//! the definitions.
 
 use std::fmt::Write as _;
 
 use roundtable_table::{IndexDefinition, KeyDefinition, TableDefinition};
 
-use super::carried::{carried, key_attributes, quoted, type_name};
+use super::projection::{key_attributes, projected_attributes, quoted, type_name};
 
 const HEAD: &str = "\
-# Made by `roundtable table cloudformation` from the schema; make it again rather than edit it.
+# Generated from the schema by `roundtable table cloudformation`. Do not edit; generate it again.
 AWSTemplateFormatVersion: \"2010-09-09\"
 Description: The tables of Roundtable
 Resources:
 ";
 
-/// A template with all of `tables`.
+/// Renders a template with all of `tables`.
 pub fn render(tables: &[TableDefinition]) -> String {
     let mut template = String::from(HEAD);
     let mut before: Option<&TableDefinition> = None;
@@ -27,10 +27,11 @@ pub fn render(tables: &[TableDefinition]) -> String {
     template
 }
 
-/// One table. DynamoDB makes few tables with indexes at a time, so each waits for the one `before`.
+/// Writes one table. DynamoDB creates few tables with indexes at a time, so each depends on the one
+/// `before`.
 ///
-/// It says nothing of encryption: DynamoDB encrypts with a key of its own, and `SSEEnabled` would choose
-/// a key of KMS instead, which is paid for with every request.
+/// Encryption is not mentioned: DynamoDB encrypts with its own key by default, and `SSEEnabled`
+/// would choose a KMS key instead, which costs money with every request.
 fn resource(out: &mut String, table: &TableDefinition, before: Option<&TableDefinition>) {
     let _ = writeln!(out, "  {}:", logical_id(&table.name));
     out.push_str("    Type: AWS::DynamoDB::Table\n");
@@ -67,7 +68,7 @@ fn global_index(out: &mut String, table: &TableDefinition, index: &IndexDefiniti
     let _ = writeln!(out, "        - IndexName: {}", quoted(&index.name));
     key_schema(out, "          ", &index.key);
     out.push_str("          Projection:\n");
-    match carried(table, index) {
+    match projected_attributes(table, index) {
         None => out.push_str("            ProjectionType: ALL\n"),
         Some(names) if names.is_empty() => out.push_str("            ProjectionType: KEYS_ONLY\n"),
         Some(names) => {
@@ -87,7 +88,7 @@ fn key_schema(out: &mut String, indent: &str, key: &KeyDefinition) {
     }
 }
 
-/// `gg_core` is `GgCore`: only letters and digits are allowed.
+/// Converts `gg_core` to `GgCore`: only letters and digits are allowed.
 fn logical_id(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     words
@@ -104,7 +105,7 @@ mod tests {
     use roundtable_table::{IndexProjection, KeyKind};
 
     #[test]
-    fn a_table_is_this_text() {
+    fn a_table_renders_to_this_text() {
         let key = KeyDefinition::partition("PK").sorted_by("at", KeyKind::N);
         let included = IndexProjection::Include(vec![String::from("title")]);
         let table = TableDefinition::new("gg_core", key)
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_table_does_not_have_is_not_there() {
+    fn absent_features_are_omitted() {
         let template = render(&[TableDefinition::new("ops", KeyDefinition::partition("PK"))]);
         for absent in
             ["GlobalSecondaryIndexes", "TimeToLive", "Stream", "RANGE", "DependsOn", "SSE"]
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_with_indexes_are_made_one_after_the_other() {
+    fn tables_with_indexes_depend_on_the_previous_one() {
         let table = |name: &str| TableDefinition::new(name, KeyDefinition::texts("PK", "SK"));
         let indexed = |name: &str| table(name).with_index("GSI1", KeyDefinition::partition("x"));
         let template = render(&[indexed("a"), table("b"), indexed("c"), indexed("d")]);

@@ -1,24 +1,24 @@
-//! Where the schema asks for trouble: hot partitions, collections without end, filters after the
-//! limit, keys that move, roles that mix, orders that no query gives. It names what the page shows
-//! and refuses to guess at traffic: the page says what is as it should be, with a reason.
+//! Risks of the schema: hot partitions, unbounded collections, filters after the limit, mutable
+//! keys, mixed roles, orders that no query returns. It does not guess at traffic: the schema
+//! accepts a finding with a reason.
 //!
-//! | lint | fires when |
+//! | lint | fires if |
 //! |---|---|
-//! | `hot` | writes of everybody, or of anybody to a popular thing or person, meet in one partition |
-//! | `unbounded` | a partition gathers items for as long as time goes on, and some have no ttl |
-//! | `filter-after-limit` | a question throws away what it has read and paid for |
+//! | `hot` | all writes, or those of any user to a popular object or user, go to one partition |
+//! | `unbounded` | a partition grows with time, and some of its items have no ttl |
+//! | `filter-after-limit` | a pattern drops items that it has read and paid for |
 //! | `mutable-key` | a change of a field moves an index entry |
-//! | `mixed-roles` | one index partition holds what somebody did and what was done to them |
-//! | `type-before-time` | no query gives several kinds of one partition in the order of time |
-//! | `stale-acceptance` | the page accepts a finding that is not there |
+//! | `mixed-roles` | one index partition holds both a user's actions and actions on the user |
+//! | `type-before-time` | no query returns several kinds of one partition in time order |
+//! | `stale-acceptance` | the schema accepts a finding that does not exist |
 
-mod filters;
-mod growth;
-mod heat;
-mod moves;
-mod order;
+mod filter_after_limit;
+mod hot;
+mod mixed_roles;
+mod mutable_keys;
 mod parts;
-mod roles;
+mod type_before_time;
+mod unbounded;
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -27,27 +27,24 @@ use roundtable_table::Item;
 
 use crate::shape::{EntityShape, Index, TableShape};
 
-/// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Lint {
-    /// Writes of many meet in one partition.
+pub enum LintRule {
+    /// Many users write to one partition.
     Hot,
-    /// A partition grows with time.
     Unbounded,
-    /// A question drops what it has read.
+    /// A pattern drops items that it has read.
     FilterAfterLimit,
-    /// An index entry moves when a field changes.
     MutableKey,
-    /// A partition holds what somebody did and what was done to them.
+    /// A partition holds both a user's actions and actions on the user.
     MixedRoles,
-    /// No query gives several kinds in the order of time.
+    /// No query returns several kinds in time order.
     TypeBeforeTime,
-    /// The page accepts what is not there.
+    /// The schema accepts a finding that does not exist.
     StaleAcceptance,
 }
 
-impl Lint {
-    /// Its name on the page and on the command line.
+impl LintRule {
+    /// Returns its name in the schema and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hot => "hot",
@@ -61,50 +58,44 @@ impl Lint {
     }
 }
 
-impl fmt::Display for Lint {
+impl fmt::Display for LintRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// Something the lint noticed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// What was looked for.
-    pub lint: Lint,
-    /// The table.
+pub struct LintFinding {
+    pub lint: LintRule,
     pub table: &'static str,
-    /// The entity or pattern.
     pub subject: &'static str,
-    /// The index; the table itself when it is [`Index::Main`].
+    /// The index; [`Index::Main`] is the table itself.
     pub index: Index,
-    /// What was found.
     pub message: String,
-    /// What would help.
     pub remedy: String,
-    /// Why it is as it should be, if the page says so.
+    /// The reason the schema gives for accepting it.
     pub accepted: Option<&'static str>,
 }
 
-impl Finding {
-    /// Whether somebody has to do something about it.
+impl LintFinding {
+    /// Returns whether the schema does not accept the finding.
     pub const fn is_open(&self) -> bool {
         self.accepted.is_none()
     }
 }
 
-/// Everything there is to find in `schema`; `bytes` is the size of a typical item of an entity.
-pub fn check(schema: &[&TableShape], bytes: &dyn Fn(&EntityShape) -> usize) -> Vec<Finding> {
+/// Returns all findings in `schema`; `bytes` returns the size of a typical item of an entity.
+pub fn check(schema: &[&TableShape], bytes: &dyn Fn(&EntityShape) -> usize) -> Vec<LintFinding> {
     schema.iter().flat_map(|table| check_table(table, bytes)).collect()
 }
 
-fn check_table(table: &TableShape, bytes: &dyn Fn(&EntityShape) -> usize) -> Vec<Finding> {
-    let mut findings = heat::check(table, bytes);
-    findings.extend(growth::check(table));
-    findings.extend(filters::check(table));
-    findings.extend(moves::check(table));
-    findings.extend(roles::check(table));
-    findings.extend(order::check(table));
+fn check_table(table: &TableShape, bytes: &dyn Fn(&EntityShape) -> usize) -> Vec<LintFinding> {
+    let mut findings = hot::check(table, bytes);
+    findings.extend(unbounded::check(table));
+    findings.extend(filter_after_limit::check(table));
+    findings.extend(mutable_keys::check(table));
+    findings.extend(mixed_roles::check(table));
+    findings.extend(type_before_time::check(table));
     let mut stale = Vec::new();
     for accepted in table.accepted {
         let mut matched = findings.iter_mut().filter(|finding| {
@@ -114,13 +105,16 @@ fn check_table(table: &TableShape, bytes: &dyn Fn(&EntityShape) -> usize) -> Vec
         });
         match matched.next() {
             Some(finding) => finding.accepted = Some(accepted.reason),
-            None => stale.push(Finding {
-                lint: Lint::StaleAcceptance,
+            None => stale.push(LintFinding {
+                lint: LintRule::StaleAcceptance,
                 table: table.name,
                 subject: accepted.subject,
                 index: accepted.index,
-                message: format!("the page accepts `{}` here, but there is none", accepted.lint),
-                remedy: String::from("take the acceptance off the page"),
+                message: format!(
+                    "the schema accepts `{}` here, but there is no such finding",
+                    accepted.lint
+                ),
+                remedy: String::from("remove the acceptance from the schema"),
                 accepted: None,
             }),
         }
@@ -129,25 +123,26 @@ fn check_table(table: &TableShape, bytes: &dyn Fn(&EntityShape) -> usize) -> Vec
     findings
 }
 
-/// The sizes of `samples`, for [`check`]. An entity without one counts as the smallest item.
+/// Returns the sizes of `samples`, for [`check`]. An entity without a sample counts as an empty
+/// item.
 pub fn sizes(samples: &[(&'static EntityShape, Item)]) -> impl Fn(&EntityShape) -> usize + use<> {
     let sizes: BTreeMap<&str, usize> =
         samples.iter().map(|(entity, item)| (entity.name, item.size())).collect();
     move |entity| sizes.get(entity.name).copied().unwrap_or_default()
 }
 
-/// The findings as text: those somebody has to do something about first.
-pub fn render(findings: &[Finding]) -> String {
+/// Renders the findings as text, open ones first.
+pub fn render(findings: &[LintFinding]) -> String {
     let (open, accepted): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.is_open());
     let mut text = String::new();
     for finding in open.iter().chain(&accepted) {
-        let Finding { lint, table, subject, index, message, remedy, accepted } = finding;
-        let place = match index {
+        let LintFinding { lint, table, subject, index, message, remedy, accepted } = finding;
+        let location = match index {
             Index::Main => format!("table {table}"),
             index => format!("{index} of {table}"),
         };
         let mark = if finding.is_open() { "open" } else { "ok  " };
-        let _ = writeln!(text, "{mark}  {lint}: {subject} in {place}");
+        let _ = writeln!(text, "{mark}  {lint}: {subject} in {location}");
         wrap(&mut text, message);
         match accepted {
             Some(reason) => wrap(&mut text, &format!("accepted: {reason}")),
@@ -155,13 +150,13 @@ pub fn render(findings: &[Finding]) -> String {
         }
     }
     let _ = match (open.len(), accepted.len()) {
-        (0, 0) => writeln!(text, "Nothing found."),
+        (0, 0) => writeln!(text, "No findings."),
         (open, accepted) => writeln!(text, "{open} open, {accepted} accepted."),
     };
     text
 }
 
-/// Breaks a sentence into indented lines that fit a terminal.
+/// Breaks a sentence into indented lines of terminal width.
 fn wrap(text: &mut String, sentence: &str) {
     const INDENT: &str = "      ";
     const COLUMNS_MAX: usize = 100;
@@ -184,7 +179,7 @@ fn wrap(text: &mut String, sentence: &str) {
     text.push('\n');
 }
 
-/// `A`, `A and B`, `A, B and C`.
+/// Formats `A`, `A and B`, `A, B and C`.
 fn listed<T: fmt::Display>(words: &[T], last_with: &str) -> String {
     let Some((last, first)) = words.split_last() else { return String::new() };
     if first.is_empty() {
@@ -197,68 +192,73 @@ fn listed<T: fmt::Display>(words: &[T], last_with: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derived::draft::{entity, query, table};
+    use crate::derived::test_schema::{entity, query, table};
     use roundtable_table::item;
 
-    fn noisy() -> crate::derived::draft::Table {
+    fn noisy() -> crate::derived::test_schema::TableDraft {
         table("noisy")
             .entity(
                 entity("Song", "band: BandId, id: SongId", "BAND#{band}", "SONG#{id}")
                     .part("user_id: UserId"),
             )
-            .asks(query("songs", "band: BandId", Index::Main, "BAND#{band}", "SONG#", "Song"))
+            .pattern(query("songs", "band: BandId", Index::Main, "BAND#{band}", "SONG#", "Song"))
     }
 
-    fn seen(table: crate::derived::draft::Table) -> Vec<(Lint, &'static str, bool)> {
+    fn seen(table: crate::derived::test_schema::TableDraft) -> Vec<(LintRule, &'static str, bool)> {
         let findings = check(&[table.shape()], &|_| 100);
         findings.iter().map(|found| (found.lint, found.subject, found.is_open())).collect()
     }
 
     #[test]
-    fn what_the_page_accepts_is_not_open() {
-        assert_eq!(seen(noisy()), [(Lint::Hot, "Song", true), (Lint::Unbounded, "Song", true)]);
+    fn accepted_findings_are_not_open() {
+        assert_eq!(
+            seen(noisy()),
+            [(LintRule::Hot, "Song", true), (LintRule::Unbounded, "Song", true)]
+        );
         let accepting = noisy().accepts("hot", "Song", Index::Main);
-        assert_eq!(seen(accepting), [(Lint::Hot, "Song", false), (Lint::Unbounded, "Song", true)]);
+        assert_eq!(
+            seen(accepting),
+            [(LintRule::Hot, "Song", false), (LintRule::Unbounded, "Song", true)]
+        );
     }
 
     #[test]
-    fn an_acceptance_of_nothing_is_a_finding() {
+    fn an_acceptance_without_a_finding_is_a_finding() {
         let stale = noisy().accepts("hot", "Song", Index::Gsi1);
-        assert_eq!(seen(stale).last(), Some(&(Lint::StaleAcceptance, "Song", true)));
+        assert_eq!(seen(stale).last(), Some(&(LintRule::StaleAcceptance, "Song", true)));
         let stale = noisy().accepts("hott", "Song", Index::Main);
-        assert_eq!(seen(stale).last(), Some(&(Lint::StaleAcceptance, "Song", true)));
+        assert_eq!(seen(stale).last(), Some(&(LintRule::StaleAcceptance, "Song", true)));
     }
 
-    /// What the page must speak for: what others do to the famous, what has no end, what has shards.
     #[test]
-    fn the_schema_gives_its_reasons() {
+    fn the_schema_accepts_all_its_findings() {
         let findings = check(crate::SCHEMA, &sizes(&crate::samples::typical()));
         for (lint, subject, index) in [
-            (Lint::Hot, "Notification", Index::Main),
-            (Lint::Hot, "UserCounter", Index::Main),
-            (Lint::Hot, "FeedItem", Index::Main),
-            (Lint::Hot, "Post", Index::Gsi2),
-            (Lint::Unbounded, "Message", Index::Main),
-            (Lint::Unbounded, "Post", Index::Gsi1),
-            (Lint::Unbounded, "Post", Index::Gsi3),
-            (Lint::Unbounded, "Like", Index::Gsi1),
+            (LintRule::Hot, "Notification", Index::Main),
+            (LintRule::Hot, "UserCounter", Index::Main),
+            (LintRule::Hot, "FeedItem", Index::Main),
+            (LintRule::Hot, "Post", Index::Gsi2),
+            (LintRule::Unbounded, "Message", Index::Main),
+            (LintRule::Unbounded, "Post", Index::Gsi1),
+            (LintRule::Unbounded, "Post", Index::Gsi3),
+            (LintRule::Unbounded, "Like", Index::Gsi1),
         ] {
             let found = findings
                 .iter()
                 .filter(|it| (it.lint, it.subject, it.index) == (lint, subject, index));
             assert_eq!(found.count(), 1, "{lint}: {subject} in {index}");
         }
-        // A follow is for each other person, and a feed's items expire.
+        // There is one follow for each pair of users, and feed items expire.
         for (subject, index) in [("Follow", Index::Gsi3), ("FeedItem", Index::Main)] {
-            let found = |it: &Finding| (it.lint, it.subject) == (Lint::Unbounded, subject);
+            let found = |it: &LintFinding| (it.lint, it.subject) == (LintRule::Unbounded, subject);
             assert!(!findings.iter().any(|it| found(it) && it.index == index), "{subject}");
         }
-        let open: Vec<&Finding> = findings.iter().filter(|finding| finding.is_open()).collect();
+        let open: Vec<&LintFinding> = findings.iter().filter(|finding| finding.is_open()).collect();
         assert!(open.is_empty(), "{open:?}");
     }
 
     #[test]
-    fn open_findings_come_first_and_accepted_ones_say_why() {
+    fn open_findings_come_first_and_accepted_ones_have_a_reason() {
         let page = noisy().accepts("hot", "Song", Index::Main).shape();
         let text = render(&check(&[page], &|_| 100));
         let heads: Vec<&str> = text.lines().filter(|line| !line.starts_with(' ')).collect();
@@ -272,7 +272,7 @@ mod tests {
         );
         assert!(text.contains("accepted: It is so."), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-        assert_eq!(render(&[]), "Nothing found.\n");
+        assert_eq!(render(&[]), "No findings.\n");
     }
 
     #[test]
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_read_as_people_write_them() {
+    fn lists_are_joined_with_commas_and_a_conjunction() {
         assert_eq!(listed::<&str>(&[], "and"), "");
         assert_eq!(listed(&["a"], "and"), "a");
         assert_eq!(listed(&["a", "b", "c"], "or"), "a, b or c");

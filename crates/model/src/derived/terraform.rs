@@ -1,18 +1,18 @@
-//! The tables as Terraform resources, formatted as `terraform fmt` does. Knows neither providers nor
-//! state: the file goes beside those you have.
+//! The tables as Terraform resources, formatted as by `terraform fmt`. It has neither providers nor
+//! state: the file goes beside existing ones.
 
 use std::fmt::Write as _;
 
 use roundtable_table::{IndexDefinition, KeyDefinition, TableDefinition};
 
-use super::carried::{carried, key_attributes, quoted, type_name};
+use super::projection::{key_attributes, projected_attributes, quoted, type_name};
 
 const HEAD: &str = "\
-# Made by `roundtable table terraform` from the schema; make it again rather than edit it.
+# Generated from the schema by `roundtable table terraform`. Do not edit; generate it again.
 # For the AWS provider, versions 5 and 6.
 ";
 
-/// A file with all of `tables`.
+/// Renders a file with all of `tables`.
 pub fn render(tables: &[TableDefinition]) -> String {
     let mut file = String::from(HEAD);
     for table in tables {
@@ -22,8 +22,8 @@ pub fn render(tables: &[TableDefinition]) -> String {
     file
 }
 
-/// One table. It says nothing of encryption: DynamoDB encrypts with a key of its own, and a block about
-/// it would choose a key of KMS instead, which is paid for with every request.
+/// Writes one table. Encryption is not mentioned: DynamoDB encrypts with its own key by default,
+/// and an encryption block would choose a KMS key instead, which costs money with every request.
 fn resource(file: &mut String, table: &TableDefinition) {
     let _ = writeln!(file, "resource \"aws_dynamodb_table\" {} {{", quoted(&label(&table.name)));
     let mut arguments = vec![("name", text(&table.name))];
@@ -56,7 +56,7 @@ fn index_arguments(
 ) -> Vec<(&'static str, String)> {
     let mut arguments = vec![("name", text(&index.name))];
     arguments.extend(keys(&index.key));
-    match carried(table, index) {
+    match projected_attributes(table, index) {
         None => arguments.push(("projection_type", text("ALL"))),
         Some(names) if names.is_empty() => arguments.push(("projection_type", text("KEYS_ONLY"))),
         Some(names) => {
@@ -79,7 +79,7 @@ fn block(file: &mut String, name: &str, arguments: &[(&str, String)]) {
     file.push_str("  }\n");
 }
 
-/// Arguments one below the other, their `=` aligned.
+/// Writes arguments one per line, with aligned `=`.
 fn lines(file: &mut String, depth: usize, arguments: &[(&str, String)]) {
     let width = arguments.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     for (name, value) in arguments {
@@ -87,12 +87,12 @@ fn lines(file: &mut String, depth: usize, arguments: &[(&str, String)]) {
     }
 }
 
-/// A string that stands for itself: what would be a template is escaped.
+/// Returns a string literal in which template markers are escaped.
 fn text(plain: &str) -> String {
     quoted(plain).replace("${", "$${").replace("%{", "%%{")
 }
 
-/// What the resource is called: a name may hold dots and begin with a digit, a label not.
+/// Returns the label of a resource: unlike a table name, it has no dots and no leading digit.
 fn label(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let label: String = name.chars().map(plain).collect();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_table_is_this_text() {
+    fn a_small_table_renders_to_this_text() {
         let expected = r#"
 resource "aws_dynamodb_table" "ops" {
   name                        = "ops"
@@ -140,7 +140,7 @@ resource "aws_dynamodb_table" "ops" {
     }
 
     #[test]
-    fn everything_in_the_definition_is_there() {
+    fn the_whole_definition_is_rendered() {
         let file = render(&tables()[..1]);
         for expected in [
             r#"resource "aws_dynamodb_table" "_9_core""#,
@@ -159,7 +159,7 @@ resource "aws_dynamodb_table" "ops" {
     }
 
     #[test]
-    fn terraform_would_not_format_it_otherwise() {
+    fn terraform_fmt_changes_nothing() {
         let check = Command::new("terraform")
             .args(["fmt", "-check", "-diff", "-"])
             .env("CHECKPOINT_DISABLE", "1")
@@ -172,8 +172,8 @@ resource "aws_dynamodb_table" "ops" {
             return;
         };
         check.stdin.take().unwrap().write_all(render(&tables()).as_bytes()).unwrap();
-        let done = check.wait_with_output().unwrap();
-        let said = [done.stdout, done.stderr].map(|said| String::from_utf8(said).unwrap());
-        assert!(done.status.success(), "{}", said.concat());
+        let output = check.wait_with_output().unwrap();
+        let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        assert!(output.status.success(), "{}", texts.concat());
     }
 }

@@ -1,6 +1,6 @@
-//! The tables as a data model for NoSQL Workbench: a facet for each entity, with a sample of it.
-//! Workbench wants one type for each attribute name of a table, while entities may differ: where they
-//! do, the first one counts, and samples of the others go without the attribute.
+//! The tables as a data model for NoSQL Workbench: a facet for each entity, with a sample item.
+//! Workbench requires one type for each attribute name of a table. Where entities differ, the first
+//! type is used, and samples with another type omit the attribute.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::shape::{EntityShape, Index, TableShape};
 
-/// When the model was made, as far as Workbench is told: the text must not differ from run to run.
+/// The creation date of the model, fixed so that the output is the same on every run.
 const DATE: &str = "Jan 27, 2025, 03:30 PM";
 
-/// The model of `schema`; `samples` are shown in the facets of their entities.
+/// Renders the model of `schema`; `samples` appear in the facets of their entities.
 pub fn render(schema: &[&TableShape], samples: &[(&'static EntityShape, Item)]) -> String {
     let tables: Vec<Json> = schema.iter().map(|table| data_model(table, samples)).collect();
     let model = json!({
@@ -22,7 +22,7 @@ pub fn render(schema: &[&TableShape], samples: &[(&'static EntityShape, Item)]) 
             "Author": "roundtable table workbench",
             "DateCreated": DATE,
             "DateLastModified": DATE,
-            "Description": "Made from the schema; make it again rather than edit it.",
+            "Description": "Generated from the schema. Do not edit; generate it again.",
             "AWSService": "Amazon DynamoDB",
             "Version": "3.0",
         },
@@ -59,7 +59,7 @@ fn data_model(table: &TableShape, samples: &[(&'static EntityShape, Item)]) -> J
     let attribute =
         |(name, kind): (&String, &&str)| json!({ "AttributeName": name, "AttributeType": kind });
     let indexes: Vec<Json> = table.indexes.iter().map(|index| global_index(*index)).collect();
-    // Where a table has facets, Workbench takes its items from those.
+    // If a table has facets, Workbench takes its items from them.
     json!({
         "TableName": table.name,
         "KeyAttributes": key(Index::Main),
@@ -103,7 +103,7 @@ fn is_primary(name: &str) -> bool {
     name == Index::Main.partition_attribute() || name == Index::Main.sort_attribute()
 }
 
-/// Attributes in DynamoDB's JSON, as Workbench reads items.
+/// Converts attributes to DynamoDB's JSON, as Workbench reads items.
 fn entries(attributes: &Attributes) -> Json {
     let typed = attributes.iter().map(|(name, value)| (name.clone(), typed(value)));
     Json::Object(typed.collect::<Map<_, _>>())
@@ -128,7 +128,7 @@ fn typed(value: &Value) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derived::draft::{entity, table};
+    use crate::derived::test_schema::{entity, table};
     use roundtable_table::item;
 
     fn model() -> Json {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn each_entity_is_a_facet_with_its_sample() {
+    fn each_entity_has_a_facet_with_its_sample() {
         let facets = &model()["DataModel"][0]["TableFacets"];
         assert_eq!(facets.as_array().unwrap().len(), 2);
         assert_eq!(facets[0]["FacetName"], "User");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_names_keys_indexes_and_every_attribute_once() {
+    fn the_table_lists_keys_indexes_and_every_attribute_once() {
         let model = model();
         assert_eq!(model["ModelName"], "Roundtable");
         let table = &model["DataModel"][0];

@@ -1,7 +1,10 @@
 //! s0: goals and quests, with follows, groups, chat, and a feed that is pulled or pushed.
 
-use super::Operation::{Put, QueryEach};
-use super::{Document, Filter, Question, Shape, Stated, attributes, get, main, on, query};
+use super::DocumentOperation::{Put, QueryEach};
+use super::{
+    Document, DocumentFilter, DocumentQuestion, DocumentShape, Stated, attributes, get, main, on,
+    query,
+};
 
 /// The base of our table, extended by its social part.
 pub const S0: Document = Document {
@@ -16,8 +19,8 @@ pub const S0: Document = Document {
     questions: QUESTIONS,
 };
 
-const SHAPES: &[Shape] = &[
-    Shape {
+const SHAPES: &[DocumentShape] = &[
+    DocumentShape {
         entity: "User",
         ours: "User",
         keys: &[
@@ -32,7 +35,7 @@ const SHAPES: &[Shape] = &[
             createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Follow",
         ours: "Follow",
         // One item cannot have two keys in one index, so the copy for the timeline is never there.
@@ -47,14 +50,14 @@ const SHAPES: &[Shape] = &[
             followerId => follower_id, followeeId => followee_id, createdAt => created_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Counter",
         ours: "UserCounter",
         keys: &[main("USER#{userId}", "COUNTER#{counter}")],
         parts: attributes! { userId => user_id, counter },
         attributes: attributes! { count, updatedAt => updated_at },
     },
-    Shape {
+    DocumentShape {
         entity: "Group",
         ours: "Group",
         keys: &[main("GROUP#{groupId}", "GROUP#{groupId}")],
@@ -64,7 +67,7 @@ const SHAPES: &[Shape] = &[
             createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "GroupMember",
         ours: "GroupMember",
         keys: &[
@@ -76,7 +79,7 @@ const SHAPES: &[Shape] = &[
             groupId => group_id, userId => user_id, role, joinedAt => joined_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Goal",
         ours: "Goal",
         keys: &[
@@ -89,7 +92,7 @@ const SHAPES: &[Shape] = &[
             createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Task",
         ours: "Task",
         keys: &[
@@ -102,7 +105,7 @@ const SHAPES: &[Shape] = &[
             done, createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Activity",
         ours: "Activity",
         keys: &[main("ACTIVITY#{actorId}", "TS#{createdAt}#{activityId}")],
@@ -113,7 +116,7 @@ const SHAPES: &[Shape] = &[
             createdAt => created_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "FeedItem",
         ours: "FeedItem",
         keys: &[main("FEED#{followerId}", "TS#{createdAt}#{activityId}")],
@@ -124,7 +127,7 @@ const SHAPES: &[Shape] = &[
             createdAt => created_at, ttl,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Promotion",
         ours: "Promotion",
         keys: &[main("PROMO#{userId}", "PROMO#{userId}")],
@@ -134,7 +137,7 @@ const SHAPES: &[Shape] = &[
             updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Quest",
         ours: "Quest",
         keys: &[
@@ -150,14 +153,14 @@ const SHAPES: &[Shape] = &[
             createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Room",
         ours: "Room",
         keys: &[main("ROOM#{roomId}", "ROOM#{roomId}")],
         parts: attributes! { roomId => id },
         attributes: attributes! { scope, members => RoomMember.user_id, createdAt => created_at },
     },
-    Shape {
+    DocumentShape {
         entity: "Message",
         ours: "Message",
         keys: &[main("ROOM#{roomId}", "MSG#{createdAt}#{messageId}")],
@@ -168,7 +171,7 @@ const SHAPES: &[Shape] = &[
     },
 ];
 
-const QUESTIONS: &[Question] = &[
+const QUESTIONS: &[DocumentQuestion] = &[
     query("following", "whom I follow", "USER#{me}").begins("FOLLOWING#").by("following"),
     query("followers", "who follows me", "USER#{me}")
         .index("GSI1")
@@ -207,13 +210,13 @@ const QUESTIONS: &[Question] = &[
     query("quests_of_goal", "my quests that name a goal", "USER#{me}")
         .index("GSI1")
         .begins("ENTITY#Quest#")
-        .filter(&[Filter::Contains("linkedGoalIds", "{goal}")])
+        .filter(&[DocumentFilter::Contains("linkedGoalIds", "{goal}")])
         .by("quests_linked_to_goal")
         .deviates("newest first, and pages are full however few fit"),
     query("quests_of_task", "my quests that name a task", "USER#{me}")
         .index("GSI1")
         .begins("ENTITY#Quest#")
-        .filter(&[Filter::Contains("linkedTaskIds", "{task}")])
+        .filter(&[DocumentFilter::Contains("linkedTaskIds", "{task}")])
         .by("quests_linked_to_task")
         .deviates("newest first, and pages are full however few fit"),
     get("send_message", "a message is sent", "ROOM#{room}", "MSG#{ts}#{id}")

@@ -1,6 +1,6 @@
 //! s1: the core of the same table, with milestones, assistance, offers, and indexes for later.
 
-use super::{Document, Question, Shape, Stated, attributes, get, main, on, query};
+use super::{Document, DocumentQuestion, DocumentShape, Stated, attributes, get, main, on, query};
 
 /// The base of our table. Of its indexes, `GSI4` to `GSI6` are plans.
 pub const S1: Document = Document {
@@ -15,8 +15,8 @@ pub const S1: Document = Document {
     questions: QUESTIONS,
 };
 
-const SHAPES: &[Shape] = &[
-    Shape {
+const SHAPES: &[DocumentShape] = &[
+    DocumentShape {
         entity: "User",
         ours: "User",
         keys: &[
@@ -32,7 +32,7 @@ const SHAPES: &[Shape] = &[
             createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "EmailUnique",
         ours: "EmailLock",
         // The document ends the sort key in `>`, by mistake.
@@ -40,7 +40,7 @@ const SHAPES: &[Shape] = &[
         parts: &[],
         attributes: attributes! { email, userId => user_id, createdAt => created_at },
     },
-    Shape {
+    DocumentShape {
         entity: "Goal",
         ours: "Goal",
         // An item has one key in an index: of a goal's tags, the plan can only list one.
@@ -55,7 +55,7 @@ const SHAPES: &[Shape] = &[
             createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Task",
         ours: "Task",
         keys: &[
@@ -68,7 +68,7 @@ const SHAPES: &[Shape] = &[
             done, createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "TaskCopy",
         ours: "Task",
         keys: &[
@@ -81,7 +81,7 @@ const SHAPES: &[Shape] = &[
             done, createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Milestone",
         ours: "Milestone",
         keys: &[
@@ -95,7 +95,7 @@ const SHAPES: &[Shape] = &[
             createdAt => created_at, updatedAt => updated_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Message",
         ours: "Message",
         keys: &[
@@ -107,7 +107,7 @@ const SHAPES: &[Shape] = &[
             id, roomId => room_id, userId => user_id, text, createdAt => created_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "AssistMsg",
         ours: "AssistMsg",
         keys: &[main("ASSIST#{threadId}", "MSG#{createdAt}#{id}")],
@@ -116,7 +116,7 @@ const SHAPES: &[Shape] = &[
             threadId => thread_id, userId => user_id, text, createdAt => created_at,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "Offer",
         ours: "Offer",
         keys: &[
@@ -131,7 +131,7 @@ const SHAPES: &[Shape] = &[
     },
 ];
 
-const QUESTIONS: &[Question] = &[
+const QUESTIONS: &[DocumentQuestion] = &[
     get("profile", "a person", "USER#{id}", "PROFILE#{id}").by("profile"),
     query("by_email", "who has an e-mail address", "EMAIL#{email}")
         .index("GSI3")

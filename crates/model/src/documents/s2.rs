@@ -1,7 +1,10 @@
 //! s2: photo posts with comments, likes and moderation, in one table with one index.
 
-use super::Operation::{Scan, Update};
-use super::{Document, Filter, Question, Shape, Stated, attributes, get, main, on, query};
+use super::DocumentOperation::{Scan, Update};
+use super::{
+    Document, DocumentFilter, DocumentQuestion, DocumentShape, Stated, attributes, get, main, on,
+    query,
+};
 
 /// The social app with a moderated global feed.
 pub const S2: Document = Document {
@@ -16,8 +19,8 @@ pub const S2: Document = Document {
     questions: QUESTIONS,
 };
 
-const SHAPES: &[Shape] = &[
-    Shape {
+const SHAPES: &[DocumentShape] = &[
+    DocumentShape {
         entity: "Post",
         ours: "Post",
         keys: &[main("POST#{postId}", "POST"), on("GSI1", "FEED#{feedId}", "POST#{CreatedAt}")],
@@ -31,7 +34,7 @@ const SHAPES: &[Shape] = &[
         },
     },
     // What comments and profiles hold besides their keys, the document leaves open.
-    Shape {
+    DocumentShape {
         entity: "Comment",
         ours: "Comment",
         keys: &[
@@ -41,7 +44,7 @@ const SHAPES: &[Shape] = &[
         parts: attributes! { postId => post_id, commentId => id },
         attributes: attributes! { CreatedAt => created_at },
     },
-    Shape {
+    DocumentShape {
         entity: "Like",
         ours: "Like",
         keys: &[
@@ -51,14 +54,14 @@ const SHAPES: &[Shape] = &[
         parts: attributes! { postId => post_id, userId => user_id },
         attributes: attributes! { CreatedAt => created_at },
     },
-    Shape {
+    DocumentShape {
         entity: "User",
         ours: "User",
         keys: &[main("USER#{userId}", "PROFILE"), on("GSI1", "USER#{userId}", "PROFILE")],
         parts: attributes! { userId => id },
         attributes: &[],
     },
-    Shape {
+    DocumentShape {
         entity: "UserPost",
         ours: "Post",
         keys: &[
@@ -76,7 +79,7 @@ const FILTER_ON_KEY: &str = "a filter cannot name GSI1SK, a key of the index tha
 /// What three questions do to their pages.
 const SHORT_PAGES: &str = "by day, and pages are full: the document filters after the limit";
 
-const QUESTIONS: &[Question] = &[
+const QUESTIONS: &[DocumentQuestion] = &[
     query("feed", "the newest posts of everybody", "FEED#{feed}")
         .index("GSI1")
         .newest()
@@ -86,7 +89,7 @@ const QUESTIONS: &[Question] = &[
     query("feed_by_status", "the newest posts of a status", "FEED#{feed}")
         .index("GSI1")
         .newest()
-        .filter(&[Filter::Is("ModerationStatus", "{status}")])
+        .filter(&[DocumentFilter::Is("ModerationStatus", "{status}")])
         .by("timeline")
         .deviates(SHORT_PAGES),
     get("post", "a post", "POST#{post}", "POST").by("post"),
@@ -106,20 +109,20 @@ const QUESTIONS: &[Question] = &[
     query("posts_by_in_index", "a person's posts, newest first", "USER#{user}")
         .index("GSI1")
         .newest()
-        .filter(&[Filter::Begins("GSI1SK", "POST#")])
+        .filter(&[DocumentFilter::Begins("GSI1SK", "POST#")])
         .rejected(FILTER_ON_KEY)
         .by("posts_by"),
     get("liked", "whether somebody likes a post", "POST#{post}", "LIKE#{user}").by("liked"),
     query("likes", "who likes a post", "POST#{post}").begins("LIKE#").by("likes"),
     query("likes_by", "what a person likes", "USER#{user}")
         .index("GSI1")
-        .filter(&[Filter::Begins("GSI1SK", "LIKE#")])
+        .filter(&[DocumentFilter::Begins("GSI1SK", "LIKE#")])
         .rejected(FILTER_ON_KEY)
         .by("likes_by"),
     query("pending", "the posts that wait for a moderator", "FEED#{feed}")
         .index("GSI1")
         .newest()
-        .filter(&[Filter::Is("ModerationStatus", "PENDING")])
+        .filter(&[DocumentFilter::Is("ModerationStatus", "PENDING")])
         .by("moderation_queue")
         .deviates("cases of their own: a post that waits is in no feed"),
     get("moderate", "a moderator decides on a post", "POST#{post}", "POST").as_(Update).by("post"),
@@ -128,7 +131,10 @@ const QUESTIONS: &[Question] = &[
         .by("post_stats"),
     query("popular", "the approved posts, to be sorted by likes", "")
         .as_(Scan)
-        .filter(&[Filter::Begins("PK", "POST#"), Filter::Is("ModerationStatus", "APPROVED")])
+        .filter(&[
+            DocumentFilter::Begins("PK", "POST#"),
+            DocumentFilter::Is("ModerationStatus", "APPROVED"),
+        ])
         .project(&["PK", "Caption", "LikeCount", "CommentCount", "CreatedAt"])
         .by("popular")
         .deviates("an index by engagement instead of a scan; posts above a threshold"),
@@ -136,7 +142,7 @@ const QUESTIONS: &[Question] = &[
         .index("GSI1")
         .newest()
         .limit(20)
-        .filter(&[Filter::Is("ModerationStatus", "APPROVED")])
+        .filter(&[DocumentFilter::Is("ModerationStatus", "APPROVED")])
         .stated(Stated::Example)
         .by("timeline")
         .deviates(SHORT_PAGES),

@@ -1,6 +1,6 @@
 //! s4: which index serves which purpose, for people, posts, follows, comments and likes.
 
-use super::{Document, Question, Shape, Stated, attributes, get, main, on, query};
+use super::{Document, DocumentQuestion, DocumentShape, Stated, attributes, get, main, on, query};
 
 /// The allocation of three indexes. It names no table, and of the primary keys only that of a post.
 pub const S4: Document = Document {
@@ -15,8 +15,8 @@ pub const S4: Document = Document {
     questions: QUESTIONS,
 };
 
-const SHAPES: &[Shape] = &[
-    Shape {
+const SHAPES: &[DocumentShape] = &[
+    DocumentShape {
         entity: "USER_PROFILE",
         ours: "User",
         keys: &[
@@ -27,7 +27,7 @@ const SHAPES: &[Shape] = &[
         parts: attributes! { userId => id, email, username => nickname, handle },
         attributes: &[],
     },
-    Shape {
+    DocumentShape {
         entity: "POST",
         ours: "Post",
         keys: &[main("USER#{userId}", "{postSK}"), on("GSI1", "POST#{postId}", "USER#{userId}")],
@@ -36,7 +36,7 @@ const SHAPES: &[Shape] = &[
         },
         attributes: &[],
     },
-    Shape {
+    DocumentShape {
         entity: "FOLLOW",
         ours: "Follow",
         keys: &[
@@ -46,7 +46,7 @@ const SHAPES: &[Shape] = &[
         parts: attributes! { followerId => follower_id, followeeId => followee_id },
         attributes: &[],
     },
-    Shape {
+    DocumentShape {
         entity: "COMMENT",
         ours: "Comment",
         keys: &[
@@ -58,7 +58,7 @@ const SHAPES: &[Shape] = &[
         },
         attributes: attributes! { postUserId => post_user_id, postSK => post_sk },
     },
-    Shape {
+    DocumentShape {
         entity: "LIKE",
         ours: "Like",
         keys: &[on("GSI2", "USER#{userId}", "LIKE#{postId}")],
@@ -67,7 +67,7 @@ const SHAPES: &[Shape] = &[
     },
 ];
 
-const QUESTIONS: &[Question] = &[
+const QUESTIONS: &[DocumentQuestion] = &[
     query("by_email", "who signs in with an e-mail address", "EMAIL#{email}")
         .index("GSI1")
         .stated(Stated::Index)

@@ -17,7 +17,7 @@ fn entity(name: &str) -> &'static EntityShape {
 fn every_attribute_becomes_a_field_that_there_is() {
     for document in DOCUMENTS {
         for shape in document.shapes {
-            for Attribute { name, becomes } in shape.attributes.iter().chain(shape.parts) {
+            for DocumentAttribute { name, becomes } in shape.attributes.iter().chain(shape.parts) {
                 let (of, field) = match becomes {
                     Becomes::Field(field) => (entity(shape.ours), field),
                     Becomes::Of(other, field) => (entity(other), field),
@@ -75,7 +75,7 @@ fn a_filter_on_a_key_of_a_query_is_marked_as_rejected() {
         let keys = [format!("{index}PK"), format!("{index}SK")];
         let on_key =
             question.filter.iter().any(|filter| keys.iter().any(|k| k == filter.attribute()));
-        let rejected = on_key && question.operation == Operation::Query;
+        let rejected = on_key && question.operation == DocumentOperation::Query;
         assert_eq!(question.rejected.is_some(), rejected, "{}", question.name);
     }
 }

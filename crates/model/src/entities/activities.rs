@@ -1,5 +1,5 @@
-//! What happened, and the feeds made of it. Copies of text here are previews: what readers see
-//! comes from the object, as it is now.
+//! Activities and the feeds made of them. Copies of text here are previews: readers see the current
+//! object.
 
 use super::Media;
 use crate::{
@@ -7,70 +7,68 @@ use crate::{
     PromotionReason, SubjectId, Tag, Time, UserId,
 };
 
-/// Something that happened, written once, for feeds.
+/// An event for feeds, written once.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Activity {
-    /// Which activity: a ULID of the time in `created_at`.
+    /// A ULID of the time in `created_at`.
     pub activity_id: ActivityId,
-    /// Who did it.
+    /// The user who did it.
     pub actor_id: UserId,
-    /// The group it was done in.
+    /// The group it happened in.
     pub group_id: Option<GroupId>,
-    /// What they did.
     pub verb: ActivityVerb,
-    /// To what kind of thing.
+    /// The kind of object.
     pub object_type: ObjectType,
-    /// To which.
+    /// The id of the object.
     pub object_id: SubjectId,
-    /// What that lives in, without which only an index finds it: a comment's post, a task's goal.
+    /// The parent of the object, without which only an index finds it: a comment's post, a task's
+    /// goal.
     pub object_home: Option<SubjectId>,
-    /// A few words about it.
+    /// A short preview of the object.
     pub preview_text: Option<String>,
-    /// A picture of it.
     pub media: Option<Media>,
-    /// What it is about, in a word each.
     pub tags: Vec<Tag>,
-    /// Whether it is copied into its readers' feeds, as the actor's head said when it was written.
+    /// Copied into its readers' feeds, according to the actor's head when it was written.
     pub fanout: bool,
-    /// When it happened; later than all before it of the same actor.
+    /// The time it happened; later than all earlier activities of the same actor.
     pub created_at: Time,
 }
 
 impl Activity {
-    /// Whose partition it lives in: the group's, or else the actor's.
+    /// Returns the owner of the partition it is stored in: the group, or else the actor.
     pub fn home(actor_id: &UserId, group_id: &Option<GroupId>) -> ActorId {
         group_id.as_ref().map_or_else(|| actor_id.into(), ActorId::from)
     }
 }
 
-/// The newest activity of an actor, and which of them are fanned out. Every activity's transaction
-/// writes it, so an actor's time order is commit order.
+/// The newest activity of an actor, and the intervals in which its activities are fanned out. Every
+/// activity's transaction writes it, so an actor's time order is commit order.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct ActorHead {
-    /// The person or group.
+    /// The user or group.
     pub actor_id: ActorId,
-    /// Raised by every write; each demands the one it read.
+    /// Incremented by every write; each write requires the version it read.
     pub version: u64,
-    /// When the newest activity happened; the next one is later.
+    /// The time of the newest activity; the next one is later.
     pub last_ts: Time,
-    /// Whether its activities are to be fanned out, as promotions have it.
+    /// Its activities are to be fanned out, according to its promotion.
     pub promoted: bool,
-    /// Since when activities are fanned out, if they are now.
+    /// The time since which activities are fanned out; absent if they are not now.
     pub since: Option<Time>,
-    /// For how many days their copies are held.
+    /// The number of days their copies are kept.
     pub held_days: u32,
-    /// When they were before, the last few times.
+    /// The most recent earlier intervals of fan-out.
     pub intervals: Vec<Interval>,
-    /// When the day began in which activities are being counted.
+    /// The start of the day in which activities are being counted.
     pub window_at: Time,
-    /// How many there were in it.
+    /// The number of activities in that day.
     pub window_count: u64,
 }
 
 impl ActorHead {
-    /// The head of an actor that has done nothing yet.
+    /// Returns the head of an actor without activities.
     pub const fn idle(actor_id: ActorId) -> Self {
         Self {
             actor_id,
@@ -86,28 +84,24 @@ impl ActorHead {
     }
 }
 
-/// A stretch of time, both ends in it.
+/// An interval of time, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 #[fields(part)]
 pub struct Interval {
-    /// Its first instant.
     pub since: Time,
-    /// Its last instant.
     pub until: Time,
-    /// For how many days the copies made in it are held.
+    /// The number of days the copies made in it are kept.
     pub held_days: u32,
 }
 crate::nested!(Interval);
 
-/// Something that is pointed to.
+/// A reference to an object.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 #[fields(part)]
 pub struct ObjectRef {
-    /// What kind of thing.
     pub entity: EntityKind,
-    /// Which.
     pub id: SubjectId,
 }
 crate::nested!(ObjectRef);
@@ -116,62 +110,54 @@ crate::nested!(ObjectRef);
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct FeedItem {
-    /// Whose feed.
     pub follower_id: UserId,
-    /// Which activity.
     pub activity_id: ActivityId,
-    /// Who did it.
+    /// The user who did it.
     pub actor_id: UserId,
-    /// The group it was done in.
+    /// The group it happened in.
     pub group_id: Option<GroupId>,
-    /// What they did.
     pub verb: ActivityVerb,
-    /// To what kind of thing.
+    /// The kind of object.
     pub object_type: ObjectType,
-    /// To which.
+    /// The id of the object.
     pub object_id: SubjectId,
-    /// A few words about it.
+    /// A short preview of the object.
     pub preview_text: Option<String>,
-    /// When it happened.
     pub created_at: Time,
-    /// When it was copied.
     pub inserted_at: Time,
-    /// When the copy goes, counted from `created_at`; the activity stays.
+    /// The time the copy expires, counted from `created_at`; the activity stays.
     pub ttl: Expiry,
 }
 
-/// How far back a materialized feed reaches. Raised before the feed is trimmed, and read after its
-/// items.
+/// The oldest time a materialized feed reaches back to. Raised before the feed is trimmed, and read
+/// after its items.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct FeedHorizon {
-    /// Whose feed.
     pub user_id: UserId,
-    /// Nothing before this is held.
+    /// The feed holds nothing before this time.
     pub oldest: Time,
 }
 
-/// Whose activities are fanned out.
+/// A user or group whose activities are fanned out.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Promotion {
-    /// Who is promoted.
+    /// The promoted user or group.
     pub subject_id: ActorId,
-    /// The person, if it is one.
+    /// The user, if it is one.
     pub user_id: Option<UserId>,
     /// The group, if it is one.
     pub group_id: Option<GroupId>,
-    /// Whether new activities are fanned out.
+    /// New activities are fanned out.
     pub fanout_enabled: bool,
-    /// Why.
     pub reason: PromotionReason,
-    /// What had to be exceeded.
+    /// The thresholds that were exceeded.
     pub thresholds: Option<Json>,
-    /// The last activity that has reached every feed, as have all before it.
+    /// The last activity that has reached every feed, as have all earlier ones.
     pub watermark: Option<Time>,
-    /// The beginning of the interval the watermark belongs to.
+    /// The start of the interval the watermark belongs to.
     pub watermark_since: Option<Time>,
-    /// When it last changed.
     pub updated_at: Time,
 }
 

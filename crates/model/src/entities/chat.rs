@@ -1,19 +1,16 @@
-//! Conversations and who is in them. A room's history is in the order of commits, because every
-//! message's transaction writes its head.
+//! Rooms, their members and messages. A room's history is in commit order, because every message's
+//! transaction writes its head.
 
 use crate::{Expiry, Fields, GroupId, MessageId, RoomId, RoomScope, Time, UserId};
 
-/// A conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Room {
-    /// Which room; that of two people is derived from them.
+    /// The id of a room of two users is derived from theirs.
     pub id: RoomId,
-    /// Whether it is between two people or a group's.
+    /// A room of two users, or a group's room.
     pub scope: RoomScope,
-    /// The group.
     pub group_id: Option<GroupId>,
-    /// When it was opened.
     pub created_at: Time,
 }
 
@@ -21,52 +18,45 @@ pub struct Room {
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct RoomHead {
-    /// The room.
     pub room_id: RoomId,
-    /// When the newest message was sent; the next one is later.
+    /// The time of the newest message; the next one is later.
     pub last_ts: Time,
     /// The number of the newest message.
     pub seq: u64,
 }
 
-/// A person in a room.
+/// A user in a room.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct RoomMember {
-    /// The room.
     pub room_id: RoomId,
-    /// The person.
     pub user_id: UserId,
-    /// The number of the last message they have read.
+    /// The number of the last message the user has read.
     pub read_seq: u64,
-    /// When they came in.
     pub joined_at: Time,
 }
 
-/// What somebody said in a room.
+/// A message in a room.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Message {
-    /// The room.
     pub room_id: RoomId,
-    /// Which message: a ULID of the time in `created_at`.
+    /// A ULID of the time in `created_at`.
     pub id: MessageId,
-    /// Who said it.
+    /// The author.
     pub user_id: UserId,
-    /// Its number in the room.
+    /// The number of the message in its room.
     pub seq: u64,
-    /// What was said.
     pub text: String,
-    /// Whether it is listed among what its author made.
+    /// Listed in its author's timeline: a setting at the time it was sent.
     pub listed: bool,
-    /// When it was sent; later than all before it in the room.
+    /// The time it was sent; later than all earlier messages of the room.
     pub created_at: Time,
-    /// When it goes, if it does.
+    /// The time it expires; absent if it does not.
     pub ttl: Option<Expiry>,
 }
 
 impl Message {
-    /// Whether it is in its author's timeline: a setting at the time it was sent.
     pub fn in_timeline(listed: &bool) -> bool {
         *listed
     }

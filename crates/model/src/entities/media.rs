@@ -1,5 +1,4 @@
-//! Files that belong to posts, activities and profiles, and files on their way in. The bytes are
-//! elsewhere.
+//! Files of posts, activities and profiles, and uploads. The bytes are in the media store.
 
 use super::Activity;
 use crate::{
@@ -11,9 +10,9 @@ use crate::{
 #[cfg_attr(test, derive(crate::Sample))]
 #[fields(part)]
 pub struct Media {
-    /// Where its bytes are.
+    /// The key of its bytes in the media store.
     pub s3_key: MediaKey,
-    /// What its bytes are, as a MIME type.
+    /// The MIME type of its bytes.
     pub content_type: String,
     /// In pixels.
     pub width: Option<u32>,
@@ -22,29 +21,26 @@ pub struct Media {
 }
 crate::nested!(Media);
 
-/// What a file belongs to: whoever may see that may see the file, and both go together.
+/// The object a file belongs to: viewers who may see the object may see the file, and both are
+/// deleted together.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 #[fields(part)]
 pub struct Holder {
-    /// What kind of thing.
     pub kind: MediaUse,
-    /// Which.
     pub id: SubjectId,
-    /// Among whose activities it is, if it is one.
+    /// The owner of the activity's partition, if it is an activity.
     pub home: Option<ActorId>,
-    /// When it happened, if it is an activity.
+    /// The time of the activity, if it is one.
     pub at: Option<Time>,
 }
 crate::nested!(Holder);
 
 impl Holder {
-    /// A post.
     pub fn post(id: &PostId) -> Self {
         Self { kind: MediaUse::Post, id: id.into(), home: None, at: None }
     }
 
-    /// An activity.
     pub fn activity(activity: &Activity) -> Self {
         let Activity { activity_id, actor_id, group_id, created_at, .. } = activity;
         Self {
@@ -55,38 +51,36 @@ impl Holder {
         }
     }
 
-    /// A person's profile.
     pub fn profile(id: &UserId) -> Self {
         Self { kind: MediaUse::Profile, id: id.into(), home: None, at: None }
     }
 }
 
-/// A file on its way in.
+/// A file that is being uploaded.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Upload {
-    /// Who sends it.
     pub user_id: UserId,
-    /// Where its bytes go.
+    /// The key of its bytes in the media store.
     pub key: MediaKey,
-    /// What it is declared to be, as a MIME type.
+    /// The declared MIME type.
     pub content_type: String,
-    /// How long it is declared to be.
+    /// The declared size.
     pub bytes: u64,
-    /// Whether it has arrived and is what was declared.
+    /// Complete once it has arrived and matches its declaration.
     pub state: UploadState,
-    /// Which copy of its bytes was looked at, and is shown; absent until it has arrived.
+    /// The copy of its bytes that was checked and is served; absent until it has arrived.
     pub copy: Option<String>,
-    /// In pixels, as its bytes say.
+    /// In pixels, as read from its bytes.
     pub width: Option<u32>,
-    /// In pixels, as its bytes say.
+    /// In pixels, as read from its bytes.
     pub height: Option<u32>,
-    /// What it is for, if its sender said so; nothing else can have it then.
+    /// The only use it can be attached to, if its sender declared one.
     pub purpose: Option<MediaUse>,
-    /// What it belongs to; absent until something does.
+    /// The object it is attached to; absent until then.
     pub holder: Option<Holder>,
-    /// When it was announced.
+    /// The time the upload was created.
     pub created_at: Time,
-    /// When it is given up; absent once it belongs to something.
+    /// The time it expires; absent once it is attached to an object.
     pub ttl: Option<Expiry>,
 }

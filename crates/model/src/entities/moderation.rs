@@ -1,72 +1,64 @@
-//! What was reported, what moderators decided, and who did what. Nothing is hidden by it: the post
-//! or comment carries its own status.
+//! Reports, moderation cases and the audit log. They hide nothing: the post or comment carries its
+//! own status.
 
 use crate::{
     AuditId, CaseId, CommentId, Fields, Json, ModerationStatus, PostId, Shard, SubjectId, Time,
     UserId,
 };
 
-/// Something moderators must look at, or have.
+/// A post or comment under moderation.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct ModerationCase {
-    /// Which case: the id of the post or comment, so there is one for each.
+    /// The id of the post or comment, so that there is one case for each.
     pub id: CaseId,
-    /// The post, or the post of the comment.
+    /// The post, or the comment's post.
     pub post_id: PostId,
-    /// The comment, if it is about one.
+    /// The comment, if the case is about one.
     pub comment_id: Option<CommentId>,
-    /// Why it was opened or how it was decided.
+    /// The reason it was opened or decided.
     pub reason: Option<String>,
-    /// Who reported it.
+    /// The users who reported it.
     pub reporter_ids: Vec<UserId>,
-    /// What was decided, if anything.
+    /// The decision; `PENDING` until there is one.
     pub status: ModerationStatus,
-    /// Who decided.
     pub decided_by: Option<UserId>,
-    /// When.
     pub decided_at: Option<Time>,
-    /// The part of its day it is listed under.
+    /// The shard of its day it is listed in.
     pub shard: Shard,
-    /// Raised by every change of a key.
+    /// Incremented by every change of a key.
     pub version: u64,
-    /// When it was opened.
     pub created_at: Time,
 }
 
-/// Somebody finds that a post or comment should not be there.
+/// A user's report of a post or comment.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Report {
-    /// The post, or the post of the comment.
+    /// The post, or the comment's post.
     pub post_id: PostId,
-    /// The case, which has the id of what is reported.
+    /// The case, which has the id of the reported post or comment.
     #[attribute("caseId")]
     pub subject_id: CaseId,
-    /// Who reports it.
     pub user_id: UserId,
-    /// Why.
     pub reason: String,
-    /// When.
     pub created_at: Time,
 }
 
-/// Who did what with whose content.
+/// An entry of the audit log: an action of a user or of the system.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Audit {
-    /// When.
     pub created_at: Time,
-    /// The part of its day it is listed under.
+    /// The shard of its day it is listed in.
     pub shard: Shard,
-    /// Which entry.
     pub id: AuditId,
-    /// Who did it; absent when the system did.
+    /// The user who did it; absent when the system did.
     pub actor: Option<UserId>,
-    /// What was done, as the API names it.
+    /// The action, as the API names it.
     pub action: String,
-    /// To whom or what.
+    /// The affected user or object.
     pub subject: SubjectId,
-    /// What else matters: the status before and after, the reason given.
+    /// Further details: the status before and after, the reason given.
     pub detail: Option<Json>,
 }

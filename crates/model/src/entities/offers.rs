@@ -1,57 +1,43 @@
-//! Companies and what they offer, and the references by which anything tagged is found.
+//! Companies, their offers, and the references from tags to tagged objects.
 
 use crate::{
     CompanyId, EntityKind, Fields, OfferId, OfferStatus, Shard, SubjectId, Tag, Time, UserId,
 };
 
-/// Somebody who makes offers.
+/// A company that makes offers.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Company {
-    /// Which company.
     pub id: CompanyId,
-    /// Who speaks for it.
     pub owner_id: UserId,
-    /// What it is called.
     pub name: String,
-    /// When it was entered.
     pub created_at: Time,
 }
 
-/// What a company offers.
+/// An offer of a company.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Offer {
-    /// Which offer.
     pub id: OfferId,
-    /// The company.
     pub company_id: CompanyId,
-    /// What is offered.
     pub title: String,
-    /// What it is about, in a word each.
     pub tags: Vec<Tag>,
-    /// Whether it can still be taken up.
     pub status: OfferStatus,
-    /// When it was made.
     pub created_at: Time,
 }
 
-/// Something that carries a tag.
+/// A reference from a tag to a tagged object.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct TagRef {
-    /// The tag.
     pub tag: Tag,
-    /// The part of the tag it is listed under.
+    /// The shard of the tag it is listed in.
     pub shard: Shard,
-    /// What kind of thing carries it.
+    /// The kind of the tagged object.
     pub entity: EntityKind,
-    /// Which.
     pub id: SubjectId,
-    /// Whose it is, where that is needed to find it: goals and quests.
+    /// The owner, where it is needed to find the object: goals and quests.
     pub user_id: Option<UserId>,
-    /// What it is called.
     pub title: String,
-    /// When it was tagged.
     pub created_at: Time,
 }

@@ -1,106 +1,93 @@
-//! Bookkeeping, in two tables that have no stream, so that it never feeds itself: failed sign-ins,
-//! background work, keys. The leases that are also there belong to the DynamoDB backend.
+//! Operational records in two tables without a stream, so that processing them never causes further
+//! changes: failed sign-ins, background work, keys. The stream leases in the same table belong to
+//! the DynamoDB backend.
 
 use crate::{
-    Expiry, Fields, JobId, Json, LoginKey, LoginName, Processor, Purpose, Queue, Secret, Shard,
+    Expiry, Fields, JobId, Json, LoginKey, LoginName, ProcessorName, Purpose, Queue, Secret, Shard,
     StreamShard, SubjectId, Time, UserId, WebhookId,
 };
 
-/// Failed sign-ins of one account, or from one address, in one stretch of time.
+/// Failed sign-ins of one account, or from one address, in one time window.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct LoginAttempt {
-    /// Whether they are counted by e-mail or by address.
+    /// Counted by e-mail or by network address.
     pub kind: LoginKey,
-    /// The e-mail or address.
+    /// The e-mail or network address.
     pub subject: LoginName,
-    /// When the stretch began.
+    /// The start of the window.
     pub window: Time,
-    /// How many failed.
+    /// The number of failures.
     pub count: u64,
-    /// Until when no more are taken.
+    /// The time until which further attempts are refused.
     pub locked_until: Option<Time>,
-    /// When it is forgotten.
+    /// The time the count expires.
     pub ttl: Expiry,
 }
 
-/// How far a processor has read a shard of the stream.
+/// The position of a processor in a shard of the stream.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Checkpoint {
-    /// The processor.
-    pub processor: Processor,
-    /// The shard of the stream.
+    pub processor: ProcessorName,
     pub stream_shard: StreamShard,
-    /// The last change it has dealt with, in 40 digits.
+    /// The sequence number of the last processed change, in 40 digits.
     pub sequence: String,
-    /// When it got there.
     pub updated_at: Time,
 }
 
-/// Work to be done later, a page at a time.
+/// Background work, done a page at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Job {
-    /// What kind of work.
     pub queue: Queue,
-    /// The part of the queue it is in.
     pub shard: Shard,
-    /// When it is to be tried, or tried again.
+    /// The time of the next attempt.
     pub due_at: Time,
-    /// Which job.
     pub id: JobId,
-    /// What is to be done.
     pub payload: Json,
-    /// Where to go on; absent at the beginning.
+    /// The position to continue from; absent at the start.
     pub cursor: Option<String>,
-    /// How often it has been tried.
+    /// The number of attempts so far.
     pub attempts: u64,
-    /// When it was asked for.
     pub created_at: Time,
 }
 
-/// Work that failed too often and waits for somebody to look.
+/// Work that failed too often and waits for an operator.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct DeadLetter {
-    /// What kind of work.
     pub queue: Queue,
-    /// When it was given up.
+    /// The time of the last attempt.
     pub failed_at: Time,
-    /// Which job it was.
+    /// The id of the job.
     pub id: JobId,
-    /// What was to be done.
     pub payload: Json,
-    /// Where it would have gone on.
+    /// The position it would have continued from.
     pub cursor: Option<String>,
-    /// Why it failed the last time.
+    /// The error of the last attempt.
     pub error: String,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u64,
-    /// When it was asked for.
     pub created_at: Time,
 }
 
-/// Who is told of events.
+/// An endpoint that receives events.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Webhook {
-    /// Which endpoint.
     pub id: WebhookId,
-    /// Where events are sent.
+    /// The URL that events are sent to.
     pub url: String,
-    /// Which events.
+    /// The names of the events it receives.
     pub event_types: Vec<String>,
-    /// What they are signed with.
+    /// The secret that events are signed with.
     pub secret: Secret,
-    /// Whether any are sent.
     pub enabled: bool,
-    /// Raised whenever it is turned on by hand: who gave it up before did not know of that.
+    /// Incremented whenever it is enabled by hand, so that a worker that saw an older generation
+    /// cannot disable it again.
     pub generation: u64,
-    /// Who asked for it.
     pub owner_id: UserId,
-    /// When.
     pub created_at: Time,
 }
 
@@ -108,16 +95,14 @@ pub struct Webhook {
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct SealedKey {
-    /// What it is for.
     pub purpose: Purpose,
-    /// When it was made; the newest one is used.
+    /// The time it was created; the newest key is used.
     pub created_at: Time,
-    /// Which key, as signatures name it.
+    /// The id that signatures name.
     pub id: SubjectId,
-    /// The key, sealed.
     pub sealed: Secret,
-    /// Since when it only checks what it signed before.
+    /// The time from which it only verifies existing signatures.
     pub retired_at: Option<Time>,
-    /// When nothing it signed is valid any more.
+    /// The time from which nothing it signed is valid any more.
     pub ttl: Option<Expiry>,
 }

@@ -1,4 +1,4 @@
-//! Posts, and what people did with them in numbers. What they did one by one is in `reactions`.
+//! Posts and their counters. The reactions themselves are in `reactions`.
 
 use super::Media;
 use crate::{
@@ -10,55 +10,47 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct Post {
-    /// Which post.
     pub id: PostId,
-    /// Who wrote it.
     pub author_id: UserId,
-    /// The author's nickname at the time.
+    /// The author's nickname at that time.
     pub author_nickname: Nickname,
-    /// The group it is for.
+    /// The group it was posted to.
     pub group_id: Option<GroupId>,
-    /// Its text.
     pub content: String,
-    /// What it mainly is.
     pub content_type: ContentType,
-    /// Its images or videos.
+    /// The attached images or videos.
     pub media: Vec<Media>,
-    /// Whom the author lets see it.
+    /// The audience that the author chose.
     pub visibility: Visibility,
-    /// What moderation says of it.
     pub moderation_status: ModerationStatus,
-    /// Whether it is only a tombstone.
+    /// A tombstone: the content is gone.
     pub is_deleted: bool,
-    /// The tags in its text.
+    /// The tags in the text.
     pub hashtags: Vec<Tag>,
-    /// The people named in its text.
+    /// The users named in the text.
     pub mentions: Vec<Nickname>,
-    /// The feed it was posted to.
     pub feed_id: FeedName,
-    /// Its address in the fediverse.
+    /// The fediverse URL.
     pub activity_pub_id: Option<String>,
-    /// Whom it is addressed to in the fediverse.
+    /// The addressees in the fediverse.
     pub audience: Vec<String>,
-    /// Whether its author's account is private, as far as this post has heard.
+    /// The author's account is private; updated from the stream, so it can lag behind.
     pub author_is_private: bool,
-    /// When it entered feeds; absent while it waits for approval.
+    /// The time it entered feeds; absent while it waits for approval.
     pub published_at: Option<Time>,
-    /// Its engagement in steps, when above the threshold of popularity.
+    /// The engagement, rounded to a bucket; absent below the threshold of popular posts.
     pub score: Option<Score>,
-    /// The part of its day, and of the popular posts, it is listed under.
+    /// The shard of its day, and of the popular posts, it is listed in.
     pub shard: Shard,
-    /// Raised by every change of a key.
+    /// Incremented by every change of a key.
     pub version: u64,
-    /// When it was written.
     pub created_at: Time,
-    /// When it last changed.
     pub updated_at: Time,
 }
 
 impl Post {
-    /// Whether strangers may come across it.
-    pub fn for_everybody(
+    /// Returns whether the public timelines list it.
+    pub fn publicly_listed(
         visibility: &Visibility,
         moderation_status: &ModerationStatus,
         is_deleted: &bool,
@@ -72,56 +64,46 @@ impl Post {
             && !*author_is_private
     }
 
-    /// Whether it was posted to the feed of everybody, rather than to a named one.
+    /// Returns whether it was posted to the global feed rather than to a named one.
     pub fn global(feed_id: &FeedName) -> bool {
         feed_id.is_global()
     }
 }
 
-/// What a list shows of a post, and what decides who may see it.
+/// The fields of a post that lists show, and those that decide its visibility.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 #[fields(part)]
 pub struct PostSummary {
-    /// Which post.
     pub id: PostId,
-    /// Who wrote it.
     pub author_id: UserId,
-    /// The author's nickname at the time.
+    /// The author's nickname at that time.
     pub author_nickname: Nickname,
-    /// The group it is for.
+    /// The group it was posted to.
     pub group_id: Option<GroupId>,
-    /// Its text.
     pub content: String,
-    /// What it mainly is.
     pub content_type: ContentType,
-    /// Its images or videos.
+    /// The attached images or videos.
     pub media: Vec<Media>,
-    /// Whom the author lets see it.
+    /// The audience that the author chose.
     pub visibility: Visibility,
-    /// What moderation says of it.
     pub moderation_status: ModerationStatus,
-    /// Whether it is only a tombstone.
+    /// A tombstone: the content is gone.
     pub is_deleted: bool,
-    /// When it was written.
     pub created_at: Time,
 }
 
-/// What people did with a post, counted from the stream.
+/// The reactions to a post, counted from the stream.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 #[cfg_attr(test, derive(crate::Sample))]
 pub struct PostCounter {
-    /// The post.
     pub post_id: PostId,
-    /// How many like it.
     pub likes: u64,
-    /// How many comments it has.
     pub comments: u64,
-    /// How many passed it on.
     pub shares: u64,
-    /// Its engagement: the three, weighted.
+    /// The engagement: the weighted sum of the three.
     pub score: u64,
-    /// The last change that was counted, in 40 digits: an earlier one has been already.
+    /// The sequence number of the last counted change, in 40 digits; earlier changes are skipped.
     pub seq: String,
 }
 
@@ -137,7 +119,7 @@ mod tests {
     ];
 
     #[test]
-    fn one_of_all_combinations_is_for_everybody() {
+    fn only_an_approved_public_post_outside_groups_is_publicly_listed() {
         let group: GroupId = "01HZX".parse().unwrap();
         let mut seen = Vec::new();
         for visibility in [Visibility::Public, Visibility::Followers, Visibility::Private] {
@@ -145,8 +127,13 @@ mod tests {
                 for deleted in [false, true] {
                     for group in [None, Some(group.clone())] {
                         for private in [false, true] {
-                            if Post::for_everybody(&visibility, &status, &deleted, &group, &private)
-                            {
+                            if Post::publicly_listed(
+                                &visibility,
+                                &status,
+                                &deleted,
+                                &group,
+                                &private,
+                            ) {
                                 seen.push((visibility, status, deleted, group.clone(), private));
                             }
                         }
@@ -158,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_feed_of_everybody_is_global() {
+    fn only_the_global_feed_is_global() {
         assert!(Post::global(&FeedName::GLOBAL));
         assert!(!Post::global(&"gardening".parse().unwrap()));
     }

@@ -10,7 +10,7 @@ use roundtable_table::{ManualClock, Value, item};
 
 use super::*;
 use crate::attribute::{Attribute, Sample, round_trips, sample_of, seeded};
-use crate::part::written;
+use crate::part::key_text;
 
 const CHARS: &[u8] = b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 const ULID: &str = "01JJM5E3S0PQ0M3ZJ5Y3W4YQZC";
@@ -35,7 +35,7 @@ fn refused(text: &str) -> String {
 }
 
 fn is_ulid(id: &Id) -> bool {
-    matches!(id.0, Inner::Ulid(_))
+    matches!(id.0, IdRepr::Ulid(_))
 }
 
 #[test]
@@ -47,16 +47,16 @@ fn ids_that_do_not_fit_into_keys_are_refused() {
     assert_eq!(refused(""), "an empty text");
     assert_eq!(refused(&"x".repeat(65)), "65 characters");
     assert!("x".repeat(64).parse::<Id>().is_ok());
-    let misfit = "#".parse::<UserId>().unwrap_err();
-    let words = "expected an id of 1 to 64 letters, digits, `-` or `_`, found `#` in \"#\"";
-    assert_eq!(misfit.to_string(), words);
+    let error = "#".parse::<UserId>().unwrap_err();
+    let message = "expected an id of 1 to 64 letters, digits, `-` or `_`, found `#` in \"#\"";
+    assert_eq!(error.to_string(), message);
 }
 
 #[test]
-fn only_canonical_ulids_are_kept_as_bytes() {
+fn only_canonical_ulids_are_stored_as_bytes() {
     assert!(is_ulid(&id(ULID)));
     assert!(is_ulid(&id("7ZZZZZZZZZZZZZZZZZZZZZZZZZ")));
-    // In lower case, above the largest, with letters that are read as digits, too short, too long.
+    // Lower case, above the largest, with letters that decode as digits, too short, too long.
     for text in [
         "01jjm5e3s0pq0m3zj5y3w4yqzc",
         "8ZZZZZZZZZZZZZZZZZZZZZZZZZ",
@@ -71,7 +71,7 @@ fn only_canonical_ulids_are_kept_as_bytes() {
 }
 
 #[test]
-fn the_time_of_a_ulid_can_be_read() {
+fn a_ulid_contains_its_time() {
     let time = Time::from_ms(1_737_991_800_000);
     assert_eq!(Id::of_ulid(Ulid::from_parts(time.ms(), 7)).time(), Some(time));
     assert_eq!(id("ana").time(), None);
@@ -79,7 +79,7 @@ fn the_time_of_a_ulid_can_be_read() {
 }
 
 #[test]
-fn ids_of_people_and_groups_are_actors() {
+fn ids_of_users_and_groups_convert_to_actor_ids() {
     let (user, group): (UserId, GroupId) = (ULID.parse().unwrap(), "makers".parse().unwrap());
     assert_eq!(ActorId::from(&user).to_string(), ULID);
     assert_eq!(ActorId::from(group.clone()), "makers".parse().unwrap());
@@ -89,7 +89,7 @@ fn ids_of_people_and_groups_are_actors() {
 }
 
 #[test]
-fn ids_are_text_to_everybody_else() {
+fn ids_are_text_outside_the_program() {
     let user: UserId = ULID.parse().unwrap();
     assert_eq!((user.to_string(), format!("{user:?}")), (ULID.into(), ULID.into()));
     assert_eq!(format!("[{:>5}]", id("ana")), "[  ana]");
@@ -104,9 +104,9 @@ fn ids_are_text_to_everybody_else() {
 }
 
 #[test]
-fn new_ids_rise_whatever_the_clock_does() {
+fn new_ids_increase_even_if_the_clock_steps_back() {
     let clock = Arc::new(ManualClock::at_ms(1_000));
-    let ids = Ids::new(clock.clone(), [7; 32]);
+    let ids = IdGenerator::new(clock.clone(), [7; 32]);
     let mut last: PostId = ids.next();
     assert_eq!(last.time(), Some(Time::from_ms(1_000)));
     for step in 0..3_000_u64 {
@@ -125,8 +125,8 @@ fn new_ids_rise_whatever_the_clock_does() {
 }
 
 #[test]
-fn ids_can_be_made_for_a_time() {
-    let ids = Ids::new(Arc::new(ManualClock::at_ms(1_000)), [7; 32]);
+fn ids_can_be_generated_for_a_time() {
+    let ids = IdGenerator::new(Arc::new(ManualClock::at_ms(1_000)), [7; 32]);
     let (early, late) = (Time::from_ms(5), Time::from_ms(9_000));
     let first: ActivityId = ids.next_at(early);
     let other: ActivityId = ids.next_at(late);
@@ -136,25 +136,25 @@ fn ids_can_be_made_for_a_time() {
         [Some(early), Some(late), Some(early)]
     );
     assert!(first < second && second < other);
-    // It does not drag the others along.
+    // It does not affect ids of the current time.
     assert_eq!(ids.next::<ActivityId>().time(), Some(Time::from_ms(1_000)));
 }
 
 #[test]
-fn seeds_decide_and_the_system_surprises() {
+fn equal_seeds_give_equal_ids_and_the_system_gives_random_ones() {
     let clock = Arc::new(ManualClock::at_ms(1_000));
-    let three = |ids: Ids| [ids.next::<Id>(), ids.next(), ids.next_at(Time::EPOCH)];
-    let seeded = |seed| three(Ids::new(clock.clone(), [seed; 32]));
+    let three = |ids: IdGenerator| [ids.next::<Id>(), ids.next(), ids.next_at(Time::EPOCH)];
+    let seeded = |seed| three(IdGenerator::new(clock.clone(), [seed; 32]));
     assert_eq!(seeded(1), seeded(1));
     assert_ne!(seeded(1), seeded(2));
-    let surprise = || three(Ids::from_os(clock.clone()).unwrap());
-    assert_ne!(surprise(), surprise());
-    assert!(!format!("{:?}", Ids::new(clock.clone(), [1; 32])).contains("count"));
+    let random = || three(IdGenerator::from_os(clock.clone()).unwrap());
+    assert_ne!(random(), random());
+    assert!(!format!("{:?}", IdGenerator::new(clock.clone(), [1; 32])).contains("count"));
 }
 
 #[test]
 fn threads_never_get_the_same_id() {
-    let ids = Ids::new(Arc::new(ManualClock::at_ms(1_000)), [7; 32]);
+    let ids = IdGenerator::new(Arc::new(ManualClock::at_ms(1_000)), [7; 32]);
     let all: Vec<Id> = thread::scope(|scope| {
         let make = || (0..1_000).map(|_| ids.next()).collect::<Vec<Id>>();
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(make)).collect();
@@ -172,38 +172,38 @@ fn hash(id: &Id) -> u64 {
 
 proptest! {
     #[test]
-    fn every_id_comes_back_as_it_was(text in "[A-Za-z0-9_-]{1,64}", ulid: u128) {
+    fn every_id_is_displayed_as_it_was_parsed(text in "[A-Za-z0-9_-]{1,64}", ulid: u128) {
         for text in [text, Ulid(ulid).to_string()] {
             let id = id(&text);
             prop_assert_eq!(id.to_string(), text.as_str());
-            prop_assert_eq!(written(&id), text.as_str());
+            prop_assert_eq!(key_text(&id), text.as_str());
             prop_assert_eq!(&id, &text.parse().unwrap());
             prop_assert_eq!(hash(&id), hash(&text.parse().unwrap()));
         }
     }
 
     #[test]
-    fn ids_sort_as_their_text_does(seed: u64) {
+    fn ids_sort_like_their_text(seed: u64) {
         let random = &mut seeded(seed);
         let (one, other) = (Id::sample(random), Id::sample(random));
         prop_assert_eq!(one.cmp(&other), one.to_string().cmp(&other.to_string()));
         prop_assert_eq!(one == other, one.to_string() == other.to_string());
-        // Close to one another, and of both kinds.
+        // Nearly equal, and of both representations.
         let near = id(&format!("{}_", one.to_string().chars().take(25).collect::<String>()));
         prop_assert_eq!(one.cmp(&near), one.to_string().cmp(&near.to_string()));
     }
 
     #[test]
-    fn nothing_else_is_an_id(text in "\\PC{0,70}") {
+    fn all_other_texts_are_refused(text in "\\PC{0,70}") {
         let fits = (1..=64).contains(&text.len()) && text.bytes().all(|byte| CHARS.contains(&byte));
         prop_assert_eq!(text.parse::<Id>().is_ok(), fits);
     }
 
     #[test]
-    fn what_is_written_reads_back(seed: u64) {
+    fn stored_values_read_back(seed: u64) {
         let random = &mut seeded(seed);
         let id = round_trips::<Id>(random)?;
-        prop_assert!(written(&id).len() <= Id::BYTES_MAX);
+        prop_assert!(key_text(&id).len() <= Id::BYTES_MAX);
         round_trips::<UserId>(random)?;
         round_trips::<Vec<TaskId>>(random)?;
         round_trips::<Option<GroupId>>(random)?;

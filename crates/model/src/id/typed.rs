@@ -1,10 +1,10 @@
-//! One type for each thing that is known by an id, so that no id stands where another belongs.
+//! One id type for each kind of object, so that ids of different kinds cannot be mixed up.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::Id;
-use crate::attribute::{Misfit, Text, text_like};
+use crate::attribute::{InvalidValue, TextValue, text_like};
 use crate::part::KeyPart;
 use crate::time::Time;
 
@@ -15,12 +15,12 @@ macro_rules! ids {
         pub struct $name(Id);
 
         impl $name {
-            /// The time in it, if it is a ULID.
+            /// Returns the time in it, if it is a ULID.
             pub fn time(&self) -> Option<Time> {
                 self.0.time()
             }
 
-            /// The same id, of another kind: for those who know that it is.
+            /// Converts the id to another kind. The caller must know that it is one.
             pub fn recast<Other: From<Id>>(&self) -> Other {
                 self.0.clone().into()
             }
@@ -39,20 +39,19 @@ macro_rules! ids {
         }
 
         impl FromStr for $name {
-            type Err = Misfit;
+            type Err = InvalidValue;
 
-            fn from_str(text: &str) -> Result<Self, Misfit> {
+            fn from_str(text: &str) -> Result<Self, InvalidValue> {
                 text.parse().map(Self)
             }
         }
 
-        impl Text for $name {
+        impl TextValue for $name {
             fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
                 self.0.with_text(read)
             }
         }
 
-        /// As [`Display`](fmt::Display).
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Display::fmt(self, f)
@@ -79,55 +78,36 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Who somebody is.
     UserId;
-    /// Which group.
     GroupId;
-    /// Who acts: a person or a group.
+    /// The id of a user or a group.
     ActorId;
-    /// Which goal.
     GoalId;
-    /// Which task.
     TaskId;
-    /// Which milestone.
     MilestoneId;
-    /// Which quest.
     QuestId;
-    /// Which activity.
     ActivityId;
-    /// Which room.
     RoomId;
-    /// Which message.
     MessageId;
-    /// Which call for help.
+    /// The id of a request for help.
     ThreadId;
-    /// Which post.
     PostId;
-    /// Which comment.
     CommentId;
-    /// Which notification.
     NotificationId;
-    /// Which company.
     CompanyId;
-    /// Which offer.
     OfferId;
-    /// Which signed-in device.
     SessionId;
-    /// Which key of a program.
     ApiKeyId;
-    /// Which entry of the audit.
     AuditId;
-    /// Which moderation case: the id of the post or comment it is about.
+    /// The id of a moderation case, which is the id of its post or comment.
     CaseId;
-    /// What something is about, of whichever kind.
+    /// The id of an object of any kind.
     SubjectId;
-    /// Which job.
     JobId;
-    /// Which webhook.
     WebhookId;
 }
 
-/// Ids that are also ids of a wider kind.
+/// Conversions of ids to more general kinds.
 macro_rules! widen {
     ($($wide:ident: $($narrow:ident),*;)*) => {$($(
         impl From<$narrow> for $wide {

@@ -1,60 +1,60 @@
-//! Whose request it is.
+//! The caller of a request, as idempotency records store it.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Email, by_key};
-use crate::attribute::{Misfit, Text, text_like};
+use super::{Email, cmp_in_key};
+use crate::attribute::{InvalidValue, TextValue, text_like};
 use crate::id::{Id, UserId};
 use crate::part::KeyPart;
 
-/// Who makes a request. An id has no `@`, so nobody can pass for somebody else.
+/// The caller of a request. An id has no `@`, so an e-mail address never equals an id.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub enum Caller {
-    /// Somebody who is signed in.
+pub enum RequestCaller {
+    /// A signed-in user.
     User(UserId),
-    /// Somebody who is about to sign up.
+    /// The e-mail address of a user who is signing up.
     SignUp(Email),
 }
 
-impl From<&UserId> for Caller {
+impl From<&UserId> for RequestCaller {
     fn from(user: &UserId) -> Self {
         Self::User(user.clone())
     }
 }
 
-impl From<UserId> for Caller {
+impl From<UserId> for RequestCaller {
     fn from(user: UserId) -> Self {
         Self::User(user)
     }
 }
 
-impl From<&Email> for Caller {
+impl From<&Email> for RequestCaller {
     fn from(email: &Email) -> Self {
         Self::SignUp(email.clone())
     }
 }
 
-impl From<Email> for Caller {
+impl From<Email> for RequestCaller {
     fn from(email: Email) -> Self {
         Self::SignUp(email)
     }
 }
 
-impl FromStr for Caller {
-    type Err = Misfit;
+impl FromStr for RequestCaller {
+    type Err = InvalidValue;
 
-    fn from_str(text: &str) -> Result<Self, Misfit> {
-        // Emails are checked folded, where other characters become an `@` as well.
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        // E-mail addresses are checked when folded, where other characters become an `@` as well.
         match text.parse() {
             Ok(user) => Ok(Self::User(user)),
-            Err(misfit) => text.parse().map(Self::SignUp).map_err(|_| misfit),
+            Err(error) => text.parse().map(Self::SignUp).map_err(|_| error),
         }
     }
 }
 
-impl Text for Caller {
+impl TextValue for RequestCaller {
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
         match self {
             Self::User(user) => user.with_text(read),
@@ -63,14 +63,13 @@ impl Text for Caller {
     }
 }
 
-/// As [`Display`](fmt::Display).
-impl fmt::Debug for Caller {
+impl fmt::Debug for RequestCaller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl KeyPart for Caller {
+impl KeyPart for RequestCaller {
     const BYTES_MAX: usize =
         if Email::BYTES_MAX > Id::BYTES_MAX { Email::BYTES_MAX } else { Id::BYTES_MAX };
 
@@ -82,20 +81,20 @@ impl KeyPart for Caller {
     }
 }
 
-/// As keys are ordered, and by the text as given where that is the same.
-impl Ord for Caller {
+/// Orders like keys, and by the text as given if the keys are equal.
+impl Ord for RequestCaller {
     fn cmp(&self, other: &Self) -> Ordering {
-        by_key(self, other).then_with(|| match (self, other) {
+        cmp_in_key(self, other).then_with(|| match (self, other) {
             (Self::SignUp(one), Self::SignUp(other)) => one.cmp(other),
             _ => Ordering::Equal,
         })
     }
 }
 
-impl PartialOrd for Caller {
+impl PartialOrd for RequestCaller {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-text_like! { Caller: "Caller"; }
+text_like! { RequestCaller: "RequestCaller"; }

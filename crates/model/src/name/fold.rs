@@ -1,21 +1,21 @@
-//! Makes texts equal that people take for the same, and safe to stand in a key.
+//! Folds texts that look alike to the same text, and escapes texts for keys.
 
 use std::borrow::Cow;
 
 use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization;
 
-/// The text without what people do not see in it: case, width, ligatures, and characters that do not
-/// show. Keys are made of it: folding what is folded changes nothing.
+/// Removes differences of case, width and ligatures, and invisible characters. Keys depend on it:
+/// folding a folded text changes nothing.
 ///
-/// Case is folded as Unicode says, in full and for no language in particular: `ß` is `ss`, `ς` is
-/// `σ`, and the `ı` without a dot remains another letter than `i`. With the compatible forms before
-/// and after it, that is Unicode's `toNFKC_Casefold`, besides the spaces around the text.
+/// Case is folded as Unicode defines, in full and without a locale: `ß` becomes `ss`, `ς` becomes
+/// `σ`, and the dotless `ı` stays different from `i`. With the compatibility forms before and
+/// after, this is Unicode's `toNFKC_Casefold`, except that surrounding spaces are trimmed.
 pub(super) fn fold(text: &str) -> Cow<'_, str> {
     if !text.is_ascii() {
         let visible: String = text.nfkc().filter(|char| !is_ignorable(*char)).collect();
         let folded = UniCase::unicode(visible).to_folded_case();
-        // Folded letters, and neighbours of what was dropped, can compose anew.
+        // Folded letters, and neighbors of removed characters, can compose again.
         let folded: String = folded.nfkc().collect();
         Cow::Owned(folded.trim().to_owned())
     } else if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -25,7 +25,8 @@ pub(super) fn fold(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Appends a text to a key: `#` would end the part, and `%` is what it is escaped with.
+/// Appends a text to a key, with `#` escaped, which would end the part, and `%`, the escape
+/// character.
 pub(super) fn escape(text: &str, key: &mut String) {
     for char in text.chars() {
         match char {
@@ -36,7 +37,8 @@ pub(super) fn escape(text: &str, key: &mut String) {
     }
 }
 
-/// Unicode's `Default_Ignorable_Code_Point`: joiners, variants, directions, fillers.
+/// Unicode's `Default_Ignorable_Code_Point`: joiners, variation selectors, direction marks,
+/// fillers.
 pub(super) fn is_ignorable(char: char) -> bool {
     matches!(char,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -55,7 +57,7 @@ mod tests {
     use crate::name::rule::is_before_a_tag;
 
     #[test]
-    fn what_people_take_for_the_same_is_the_same() {
+    fn texts_that_look_alike_fold_to_the_same_text() {
         for (one, other) in [
             ("Ana", "ana"),
             ("ＡＮＡ", "ana"),
@@ -81,19 +83,19 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_no_folding_is_not_copied() {
+    fn a_folded_text_is_not_copied() {
         assert!(matches!(fold("ana #%_42"), Cow::Borrowed("ana #%_42")));
     }
 
     #[test]
-    fn every_character_folds_once_and_for_all() {
-        // Those between and behind are private, or not assigned.
+    fn folding_each_character_twice_changes_nothing() {
+        // The characters in between and above are private or unassigned.
         for char in ('\0'..'\u{32000}').chain('\u{e0000}'..'\u{e1000}') {
             let text = format!("x{char}y");
             let folded = fold(&text);
             assert_eq!(fold(&folded), folded, "{char:?}");
             assert_eq!(folded.chars().any(is_control), is_control(char), "{char:?}");
-            // What a name begins with decides whether it folds to nothing, and where a tag begins.
+            // The first character decides whether a name folds to nothing, and where a tag begins.
             let alone = char.to_string();
             let first = fold(&alone).chars().next();
             let shows = !char.is_whitespace() && !is_ignorable(char);
@@ -119,7 +121,7 @@ mod tests {
         }
 
         #[test]
-        fn escapes_can_be_told_apart(one: String, other: String) {
+        fn different_texts_have_different_escapes(one: String, other: String) {
             let (mut a, mut b) = (String::new(), String::new());
             escape(&one, &mut a);
             escape(&other, &mut b);

@@ -1,31 +1,31 @@
-//! What makes a text a name, and what it is refused for.
+//! The rules that names must follow.
 
 use std::borrow::Cow;
 
 use super::fold;
-use crate::attribute::{Misfit, is_control};
+use crate::attribute::{InvalidValue, is_control};
 
-/// What a kind of name demands.
-pub(super) struct Rule {
+/// The rule of one kind of name.
+pub(super) struct NameRule {
     expected: &'static str,
-    /// The most characters, as given and folded: folding can make one into eighteen.
+    /// The largest number of characters, as given and folded: one character can fold to eighteen.
     pub(super) chars_max: usize,
     folds: bool,
-    /// The most bytes of one character in a key: four of UTF-8, or three of an escape.
+    /// The most bytes of a character in a key: four of UTF-8, or three of an escape.
     char_bytes_max: usize,
-    /// What in front of it is not a part of it.
+    /// Characters in front of the name that are not part of it.
     dropped: fn(char) -> bool,
-    /// What else is wrong with the folded text, whatever the case of its letters.
+    /// Returns a further problem of the folded text, regardless of letter case.
     wrong: Option<fn(&str) -> Option<&'static str>>,
 }
 
-impl Rule {
-    /// Any text, which is the same in every spelling.
+impl NameRule {
+    /// Any text; spellings that fold alike are the same name.
     pub(super) const fn folding(expected: &'static str, chars_max: usize) -> Self {
         Self { folds: true, ..Self::exact(expected, chars_max) }
     }
 
-    /// Any text, of which each spelling is another.
+    /// Any text; each spelling is another name.
     pub(super) const fn exact(expected: &'static str, chars_max: usize) -> Self {
         Self {
             expected,
@@ -37,17 +37,17 @@ impl Rule {
         }
     }
 
-    /// A text of characters that are the same in keys; which ones, a refusal must say.
+    /// A text of characters that need no escape in keys; `refusing` must check them.
     pub(super) const fn token(expected: &'static str, chars_max: usize) -> Self {
         Self { char_bytes_max: 1, ..Self::exact(expected, chars_max) }
     }
 
-    /// Without such characters in front of it.
+    /// Removes such characters from the front.
     pub(super) const fn without(self, dropped: fn(char) -> bool) -> Self {
         Self { dropped, ..self }
     }
 
-    /// Nothing that is wrong in this way.
+    /// Refuses texts for which `wrong` returns a problem.
     pub(super) const fn refusing(self, wrong: fn(&str) -> Option<&'static str>) -> Self {
         Self { wrong: Some(wrong), ..self }
     }
@@ -60,34 +60,34 @@ impl Rule {
         if self.folds { fold::fold(text) } else { Cow::Borrowed(text) }
     }
 
-    /// The part of the text that is the name.
-    pub(super) fn check<'a>(&self, text: &'a str) -> Result<&'a str, Misfit> {
+    /// Checks the text and returns the part that is the name.
+    pub(super) fn check<'a>(&self, text: &'a str) -> Result<&'a str, InvalidValue> {
         let text = text.trim().trim_start_matches(self.dropped);
         if text.is_empty() {
-            return Err(Misfit::new(self.expected, "an empty text"));
+            return Err(InvalidValue::new(self.expected, "an empty text"));
         }
         if let Some(char) = text.chars().find(|char| is_control(*char)) {
             let wrong = format_args!("the control character U+{:04X}", u32::from(char));
-            return Err(Misfit::in_text(self.expected, wrong, text));
+            return Err(InvalidValue::in_text(self.expected, wrong, text));
         }
         let folded = self.fold(text);
         if folded.is_empty() {
-            return Err(Misfit::new(self.expected, "a text that does not show"));
+            return Err(InvalidValue::new(self.expected, "only invisible characters"));
         }
         let chars = text.chars().count().max(folded.chars().count());
         if chars > self.chars_max {
-            return Err(Misfit::new(self.expected, format_args!("{chars} characters")));
+            return Err(InvalidValue::new(self.expected, format_args!("{chars} characters")));
         }
         match self.wrong.and_then(|wrong| wrong(&folded)) {
-            Some(wrong) => Err(Misfit::in_text(self.expected, wrong, text)),
+            Some(wrong) => Err(InvalidValue::in_text(self.expected, wrong, text)),
             None => Ok(text),
         }
     }
 
-    /// As [`Rule::check`], for a text that was checked before it was stored: what is not ASCII is
-    /// folded again only where something depends on how it folds. Its folded length does not: a key
-    /// that is too long, the table refuses.
-    pub(super) fn check_stored<'a>(&self, text: &'a str) -> Result<&'a str, Misfit> {
+    /// Like [`NameRule::check`], for a text that was checked before it was stored: text beyond
+    /// ASCII is folded again only if the check depends on its folded form. The folded length is not
+    /// checked, since the table refuses a key that is too long.
+    pub(super) fn check_stored<'a>(&self, text: &'a str) -> Result<&'a str, InvalidValue> {
         if self.is_as_checked(text) { Ok(text) } else { self.check(text) }
     }
 
@@ -99,15 +99,16 @@ impl Rule {
             let whole = first != ' ' && !text.ends_with(' ') && text.len() <= self.chars_max;
             return whole && self.wrong.is_none_or(|wrong| wrong(text).is_none());
         }
-        // A text that begins with what shows does not fold to nothing.
-        let shows = !first.is_whitespace() && !fold::is_ignorable(first);
-        let whole = shows && !text.ends_with(char::is_whitespace);
+        // A text that begins with a visible character does not fold to an empty text.
+        let visible = !first.is_whitespace() && !fold::is_ignorable(first);
+        let whole = visible && !text.ends_with(char::is_whitespace);
         let fits = || text.chars().count() <= self.chars_max;
         whole && self.wrong.is_none() && !text.chars().any(is_control) && fits()
     }
 }
 
-/// The `#` of a tag, in the widths it is typed in, with spaces and what does not show around it.
+/// Returns whether a character may precede a tag: `#` in all its widths, spaces, invisible
+/// characters.
 pub(super) fn is_before_a_tag(char: char) -> bool {
     matches!(char, '#' | '＃' | '﹟') || char.is_whitespace() || fold::is_ignorable(char)
 }
@@ -118,7 +119,7 @@ pub(super) fn not_an_email(text: &str) -> Option<&'static str> {
         Some((_, domain)) if domain.contains('@') => Some("more than one `@`"),
         Some(("", _) | (_, "")) => Some("nothing on one side of the `@`"),
         Some(_) if text.contains(char::is_whitespace) => Some("a space"),
-        // What mail servers take, which is counted in bytes.
+        // The limit of mail servers, which count bytes.
         Some(_) if text.len() > 254 => Some("over 254 bytes"),
         Some(_) => None,
     }
@@ -126,19 +127,19 @@ pub(super) fn not_an_email(text: &str) -> Option<&'static str> {
 
 pub(super) fn not_a_path(text: &str) -> Option<&'static str> {
     let wrong = |step: &[u8]| match step {
-        // A store that keeps files in folders would follow it: up, or to the root.
-        b"" | b"." | b".." => Some("a step that leads nowhere"),
+        // A store with directories would follow it upwards or to the root.
+        b"" | b"." | b".." => Some("an empty, `.` or `..` segment"),
         _ if step.iter().all(|byte| is_word_byte(*byte)) => None,
-        _ => Some("another character"),
+        _ => Some("an invalid character"),
     };
     text.as_bytes().split(|byte| *byte == b'/').find_map(wrong)
 }
 
 pub(super) fn not_a_word(text: &str) -> Option<&'static str> {
-    if is_word(text, usize::MAX) { None } else { Some("another character than `A-Za-z0-9_.-`") }
+    if is_word(text, usize::MAX) { None } else { Some("a character other than `A-Za-z0-9_.-`") }
 }
 
-/// Whether these are 1 to `chars_max` letters, digits, `_`, `.` and `-`.
+/// Returns whether the text is 1 to `chars_max` letters, digits, `_`, `.` and `-`.
 pub(super) const fn is_word(text: &str, chars_max: usize) -> bool {
     let mut rest = text.as_bytes();
     let fits = !rest.is_empty() && rest.len() <= chars_max;

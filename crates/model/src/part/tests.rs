@@ -39,9 +39,9 @@ fn the_first_shard_has_no_suffix() {
     );
 }
 
-// Keys in tables depend on these: a change of the hash would lose what is stored.
+// Stored keys depend on these: a change of the hash would lose items.
 #[test]
-fn shards_stay_what_they_are() {
+fn the_hash_is_stable() {
     assert_eq!(stable_hash(""), 0xefd0_1f60_ba99_2926);
     assert_eq!(stable_hash("a"), 0x82a2_a958_a9be_ce5b);
     let shards = |text| [1, 4, 10, 1000].map(|n| Shard::of(text, Shards::new(n).unwrap()).0);
@@ -63,7 +63,7 @@ fn neighbouring_ids_spread_over_all_shards() {
 }
 
 #[test]
-fn numbers_of_shards_are_bounded() {
+fn shard_numbers_are_bounded() {
     assert!(Shards::new(0).is_err() && Shards::new(1001).is_err() && Shard::new(1000).is_err());
     assert_eq!(Shards::new(1), Ok(Shards::ONE));
     assert_eq!(Shards::new(3).unwrap().iter().map(Shard::number).collect::<Vec<_>>(), [0, 1, 2]);
@@ -72,15 +72,15 @@ fn numbers_of_shards_are_bounded() {
     let refused = Shards::from_value(item! { "x" => 100_000 }.get("x")).unwrap_err();
     assert_eq!(refused.to_string(), "expected 1 to 1000 shards, found 100000");
     let refused = Score::from_value(item! { "x" => 1_000_000_000_000_u64 }.get("x")).unwrap_err();
-    let words = "expected a score of at most 12 digits, found 1000000000000";
-    assert_eq!(refused.to_string(), words);
+    let message = "expected a score of at most 12 digits, found 1000000000000";
+    assert_eq!(refused.to_string(), message);
 }
 
 #[test]
 fn scores_are_padded_and_saturate() {
-    assert_eq!(written(&Score::new(42)), "000000000042");
-    assert_eq!(written(&Score::new(u64::MAX)), "999999999999");
-    assert_eq!(written(&&Score::default()), "000000000000");
+    assert_eq!(key_text(&Score::new(42)), "000000000042");
+    assert_eq!(key_text(&Score::new(u64::MAX)), "999999999999");
+    assert_eq!(key_text(&&Score::default()), "000000000000");
 }
 
 #[test]
@@ -94,11 +94,11 @@ fn spans_are_half_open() {
 
 proptest! {
     #[test]
-    fn scores_sort_as_their_keys_do(one: u64, other: u64, small in 0..2000_u64) {
+    fn scores_sort_like_their_keys(one: u64, other: u64, small in 0..2000_u64) {
         for (one, other) in [(one, other), (small, one), (small, other % 2000)] {
             let (one, other) = (Score::new(one), Score::new(other));
-            prop_assert_eq!(written(&one).len(), Score::BYTES_MAX);
-            prop_assert_eq!(written(&one).cmp(&written(&other)), one.cmp(&other));
+            prop_assert_eq!(key_text(&one).len(), Score::BYTES_MAX);
+            prop_assert_eq!(key_text(&one).cmp(&key_text(&other)), one.cmp(&other));
         }
     }
 
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_reads_back(seed: u64) {
+    fn stored_values_read_back(seed: u64) {
         let random = &mut seeded(seed);
         round_trips::<Shards>(random)?;
         round_trips::<Score>(random)?;

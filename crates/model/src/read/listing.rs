@@ -6,53 +6,52 @@ use roundtable_table::limits::MERGE_ITEMS_MAX;
 use roundtable_table::{Condition, Item, Key, Merge, Order, Position, Query, SortRange, Table};
 
 use super::partitions::DAYS_MAX;
-use super::{Partitions, Range};
+use super::{Partitions, SortKeyRange};
 use crate::part::stable_hash;
-use crate::shape::{Index, PatternShape, Segment};
+use crate::shape::{Index, KeySegment, PatternShape};
 use crate::{Cursor, Day, Days, Entity, Error, Field, Result};
 
-/// The largest page. One item more is read, to know whether another page follows.
+/// The largest page. One more item is read, to know whether another page follows.
 const PAGE_ITEMS_MAX: usize = MERGE_ITEMS_MAX - 1;
 
-/// The longest answer that is read in one go.
+/// The largest result of [`Listing::all`].
 const ALL_ITEMS_MAX: usize = 10_000;
 
-/// How many days at the most are read at once while walking: enough to cross an empty year in sixteen
-/// rounds, and few enough that a busy month is not opened for one page.
+/// The most days that one merge reads: enough to cross an empty year in sixteen merges, and few
+/// enough that one page does not read a busy month.
 const DAYS_AT_ONCE_MAX: usize = 32;
 
-/// A question about many items. `STRONG` tells whether it can be read strongly.
+/// A query for many items. `STRONG` is whether it can be read strongly.
 #[derive(Debug)]
-#[must_use = "a question is asked by `page`"]
+#[must_use = "a query is run by `page`"]
 pub struct Listing<'a, E, const STRONG: bool> {
     table: &'a Table,
     pattern: &'static PatternShape,
-    asked: String,
+    arguments: String,
     partitions: Partitions,
-    range: Range,
+    range: SortKeyRange,
     order: Order,
     limit: Option<usize>,
     after: Option<Cursor>,
     filter: Option<Condition>,
     strong: bool,
-    answer: PhantomData<fn() -> E>,
+    result: PhantomData<fn() -> E>,
 }
 
-/// A page of an answer.
+/// A page of entities.
 #[derive(Clone, Debug)]
-pub struct Page<E> {
-    /// The items.
+pub struct EntityPage<E> {
     pub items: Vec<E>,
-    /// Where the next page starts; `None` when there is none.
+    /// The start of the next page; `None` if there is none.
     pub next: Option<Cursor>,
-    question: u64,
+    query_hash: u64,
     index: Index,
 }
 
-impl<E: Entity> Page<E> {
-    /// The cursor of one of its items: a page after it starts with the next one.
+impl<E: Entity> EntityPage<E> {
+    /// Returns the cursor of one of its items: a page after it starts with the next item.
     pub fn cursor(&self, item: &E) -> Cursor {
-        cursor(self.question, self.index, item)
+        cursor(self.query_hash, self.index, item)
     }
 }
 
@@ -61,19 +60,19 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
     pub fn new(
         table: &'a Table,
         pattern: &'static PatternShape,
-        asked: String,
+        arguments: String,
         mut partitions: Partitions,
-        range: Range,
+        range: SortKeyRange,
     ) -> Self {
         if let Partitions::Many(partitions) = &mut partitions {
-            // Whoever follows themselves is asked for twice, and read once.
+            // A user who follows themselves appears twice, and must be read once.
             partitions.sort_unstable();
             partitions.dedup();
         }
         Self {
             table,
             pattern,
-            asked,
+            arguments,
             partitions,
             range,
             order: if pattern.descending { Order::Descending } else { Order::Ascending },
@@ -81,30 +80,30 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             after: None,
             filter: None,
             strong: pattern.strong,
-            answer: PhantomData,
+            result: PhantomData,
         }
     }
 
-    /// At most so many items, instead of the page's default.
+    /// Sets the page size, instead of the pattern's default.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// What follows a cursor; `None` starts at the beginning.
+    /// Continues after a cursor; `None` starts at the beginning.
     pub fn after(mut self, cursor: impl Into<Option<Cursor>>) -> Self {
         self.after = cursor.into();
         self
     }
 
-    /// In this order, instead of the page's.
+    /// Sets the order, instead of the pattern's default.
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
         self
     }
 
-    /// Only items for which `condition` holds. Pages are filled nevertheless.
-    pub fn only(mut self, condition: Condition) -> Self {
+    /// Returns only items for which `condition` holds. Pages are still full.
+    pub fn filter(mut self, condition: Condition) -> Self {
         self.filter = Some(match self.filter.take() {
             Some(earlier) => earlier.and(condition),
             None => condition,
@@ -112,24 +111,24 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         self
     }
 
-    /// Only items whose `field` is `value`. Pages are filled nevertheless.
-    pub fn with<T: crate::Attribute, const KEYED: bool>(
+    /// Returns only items whose `field` equals `value`. Pages are still full.
+    pub fn filter_by<T: crate::Attribute, const KEYED: bool>(
         self,
         field: Field<E, T, KEYED>,
         value: &T,
     ) -> Self {
-        self.only(field.is(value))
+        self.filter(field.is(value))
     }
 
-    /// Reads the page: full, unless the answer ends.
-    pub async fn page(self) -> Result<Page<E>> {
+    /// Reads the page, which is full unless the result ends.
+    pub async fn page(self) -> Result<EntityPage<E>> {
         let wanted = self.limit.unwrap_or(self.pattern.page);
         if wanted == 0 || wanted > PAGE_ITEMS_MAX {
             let (pattern, max) = (self.pattern.name, PAGE_ITEMS_MAX);
-            return Err(Error::BadLimit { pattern, limit: wanted, max });
+            return Err(Error::InvalidLimit { pattern, limit: wanted, max });
         }
-        let question = self.question();
-        let start = self.start(question)?;
+        let query_hash = self.query_hash();
+        let start = self.start(query_hash)?;
         let found = match self.range.condition() {
             Some(range) => self.read(range, start, wanted + 1).await?,
             None => Vec::new(),
@@ -137,41 +136,41 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         let items = found.iter().take(wanted).map(E::from_item).collect::<Result<Vec<E>>>()?;
         let more = found.len() > wanted;
         let next = items.last().filter(|_| more);
-        let next = next.map(|last| cursor(question, self.pattern.index, last));
-        Ok(Page { items, next, question, index: self.pattern.index })
+        let next = next.map(|last| cursor(query_hash, self.pattern.index, last));
+        Ok(EntityPage { items, next, query_hash, index: self.pattern.index })
     }
 
-    /// Everything, page by page; for answers known to be short, such as a person's devices. One that
-    /// is not is refused.
+    /// Reads all items. It is meant for short results, such as a user's devices; a result of more
+    /// than 10,000 items is an error.
     pub async fn all(self) -> Result<Vec<E>> {
         let Some(range) = self.range.condition() else { return Ok(Vec::new()) };
-        let start = self.start(self.question())?;
+        let start = self.start(self.query_hash())?;
         let found = self.read(range, start, ALL_ITEMS_MAX + 1).await?;
         if found.len() > ALL_ITEMS_MAX {
             let (pattern, max) = (self.pattern.name, ALL_ITEMS_MAX);
-            return Err(Error::BadLimit { pattern, limit: found.len(), max });
+            return Err(Error::InvalidLimit { pattern, limit: found.len(), max });
         }
         found.iter().map(E::from_item).collect()
     }
 
-    /// What the cursors of this question carry. Lists of partitions, shards and days are not part of
-    /// it: whom somebody follows, and what day it is, may change from page to page.
-    fn question(&self) -> u64 {
-        let Self { pattern, asked, range, order, filter, .. } = self;
-        stable_hash(&format!("{}\n{asked}\n{range:?}\n{order:?}\n{filter:?}", pattern.name))
+    /// Returns the hash that binds cursors to this query. Lists of partitions, shards and days are
+    /// not part of it: followees and the current day may change from page to page.
+    fn query_hash(&self) -> u64 {
+        let Self { pattern, arguments, range, order, filter, .. } = self;
+        stable_hash(&format!("{}\n{arguments}\n{range:?}\n{order:?}\n{filter:?}", pattern.name))
     }
 
-    fn start(&self, question: u64) -> Result<Option<Position>> {
+    fn start(&self, query_hash: u64) -> Result<Option<Position>> {
         let Some(cursor) = &self.after else { return Ok(None) };
         let indexed = self.pattern.index != Index::Main;
-        if cursor.question != question || cursor.position.index.is_some() != indexed {
-            let reason = "it was made for another question";
-            return Err(Error::BadCursor { pattern: self.pattern.name, reason });
+        if cursor.query_hash != query_hash || cursor.position.index.is_some() != indexed {
+            let reason = "it was made for another query";
+            return Err(Error::InvalidCursor { pattern: self.pattern.name, reason });
         }
         Ok(Some(cursor.position.clone()))
     }
 
-    /// Up to `wanted` items that fit, from `start` on.
+    /// Reads up to `wanted` items that pass the filter, from `start` on.
     async fn read(
         &self,
         range: SortRange,
@@ -187,7 +186,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
                 self.merge(partitions, &range, start, wanted, &mut found).await?;
             }
             Partitions::Days { days, of } => {
-                self.walk(*days, of, &range, start, wanted, &mut found).await?;
+                self.walk_days(*days, of, &range, start, wanted, &mut found).await?;
             }
         }
         Ok(found)
@@ -202,15 +201,15 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         found: &mut Vec<Item>,
     ) -> Result<()> {
         let table = self.table.for_pattern(self.pattern.name);
-        // With a filter, some of what is looked at falls away; each round looks at twice as much.
-        let mut looked = wanted;
+        // A filter drops some of the items; each further query reads twice as many.
+        let mut batch = wanted;
         loop {
             let missing = wanted - found.len();
             let query = Query {
                 index: self.pattern.index.name().map(str::to_owned),
                 sort: range.clone(),
                 order: self.order,
-                limit: Some(looked.max(missing)),
+                limit: Some(batch.max(missing)),
                 start: start.take(),
                 filter: self.filter.clone(),
                 strong: self.strong,
@@ -222,7 +221,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             if start.is_none() || found.len() >= wanted {
                 return Ok(());
             }
-            looked = looked.saturating_mul(2).min(PAGE_ITEMS_MAX);
+            batch = batch.saturating_mul(2).min(PAGE_ITEMS_MAX);
         }
     }
 
@@ -238,10 +237,10 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             return Ok(());
         }
         let table = self.table.for_pattern(self.pattern.name);
-        let mut looked = wanted;
+        let mut batch = wanted;
         loop {
             let missing = wanted - found.len();
-            let limit = looked.max(missing).min(MERGE_ITEMS_MAX);
+            let limit = batch.max(missing).min(MERGE_ITEMS_MAX);
             let merge = Merge {
                 index: self.pattern.index.name().map(str::to_owned),
                 sort: range.clone(),
@@ -257,13 +256,13 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             if start.is_none() || found.len() >= wanted {
                 return Ok(());
             }
-            looked = looked.saturating_mul(2);
+            batch = batch.saturating_mul(2);
         }
     }
 
-    /// Merges the days in runs that double: sort keys begin with the time, so the newest of several
-    /// days are the newest of all.
-    async fn walk(
+    /// Merges runs of days, doubling their length: sort keys begin with the time, so the newest
+    /// items of several days are the newest of all.
+    async fn walk_days(
         &self,
         days: Days,
         of: &(dyn Fn(Day) -> Vec<String> + Send + Sync),
@@ -281,11 +280,12 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         if self.order == Order::Ascending {
             remaining.reverse();
         }
-        // The cursor's day may have left the days asked for: at midnight they move on.
+        // The cursor's day may no longer be among the requested days, which shift at midnight.
         if let Some(position) = &start {
-            let reason = "it names no day";
+            let reason = "it contains no day";
             let reached = self.day_of(position);
-            let reached = reached.ok_or(Error::BadCursor { pattern: self.pattern.name, reason })?;
+            let reached =
+                reached.ok_or(Error::InvalidCursor { pattern: self.pattern.name, reason })?;
             remaining.retain(|day| match self.order {
                 Order::Descending => *day <= reached,
                 Order::Ascending => *day >= reached,
@@ -303,11 +303,12 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         Ok(())
     }
 
-    /// The day in the partition a position is in: it stands where the pattern has its days.
+    /// Returns the day in the partition key of a position, at the segment where the pattern has its
+    /// days.
     fn day_of(&self, position: &Position) -> Option<Day> {
         let days = self.pattern.arguments.iter().find(|argument| argument.kind == "Days")?;
         let at = self.pattern.partition.segments.iter().position(
-            |segment| matches!(segment, Segment::Part { name, .. } if *name == days.name),
+            |segment| matches!(segment, KeySegment::Part { name, .. } if *name == days.name),
         )?;
         let partition = &position.index.as_ref().unwrap_or(&position.base).partition;
         partition.as_text()?.split('#').nth(at)?.parse().ok()
@@ -315,18 +316,18 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
 }
 
 impl<E: Entity> Listing<'_, E, true> {
-    /// Sees every write acknowledged before.
+    /// Makes the read strong: it sees every write acknowledged before.
     pub fn strong(mut self) -> Self {
         self.strong = true;
         self
     }
 }
 
-fn cursor<E: Entity>(question: u64, index: Index, item: &E) -> Cursor {
+fn cursor<E: Entity>(query_hash: u64, index: Index, item: &E) -> Cursor {
     let keys = item.index_keys();
-    let place = Index::SECONDARY.iter().position(|secondary| *secondary == index);
-    let key = place.and_then(|place| keys.into_iter().nth(place).flatten());
+    let at = Index::SECONDARY.iter().position(|secondary| *secondary == index);
+    let key = at.and_then(|at| keys.into_iter().nth(at).flatten());
     let index = key.map(|(partition, sort)| Key::new(partition, sort));
     let position = Position { base: item.key().into_key(), index };
-    Cursor { question, position, note: None }
+    Cursor { query_hash, position, note: None }
 }

@@ -1,4 +1,4 @@
-//! Single items: by primary key, several by theirs, or the first of a range.
+//! Reads of single items by primary key, of several by theirs, or of the first of a range.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -7,35 +7,35 @@ use futures::future::{BoxFuture, FutureExt, try_join_all};
 use roundtable_table::limits::BATCH_GET_KEYS_MAX;
 use roundtable_table::{BatchGet, Get, Item, Key, Path, Table};
 
-use super::{Listing, Partitions, Range};
+use super::{Listing, Partitions, SortKeyRange};
 use crate::entity::TYPE;
 use crate::shape::{Index, PatternShape};
-use crate::{Answer, At, Entity, Result};
+use crate::{Entity, EntityKey, FromItem, Result};
 
-/// A question about one item.
+/// A read of one item.
 #[derive(Debug)]
-#[must_use = "a question is asked by `get`"]
+#[must_use = "a read is run by `get`"]
 pub struct Lookup<'a, A> {
     table: &'a Table,
     pattern: &'static PatternShape,
     key: Key,
     strong: bool,
-    answer: PhantomData<fn() -> A>,
+    result: PhantomData<fn() -> A>,
 }
 
-impl<'a, A: Answer> Lookup<'a, A> {
+impl<'a, A: FromItem> Lookup<'a, A> {
     #[doc(hidden)]
     pub fn new(table: &'a Table, pattern: &'static PatternShape, key: Key) -> Self {
-        Self { table, pattern, key, strong: pattern.strong, answer: PhantomData }
+        Self { table, pattern, key, strong: pattern.strong, result: PhantomData }
     }
 
-    /// Sees every write acknowledged before.
+    /// Makes the read strong: it sees every write acknowledged before.
     pub fn strong(mut self) -> Self {
         self.strong = true;
         self
     }
 
-    /// The item, if it is there.
+    /// Returns the item, if it exists.
     pub async fn get(self) -> Result<Option<A>> {
         let mut get = Get::new(self.key).project(projection::<A>());
         get.strong = self.strong;
@@ -44,73 +44,73 @@ impl<'a, A: Answer> Lookup<'a, A> {
     }
 }
 
-/// A question about several items.
+/// A read of several items.
 #[derive(Debug)]
-#[must_use = "a question is asked by `get`"]
-pub struct Lookups<'a, A> {
+#[must_use = "a read is run by `get`"]
+pub struct BatchLookup<'a, A> {
     table: &'a Table,
     pattern: &'static PatternShape,
     keys: Vec<Key>,
     strong: bool,
-    answer: PhantomData<fn() -> A>,
+    result: PhantomData<fn() -> A>,
 }
 
-impl<'a, A: Answer> Lookups<'a, A> {
+impl<'a, A: FromItem> BatchLookup<'a, A> {
     #[doc(hidden)]
     pub fn new(table: &'a Table, pattern: &'static PatternShape, keys: Vec<Key>) -> Self {
-        Self { table, pattern, keys, strong: pattern.strong, answer: PhantomData }
+        Self { table, pattern, keys, strong: pattern.strong, result: PhantomData }
     }
 
-    /// Sees every write acknowledged before.
+    /// Makes the read strong: it sees every write acknowledged before.
     pub fn strong(mut self) -> Self {
         self.strong = true;
         self
     }
 
-    /// The items in the order they were asked for, `None` where there is none. The same item may be
-    /// asked for twice; it is read once.
+    /// Returns the items in the order of their keys, `None` for missing ones. An item requested
+    /// twice is read once.
     pub async fn get(self) -> Result<Vec<Option<A>>> {
         let table = self.table.for_pattern(self.pattern.name);
-        in_batches(&table, &self.keys, self.strong).await
+        batch_get(&table, &self.keys, self.strong).await
     }
 }
 
-/// What is at these places, each in its own, as every write acknowledged before has left it: for places of
-/// several owners, which no question of the page names together.
-pub fn items_at<E: Entity>(
+/// Reads the items with these keys strongly, in the order of the keys; for items of several owners,
+/// which no access pattern reads together.
+pub fn items_by_key<E: Entity>(
     table: Table,
-    places: impl IntoIterator<Item = At<E>>,
+    keys: impl IntoIterator<Item = EntityKey<E>>,
 ) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
-    at_places(table, places, true)
+    read_keys(table, keys, true)
 }
 
-/// The same, perhaps as it was a moment ago, which costs half as much.
-pub fn items_lately_at<E: Entity>(
+/// Like [`items_by_key`], but eventually consistent, which costs half as much.
+pub fn items_by_key_eventual<E: Entity>(
     table: Table,
-    places: impl IntoIterator<Item = At<E>>,
+    keys: impl IntoIterator<Item = EntityKey<E>>,
 ) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
-    at_places(table, places, false)
+    read_keys(table, keys, false)
 }
 
-fn at_places<E: Entity>(
+fn read_keys<E: Entity>(
     table: Table,
-    places: impl IntoIterator<Item = At<E>>,
+    keys: impl IntoIterator<Item = EntityKey<E>>,
     strong: bool,
 ) -> BoxFuture<'static, Result<Vec<Option<E>>>> {
-    let keys: Vec<Key> = places.into_iter().map(At::into_key).collect();
-    async move { in_batches(&table, &keys, strong).await }.boxed()
+    let keys: Vec<Key> = keys.into_iter().map(EntityKey::into_key).collect();
+    async move { batch_get(&table, &keys, strong).await }.boxed()
 }
 
-/// Items in the order of their keys. What is named twice is read once.
-async fn in_batches<A: Answer>(
+/// Reads items in the order of their keys. A repeated key is read once.
+async fn batch_get<A: FromItem>(
     table: &Table,
     keys: &[Key],
     strong: bool,
 ) -> Result<Vec<Option<A>>> {
-    let mut places: HashMap<&Key, usize> = HashMap::with_capacity(keys.len());
+    let mut positions: HashMap<&Key, usize> = HashMap::with_capacity(keys.len());
     let mut distinct: Vec<&Key> = Vec::with_capacity(keys.len());
     for key in keys {
-        places.entry(key).or_insert_with(|| {
+        positions.entry(key).or_insert_with(|| {
             distinct.push(key);
             distinct.len() - 1
         });
@@ -123,35 +123,36 @@ async fn in_batches<A: Answer>(
     });
     let found = try_join_all(batches).await?;
     let found: Vec<Option<Item>> = found.into_iter().flat_map(|batch| batch.items).collect();
-    let item = |key: &Key| found.get(*places.get(key)?)?.as_ref();
+    let item = |key: &Key| found.get(*positions.get(key)?)?.as_ref();
     keys.iter().map(|key| item(key).map(A::from_item).transpose()).collect()
 }
 
-/// A question about the first item of a range.
+/// A read of the first item of a range.
 #[derive(Debug)]
-#[must_use = "a question is asked by `get`"]
-pub struct First<'a, E>(Listing<'a, E, false>);
+#[must_use = "a read is run by `get`"]
+pub struct FirstLookup<'a, E>(Listing<'a, E, false>);
 
-impl<'a, E: Entity> First<'a, E> {
+impl<'a, E: Entity> FirstLookup<'a, E> {
     #[doc(hidden)]
     pub fn new(
         table: &'a Table,
         pattern: &'static PatternShape,
-        asked: String,
+        arguments: String,
         partitions: Partitions,
-        range: Range,
+        range: SortKeyRange,
     ) -> Self {
-        Self(Listing::new(table, pattern, asked, partitions, range))
+        Self(Listing::new(table, pattern, arguments, partitions, range))
     }
 
-    /// The item, if it is there.
+    /// Returns the item, if it exists.
     pub async fn get(self) -> Result<Option<E>> {
         Ok(self.0.limit(1).page().await?.items.into_iter().next())
     }
 }
 
-/// What to read of an item: everything for an entity, the fields of a view with what tells it is one.
-fn projection<A: Answer>() -> Vec<Path> {
+/// Returns the attributes to read: all for an entity (an empty list), or a view's fields, key and
+/// type.
+fn projection<A: FromItem>() -> Vec<Path> {
     if !A::IS_VIEW {
         return Vec::new();
     }

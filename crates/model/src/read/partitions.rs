@@ -1,4 +1,4 @@
-//! Where a question looks: which partitions, and which of their sort keys.
+//! The partitions and sort keys that a query reads.
 
 use std::fmt;
 
@@ -6,26 +6,21 @@ use roundtable_table::SortRange;
 
 use crate::{Day, Days, KeyPart, Span, Time};
 
-/// The most days one question walks: ten years. Each is a query for each shard on DynamoDB, however
-/// empty it is.
+/// The most days of one query: ten years. On DynamoDB each day is a query for each shard, even if
+/// it is empty.
 pub(super) const DAYS_MAX: usize = 3_660;
 
-/// The partitions a question reads.
 pub enum Partitions {
-    /// One.
     One(String),
     /// Several, merged by sort key.
     Many(Vec<String>),
-    /// Those of days, walked as far as a page needs.
+    /// Those of days, read as far as a page needs.
     Days {
-        /// The days.
         days: Days,
-        /// The partitions of one of them.
         of: PartitionsOfDay,
     },
 }
 
-/// Tells the partitions of a day.
 type PartitionsOfDay = Box<dyn Fn(Day) -> Vec<String> + Send + Sync>;
 
 impl Partitions {
@@ -45,24 +40,21 @@ impl fmt::Debug for Partitions {
     }
 }
 
-/// Which sort keys a question reads.
+/// The sort keys that a query reads. Cursors are bound to its `Debug` output, so variants keep
+/// their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Range {
-    /// All.
+pub enum SortKeyRange {
     All,
-    /// This one.
     Exactly(String),
-    /// Those that begin so.
     Begins(String),
-    /// From the first to before the second.
+    /// From the first key to before the second.
     Between(String, String),
-    /// Those below.
     Below(String),
-    /// None: the span asked for holds nothing.
+    /// No key: the requested span is empty.
     Empty,
 }
 
-impl Range {
+impl SortKeyRange {
     #[doc(hidden)]
     pub fn within(prefix: String, span: &Span<Time>) -> Self {
         let bound = |time: &Time| {
@@ -74,17 +66,17 @@ impl Range {
             (None, None) if prefix.is_empty() => Self::All,
             (None, None) => Self::Begins(prefix),
             (Some(from), Some(to)) if from >= to => Self::Empty,
-            // The part is followed by a `#`, so no key equals the bound, and those of the end's own
-            // time lie behind it: the end stays out.
+            // A `#` follows the part, so no key equals the bound, and keys of the end's own time
+            // are above it: the end is excluded.
             (Some(from), Some(to)) => Self::Between(from, to),
             (None, Some(to)) if prefix.is_empty() => Self::Below(to),
             (None, Some(to)) => Self::Between(prefix, to),
-            // Times are digits: all below `~`.
+            // Times consist of characters below `~`.
             (Some(from), None) => Self::Between(from, prefix + "~"),
         }
     }
 
-    /// The condition on the sort key; `None` when nothing can be there.
+    /// Returns the condition on the sort key; `None` if the range is empty.
     pub(super) fn condition(&self) -> Option<SortRange> {
         match self {
             Self::All => Some(SortRange::All),

@@ -1,5 +1,4 @@
-//! Who and what the samples are about. The ids are ULIDs of the times at which their things were
-//! made.
+//! The users and objects of the samples. The ids are ULIDs of the times at which they were created.
 
 pub(super) const ANA: &str = "01JGXE6N0YM9S346Q3D25VT4F5";
 pub(super) const BO: &str = "01JGYENESYV37E3S3E28JT97KB";
@@ -34,5 +33,5 @@ pub(super) const ASSIST_MESSAGE: &str = "01JJ2KERPV9Q9G8XE6SZAEAVSN";
 pub(super) const COMPANY: &str = "01JHFE9M8YTCPM5Q1NXW1RNJ47";
 pub(super) const OFFER: &str = "01JHJ8JJB2E65GH2BH8VGS9ZM5";
 
-/// Since when Ana's activities are fanned out.
+/// The time since which Ana's activities are fanned out.
 pub(super) const PROMOTED_AT: &str = "2025-01-22T04:00:00.871Z";

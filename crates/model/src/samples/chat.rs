@@ -1,4 +1,4 @@
-//! What the runners say, and Bo's call for help.
+//! The runners' room, and Bo's request for help.
 
 use super::cast::{ANA, ASSIST_MESSAGE, BO, CLEO, MESSAGE, ROOM, RUNNERS, THREAD};
 use super::{read, read_all};
@@ -7,7 +7,6 @@ use crate::{Expiry, RoomScope};
 
 const SENT_AT: &str = "2025-01-27T06:02:48.731Z";
 
-/// Where the runners talk.
 pub fn room() -> Room {
     Room {
         id: read(ROOM),
@@ -17,12 +16,11 @@ pub fn room() -> Room {
     }
 }
 
-/// The newest message there.
 pub fn room_head() -> RoomHead {
     RoomHead { room_id: read(ROOM), last_ts: read(SENT_AT), seq: 412 }
 }
 
-/// Bo has not read it yet.
+/// Bo has not read the newest message yet.
 pub fn room_member() -> RoomMember {
     RoomMember {
         room_id: read(ROOM),
@@ -32,7 +30,6 @@ pub fn room_member() -> RoomMember {
     }
 }
 
-/// The message.
 pub fn message() -> Message {
     Message {
         room_id: read(ROOM),
@@ -47,7 +44,6 @@ pub fn message() -> Message {
     }
 }
 
-/// Bo asks for help.
 pub fn assist_thread() -> AssistThread {
     AssistThread {
         thread_id: read(THREAD),
@@ -58,13 +54,11 @@ pub fn assist_thread() -> AssistThread {
     }
 }
 
-/// Cleo was asked.
 pub fn assist_helper() -> AssistHelper {
     let AssistThread { thread_id, created_at, .. } = assist_thread();
     AssistHelper { thread_id, user_id: read(CLEO), created_at }
 }
 
-/// Cleo answers.
 pub fn assist_msg() -> AssistMsg {
     AssistMsg {
         thread_id: read(THREAD),

@@ -1,4 +1,4 @@
-//! How Ana's post reaches others, and what comes back to her.
+//! The activity of Ana's post, the feeds it reaches, and a notification.
 
 use super::cast::{
     ACTIVITY, ANA, BO, CLEO, LIKED_AT, NOTIFICATION, PICTURE, POST, POSTED_AT, PREVIEW, PROMOTED_AT,
@@ -14,7 +14,6 @@ use crate::{
     PromotionReason, Shard, UploadState,
 };
 
-/// Ana posted.
 pub fn activity() -> Activity {
     Activity {
         activity_id: read(ACTIVITY),
@@ -32,7 +31,7 @@ pub fn activity() -> Activity {
     }
 }
 
-/// That is Ana's newest activity; she is promoted now, and was once before.
+/// The post is Ana's newest activity; she is promoted now, and was once before.
 pub fn actor_head() -> ActorHead {
     ActorHead {
         actor_id: read::<ActorId>(ANA),
@@ -68,12 +67,11 @@ pub fn feed_item() -> FeedItem {
     }
 }
 
-/// How far back Bo's feed reaches.
 pub fn feed_horizon() -> FeedHorizon {
     FeedHorizon { user_id: read(BO), oldest: read("2025-01-16T11:24:59.310Z") }
 }
 
-/// Why Ana's activities are fanned out, and how far that has come.
+/// Ana's promotion, and the progress of its fan-out.
 pub fn promotion() -> Promotion {
     Promotion {
         subject_id: read(ANA),
@@ -88,7 +86,7 @@ pub fn promotion() -> Promotion {
     }
 }
 
-/// Ana is told that Cleo likes her post.
+/// Ana is notified that Cleo likes her post.
 pub fn notification() -> Notification {
     Notification {
         user_id: read(ANA),
@@ -104,7 +102,6 @@ pub fn notification() -> Notification {
     }
 }
 
-/// The post is found by its tag.
 pub fn tag_ref() -> TagRef {
     TagRef {
         tag: read("running"),
@@ -117,7 +114,6 @@ pub fn tag_ref() -> TagRef {
     }
 }
 
-/// The picture has arrived.
 pub fn upload() -> Upload {
     Upload {
         user_id: read(ANA),

@@ -1,4 +1,4 @@
-//! What Ana wants to reach, and a quest she has completed.
+//! Ana's goal, and a quest she has completed.
 
 use super::cast::{ANA, GOAL, MILESTONE, QUEST, TASK, TASK_DONE};
 use super::{read, read_all};
@@ -7,7 +7,6 @@ use crate::{
     CountScope, GoalStatus, ObjectType, Percentage, QuestDifficulty, QuestKind, QuestStatus, Shard,
 };
 
-/// A half marathon.
 pub fn goal() -> Goal {
     Goal {
         user_id: read(ANA),
@@ -22,7 +21,7 @@ pub fn goal() -> Goal {
     }
 }
 
-/// A step towards it, still to be done.
+/// An open task of the goal.
 pub fn task() -> Task {
     Task {
         goal_id: read(GOAL),
@@ -42,7 +41,6 @@ pub fn task() -> Task {
     }
 }
 
-/// Half the way.
 pub fn milestone() -> Milestone {
     Milestone {
         user_id: read(ANA),
@@ -84,7 +82,6 @@ pub fn quest() -> Quest {
     }
 }
 
-/// The tenth run.
 pub fn quest_step() -> QuestStep {
     QuestStep {
         user_id: read(ANA),
@@ -96,7 +93,6 @@ pub fn quest_step() -> QuestStep {
     }
 }
 
-/// What the quest earned.
 pub fn xp_entry() -> XpEntry {
     XpEntry {
         user_id: read(ANA),

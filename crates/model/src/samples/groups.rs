@@ -7,7 +7,6 @@ use crate::{GroupRole, MemberStatus, OfferStatus};
 
 const FOUNDED_AT: &str = "2025-01-10T12:00:15.204Z";
 
-/// The runners, founded by Ana.
 pub fn group() -> Group {
     Group {
         id: read(RUNNERS),
@@ -26,7 +25,6 @@ pub fn group() -> Group {
     }
 }
 
-/// Bo runs along.
 pub fn group_member() -> GroupMember {
     GroupMember {
         group_id: read(RUNNERS),
@@ -38,7 +36,6 @@ pub fn group_member() -> GroupMember {
     }
 }
 
-/// How many runners there are.
 pub fn group_counter() -> GroupCounter {
     GroupCounter {
         group_id: read(RUNNERS),
@@ -47,7 +44,6 @@ pub fn group_counter() -> GroupCounter {
     }
 }
 
-/// Cleo's practice.
 pub fn company() -> Company {
     Company {
         id: read(COMPANY),
@@ -57,7 +53,6 @@ pub fn company() -> Company {
     }
 }
 
-/// What it offers.
 pub fn offer() -> Offer {
     Offer {
         id: read(OFFER),

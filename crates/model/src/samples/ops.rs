@@ -1,4 +1,4 @@
-//! Bookkeeping on the day of Ana's post.
+//! Operational records on the day of Ana's post.
 
 use super::cast::{ACTIVITY, ANA, BO, CLEO, POSTED_AT};
 use super::read;
@@ -7,7 +7,7 @@ use crate::{Expiry, LoginKey, Secret, Shard};
 
 const WEBHOOK: &str = "01JHMQ3R195G59S2S1KKE59RMZ";
 
-/// Somebody mistyped Ana's password twice.
+/// Two attempts with a wrong password of Ana's account.
 pub fn login_attempt() -> LoginAttempt {
     LoginAttempt {
         kind: LoginKey::Email,
@@ -19,7 +19,7 @@ pub fn login_attempt() -> LoginAttempt {
     }
 }
 
-/// How far the counters are.
+/// The checkpoint of the counters.
 pub fn checkpoint() -> Checkpoint {
     Checkpoint {
         processor: read("counters"),
@@ -29,7 +29,7 @@ pub fn checkpoint() -> Checkpoint {
     }
 }
 
-/// Ana's activity on its way to her followers.
+/// The fan-out of Ana's activity.
 pub fn job() -> Job {
     Job {
         queue: read("fanout"),
@@ -45,7 +45,7 @@ pub fn job() -> Job {
     }
 }
 
-/// A delivery that nobody took.
+/// A webhook delivery that failed.
 pub fn dead_letter() -> DeadLetter {
     DeadLetter {
         queue: read("webhooks"),
@@ -61,7 +61,7 @@ pub fn dead_letter() -> DeadLetter {
     }
 }
 
-/// Cleo's practice wants to hear of new posts.
+/// Cleo's practice subscribes to new posts.
 pub fn webhook() -> Webhook {
     Webhook {
         id: read(WEBHOOK),
@@ -75,13 +75,13 @@ pub fn webhook() -> Webhook {
     }
 }
 
-/// What access tokens are signed with.
+/// The key that signs access tokens.
 pub fn sealed_key() -> SealedKey {
     SealedKey {
         purpose: read("access-tokens"),
         created_at: read("2025-01-06T08:00:00.125Z"),
         id: read("01JGXA1F3X9J92V81E5128Q6RW"),
-        // As long as a sealed RSA key of 2048 bits.
+        // The length of a sealed RSA key of 2048 bits.
         sealed: Secret::new(format!("v1.c2FtcGxlIG5vbmNl.{}", "c2VhbGVk".repeat(204))),
         retired_at: None,
         ttl: None,

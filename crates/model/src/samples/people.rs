@@ -25,7 +25,6 @@ GQIDAQAB
 -----END PUBLIC KEY-----
 ";
 
-/// Ana.
 pub fn user() -> User {
     User {
         id: read(ANA),
@@ -72,17 +71,14 @@ pub fn user() -> User {
     }
 }
 
-/// Ana's e-mail address is taken.
 pub fn email_lock() -> EmailLock {
     EmailLock { email: read(EMAIL), user_id: read(ANA), created_at: read(SIGNED_UP_AT) }
 }
 
-/// Ana's nickname is taken.
 pub fn nick_lock() -> NickLock {
     NickLock { nickname: read(NICKNAME), user_id: read(ANA), created_at: read(SIGNED_UP_AT) }
 }
 
-/// Ana's handle is taken.
 pub fn handle_lock() -> HandleLock {
     HandleLock {
         handle: read(HANDLE),
@@ -91,7 +87,7 @@ pub fn handle_lock() -> HandleLock {
     }
 }
 
-/// Ana's password, as far as anybody knows it.
+/// The hash of Ana's password.
 pub fn credential() -> Credential {
     Credential {
         user_id: read(ANA),
@@ -104,7 +100,7 @@ pub fn credential() -> Credential {
     }
 }
 
-/// Ana is signed in on her telephone, since a week ago.
+/// Ana has been signed in on her phone for a week.
 pub fn session() -> Session {
     Session {
         user_id: read(ANA),
@@ -130,7 +126,7 @@ pub fn invitation() -> Invitation {
     }
 }
 
-/// How many follow Ana.
+/// The number of Ana's followers.
 pub fn user_counter() -> UserCounter {
     UserCounter {
         user_id: read(ANA),
@@ -162,7 +158,6 @@ pub fn follow() -> Follow {
     }
 }
 
-/// Cleo has had enough of Dan.
 pub fn block() -> Block {
     Block {
         blocker_id: read(CLEO),
@@ -171,7 +166,7 @@ pub fn block() -> Block {
     }
 }
 
-/// A program of Ana's that posts for her.
+/// The key of a program that posts for Ana.
 pub fn api_key() -> ApiKey {
     ApiKey {
         user_id: read(ANA),
@@ -187,7 +182,7 @@ pub fn api_key() -> ApiKey {
     }
 }
 
-/// Ana's post was made once, however often her telephone asks.
+/// Ana's phone can repeat the request without creating a second post.
 pub fn idempotency() -> Idempotency {
     Idempotency {
         caller: read(ANA),

@@ -1,4 +1,4 @@
-//! Ana's post, and its numbers.
+//! Ana's post, and its counters.
 
 use super::cast::{ANA, PICTURE, POST, POSTED_AT};
 use super::{read, read_all};
@@ -10,7 +10,6 @@ const CONTENT: &str = "Sixteen kilometres along the river before breakfast, and 
     the bread is in the oven, and I would do it again tomorrow. Who joins on Sunday? #running \
     #sunrise";
 
-/// A picture of a run.
 pub fn post() -> Post {
     Post {
         id: read(POST),
@@ -38,7 +37,6 @@ pub fn post() -> Post {
     }
 }
 
-/// What lists show of it.
 pub fn post_summary() -> PostSummary {
     let post = post();
     PostSummary {
@@ -56,7 +54,6 @@ pub fn post_summary() -> PostSummary {
     }
 }
 
-/// What people did with it.
 pub fn post_counter() -> PostCounter {
     PostCounter {
         post_id: read(POST),
@@ -68,7 +65,7 @@ pub fn post_counter() -> PostCounter {
     }
 }
 
-/// Its place among the popular posts: a step ago, and now.
+/// The previous and the current score of the post.
 pub fn scores() -> (Score, Score) {
     (Score::new(40), Score::new(50))
 }

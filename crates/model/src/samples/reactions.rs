@@ -1,4 +1,4 @@
-//! What others did with Ana's post, and what came of the rude one.
+//! Reactions to Ana's post, and the moderation of Dan's comment.
 
 use super::cast::{
     ANA, BO, CLEO, COMMENT, COMMENT_OF_DAN, LIKED_AT, POST, SHARE_ACTIVITY, SHARED_AT,
@@ -15,7 +15,6 @@ const REPORTED_AT: &str = "2025-01-27T17:31:40.092Z";
 const DECIDED_AT: &str = "2025-01-27T18:02:54.973Z";
 const REASON: &str = "Insults the author instead of answering the post";
 
-/// Bo answers.
 pub fn comment() -> Comment {
     Comment {
         post_id: read(POST),
@@ -34,7 +33,6 @@ pub fn comment() -> Comment {
     }
 }
 
-/// Cleo likes the post.
 pub fn like() -> Like {
     Like {
         post_id: read(POST),
@@ -47,7 +45,6 @@ pub fn like() -> Like {
     }
 }
 
-/// Bo passes it on.
 pub fn share() -> Share {
     Share {
         post_id: read(POST),
@@ -58,7 +55,6 @@ pub fn share() -> Share {
     }
 }
 
-/// Ana likes Bo's comment.
 pub fn comment_like() -> CommentLike {
     CommentLike {
         post_id: read(POST),
@@ -68,7 +64,6 @@ pub fn comment_like() -> CommentLike {
     }
 }
 
-/// What people did with Bo's comment.
 pub fn comment_counter() -> CommentCounter {
     CommentCounter {
         post_id: read(POST),
@@ -79,7 +74,7 @@ pub fn comment_counter() -> CommentCounter {
     }
 }
 
-/// Bo reports what Dan wrote under it.
+/// Bo reports Dan's comment.
 pub fn report() -> Report {
     Report {
         post_id: read(POST),
@@ -90,7 +85,7 @@ pub fn report() -> Report {
     }
 }
 
-/// Cleo takes it down.
+/// Cleo rejects Dan's comment.
 pub fn moderation_case() -> ModerationCase {
     ModerationCase {
         id: read(COMMENT_OF_DAN),
@@ -107,7 +102,6 @@ pub fn moderation_case() -> ModerationCase {
     }
 }
 
-/// That she did.
 pub fn audit() -> Audit {
     Audit {
         created_at: read(DECIDED_AT),

@@ -4,7 +4,6 @@ use super::*;
 use crate::entities::{Activity, Post};
 use crate::{ActorId, Expiry, Score, Time};
 
-/// Milliseconds of a day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 #[test]
@@ -16,7 +15,7 @@ fn every_sample_survives_being_stored() {
 }
 
 #[test]
-fn there_is_one_for_every_entity_in_the_order_of_the_pages() {
+fn every_entity_has_a_sample_in_the_order_of_the_schema() {
     let sampled: Vec<&str> = typical().iter().map(|(shape, _)| shape.name).collect();
     let tables = crate::SCHEMA.iter();
     let wanted: Vec<&str> = tables.flat_map(|table| table.entities).map(|it| it.name).collect();
@@ -24,7 +23,7 @@ fn there_is_one_for_every_entity_in_the_order_of_the_pages() {
 }
 
 #[test]
-fn ids_are_of_the_time_their_things_were_made() {
+fn ids_contain_the_creation_time() {
     assert_eq!(user().id.time(), Some(user().created_at));
     assert_eq!(group().id.time(), Some(group().created_at));
     assert_eq!(room().id.time(), Some(room().created_at));
@@ -52,7 +51,7 @@ fn ids_are_of_the_time_their_things_were_made() {
 }
 
 #[test]
-fn the_story_agrees_with_itself() {
+fn the_samples_are_consistent() {
     let (user, post, activity) = (user(), post(), activity());
     assert_eq!(Some(email_lock().email), user.email);
     assert_eq!(nick_lock().nickname, user.nickname);
@@ -83,7 +82,7 @@ fn the_story_agrees_with_itself() {
 }
 
 #[test]
-fn what_expires_does_so_after_its_time() {
+fn expiry_times_follow_from_creation_times() {
     let after = |days: u64, made: Time| Expiry::at(made.plus_ms(days * DAY_MS));
     assert_eq!(feed_item().ttl, after(45, feed_item().created_at));
     assert_eq!(notification().ttl, after(90, notification().created_at));
@@ -93,10 +92,10 @@ fn what_expires_does_so_after_its_time() {
 }
 
 #[test]
-fn the_post_is_an_ordinary_one() {
+fn the_post_is_typical() {
     let post = post();
     let Post { visibility, moderation_status, is_deleted, group_id, author_is_private, .. } = &post;
-    assert!(Post::for_everybody(
+    assert!(Post::publicly_listed(
         visibility,
         moderation_status,
         is_deleted,

@@ -1,25 +1,25 @@
-//! Days of the calendar as numbers, and back. It knows the Gregorian calendar and no time zone.
+//! Conversion between Gregorian dates and day numbers, without time zones.
 
 use crate::part::digits;
 
 /// 9999-12-31, counted from 1970-01-01.
 pub(super) const DAYS_MAX: u32 = 2_932_896;
 
-/// A day that the calendar has, of the years 1 to 9999.
+/// A valid date of the years 1 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Ymd {
+pub(super) struct CivilDate {
     year: u16,
     month: u8,
     day: u8,
 }
 
-/// From March to March, a cycle of 400 years begins on 0000-03-01.
+/// The length of a cycle of 400 years, which starts on 0000-03-01.
 const CYCLE_DAYS: u32 = 146_097;
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH: u32 = 719_468;
 
-impl Ymd {
-    /// The day of these numbers, if there is one.
+impl CivilDate {
+    /// Returns the date, if the calendar has it.
     pub(super) fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         let leap =
             year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
@@ -41,9 +41,9 @@ impl Ymd {
         (self.year, self.month, self.day)
     }
 
-    /// The day so many days after 1970-01-01, at most [`DAYS_MAX`].
+    /// Returns the date `days` days after 1970-01-01, limited to [`DAYS_MAX`].
     ///
-    /// Years begin in March here, so that a leap day is the last of its year (Howard Hinnant's
+    /// Years start in March here, so that a leap day is the last day of its year (Howard Hinnant's
     /// `civil_from_days`).
     pub(super) fn from_days(days: u32) -> Self {
         let days = days.min(DAYS_MAX) + EPOCH;
@@ -57,7 +57,7 @@ impl Ymd {
         Self { year: small(year), month: small(month), day: small(day) }
     }
 
-    /// Days since 1970-01-01; `None` before that.
+    /// Returns the days since 1970-01-01; `None` before that.
     pub(super) fn to_days(self) -> Option<u32> {
         let (year, month, day) = (u32::from(self.year), u32::from(self.month), u32::from(self.day));
         let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
@@ -67,7 +67,7 @@ impl Ymd {
         (cycle * CYCLE_DAYS + day).checked_sub(EPOCH)
     }
 
-    /// `2025-01-27`
+    /// Formats the date as `2025-01-27`.
     pub(super) fn write(self) -> [u8; 10] {
         let [y1, y2, y3, y4] = digits(self.year.into());
         let [m1, m2] = digits(self.month.into());
@@ -75,7 +75,7 @@ impl Ymd {
         [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2]
     }
 
-    /// Reads exactly what [`Ymd::write`] writes.
+    /// Parses exactly the format of [`CivilDate::write`].
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
             return None;
@@ -85,7 +85,7 @@ impl Ymd {
     }
 }
 
-/// The number that up to four digits spell.
+/// Parses a number of up to four digits.
 pub(super) fn number<const N: usize>(digits: [u8; N]) -> Option<u16> {
     const { assert!(N <= 4, "four digits fit into 16 bits") };
     let value = |digit: &u8| u16::from(digit.wrapping_sub(b'0'));
@@ -95,7 +95,7 @@ pub(super) fn number<const N: usize>(digits: [u8; N]) -> Option<u16> {
     digits.iter().all(u8::is_ascii_digit).then_some(number)
 }
 
-/// A number that is known to fit.
+/// Converts a number that is known to fit.
 fn small<S: TryFrom<B> + Default, B>(number: B) -> S {
     S::try_from(number).unwrap_or_default()
 }
@@ -107,22 +107,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_day_agrees_with_another_calendar() {
+    fn every_day_agrees_with_jiff() {
         let mut date = jiff::civil::date(1970, 1, 1);
         for days in 0..=DAYS_MAX {
-            let ymd = Ymd::from_days(days);
+            let ymd = CivilDate::from_days(days);
             let (year, month, day) = ymd.parts();
             let same = (i32::from(date.year()), i32::from(date.month()), i32::from(date.day()));
             assert_eq!((i32::from(year), i32::from(month), i32::from(day)), same);
             assert_eq!(ymd.to_days(), Some(days));
-            assert_eq!(Ymd::parse(&ymd.write()), Some(ymd));
+            assert_eq!(CivilDate::parse(&ymd.write()), Some(ymd));
             date = date.checked_add(1.day()).unwrap_or(date);
         }
         assert_eq!(date, jiff::civil::Date::MAX);
     }
 
     #[test]
-    fn only_days_of_the_calendar_exist() {
+    fn invalid_dates_are_refused() {
         for (year, month, day) in [
             (2025, 2, 29),
             (1900, 2, 29),
@@ -133,19 +133,19 @@ mod tests {
             (0, 1, 1),
             (10_000, 1, 1),
         ] {
-            assert_eq!(Ymd::new(year, month, day), None, "{year}-{month}-{day}");
+            assert_eq!(CivilDate::new(year, month, day), None, "{year}-{month}-{day}");
         }
-        assert!(Ymd::new(2000, 2, 29).is_some() && Ymd::new(2024, 2, 29).is_some());
-        assert_eq!(Ymd::new(1969, 12, 31).unwrap().to_days(), None);
-        assert_eq!(Ymd::new(1, 1, 1).unwrap().to_days(), None);
+        assert!(CivilDate::new(2000, 2, 29).is_some() && CivilDate::new(2024, 2, 29).is_some());
+        assert_eq!(CivilDate::new(1969, 12, 31).unwrap().to_days(), None);
+        assert_eq!(CivilDate::new(1, 1, 1).unwrap().to_days(), None);
     }
 
     #[test]
-    fn days_are_spelled_in_one_way_only() {
+    fn other_formats_are_refused() {
         for wrong in
             ["2025-1-27", "2025-01-7 ", "+025-01-27", "2025/01/27", "20250127", "2025-01-270", ""]
         {
-            assert_eq!(Ymd::parse(wrong.as_bytes()), None, "{wrong}");
+            assert_eq!(CivilDate::parse(wrong.as_bytes()), None, "{wrong}");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Days in UTC, which name the partitions of what is read day by day.
+//! Days in UTC, which are parts of partition keys of data that is read day by day.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use super::civil::{DAYS_MAX, Ymd};
+use super::civil::{CivilDate, DAYS_MAX};
 use super::{DAY_MS, Time, ascii};
-use crate::attribute::{Misfit, Text, text_like};
+use crate::attribute::{InvalidValue, TextValue, text_like};
 use crate::part::KeyPart;
 
 /// A day in UTC, from 1970 to 9999: `2025-01-27`.
@@ -14,9 +14,7 @@ use crate::part::KeyPart;
 pub struct Day(u32);
 
 impl Day {
-    /// 1970-01-01.
     pub const MIN: Self = Self(0);
-    /// 9999-12-31.
     pub const MAX: Self = Self(DAYS_MAX);
 
     const EXPECTED: &'static str = "a day such as 2025-01-27";
@@ -25,46 +23,44 @@ impl Day {
         Self(days.min(DAYS_MAX))
     }
 
-    /// The day after; `None` after the last.
+    /// Returns the day after; `None` after the last.
     pub fn next(self) -> Option<Self> {
         (self < Self::MAX).then(|| Self(self.0 + 1))
     }
 
-    /// The day before; `None` before the first.
+    /// Returns the day before; `None` before the first.
     pub fn previous(self) -> Option<Self> {
         self.0.checked_sub(1).map(Self)
     }
 
-    /// Its first moment.
     pub fn start(self) -> Time {
         Time::from_ms(u64::from(self.0) * DAY_MS)
     }
 
     fn write(self) -> [u8; 10] {
-        Ymd::from_days(self.0).write()
+        CivilDate::from_days(self.0).write()
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
-        Ymd::parse(text)?.to_days().map(Self)
+        CivilDate::parse(text)?.to_days().map(Self)
     }
 }
 
 impl FromStr for Day {
-    type Err = Misfit;
+    type Err = InvalidValue;
 
-    fn from_str(text: &str) -> Result<Self, Misfit> {
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         Self::parse(text.as_bytes())
-            .ok_or_else(|| Misfit::new(Self::EXPECTED, format_args!("\"{text}\"")))
+            .ok_or_else(|| InvalidValue::new(Self::EXPECTED, format_args!("\"{text}\"")))
     }
 }
 
-impl Text for Day {
+impl TextValue for Day {
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
         read(ascii(&self.write()))
     }
 }
 
-/// As [`Display`](fmt::Display).
 impl fmt::Debug for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -79,14 +75,13 @@ impl KeyPart for Day {
     }
 }
 
-/// A day as the keys of due tasks write it: `20250127`.
+/// A day in the format of the keys of due tasks: `20250127`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompactDay(Day);
 
 impl CompactDay {
     const EXPECTED: &'static str = "a day such as 20250127";
 
-    /// The day.
     pub const fn day(self) -> Day {
         self.0
     }
@@ -110,26 +105,25 @@ impl From<CompactDay> for Day {
 }
 
 impl FromStr for CompactDay {
-    type Err = Misfit;
+    type Err = InvalidValue;
 
-    fn from_str(text: &str) -> Result<Self, Misfit> {
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let day = match *text.as_bytes() {
             [y1, y2, y3, y4, m1, m2, d1, d2] => {
                 Day::parse(&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2])
             }
             _ => None,
         };
-        day.map(Self).ok_or_else(|| Misfit::new(Self::EXPECTED, format_args!("\"{text}\"")))
+        day.map(Self).ok_or_else(|| InvalidValue::new(Self::EXPECTED, format_args!("\"{text}\"")))
     }
 }
 
-impl Text for CompactDay {
+impl TextValue for CompactDay {
     fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
         read(ascii(&self.write()))
     }
 }
 
-/// As [`Display`](fmt::Display).
 impl fmt::Debug for CompactDay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -149,22 +143,20 @@ text_like! {
     CompactDay: "compact day";
 }
 
-/// Days to read one after the other, both ends included; none if the newest is before the oldest.
+/// A range of days, both ends included; empty if the newest is before the oldest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Days {
-    /// The last of them, and the first to be read.
+    /// The last day, which is read first.
     pub newest: Day,
-    /// The first of them.
     pub oldest: Day,
 }
 
 impl Days {
-    /// One day.
     pub const fn only(day: Day) -> Self {
         Self { newest: day, oldest: day }
     }
 
-    /// So many days, of which this is the newest; none before 1970.
+    /// Returns `count` days up to `newest`, without days before 1970.
     pub fn up_to(newest: Day, count: u32) -> Self {
         match count.checked_sub(1) {
             Some(before) => Self { newest, oldest: Day(newest.0.saturating_sub(before)) },
@@ -172,12 +164,11 @@ impl Days {
         }
     }
 
-    /// Each of them, from the newest to the oldest; `rev()` goes the other way.
+    /// Iterates from the newest to the oldest day; `rev()` reverses the order.
     pub fn iter(self) -> DaysIter {
         DaysIter(self.oldest.0..=self.newest.0)
     }
 
-    /// Whether this day is one of them.
     pub fn contains(self, day: Day) -> bool {
         (self.oldest..=self.newest).contains(&day)
     }
@@ -192,7 +183,7 @@ impl IntoIterator for Days {
     }
 }
 
-/// Goes through [`Days`], from the newest.
+/// An iterator over [`Days`], from the newest.
 #[derive(Clone, Debug)]
 pub struct DaysIter(RangeInclusive<u32>);
 

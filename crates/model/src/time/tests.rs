@@ -5,7 +5,7 @@ use roundtable_table::ManualClock;
 
 use super::*;
 use crate::attribute::{Sample, round_trips, seeded};
-use crate::part::written;
+use crate::part::key_text;
 
 impl Sample for Time {
     fn sample(random: &mut SmallRng) -> Self {
@@ -13,7 +13,7 @@ impl Sample for Time {
             0 => Self::EPOCH,
             1 => Self::MAX,
             2 => Self(random.random_range(0..=Self::MAX.0)),
-            // The last millisecond of a day, and the first of the next.
+            // The last millisecond of a day, or the first of the next.
             3 => Day::sample(random).start().minus_ms(u64::from(random.random::<bool>())),
             _ => Self(1_738_000_000_000 + random.random_range(0..100_000)),
         }
@@ -61,7 +61,7 @@ fn day(text: &str) -> Day {
     text.parse().unwrap()
 }
 
-fn refused<T: FromStr<Err = Misfit> + fmt::Debug>(text: &str) -> String {
+fn refused<T: FromStr<Err = InvalidValue> + fmt::Debug>(text: &str) -> String {
     text.parse::<T>().unwrap_err().found
 }
 
@@ -77,7 +77,7 @@ fn times_are_24_characters() {
 }
 
 #[test]
-fn other_spellings_of_times_are_refused_with_the_reason() {
+fn other_formats_of_times_are_refused_with_a_reason() {
     let quoted = |wrong: &str, text: &str| format!("{wrong} in \"{text}\"");
     for (text, wrong) in [
         ("2025-01-27T15:30:00.000+01:00", "an offset that is not `Z`"),
@@ -104,12 +104,13 @@ fn other_spellings_of_times_are_refused_with_the_reason() {
     ] {
         assert_eq!(refused::<Time>(text), format!("\"{text}\""));
     }
-    // A leap second is the second before it to others; here it would be a second spelling.
+    // Other parsers map a leap second to the second before it; here that would be a second
+    // spelling.
     assert!("2016-12-31T23:59:60.000Z".parse::<Time>().is_err());
 }
 
 #[test]
-fn clients_may_spell_times_as_rfc_3339_does() {
+fn clients_may_use_any_rfc_3339_time() {
     let read = |text: &str| Time::parse_lenient(text).map(|time| time.to_string());
     let same = Ok("2025-01-27T15:30:00.000Z".to_owned());
     for text in [
@@ -136,7 +137,7 @@ fn days_begin_at_midnight() {
     assert_eq!(evening.day(), day("2025-01-27"));
     assert_eq!(evening.plus_ms(1).day(), day("2025-01-28"));
     assert_eq!(evening.day().start(), time("2025-01-27T00:00:00.000Z"));
-    assert_eq!(written(&evening.compact_day()), "20250127");
+    assert_eq!(key_text(&evening.compact_day()), "20250127");
     assert_eq!(evening.compact_day().day(), evening.day());
     assert_eq!("20250127".parse(), Ok(evening.compact_day()));
     assert_eq!(Time::MAX.day(), Day::MAX);
@@ -145,7 +146,7 @@ fn days_begin_at_midnight() {
 }
 
 #[test]
-fn days_follow_one_another_to_the_ends() {
+fn days_have_neighbors_up_to_the_limits() {
     assert_eq!(day("2024-02-28").next(), Some(day("2024-02-29")));
     assert_eq!(day("2025-01-01").previous(), Some(day("2024-12-31")));
     assert_eq!((Day::MAX.next(), Day::MIN.previous()), (None, None));
@@ -181,12 +182,12 @@ fn dates_reach_back_to_the_year_1() {
     assert_eq!(refused::<Date>("0000-01-01"), "\"0000-01-01\"");
     assert_eq!(refused::<Date>("17.5.1990"), "\"17.5.1990\"");
     let refused = Date::new(2025, 2, 30).unwrap_err();
-    let words = "expected a date such as 1990-05-17, found day 30 of month 2 of year 2025";
-    assert_eq!(refused.to_string(), words);
+    let message = "expected a date such as 1990-05-17, found day 30 of month 2 of year 2025";
+    assert_eq!(refused.to_string(), message);
 }
 
 #[test]
-fn serde_sees_text() {
+fn times_serialize_as_text() {
     let text = serde_json::to_string(&(Time::EPOCH, Day::MAX, CompactDay::from(Day::MAX))).unwrap();
     assert_eq!(text, r#"["1970-01-01T00:00:00.000Z","9999-12-31","99991231"]"#);
     let read: (Time, Day, CompactDay) = serde_json::from_str(&text).unwrap();
@@ -197,7 +198,7 @@ fn serde_sees_text() {
 
 proptest! {
     #[test]
-    fn times_are_spelled_as_others_do(ms in 0..=Time::MAX.0) {
+    fn times_are_formatted_like_jiff(ms in 0..=Time::MAX.0) {
         let time = Time::from_ms(ms);
         let same = jiff::Timestamp::from_millisecond(i64::try_from(ms).unwrap());
         if let Ok(same) = same {
@@ -210,26 +211,26 @@ proptest! {
     fn text_order_is_time_order(one: u64, other: u64) {
         let random = &mut seeded(one ^ other.rotate_left(7));
         let (one, other) = (Time::sample(random), Time::sample(random));
-        prop_assert_eq!(written(&one).cmp(&written(&other)), one.cmp(&other));
+        prop_assert_eq!(key_text(&one).cmp(&key_text(&other)), one.cmp(&other));
         let (one, other) = (one.day(), other.day());
-        prop_assert_eq!(written(&one).cmp(&written(&other)), one.cmp(&other));
+        prop_assert_eq!(key_text(&one).cmp(&key_text(&other)), one.cmp(&other));
         let (one, other) = (CompactDay::from(one), CompactDay::from(other));
-        prop_assert_eq!(written(&one).cmp(&written(&other)), one.cmp(&other));
+        prop_assert_eq!(key_text(&one).cmp(&key_text(&other)), one.cmp(&other));
     }
 
     #[test]
-    fn what_is_written_reads_back(seed: u64) {
+    fn stored_values_read_back(seed: u64) {
         let random = &mut seeded(seed);
         let time = round_trips::<Time>(random)?;
-        prop_assert_eq!(written(&time).len(), Time::BYTES_MAX);
+        prop_assert_eq!(key_text(&time).len(), Time::BYTES_MAX);
         let day = round_trips::<Day>(random)?;
-        prop_assert_eq!(written(&day).len(), Day::BYTES_MAX);
+        prop_assert_eq!(key_text(&day).len(), Day::BYTES_MAX);
         round_trips::<CompactDay>(random)?;
         round_trips::<Date>(random)?;
     }
 
     #[test]
-    fn nothing_unusual_makes_parsing_fall_over(text in "\\PC*", near in "[0-9TZ:.+-]{20,28}") {
+    fn parsing_never_panics(text in "\\PC*", near in "[0-9TZ:.+-]{20,28}") {
         for text in [text, near] {
             if let Ok(time) = text.parse::<Time>() {
                 prop_assert_eq!(time.to_string(), text.as_str());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use roundtable_model::capacity::{REQUEST_IDS, catalogue, mutations};
 
-/// The contract's mutations with a `requestId`.
+/// The mutations of the GraphQL schema with a `requestId`.
 const REPEATABLE: [&str; 65] = [
     "register",
     "updateProfile",
@@ -73,7 +73,7 @@ const REPEATABLE: [&str; 65] = [
     "deleteWebhook",
 ];
 
-/// Those without one.
+/// The mutations of the GraphQL schema without a `requestId`.
 const ONCE: [&str; 10] = [
     "login",
     "refreshToken",
@@ -91,7 +91,7 @@ fn contract() -> BTreeSet<&'static str> {
     REPEATABLE.into_iter().chain(ONCE).collect()
 }
 
-/// R41: nothing that the API can do is left out.
+/// R41: the plan covers all mutations of the API.
 #[test]
 fn every_mutation_is_planned() {
     let planned: BTreeSet<&str> = mutations().iter().map(|mutation| mutation.name).collect();
@@ -101,9 +101,9 @@ fn every_mutation_is_planned() {
     assert_eq!(priced, planned);
 }
 
-/// R41: what else is listed is one of them in another case.
+/// R41: every other entry is a variant of a mutation.
 #[test]
-fn other_names_say_which_mutation_they_are_a_case_of() {
+fn variants_are_named_after_their_mutation() {
     let contract = contract();
     let planned = mutations();
     let others: Vec<&str> = planned
@@ -133,9 +133,9 @@ fn other_names_say_which_mutation_they_are_a_case_of() {
     );
 }
 
-/// R32: a mutation keeps its outcome if, and only if, it can be sent again.
+/// R32: a mutation stores its outcome if and only if it accepts a `requestId`.
 #[test]
-fn outcomes_are_kept_of_what_can_be_repeated() {
+fn mutations_with_a_request_id_store_their_outcome() {
     for mutation in mutations() {
         let keeps = mutation.counts().contains_key(REQUEST_IDS);
         let once = ONCE.iter().any(|name| mutation.name.starts_with(name));

@@ -1,20 +1,20 @@
-//! What rates come to in total, beside what the documents estimate and what the store counts.
+//! Totals of plans, compared with the documents' estimates and the store's own counts.
 
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_model::capacity::{Prices, Rates, catalogue, plan};
+use roundtable_model::capacity::{Prices, RequestRates, catalogue, plan};
 use roundtable_model::entities::{FeedItem, Post};
 use roundtable_model::table::{Capacity, ManualClock, Recorder, Store, Transaction};
 use roundtable_model::{Core, Entity, Span, samples};
 
 use super::{close, planned, read, sizes};
 
-/// R41: the smaller design of s3, beside its estimate of 200 and 50 units a second.
+/// R41: the small design of s3, compared with its estimate of 200 and 50 units a second.
 #[test]
-fn the_smaller_design() {
+fn the_small_design_costs_more_than_its_estimate() {
     sizes!(user = 1593, user_counter = 162, post = 1144, post_counter = 175, follow = 698);
-    let rates = Rates::documents().unwrap();
+    let rates = RequestRates::documents().unwrap();
     let plan = plan(&rates[0], &Prices::published().unwrap()).unwrap();
     assert_eq!(plan.name, "MVP");
     let estimate = plan.estimate.unwrap();
@@ -41,16 +41,16 @@ fn the_smaller_design() {
             + 2.0 * 12.0, // updateProfile
     );
     // A month has 730 × 3,600 = 2,628,000 seconds.
-    close(plan.month_of_reads(), 3435.0 * 2.628 * 0.125);
-    close(plan.month_of_writes(), 1004.0 * 2.628 * 0.625);
-    close(plan.month(), 1128.3975 + 1649.07);
+    close(plan.monthly_read_cost(), 3435.0 * 2.628 * 0.125);
+    close(plan.monthly_write_cost(), 1004.0 * 2.628 * 0.625);
+    close(plan.monthly_cost(), 1128.3975 + 1649.07);
 }
 
-/// R41: the fuller design of s3, beside its estimate of 400 and 200 units a second.
+/// R41: the full design of s3, compared with its estimate of 400 and 200 units a second.
 #[test]
-fn the_fuller_design() {
+fn the_full_design_costs_more_than_its_estimate() {
     sizes!(feed_item = 436, feed_horizon = 119, post = 1144, post_counter = 175, follow = 698);
-    let rates = Rates::documents().unwrap();
+    let rates = RequestRates::documents().unwrap();
     let plan = plan(&rates[1], &Prices::published().unwrap()).unwrap();
     assert_eq!((rates.len(), plan.name.as_str()), (2, "full"));
     let estimate = plan.estimate.unwrap();
@@ -75,9 +75,9 @@ fn the_fuller_design() {
     );
 }
 
-/// R41: what the plan says is what the store counts when the model asks it.
+/// R41: the plan equals the capacity that the store reports for the model's reads.
 #[tokio::test]
-async fn the_store_counts_the_same() {
+async fn the_store_reports_the_planned_units() {
     let recorder = Arc::new(Recorder::default());
     let clock = ManualClock::at_ms(1_738_000_000_000);
     let store = Store::new(Reference::new(Arc::new(clock))).observed(recorder.clone());
@@ -114,9 +114,9 @@ async fn the_store_counts_the_same() {
     assert_eq!(counted().1, 9, "as `a_like` has it");
 }
 
-/// R41: every access pattern and every mutation has a figure.
+/// R41: every access pattern and every mutation has a cost.
 #[test]
-fn everything_has_a_figure() {
+fn every_pattern_and_mutation_has_a_cost() {
     let all = catalogue().unwrap();
     let patterns = roundtable_model::SCHEMA.iter().map(|table| table.patterns.len());
     assert_eq!(all.reads.len(), patterns.sum::<usize>());
@@ -128,7 +128,7 @@ fn everything_has_a_figure() {
     assert!(text.contains("\nposts_by               Query GSI1, 20 Post of 1144 B"), "{text}");
 }
 
-/// R41: what people see.
+/// R41: the plan as it is printed.
 #[test]
 fn the_plan_as_text() {
     let text = planned(

@@ -1,4 +1,4 @@
-//! What questions cost.
+//! The cost of access patterns.
 
 use roundtable_model::{Entity, samples};
 
@@ -8,11 +8,11 @@ use super::{close, read, sizes};
 #[test]
 fn a_page_of_50_posts() {
     sizes!(post = 1144);
-    // 51 are looked at, to know whether there are more: 51 × 1,144 = 58,344 B. That is 14.2 times
+    // 51 are read, to know whether there are more: 51 × 1,144 = 58,344 B. That is 14.2 times
     // 4 KB, rounded up 15; eventual, half of it.
     close(read("timeline = { rate = 1, items = 50 }"), 7.5);
     close(read("posts_by = { rate = 1, items = 50 }"), 7.5);
-    // Over four shards each is asked for twice its share: 2 × 51 / 4, rounded up 26.
+    // Of four shards, twice its share is read from each: 2 × 51 / 4, rounded up 26.
     // 26 × 1,144 = 29,744 B is 7.3 times 4 KB, rounded up 8: 4 units each.
     close(read("timeline = { rate = 1, items = 50, partitions = 4 }"), 16.0);
     // By their keys, each is rounded up by itself; one read strongly costs a unit.
@@ -33,12 +33,12 @@ fn a_feed_of_20_items() {
     close(read("activities = { rate = 1, items = 20, partitions = 2 }"), 3.0);
 }
 
-/// R41: what is not found is paid for.
+/// R41: missing and filtered items are paid for.
 #[test]
-fn what_is_not_found() {
+fn missing_items_are_paid_for() {
     sizes!(like = 394, quest = 627);
     // 20 keys, most without an item: a unit each, as it is strong.
     close(read("liked = { rate = 1, items = 20, found = 0.1 }"), 20.0);
-    // A quarter passes: 21 / 0.25 = 84 are looked at. 84 × 627 = 52,668 B, 13 steps.
+    // A quarter passes the filter: 21 / 0.25 = 84 are read. 84 × 627 = 52,668 B, 13 steps.
     close(read("quests_linked_to_goal = { rate = 1, items = 20, found = 0.25 }"), 6.5);
 }

@@ -1,14 +1,14 @@
-//! Rates and prices that cannot be, and what is said of them.
+//! Invalid rates and prices, and their error messages.
 
-use roundtable_model::capacity::{CapacityError, Prices, Rates};
+use roundtable_model::capacity::{CapacityError, Prices, RequestRates};
 
 use super::close;
 
 fn refused(rates: &str) -> String {
-    Rates::parse(rates).unwrap_err().to_string()
+    RequestRates::parse(rates).unwrap_err().to_string()
 }
 
-/// A name that nothing bears is refused, with those that come nearest.
+/// An unknown name is refused, with the nearest known ones.
 #[test]
 fn unknown_names_are_refused() {
     assert!(
@@ -30,12 +30,14 @@ fn unknown_names_are_refused() {
     );
     assert!(refused("[rates]").contains("unknown field `rates`"));
     let twice = "[[plan]]\nname = 'a'\n[[plan]]\nname = 'a'";
-    assert!(matches!(Rates::parse(twice), Err(CapacityError::NamedTwice { name }) if name == "a"));
+    assert!(
+        matches!(RequestRates::parse(twice), Err(CapacityError::NamedTwice { name }) if name == "a")
+    );
 }
 
-/// A setting that would change nothing is refused.
+/// A setting without effect is refused.
 #[test]
-fn settings_must_mean_something() {
+fn settings_without_effect_are_refused() {
     for rate in [
         "timeline = { rate = 1, strong = true }",
         "activities = { rate = 1, strong = true }",
@@ -48,7 +50,7 @@ fn settings_must_mean_something() {
     }
 }
 
-/// Numbers that cannot be are refused with their key.
+/// Invalid numbers are refused with their key.
 #[test]
 fn bad_numbers_are_refused() {
     for (rates, key) in [
@@ -71,13 +73,13 @@ fn bad_numbers_are_refused() {
     }
 }
 
-/// Prices are configuration, and checked like it.
+/// Prices are configuration and checked as such.
 #[test]
 fn prices_are_read_and_checked() {
     let prices = Prices::published().unwrap();
     assert_eq!((prices.region.as_str(), prices.date.as_str()), ("us-east-1", "2024-11-01"));
-    close(prices.month_of_reads(1.0), 2.628 * 0.125);
-    close(prices.month_of_writes(1.0), 2.628 * 0.625);
+    close(prices.monthly_read_cost(1.0), 2.628 * 0.125);
+    close(prices.monthly_write_cost(1.0), 2.628 * 0.625);
     let bad =
         "region = 'x'\ndate = 'y'\ncurrency = 'EUR'\nread_per_million = -1\nwrite_per_million = 1";
     let refused = Prices::parse(bad).unwrap_err().to_string();

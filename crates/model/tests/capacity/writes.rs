@@ -1,17 +1,17 @@
-//! What mutations cost. In a transaction the table's units count twice, those of indexes once.
+//! The cost of mutations. In a transaction the table's units count twice, those of indexes once.
 
 use roundtable_model::capacity::mutations;
 use roundtable_model::{Entity, samples};
 
 use super::{close, sizes, write};
 
-/// R41: a post.
+/// R41: creating a post.
 #[test]
 fn a_post() {
     sizes!(tag_ref = 236, activity = 483, actor_head = 308, idempotency = 332, user = 1593);
     sizes!(feed_item = 436, notification = 330);
     let create = mutations().into_iter().find(|mutation| mutation.name == "createPost").unwrap();
-    // Nobody has done anything with it: no score, and no place among the popular ones.
+    // Without reactions it has no score and is not among the popular posts.
     assert_eq!((create.own[0].entity, create.own[0].bytes()), ("Post", 1048));
 
     let line = write("createPost = { rate = 1, tags = 2, mentions = 1, feeds = 5 }");
@@ -54,7 +54,7 @@ fn a_post_that_waits_for_approval() {
     close(write("moderatePost = 1").own, 24.0);
 }
 
-/// R41: a like.
+/// R41: liking a post.
 #[test]
 fn a_like() {
     sizes!(like = 394, post = 1144, idempotency = 332);
@@ -74,7 +74,7 @@ fn a_like() {
     close(line.derived, 6.0);
 }
 
-/// R41: a comment.
+/// R41: commenting on a post.
 #[test]
 fn a_comment() {
     sizes!(comment = 590, post = 1144, comment_counter = 221, idempotency = 332);
@@ -107,17 +107,17 @@ fn a_follow() {
     close(line.own, 19.0);
     // Notification and the count of unread ones, 2 × (1 + 1).
     close(line.derived, 4.0);
-    // What goes costs what it did when it came, without the checks.
+    // Removal costs the same as creation, without the checks.
     let end = write("unfollowUser = 1");
     close(end.own, 11.0);
     close(end.derived, 0.0);
-    // Without a requestId the outcome is not kept.
+    // Without a requestId the outcome is not stored.
     close(write("followUser = { rate = 1, request_ids = 0 }").own, 2.0 * 7.0 + 3.0);
     // A request is in GSI1 only; accepted, it moves there and enters GSI2 and GSI3: 2 + 1 + 1.
     close(write("acceptFollower = 1").own, 2.0 * 4.0 + 4.0);
 }
 
-/// R41: a new name moves one index entry, and leaves the others where they are.
+/// R41: a new name moves one index entry and leaves the others unchanged.
 #[test]
 fn a_rename() {
     sizes!(user = 1593, nick_lock = 121, idempotency = 332);
@@ -128,22 +128,22 @@ fn a_rename() {
     // Idempotency     332 B                                            1
     // in a transaction                                             2 × 5 +      8 = 18
     close(write("updateProfileRenamed = 1").own, 18.0);
-    // Another bio: 2 in the table and in each index; outcome 1. Nothing follows from it.
+    // Another bio: 2 in the table and in each index; outcome 1. There are no derived writes.
     let edit = write("updateProfile = 1");
     close(edit.own, 2.0 * (2.0 + 1.0) + 3.0 * 2.0);
     close(edit.derived, 0.0);
-    // Turning private is as cheap, but 45 posts leave GSI2 and GSI3, and stay in GSI1: 2 each, and 2 in
-    // the table; the author is checked.
+    // Becoming private costs the same, but 45 posts leave GSI2 and GSI3, and stay in GSI1: 2 each,
+    // and 2 in the table; the author is checked.
     let private = write("updateProfilePrivate = { rate = 1, posts = 45 }");
     close(private.own, edit.own);
     close(private.derived, 45.0 * (2.0 * (2.0 + 2.0) + 3.0 * 2.0));
 }
 
-/// R41: signing in writes, too: tries are counted, by account and by address, and a session is opened.
+/// R41: signing in counts attempts, by account and by address, and opens a session.
 #[test]
 fn a_sign_in() {
     sizes!(login_attempt = 168, session = 289, credential = 263, user = 1593);
-    // LoginAttempt    168 B: both counted, one taken back, one gone   4
+    // LoginAttempt    168 B: both counted, one subtracted, one deleted 4
     // Session         289 B                                1
     // User          1,593 B: checked                       2
     // Credential      263 B: checked                       1
@@ -153,15 +153,15 @@ fn a_sign_in() {
     // The session's next token, in a transaction.
     close(write("refreshToken = 1").own, 2.0);
     close(write("logout = { rate = 1, sessions = 3 }").own, 3.0);
-    // One try, counted and forgotten; credential and session 2 × (1 + 1); another session ends.
+    // One attempt, counted and reset; credential and session 2 × (1 + 1); another session ends.
     close(write("changePassword = 1").own, 2.0 + 2.0 * 2.0 + 1.0);
-    // One try; User 2, and 2 in GSI1 and GSI2, 2 + 2 where it moves in GSI3; two locks.
+    // One attempt; User 2, and 2 in GSI1 and GSI2, 2 + 2 where it moves in GSI3; two locks.
     close(write("changeEmail = 1").own, 2.0 + 2.0 * (2.0 + 2.0) + 8.0);
 }
 
-/// R41: a check of what is not there is paid for like the smallest item.
+/// R41: a check of a missing item is paid for like the smallest item.
 #[test]
-fn what_must_not_be_there() {
+fn checks_of_missing_items_are_paid_for() {
     sizes!(follow = 698, block = 256, user = 1593, user_counter = 162, idempotency = 332);
     //                                                      table  indexes
     // Block           256 B: 1, and 1 in GSI1                  1        1
@@ -174,15 +174,15 @@ fn what_must_not_be_there() {
     close(write("blockUser = 1").own, 22.0);
 }
 
-/// R41: each decision about somebody is checked and audited.
+/// R41: each decision about a user is checked and audited.
 #[test]
 fn a_role() {
     sizes!(user = 1593, audit = 272, idempotency = 332);
-    // User 2, and 2 in each of three indexes; the official checked 2; audit 1; outcome 1.
+    // User 2, and 2 in each of three indexes; the staff member checked 2; audit 1; outcome 1.
     close(write("setUserRoles = 1").own, 2.0 * (2.0 + 2.0 + 1.0 + 1.0) + 3.0 * 2.0);
 }
 
-/// R41: a feed item is one write of its own, without transaction or index; 25 make a batch.
+/// R41: a feed item is a single write, without transaction or index; a batch has 25.
 #[test]
 fn a_feed_item() {
     sizes!(feed_item = 436);

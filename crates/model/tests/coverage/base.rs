@@ -1,18 +1,18 @@
-//! What all documents take for granted: the table, its indexes, and what every item looks like.
+//! The common requirements of all documents: the table, its indexes, and the format of items.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use roundtable_model::shape::{Index, PatternSort, TableShape};
-use roundtable_model::{Core, Ids, LoginAttempts, SCHEMA, Time, UserId, samples};
+use roundtable_model::{Core, IdGenerator, LoginAttempts, SCHEMA, Time, UserId, samples};
 use roundtable_table::{IndexProjection, KeyDefinition, ManualClock, ValueRef};
 
 use crate::sides::NOW_MS;
 
-/// R1: `gg_core` with its keys, three indexes of everything, expiry and a stream. On-demand billing is
-/// the backend's, and in the infrastructure that is made from this.
+/// R1: `gg_core` with its keys, three indexes of all attributes, expiry and a stream. The backend
+/// and the generated infrastructure add on-demand billing.
 #[test]
-fn the_table_is_as_the_documents_name_it() {
+fn the_table_is_defined_as_in_the_documents() {
     assert_eq!(SCHEMA.first().map(|table| table.name), Some("gg_core"));
     let table = Core::SHAPE.definition(Core::SHAPE.name);
     assert_eq!(table.check(), Ok(()));
@@ -28,16 +28,16 @@ fn the_table_is_as_the_documents_name_it() {
     assert!(table.stream);
 }
 
-/// R5: failed sign-ins have a table of their own, which expires them and feeds no stream.
+/// R5: failed sign-ins have their own table, with expiry and without a stream.
 #[test]
-fn failed_sign_ins_are_apart() {
+fn failed_sign_ins_have_their_own_table() {
     let table = LoginAttempts::SHAPE.definition(LoginAttempts::SHAPE.name);
     assert!(!table.stream && table.ttl.is_some() && table.indexes.is_empty());
 }
 
-/// R2: an index holds only what is asked of it: for every key in one there is a question.
+/// R2: every index key serves an access pattern.
 #[test]
-fn every_index_key_serves_a_question() {
+fn every_index_key_serves_a_pattern() {
     let entities = SCHEMA.iter().flat_map(|table| table.entities.iter().map(move |e| (table, e)));
     for (table, entity) in entities {
         for key in entity.keys.iter().filter(|key| key.index != Index::Main) {
@@ -49,7 +49,7 @@ fn every_index_key_serves_a_question() {
     }
 }
 
-/// The prefixes of what is asked of an entity in an index: of the partition, and of the sort key.
+/// Returns the partition and sort key prefixes that patterns read of an entity in an index.
 fn patterns_of(
     table: &TableShape,
     entity: &str,
@@ -95,10 +95,10 @@ fn every_item_follows_the_conventions() {
     }
 }
 
-/// R3: ids are ULIDs, which rise, also within a millisecond.
+/// R3: ids are ULIDs that increase, also within a millisecond.
 #[test]
-fn new_ids_are_ulids_that_rise() {
-    let ids = Ids::new(Arc::new(ManualClock::at_ms(NOW_MS)), [7; 32]);
+fn new_ids_are_increasing_ulids() {
+    let ids = IdGenerator::new(Arc::new(ManualClock::at_ms(NOW_MS)), [7; 32]);
     let made: Vec<UserId> = (0..100).map(|_| ids.next()).collect();
     assert!(made.is_sorted_by(|one, next| one < next));
     assert!(made.iter().all(|id| id.to_string().len() == 26));

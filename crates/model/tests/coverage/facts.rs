@@ -1,5 +1,5 @@
-//! What the two tables are told: the documents' examples, and a few more items of the same shapes, so
-//! that order, limits and exclusions mean something.
+//! The data of both tables: the documents' examples, and a few more items of the same shapes, so
+//! that order, limits and exclusions have an effect.
 
 #[path = "facts/s0.rs"]
 pub(crate) mod s0;

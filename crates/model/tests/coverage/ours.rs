@@ -1,26 +1,26 @@
-//! The facts as our entities. What a document does not say is as in the samples.
+//! The data as our entities. Fields that a document does not state are taken from the samples.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use roundtable_model::entities::*;
 use roundtable_model::{
-    CountScope, Entity, Expiry, FeedName, GroupRole, Misfit, ModerationStatus, QuestKind, Score,
-    Shard, Time, TimelineEntry, UserCount, Visibility, samples,
+    CountScope, Entity, Expiry, FeedName, GroupRole, InvalidValue, ModerationStatus, QuestKind,
+    Score, Shard, Time, TimelineEntry, UserCount, Visibility, samples,
 };
 use roundtable_table::Item;
 
-/// A value read from its text.
-pub(crate) fn id<T: FromStr<Err = Misfit>>(text: &str) -> T {
+/// Parses a value from its text.
+pub(crate) fn id<T: FromStr<Err = InvalidValue>>(text: &str) -> T {
     text.parse().unwrap()
 }
 
-/// A time as the documents write it, without milliseconds.
+/// Parses a time as the documents write it, without milliseconds.
 pub(crate) fn at(text: &str) -> Time {
     Time::parse_lenient(text).unwrap()
 }
 
-/// So many minutes after a time, as the documents write it.
+/// Adds minutes to a time, as the documents write it.
 pub(crate) fn later(start: &str, minutes: u64) -> String {
     let time = at(start).plus_ms(minutes * 60_000).to_string();
     time.replace(".000Z", "Z")
@@ -34,7 +34,7 @@ pub(crate) fn items<E: Entity>(entities: impl IntoIterator<Item = E>) -> Vec<Ite
     entities.into_iter().map(|entity| entity.item()).collect()
 }
 
-/// What kind of thing an entry is, and which, and when.
+/// Returns the time, kind and id of an entry.
 pub(crate) fn described(entry: &TimelineEntry) -> (Time, String) {
     match entry {
         TimelineEntry::User(user) => (user.created_at, format!("User {}", user.id)),
@@ -180,7 +180,7 @@ pub(crate) fn message(room: &str, message: &str, user: &str, created: &str) -> M
     }
 }
 
-/// A public post that was approved at once.
+/// Returns a public post that was approved at once.
 pub(crate) fn post(post: &str, author: &str, created: &str) -> Post {
     Post {
         id: id(post),

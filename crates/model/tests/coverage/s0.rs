@@ -14,7 +14,7 @@ covers! {
     famous_followers: "sharded_followers";
     groups: "group", "members", "my_groups";
     goals_and_tasks: "goals", "goal_timeline", "tasks", "tasks_by_due", "owned_goal", "owned_task";
-    what_i_made: "timeline";
+    own_timeline: "timeline";
     pulled_feed: "feed_pulled", "write_activity";
     pushed_feed: "feed_pushed", "promotion";
     quests: "quests", "quest", "quests_of_goal", "quests_of_task";
@@ -58,14 +58,15 @@ async fn follows(sides: &Sides) {
         assert_eq!(own, ours.unwrap().count.into(), "{question}");
     }
 
-    // The document's copy has no room beside the mirror, so its table cannot answer.
+    // The document's copy has no key beside the mirrored item, so its table cannot answer the
+    // query.
     assert!(sides.ask("recent_following", &[("me", ME)]).await.is_empty());
     let ours = sides.core.recent_following(&me()).page().await.unwrap().items;
     let ours = texts(ours.iter().map(|follow| &follow.followee_id));
     assert_eq!(ours, ["userA", "user456", "userB", "famous"], "newest first");
 }
 
-/// R22, R39 as far as it is read. The first shard has no suffix in our table.
+/// R22, R39 for reads. The first shard has no suffix in our table.
 async fn famous_followers(sides: &Sides) {
     let with = [("me", "famous"), ("shard", "0"), ("shard", "1"), ("shard", "2")];
     let own = sides.ask("sharded_followers", &with).await;
@@ -89,7 +90,7 @@ async fn groups(sides: &Sides) {
     assert_eq!(each(&own, "role"), texts(ours.iter().map(|member| member.role)));
     assert_eq!(own.len(), 3);
 
-    // Newest first in our table; the document's order can be asked for.
+    // Newest first in our table; callers can choose the document's order.
     let own = sides.ask("my_groups", &[("me", "user456")]).await;
     let ours = sides.core.groups_of(&id("user456")).page().await.unwrap().items;
     let ours = texts(ours.iter().map(|member| &member.group_id));
@@ -131,8 +132,8 @@ async fn goals_and_tasks(sides: &Sides) {
     assert_eq!(core.task_by_id(&id("task2")).get().await.unwrap(), Some(ours));
 }
 
-/// R24. By time across kinds: the document's keys put the kind first, and followers among them.
-async fn what_i_made(sides: &Sides) {
+/// R24. By time across kinds: the document's keys have the kind first, with followers in between.
+async fn own_timeline(sides: &Sides) {
     let mut own = sides.ask("timeline", &[("me", ME)]).await;
     own.retain(|item| item.text("type") != Some("Follow"));
     let kinds = ["User", "Group", "Goal", "Task", "Quest"].map(id::<EntityKind>);
@@ -143,7 +144,7 @@ async fn what_i_made(sides: &Sides) {
     assert_eq!(ours.len(), own.len());
 }
 
-/// R25, R12: everybody I follow in one list of 50, whatever else is in an actor's partition.
+/// R25, R12: all followees in one list of 50, without the other items of an actor's partition.
 async fn pulled_feed(sides: &Sides) {
     let followees = ["user456", "userA", "userB"];
     let actors = followees.map(id::<ActorId>);
@@ -170,7 +171,7 @@ async fn pulled_feed(sides: &Sides) {
     assert_eq!(ours.first().unwrap().activity_id.to_string(), "new");
 }
 
-/// R25, R13: a page of 50, without what has expired.
+/// R25, R13: a page of 50, without expired items.
 async fn pushed_feed(sides: &Sides) {
     let (expired, ts) = ("expired", "2025-01-27T20:00:00Z");
     let ttl = NOW_MS / 1000 - 1;
@@ -196,7 +197,7 @@ async fn pushed_feed(sides: &Sides) {
     assert!(sides.ask("promotion", &[("id", ME)]).await.is_empty(), "nobody else is promoted");
 }
 
-/// R24. Newest first in our table, and full pages: the document's client filters what it was given.
+/// R24. Newest first in our table, and full pages: the document's client filters pages itself.
 async fn quests(sides: &Sides) {
     let (core, with) = (&sides.core, [("me", ME), ("quest", "quest3"), ("goal", "goal1")]);
     let ids = |quests: &[Quest]| texts(quests.iter().map(|quest| &quest.id));
@@ -220,7 +221,7 @@ async fn quests(sides: &Sides) {
     assert_eq!(ids(&ours), ["quest2", "quest3"]);
 }
 
-/// R28, R15. The document's pages are of the whole partition, and begin with the room itself.
+/// R28, R15. The document's pages contain the whole partition, and begin with the room itself.
 async fn chat(sides: &Sides) {
     let (core, with) = (&sides.core, [("room", "room1")]);
     let own = sides.ask("room", &with).await;

@@ -10,14 +10,14 @@ use crate::sides::{Sides, covers, each, ends, item_of, kinds_and_ids, own, rever
 
 const USER: &str = "user123";
 
-/// Owner, goal, when it was set, and its tags.
+/// Owner, goal, time of creation, and tags.
 const GOALS: [(&str, &str, &str, &[&str]); 3] = [
     (USER, "goal1", "2025-01-09T10:00:00Z", &["running", "health"]),
     (USER, "goal2", "2025-01-08T10:00:00Z", &["health"]),
     ("user456", "goal3", "2025-01-07T10:00:00Z", &["running"]),
 ];
 
-/// Owner, goal, task, when it is due, and whether it is done.
+/// Owner, goal, task, due date, and completion.
 const TASKS: [(&str, &str, &str, Option<&str>, bool); 6] = [
     (USER, "goal1", "task1", Some("2025-02-01T18:00:00Z"), false),
     (USER, "goal1", "task2", Some("2025-02-01T08:00:00Z"), false),
@@ -40,7 +40,7 @@ const OFFERS: [(&str, &str, &[&str]); 3] = [
     ("offer3", "company2", &["health"]),
 ];
 
-/// What was said in a room: id, who, when.
+/// Messages of a room: id, author, time.
 fn messages() -> Vec<(String, &'static str, String)> {
     let who = |n: u64| if n.is_multiple_of(2) { USER } else { "user456" };
     (0..25).map(|n| (format!("msg-{n:02}"), who(n), later("2025-01-27T06:00:00Z", n))).collect()
@@ -99,7 +99,7 @@ fn our_items() -> Vec<Item> {
     let mut all = items([ours::user(USER, "john_doe", email, joined)]);
     all.extend(items([EmailLock { email: id(email), user_id: id(USER), created_at: at(joined) }]));
     all.extend(items(GOALS.map(|(user, goal, ts, _)| ours::goal(user, goal, ts))));
-    // Spread over two shards of their day, as a busy table would.
+    // Spread over two shards of their day, as in a busy table.
     all.extend(items(TASKS.into_iter().zip([0, 1].into_iter().cycle()).map(
         |((user, goal, task, due, done), shard)| {
             let shard = Shard::new(shard).unwrap();
@@ -146,7 +146,7 @@ covers! {
     profiles: "profile", "by_email", "by_nickname", "email_taken";
     goals_and_tasks: "goals", "tasks", "tasks_of_owner", "task_timeline";
     milestones: "milestones", "milestone", "milestone_timeline";
-    what_somebody_made: "timeline", "messages_by";
+    timeline_of_a_user: "timeline", "messages_by";
     conversations: "chat_history", "assist_history";
     reminders: "due_on";
     discovery: "tagged", "offer", "of_company";
@@ -206,15 +206,15 @@ async fn milestones(sides: &Sides) {
     let own = sides.ask("milestone", &with).await;
     let ours = core.milestone(&user(), &id("goal1"), &id("half")).get().await.unwrap();
     assert_eq!(each(&own, "id"), texts(ours.map(|milestone| milestone.id)));
-    // Newest first in our table; the document's order can be asked for.
+    // Newest first in our table; callers can choose the document's order.
     let own = sides.ask("milestone_timeline", &with).await;
     let ours = core.milestone_timeline(&user()).page().await.unwrap().items;
     assert_eq!(reversed(each(&own, "id")), ids(&ours));
     assert_eq!(ids(&ours), ["whole", "quarter", "half"]);
 }
 
-/// R24. By time across kinds, where the document's keys put the kind first; and page by page.
-async fn what_somebody_made(sides: &Sides) {
+/// R24. By time across kinds, while the document's keys have the kind first; and page by page.
+async fn timeline_of_a_user(sides: &Sides) {
     let own = sides.ask("timeline", &[("id", USER)]).await;
     let kinds = ["User", "Goal", "Task", "Milestone", "Message"].map(id::<EntityKind>);
     let (mut ours, mut next) = (Vec::new(), None);
@@ -239,7 +239,7 @@ async fn what_somebody_made(sides: &Sides) {
     assert_eq!(ours.len(), 13);
 }
 
-/// R28, R16: newest first by default; the document's order can be asked for.
+/// R28, R16: newest first by default; callers can choose the document's order.
 async fn conversations(sides: &Sides) {
     let core = &sides.core;
     let own = sides.ask("chat_history", &[("room", "room1")]).await;
@@ -271,7 +271,7 @@ async fn reminders(sides: &Sides) {
 /// R29, R26, R4: the planned fifth and sixth index.
 async fn discovery(sides: &Sides) {
     let core = &sides.core;
-    // One index key has room for one tag of an entity; ours finds it by each of them.
+    // One index key can hold one tag of an entity; our table finds it by each of its tags.
     let own = sides.ask("tagged", &[("tag", "running")]).await;
     let ours = core.tagged(&id("running"), Shards::ONE).page().await.unwrap().items;
     let ours: Vec<_> =

@@ -1,4 +1,4 @@
-//! s2: the moderated feed, posts, comments, likes, numbers.
+//! s2: the moderated feed, posts, comments, likes, counters.
 
 use roundtable_model::entities::*;
 use roundtable_model::{Entity, ModerationStatus, Shards, UserId, rekey};
@@ -51,7 +51,7 @@ async fn global_feed(sides: &Sides) {
     let refused = sides.core.moderation_queue(&ModerationStatus::Rejected, days(), Shards::ONE);
     assert_eq!(ends(&own, "PK"), cases(&refused.page().await.unwrap().items));
 
-    // The document's page holds what nobody has approved, or is short without it.
+    // The document's page contains posts that are not approved, or is short without them.
     let page = sides.core.timeline(days(), Shards::ONE).page().await.unwrap();
     assert!(ids(&page.items) == ours.get(..20).unwrap() && page.next.is_some(), "a full page");
     let mut own = sides.ask("feed", &GLOBAL).await;
@@ -68,7 +68,7 @@ async fn global_feed(sides: &Sides) {
     assert_eq!(ours, ["post-202", "post-201", "post-200"]);
 }
 
-/// R26, R34 as far as it is read: cases of their own, since one key cannot be in feed and queue.
+/// R26, R34 for reads: separate cases, since one key cannot be in both feed and queue.
 async fn moderation(sides: &Sides) {
     let queue = |status| sides.core.moderation_queue(status, days(), Shards::ONE);
     let pending = queue(&ModerationStatus::Pending).page().await.unwrap().items;
@@ -116,7 +116,7 @@ async fn one_post(sides: &Sides) {
     assert_eq!(each(&own, "OwnerId"), texts([&ours.author_id]));
     assert_eq!(each(&own, "ModerationStatus"), texts([ours.moderation_status]));
 
-    // The likes in the same partition are not read along.
+    // The likes in the same partition are not read.
     let own = sides.ask("post_with_comments", &THIS_POST).await;
     let (with, comments) =
         sides.core.post_with_comments(&id(POST), Order::Descending, 20).await.unwrap().unwrap();
@@ -142,7 +142,7 @@ async fn one_post(sides: &Sides) {
     );
 }
 
-/// R27: both orders; ids rise with time, so no index by time is needed.
+/// R27: both orders; ids increase with time, so no index by time is needed.
 async fn comments(sides: &Sides) {
     let newest = sides.core.comments(&id(POST)).page().await.unwrap().items;
     let newest = texts(newest.iter().map(|comment| &comment.id));
@@ -164,7 +164,7 @@ async fn a_person(sides: &Sides) {
     assert_eq!(card, [ours]);
 }
 
-/// R27. By time; the document's second item is by id, and its index cannot be asked as it is.
+/// R27. By time; the document's second item is by id, and its index query is invalid as documented.
 async fn posts_of_a_person(sides: &Sides) {
     let newest = ids(&sides.core.posts_by(&user()).all().await.unwrap());
     assert_eq!(newest.first().unwrap(), "post-001", "late, in spite of its id");
@@ -212,8 +212,8 @@ async fn likes(sides: &Sides) {
     assert_eq!(ours, ["post-122", POST, "post-110"], "by time");
 }
 
-/// R20. Two taps at once count twice in the document; our writes are conditional. The document also
-/// leaves out the index key, so that its index of a person's likes would miss this one.
+/// R20. Two concurrent toggles count twice in the document; our writes are conditional. The
+/// document also omits the index key, so that its index of a user's likes would miss this one.
 async fn toggling(sides: &Sides) {
     let (post, who) = ("post-124", "user-789");
     let key = ("POST#post-124", "LIKE#user-789");
@@ -228,7 +228,7 @@ async fn toggling(sides: &Sides) {
     let likes_before = likes_of(sides, post).await;
 
     assert!(sides.ask("toggle_like", &with).await.is_empty() && !liked(sides, &like).await);
-    // Twice, as if both taps had looked before either wrote.
+    // Twice, as if both requests had read before either wrote.
     for tap in 0..2 {
         sides.own.put(Put::new(item! { "PK" => key.0, "SK" => key.1 })).await.unwrap();
         sides.own.update(count(1)).await.unwrap();
@@ -260,7 +260,7 @@ async fn liked(sides: &Sides, like: &Like) -> bool {
     found.unwrap().iter().any(Option::is_some)
 }
 
-/// How many likes each table has counted.
+/// Returns the number of likes that each table has counted.
 async fn likes_of(sides: &Sides, post: &str) -> (u64, u64) {
     let key = (format!("POST#{post}"), "POST");
     let own = sides.own.get(roundtable_table::Get::new(key)).await.unwrap().item.unwrap();
@@ -269,7 +269,7 @@ async fn likes_of(sides: &Sides, post: &str) -> (u64, u64) {
     (own, ours.first().unwrap().as_ref().unwrap().likes)
 }
 
-/// R26. An index by engagement instead of a scan that the application sorts; above a threshold.
+/// R26. An index by engagement above a threshold, instead of a scan that the application sorts.
 async fn popular(sides: &Sides) {
     let mut own = sides.ask("popular", &[]).await;
     own.sort_by_key(|post| std::cmp::Reverse(post.number("LikeCount").unwrap()));

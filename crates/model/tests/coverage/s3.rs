@@ -1,6 +1,6 @@
-//! What both designs of s3 ask.
+//! The queries of both designs of s3.
 
-use roundtable_model::documents::Sort;
+use roundtable_model::documents::DocumentSort;
 use roundtable_model::entities::*;
 use roundtable_model::{Days, Entity, Shard, Shards, UserCount, UserId};
 use roundtable_table::{Get, Put, Query, Transaction, Update, item};
@@ -33,7 +33,8 @@ pub(crate) async fn posts_by(sides: &Sides) {
     assert!(own.len() == 20 && ours.next.is_some(), "a page of twenty");
 }
 
-/// What is not public, or deleted, is not in our index at all; so our page is of what can be shown.
+/// Posts that are not public or deleted are not in our index, so our page contains visible posts
+/// only.
 pub(crate) async fn timeline(sides: &Sides) {
     let mut own = sides.ask("timeline", &WITH).await;
     assert_eq!(own.len(), 50);
@@ -73,12 +74,12 @@ pub(crate) async fn likes(sides: &Sides) {
     assert_eq!(ours, ["post003", POST]);
 }
 
-/// The transaction without a condition counts a second follow, too; ours refuses it. It also leaves out
-/// the index keys, so that the document's index of followers would miss it.
+/// The document's transaction has no condition and counts a second follow, too; ours refuses it. It
+/// also omits the index keys, so that the document's index of followers would miss it.
 pub(crate) async fn follow(sides: &Sides) {
     let (follower, followed, ts) = ("user456", "userA", "2025-01-28T09:00:00Z");
     let written = sides.question("follow");
-    let Sort::Is(sort) = written.sort else { panic!("a write has a whole key") };
+    let DocumentSort::Is(sort) = written.sort else { panic!("a write has a whole key") };
     let edge = item! {
         "follower_id" => follower, "followed_id" => followed, "created_at" => ts,
         "status" => "active",

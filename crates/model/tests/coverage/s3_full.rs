@@ -1,4 +1,4 @@
-//! s3, the fuller design.
+//! s3, the full design.
 
 use roundtable_model::entities::*;
 use roundtable_model::{Day, Days, Shards, Span};
@@ -14,7 +14,7 @@ covers! {
     posts_and_timeline: "post", "posts_by", "timeline";
     personal_feed: "feed", "feed_management";
     follow_lists: "following", "followers", "follow_graph";
-    following_somebody: "follow";
+    following_a_user: "follow";
     likes: "likes", "likes_by";
     comments: "comments", "comments_by", "comment";
     popular: "popular";
@@ -48,12 +48,12 @@ async fn personal_feed(sides: &Sides) {
     let ours = [posts(&first.items), posts(&second.items)].concat();
     assert_eq!(each(&sides.ask_all("feed", &WITH).await, "post_id"), ours);
     assert_eq!(ours.len(), feed().len());
-    // The document keeps the same order twice.
+    // The document stores the same order twice.
     let own = each(&sides.ask("feed_management", &WITH).await, "post_id");
     assert_eq!(reversed(own), ours);
 }
 
-/// R22. By day instead of one hot partition; the days in a row are the document's graph.
+/// R22. By day instead of one hot partition; the sequence of days is the document's graph.
 async fn follow_lists(sides: &Sides) {
     s3::follow_lists(sides).await;
     let own = each(&sides.ask("follow_graph", &[]).await, "GSI2SK");
@@ -72,7 +72,7 @@ async fn follow_lists(sides: &Sides) {
 }
 
 /// R22, R33.
-async fn following_somebody(sides: &Sides) {
+async fn following_a_user(sides: &Sides) {
     s3::follow(sides).await;
 }
 
@@ -81,7 +81,7 @@ async fn likes(sides: &Sides) {
     s3::likes(sides).await;
 }
 
-/// R27: the oldest first, as the document wants them; a person's; one by its id.
+/// R27: oldest first, as in the document; by user; one by its id.
 async fn comments(sides: &Sides) {
     let found = |comments: &[Comment]| texts(comments.iter().map(|comment| &comment.id));
     let own = sides.ask("comments", &WITH).await;
@@ -101,7 +101,7 @@ async fn comments(sides: &Sides) {
     assert_eq!(each(&own, "user_id"), texts([&ours.user_id]));
 }
 
-/// R26. Padded scores: as text, the document sorts 999 above 1000. What cannot be shown is left out.
+/// R26. Padded scores: as text, the document sorts 999 above 1000. Hidden posts are omitted.
 async fn popular(sides: &Sides) {
     let mut own = sides.ask("popular", &[]).await;
     assert_ne!(ends(&own, "PK").first().unwrap(), POST, "the document's best is not its first");

@@ -1,4 +1,4 @@
-//! s3, the smaller design.
+//! s3, the small design.
 
 use roundtable_model::entities::*;
 use roundtable_model::{Days, Entity, Shards};
@@ -13,7 +13,7 @@ covers! {
     profiles: "profile", "profile_in_index";
     posts_and_timeline: "post", "posts_by", "timeline";
     follow_lists: "following", "followers", "follows", "follow_activity";
-    following_somebody: "follow";
+    following_a_user: "follow";
     likes: "likes", "likes_by";
     liking: "like";
 }
@@ -59,7 +59,7 @@ async fn follow_lists(sides: &Sides) {
 }
 
 /// R22, R33.
-async fn following_somebody(sides: &Sides) {
+async fn following_a_user(sides: &Sides) {
     s3::follow(sides).await;
 }
 
@@ -68,8 +68,8 @@ async fn likes(sides: &Sides) {
     s3::likes(sides).await;
 }
 
-/// R20, R33: a like stays; another one is refused by both. Our count is kept from the stream. The
-/// document leaves out the index keys, so that its index of likes would miss this one.
+/// R20, R33: a like is stored; both tables refuse another one. Our count is updated from the
+/// stream. The document omits the index keys, so that its index of likes would miss this one.
 async fn liking(sides: &Sides) {
     let written = sides.question("like");
     let partition = written.partition.replace("{post}", POST);

@@ -1,4 +1,4 @@
-//! s4: what each index is for.
+//! s4: the purpose of each index.
 
 use roundtable_model::documents::S4;
 use roundtable_model::entities::*;
@@ -16,10 +16,10 @@ const PEOPLE: [(&str, &str, &str, &str); 2] = [
     ("user456", "jane_doe", "jane@example.com", "jane"),
 ];
 
-/// Who follows whom. The second one follows nobody back.
+/// Follower and followee. The second user follows no other user.
 const FOLLOWS: [(&str, &str); 3] = [("user456", USER), ("userA", USER), (USER, "userB")];
 
-/// Post, author, and when; ids do not follow the times.
+/// Post, author and time; the order of ids differs from the order of times.
 const POSTS: [(&str, &str, &str); 4] = [
     ("post456", USER, "2025-01-27T15:30:00Z"),
     ("post123", USER, "2025-01-27T16:30:00Z"),
@@ -27,14 +27,14 @@ const POSTS: [(&str, &str, &str); 4] = [
     ("post001", "user456", "2025-01-27T13:30:00Z"),
 ];
 
-/// Comment, post, who, and when.
+/// Comment, post, author and time.
 const COMMENTS: [(&str, &str, &str, &str); 3] = [
     ("comment789", "post456", USER, "2025-01-27T16:30:00Z"),
     ("comment790", "post456", "user456", "2025-01-27T16:40:00Z"),
     ("comment791", "post001", USER, "2025-01-27T16:50:00Z"),
 ];
 
-/// Post, who likes it, and since when: not in the order of the posts' ids.
+/// Post, user and time of a like, not in the order of the posts' ids.
 const LIKES: [(&str, &str, &str); 3] = [
     ("post001", USER, "2025-01-27T17:00:00Z"),
     ("post456", USER, "2025-01-27T16:00:00Z"),
@@ -46,7 +46,7 @@ fn author_of(post: &str) -> (&'static str, String) {
     (author, format!("POST#{ts}#{post}"))
 }
 
-/// The document leaves most primary keys open; these are the plainest that fit it.
+/// The document does not specify most primary keys; these are the simplest that fit it.
 fn own_items() -> Vec<Item> {
     let mut all = Vec::new();
     all.extend(PEOPLE.map(|(user, username, email, handle)| {
@@ -120,7 +120,7 @@ fn user() -> UserId {
     id(USER)
 }
 
-/// R21. A handle is unique by its lock, which an index cannot make it.
+/// R21. A lock makes a handle unique, which an index cannot.
 async fn people(sides: &Sides) {
     for (user, username, email, handle) in PEOPLE {
         let own = sides.ask("by_email", &[("email", email)]).await;
@@ -136,7 +136,8 @@ async fn people(sides: &Sides) {
     }
 }
 
-/// R27. Posts are by id in our table, so no index is needed for one; a person's are in an index.
+/// R27. Posts are stored by id in our table, so no index is needed for one; a user's posts are in
+/// an index.
 async fn posts(sides: &Sides) {
     let own = sides.ask("post_by_id", &[("post", "post456")]).await;
     let ours = sides.core.post(&id("post456")).get().await.unwrap().unwrap();
@@ -148,7 +149,7 @@ async fn posts(sides: &Sides) {
     assert_eq!(ours, ["post123", "post456", "post789"]);
 }
 
-/// R22. One listing is enough: the second index mixed these with what the person themself did.
+/// R22. One listing is enough: the second index mixed these with the user's own actions.
 async fn followers(sides: &Sides) {
     let ours = sides.core.followers(&user(), Shards::ONE).page().await.unwrap().items;
     let followers = texts(ours.iter().map(|follow| &follow.follower_id));
@@ -156,7 +157,7 @@ async fn followers(sides: &Sides) {
     assert_eq!(ends(&sides.ask("followers", &[("user", USER)]).await, "GSI1SK"), followers);
     let own = sides.ask("follows_of", &[("user", USER)]).await;
     assert_eq!(ends(&own, "GSI2SK"), followers);
-    // Whose counters change, a processor reads from the fields, never from a key.
+    // A processor reads the owner of a counter from the fields, never from a key.
     assert_eq!(ends(&own, "GSI2PK"), texts(ours.iter().map(|follow| &follow.followee_id)));
 }
 
@@ -172,7 +173,7 @@ async fn comments(sides: &Sides) {
     assert_eq!(ours.len(), 2);
 }
 
-/// R27. Newest first, where the document has them in the order of the posts' ids.
+/// R27. Newest first, while the document has the order of the posts' ids.
 async fn likes(sides: &Sides) {
     let own = ends(&sides.ask("likes_by", &[("user", USER)]).await, "GSI2SK");
     let ours = sides.core.likes_by(&user()).page().await.unwrap().items;
@@ -183,7 +184,7 @@ async fn likes(sides: &Sides) {
     assert_eq!(ours.first().unwrap().created_at, at("2025-01-27T17:00:00Z"));
 }
 
-/// R37: a like or comment carries what leads to its post and the post's author.
+/// R37: a like or comment contains the key of its post and the post's author.
 async fn counters(sides: &Sides) {
     let reactions = sides.own.scan(roundtable_table::Scan::new()).await.unwrap().items;
     let reactions = reactions.into_iter().filter(|item| item.text("postUserId").is_some());

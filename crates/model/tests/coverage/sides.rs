@@ -5,29 +5,29 @@ use std::sync::{Arc, Mutex};
 
 use roundtable_conformance::Reference;
 use roundtable_model::Core;
-use roundtable_model::documents::{Document, Filter, Operation, Question, Sort};
+use roundtable_model::documents::{
+    Document, DocumentFilter, DocumentOperation, DocumentQuestion, DocumentSort,
+};
 use roundtable_table::{
-    Condition, Error, Get, Item, ManualClock, Operand, Page, Put, Query, Scan, SortRange, Store,
-    Table, Value, ValueRef, attribute,
+    Condition, Error, Get, Item, ItemPage, ManualClock, Operand, Put, Query, Scan, SortRange,
+    Store, Table, Value, ValueRef, attribute,
 };
 
-/// The day after that of the documents' examples, at noon.
+/// Noon of the day after the documents' examples.
 pub(crate) const NOW_MS: u64 = 1_738_065_600_000;
 
-/// What a question is asked with: names, and their values.
+/// The arguments of a query: names and values.
 pub(crate) type With<'a> = &'a [(&'a str, &'a str)];
 
 pub(crate) struct Sides {
     document: &'static Document,
-    /// The document's table.
     pub(crate) own: Table,
-    /// Ours.
     pub(crate) core: Core,
     asked: Mutex<BTreeSet<&'static str>>,
 }
 
 impl Sides {
-    /// Both tables, each in a store of its own, because two documents use our table's name.
+    /// Creates both tables, each in its own store, because two documents use our table's name.
     pub(crate) async fn of(
         document: &'static Document,
         own_items: Vec<Item>,
@@ -42,22 +42,22 @@ impl Sides {
         Self { document, own, core, asked: Mutex::default() }
     }
 
-    /// The answer of the document's table: the first page, as the document asks for it.
+    /// Returns the first page of the document's table, as the document queries it.
     pub(crate) async fn ask(&self, name: &str, with: With<'_>) -> Vec<Item> {
         let question = self.question(name);
         assert_eq!(question.rejected, None, "{name} is refused as it is written");
         match question.operation {
-            Operation::QueryEach => self.merged(question, with).await,
-            Operation::Get | Operation::Query | Operation::Scan => {
+            DocumentOperation::QueryEach => self.merged(question, with).await,
+            DocumentOperation::Get | DocumentOperation::Query | DocumentOperation::Scan => {
                 self.page(question, with, None).await.unwrap().items
             }
-            Operation::Put | Operation::Update | Operation::Transact => {
+            DocumentOperation::Put | DocumentOperation::Update | DocumentOperation::Transact => {
                 panic!("{name} is a write: do it, and then look")
             }
         }
     }
 
-    /// All pages of the document's table.
+    /// Returns all pages of the document's table.
     pub(crate) async fn ask_all(&self, name: &str, with: With<'_>) -> Vec<Item> {
         let (question, mut items, mut start) = (self.question(name), Vec::new(), None);
         loop {
@@ -70,22 +70,22 @@ impl Sides {
         }
     }
 
-    /// What the table's contract says to a question that DynamoDB refuses.
+    /// Returns the error for a query that DynamoDB refuses.
     pub(crate) async fn refusal(&self, name: &str, with: With<'_>) -> Error {
         let question = self.question(name);
         assert!(question.rejected.is_some(), "{name} should be answered");
         self.page(question, with, None).await.unwrap_err()
     }
 
-    /// The question as it is written down; what is looked up here counts as exercised.
-    pub(crate) fn question(&self, name: &str) -> &'static Question {
+    /// Returns the query as documented, and records it as exercised.
+    pub(crate) fn question(&self, name: &str) -> &'static DocumentQuestion {
         let question = self.document.question(name);
         let question = question.unwrap_or_else(|| panic!("{} asks no {name}", self.document.name));
         self.asked.lock().unwrap().insert(question.name);
         question
     }
 
-    /// Fails unless exactly these questions were exercised.
+    /// Fails unless exactly these queries were exercised.
     pub(crate) fn must_have_asked(&self, names: &[&'static str]) {
         let expected: BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(*self.asked.lock().unwrap(), expected, "{}", self.document.name);
@@ -93,24 +93,24 @@ impl Sides {
 
     async fn page(
         &self,
-        question: &Question,
+        question: &DocumentQuestion,
         with: With<'_>,
         start: Option<roundtable_table::Position>,
-    ) -> Result<Page, Error> {
+    ) -> Result<ItemPage, Error> {
         let filter = question.filter.iter().map(|filter| condition(*filter, with));
         let filter = filter.reduce(Condition::and);
         let projection = question.projection.iter().copied().map(Into::into).collect();
         let index = question.index.map(str::to_owned);
         match question.operation {
-            Operation::Get => {
-                let Sort::Is(sort) = question.sort else { panic!("a get has a whole key") };
+            DocumentOperation::Get => {
+                let DocumentSort::Is(sort) = question.sort else { panic!("a get has a whole key") };
                 let key = (render(question.partition, with), render(sort, with));
                 let found = self.own.get(Get { projection, ..Get::new(key) }).await?;
                 let items: Vec<Item> = found.item.into_iter().collect();
                 let evaluated = items.len();
-                Ok(Page { items, next: None, evaluated, capacity: found.capacity })
+                Ok(ItemPage { items, next: None, evaluated, capacity: found.capacity })
             }
-            Operation::Scan => {
+            DocumentOperation::Scan => {
                 let limit = question.limit;
                 self.own
                     .scan(Scan {
@@ -126,9 +126,11 @@ impl Sides {
             }
             _ => {
                 let sort = match question.sort {
-                    Sort::All => SortRange::All,
-                    Sort::Is(sort) => SortRange::Equal(render(sort, with).into()),
-                    Sort::Begins(prefix) => SortRange::BeginsWith(render(prefix, with).into()),
+                    DocumentSort::All => SortRange::All,
+                    DocumentSort::Is(sort) => SortRange::Equal(render(sort, with).into()),
+                    DocumentSort::Begins(prefix) => {
+                        SortRange::BeginsWith(render(prefix, with).into())
+                    }
                 };
                 let mut query = Query::new(render(question.partition, with)).sort(sort);
                 if question.descending {
@@ -140,9 +142,9 @@ impl Sides {
         }
     }
 
-    /// One query for each value of a name that is given more than once, merged as the document's
-    /// reader does.
-    async fn merged(&self, question: &Question, with: With<'_>) -> Vec<Item> {
+    /// Runs one query for each value of a repeated argument, and merges the results as the
+    /// document's reader does.
+    async fn merged(&self, question: &DocumentQuestion, with: With<'_>) -> Vec<Item> {
         let varies = |name| with.iter().filter(|(other, _)| other == name).count() > 1;
         let (each, fixed): (Vec<_>, Vec<_>) = with.iter().partition(|(name, _)| varies(name));
         let mut items = Vec::new();
@@ -166,11 +168,11 @@ async fn put(table: &Table, items: Vec<Item>) {
     }
 }
 
-/// An item of a document's entity, with the keys that its shape gives it.
+/// Returns an item of a document's entity, with the keys of its shape.
 pub(crate) fn item_of(document: &Document, entity: &str, given: &Item) -> Item {
     let shape = document.shape(entity);
     let shape = shape.unwrap_or_else(|| panic!("{} has no {entity}", document.name));
-    let known = |list: &[roundtable_model::documents::Attribute], name: &str| {
+    let known = |list: &[roundtable_model::documents::DocumentAttribute], name: &str| {
         list.iter().any(|attribute| attribute.name == name)
     };
     let texts: BTreeMap<String, String> =
@@ -207,7 +209,7 @@ fn text_of(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// A template with its holes filled; `None` when a value is missing.
+/// Fills in a template; `None` if a value is missing.
 fn try_render(template: &str, with: With<'_>) -> Option<String> {
     let mut pieces = template.split('{');
     let mut text = pieces.next()?.to_owned();
@@ -223,33 +225,32 @@ fn render(template: &str, with: With<'_>) -> String {
     try_render(template, with).unwrap_or_else(|| panic!("{template} needs more than {with:?}"))
 }
 
-fn condition(filter: Filter, with: With<'_>) -> Condition {
+fn condition(filter: DocumentFilter, with: With<'_>) -> Condition {
     let value = |template: &str| Operand::Value(Value::from(render(template, with)));
     match filter {
-        Filter::Is(name, is) => attribute(name).eq(value(is)),
-        Filter::Begins(name, prefix) => Condition::BeginsWith(name.into(), value(prefix)),
-        Filter::Contains(name, member) => Condition::Contains(name.into(), value(member)),
+        DocumentFilter::Is(name, is) => attribute(name).eq(value(is)),
+        DocumentFilter::Begins(name, prefix) => Condition::BeginsWith(name.into(), value(prefix)),
+        DocumentFilter::Contains(name, member) => Condition::Contains(name.into(), value(member)),
     }
 }
 
-/// The texts that items have under a name.
+/// Returns an attribute of each item.
 pub(crate) fn each(items: &[Item], name: &str) -> Vec<String> {
     items.iter().map(|item| item.text(name).unwrap().to_owned()).collect()
 }
 
-/// What stands behind the last `#` of a key: the id, in the documents' keys.
+/// Returns the text after the last `#` of each key, which is the id in the documents' keys.
 pub(crate) fn ends(items: &[Item], key: &str) -> Vec<String> {
     let end = |text: String| text.rsplit('#').next().unwrap().to_owned();
     each(items, key).into_iter().map(end).collect()
 }
 
-/// What kind of thing each is, and which, in no order.
+/// Returns the type and id of each item, unordered.
 pub(crate) fn kinds_and_ids(items: &[Item]) -> BTreeSet<String> {
     let which = |item: &Item| item.text("id").or(item.text("groupId")).unwrap().to_owned();
     items.iter().map(|item| format!("{} {}", item.text("type").unwrap(), which(item))).collect()
 }
 
-/// The same, from the other end.
 pub(crate) fn reversed<T>(mut list: Vec<T>) -> Vec<T> {
     list.reverse();
     list
@@ -262,10 +263,9 @@ macro_rules! own {
     };
 }
 
-/// Lists the tests of a document with the questions that each exercises: no more, no fewer.
+/// Lists the tests of a document with exactly the queries that each exercises.
 macro_rules! covers {
     ($($test:ident: $($question:literal),+;)*) => {
-        /// Every question that is asked here.
         pub(crate) const COVERED: &[&str] = &[$($($question),+),*];
 
         mod asks {

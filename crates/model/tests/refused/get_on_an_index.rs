@@ -1,4 +1,4 @@
-//! An index has no get: several items can stand under one key.
+//! An index has no get: several items can have one key.
 
 #![allow(dead_code, unused_imports)]
 
@@ -31,16 +31,16 @@ pub struct Block {
 }
 
 single_table! {
-/// A small page.
+/// The table of a town.
 table Town "gg_town" (gsi1, gsi2) streamed {
-    /// Follows.
+    /// One user follows another.
     Follow(follower_id: UserId, followee_id: UserId) + (created_at, shard, mut status, mut due_at?) {
         main                   => "USER#{follower_id}",              "FOLLOWING#{followee_id}";
         gsi1 if active(status) => "USER#{followee_id}[#{shard}]",    "FOLLOWER#{follower_id}";
         gsi1 else              => "USER#{followee_id}",              "REQUEST#{follower_id}";
         gsi2 if due_at         => "DAY#{created_at:day}",            "{created_at}#{due_at}";
     }
-    /// Blocks.
+    /// One user blocks another.
     Block(blocker_id: UserId, blocked_id: UserId) + (score) {
         main                   => "USER#{blocker_id}",               "BLOCK#{blocked_id}";
         gsi2                   => "BLOCKS",                          "{score}#{blocker_id}";

@@ -1,4 +1,4 @@
-//! The layers of a configuration, one over the other, and where each value comes from.
+//! The layers of a configuration, and the source of each value.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,94 +6,96 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::Misconfigured;
-use super::value::Value;
+use super::ConfigurationError;
+use super::raw_value::RawValue;
 
-/// How variables begin that are meant for us.
 const PREFIX: &str = "ROUNDTABLE_";
-/// What stands between the parts of a key in a variable's name.
-const BETWEEN: &str = "__";
-/// What a key of a secret ends in when it names the file to read it from.
-const FILE: &str = "-file";
-/// The keys that can be in a file of their own.
-const SECRETS: [&str; 3] = ["sign-in.secret", "hook.secret", "media.s3.secret-access-key"];
+/// Separates the parts of a key in a variable's name.
+const SEPARATOR: &str = "__";
+/// The suffix of a key that names a file to read the secret from.
+const FILE_SUFFIX: &str = "-file";
+/// The keys that can be read from a file of their own.
+const SECRET_KEYS: [&str; 3] = ["sign-in.secret", "hook.secret", "media.s3.secret-access-key"];
 
-/// The keys that are in no table.
-const SINGLE: [&str; 6] =
+/// The keys outside any table.
+const TOP_LEVEL_KEYS: [&str; 6] =
     ["role", "registration", "likes", "moderation", "session-days", "timeline-days"];
 
-/// Values by their keys, the later over the earlier.
+/// Values by key; later layers override earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    values: BTreeMap<String, Value>,
-    /// Where the value of a key comes from.
+    values: BTreeMap<String, RawValue>,
     sources: BTreeMap<String, String>,
 }
 
 impl Layers {
-    /// Nothing but defaults.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Over them, this file of TOML.
-    pub fn file(mut self, path: &Path) -> Result<Self, Misconfigured> {
-        let text = fs::read_to_string(path).map_err(Misconfigured::file(path))?;
+    /// Adds a TOML file.
+    pub fn file(mut self, path: &Path) -> Result<Self, ConfigurationError> {
+        let text = fs::read_to_string(path).map_err(ConfigurationError::file(path))?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = 1 + before.matches('\n').count();
-            Misconfigured::Syntax {
+            ConfigurationError::Syntax {
                 path: path.to_owned(),
                 line,
                 problem: error.message().to_owned(),
             }
         })?;
         let source = path.display().to_string();
-        for (key, value) in flat(table) {
-            self.lay(&key, Value::Typed(value), &source)?;
+        for (key, value) in flatten(table) {
+            self.insert(&key, RawValue::Typed(value), &source)?;
         }
         Ok(self)
     }
 
-    /// Over them, these variables of the environment.
+    /// Adds environment variables.
     pub fn environment(
         mut self,
         variables: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, Misconfigured> {
+    ) -> Result<Self, ConfigurationError> {
         let mut variables: Vec<_> = variables.into_iter().collect();
         variables.sort();
         for (name, text) in variables {
             let Some(key) = name.strip_prefix(PREFIX) else { continue };
-            let key = key.to_ascii_lowercase().replace(BETWEEN, ".").replace('_', "-");
-            // Tests and scripts have variables of their own.
-            if !key.contains('.') && !SINGLE.contains(&key.as_str()) {
+            let key = key.to_ascii_lowercase().replace(SEPARATOR, ".").replace('_', "-");
+            // Tests and scripts have variables of their own under the same prefix.
+            if !key.contains('.') && !TOP_LEVEL_KEYS.contains(&key.as_str()) {
                 continue;
             }
-            self.lay(&key, Value::Text(text), &name)?;
+            self.insert(&key, RawValue::Text(text), &name)?;
         }
         Ok(self)
     }
 
-    /// Over them, a flag of the command line.
+    /// Adds a command-line flag.
     pub fn flag(
         mut self,
         name: &str,
         key: &str,
         value: Option<impl Into<String>>,
-    ) -> Result<Self, Misconfigured> {
+    ) -> Result<Self, ConfigurationError> {
         if let Some(value) = value {
-            self.lay(key, Value::Text(value.into()), name)?;
+            self.insert(key, RawValue::Text(value.into()), name)?;
         }
         Ok(self)
     }
 
-    fn lay(&mut self, key: &str, value: Value, source: &str) -> Result<(), Misconfigured> {
-        let secret = key.strip_suffix(FILE).filter(|key| SECRETS.contains(key));
+    fn insert(
+        &mut self,
+        key: &str,
+        value: RawValue,
+        source: &str,
+    ) -> Result<(), ConfigurationError> {
+        let secret = key.strip_suffix(FILE_SUFFIX).filter(|key| SECRET_KEYS.contains(key));
         let (key, value) = match (secret, value) {
-            (Some(secret), Value::Text(path) | Value::Typed(toml::Value::String(path))) => {
+            (Some(secret), RawValue::Text(path) | RawValue::Typed(toml::Value::String(path))) => {
                 let path = PathBuf::from(path);
-                let text = fs::read_to_string(&path).map_err(Misconfigured::file(&path))?;
-                (secret, Value::Text(text.trim_end_matches(['\r', '\n']).to_owned()))
+                let text = fs::read_to_string(&path).map_err(ConfigurationError::file(&path))?;
+                (secret, RawValue::Text(text.trim_end_matches(['\r', '\n']).to_owned()))
             }
             (_, value) => (key, value),
         };
@@ -102,55 +104,54 @@ impl Layers {
         let Some(last) = parts.pop() else { return Ok(()) };
         let mut at = &mut self.values;
         for part in parts {
-            let table = || Value::Table(BTreeMap::new());
+            let table = || RawValue::Table(BTreeMap::new());
             let next = at.entry(part.to_owned()).or_insert_with(table);
-            if !matches!(next, Value::Table(_)) {
+            if !matches!(next, RawValue::Table(_)) {
                 *next = table();
             }
-            let Value::Table(next) = next else { return Ok(()) };
+            let RawValue::Table(next) = next else { return Ok(()) };
             at = next;
         }
         at.insert(last.to_owned(), value);
         Ok(())
     }
 
-    /// The values of these keys, and all others.
+    /// Splits off the values of selected top-level keys.
     pub(super) fn split(mut self, keys: &[&str]) -> (Self, Self) {
-        let of = |key: &String| keys.contains(&key.as_str());
-        let (mut these, sources) = (BTreeMap::new(), self.sources.clone());
-        for key in self.values.keys().filter(|key| of(key)).cloned().collect::<Vec<_>>() {
+        let is_selected = |key: &String| keys.contains(&key.as_str());
+        let (mut selected, sources) = (BTreeMap::new(), self.sources.clone());
+        for key in self.values.keys().filter(|key| is_selected(key)).cloned().collect::<Vec<_>>() {
             if let Some(value) = self.values.remove(&key) {
-                these.insert(key, value);
+                selected.insert(key, value);
             }
         }
-        (Self { values: these, sources }, self)
+        (Self { values: selected, sources }, self)
     }
 
-    /// What they come to.
-    pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, Misconfigured> {
+    pub(super) fn read<T: DeserializeOwned>(self) -> Result<T, ConfigurationError> {
         let Self { values, sources } = self;
-        serde_path_to_error::deserialize(Value::Table(values)).map_err(|error| {
+        serde_path_to_error::deserialize(RawValue::Table(values)).map_err(|error| {
             let key = error.path().to_string();
             let is_above = |from: &&String| {
                 **from == key || from.starts_with(&format!("{key}.")) || key == "."
             };
             let from = sources.keys().find(is_above).and_then(|from| sources.get(from));
-            Misconfigured::Value {
+            ConfigurationError::Value {
                 source_name: from.cloned().unwrap_or_else(|| String::from("the configuration")),
-                problem: in_words(&error.inner().to_string()),
+                problem: plain_types(&error.inner().to_string()),
                 key,
             }
         })
     }
 }
 
-/// The values of a table that are no tables, by their keys with dots.
-fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
+/// Flattens a table into values with dotted keys.
+fn flatten(table: toml::Table) -> Vec<(String, toml::Value)> {
     let mut all = Vec::new();
     for (key, value) in table {
         match value {
             toml::Value::Table(inner) => {
-                let inner = flat(inner);
+                let inner = flatten(inner);
                 all.extend(inner.into_iter().map(|(rest, value)| (format!("{key}.{rest}"), value)));
             }
             value => all.push((key, value)),
@@ -159,11 +160,11 @@ fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
     all
 }
 
-/// The names that a compiler has for numbers are nobody's words.
-fn in_words(problem: &str) -> String {
+/// Replaces Rust's type names, which mean nothing to an operator.
+fn plain_types(problem: &str) -> String {
     let mut text = problem.to_owned();
     for name in ["usize", "u64", "u32", "u16", "u8"] {
-        text = text.replace(&format!("expected {name}"), "expected a whole number from 0 on");
+        text = text.replace(&format!("expected {name}"), "expected a whole number, 0 or more");
     }
     text.replace("a boolean", "true or false")
 }
@@ -187,12 +188,12 @@ mod tests {
         file
     }
 
-    fn refused(layers: Result<Layers, Misconfigured>) -> String {
+    fn error_of(layers: Result<Layers, ConfigurationError>) -> String {
         layers.and_then(Configuration::read).unwrap_err().to_string()
     }
 
     #[test]
-    fn flags_are_over_the_environment_over_a_file_over_defaults() {
+    fn flags_override_the_environment_a_file_and_defaults() {
         let file = file(
             "session-days = 7\n[http]\nlisten = \"0.0.0.0:1\"\nbatch-max = 3\nproxies = 1\n\
              [feed]\npolicy = \"pull\"\n",
@@ -221,8 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_is_refused_by_its_key_with_what_was_expected_and_where_it_is_from() {
-        for (name, text, said) in [
+    fn an_error_names_the_key_its_source_and_the_expected_value() {
+        for (name, text, expected) in [
             ("ROUNDTABLE_HTTP__BATCH_MAX", "many", "http.batch-max: "),
             ("ROUNDTABLE_HTTP__BATCH_MAX", "many", "expected a whole number"),
             ("ROUNDTABLE_HTTP__BATCH_MAX", "many", "from ROUNDTABLE_HTTP__BATCH_MAX"),
@@ -236,17 +237,20 @@ mod tests {
             ("ROUNDTABLE_HTTP__BODIES_BYTES_MAX", "1000", "room for one body at least"),
             ("ROUNDTABLE_SHARDS__POSTS", "0", "shards.posts: "),
         ] {
-            let said_in = refused(Layers::new().environment(variables(&[(name, text)])));
-            assert!(said_in.contains(said), "{name}={text}: {said_in}");
+            let message = error_of(Layers::new().environment(variables(&[(name, text)])));
+            assert!(message.contains(expected), "{name}={text}: {message}");
         }
         let file = file("[score]\nlike = \"much\"\n");
-        let said = refused(Layers::new().file(file.path()));
-        assert!(said.contains("score.like: ") && said.contains("a whole number"), "{said}");
-        assert!(said.contains(&file.path().display().to_string()), "{said}");
+        let expected = error_of(Layers::new().file(file.path()));
+        assert!(
+            expected.contains("score.like: ") && expected.contains("a whole number"),
+            "{expected}"
+        );
+        assert!(expected.contains(&file.path().display().to_string()), "{expected}");
     }
 
     #[test]
-    fn secrets_can_be_in_files_of_their_own_and_are_shown_nowhere() {
+    fn secrets_can_be_read_from_files_and_are_never_shown() {
         let secret = file(&format!("{}\n", "0123456789".repeat(4)));
         let path = secret.path().display().to_string();
         let layers = Layers::new().environment(variables(&[
@@ -258,6 +262,6 @@ mod tests {
         assert_eq!(settings.hook.secret.as_ref().unwrap().expose(), "0123456789");
         assert!(!format!("{process:?} {settings:?}").contains("0123"));
         let missing = variables(&[("ROUNDTABLE_SIGN_IN__SECRET_FILE", "/nowhere/at/all")]);
-        assert!(refused(Layers::new().environment(missing)).contains("/nowhere/at/all"));
+        assert!(error_of(Layers::new().environment(missing)).contains("/nowhere/at/all"));
     }
 }

@@ -1,4 +1,4 @@
-//! The page to try things out on. It is part of the binary and asks nobody else for anything.
+//! The GraphQL console. It is part of the binary and loads nothing from other origins.
 
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
@@ -7,7 +7,6 @@ const PAGE: &str = include_str!("console/page.html");
 const SCRIPT: &str = include_str!("console/console.js");
 const STYLE: &str = include_str!("console/console.css");
 
-/// What the page may do: run its own script, and ask this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' \
                       ws: wss:; img-src data:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";

@@ -1,4 +1,4 @@
-//! Whether a process lives, whether it can be asked, what it counts, and what its tokens are checked with.
+//! Liveness, readiness, metrics, and the public keys of access tokens.
 
 use std::time::Duration;
 
@@ -6,104 +6,102 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use roundtable_model::entities::Checkpoint;
-use roundtable_model::{Processor, Purpose, StreamShard};
+use roundtable_model::{ProcessorName, Purpose, StreamShard};
 use roundtable_table::Error;
 
-use super::App;
-use super::refusals::JSON;
-use crate::configuration::Role;
-use crate::meters::Page;
+use super::AppState;
+use super::responses::JSON;
+use crate::configuration::ProcessRole;
+use crate::metrics::MetricsPage;
 
-/// How long the store may take to answer, before it is said to be away.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// Nobody's: it is written about and never written.
-const NOBODY: Processor = Processor::named("readiness");
-const NOTHING: Purpose = Purpose::named("readiness");
-/// How long what others check tokens with may be kept.
-const KEYS_KEPT: &str = "public, max-age=300";
+/// Time that the store may take to answer.
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Names of probes that no item is ever stored under.
+const PROBE_PROCESSOR: ProcessorName = ProcessorName::from_static("readiness");
+const PROBE_PURPOSE: Purpose = Purpose::from_static("readiness");
+const JWKS_CACHE_CONTROL: &str = "public, max-age=300";
 
-/// It lives: it answers.
 pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Whether it can be asked.
-pub(super) async fn ready(State(app): State<App>) -> Response {
-    let wrong = wrong(&app).await;
-    let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let said = serde_json::json!({ "ready": wrong.is_empty(), "problems": wrong }).to_string();
-    let mut response = (status, said).into_response();
+pub(super) async fn ready(State(app): State<AppState>) -> Response {
+    let problems = problems(&app).await;
+    let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let body =
+        serde_json::json!({ "ready": problems.is_empty(), "problems": problems }).to_string();
+    let mut response = (status, body).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     response
 }
 
-async fn wrong(app: &App) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if app.stopping.is_wished() {
-        wrong.push(String::from("it is being stopped"));
+async fn problems(app: &AppState) -> Vec<String> {
+    let mut problems = Vec::new();
+    if app.shutdown.is_triggered() {
+        problems.push(String::from("the server is shutting down"));
     }
-    let ended = app.process.background.parts().into_iter().filter(|(_, at_work)| !at_work);
-    wrong.extend(ended.map(|(part, _)| format!("the part `{part}` has ended: restart it")));
-    match tokio::time::timeout(PATIENCE, store(app)).await {
+    let ended = app.process.background.running().into_iter().filter(|(_, is_running)| !is_running);
+    let restart = |(task, _)| format!("background task `{task}` has ended: restart this process");
+    problems.extend(ended.map(restart));
+    match tokio::time::timeout(STORE_TIMEOUT, check_store(app)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
-            tracing::warn!(%error, "the store is not ready");
-            wrong.push(String::from("the store cannot be reached, or takes no writes"));
+            tracing::warn!(%error, "readiness check failed: the store returned an error");
+            problems.push(String::from("the store cannot be reached, or accepts no writes"));
         }
-        Err(_) => wrong.push(String::from("the store does not answer in time")),
+        Err(_) => problems.push(String::from("the store does not answer in time")),
     }
-    wrong
+    problems
 }
 
-/// Asks the store for something, and the writer of an embedded one: it takes no more after a write that
-/// failed. Nothing is written for this, so a disk that is full is noticed with the first write.
-async fn store(app: &App) -> Result<(), roundtable_model::Error> {
-    let ground = &app.process.services.ground;
-    ground.ops().sealed_keys(&NOTHING).limit(1).page().await?;
-    if !ground.store().capabilities().one_process {
+/// Reads from the store and, if it is embedded, probes its writer, which stops after a failed write.
+/// Nothing is written, so a full disk is noticed with the first real write.
+async fn check_store(app: &AppState) -> Result<(), roundtable_model::Error> {
+    let context = &app.process.services.context;
+    context.ops().sealed_keys(&PROBE_PURPOSE).limit(1).page().await?;
+    if !context.store().capabilities().single_process {
         return Ok(());
     }
     let Ok(shard) = "none".parse::<StreamShard>() else { return Ok(()) };
-    match ground.ops().table().delete(Checkpoint::at(&NOBODY, &shard).delete()).await {
+    match context.ops().table().delete(Checkpoint::at(&PROBE_PROCESSOR, &shard).delete()).await {
         Ok(_) | Err(Error::ConditionFailed { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// What it counts.
-pub(super) async fn metrics(State(app): State<App>) -> Response {
-    let mut page = Page::default();
-    app.meters.show(&mut page);
-    let taken = app.bodies.taken();
-    page.gauge("roundtable_http_body_bytes", "Bytes of bodies of requests under way.", taken);
-    page.parts(&app.process.background.parts());
+pub(super) async fn metrics(State(app): State<AppState>) -> Response {
+    let mut page = MetricsPage::default();
+    app.metrics.write_to(&mut page);
+    let used = app.body_budget.used();
+    page.gauge("roundtable_http_request_body_bytes", "Bytes of request bodies in memory.", used);
+    page.background_tasks(&app.process.background.running());
     if let Some(engine) = &app.process.engine {
         page.engine(&engine.metrics());
     }
-    if app.process.settings.role != Role::Api {
-        page.streams(&app.process.runner.figures());
+    if app.process.settings.role != ProcessRole::Api {
+        page.streams(&app.process.runner.metrics());
     }
-    let matters = app.process.services.live.matters() as u64;
-    page.gauge("roundtable_live_matters", "Things that somebody listens to.", matters);
-    if let Some(hearing) = &app.process.hearing {
+    let topics = app.process.services.live.topics() as u64;
+    page.gauge("roundtable_live_topics", "Topics with a subscriber.", topics);
+    if let Some(relay_client) = &app.process.relay_client {
         page.gauge(
-            "roundtable_live_complete",
-            "Whether all workers are heard.",
-            u64::from(hearing.is_complete()),
+            "roundtable_live_all_workers_connected",
+            "Whether the changes of all workers are received.",
+            u64::from(relay_client.is_complete()),
         );
     }
-    page.feeds(&app.process.services.feeds.figures());
+    page.feeds(&app.process.services.feeds.stats());
     let mut response = page.into_text().into_response();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
 }
 
-/// What access tokens are checked with.
-pub(super) async fn keys(State(app): State<App>) -> Response {
-    let mut response = app.process.keys.published().to_string().into_response();
+/// The public keys that verify access tokens.
+pub(super) async fn jwks(State(app): State<AppState>) -> Response {
+    let mut response = app.process.keys.jwks().to_string().into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, JSON);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(KEYS_KEPT));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(JWKS_CACHE_CONTROL));
     response
 }

@@ -1,4 +1,4 @@
-//! What processes of one installation ask of each other.
+//! Requests between processes of one installation.
 
 use std::convert::Infallible;
 
@@ -11,35 +11,35 @@ use futures::StreamExt as _;
 use tokio::sync::broadcast::Receiver;
 use tokio::time::timeout;
 
-use super::App;
-use super::asking::proof;
-use super::refusals::{nowhere, refused};
-use crate::relay::{STILL_HERE, WORKER};
-use crate::tokens::not_valid;
+use super::AppState;
+use super::credentials::credential;
+use super::responses::{error_response, not_found};
+use crate::relay::{KEEPALIVE, WORKER};
+use crate::tokens::invalid_token;
 
-/// The changes that this worker reads, from now on.
-pub(super) async fn changes(State(app): State<App>, headers: HeaderMap) -> Response {
-    let proof = match proof(&headers) {
-        Ok(Some(proof)) => proof,
-        Ok(None) => return refused(not_valid()),
-        Err(why) => return refused(why),
+/// Streams the changes that this worker reads from now on.
+pub(super) async fn changes(State(app): State<AppState>, headers: HeaderMap) -> Response {
+    let credential = match credential(&headers) {
+        Ok(Some(credential)) => credential,
+        Ok(None) => return error_response(invalid_token()),
+        Err(error) => return error_response(error),
     };
-    if !app.process.tokens.is_internal(proof).await {
-        return refused(not_valid());
+    if !app.process.tokens.is_internal(credential).await {
+        return error_response(invalid_token());
     }
-    let Some(census) = &app.process.census else { return nowhere().await };
-    let Ok(name) = HeaderValue::from_str(&census.me) else { return nowhere().await };
-    let stopping = app.stopping.clone();
-    let lines = futures::stream::unfold(app.process.relay.listen(), next);
-    let lines = lines.take_until(stopping.wished());
+    let Some(workers) = &app.process.workers else { return not_found().await };
+    let Ok(name) = HeaderValue::from_str(&workers.own_name) else { return not_found().await };
+    let shutdown = app.shutdown.clone();
+    let lines = futures::stream::unfold(app.process.relay_server.subscribe(), next);
+    let lines = lines.take_until(shutdown.triggered());
     let mut response = Body::from_stream(lines).into_response();
     response.headers_mut().insert(HeaderName::from_static(WORKER), name);
     response
 }
 
-/// The next line. Whoever is too far behind is cut off: they know what to do.
+/// The next line. A receiver that lags too far behind is disconnected, and recovers by itself.
 async fn next(mut from: Receiver<Bytes>) -> Option<(Result<Bytes, Infallible>, Receiver<Bytes>)> {
-    let line = match timeout(STILL_HERE, from.recv()).await {
+    let line = match timeout(KEEPALIVE, from.recv()).await {
         Ok(line) => line.ok()?,
         Err(_) => Bytes::from_static(b"\n"),
     };

@@ -1,13 +1,13 @@
-//! Whatever makes no sense is refused in the words of the contract, and nothing of the inside is told.
+//! Invalid requests are refused in the API's error format, without internal details.
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::served::{Served, aliases, code, read};
+use crate::test_server::{TestServer, aliases, code, read};
 
 #[tokio::test]
-async fn bodies_that_are_no_requests_are_bad_requests() {
-    let served = Served::fresh().await;
+async fn invalid_bodies_are_bad_requests() {
+    let server = TestServer::fresh().await;
     for body in [
         "",
         "{",
@@ -23,116 +23,116 @@ async fn bodies_that_are_no_requests_are_bad_requests() {
         "{\"query\": \"{ nothingLikeThis }\"}",
         "{\"query\": \"{ getUser(id: 5.5) { id } }\"}",
     ] {
-        let (status, answer) = served.send(body).await;
-        assert_eq!(code(&answer), "BAD_REQUEST", "{body}: {answer}");
+        let (status, response) = server.send(body).await;
+        assert_eq!(code(&response), "BAD_REQUEST", "{body}: {response}");
         assert!(status == StatusCode::BAD_REQUEST || status == StatusCode::OK, "{body}: {status}");
-        let said = answer.to_string();
+        let text = response.to_string();
         for inside in ["serde", "line 1", "src/", "panicked"] {
-            assert!(!said.contains(inside), "{body}: {said}");
+            assert!(!text.contains(inside), "{body}: {text}");
         }
     }
     let deep = format!("{{\"query\": {}1{}}}", "[".repeat(500), "]".repeat(500));
-    assert_eq!(code(&served.send(deep).await.1), "BAD_REQUEST");
-    let form = served.client.post(format!("{}/graphql", served.url));
+    assert_eq!(code(&server.send(deep).await.1), "BAD_REQUEST");
+    let form = server.client.post(format!("{}/graphql", server.url));
     let form = form.header("content-type", "text/plain").body("{\"query\": \"{ me { id } }\"}");
-    let answer = read(form.send().await.unwrap()).await;
-    assert_eq!(answer.0, StatusCode::UNSUPPORTED_MEDIA_TYPE);
-    served.stop().await;
+    let response = read(form.send().await.unwrap()).await;
+    assert_eq!(response.0, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    server.stop().await;
 }
 
 #[tokio::test]
-async fn what_asks_for_too_much_is_too_complex() {
-    let served = Served::with(|all| all.process.http.body_bytes_max = 2_000_000).await;
-    let asked = |document: String| json!({ "query": document }).to_string();
+async fn an_expensive_document_is_too_complex() {
+    let server = TestServer::with(|all| all.process.http.body_bytes_max = 2_000_000).await;
+    let request = |document: String| json!({ "query": document }).to_string();
     let (many, few) = (aliases("me { id }", 10_000), aliases("me { id }", 100));
-    let batch = format!("[{}]", vec![asked("{ me { id } }".into()); 11].join(","));
+    let batch = format!("[{}]", vec![request("{ me { id } }".into()); 11].join(","));
     for (what, body) in [
-        ("deep", asked("{ me { followers { items { follower ".repeat(20))),
-        ("nested", asked("{a".repeat(50_000))),
-        ("aliases", asked(format!("{{ {many} }}"))),
-        ("few aliases", asked(format!("{{ {few} }}"))),
-        ("long", asked(format!("{{ {} }}", "me ".repeat(6_000)))),
+        ("deep", request("{ me { followers { items { follower ".repeat(20))),
+        ("nested", request("{a".repeat(50_000))),
+        ("aliases", request(format!("{{ {many} }}"))),
+        ("few aliases", request(format!("{{ {few} }}"))),
+        ("long", request(format!("{{ {} }}", "me ".repeat(6_000)))),
         ("batch", batch),
     ] {
-        let (_, answer) = served.send(body).await;
-        let answer = if answer.is_array() { &answer[0] } else { &answer };
+        let (_, response) = server.send(body).await;
+        let response = if response.is_array() { &response[0] } else { &response };
         let expected =
             if what == "deep" { ["TOO_COMPLEX", "BAD_REQUEST"] } else { ["TOO_COMPLEX"; 2] };
-        assert!(expected.contains(&code(answer)), "{what}: {answer}");
+        assert!(expected.contains(&code(response)), "{what}: {response}");
     }
-    served.stop().await;
+    server.stop().await;
 }
 
 #[tokio::test]
 async fn a_body_has_a_limit() {
-    let served = Served::with(|all| all.process.http.body_bytes_max = 1_000).await;
+    let server = TestServer::with(|all| all.process.http.body_bytes_max = 1_000).await;
     let body = json!({ "query": format!("{{ me {{ id }} }} # {}", "x".repeat(2_000)) }).to_string();
-    let (status, answer) = served.send(body).await;
-    assert_eq!((status, code(&answer)), (StatusCode::PAYLOAD_TOO_LARGE, "TOO_COMPLEX"));
-    assert_eq!(served.send("{\"query\": \"{ me { id } }\"}").await.0, StatusCode::OK);
-    served.stop().await;
+    let (status, response) = server.send(body).await;
+    assert_eq!((status, code(&response)), (StatusCode::PAYLOAD_TOO_LARGE, "TOO_COMPLEX"));
+    assert_eq!(server.send("{\"query\": \"{ me { id } }\"}").await.0, StatusCode::OK);
+    server.stop().await;
 }
 
 #[tokio::test]
-async fn a_few_requests_can_come_together() {
-    let served = Served::fresh().await;
+async fn requests_can_be_batched() {
+    let server = TestServer::fresh().await;
     let one = json!({ "query": "{ me { id } }" });
-    let (status, answer) = served.send(json!([one, one]).to_string()).await;
+    let (status, response) = server.send(json!([one, one]).to_string()).await;
     assert_eq!(status, StatusCode::OK);
-    assert_eq!(answer, json!([{ "data": { "me": null } }, { "data": { "me": null } }]));
-    served.stop().await;
+    assert_eq!(response, json!([{ "data": { "me": null } }, { "data": { "me": null } }]));
+    server.stop().await;
 }
 
 #[tokio::test]
-async fn unknown_addresses_and_methods_are_refused_alike() {
-    let served = Served::fresh().await;
-    let (status, answer) = read(served.get("/nowhere").await).await;
-    assert_eq!((status, code(&answer)), (StatusCode::NOT_FOUND, "NOT_FOUND"));
-    let delete = served.client.delete(format!("{}/graphql", served.url)).send().await.unwrap();
-    let (status, answer) = read(delete).await;
-    assert_eq!((status, code(&answer)), (StatusCode::METHOD_NOT_ALLOWED, "BAD_REQUEST"));
-    served.stop().await;
+async fn unknown_paths_and_methods_are_refused() {
+    let server = TestServer::fresh().await;
+    let (status, response) = read(server.get("/nowhere").await).await;
+    assert_eq!((status, code(&response)), (StatusCode::NOT_FOUND, "NOT_FOUND"));
+    let delete = server.client.delete(format!("{}/graphql", server.url)).send().await.unwrap();
+    let (status, response) = read(delete).await;
+    assert_eq!((status, code(&response)), (StatusCode::METHOD_NOT_ALLOWED, "BAD_REQUEST"));
+    server.stop().await;
 }
 
-/// Nothing is changed by following a link.
+/// Following a link changes nothing.
 #[tokio::test]
-async fn a_get_asks_and_changes_nothing() {
-    let served = Served::fresh().await;
-    let (status, answer) = read(served.get("/graphql?query=%7Bme%7Bid%7D%7D").await).await;
-    assert_eq!((status, answer), (StatusCode::OK, json!({ "data": { "me": null } })));
+async fn a_get_can_query_but_not_mutate() {
+    let server = TestServer::fresh().await;
+    let (status, response) = read(server.get("/graphql?query=%7Bme%7Bid%7D%7D").await).await;
+    assert_eq!((status, response), (StatusCode::OK, json!({ "data": { "me": null } })));
     let mutation = "/graphql?query=mutation%7BunfollowUser(followeeId:%22x%22)%7BfolloweeId%7D%7D";
-    let (_, answer) = read(served.get(mutation).await).await;
-    assert_eq!(code(&answer), "BAD_REQUEST");
-    assert_eq!(answer["errors"][0]["message"], "mutations need a POST");
-    assert_eq!(read(served.get("/graphql").await).await.0, StatusCode::BAD_REQUEST);
-    served.stop().await;
+    let (_, response) = read(server.get(mutation).await).await;
+    assert_eq!(code(&response), "BAD_REQUEST");
+    assert_eq!(response["errors"][0]["message"], "mutations need a POST");
+    assert_eq!(read(server.get("/graphql").await).await.0, StatusCode::BAD_REQUEST);
+    server.stop().await;
 }
 
 #[tokio::test]
-async fn introspection_can_be_switched_off() {
+async fn introspection_can_be_disabled() {
     let query = "{ __schema { queryType { name } } }";
-    let open = Served::fresh().await;
+    let open = TestServer::fresh().await;
     assert_eq!(open.ask(None, query).await.1["data"]["__schema"]["queryType"]["name"], "Query");
-    let closed = Served::with(|all| all.process.graphql.introspection = false).await;
-    let (_, answer) = closed.ask(None, query).await;
-    assert_eq!(answer["data"]["__schema"], Value::Null);
+    let close_code = TestServer::with(|all| all.process.graphql.introspection = false).await;
+    let (_, response) = close_code.ask(None, query).await;
+    assert_eq!(response["data"]["__schema"], Value::Null);
     open.stop().await;
-    closed.stop().await;
+    close_code.stop().await;
 }
 
-/// A cursor goes on with the list it was given out for, for whom it was given out, and at nothing else.
+/// A cursor continues its own list for its own viewer, and nothing else.
 #[tokio::test]
-async fn cursors_that_were_made_up_changed_or_borrowed_are_refused() {
-    let served = Served::fresh().await;
-    let (ana, bo) = (served.newcomer("ana").await, served.newcomer("bo").await);
+async fn forged_changed_and_foreign_cursors_are_refused() {
+    let server = TestServer::fresh().await;
+    let (ana, bo) = (server.sign_up("ana").await, server.sign_up("bo").await);
     for _ in 0..3 {
         let post = "mutation { createPost(input: { content: \"hi\", contentType: text }) { id } }";
-        assert!(served.ask(Some(&ana), post).await.1["errors"].is_null());
+        assert!(server.ask(Some(&ana), post).await.1["errors"].is_null());
     }
     let page = async |token: &str, list: &str, after: Value| {
         let query =
             format!("query ($after: String) {{ {list}(first: 1, after: $after) {{ nextToken }} }}");
-        served.ask_with(Some(token), &query, json!({ "after": after })).await.1
+        server.ask_with(Some(token), &query, json!({ "after": after })).await.1
     };
     let first = page(&ana, "listGlobalFeed", Value::Null).await;
     let cursor = first["data"]["listGlobalFeed"]["nextToken"].as_str().unwrap();
@@ -148,14 +148,14 @@ async fn cursors_that_were_made_up_changed_or_borrowed_are_refused() {
         (&ana, "getFeed", cursor),
         (&bo, "listGlobalFeed", cursor),
     ] {
-        let refused = page(who, list, json!(after)).await;
-        assert_eq!(code(&refused), "BAD_REQUEST", "{list} after {after}: {refused}");
+        let error = page(who, list, json!(after)).await;
+        assert_eq!(code(&error), "BAD_REQUEST", "{list} after {after}: {error}");
     }
-    let other = Served::fresh().await;
-    let stranger = other.newcomer("ana").await;
+    let other = TestServer::fresh().await;
+    let stranger = other.sign_up("ana").await;
     let query = "query ($after: String) { listGlobalFeed(after: $after) { nextToken } }";
-    let (_, refused) = other.ask_with(Some(&stranger), query, json!({ "after": cursor })).await;
-    assert_eq!(code(&refused), "BAD_REQUEST");
-    served.stop().await;
+    let (_, error) = other.ask_with(Some(&stranger), query, json!({ "after": cursor })).await;
+    assert_eq!(code(&error), "BAD_REQUEST");
+    server.stop().await;
     other.stop().await;
 }

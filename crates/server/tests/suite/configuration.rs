@@ -1,4 +1,4 @@
-//! The file with every key: it is what it says, and what it says are the defaults.
+//! The documented configuration file: it parses, and its values are the defaults.
 
 use std::path::Path;
 
@@ -11,28 +11,28 @@ fn the_annotated_file_has_every_key_with_its_default() {
     assert_eq!(format!("{read:#?}"), format!("{:#?}", Configuration::default()));
 }
 
-/// A line that is no TOML may hold a secret, and errors end up in logs.
+/// A line that is not TOML may hold a secret, and errors end up in logs.
 #[test]
-fn what_stands_in_a_bad_line_is_not_told() {
+fn the_text_of_a_bad_line_is_not_shown() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "[sign-in]\nsecret = hush-hush\n").unwrap();
-    let refused = Layers::new().file(file.path()).unwrap_err();
-    let (shown, inside) = (refused.to_string(), format!("{refused:?}"));
+    let error = Layers::new().file(file.path()).unwrap_err();
+    let (shown, inside) = (error.to_string(), format!("{error:?}"));
     assert!(shown.contains("line 2: "), "{shown}");
     assert!(!shown.contains("hush") && !inside.contains("hush"), "{shown}");
 }
 
 #[test]
-fn people_are_not_given_the_tokens_of_processes() {
+fn the_internal_audience_is_refused_for_users() {
     let mine =
         [(String::from("ROUNDTABLE_SIGN_IN__AUDIENCE"), String::from("roundtable-internal"))];
-    let refused = Configuration::read(Layers::new().environment(mine).unwrap()).unwrap_err();
-    assert!(refused.to_string().starts_with("sign-in.audience: "), "{refused}");
+    let error = Configuration::read(Layers::new().environment(mine).unwrap()).unwrap_err();
+    assert!(error.to_string().starts_with("sign-in.audience: "), "{error}");
 }
 
-/// Addresses are not checked at sign-up: whoever came first would have the account of the real owner.
+/// Addresses are not verified at sign-up: the first to register one would get its real owner's account.
 #[test]
-fn tokens_of_others_open_no_accounts_that_anybody_could_make() {
+fn an_issuer_requires_closed_registration() {
     let read = |registration: &str| {
         let set = [
             ("ROUNDTABLE_REGISTRATION", registration),
@@ -42,12 +42,12 @@ fn tokens_of_others_open_no_accounts_that_anybody_could_make() {
         let set = set.map(|(key, value)| (key.to_owned(), value.to_owned()));
         Configuration::read(Layers::new().environment(set).unwrap())
     };
-    let refused = read("open").unwrap_err();
-    assert!(refused.to_string().starts_with("registration: with `sign-in.oidc` "), "{refused}");
+    let error = read("open").unwrap_err();
+    assert!(error.to_string().starts_with("registration: with `sign-in.oidc` "), "{error}");
     assert!(["invitation", "closed"].into_iter().all(|registration| read(registration).is_ok()));
 }
 
-/// What has no default is there as a comment, so that every key can be found.
+/// Keys without a default appear as comments, so that every key can be found.
 #[test]
 fn every_key_of_the_code_is_in_the_annotated_file() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/roundtable.toml");

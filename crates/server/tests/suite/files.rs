@@ -1,4 +1,4 @@
-//! Files of people, in a directory of the server's own (R43).
+//! Media files in the server's own directory (R43).
 
 use std::sync::Arc;
 
@@ -7,41 +7,41 @@ use roundtable_domain::NewUpload;
 use roundtable_table::ManualClock;
 use serde_json::{Value, json};
 
-use crate::served::{Served, code, configuration, read};
+use crate::test_server::{TestServer, code, configuration, read};
 
-/// The smallest picture there is.
+/// The smallest valid picture.
 const PICTURE: &[u8] = &[
     0x47, 0x49, 0x46, 0x38, 0x39, 0x61, 1, 0, 1, 0, 0x80, 0, 0, 0xff, 0xff, 0xff, 0, 0, 0, 0x21,
     0xf9, 4, 1, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3b,
 ];
 
 #[tokio::test]
-async fn a_file_is_sent_and_fetched_by_signed_addresses() {
-    let served = Served::fresh().await;
-    let ana = served.signed_up("ana").await;
-    let media = &served.handle.services().media;
+async fn a_file_is_uploaded_and_downloaded_by_signed_urls() {
+    let server = TestServer::fresh().await;
+    let ana = server.registered("ana").await;
+    let media = &server.handle.services().media;
     let bytes = PICTURE.len() as u64;
     let new = NewUpload { content_type: "image/gif".into(), bytes, purpose: None };
     let ticket = media.create_upload(&ana.caller, &new, None).await.unwrap();
-    assert!(ticket.upload_url.starts_with(&format!("{}/media/", served.url)));
+    assert!(ticket.upload_url.starts_with(&format!("{}/media/", server.url)));
     let send = async |url: &str, kind: &str, bytes: &[u8]| {
-        let put = served.client.put(url).header("content-type", kind).body(bytes.to_vec());
+        let put = server.client.put(url).header("content-type", kind).body(bytes.to_vec());
         put.send().await.unwrap()
     };
     for (kind, bytes) in [("text/html", PICTURE), ("image/gif", &PICTURE[..10]), ("image/gif", b"")]
     {
-        let answer = read(send(&ticket.upload_url, kind, bytes).await).await;
-        assert_eq!((answer.0, code(&answer.1)), (StatusCode::BAD_REQUEST, "BAD_REQUEST"));
+        let response = read(send(&ticket.upload_url, kind, bytes).await).await;
+        assert_eq!((response.0, code(&response.1)), (StatusCode::BAD_REQUEST, "BAD_REQUEST"));
     }
     let forged = ticket.upload_url.replace("gif", "png");
     assert_eq!(send(&forged, "image/png", PICTURE).await.status(), StatusCode::FORBIDDEN);
     let sent = send(&ticket.upload_url, "image/gif", PICTURE).await;
     assert_eq!(sent.status(), StatusCode::NO_CONTENT);
 
-    let stranger = served.client.get(ticket.upload_url.split('?').next().unwrap());
-    let (status, answer): (_, Value) = read(stranger.send().await.unwrap()).await;
-    assert_eq!((status, code(&answer)), (StatusCode::FORBIDDEN, "FORBIDDEN"));
-    served.stop().await;
+    let stranger = server.client.get(ticket.upload_url.split('?').next().unwrap());
+    let (status, response): (_, Value) = read(stranger.send().await.unwrap()).await;
+    assert_eq!((status, code(&response)), (StatusCode::FORBIDDEN, "FORBIDDEN"));
+    server.stop().await;
 }
 
 const UPLOAD: &str = "mutation ($bytes: Int!) { createUpload(input: { contentType: \"image/gif\",
@@ -53,13 +53,13 @@ const POST: &str = "mutation ($key: String!, $visibility: Visibility!) { createP
     media: [{ s3Key: $key, contentType: \"image/gif\" }] }) { id } }";
 const SEE: &str = "query ($id: ID!) { getPost(id: $id) { media { url } } }";
 
-/// Announces, sends and completes a picture, as clients do; its key.
-async fn picture(served: &Served, token: &str) -> String {
+/// Announces, uploads and completes a picture, as clients do; returns its key.
+async fn picture(server: &TestServer, token: &str) -> String {
     let bytes = json!({ "bytes": PICTURE.len() });
-    let (_, ticket) = served.ask_with(Some(token), UPLOAD, bytes).await;
+    let (_, ticket) = server.ask_with(Some(token), UPLOAD, bytes).await;
     let ticket = &ticket["data"]["createUpload"];
     assert_eq!(ticket["method"], "PUT", "{ticket}");
-    let mut put = served.client.put(ticket["uploadUrl"].as_str().unwrap()).body(PICTURE.to_vec());
+    let mut put = server.client.put(ticket["uploadUrl"].as_str().unwrap()).body(PICTURE.to_vec());
     let headers: Value = match &ticket["headers"] {
         Value::String(text) => serde_json::from_str(text).unwrap(),
         other => other.clone(),
@@ -68,57 +68,56 @@ async fn picture(served: &Served, token: &str) -> String {
         put = put.header(name, value.as_str().unwrap());
     }
     let key = ticket["s3Key"].as_str().unwrap().to_owned();
-    let (_, early) = served.ask_with(Some(token), COMPLETE, json!({ "key": key })).await;
+    let (_, early) = server.ask_with(Some(token), COMPLETE, json!({ "key": key })).await;
     assert!(!code(&early).is_empty(), "nothing was sent yet: {early}");
     assert_eq!(put.send().await.unwrap().status(), StatusCode::NO_CONTENT);
-    let (_, done) = served.ask_with(Some(token), COMPLETE, json!({ "key": key })).await;
+    let (_, done) = server.ask_with(Some(token), COMPLETE, json!({ "key": key })).await;
     assert_eq!(done["data"]["completeUpload"]["width"], 1, "{done}");
     key
 }
 
-/// R43: what somebody may see, its files are shown to them by addresses that hold for minutes; to others
-/// there is neither.
+/// R43: users get URLs for the files of what they may see, valid for minutes; others get neither.
 #[tokio::test]
-async fn pictures_are_shown_to_whoever_may_see_their_post() {
+async fn pictures_are_visible_with_their_post() {
     let data = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::at_ms(1_800_000_000_000));
-    let served = Served::start(configuration(data.path()), clock.clone()).await;
-    let (ana, bo) = (served.newcomer("ana").await, served.newcomer("bo").await);
+    let server = TestServer::start(configuration(data.path()), clock.clone()).await;
+    let (ana, bo) = (server.sign_up("ana").await, server.sign_up("bo").await);
     let post = async |visibility: &str| {
-        let key = picture(&served, &ana).await;
+        let key = picture(&server, &ana).await;
         let variables = json!({ "key": key, "visibility": visibility });
-        let (_, made) = served.ask_with(Some(&ana), POST, variables).await;
+        let (_, made) = server.ask_with(Some(&ana), POST, variables).await;
         made["data"]["createPost"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
     };
-    let seen = async |token: Option<&str>, id: &str| {
-        let (_, seen) = served.ask_with(token, SEE, json!({ "id": id })).await;
-        seen["data"]["getPost"]["media"][0]["url"].as_str().map(str::to_owned)
+    let shown_url = async |token: Option<&str>, id: &str| {
+        let (_, post) = server.ask_with(token, SEE, json!({ "id": id })).await;
+        post["data"]["getPost"]["media"][0]["url"].as_str().map(str::to_owned)
     };
     let (public, private) = (post("public").await, post("private").await);
-    let url = seen(Some(&bo), &public).await.unwrap();
-    let answer = served.client.get(&url).send().await.unwrap();
-    assert_eq!(answer.status(), StatusCode::OK);
-    let headers = answer.headers();
+    let url = shown_url(Some(&bo), &public).await.unwrap();
+    let response = server.client.get(&url).send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    let headers = response.headers();
     assert_eq!(headers["content-type"], "image/gif");
     assert_eq!(headers["x-content-type-options"], "nosniff");
     assert!(headers["content-security-policy"].to_str().unwrap().contains("sandbox"));
-    assert_eq!(answer.bytes().await.unwrap(), PICTURE);
-    let part = served.client.get(&url).header("range", "bytes=0-2").send().await.unwrap();
+    assert_eq!(response.bytes().await.unwrap(), PICTURE);
+    let part = server.client.get(&url).header("range", "bytes=0-2").send().await.unwrap();
     assert_eq!(part.status(), StatusCode::PARTIAL_CONTENT);
     assert_eq!(part.bytes().await.unwrap(), PICTURE[..3]);
 
-    let hidden = seen(Some(&ana), &private).await.unwrap();
-    assert_eq!(served.client.get(&hidden).send().await.unwrap().status(), StatusCode::OK);
-    assert_eq!(seen(Some(&bo), &private).await, None);
-    assert_eq!(seen(None, &private).await, None);
-    // The signature of one file is none of another's, and it does not hold for ever.
+    let hidden = shown_url(Some(&ana), &private).await.unwrap();
+    assert_eq!(server.client.get(&hidden).send().await.unwrap().status(), StatusCode::OK);
+    assert_eq!(shown_url(Some(&bo), &private).await, None);
+    assert_eq!(shown_url(None, &private).await, None);
+    // A signature belongs to one file, and expires.
     let (_, proof) = url.split_once('?').unwrap();
     let borrowed = format!("{}?{proof}", hidden.split_once('?').unwrap().0);
     for address in [&borrowed, hidden.split_once('?').unwrap().0] {
-        let (status, answer) = read(served.client.get(address).send().await.unwrap()).await;
-        assert_eq!((status, code(&answer)), (StatusCode::FORBIDDEN, "FORBIDDEN"), "{address}");
+        let (status, response) = read(server.client.get(address).send().await.unwrap()).await;
+        assert_eq!((status, code(&response)), (StatusCode::FORBIDDEN, "FORBIDDEN"), "{address}");
     }
     clock.advance_ms(10 * 60 * 1000);
-    assert_eq!(served.client.get(&hidden).send().await.unwrap().status(), StatusCode::FORBIDDEN);
-    served.stop().await;
+    assert_eq!(server.client.get(&hidden).send().await.unwrap().status(), StatusCode::FORBIDDEN);
+    server.stop().await;
 }

@@ -1,5 +1,5 @@
-//! The keys that tokens are signed with: they outlive a restart, several processes share them, and they
-//! are changed without anybody being signed out.
+//! Signing keys: they survive a restart, are shared by several processes, and are rotated without
+//! signing users out.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use roundtable_server::{Server, StoreKind};
 use roundtable_table::{ManualClock, SystemClock};
 use serde_json::Value;
 
-use crate::away::Store;
-use crate::served::{PASSWORD, Served, configuration, read};
+use crate::store_outage::Store;
+use crate::test_server::{PASSWORD, TestServer, configuration, read};
 
-async fn published(served: &Served) -> Vec<String> {
-    let (status, answer) = read(served.get("/.well-known/jwks.json").await).await;
+async fn published(server: &TestServer) -> Vec<String> {
+    let (status, response) = read(server.get("/.well-known/jwks.json").await).await;
     assert_eq!(status, StatusCode::OK);
-    let keys = answer["keys"].as_array().unwrap();
+    let keys = response["keys"].as_array().unwrap();
     for key in keys {
         assert_eq!(
             (&key["kty"], &key["alg"], &key["use"]),
@@ -28,43 +28,45 @@ async fn published(served: &Served) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn keys_survive_a_restart_and_nobody_else_reads_their_secret() {
+async fn keys_survive_a_restart_and_their_secret_is_private() {
     let data = tempfile::tempdir().unwrap();
-    let served = Served::start(configuration(data.path()), Arc::new(SystemClock)).await;
-    let (token, keys) = (served.newcomer("ana").await, published(&served).await);
-    served.stop().await;
+    let server = TestServer::start(configuration(data.path()), Arc::new(SystemClock)).await;
+    let (token, keys) = (server.sign_up("ana").await, published(&server).await);
+    server.stop().await;
     let secret = std::fs::metadata(data.path().join("secret.key")).unwrap();
     assert_eq!(secret.permissions().mode() & 0o777, 0o600);
-    let served = Served::start(configuration(data.path()), Arc::new(SystemClock)).await;
-    assert_eq!(published(&served).await, keys);
-    assert_eq!(served.me(&token).await.1["data"]["me"]["nickname"], "ana");
-    served.stop().await;
+    let server = TestServer::start(configuration(data.path()), Arc::new(SystemClock)).await;
+    assert_eq!(published(&server).await, keys);
+    assert_eq!(server.me(&token).await.1["data"]["me"]["nickname"], "ana");
+    server.stop().await;
 }
 
 #[tokio::test]
-async fn keys_that_were_sealed_with_another_secret_are_not_guessed_at() {
+async fn a_wrong_secret_is_reported() {
     let data = tempfile::tempdir().unwrap();
-    Served::start(configuration(data.path()), Arc::new(SystemClock)).await.stop().await;
+    TestServer::start(configuration(data.path()), Arc::new(SystemClock)).await.stop().await;
     let mut other = configuration(data.path());
     other.process.sign_in.secret = Some(Secret::new("x".repeat(32)));
-    let refused = Server::open(other).await.unwrap_err().to_string();
-    assert!(refused.contains("sign-in.secret") && refused.contains("another secret"), "{refused}");
+    let error = Server::open(other).await.unwrap_err().to_string();
+    assert!(error.contains("sign-in.secret") && error.contains("another secret"), "{error}");
 }
 
 #[tokio::test]
-async fn two_processes_share_their_keys_from_the_first_moment() {
+async fn two_processes_share_their_keys_from_the_start() {
     let (store, data) = (Store::start().await, tempfile::tempdir().unwrap());
     let mut shared = configuration(data.path());
     shared.process.store.kind = StoreKind::Dynamodb;
     shared.process.store.endpoint = Some(store.url.clone());
     shared.process.sign_in.secret = Some(Secret::new("s".repeat(40)));
     let clock = Arc::new(SystemClock);
-    let (one, two) =
-        tokio::join!(Served::start(shared.clone(), clock.clone()), Served::start(shared, clock));
+    let (one, two) = tokio::join!(
+        TestServer::start(shared.clone(), clock.clone()),
+        TestServer::start(shared, clock)
+    );
     assert_eq!(published(&one).await, published(&two).await);
-    let token = one.newcomer("ana").await;
+    let token = one.sign_up("ana").await;
     assert_eq!(two.me(&token).await.1["data"]["me"]["nickname"], "ana");
-    // A key that the other has just made is found when it is first named.
+    // A key that the other process has just created is found when a token names it.
     one.handle.rotate_keys().await.unwrap();
     let (email, password) = ("ana@example.org".parse().unwrap(), Secret::new(PASSWORD));
     let ana = one.accounts().login(&email, &password, None).await.unwrap();
@@ -81,32 +83,32 @@ async fn keys_rotate_with_an_overlap() {
     // At the beginning of a period of 90 days.
     let start = 1_800_000_000_000_u64.next_multiple_of(90 * DAY_MS);
     let clock = Arc::new(ManualClock::at_ms(start));
-    let served = Served::start(configuration(data.path()), clock.clone()).await;
-    let ana = served.signed_up("ana").await;
-    let first = published(&served).await;
+    let server = TestServer::start(configuration(data.path()), clock.clone()).await;
+    let ana = server.registered("ana").await;
+    let first = published(&server).await;
     assert_eq!(first.len(), 1);
 
-    // A day before its time the next key is there for everybody to see, and signs nothing.
+    // The next key is published a day early, and signs nothing yet.
     clock.set_ms(start + 90 * DAY_MS - DAY_MS);
-    served.handle.keep_keys().await.unwrap();
-    let both = published(&served).await;
+    server.handle.maintain_keys().await.unwrap();
+    let both = published(&server).await;
     assert_eq!(both.len(), 2);
     clock.set_ms(start + 90 * DAY_MS - 1);
-    let old = served.token(&ana).await;
+    let old = server.token(&ana).await;
     assert_eq!(signer(&old), first[0]);
 
-    // From its time on it signs, and what the one before has signed is good until it is over.
+    // It signs from its time on, and the tokens of the previous one stay valid until they expire.
     clock.set_ms(start + 90 * DAY_MS);
-    served.handle.keep_keys().await.unwrap();
-    let new = served.token(&ana).await;
+    server.handle.maintain_keys().await.unwrap();
+    let new = server.token(&ana).await;
     assert!(signer(&new) != first[0] && both.contains(&signer(&new)));
     for token in [&old, &new] {
-        assert_eq!(served.me(token).await.1["data"]["me"]["nickname"], "ana");
+        assert_eq!(server.me(token).await.1["data"]["me"]["nickname"], "ana");
     }
     clock.set_ms(start + 91 * DAY_MS);
-    served.handle.keep_keys().await.unwrap();
-    assert_eq!(published(&served).await, [signer(&new)]);
-    served.stop().await;
+    server.handle.maintain_keys().await.unwrap();
+    assert_eq!(published(&server).await, [signer(&new)]);
+    server.stop().await;
 }
 
 fn signer(token: &str) -> String {

@@ -1,4 +1,4 @@
-//! A server on this machine, asked over real connections.
+//! Tests of a server on this machine, over real connections.
 
 #![expect(
     clippy::indexing_slicing,
@@ -6,7 +6,6 @@
     reason = "a test that cannot set up its server, or read its answer, has failed"
 )]
 
-mod away;
 mod bad_input;
 mod configuration;
 mod cost;
@@ -16,7 +15,8 @@ mod live;
 mod oidc;
 mod operations;
 mod relay;
-mod served;
 mod signing_in;
-mod socket;
+mod store_outage;
+mod test_server;
 mod tls;
+mod websocket_client;

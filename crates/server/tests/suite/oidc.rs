@@ -1,4 +1,4 @@
-//! An issuer outside, whose tokens are believed as long as they are what it is configured to be.
+//! An external issuer, whose tokens are accepted if they match the configuration.
 
 use std::sync::Arc;
 
@@ -16,12 +16,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use crate::served::{Served, code, configuration};
+use crate::test_server::{TestServer, code, configuration};
 
 const NOW_SECONDS: u64 = 1_800_000_000;
 const AUDIENCE: &str = "the-round-table";
 
-/// A key of the issuer's.
 struct Key {
     id: &'static str,
     signs: EncodingKey,
@@ -46,7 +45,7 @@ impl Key {
     }
 }
 
-/// An issuer that tells where its keys are, and shows them.
+/// An issuer that publishes its configuration and keys.
 struct Issuer {
     url: String,
     keys: Arc<Mutex<Vec<Jwk>>>,
@@ -67,7 +66,7 @@ impl Issuer {
         Self { url, keys, serving }
     }
 
-    /// What its tokens say of somebody.
+    /// The claims of its tokens.
     fn claims(&self, email: &str) -> Value {
         json!({
             "iss": self.url, "aud": AUDIENCE, "sub": "somebody", "exp": NOW_SECONDS + 300,
@@ -76,18 +75,18 @@ impl Issuer {
     }
 }
 
-/// A server that believes an issuer, with Ana, who has signed up.
-struct Stage {
+/// A server that accepts an issuer, with Ana, who has signed up.
+struct OidcFixture {
     key: Key,
     issuer: Issuer,
     clock: Arc<ManualClock>,
-    served: Served,
-    /// Ana's token of our own.
+    server: TestServer,
+    /// Ana's token from the server itself.
     own: String,
     _data: TempDir,
 }
 
-impl Stage {
+impl OidcFixture {
     async fn set() -> Self {
         let (data, key) = (tempfile::tempdir().unwrap(), Key::new("one"));
         let issuer = Issuer::start(&key).await;
@@ -95,21 +94,20 @@ impl Stage {
         let mut all = configuration(data.path());
         let (url, audience) = (issuer.url.clone(), AUDIENCE.to_owned());
         all.process.sign_in.oidc = Some(OidcSettings { issuer: url, audience, jwks_url: None });
-        let served = Served::start(all, clock.clone()).await;
-        let own = served.newcomer("ana").await;
-        Self { key, issuer, clock, served, own, _data: data }
+        let server = TestServer::start(all, clock.clone()).await;
+        let own = server.sign_up("ana").await;
+        Self { key, issuer, clock, server, own, _data: data }
     }
 
-    /// What the issuer says of Ana.
     fn claims(&self) -> Value {
         self.issuer.claims("ana@example.org")
     }
 
-    async fn knows_ana_by(&self, token: &str) -> bool {
-        self.served.me(token).await.1["data"]["me"]["nickname"] == "ana"
+    async fn accepts_as_ana(&self, token: &str) -> bool {
+        self.server.me(token).await.1["data"]["me"]["nickname"] == "ana"
     }
 
-    async fn issuer_goes(&mut self) {
+    async fn stop_issuer(&mut self) {
         self.issuer.serving.abort();
         assert!((&mut self.issuer.serving).await.unwrap_err().is_cancelled());
     }
@@ -122,11 +120,11 @@ fn with(claims: &Value, key: &str, value: Value) -> Value {
 }
 
 #[tokio::test]
-async fn people_are_known_by_tokens_of_the_issuer_and_by_nothing_like_them() {
-    let stage = Stage::set().await;
-    let (key, good) = (&stage.key, stage.claims());
-    assert!(stage.knows_ana_by(&key.sign(&good)).await);
-    assert!(stage.knows_ana_by(&stage.own).await, "our own go on");
+async fn only_valid_tokens_of_the_issuer_are_accepted() {
+    let fixture = OidcFixture::set().await;
+    let (key, good) = (&fixture.key, fixture.claims());
+    assert!(fixture.accepts_as_ana(&key.sign(&good)).await);
+    assert!(fixture.accepts_as_ana(&fixture.own).await, "our own go on");
 
     let forger = Key { id: "one", ..Key::new("forger") };
     for (what, bad) in [
@@ -136,20 +134,20 @@ async fn people_are_known_by_tokens_of_the_issuer_and_by_nothing_like_them() {
         ("not begun", key.sign(&with(&good, "nbf", json!(NOW_SECONDS + 61)))),
         ("for others", key.sign(&with(&good, "aud", json!("another-table")))),
         ("of another issuer", key.sign(&with(&good, "iss", json!("https://evil.example")))),
-        ("about nobody", key.sign(&stage.issuer.claims("nobody@example.org"))),
+        ("about nobody", key.sign(&fixture.issuer.claims("nobody@example.org"))),
     ] {
-        let (status, answer) = stage.served.me(&bad).await;
-        let refused = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
-        assert_eq!((status, code(&answer)), refused, "{what}: {answer}");
+        let (status, response) = fixture.server.me(&bad).await;
+        let error = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+        assert_eq!((status, code(&response)), error, "{what}: {response}");
     }
-    stage.served.stop().await;
+    fixture.server.stop().await;
 }
 
-/// An address that nobody has checked may be anybody's: no account is found by it.
+/// An unverified address may belong to another user: it matches no account.
 #[tokio::test]
-async fn only_an_address_that_the_issuer_has_checked_counts() {
-    let stage = Stage::set().await;
-    let good = stage.claims();
+async fn only_a_verified_address_counts() {
+    let fixture = OidcFixture::set().await;
+    let good = fixture.claims();
     let mut silent = good.clone();
     silent.as_object_mut().unwrap().remove("email_verified");
     let says = |value| with(&good, "email_verified", value);
@@ -161,75 +159,79 @@ async fn only_an_address_that_the_issuer_has_checked_counts() {
         says(json!("false")),
         with(&good, "email", json!(null)),
     ] {
-        let (status, answer) = stage.served.me(&stage.key.sign(&claims)).await;
-        let refused = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
-        assert_eq!((status, code(&answer)), refused, "{claims}: {answer}");
-        assert!(answer.to_string().contains("has not confirmed your e-mail address"), "{answer}");
+        let (status, response) = fixture.server.me(&fixture.key.sign(&claims)).await;
+        let error = (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED");
+        assert_eq!((status, code(&response)), error, "{claims}: {response}");
+        assert!(
+            response.to_string().contains("has not verified your e-mail address"),
+            "{response}"
+        );
     }
-    assert!(stage.knows_ana_by(&stage.key.sign(&good)).await);
-    stage.served.stop().await;
+    assert!(fixture.accepts_as_ana(&fixture.key.sign(&good)).await);
+    fixture.server.stop().await;
 }
 
 #[tokio::test]
-async fn a_new_key_of_the_issuer_is_found_and_an_old_one_forgotten() {
-    let stage = Stage::set().await;
-    let (one, two, claims) = (&stage.key, Key::new("two"), stage.claims());
+async fn a_new_key_of_the_issuer_is_fetched_and_an_old_one_dropped() {
+    let fixture = OidcFixture::set().await;
+    let (one, two, claims) = (&fixture.key, Key::new("two"), fixture.claims());
     let (old, new) = (one.sign(&claims), two.sign(&claims));
-    assert!(stage.knows_ana_by(&old).await);
+    assert!(fixture.accepts_as_ana(&old).await);
 
-    *stage.issuer.keys.lock() = vec![one.public(), two.public()];
-    // Not at every unknown name: whoever makes them up would have us ask all day.
-    assert_eq!(code(&stage.served.me(&new).await.1), "UNAUTHENTICATED");
-    stage.clock.advance_ms(31_000);
+    *fixture.issuer.keys.lock() = vec![one.public(), two.public()];
+    // Not for every unknown key id: forged ones would cause endless requests.
+    assert_eq!(code(&fixture.server.me(&new).await.1), "UNAUTHENTICATED");
+    fixture.clock.advance_ms(31_000);
     for token in [&old, &new] {
-        assert!(stage.knows_ana_by(token).await);
+        assert!(fixture.accepts_as_ana(token).await);
     }
-    *stage.issuer.keys.lock() = vec![two.public()];
-    stage.clock.advance_ms(60 * 60 * 1000);
+    *fixture.issuer.keys.lock() = vec![two.public()];
+    fixture.clock.advance_ms(60 * 60 * 1000);
     let later = |key: &Key| key.sign(&with(&claims, "exp", json!(NOW_SECONDS + 7_200)));
-    assert!(stage.knows_ana_by(&later(&two)).await);
-    assert_eq!(code(&stage.served.me(&later(one)).await.1), "UNAUTHENTICATED");
-    stage.served.stop().await;
+    assert!(fixture.accepts_as_ana(&later(&two)).await);
+    assert_eq!(code(&fixture.server.me(&later(one)).await.1), "UNAUTHENTICATED");
+    fixture.server.stop().await;
 }
 
-/// R32: whoever is known already stays known, and for others it is nobody's fault but ours.
+/// R32: cached keys stay valid, and other tokens fail with an internal error rather than the user's
+/// fault.
 #[tokio::test]
-async fn an_issuer_that_is_away_is_no_reason_to_turn_anybody_away_for_good() {
-    let mut stage = Stage::set().await;
-    let claims = stage.claims();
-    let token = stage.key.sign(&claims);
-    assert!(stage.knows_ana_by(&token).await);
+async fn an_unreachable_issuer_refuses_no_user_for_good() {
+    let mut fixture = OidcFixture::set().await;
+    let claims = fixture.claims();
+    let token = fixture.key.sign(&claims);
+    assert!(fixture.accepts_as_ana(&token).await);
 
-    stage.issuer_goes().await;
-    stage.clock.advance_ms(31_000);
-    let (status, answer) = stage.served.me(&Key::new("two").sign(&claims)).await;
-    let tells = answer.to_string().contains(&stage.issuer.url);
-    assert!(status != StatusCode::OK && !tells, "{answer}");
-    assert!(stage.knows_ana_by(&token).await);
-    stage.served.stop().await;
+    fixture.stop_issuer().await;
+    fixture.clock.advance_ms(31_000);
+    let (status, response) = fixture.server.me(&Key::new("two").sign(&claims)).await;
+    let tells = response.to_string().contains(&fixture.issuer.url);
+    assert!(status != StatusCode::OK && !tells, "{response}");
+    assert!(fixture.accepts_as_ana(&token).await);
+    fixture.server.stop().await;
 }
 
-/// Its keys are believed for an hour since they came. Asking for them in vain makes them no younger: one
-/// that was withdrawn meanwhile would be believed for as long as the issuer is away.
+/// Keys are trusted for an hour after they were fetched. A failed fetch does not extend that: a key
+/// revoked meanwhile would be trusted for as long as the issuer is unreachable.
 #[tokio::test]
-async fn keys_that_could_not_be_fetched_again_are_not_fresh() {
-    let mut stage = Stage::set().await;
-    let claims = stage.claims();
-    let token = stage.key.sign(&with(&claims, "exp", json!(NOW_SECONDS + 100_000)));
-    assert!(stage.knows_ana_by(&token).await);
+async fn a_failed_fetch_does_not_extend_the_lifetime_of_keys() {
+    let mut fixture = OidcFixture::set().await;
+    let claims = fixture.claims();
+    let token = fixture.key.sign(&with(&claims, "exp", json!(NOW_SECONDS + 100_000)));
+    assert!(fixture.accepts_as_ana(&token).await);
 
-    stage.issuer_goes().await;
+    fixture.stop_issuer().await;
     for _ in 0..3 {
-        stage.clock.advance_ms(19 * 60 * 1000);
+        fixture.clock.advance_ms(19 * 60 * 1000);
         let unknown = Key::new("two").sign(&claims);
-        assert_eq!(code(&stage.served.me(&unknown).await.1), "INTERNAL");
-        assert!(stage.knows_ana_by(&token).await);
+        assert_eq!(code(&fixture.server.me(&unknown).await.1), "INTERNAL");
+        assert!(fixture.accepts_as_ana(&token).await);
     }
-    stage.clock.advance_ms(4 * 60 * 1000);
-    // Once when it is looked for, and once when that has just been in vain.
+    fixture.clock.advance_ms(4 * 60 * 1000);
+    // Once for the fetch, and once for the pause after a failed one.
     for _ in 0..2 {
-        let (_, answer) = stage.served.me(&token).await;
-        assert_eq!(code(&answer), "INTERNAL", "{answer}");
+        let (_, response) = fixture.server.me(&token).await;
+        assert_eq!(code(&response), "INTERNAL", "{response}");
     }
-    stage.served.stop().await;
+    fixture.server.stop().await;
 }

@@ -1,22 +1,22 @@
-//! Several processes on one table: what is written through one of them is heard at the others, and
-//! whoever may have missed something learns that.
+//! Several processes on one table: changes written through one reach the subscribers of the others, and
+//! subscribers that may have missed some are told.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use roundtable_model::Secret;
-use roundtable_server::{Configuration, Role, Server, StoreKind};
+use roundtable_server::{Configuration, ProcessRole, Server, StoreKind};
 use roundtable_table::{Clock, ManualClock};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::away::Store;
-use crate::served::{Served, configuration};
-use crate::socket::{Socket, subscribe};
+use crate::store_outage::Store;
+use crate::test_server::{TestServer, configuration};
+use crate::websocket_client::{WebSocketClient, subscribe};
 
-/// Longer than a worker that says nothing keeps its part of the stream.
+/// Longer than the lease of a silent worker.
 const SILENT_MS: u64 = 16_000;
-const COMPLETE: &str = "roundtable_live_complete";
+const COMPLETE: &str = "roundtable_live_all_workers_connected";
 
 /// The processes of one table.
 struct Installation {
@@ -31,7 +31,7 @@ impl Installation {
         Self { store: Store::start().await, clock, data: tempfile::tempdir().unwrap() }
     }
 
-    fn configuration(&self, role: Role, workers: &[&str]) -> Configuration {
+    fn configuration(&self, role: ProcessRole, workers: &[&str]) -> Configuration {
         let mut all = configuration(self.data.path());
         all.process.role = role;
         all.process.store.kind = StoreKind::Dynamodb;
@@ -41,72 +41,78 @@ impl Installation {
         all
     }
 
-    async fn start(&self, role: Role, workers: &[&str]) -> Served {
+    async fn start(&self, role: ProcessRole, workers: &[&str]) -> TestServer {
         self.run(self.configuration(role, workers)).await
     }
 
-    async fn start_at(&self, address: SocketAddr, role: Role, workers: &[&str]) -> Served {
+    async fn start_at(
+        &self,
+        address: SocketAddr,
+        role: ProcessRole,
+        workers: &[&str],
+    ) -> TestServer {
         let mut all = self.configuration(role, workers);
         all.process.http.listen = address;
         self.run(all).await
     }
 
-    async fn run(&self, all: Configuration) -> Served {
-        Served::start(all, Arc::clone(&self.clock) as Arc<dyn Clock>).await
+    async fn run(&self, all: Configuration) -> TestServer {
+        TestServer::start(all, Arc::clone(&self.clock) as Arc<dyn Clock>).await
     }
 }
 
-fn address(served: &Served) -> SocketAddr {
-    served.url.strip_prefix("http://").unwrap().parse().unwrap()
+fn address(server: &TestServer) -> SocketAddr {
+    server.url.strip_prefix("http://").unwrap().parse().unwrap()
 }
 
-/// Addresses that nobody has taken.
 fn free<const N: usize>() -> [SocketAddr; N] {
     let taken = [(); N].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     taken.map(|listener| listener.local_addr().unwrap())
 }
 
-async fn asked(served: &Served, token: &str, query: &str) -> Value {
-    let (_, answer) = served.ask(Some(token), query).await;
-    assert!(answer["errors"].is_null(), "{answer}");
-    answer["data"].clone()
+async fn request(server: &TestServer, token: &str, query: &str) -> Value {
+    let (_, response) = server.ask(Some(token), query).await;
+    assert!(response["errors"].is_null(), "{response}");
+    response["data"].clone()
 }
 
-async fn post(served: &Served, token: &str, text: &str) -> String {
+async fn post(server: &TestServer, token: &str, text: &str) -> String {
     let input = format!("{{ content: \"{text}\", contentType: text }}");
     let query = format!("mutation {{ createPost(input: {input}) {{ id }} }}");
-    asked(served, token, &query).await["createPost"]["id"].as_str().unwrap().to_owned()
+    request(server, token, &query).await["createPost"]["id"].as_str().unwrap().to_owned()
 }
 
-async fn follow(served: &Served, token: &str, whom: &str) {
+async fn follow(server: &TestServer, token: &str, whom: &str) {
     let query = format!("mutation {{ followUser(followeeId: \"{whom}\") {{ followeeId }} }}");
-    asked(served, token, &query).await;
+    request(server, token, &query).await;
 }
 
 #[tokio::test]
-async fn what_is_written_at_one_process_is_heard_at_another() {
+async fn changes_at_one_process_reach_subscribers_at_another() {
     let all = Installation::new().await;
-    let worker = all.start(Role::Worker, &[]).await;
-    let (one, two) =
-        (all.start(Role::Api, &[&worker.url]).await, all.start(Role::Api, &[&worker.url]).await);
-    let (ana, bo) = (two.newcomer("ana").await, two.signed_up("bo").await);
+    let worker = all.start(ProcessRole::Worker, &[]).await;
+    let (one, two) = (
+        all.start(ProcessRole::Api, &[&worker.url]).await,
+        all.start(ProcessRole::Api, &[&worker.url]).await,
+    );
+    let (ana, bo) = (two.sign_up("ana").await, two.registered("bo").await);
     let (bo_id, bo) = (bo.user.id.to_string(), two.token(&bo).await);
     one.until(COMPLETE, 1).await;
 
-    let mut socket = Socket::by(&one, &bo).await;
+    let mut socket = WebSocketClient::connect_as(&one, &bo).await;
     let followers = "subscription { onFollowUser(followeeId: \"ID\") { follower { nickname } } }";
-    socket.say(&subscribe("followers", &followers.replace("ID", &bo_id))).await;
-    one.until("roundtable_live_matters", 1).await;
+    socket.send_message(&subscribe("followers", &followers.replace("ID", &bo_id))).await;
+    one.until("roundtable_live_topics", 1).await;
     follow(&two, &ana, &bo_id).await;
-    let heard = socket.hear_of("followers").await;
-    let follower = &heard["payload"]["data"]["onFollowUser"]["follower"]["nickname"];
-    assert_eq!(follower, "ana", "{heard}");
+    let message = socket.next_message_of("followers").await;
+    let follower = &message["payload"]["data"]["onFollowUser"]["follower"]["nickname"];
+    assert_eq!(follower, "ana", "{message}");
 
-    // Nobody else is told of changes, and an API process has none to tell.
+    // Other clients get no changes, and an API process has none to send.
     for (from, status) in [(&worker, 401), (&one, 404)] {
         let stranger = from.client.get(format!("{}/internal/changes", from.url));
-        let answer = stranger.bearer_auth(&bo).send().await.unwrap();
-        assert_eq!(answer.status().as_u16(), status);
+        let response = stranger.bearer_auth(&bo).send().await.unwrap();
+        assert_eq!(response.status().as_u16(), status);
     }
     drop(socket);
     one.stop().await;
@@ -114,85 +120,86 @@ async fn what_is_written_at_one_process_is_heard_at_another() {
     worker.stop().await;
 }
 
-/// The feed of somebody who listens goes on where it was; of what has no place to go on from, whoever
-/// listens learns that they missed something.
+/// A subscription to a feed resumes where it was; one that cannot resume is told that it missed events.
 #[tokio::test]
-async fn a_worker_that_dies_and_comes_back_loses_nothing_and_repeats_nothing() {
+async fn a_worker_that_crashes_and_restarts_loses_and_repeats_nothing() {
     let all = Installation::new().await;
-    let worker = all.start(Role::Worker, &[]).await;
-    let (one, two) =
-        (all.start(Role::Api, &[&worker.url]).await, all.start(Role::Api, &[&worker.url]).await);
-    let (ana, bo) = (two.signed_up("ana").await, two.newcomer("bo").await);
+    let worker = all.start(ProcessRole::Worker, &[]).await;
+    let (one, two) = (
+        all.start(ProcessRole::Api, &[&worker.url]).await,
+        all.start(ProcessRole::Api, &[&worker.url]).await,
+    );
+    let (ana, bo) = (two.registered("ana").await, two.sign_up("bo").await);
     let (ana_id, ana) = (ana.user.id.to_string(), two.token(&ana).await);
     follow(&two, &bo, &ana_id).await;
     one.until(COMPLETE, 1).await;
     all.clock.advance_ms(1_000);
 
-    let mut socket = Socket::by(&one, &bo).await;
+    let mut socket = WebSocketClient::connect_as(&one, &bo).await;
     let followers = "subscription { onFollowUser(followeeId: \"ID\") { followerId } }";
-    socket.say(&subscribe("followers", &followers.replace("ID", &ana_id))).await;
-    // From behind an entry on: nobody is told when listening has begun.
+    socket.send_message(&subscribe("followers", &followers.replace("ID", &ana_id))).await;
+    // Resumes after a known entry, because the start of a subscription is not announced.
     post(&two, &ana, "zeroth").await;
-    let page = asked(&one, &bo, "{ getFeed { items { activityId } } }").await;
+    let page = request(&one, &bo, "{ getFeed { items { activityId } } }").await;
     let feed = "subscription { onFeedEntry(after: ID) { post { content } } }";
     let feed = feed.replace("ID", &page["getFeed"]["items"][0]["activityId"].to_string());
-    socket.say(&subscribe("feed", &feed)).await;
-    one.until("roundtable_live_matters", 1).await;
-    let entry = |heard: &Value| {
-        let content = &heard["payload"]["data"]["onFeedEntry"]["post"]["content"];
-        content.as_str().unwrap_or_else(|| panic!("{heard}")).to_owned()
+    socket.send_message(&subscribe("feed", &feed)).await;
+    one.until("roundtable_live_topics", 1).await;
+    let entry = |message: &Value| {
+        let content = &message["payload"]["data"]["onFeedEntry"]["post"]["content"];
+        content.as_str().unwrap_or_else(|| panic!("{message}")).to_owned()
     };
     post(&two, &ana, "first").await;
-    assert_eq!(entry(&socket.hear_of("feed").await), "first");
+    assert_eq!(entry(&socket.next_message_of("feed").await), "first");
 
     let at = address(&worker);
     worker.crash().await;
-    let cut = socket.hear_of("followers").await;
+    let cut = socket.next_message_of("followers").await;
     assert_eq!(cut["payload"]["errors"][0]["errorType"], "CONFLICT", "{cut}");
-    assert_eq!(socket.hear_of("followers").await["type"], "complete");
+    assert_eq!(socket.next_message_of("followers").await["type"], "complete");
     one.until(COMPLETE, 0).await;
     all.clock.advance_ms(1_000);
     post(&two, &ana, "second").await;
-    // Feeds are as right without the workers.
-    let page = asked(&one, &bo, "{ getFeed { items { post { content } } } }").await;
+    // Feeds are correct without the workers, too.
+    let page = request(&one, &bo, "{ getFeed { items { post { content } } } }").await;
     assert_eq!(page["getFeed"]["items"][0]["post"]["content"], "second", "{page}");
 
     all.clock.advance_ms(SILENT_MS);
-    let worker = all.start_at(at, Role::Worker, &[]).await;
+    let worker = all.start_at(at, ProcessRole::Worker, &[]).await;
     one.until(COMPLETE, 1).await;
     all.clock.advance_ms(1_000);
     post(&two, &ana, "third").await;
-    let mut heard = Vec::new();
-    while heard.last().map(String::as_str) != Some("third") {
-        heard.push(entry(&socket.hear_of("feed").await));
+    let mut message = Vec::new();
+    while message.last().map(String::as_str) != Some("third") {
+        message.push(entry(&socket.next_message_of("feed").await));
     }
-    assert_eq!(heard, ["second", "third"]);
+    assert_eq!(message, ["second", "third"]);
     all.clock.advance_ms(1_000);
     post(&two, &ana, "fourth").await;
-    assert_eq!(entry(&socket.hear_of("feed").await), "fourth");
+    assert_eq!(entry(&socket.next_message_of("feed").await), "fourth");
     drop(socket);
     one.stop().await;
     two.stop().await;
     worker.stop().await;
 }
 
-/// Nobody relies on what they remember while somebody else reads changes that they do not hear of.
+/// No process trusts its caches while a worker that it is not connected to reads changes.
 #[tokio::test]
-async fn processes_that_do_everything_notice_others_they_were_not_told_of() {
+async fn processes_with_the_role_all_notice_unlisted_ones() {
     let all = Installation::new().await;
-    let one = all.start(Role::All, &[]).await;
+    let one = all.start(ProcessRole::All, &[]).await;
     one.until(COMPLETE, 1).await;
-    let (ana, bo) = (one.signed_up("ana").await, one.newcomer("bo").await);
+    let (ana, bo) = (one.registered("ana").await, one.sign_up("bo").await);
     let (ana_id, ana) = (ana.user.id.to_string(), one.token(&ana).await);
     follow(&one, &bo, &ana_id).await;
-    let two = all.start(Role::All, &[]).await;
+    let two = all.start(ProcessRole::All, &[]).await;
     one.until(COMPLETE, 0).await;
     two.until(COMPLETE, 0).await;
     for (number, (write, read)) in [(&one, &two), (&two, &one)].into_iter().enumerate() {
         let text = format!("post {number}");
         all.clock.advance_ms(1_000);
         post(write, &ana, &text).await;
-        let page = asked(read, &bo, "{ getFeed { items { post { content } } } }").await;
+        let page = request(read, &bo, "{ getFeed { items { post { content } } } }").await;
         assert_eq!(page["getFeed"]["items"][0]["post"]["content"], text, "{page}");
     }
     two.stop().await;
@@ -201,33 +208,36 @@ async fn processes_that_do_everything_notice_others_they_were_not_told_of() {
 }
 
 #[tokio::test]
-async fn processes_that_do_everything_hear_each_other_when_they_are_listed() {
+async fn processes_with_the_role_all_receive_changes_of_listed_ones() {
     let all = Installation::new().await;
     let addresses: [SocketAddr; 2] = free();
     let urls = addresses.map(|address| format!("http://{address}"));
     let listed = [urls[0].as_str(), urls[1].as_str()];
     let (one, two) = tokio::join!(
-        all.start_at(addresses[0], Role::All, &listed),
-        all.start_at(addresses[1], Role::All, &listed),
+        all.start_at(addresses[0], ProcessRole::All, &listed),
+        all.start_at(addresses[1], ProcessRole::All, &listed),
     );
     one.until(COMPLETE, 1).await;
     two.until(COMPLETE, 1).await;
-    let (ana, bo) = (two.newcomer("ana").await, two.signed_up("bo").await);
+    let (ana, bo) = (two.sign_up("ana").await, two.registered("bo").await);
     let (bo_id, bo) = (bo.user.id.to_string(), two.token(&bo).await);
-    // One of the two reads the change; both hear of it, and once.
+    // One of the two reads the change; both receive it, once.
     let followers = "subscription { onFollowUser(followeeId: \"ID\") { follower { nickname } } }";
-    let mut sockets = [Socket::by(&one, &bo).await, Socket::by(&two, &bo).await];
+    let mut sockets = [
+        WebSocketClient::connect_as(&one, &bo).await,
+        WebSocketClient::connect_as(&two, &bo).await,
+    ];
     for (socket, at) in sockets.iter_mut().zip([&one, &two]) {
-        socket.say(&subscribe("followers", &followers.replace("ID", &bo_id))).await;
-        at.until("roundtable_live_matters", 1).await;
+        socket.send_message(&subscribe("followers", &followers.replace("ID", &bo_id))).await;
+        at.until("roundtable_live_topics", 1).await;
     }
-    let cleo = two.newcomer("cleo").await;
+    let cleo = two.sign_up("cleo").await;
     for (follower, name) in [(&ana, "ana"), (&cleo, "cleo")] {
         follow(&two, follower, &bo_id).await;
         for socket in &mut sockets {
-            let heard = socket.hear_of("followers").await;
-            let follower = &heard["payload"]["data"]["onFollowUser"]["follower"]["nickname"];
-            assert_eq!(follower, name, "{heard}");
+            let message = socket.next_message_of("followers").await;
+            let follower = &message["payload"]["data"]["onFollowUser"]["follower"]["nickname"];
+            assert_eq!(follower, name, "{message}");
         }
     }
     drop(sockets);
@@ -235,51 +245,51 @@ async fn processes_that_do_everything_hear_each_other_when_they_are_listed() {
     two.stop().await;
 }
 
-/// As long as one worker is away there is something to miss. Every other one that goes and comes back
-/// adds to it, and whoever listens learns that each time.
+/// While one worker is away, events are missed. Each other worker that disconnects and returns adds to
+/// that, and subscribers are told each time.
 #[tokio::test]
-async fn listeners_learn_that_they_missed_something_while_another_worker_is_away() {
+async fn subscribers_are_told_of_missed_events_while_another_worker_is_away() {
     let all = Installation::new().await;
     let [away] = free();
-    let worker = all.start(Role::Worker, &[]).await;
+    let worker = all.start(ProcessRole::Worker, &[]).await;
     let (at, url) = (address(&worker), worker.url.clone());
-    let one = all.start(Role::Api, &[&format!("http://{away}"), &url]).await;
-    let (ana, bo) = (one.signed_up("ana").await, one.newcomer("bo").await);
+    let one = all.start(ProcessRole::Api, &[&format!("http://{away}"), &url]).await;
+    let (ana, bo) = (one.registered("ana").await, one.sign_up("bo").await);
     let (ana_id, ana) = (ana.user.id.to_string(), one.token(&ana).await);
     let followers = "subscription { onFollowUser(followeeId: \"ID\") { followerId } }";
     let followers = followers.replace("ID", &ana_id);
-    let mut socket = Socket::by(&one, &ana).await;
-    // Whoever comes before the worker is heard is told so, and comes again.
+    let mut socket = WebSocketClient::connect_as(&one, &ana).await;
+    // A subscriber that comes before the worker is connected is told to refetch, and retries.
     let mut number = 0;
-    socket.say(&subscribe("0", &followers)).await;
-    one.until("roundtable_live_matters", 1).await;
+    socket.send_message(&subscribe("0", &followers)).await;
+    one.until("roundtable_live_topics", 1).await;
     follow(&one, &bo, &ana_id).await;
     loop {
-        let heard = socket.hear().await;
-        match heard["type"].as_str().unwrap() {
+        let message = socket.next_message().await;
+        match message["type"].as_str().unwrap() {
             "complete" => {
                 number += 1;
-                socket.say(&subscribe(&number.to_string(), &followers)).await;
-                one.until("roundtable_live_matters", 1).await;
+                socket.send_message(&subscribe(&number.to_string(), &followers)).await;
+                one.until("roundtable_live_topics", 1).await;
                 let unfollow = "mutation { unfollowUser(followeeId: \"ID\") { followeeId } }";
-                asked(&one, &bo, &unfollow.replace("ID", &ana_id)).await;
+                request(&one, &bo, &unfollow.replace("ID", &ana_id)).await;
                 follow(&one, &bo, &ana_id).await;
             }
-            _ if heard["payload"]["errors"].is_null() => break,
+            _ if message["payload"]["errors"].is_null() => break,
             _ => {}
         }
     }
 
-    let missed = |heard: &Value| heard["payload"]["errors"][0]["errorType"] == "CONFLICT";
+    let missed = |message: &Value| message["payload"]["errors"][0]["errorType"] == "CONFLICT";
     worker.stop().await;
-    // What was told before it went is told first.
-    while !missed(&socket.hear().await) {}
-    assert_eq!(socket.hear().await["type"], "complete");
-    socket.say(&subscribe("meanwhile", &followers)).await;
-    one.until("roundtable_live_matters", 1).await;
-    let worker = all.start_at(at, Role::Worker, &[]).await;
-    let heard = socket.hear_of("meanwhile").await;
-    assert!(missed(&heard), "it came back: {heard}");
+    // Events sent before the worker stopped come first.
+    while !missed(&socket.next_message().await) {}
+    assert_eq!(socket.next_message().await["type"], "complete");
+    socket.send_message(&subscribe("meanwhile", &followers)).await;
+    one.until("roundtable_live_topics", 1).await;
+    let worker = all.start_at(at, ProcessRole::Worker, &[]).await;
+    let message = socket.next_message_of("meanwhile").await;
+    assert!(missed(&message), "it came back: {message}");
     one.until(COMPLETE, 0).await;
     drop(socket);
     one.stop().await;
@@ -287,11 +297,12 @@ async fn listeners_learn_that_they_missed_something_while_another_worker_is_away
 }
 
 #[tokio::test]
-async fn an_api_process_must_be_told_where_the_workers_are() {
+async fn an_api_process_needs_the_addresses_of_the_workers() {
     let all = Installation::new().await;
-    let refused = Server::open(all.configuration(Role::Api, &[])).await.unwrap_err().to_string();
-    assert!(refused.starts_with("live.workers: ") && refused.contains("`worker`"), "{refused}");
-    let nonsense = all.configuration(Role::Api, &["nowhere"]);
-    let refused = Server::open(nonsense).await.unwrap_err().to_string();
-    assert!(refused.starts_with("live.workers: ") && refused.contains("nowhere"), "{refused}");
+    let error =
+        Server::open(all.configuration(ProcessRole::Api, &[])).await.unwrap_err().to_string();
+    assert!(error.starts_with("live.workers: ") && error.contains("`worker`"), "{error}");
+    let nonsense = all.configuration(ProcessRole::Api, &["nowhere"]);
+    let error = Server::open(nonsense).await.unwrap_err().to_string();
+    assert!(error.starts_with("live.workers: ") && error.contains("nowhere"), "{error}");
 }

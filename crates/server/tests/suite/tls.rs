@@ -1,4 +1,4 @@
-//! Encryption by configuration: whoever speaks it is answered, and nobody else.
+//! TLS: clients that use it are answered, and no others.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use crate::served::{Served, configuration};
+use crate::test_server::{TestServer, configuration};
 
 fn pem(into: &Path, what: &str, bytes: &[u8]) {
     let text = BASE64_MIME.encode(bytes);
@@ -28,11 +28,11 @@ fn certificate(into: &Path) -> CertificateDer<'static> {
     made.cert.der().clone()
 }
 
-async fn encrypted(data: &Path) -> Served {
+async fn encrypted(data: &Path) -> TestServer {
     let mut all = configuration(data);
     all.process.http.tls.certificate = Some(data.join("server.crt"));
     all.process.http.tls.key = Some(data.join("server.key"));
-    Served::start(all, Arc::new(SystemClock)).await
+    TestServer::start(all, Arc::new(SystemClock)).await
 }
 
 fn client(trusted: Option<CertificateDer<'static>>, speaks: &[&[u8]]) -> TlsConnector {
@@ -47,18 +47,18 @@ fn client(trusted: Option<CertificateDer<'static>>, speaks: &[&[u8]]) -> TlsConn
     TlsConnector::from(Arc::new(config))
 }
 
-async fn connected(served: &Served) -> TcpStream {
-    TcpStream::connect(served.url.strip_prefix("https://").unwrap()).await.unwrap()
+async fn connected(server: &TestServer) -> TcpStream {
+    TcpStream::connect(server.url.strip_prefix("https://").unwrap()).await.unwrap()
 }
 
 #[tokio::test]
-async fn whoever_speaks_tls_is_answered() {
+async fn tls_clients_are_answered() {
     let data = tempfile::tempdir().unwrap();
     let trusted = certificate(data.path());
-    let served = encrypted(data.path()).await;
+    let server = encrypted(data.path()).await;
     let name = ServerName::try_from("localhost").unwrap();
     let tls = client(Some(trusted.clone()), &[]);
-    let mut stream = tls.connect(name.clone(), connected(&served).await).await.unwrap();
+    let mut stream = tls.connect(name.clone(), connected(&server).await).await.unwrap();
     let body = r#"{"query":"{ me { id } }"}"#;
     let head = format!(
         "POST /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
@@ -66,46 +66,46 @@ async fn whoever_speaks_tls_is_answered() {
         body.len()
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    assert!(answer.ends_with(r#"{"data":{"me":null}}"#), "{answer}");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    assert!(response.ends_with(r#"{"data":{"me":null}}"#), "{response}");
 
     let both = client(Some(trusted), &[b"h2", b"http/1.1"]);
-    let stream = both.connect(name.clone(), connected(&served).await).await.unwrap();
+    let stream = both.connect(name.clone(), connected(&server).await).await.unwrap();
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
     drop(stream);
-    let stranger = client(None, &[]).connect(name, connected(&served).await).await;
+    let stranger = client(None, &[]).connect(name, connected(&server).await).await;
     assert!(stranger.is_err(), "a certificate that nobody vouches for");
-    served.stop().await;
+    server.stop().await;
 }
 
 #[tokio::test]
 async fn plain_text_is_refused() {
     let data = tempfile::tempdir().unwrap();
     certificate(data.path());
-    let served = encrypted(data.path()).await;
-    let mut plain = connected(&served).await;
+    let server = encrypted(data.path()).await;
+    let mut plain = connected(&server).await;
     plain.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
-    let mut answer = Vec::new();
-    let _ = plain.read_to_end(&mut answer).await;
-    let said = String::from_utf8_lossy(&answer);
-    assert!(!said.contains("HTTP/") && !said.contains("ok"), "{said}");
-    served.stop().await;
+    let mut response = Vec::new();
+    let _ = plain.read_to_end(&mut response).await;
+    let text = String::from_utf8_lossy(&response);
+    assert!(!text.contains("HTTP/") && !text.contains("ok"), "{text}");
+    server.stop().await;
 }
 
 #[tokio::test]
-async fn files_that_are_no_certificate_are_named() {
+async fn invalid_certificate_files_are_named() {
     let data = tempfile::tempdir().unwrap();
     certificate(data.path());
     let mut all = configuration(data.path());
     all.process.http.tls.certificate = Some(data.path().join("server.crt"));
     all.process.http.tls.key = Some(data.path().join("nowhere.key"));
-    let refused = Server::open(all.clone()).await.unwrap_err().to_string();
-    assert!(refused.starts_with("http.tls.key: ") && refused.contains("nowhere.key"), "{refused}");
+    let error = Server::open(all.clone()).await.unwrap_err().to_string();
+    assert!(error.starts_with("http.tls.key: ") && error.contains("nowhere.key"), "{error}");
     // The key of another certificate.
     let other = rcgen::KeyPair::generate().unwrap();
     pem(&data.path().join("nowhere.key"), "PRIVATE KEY", other.serialized_der());
-    let refused = Server::open(all).await.unwrap_err().to_string();
-    assert!(refused.starts_with("http.tls: "), "{refused}");
+    let error = Server::open(all).await.unwrap_err().to_string();
+    assert!(error.starts_with("http.tls: "), "{error}");
 }

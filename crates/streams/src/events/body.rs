@@ -1,23 +1,22 @@
-//! What an endpoint is sent of an event: a `CloudEvent` in JSON, with what everybody may see (I9).
+//! Builds the body of an event: a `CloudEvent` in JSON with what an anonymous viewer may see (I9).
 
 use std::collections::BTreeMap;
 
 use roundtable_domain::{
-    AccountError, Accounts, CommentError, Comments, EventType, Ground, GroupError, Groups,
-    Outgoing, PostError, Posts,
+    AccountError, Accounts, CommentError, Comments, Context, EventType, GroupError, Groups,
+    PostError, Posts, WebhookMessage,
 };
 use roundtable_model::entities::{Comment, Group, Post, User};
 use roundtable_model::{Entity, Time};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::watch::Happened;
-use crate::Failure;
+use super::event_sources::PendingEvent;
+use crate::ProcessingError;
 
-/// Makes what is sent of events.
 #[derive(Clone, Debug)]
-pub(super) struct Bodies {
-    /// Where they come from, as `source` says.
+pub(super) struct EventBodyBuilder {
+    /// The `source` attribute.
     source: String,
     accounts: Accounts,
     groups: Groups,
@@ -37,23 +36,26 @@ struct CloudEvent<'a> {
     data: Map<String, Value>,
 }
 
-impl Bodies {
-    pub(super) fn new(ground: &Ground) -> Self {
+impl EventBodyBuilder {
+    pub(super) fn new(context: &Context) -> Self {
         Self {
-            source: format!("/roundtable/{}", ground.settings().tables.core),
-            accounts: Accounts::new(ground.clone()),
-            groups: Groups::new(ground.clone()),
-            posts: Posts::new(ground.clone()),
-            comments: Comments::new(ground.clone()),
+            source: format!("/roundtable/{}", context.settings().tables.core),
+            accounts: Accounts::new(context.clone()),
+            groups: Groups::new(context.clone()),
+            posts: Posts::new(context.clone()),
+            comments: Comments::new(context.clone()),
         }
     }
 
-    /// What is sent of an event now.
-    pub(super) async fn of(&self, event: &Happened) -> Result<Outgoing, Failure> {
+    /// Builds the message for an event from the current state.
+    pub(super) async fn build(
+        &self,
+        event: &PendingEvent,
+    ) -> Result<WebhookMessage, ProcessingError> {
         let ids = event.ids.iter().map(|(name, id)| (name.clone(), Value::from(id.as_str())));
         let mut data: Map<String, Value> = ids.collect();
-        if let Some(Value::Object(seen)) = self.seen_by_everybody(event).await? {
-            data.extend(seen);
+        if let Some(Value::Object(public)) = self.public_data(event).await? {
+            data.extend(public);
         }
         let cloud_event = CloudEvent {
             specversion: "1.0",
@@ -65,47 +67,47 @@ impl Bodies {
             datacontenttype: "application/json",
             data,
         };
-        let body = serde_json::to_vec(&cloud_event).map_err(Failure::broken)?;
-        Ok(Outgoing { id: event.id.clone(), body })
+        let body = serde_json::to_vec(&cloud_event).map_err(ProcessingError::unprocessable)?;
+        Ok(WebhookMessage { id: event.id.clone(), body })
     }
 
-    /// What somebody can read of it who is not signed in. They ask as everybody does, so that it is
-    /// hidden from endpoints whenever it is hidden at all.
-    async fn seen_by_everybody(&self, event: &Happened) -> Result<Option<Value>, Failure> {
-        // Of what only another version knows, ids are told.
+    /// Returns what an anonymous viewer can read of the entity. It goes through the services, so
+    /// that anything hidden from users is hidden from endpoints.
+    async fn public_data(&self, event: &PendingEvent) -> Result<Option<Value>, ProcessingError> {
+        // An event type of another version is sent with its ids only.
         let Some(kind) = EventType::named(&event.kind) else { return Ok(None) };
         let entity = kind.entity;
         let ids = &event.ids;
         if entity == Post::SHAPE.name {
-            return match self.posts.post(None, &id(ids, "postId")?).await {
-                Ok(post) => Ok(Some(of_post(&post))),
-                Err(PostError::Failed(failure)) => Err(failure.into()),
+            return match self.posts.post(None, &parse_id(ids, "postId")?).await {
+                Ok(post) => Ok(Some(post_data(&post))),
+                Err(PostError::Failed(error)) => Err(error.into()),
                 Err(_) => Ok(None),
             };
         }
         if entity == Comment::SHAPE.name {
-            return match self.comments.comment(None, &id(ids, "commentId")?).await {
+            return match self.comments.comment(None, &parse_id(ids, "commentId")?).await {
                 Ok(comment) => Ok(Some(json!({
                     "content": comment.content,
                     "createdAt": comment.created_at,
                     "updatedAt": comment.updated_at,
                 }))),
-                Err(CommentError::Failed(failure)) => Err(failure.into()),
+                Err(CommentError::Failed(error)) => Err(error.into()),
                 Err(_) => Ok(None),
             };
         }
         if entity == User::SHAPE.name {
-            return match self.accounts.user(None, &id(ids, "userId")?).await {
-                Ok(user) => Ok(user.filter(|user| !user.is_private).map(|user| of_user(&user))),
-                Err(AccountError::Failed(failure)) => Err(failure.into()),
+            return match self.accounts.user(None, &parse_id(ids, "userId")?).await {
+                Ok(user) => Ok(user.filter(|user| !user.is_private).map(|user| user_data(&user))),
+                Err(AccountError::Failed(error)) => Err(error.into()),
                 Err(_) => Ok(None),
             };
         }
         if entity == Group::SHAPE.name {
-            return match self.groups.get(None, &id(ids, "groupId")?).await {
+            return match self.groups.get(None, &parse_id(ids, "groupId")?).await {
                 Ok(view) if view.group.is_private => Ok(None),
-                Ok(view) => Ok(Some(of_group(&view.group))),
-                Err(GroupError::Failed(failure)) => Err(failure.into()),
+                Ok(view) => Ok(Some(group_data(&view.group))),
+                Err(GroupError::Failed(error)) => Err(error.into()),
                 Err(_) => Ok(None),
             };
         }
@@ -113,15 +115,17 @@ impl Bodies {
     }
 }
 
-fn id<I: std::str::FromStr<Err = roundtable_model::Misfit>>(
+fn parse_id<I: std::str::FromStr<Err = roundtable_model::InvalidValue>>(
     ids: &BTreeMap<String, String>,
     name: &str,
-) -> Result<I, Failure> {
-    let id = ids.get(name).ok_or_else(|| Failure::broken(format!("an event without {name}")))?;
+) -> Result<I, ProcessingError> {
+    let id = ids
+        .get(name)
+        .ok_or_else(|| ProcessingError::unprocessable(format!("the event has no {name}")))?;
     Ok(id.parse()?)
 }
 
-fn of_post(post: &Post) -> Value {
+fn post_data(post: &Post) -> Value {
     json!({
         "authorNickname": post.author_nickname,
         "content": post.content,
@@ -134,7 +138,7 @@ fn of_post(post: &Post) -> Value {
     })
 }
 
-fn of_user(user: &User) -> Value {
+fn user_data(user: &User) -> Value {
     json!({
         "nickname": user.nickname,
         "displayName": user.display_name,
@@ -147,7 +151,7 @@ fn of_user(user: &User) -> Value {
     })
 }
 
-fn of_group(group: &Group) -> Value {
+fn group_data(group: &Group) -> Value {
     json!({
         "name": group.name,
         "description": group.description,

@@ -1,189 +1,216 @@
-//! Sending an endpoint what waits for it, in order, one event at a time.
+//! Sends an endpoint its pending events in order, one at a time.
 
 use std::time::Duration;
 
-use roundtable_domain::Undelivered;
+use roundtable_domain::DeliveryError;
 use roundtable_model::entities::{Job, Webhook};
 use roundtable_model::{Time, WebhookId};
 use tokio::time::Instant;
 
-use super::Events;
-use super::parcel::{Progress, WAITS};
-use super::turns::Held;
-use super::watch::Happened;
-use crate::Failure;
-use crate::failure::Remedy;
-use crate::jobs::Next;
+use super::EventDelivery;
+use super::endpoint_locks::EndpointLock;
+use super::event_batch::{DeliveryProgress, ENQUEUED};
+use super::event_sources::PendingEvent;
+use crate::ProcessingError;
+use crate::error::ErrorClass;
+use crate::jobs::PageOutcome;
 
-/// Events of one page.
 const PAGE_EVENTS_MAX: usize = 20;
-/// No event is begun later than this in a page: a slow endpoint keeps nobody from stopping.
-const PAGE_LONGEST: Duration = Duration::from_secs(10);
-/// How long a parcel is its sender's. A page ends before: its last event takes a minute at most.
+/// No event is started later than this in a page, so that a slow endpoint does not delay shutdown.
+const PAGE_TIME_MAX: Duration = Duration::from_secs(10);
+/// The duration of a claim on a batch. A page ends before: its last event takes at most a minute.
 const CLAIM_MS: u64 = 75_000;
-/// An endpoint that fails is tried again with growing waits in between: 1 s, 4 s, … 17 min, an hour.
+/// A failing endpoint is retried with growing delays: 1 s, 4 s, … 17 min, an hour.
 const FIRST_WAIT_MS: u64 = 1_000;
-const LONGEST_WAIT_MS: u64 = 60 * 60 * 1000;
-/// How long an endpoint fails before it is given up, and how often at least: it is not its fault when
-/// nobody tried.
+const WAIT_MS_MAX: u64 = 60 * 60 * 1000;
+/// An endpoint is disabled after failing for this long, and after at least this many attempts: a
+/// stopped server does not count against it.
 const FAILING_MS_MAX: u64 = 24 * 60 * 60 * 1000;
-const TRIES_MIN: u64 = 8;
+const ATTEMPTS_MIN: u64 = 8;
 
-/// How the sending of some events ended.
-enum Sent {
-    /// They were taken, so many of them since the beginning of the parcel.
-    Upto(usize),
-    /// The next one was not taken.
+enum SendOutcome {
+    /// The number of events of the batch that the endpoint has accepted.
+    Sent(usize),
+    /// The endpoint did not accept the next event.
     Failed(usize, String),
-    /// The endpoint wants nothing any more.
+    /// The endpoint reported that it is gone.
     Gone(usize),
-    /// The next one cannot be told to anybody.
-    Untold(usize, String),
+    /// The body of the next event cannot be built.
+    Undeliverable(usize, String),
 }
 
-impl Events {
-    /// A page of what waits for an endpoint.
-    pub(super) async fn send(&self, id: &WebhookId, errand: &Job) -> Result<Next, Failure> {
-        let webhook = match self.ground.ops().webhook(id).get().await? {
+impl EventDelivery {
+    /// Sends one page of an endpoint's outbox.
+    pub(super) async fn send_page(
+        &self,
+        id: &WebhookId,
+        webhook_job: &Job,
+    ) -> Result<PageOutcome, ProcessingError> {
+        let webhook = match self.context.ops().webhook(id).get().await? {
             Some(webhook) if webhook.enabled => webhook,
-            other => return self.clear(id, other.is_some()).await,
+            other => return self.clear_outbox(id, other.is_some()).await,
         };
-        let Some(mut held) = self.turns.take(id) else { return Ok(Next::Done) };
-        let Some(parcel) = self.parcels(id, 1).await?.into_iter().next() else {
-            return Ok(if held.end() { Next::Done } else { again() });
+        let Some(mut lock) = self.locks.try_lock(id) else { return Ok(PageOutcome::Done) };
+        let Some(batch) = self.oldest_batches(id, 1).await?.into_iter().next() else {
+            return Ok(if lock.try_release() { PageOutcome::Done } else { check_again() });
         };
-        if let Some((until, rest)) = Progress::of(&parcel).rest(self.ground.now()) {
-            return Ok(self.wait(errand, &held, until, rest));
+        if let Some((until, delay)) =
+            DeliveryProgress::read(&batch).remaining_wait(self.context.now())
+        {
+            return Ok(self.wait_until(webhook_job, &lock, until, delay));
         }
-        self.send_parcel(&webhook, &parcel, errand, &held).await
+        self.send_batch(&webhook, &batch, webhook_job, &lock).await
     }
 
-    /// Sends a parcel, or some of it.
-    async fn send_parcel(
+    /// Sends a batch or part of it.
+    async fn send_batch(
         &self,
         webhook: &Webhook,
-        parcel: &Job,
-        errand: &Job,
-        held: &Held,
-    ) -> Result<Next, Failure> {
-        let events: Vec<Happened> = match parcel.payload.to() {
+        batch: &Job,
+        webhook_job: &Job,
+        lock: &EndpointLock,
+    ) -> Result<PageOutcome, ProcessingError> {
+        let events: Vec<PendingEvent> = match batch.payload.decode() {
             Ok(events) => events,
-            Err(misfit) => return self.bury(&webhook.id, parcel, &misfit.to_string()).await,
+            Err(error) => return self.park_batch(&webhook.id, batch, &error.to_string()).await,
         };
-        let before = Progress::of(parcel);
-        let claimed = Some(self.ground.now().plus_ms(CLAIM_MS));
-        let claim = Progress { rests_until: claimed, ..before };
-        let Some(parcel) = self.note(parcel, claim, parcel.attempts).await? else {
-            return Ok(again());
+        let before = DeliveryProgress::read(batch);
+        let claimed = Some(self.context.now().plus_ms(CLAIM_MS));
+        let claim = DeliveryProgress { not_before: claimed, ..before };
+        let Some(batch) = self.save_progress(batch, claim, batch.attempts).await? else {
+            return Ok(check_again());
         };
         match self.send_events(webhook, &events, before.sent).await? {
-            Sent::Upto(sent) if sent >= events.len() => self.forget(&parcel).await?,
-            Sent::Upto(sent) => {
-                self.note(&parcel, Progress { sent, ..Progress::default() }, 0).await?;
+            SendOutcome::Sent(sent) if sent >= events.len() => self.remove_batch(&batch).await?,
+            SendOutcome::Sent(sent) => {
+                self.save_progress(
+                    &batch,
+                    DeliveryProgress { sent, ..DeliveryProgress::default() },
+                    0,
+                )
+                .await?;
             }
-            Sent::Failed(sent, why) => {
+            SendOutcome::Failed(sent, reason) => {
                 let since = before.failing_since.filter(|_| sent == before.sent);
-                let failing_since = Some(since.unwrap_or_else(|| self.ground.now()));
-                let failing = Progress { sent, failing_since, rests_until: None };
-                let tries = if since.is_some() { parcel.attempts + 1 } else { 1 };
-                return self.failed(webhook, &parcel, (failing, tries, why), errand, held).await;
+                let failing_since = Some(since.unwrap_or_else(|| self.context.now()));
+                let failing = DeliveryProgress { sent, failing_since, not_before: None };
+                let attempts = if since.is_some() { batch.attempts + 1 } else { 1 };
+                return self
+                    .retry_later(webhook, &batch, (failing, attempts, reason), webhook_job, lock)
+                    .await;
             }
-            Sent::Gone(sent) => {
-                self.note(&parcel, Progress { sent, ..Progress::default() }, 0).await?;
-                return self.give_up(webhook, "the endpoint said that it is gone").await;
+            SendOutcome::Gone(sent) => {
+                self.save_progress(
+                    &batch,
+                    DeliveryProgress { sent, ..DeliveryProgress::default() },
+                    0,
+                )
+                .await?;
+                return self
+                    .disable_endpoint(webhook, "the endpoint answered that it is gone")
+                    .await;
             }
-            Sent::Untold(sent, why) => {
-                let stuck = Progress { sent, ..Progress::default() };
-                return match self.note(&parcel, stuck, 0).await? {
-                    Some(parcel) => self.bury(&webhook.id, &parcel, &why).await,
-                    None => Ok(again()),
+            SendOutcome::Undeliverable(sent, reason) => {
+                let stuck = DeliveryProgress { sent, ..DeliveryProgress::default() };
+                return match self.save_progress(&batch, stuck, 0).await? {
+                    Some(batch) => self.park_batch(&webhook.id, &batch, &reason).await,
+                    None => Ok(check_again()),
                 };
             }
         }
-        Ok(again())
+        Ok(check_again())
     }
 
-    /// Sends events, as many as fit into a page.
     async fn send_events(
         &self,
         webhook: &Webhook,
-        events: &[Happened],
+        events: &[PendingEvent],
         before: usize,
-    ) -> Result<Sent, Failure> {
+    ) -> Result<SendOutcome, ProcessingError> {
         let mut sent = before;
-        let begun = Instant::now();
+        let started = Instant::now();
         for event in events.iter().skip(before).take(PAGE_EVENTS_MAX) {
-            if begun.elapsed() >= PAGE_LONGEST {
+            if started.elapsed() >= PAGE_TIME_MAX {
                 break;
             }
-            let message = match self.bodies.of(event).await {
+            let message = match self.bodies.build(event).await {
                 Ok(message) => message,
-                Err(failure) if failure.remedy() == Remedy::None => {
-                    return Ok(Sent::Untold(sent, failure.to_string()));
+                Err(error) if error.class() == ErrorClass::Other => {
+                    return Ok(SendOutcome::Undeliverable(sent, error.to_string()));
                 }
-                // What was sent is noted first: the next page meets the failure again.
+                // Save the progress first: the next page meets the error again.
                 Err(_) if sent > before => break,
-                Err(failure) => return Err(failure),
+                Err(error) => return Err(error),
             };
-            match self.deliver.deliver(webhook, &message).await {
+            match self.sender.send(webhook, &message).await {
                 Ok(()) => sent += 1,
-                Err(Undelivered::Gone) => return Ok(Sent::Gone(sent)),
-                Err(Undelivered::Failed(why)) => return Ok(Sent::Failed(sent, why)),
+                Err(DeliveryError::Gone) => return Ok(SendOutcome::Gone(sent)),
+                Err(DeliveryError::Failed(reason)) => return Ok(SendOutcome::Failed(sent, reason)),
             }
         }
-        Ok(Sent::Upto(sent))
+        Ok(SendOutcome::Sent(sent))
     }
 
-    /// An endpoint has failed: it is tried again later, less and less often.
-    async fn failed(
+    /// Schedules the next attempt at a failing endpoint, or disables it.
+    async fn retry_later(
         &self,
         webhook: &Webhook,
-        parcel: &Job,
-        (failing, tries, why): (Progress, u64, String),
-        errand: &Job,
-        held: &Held,
-    ) -> Result<Next, Failure> {
-        tracing::warn!(webhook = %webhook.id, tries, why, "an endpoint takes no events");
-        let now = self.ground.now();
+        batch: &Job,
+        (failing, attempts, reason): (DeliveryProgress, u64, String),
+        webhook_job: &Job,
+        lock: &EndpointLock,
+    ) -> Result<PageOutcome, ProcessingError> {
+        tracing::warn!(webhook = %webhook.id, attempts, reason, "a webhook endpoint failed; retrying later");
+        let now = self.context.now();
         let for_a_day =
             failing.failing_since.is_some_and(|since| since.plus_ms(FAILING_MS_MAX) <= now);
-        let wait_ms = wait_ms(tries);
-        let until = now.plus_ms(wait_ms);
-        let failing = Progress { rests_until: Some(until), ..failing };
-        if self.note(parcel, failing, tries).await?.is_none() {
-            return Ok(again());
+        let delay_ms = retry_delay_ms(attempts);
+        let until = now.plus_ms(delay_ms);
+        let failing = DeliveryProgress { not_before: Some(until), ..failing };
+        if self.save_progress(batch, failing, attempts).await?.is_none() {
+            return Ok(check_again());
         }
-        if for_a_day && tries >= TRIES_MIN {
-            return self.give_up(webhook, "the endpoint has failed for a day").await;
+        if for_a_day && attempts >= ATTEMPTS_MIN {
+            return self.disable_endpoint(webhook, "the endpoint has failed for a day").await;
         }
-        Ok(self.wait(errand, held, until, Duration::from_millis(wait_ms)))
+        Ok(self.wait_until(webhook_job, lock, until, Duration::from_millis(delay_ms)))
     }
 
-    /// Comes back later; one errand for all.
-    fn wait(&self, errand: &Job, held: &Held, until: Time, rest: Duration) -> Next {
-        if held.waits(&errand.id, self.ground.now(), until) {
-            Next::Later(WAITS.to_owned(), rest)
+    /// Waits until `until`. One webhook job waits on behalf of all.
+    fn wait_until(
+        &self,
+        webhook_job: &Job,
+        lock: &EndpointLock,
+        until: Time,
+        delay: Duration,
+    ) -> PageOutcome {
+        if lock.claim_wait(&webhook_job.id, self.context.now(), until) {
+            PageOutcome::ContinueLater(ENQUEUED.to_owned(), delay)
         } else {
-            Next::Done
+            PageOutcome::Done
         }
     }
 
-    async fn give_up(&self, webhook: &Webhook, why: &str) -> Result<Next, Failure> {
-        tracing::error!(webhook = %webhook.id, why, "an endpoint is given up");
-        self.webhooks.give_up_as_read(webhook, why).await?;
-        Ok(again())
+    async fn disable_endpoint(
+        &self,
+        webhook: &Webhook,
+        reason: &str,
+    ) -> Result<PageOutcome, ProcessingError> {
+        tracing::error!(webhook = %webhook.id, reason, "a webhook endpoint was disabled; enable it again once it works");
+        self.webhooks.disable_if_unchanged(webhook, reason).await?;
+        Ok(check_again())
     }
 }
 
-/// Looks again what waits.
-fn again() -> Next {
-    Next::Page(WAITS.to_owned())
+/// Continues with the next batch of the outbox.
+fn check_again() -> PageOutcome {
+    PageOutcome::Continue(ENQUEUED.to_owned())
 }
 
-/// How long to wait after so many failures.
-fn wait_ms(tries: u64) -> u64 {
-    let exponent = u32::try_from(tries.saturating_sub(1)).unwrap_or(u32::MAX);
-    FIRST_WAIT_MS.saturating_mul(4u64.saturating_pow(exponent)).min(LONGEST_WAIT_MS)
+/// Returns the delay after `attempts` failures.
+fn retry_delay_ms(attempts: u64) -> u64 {
+    let exponent = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
+    FIRST_WAIT_MS.saturating_mul(4u64.saturating_pow(exponent)).min(WAIT_MS_MAX)
 }
 
 #[cfg(test)]
@@ -191,9 +218,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_grow_up_to_an_hour() {
-        let waits: Vec<u64> =
-            [0, 1, 2, 3, 6, 7, 8, u64::MAX].map(|tries| wait_ms(tries) / 1000).into();
-        assert_eq!(waits, [1, 1, 4, 16, 1_024, 3_600, 3_600, 3_600]);
+    fn delays_grow_up_to_an_hour() {
+        let delays: Vec<u64> =
+            [0, 1, 2, 3, 6, 7, 8, u64::MAX].map(|attempts| retry_delay_ms(attempts) / 1000).into();
+        assert_eq!(delays, [1, 1, 4, 16, 1_024, 3_600, 3_600, 3_600]);
     }
 }

@@ -1,4 +1,4 @@
-//! Letting everything wait for an endpoint again that the stream still holds, since a point in time.
+//! Replays events: enqueues again everything that the stream still holds since a point in time.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,174 +6,197 @@ use std::time::Duration;
 use roundtable_domain::EventType;
 use roundtable_model::entities::{Job, Webhook};
 use roundtable_model::table::{
-    Error, Sequence, Shard, StreamPage, StreamRead, StreamStart, Transaction,
+    Error, Sequence, ShardInfo, StreamPage, StreamRead, StreamStart, Transaction,
 };
 use roundtable_model::{Entity, Time, WebhookId};
 
-use super::watch::Happened;
-use super::{Events, waiting};
-use crate::Failure;
-use crate::jobs::{Next, happened};
+use super::event_sources::PendingEvent;
+use super::{EventDelivery, outbox};
+use crate::ProcessingError;
+use crate::jobs::{PageOutcome, job_due_at};
 
-/// Changes of the stream in one page: their events fit into one parcel.
+/// Changes of the stream in one page. Their events fit into one batch.
 const PAGE_CHANGES_MAX: usize = 100;
-/// How far the store's clock may be ahead of ours. What happens meanwhile may come twice.
-const SKEW_MS: u64 = 5_000;
-/// How often nothing must be found at the end of a shard that goes on, and how long to wait in between:
-/// DynamoDB shows nothing now and then where something is.
-const EMPTY_LOOKS: u32 = 3;
-/// How often at most: what has been told of a shard may be forgotten since.
-const EMPTY_LOOKS_MAX: u32 = 30;
-const LOOK_AGAIN: Duration = Duration::from_secs(10);
+/// The possible lead of the store's clock. Events of that time may be sent twice.
+const CLOCK_SKEW_MS: u64 = 5_000;
+/// Consecutive empty reads at the end of an open shard before it counts as read: DynamoDB sometimes
+/// returns an empty page although there are changes.
+const EMPTY_READS_MIN: u32 = 3;
+/// The same without a checkpoint to compare with, which may have been removed.
+const EMPTY_READS_MAX: u32 = 30;
+const EMPTY_READ_DELAY: Duration = Duration::from_secs(10);
 
-/// How far a replay has come.
+/// The position of a replay, stored in its cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    /// What happens later is told anyway.
+struct ReplayPosition {
+    /// Later events are delivered anyway.
     until: Time,
     shard: String,
     after: Option<Sequence>,
-    /// How often nothing has been found here.
-    empty: u32,
+    empty_reads: u32,
 }
 
-impl Events {
-    /// A page of the stream that is to be sent to an endpoint again.
-    pub(super) async fn replay(
+impl EventDelivery {
+    pub(super) async fn replay_page(
         &self,
         id: &WebhookId,
         from: Time,
         job: &Job,
-    ) -> Result<Next, Failure> {
-        let webhook = self.ground.ops().webhook(id).get().await?;
+    ) -> Result<PageOutcome, ProcessingError> {
+        let webhook = self.context.ops().webhook(id).get().await?;
         let Some(webhook) = webhook.filter(|webhook| webhook.enabled) else {
-            return Ok(Next::Done);
+            return Ok(PageOutcome::Done);
         };
-        let core = self.ground.core().table();
+        let core = self.context.core().table();
         let shards = core.stream_shards().await?;
-        let Some(place) = self.place(job, &shards)? else { return Ok(Next::Done) };
-        let start = place.after.clone().map_or(StreamStart::Oldest, StreamStart::After);
-        let read = StreamRead::new(&place.shard, start).limit(PAGE_CHANGES_MAX);
+        let Some(position) = self.position(job, &shards)? else { return Ok(PageOutcome::Done) };
+        let start = position.after.clone().map_or(StreamStart::Oldest, StreamStart::After);
+        let read = StreamRead::new(&position.shard, start).limit(PAGE_CHANGES_MAX);
         let page = match core.stream_read(read).await {
             Ok(page) => page,
-            Err(Error::StreamTrimmed { .. }) => return Ok(place.forgotten(&shards)),
+            Err(Error::StreamTrimmed { .. }) => return Ok(position.skip_trimmed(&shards)),
             Err(error) => return Err(error.into()),
         };
-        self.let_wait(&webhook, from, &place, &page, job).await?;
-        self.onward(place, &page, &shards).await
+        self.enqueue(&webhook, from, &position, &page, job).await?;
+        self.advance(position, &page, &shards).await
     }
 
-    /// Where to read: it begins at the beginning, and takes what has happened until then. By that time
-    /// the endpoint is turned on, so that nothing falls in between.
-    fn place(&self, job: &Job, shards: &[Shard]) -> Result<Option<Place>, Failure> {
+    /// Returns the position to read from. A replay begins with the oldest change and covers events
+    /// until its start; by then the endpoint is enabled, so that no event is missed in between.
+    fn position(
+        &self,
+        job: &Job,
+        shards: &[ShardInfo],
+    ) -> Result<Option<ReplayPosition>, ProcessingError> {
         if let Some(cursor) = job.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
-            return Place::parse(cursor).map(Some);
+            return ReplayPosition::parse(cursor).map(Some);
         }
-        let until = self.ground.now().plus_ms(SKEW_MS);
-        Ok(shards.first().map(|first| Place::at(first, until)))
+        let until = self.context.now().plus_ms(CLOCK_SKEW_MS);
+        Ok(shards.first().map(|first| ReplayPosition::at(first, until)))
     }
 
-    /// Lets the events of a page wait.
-    async fn let_wait(
+    /// Enqueues the events of a page.
+    async fn enqueue(
         &self,
         webhook: &Webhook,
         from: Time,
-        place: &Place,
+        position: &ReplayPosition,
         page: &StreamPage,
         job: &Job,
-    ) -> Result<(), Failure> {
-        let span = waiting::to_the_second(from)..=place.until;
-        let found = page.changes.iter().filter_map(|change| Some((change, Happened::of(change)?)));
+    ) -> Result<(), ProcessingError> {
+        let span = outbox::truncate_to_second(from)..=position.until;
+        let found = page
+            .changes
+            .iter()
+            .filter_map(|change| Some((change, PendingEvent::from_change(change)?)));
         let found: Vec<_> = found
             .filter(|(_, event)| span.contains(&event.time))
-            .filter(|(_, event)| EventType::is_asked_for(&event.kind, &webhook.event_types))
+            .filter(|(_, event)| EventType::is_subscribed(&event.kind, &webhook.event_types))
             .collect();
         let Some((first, _)) = found.first() else { return Ok(()) };
-        let events: Vec<&Happened> = found.iter().map(|(_, event)| event).collect();
-        let due = happened(first, &self.ground);
-        let (parcel, errand) = waiting::parcel(&webhook.id, first, due, &events, Some(&job.id))?;
-        let ops = self.ground.ops().table();
-        let waits = Transaction::new().with(ops, parcel.put()).with(ops, errand.put());
-        self.ground.store().transact(waits).await?;
+        let events: Vec<&PendingEvent> = found.iter().map(|(_, event)| event).collect();
+        let due = job_due_at(first, &self.context);
+        let (events_job, webhook_job) =
+            outbox::new_batch(&webhook.id, first, due, &events, Some(&job.id))?;
+        let ops = self.context.ops().table();
+        let enqueue = Transaction::new().with(ops, events_job.put()).with(ops, webhook_job.put());
+        self.context.store().transact(enqueue).await?;
         Ok(())
     }
 
-    /// Where to go on after a page. That nothing was found says little on a store that others work on:
-    /// a shard is left when it says that it has ended, when what it shows is too late, or when it goes on
-    /// and everything that was told of it has been read.
-    async fn onward(
+    /// Returns the continuation after a page. On a shared store an empty page means little: a shard
+    /// is left when it has ended, when its changes are too late, or when it is open and has been
+    /// read as far as its checkpoint.
+    async fn advance(
         &self,
-        place: Place,
+        position: ReplayPosition,
         page: &StreamPage,
-        shards: &[Shard],
-    ) -> Result<Next, Failure> {
-        let is_past = page.changes.last().is_some_and(|last| last.at_ms > place.until.ms());
+        shards: &[ShardInfo],
+    ) -> Result<PageOutcome, ProcessingError> {
+        let is_past = page.changes.last().is_some_and(|last| last.at_ms > position.until.ms());
         if page.ended || is_past {
-            return Ok(place.next_shard(shards));
+            return Ok(position.next_shard(shards));
         }
-        if page.next > place.after {
+        if page.next > position.after {
             let after = page.next.clone();
-            return Ok(Next::Page(Place { after, empty: 0, ..place }.to_string()));
+            return Ok(PageOutcome::Continue(
+                ReplayPosition { after, empty_reads: 0, ..position }.to_string(),
+            ));
         }
-        let empty = place.empty + 1;
-        let is_closed = shards.iter().any(|other| other.parent.as_deref() == Some(&*place.shard));
-        let is_over = self.ground.store().capabilities().one_process
-            || (!is_closed && empty >= EMPTY_LOOKS && self.has_told(&place).await?)
-            || (!is_closed && empty >= EMPTY_LOOKS_MAX);
-        if is_over {
-            return Ok(place.next_shard(shards));
+        let empty_reads = position.empty_reads + 1;
+        let is_closed =
+            shards.iter().any(|other| other.parent.as_deref() == Some(&*position.shard));
+        let is_read = self.context.store().capabilities().single_process
+            || (!is_closed
+                && empty_reads >= EMPTY_READS_MIN
+                && self.has_caught_up(&position).await?)
+            || (!is_closed && empty_reads >= EMPTY_READS_MAX);
+        if is_read {
+            return Ok(position.next_shard(shards));
         }
-        Ok(Next::Later(Place { empty, ..place }.to_string(), LOOK_AGAIN))
+        Ok(PageOutcome::ContinueLater(
+            ReplayPosition { empty_reads, ..position }.to_string(),
+            EMPTY_READ_DELAY,
+        ))
     }
 
-    /// Whether a replay is as far as those who tell what happens now.
-    async fn has_told(&self, place: &Place) -> Result<bool, Failure> {
-        let shard = place.shard.parse()?;
+    /// Returns whether the replay has reached the event detector's checkpoint.
+    async fn has_caught_up(&self, position: &ReplayPosition) -> Result<bool, ProcessingError> {
+        let shard = position.shard.parse()?;
         let checkpoint =
-            self.ground.ops().checkpoint(&super::EventWatch::NAME, &shard).get().await?;
-        let told = checkpoint.map(|checkpoint| Sequence::parse(&checkpoint.sequence)).transpose();
-        Ok(told.map_err(Error::from)? <= place.after)
+            self.context.ops().checkpoint(&super::EventDetector::NAME, &shard).get().await?;
+        let sequence =
+            checkpoint.map(|checkpoint| Sequence::parse(&checkpoint.sequence)).transpose();
+        Ok(sequence.map_err(Error::from)? <= position.after)
     }
 }
 
-impl Place {
-    fn at(shard: &Shard, until: Time) -> Self {
-        Self { until, shard: shard.id.clone(), after: None, empty: 0 }
+impl ReplayPosition {
+    fn at(shard: &ShardInfo, until: Time) -> Self {
+        Self { until, shard: shard.id.clone(), after: None, empty_reads: 0 }
     }
 
-    /// The beginning of the next shard; of the first, if this one is not known any more: what comes twice
-    /// does no harm.
-    fn next_shard(&self, shards: &[Shard]) -> Next {
-        let at = shards.iter().position(|known| known.id == self.shard);
+    /// Continues with the next shard, or with the first one if this shard is no longer listed:
+    /// events sent twice do no harm.
+    fn next_shard(&self, shards: &[ShardInfo]) -> PageOutcome {
+        let at = shards.iter().position(|other| other.id == self.shard);
         let next = shards.get(at.map_or(0, |at| at + 1));
-        next.map_or(Next::Done, |next| Next::Page(Self::at(next, self.until).to_string()))
+        next.map_or(PageOutcome::Done, |next| {
+            PageOutcome::Continue(Self::at(next, self.until).to_string())
+        })
     }
 
-    /// What comes next is not there any more: what is left of the shard, or the next one.
-    fn forgotten(self, shards: &[Shard]) -> Next {
-        tracing::warn!(shard = self.shard, "the stream has forgotten what was to be replayed");
+    /// Continues after a trim: with the rest of the shard, or with the next one.
+    fn skip_trimmed(self, shards: &[ShardInfo]) -> PageOutcome {
+        tracing::warn!(
+            shard = self.shard,
+            "part of the replay was already trimmed from the stream; those events cannot be sent again"
+        );
         match self.after {
-            Some(_) => Next::Page(Self { after: None, empty: 0, ..self }.to_string()),
+            Some(_) => {
+                PageOutcome::Continue(Self { after: None, empty_reads: 0, ..self }.to_string())
+            }
             None => self.next_shard(shards),
         }
     }
 
-    fn parse(cursor: &str) -> Result<Self, Failure> {
-        let bad = || Failure::broken(format!("{cursor:?} is no place in the stream"));
+    fn parse(cursor: &str) -> Result<Self, ProcessingError> {
+        let invalid =
+            || ProcessingError::unprocessable(format!("invalid replay cursor {cursor:?}"));
         let mut parts = cursor.splitn(4, '/');
-        let mut part = || parts.next().ok_or_else(bad);
-        let until = Time::from_ms(part()?.parse().map_err(|_| bad())?);
-        let empty = part()?.parse().map_err(|_| bad())?;
+        let mut part = || parts.next().ok_or_else(invalid);
+        let until = Time::from_ms(part()?.parse().map_err(|_| invalid())?);
+        let empty_reads = part()?.parse().map_err(|_| invalid())?;
         let after = Some(part()?).filter(|digits| !digits.is_empty());
-        let after = after.map(Sequence::parse).transpose().map_err(|_| bad())?;
-        Ok(Self { until, shard: part()?.to_owned(), after, empty })
+        let after = after.map(Sequence::parse).transpose().map_err(|_| invalid())?;
+        Ok(Self { until, shard: part()?.to_owned(), after, empty_reads })
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ReplayPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let after = self.after.as_ref().map(Sequence::to_string).unwrap_or_default();
-        write!(f, "{}/{}/{after}/{}", self.until.ms(), self.empty, self.shard)
+        write!(f, "{}/{}/{after}/{}", self.until.ms(), self.empty_reads, self.shard)
     }
 }
 
@@ -182,12 +205,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_reads_as_it_was_written() {
+    fn a_position_round_trips_through_its_cursor() {
         for after in [None, Some(Sequence::from(7))] {
             let (until, shard) = (Time::from_ms(5), String::from("shard/1"));
-            let place = Place { until, shard, after, empty: 2 };
-            assert_eq!(Place::parse(&place.to_string()).unwrap(), place);
+            let position = ReplayPosition { until, shard, after, empty_reads: 2 };
+            assert_eq!(ReplayPosition::parse(&position.to_string()).unwrap(), position);
         }
-        assert!(Place::parse("g0/7").is_err());
+        assert!(ReplayPosition::parse("g0/7").is_err());
     }
 }

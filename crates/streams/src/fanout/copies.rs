@@ -1,5 +1,5 @@
-//! Writing copies: the next readers are looked up while those before them are written to, and never more
-//! than a few pages of them are under way, whosever they are, so that others who write hardly wait.
+//! Writes copies. The next readers are read while earlier ones are written to, and only a few pages
+//! are in flight at once, so that other writers hardly wait.
 
 use std::sync::Arc;
 
@@ -8,143 +8,160 @@ use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use roundtable_model::entities::FeedItem;
 use roundtable_model::shape::Index;
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
-use roundtable_model::table::{BatchWrite, Item, Stencil};
+use roundtable_model::table::{BatchWrite, Item, ItemTemplate};
 use roundtable_model::{Entity, Shards};
 use tokio::task::JoinSet;
 
-use super::pending::Pass;
-use super::readers::{Reached, Readers};
-use super::{FanOut, Home};
-use crate::Failure;
+use super::pending::CopyPass;
+use super::readers::{ReaderPage, ReaderPosition};
+use super::{FanOut, FanOutSource};
+use crate::ProcessingError;
 
-/// Copies that are handed to the store together, about.
-const COPIES_TOGETHER: usize = 1_000;
-/// Pages of readers that are written to at the same time. What is on its way to the disk together, the
-/// disk is waited for once, and the next are made while those before are written; but others who write wait
-/// for them as well, a few milliseconds for each page.
+/// Approximate copies that are handed to the store together.
+const READER_PAGE_COPIES: usize = 1_000;
+/// Pages of readers that are written at the same time. Pages in flight together share one disk
+/// sync, and the next are built meanwhile; but other writers wait for them, too, a few milliseconds
+/// for each page.
 pub(super) const PAGES_AT_ONCE: usize = 16;
-/// The same of one home where the store is not in this process.
-const PAGES_AWAY: usize = 2;
-/// Batches at the same time where each is a request over a network.
+/// The same for one source if the store is remote.
+const REMOTE_PAGES_AT_ONCE: usize = 2;
+/// Batches at the same time if each is a request over the network.
 const REQUESTS_AT_ONCE: usize = 8;
 
-/// An activity as it is copied, but for the reader. Everything else is encoded once, which takes longer
-/// than all the rest of making a copy.
-struct Copy {
+/// An activity encoded as a feed item, except for its reader. Encoding it once saves most of the
+/// cost of a copy.
+struct FeedItemTemplate {
     activity: String,
-    stencil: Stencil,
+    stencil: ItemTemplate,
 }
 
-impl Copy {
-    fn of(item: &FeedItem) -> Result<Self, Failure> {
+impl FeedItemTemplate {
+    fn new(item: &FeedItem) -> Result<Self, ProcessingError> {
         let own = [Index::Main.partition_attribute(), FeedItem::FOLLOWER_ID.name()];
-        let stencil = Stencil::new(item.item(), &own);
-        let stencil = stencil.ok_or_else(|| Failure::broken("a copy that says not whose it is"))?;
+        let stencil = ItemTemplate::new(item.item(), &own);
+        let stencil = stencil.ok_or_else(|| {
+            ProcessingError::unprocessable("the feed item has no attribute for its reader")
+        })?;
         Ok(Self { activity: item.activity_id.to_string(), stencil })
     }
 
     fn for_reader(&self, reader: &str) -> Item {
-        self.stencil.cut(&[&["FEED#", reader].concat(), reader])
+        self.stencil.render(&[&["FEED#", reader].concat(), reader])
     }
 }
 
-/// Where the next page of readers is.
-struct Ahead {
-    /// `None` when there are no others.
-    next: Option<Reached>,
+/// The next page of readers to read, and the copies left in this page of the job.
+struct ReaderLookahead {
+    /// `None` if there are no more readers.
+    next: Option<ReaderPosition>,
     left: usize,
 }
 
-/// Readers that have been written to.
-struct Page {
+struct WrittenPage {
     copies: usize,
-    /// Where the others are.
-    next: Option<Reached>,
+    /// The position of the remaining readers.
+    next: Option<ReaderPosition>,
 }
 
 impl FanOut {
-    /// Copies activities to their readers, to about `left` of them; where the others are.
-    pub(super) async fn copy(
+    /// Copies activities to their readers until the budget is used up. Returns the position of the
+    /// remaining readers.
+    pub(super) async fn copy_to_readers(
         &self,
-        home: &Home,
-        pass: &Pass,
-        left: &mut usize,
-    ) -> Result<Option<Reached>, Failure> {
+        source: &FanOutSource,
+        pass: &CopyPass,
+        budget: &mut usize,
+    ) -> Result<Option<ReaderPosition>, ProcessingError> {
         if pass.copies.is_empty() {
             return Ok(None);
         }
-        let spread = self.spread(home).await?;
-        let copies = pass.copies.iter().map(Copy::of).collect::<Result<_, Failure>>()?;
-        let ahead = Ahead { next: Some(pass.reached.clone()), left: *left };
-        let mut written = self.written(home, copies, spread, ahead);
+        let shards = self.reader_shards(source).await?;
+        let copies = pass
+            .copies
+            .iter()
+            .map(FeedItemTemplate::new)
+            .collect::<Result<_, ProcessingError>>()?;
+        let lookahead = ReaderLookahead { next: Some(pass.position.clone()), left: *budget };
+        let mut write_pages = self.written(source, copies, shards, lookahead);
         let mut last = None;
-        while let Some(page) = written.try_next().await? {
-            *left = left.saturating_sub(page.copies);
+        while let Some(page) = write_pages.try_next().await? {
+            *budget = budget.saturating_sub(page.copies);
             last = page.next;
         }
         Ok(last)
     }
 
-    /// Readers page by page, as they are written to.
+    /// Writes the readers page by page.
     fn written<'a>(
         &'a self,
-        home: &'a Home,
-        copies: Arc<[Copy]>,
-        spread: Shards,
-        ahead: Ahead,
-    ) -> BoxStream<'a, Result<Page, Failure>> {
+        source: &'a FanOutSource,
+        copies: Arc<[FeedItemTemplate]>,
+        shards: Shards,
+        lookahead: ReaderLookahead,
+    ) -> BoxStream<'a, Result<WrittenPage, ProcessingError>> {
         let each = copies.len();
-        let pages =
-            stream::try_unfold(ahead, move |ahead| self.next_readers(home, each, spread, ahead));
-        let at_once = if self.is_embedded() { PAGES_AT_ONCE } else { PAGES_AWAY };
-        // Making copies takes about as long as looking up readers: both go on at the same time.
-        let write = move |readers| aside(self.clone().write(Arc::clone(&copies), readers));
-        pages.map_ok(write).try_buffered(at_once).boxed()
+        let pages = stream::try_unfold(lookahead, move |lookahead| {
+            self.next_readers(source, each, shards, lookahead)
+        });
+        let at_once = if self.is_embedded() { PAGES_AT_ONCE } else { REMOTE_PAGES_AT_ONCE };
+        // Building copies takes about as long as reading readers, so both run at the same time.
+        let write_page =
+            move |readers| spawn_scoped(self.clone().write(Arc::clone(&copies), readers));
+        pages.map_ok(write_page).try_buffered(at_once).boxed()
     }
 
     async fn next_readers(
         &self,
-        home: &Home,
+        source: &FanOutSource,
         copies_each: usize,
-        spread: Shards,
-        ahead: Ahead,
-    ) -> Result<Option<(Readers, Ahead)>, Failure> {
-        let Ahead { next: Some(reached), left: 1.. } = &ahead else { return Ok(None) };
-        // Readers are looked up in one go: others have their turn before each page of them.
+        shards: Shards,
+        lookahead: ReaderLookahead,
+    ) -> Result<Option<(ReaderPage, ReaderLookahead)>, ProcessingError> {
+        let ReaderLookahead { next: Some(position), left: 1.. } = &lookahead else {
+            return Ok(None);
+        };
+        // Reading a page does not yield by itself; let other tasks run before each page.
         tokio::task::yield_now().await;
-        let together = COPIES_TOGETHER.min(ahead.left).div_ceil(copies_each);
-        let readers = self.readers(home, spread, together, reached).await?;
+        let limit = READER_PAGE_COPIES.min(lookahead.left).div_ceil(copies_each);
+        let readers = self.read_page(source, shards, limit, position).await?;
         let copies = readers.ids.len() * copies_each;
-        let left = ahead.left.saturating_sub(copies);
-        let ahead = Ahead { next: readers.next.clone(), left };
-        Ok(Some((readers, ahead)))
+        let left = lookahead.left.saturating_sub(copies);
+        let lookahead = ReaderLookahead { next: readers.next.clone(), left };
+        Ok(Some((readers, lookahead)))
     }
 
-    /// Copies activities to some readers, and looks whether their feeds have become too long.
-    async fn write(self, copies: Arc<[Copy]>, readers: Readers) -> Result<Page, Failure> {
-        let _turn = self.turns.acquire().await.map_err(Failure::broken)?;
-        let mut long = Vec::new();
+    /// Copies activities to a page of readers and trims feeds that have become too long.
+    async fn write(
+        self,
+        copies: Arc<[FeedItemTemplate]>,
+        readers: ReaderPage,
+    ) -> Result<WrittenPage, ProcessingError> {
+        let _permit = self.page_permits.acquire().await.map_err(ProcessingError::unprocessable)?;
+        let mut to_trim = Vec::new();
         let mut puts = Vec::with_capacity(readers.ids.len() * copies.len());
         for reader in readers.ids {
-            let mut is_looked_at = false;
+            let mut should_trim = false;
             for copy in &*copies {
-                is_looked_at |= self.looks_at(&copy.activity, &reader);
+                should_trim |= self.should_check_length(&copy.activity, &reader);
                 puts.push(BatchWrite::Put(copy.for_reader(&reader)));
             }
-            if is_looked_at {
-                long.push(reader.parse()?);
+            if should_trim {
+                to_trim.push(reader.parse()?);
             }
         }
-        let page = Page { copies: puts.len(), next: readers.next };
+        let page = WrittenPage { copies: puts.len(), next: readers.next };
         self.write_batches(puts).await?;
-        self.tally.copied(page.copies);
-        self.trim_all(long).await?;
+        self.metrics.add_copies(page.copies);
+        self.trim_feeds(to_trim).await?;
         Ok(page)
     }
 
-    /// Puts and takes away, each for itself.
-    pub(super) async fn write_batches(&self, writes: Vec<BatchWrite>) -> Result<(), Failure> {
-        let table = self.ground.core().table();
+    /// Applies puts and deletes, each independently.
+    pub(super) async fn write_batches(
+        &self,
+        writes: Vec<BatchWrite>,
+    ) -> Result<(), ProcessingError> {
+        let table = self.context.core().table();
         let mut writes = writes.into_iter().peekable();
         let mut batches: Vec<Vec<BatchWrite>> = Vec::new();
         while writes.peek().is_some() {
@@ -160,20 +177,21 @@ impl FanOut {
         Ok(())
     }
 
-    /// Whether the store is in this process: what is handed to it then waits for the disk only.
+    /// Returns whether the store is embedded: writes then wait only for the disk.
     fn is_embedded(&self) -> bool {
-        self.ground.store().capabilities().one_process
+        self.context.store().capabilities().single_process
     }
 }
 
-/// Does something in a task of its own, which ends when nobody waits for it any more.
-async fn aside<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
-) -> Result<T, Failure> {
+/// Runs `work` in its own task, which is cancelled when the returned future is dropped.
+async fn spawn_scoped<T: Send + 'static>(
+    work: impl Future<Output = Result<T, ProcessingError>> + Send + 'static,
+) -> Result<T, ProcessingError> {
     let mut task = JoinSet::new();
     task.spawn(work);
     let done = task.join_next().await;
-    done.ok_or_else(|| Failure::broken("a task that was never begun"))?.map_err(Failure::broken)?
+    done.ok_or_else(|| ProcessingError::unprocessable("the task was not spawned"))?
+        .map_err(ProcessingError::unprocessable)?
 }
 
 #[cfg(test)]
@@ -183,8 +201,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_is_what_the_entity_would_be_written_as() {
-        let copy = Copy::of(&samples::feed_item()).unwrap();
+    fn a_copy_equals_the_encoded_entity() {
+        let copy = FeedItemTemplate::new(&samples::feed_item()).unwrap();
         for reader in ["ana", "01K00000000000000000000000"] {
             let item = FeedItem { follower_id: reader.parse().unwrap(), ..samples::feed_item() };
             assert_eq!(copy.for_reader(reader), item.item());

@@ -1,74 +1,70 @@
-//! What a home has not copied yet, as its head and its watermark tell.
+//! Finds the activities of a source that are still to be copied, from its head and its watermark.
 
 use roundtable_model::entities::{Activity, ActorHead, FeedItem, Promotion};
 use roundtable_model::table::{Query, SortRange};
-use roundtable_model::{ActorId, Answer, Expiry, Json, Time};
+use roundtable_model::{ActorId, Expiry, FromItem, Json, Time};
 use serde::{Deserialize, Serialize};
 
-use super::readers::Reached;
-use super::{FanOut, Home};
-use crate::Failure;
+use super::readers::ReaderPosition;
+use super::{FanOut, FanOutSource};
+use crate::ProcessingError;
 
-/// Activities that are copied to a reader at the same time.
 const ACTIVITIES_AT_ONCE: usize = 10;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Where a job has come to: these activities have been copied to all readers before that one.
+/// The progress of a job: these activities have been copied to all readers before this position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Place {
-    /// The beginning of the interval they are in.
+pub(super) struct FanOutProgress {
     since: Time,
-    /// The last of them.
+    /// The last of these activities.
     upto: Time,
-    /// Up to where they were copied to the readers.
-    readers: Reached,
+    readers: ReaderPosition,
 }
 
-impl Place {
-    /// The place of a job that begins anew.
-    pub(super) const BEGIN: &'static str = "";
+impl FanOutProgress {
+    /// The cursor of a job that starts over.
+    pub(super) const START: &'static str = "";
 
-    pub(super) fn read(text: &str) -> Result<Option<Self>, Failure> {
-        if text == Self::BEGIN {
+    pub(super) fn decode(text: &str) -> Result<Option<Self>, ProcessingError> {
+        if text == Self::START {
             return Ok(None);
         }
         let json: Json = text.parse()?;
-        Ok(Some(json.to()?))
+        Ok(Some(json.decode()?))
     }
 
-    pub(super) fn write(&self) -> Result<String, Failure> {
-        Ok(Json::of(self)?.to_string())
+    pub(super) fn encode(&self) -> Result<String, ProcessingError> {
+        Ok(Json::encode(self)?.to_string())
     }
 }
 
-/// Activities that are next to be copied, all of one interval.
+/// The next activities to copy, all of one interval.
 #[derive(Clone, Debug)]
-pub(super) struct Pass {
-    /// The beginning of the interval.
+pub(super) struct CopyPass {
     pub(super) since: Time,
-    /// The last of them: when they have been copied, everything up to it has.
+    /// The last of these activities. Once they are copied, everything up to here is.
     pub(super) upto: Time,
-    /// What is copied, but for the reader. What would have expired by now is not.
+    /// The feed items, without their reader. Expired activities are omitted.
     pub(super) copies: Vec<FeedItem>,
-    /// Up to here readers have them.
-    pub(super) reached: Reached,
-    /// Whether nothing else was left to be copied when this was looked for.
+    /// The readers before this position have them.
+    pub(super) position: ReaderPosition,
+    /// Nothing else was pending when this pass was read.
     pub(super) is_last: bool,
-    /// Whether there is something to write the watermark on.
-    pub(super) is_marked: bool,
+    /// There is a promotion to write the watermark on.
+    pub(super) has_promotion: bool,
 }
 
-impl Pass {
-    /// The place behind some readers.
-    pub(super) fn at(&self, readers: Reached) -> Place {
-        Place { since: self.since, upto: self.upto, readers }
+impl CopyPass {
+    /// The progress after some readers.
+    pub(super) fn progress(&self, readers: ReaderPosition) -> FanOutProgress {
+        FanOutProgress { since: self.since, upto: self.upto, readers }
     }
 }
 
-/// A stretch of a home's time in which every activity is copied, as far as it has not been.
+/// The part of an interval whose activities are still to be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stretch {
+struct PendingInterval {
     since: Time,
     from: Time,
     to: Time,
@@ -76,73 +72,82 @@ struct Stretch {
 }
 
 impl FanOut {
-    /// What is next to be copied; where a job has come to counts if it is still true.
-    pub(super) async fn pass(
+    /// Returns the next pass. Continues from `progress` if it is still valid.
+    pub(super) async fn next_pass(
         &self,
-        home: &Home,
-        asked_at: Time,
-        place: Option<Place>,
-    ) -> Result<Option<Pass>, Failure> {
-        let (core, actor) = (self.ground.core(), home.actor());
-        // The head first: whatever it tells of has been committed, and whatever comes later has a job
-        // of its own.
+        source: &FanOutSource,
+        enqueued_at: Time,
+        progress: Option<FanOutProgress>,
+    ) -> Result<Option<CopyPass>, ProcessingError> {
+        let (core, actor) = (self.context.core(), source.actor());
+        // Read the head first: everything it covers is committed, and later activities have a job
+        // of their own.
         let heads = core.actor_heads(std::slice::from_ref(&actor)).strong().get().await?;
         let Some(head) = heads.into_iter().flatten().next() else { return Ok(None) };
         let promotion = core.promotion(&actor).strong().get().await?;
-        let stretches = stretches(&head, promotion.as_ref());
-        let is_marked = promotion.is_some();
-        if let Some(place) = place
-            && let Some(stretch) = stretches.iter().find(|each| each.since == place.since)
+        let intervals = pending_intervals(&head, promotion.as_ref());
+        let has_promotion = promotion.is_some();
+        if let Some(progress) = progress
+            && let Some(interval) = intervals.iter().find(|each| each.since == progress.since)
         {
-            let rest = Stretch { to: place.upto, ..*stretch };
-            let (activities, _) = self.activities(&actor, rest).await?;
+            let rest = PendingInterval { to: progress.upto, ..*interval };
+            let (activities, _) = self.load_activities(&actor, rest).await?;
             if !activities.is_empty() {
-                let copies = self.copies_of(&activities, rest, asked_at);
-                let Place { since, upto, readers } = place;
-                let (reached, is_last) = (readers, false);
-                return Ok(Some(Pass { since, upto, copies, reached, is_last, is_marked }));
+                let copies = self.feed_items(&activities, rest, enqueued_at);
+                let FanOutProgress { since, upto, readers } = progress;
+                let (position, is_last) = (readers, false);
+                return Ok(Some(CopyPass {
+                    since,
+                    upto,
+                    copies,
+                    position,
+                    is_last,
+                    has_promotion,
+                }));
             }
         }
-        for (at, stretch) in stretches.iter().enumerate() {
-            let (activities, ends) = self.activities(&actor, *stretch).await?;
+        for (at, interval) in intervals.iter().enumerate() {
+            let (activities, ends) = self.load_activities(&actor, *interval).await?;
             let Some(last) = activities.last() else { continue };
-            return Ok(Some(Pass {
-                since: stretch.since,
+            return Ok(Some(CopyPass {
+                since: interval.since,
                 upto: last.created_at,
-                copies: self.copies_of(&activities, *stretch, asked_at),
-                reached: Reached::default(),
-                is_last: ends && at + 1 == stretches.len(),
-                is_marked,
+                copies: self.feed_items(&activities, *interval, enqueued_at),
+                position: ReaderPosition::default(),
+                is_last: ends && at + 1 == intervals.len(),
+                has_promotion,
             }));
         }
         Ok(None)
     }
 
-    /// The first activities of a stretch, and whether there are no others. Strongly: of an activity that
-    /// is not seen here the watermark would say that it has been copied.
-    async fn activities(
+    /// Reads the first activities of an interval, and returns whether there are no more. The read
+    /// is strongly consistent: the watermark would claim that a missed activity has been copied.
+    async fn load_activities(
         &self,
         actor: &ActorId,
-        stretch: Stretch,
-    ) -> Result<(Vec<Activity>, bool), Failure> {
-        let table = self.ground.core().table().for_pattern("activities");
-        // A `#` and the id follow the time, so that the end is the first that lies behind.
-        let [from, to] = [stretch.from, stretch.to.plus_ms(1)].map(|at| format!("TS#{at}"));
-        let stretch = SortRange::Between(from.as_str().into(), to.as_str().into());
-        let query = Query::new(ActorHead::at(actor).into_key().partition).sort(stretch);
+        interval: PendingInterval,
+    ) -> Result<(Vec<Activity>, bool), ProcessingError> {
+        let table = self.context.core().table().for_pattern("activities");
+        // A `#` and the id follow the time in the key, so `to + 1 ms` is the first key after the
+        // range.
+        let [from, to] = [interval.from, interval.to.plus_ms(1)].map(|at| format!("TS#{at}"));
+        let interval = SortRange::Between(from.as_str().into(), to.as_str().into());
+        let query = Query::new(ActorHead::at(actor).into_key().partition).sort(interval);
         let page = table.query(query.limit(ACTIVITIES_AT_ONCE).strong()).await?;
         let activities = page.items.iter().map(Activity::from_item).collect::<Result<_, _>>()?;
         Ok((activities, page.next.is_none()))
     }
 
-    /// What is copied of some activities, but for the reader. It is the same each time a job comes to it.
-    fn copies_of(
+    /// Returns the feed items of some activities, without their reader. The result is the same each
+    /// time.
+    fn feed_items(
         &self,
         activities: &[Activity],
-        stretch: Stretch,
-        asked_at: Time,
+        interval: PendingInterval,
+        enqueued_at: Time,
     ) -> Vec<FeedItem> {
-        let held_ms = u64::from(stretch.held_days) * DAY_MS;
+        let held_ms = u64::from(interval.held_days) * DAY_MS;
         let copy = |activity: &Activity| FeedItem {
             follower_id: activity.actor_id.clone(),
             activity_id: activity.activity_id.clone(),
@@ -153,30 +158,30 @@ impl FanOut {
             object_id: activity.object_id.clone(),
             preview_text: activity.preview_text.clone(),
             created_at: activity.created_at,
-            inserted_at: asked_at.max(activity.created_at),
+            inserted_at: enqueued_at.max(activity.created_at),
             ttl: Expiry::at(activity.created_at.plus_ms(held_ms)),
         };
-        let now = self.ground.now();
+        let now = self.context.now();
         let activities = activities.iter().filter(|activity| activity.fanout);
         activities.map(copy).filter(|copy| copy.ttl.time() > now).collect()
     }
 }
 
-/// What is left to be copied, earliest first. Intervals that the head has forgotten are nobody's concern:
-/// readers look up what was done in them.
-fn stretches(head: &ActorHead, promotion: Option<&Promotion>) -> Vec<Stretch> {
+/// Returns what is still to be copied, earliest first. Intervals that the head has dropped are
+/// skipped: readers look up their activities at the source.
+fn pending_intervals(head: &ActorHead, promotion: Option<&Promotion>) -> Vec<PendingInterval> {
     let mark = promotion.and_then(|mark| Some((mark.watermark_since?, mark.watermark?)));
     let closed = head.intervals.iter().map(|one| (one.since, one.until, one.held_days));
     let open = head.since.map(|since| (since, head.last_ts, head.held_days));
-    let left = |(since, to, held_days): (Time, Time, u32)| {
+    let pending = |(since, to, held_days): (Time, Time, u32)| {
         let from = match mark {
             Some((interval, _)) if since < interval => return None,
             Some((interval, watermark)) if since == interval => watermark.plus_ms(1).max(since),
             _ => since,
         };
-        (from <= to).then_some(Stretch { since, from, to, held_days })
+        (from <= to).then_some(PendingInterval { since, from, to, held_days })
     };
-    closed.chain(open).filter_map(left).collect()
+    closed.chain(open).filter_map(pending).collect()
 }
 
 #[cfg(test)]
@@ -204,42 +209,43 @@ mod tests {
         }
     }
 
-    fn left(head: &ActorHead, mark: Option<(u64, u64)>) -> Vec<(u64, u64, u64)> {
+    fn pending(head: &ActorHead, mark: Option<(u64, u64)>) -> Vec<(u64, u64, u64)> {
         let promotion = Promotion {
             watermark_since: mark.map(|(since, _)| at(since)),
             watermark: mark.map(|(_, watermark)| at(watermark)),
             ..samples::promotion()
         };
-        let told = |each: &Stretch| (each.since.ms(), each.from.ms(), each.to.ms());
-        stretches(head, Some(&promotion)).iter().map(told).collect()
+        let bounds = |each: &PendingInterval| (each.since.ms(), each.from.ms(), each.to.ms());
+        pending_intervals(head, Some(&promotion)).iter().map(bounds).collect()
     }
 
     #[test]
-    fn everything_behind_the_watermark_is_left_and_nothing_before_it() {
+    fn only_activities_after_the_watermark_are_pending() {
         let head = head(&[(10, 19), (30, 39)], Some(50), 60);
-        assert_eq!(left(&head, None), [(10, 10, 19), (30, 30, 39), (50, 50, 60)]);
-        assert_eq!(left(&head, Some((30, 35))), [(30, 36, 39), (50, 50, 60)]);
-        assert_eq!(left(&head, Some((30, 39))), [(50, 50, 60)]);
-        assert_eq!(left(&head, Some((50, 60))), []);
+        assert_eq!(pending(&head, None), [(10, 10, 19), (30, 30, 39), (50, 50, 60)]);
+        assert_eq!(pending(&head, Some((30, 35))), [(30, 36, 39), (50, 50, 60)]);
+        assert_eq!(pending(&head, Some((30, 39))), [(50, 50, 60)]);
+        assert_eq!(pending(&head, Some((50, 60))), []);
     }
 
     #[test]
-    fn a_watermark_in_a_forgotten_interval_leaves_all_that_came_after() {
+    fn a_watermark_in_a_dropped_interval_leaves_all_later_intervals_pending() {
         let head = head(&[(30, 39)], None, 70);
-        assert_eq!(left(&head, Some((10, 19))), [(30, 30, 39)]);
+        assert_eq!(pending(&head, Some((10, 19))), [(30, 30, 39)]);
     }
 
     #[test]
-    fn a_watermark_in_an_interval_that_was_not_known_yet_leaves_nothing_before_it() {
+    fn a_watermark_in_a_later_interval_leaves_nothing_pending_before_it() {
         let head = head(&[(30, 39)], None, 70);
-        assert_eq!(left(&head, Some((80, 90))), []);
+        assert_eq!(pending(&head, Some((80, 90))), []);
     }
 
     #[test]
-    fn a_place_is_read_as_it_was_written() {
-        let place = Place { since: at(10), upto: at(19), readers: Reached::default() };
-        assert_eq!(Place::read(&place.write().unwrap()).unwrap(), Some(place));
-        assert_eq!(Place::read(Place::BEGIN).unwrap(), None);
-        assert!(Place::read("{").is_err());
+    fn progress_round_trips_through_its_cursor() {
+        let progress =
+            FanOutProgress { since: at(10), upto: at(19), readers: ReaderPosition::default() };
+        assert_eq!(FanOutProgress::decode(&progress.encode().unwrap()).unwrap(), Some(progress));
+        assert_eq!(FanOutProgress::decode(FanOutProgress::START).unwrap(), None);
+        assert!(FanOutProgress::decode("{").is_err());
     }
 }

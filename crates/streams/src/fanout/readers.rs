@@ -1,7 +1,8 @@
-//! To whom a home's activities are copied: a person's followers, or a group's members.
+//! Reads the readers of a source: a user's followers, or a group's members.
 //!
-//! Of a follow only the follower's id is read, as the text that goes into the copy. All of it would cost as
-//! much as writing a copy does, so the page's questions `followers` and `members` are asked by hand here.
+//! Only the follower's id of a follow is read, as the text that goes into the copy. Decoding all of
+//! it would cost as much as writing a copy, so this module builds the queries `followers` and
+//! `members` by hand.
 
 use roundtable_model::entities::{Follow, GroupMember};
 use roundtable_model::shape::Index;
@@ -9,81 +10,82 @@ use roundtable_model::table::{Item, Key, Position, Query};
 use roundtable_model::{GroupId, MemberStatus, Shard, Shards, UserId};
 use serde::{Deserialize, Serialize};
 
-use super::{FanOut, Home};
-use crate::Failure;
+use super::{FanOut, FanOutSource};
+use crate::ProcessingError;
 
-/// How the sort keys of followers begin, and those of members.
+/// The prefixes of the sort keys of followers and members.
 const FOLLOWER: &str = "FOLLOWER#";
 const MEMBER: &str = "MEMBER#";
 
-/// How far the readers of a home have been gone through: shard by shard, by rising id in each.
+/// A position in the readers of a source: shard by shard, by ascending id in each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Reached {
+pub(super) struct ReaderPosition {
     shard: u16,
-    /// The last one in the shard; none at its beginning.
+    /// The last reader in the shard; `None` at its beginning.
     last: Option<UserId>,
 }
 
-/// Some readers.
 #[derive(Clone, Debug)]
-pub(super) struct Readers {
+pub(super) struct ReaderPage {
     pub(super) ids: Vec<String>,
-    /// Where the others are; `None` when there are none.
-    pub(super) next: Option<Reached>,
+    /// The position of the remaining readers; `None` if there are none.
+    pub(super) next: Option<ReaderPosition>,
 }
 
 impl FanOut {
-    /// Over how many partitions the readers of a home are spread. Those that are added later hold nobody
-    /// who has to be copied to.
-    pub(super) async fn spread(&self, home: &Home) -> Result<Shards, Failure> {
-        let Home::Person(id) = home else { return Ok(Shards::ONE) };
-        let user = self.ground.core().profile(id).strong().get().await?;
+    /// Returns over how many partitions the readers of a source are spread. Partitions added later
+    /// hold no reader that must receive this copy.
+    pub(super) async fn reader_shards(
+        &self,
+        source: &FanOutSource,
+    ) -> Result<Shards, ProcessingError> {
+        let FanOutSource::User(id) = source else { return Ok(Shards::ONE) };
+        let user = self.context.core().profile(id).strong().get().await?;
         Ok(user.map_or(Shards::ONE, |user| user.follower_shards))
     }
 
-    /// A page of readers: it may hold none, and others be behind it.
-    pub(super) async fn readers(
+    /// Reads a page of readers. It may be empty although more follow.
+    pub(super) async fn read_page(
         &self,
-        home: &Home,
-        spread: Shards,
+        source: &FanOutSource,
+        shards: Shards,
         limit: usize,
-        reached: &Reached,
-    ) -> Result<Readers, Failure> {
-        let (query, pattern) = match home {
-            Home::Person(id) => (followers(id, reached)?, "followers"),
-            Home::Group(id) => (members(id, reached), "members"),
+        position: &ReaderPosition,
+    ) -> Result<ReaderPage, ProcessingError> {
+        let (query, pattern) = match source {
+            FanOutSource::User(id) => (followers_query(id, position)?, "followers"),
+            FanOutSource::Group(id) => (members_query(id, position), "members"),
         };
-        let table = self.ground.core().table().for_pattern(pattern);
+        let table = self.context.core().table().for_pattern(pattern);
         let mut query = query.limit(limit);
         let mut page = table.query(query.clone()).await?;
         while page.items.is_empty() && page.next.is_some() {
             query.start = page.next;
             page = table.query(query.clone()).await?;
         }
-        let read = |item: &Item| match home {
-            Home::Person(_) => Ok((follower(item)?, true)),
-            Home::Group(_) => member(item),
+        let read = |item: &Item| match source {
+            FanOutSource::User(_) => Ok((read_follower(item)?, true)),
+            FanOutSource::Group(_) => read_member(item),
         };
-        let found = page.items.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+        let found = page.items.iter().map(read).collect::<Result<Vec<_>, ProcessingError>>()?;
         let next = match (found.last(), page.next) {
             (Some((last, _)), Some(_)) => {
-                Some(Reached { last: Some(last.parse()?), ..reached.clone() })
+                Some(ReaderPosition { last: Some(last.parse()?), ..position.clone() })
             }
-            _ => Some(reached.shard + 1)
-                .filter(|shard| *shard < spread.count())
-                .map(|shard| Reached { shard, last: None }),
+            _ => Some(position.shard + 1)
+                .filter(|shard| *shard < shards.count())
+                .map(|shard| ReaderPosition { shard, last: None }),
         };
         let ids = found.into_iter().filter(|(_, is_reader)| *is_reader).map(|(id, _)| id);
-        Ok(Readers { ids: ids.collect(), next })
+        Ok(ReaderPage { ids: ids.collect(), next })
     }
 }
 
-/// A shard of a person's followers.
-fn followers(person: &UserId, reached: &Reached) -> Result<Query, Failure> {
-    let mut partition = format!("USER#{person}");
-    Shard::new(reached.shard)?.write_suffix(&mut partition);
-    let start = reached.last.as_ref().map(|last| Position {
-        base: Follow::at(last, person).into_key(),
+fn followers_query(user: &UserId, position: &ReaderPosition) -> Result<Query, ProcessingError> {
+    let mut partition = format!("USER#{user}");
+    Shard::new(position.shard)?.write_suffix(&mut partition);
+    let start = position.last.as_ref().map(|last| Position {
+        base: Follow::at(last, user).into_key(),
         index: Some(Key::new(partition.as_str(), format!("{FOLLOWER}{last}"))),
     });
     let mut query = Query::new(partition).begins_with(FOLLOWER).after(start);
@@ -91,29 +93,29 @@ fn followers(person: &UserId, reached: &Reached) -> Result<Query, Failure> {
     Ok(query)
 }
 
-fn follower(item: &Item) -> Result<String, Failure> {
-    id(item, Follow::FOLLOWER_ID.name())
+fn read_follower(item: &Item) -> Result<String, ProcessingError> {
+    read_user_id(item, Follow::FOLLOWER_ID.name())
 }
 
-/// Somebody's id as it is written. One that is none would be copied to nobody: that is a failure.
-fn id(item: &Item, name: &str) -> Result<String, Failure> {
+/// Reads a user id as stored. An invalid id is an error: the reader would never receive its copy.
+fn read_user_id(item: &Item, name: &str) -> Result<String, ProcessingError> {
     let text = item.text(name).unwrap_or_default();
     text.parse::<UserId>()?;
     Ok(text.to_owned())
 }
 
-/// Who is in a group, was invited to it, or has asked to join.
-fn members(group: &GroupId, reached: &Reached) -> Query {
+/// Selects the members of a group, and users who were invited or asked to join.
+fn members_query(group: &GroupId, position: &ReaderPosition) -> Query {
     let key = |id: &UserId| GroupMember::at(group, id).into_key();
-    let start = reached.last.as_ref().map(|last| Position { base: key(last), index: None });
+    let start = position.last.as_ref().map(|last| Position { base: key(last), index: None });
     Query::new(key(&group.recast()).partition).begins_with(MEMBER).after(start).strong()
 }
 
-/// Who it is, and whether they are in it.
-fn member(item: &Item) -> Result<(String, bool), Failure> {
+/// Returns the user id, and whether the membership is active.
+fn read_member(item: &Item) -> Result<(String, bool), ProcessingError> {
     let status = item.text(GroupMember::STATUS.name()).unwrap_or_default();
     let is_active = status.parse::<MemberStatus>()? == MemberStatus::Active;
-    Ok((id(item, GroupMember::USER_ID.name())?, is_active))
+    Ok((read_user_id(item, GroupMember::USER_ID.name())?, is_active))
 }
 
 #[cfg(test)]
@@ -123,36 +125,37 @@ mod tests {
 
     use super::*;
 
-    /// What is asked by hand is what the page has.
+    /// The queries built here match the access patterns of the schema.
     #[test]
-    fn readers_are_where_follows_and_members_are() {
+    fn queries_match_the_keys_of_follows_and_members() {
         for shard in [0, 7] {
             let edge = Follow { shard: Shard::new(shard).unwrap(), ..samples::follow() };
             let last = Some(edge.follower_id.clone());
-            let query = followers(&edge.followee_id, &Reached { shard, last }).unwrap();
+            let query =
+                followers_query(&edge.followee_id, &ReaderPosition { shard, last }).unwrap();
             let [key, ..] = edge.index_keys();
             let (partition, sort) = key.unwrap();
             assert!(sort.starts_with(FOLLOWER));
             let index = Some(Key::new(partition.as_str(), sort));
             assert_eq!(query.partition, partition.as_str().into());
             assert_eq!(query.start, Some(Position { base: edge.key().into_key(), index }));
-            assert_eq!(follower(&edge.item()).unwrap(), edge.follower_id.to_string());
+            assert_eq!(read_follower(&edge.item()).unwrap(), edge.follower_id.to_string());
         }
         let one = samples::group_member();
-        let query = members(&one.group_id, &Reached::default());
+        let query = members_query(&one.group_id, &ReaderPosition::default());
         let key = one.key().into_key();
         assert_eq!(query.partition, key.partition);
         assert!(key.sort.unwrap().as_text().unwrap().starts_with(MEMBER));
-        assert_eq!(member(&one.item()).unwrap(), (one.user_id.to_string(), true));
-        let asked = GroupMember { status: MemberStatus::Pending, ..one };
-        assert!(!member(&asked.item()).unwrap().1);
+        assert_eq!(read_member(&one.item()).unwrap(), (one.user_id.to_string(), true));
+        let pending = GroupMember { status: MemberStatus::Pending, ..one };
+        assert!(!read_member(&pending.item()).unwrap().1);
     }
 
-    /// A copy that nobody could find must not count as made.
+    /// A copy that no reader could find must not count as written.
     #[test]
-    fn who_cannot_be_read_is_not_passed_over() {
-        let strange = item! { "followerId" => "#", "userId" => "ana", "status" => "elsewhere" };
-        assert!(follower(&strange).is_err() && member(&strange).is_err());
-        assert!(follower(&item! {}).is_err());
+    fn an_unreadable_reader_is_an_error() {
+        let invalid = item! { "followerId" => "#", "userId" => "ana", "status" => "elsewhere" };
+        assert!(read_follower(&invalid).is_err() && read_member(&invalid).is_err());
+        assert!(read_follower(&item! {}).is_err());
     }
 }

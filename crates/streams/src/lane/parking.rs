@@ -1,4 +1,4 @@
-//! Putting changes aside that cannot be processed, and those that must not overtake them.
+//! Parks changes that cannot be processed, and later changes that must not overtake them.
 
 use std::collections::HashSet;
 
@@ -6,69 +6,74 @@ use roundtable_model::Entity;
 use roundtable_model::table::{Change, Key};
 
 use super::Lane;
-use crate::commit::Committed;
-use crate::figures::Event;
-use crate::{Delivery, Effects, Failure, letters};
+use crate::commit::CheckpointOutcome;
+use crate::metrics::LaneEvent;
+use crate::{Delivery, Effects, ProcessingError, dead_letters};
 
 impl Lane {
-    /// Items with a parked change that must not be overtaken.
-    pub(super) async fn parked_items(&self) -> Result<HashSet<Key>, Failure> {
+    /// Returns the items with a parked change that later changes must not overtake.
+    pub(super) async fn parked_items(&self) -> Result<HashSet<Key>, ProcessingError> {
         if self.processor.may_overtake() {
             return Ok(HashSet::new());
         }
-        letters::parked_items(&self.shared.ground, &self.name).await
+        dead_letters::parked_items(&self.shared.context, &self.name).await
     }
 
-    /// How many changes come before one whose item is parked.
-    pub(super) async fn clear(&mut self, rest: &[Change]) -> Result<usize, Failure> {
+    /// Returns how many changes come before the first one whose item is parked.
+    pub(super) async fn count_unparked(
+        &mut self,
+        rest: &[Change],
+    ) -> Result<usize, ProcessingError> {
         let first = |parked: &HashSet<Key>| {
             rest.iter().position(|change| parked.contains(&change.key)).unwrap_or(rest.len())
         };
         if first(&self.parked) == 0 {
-            // It may have been redriven since.
             self.parked = self.parked_items().await?;
         }
         Ok(first(&self.parked))
     }
 
-    /// Puts a change aside, and goes past it; `None` if another reader has.
+    /// Moves a change to the dead letters and advances past it. Returns `None` if another reader
+    /// has done so.
     pub(super) async fn park(
         &mut self,
         change: &Change,
-        failure: &Failure,
+        error: &ProcessingError,
         attempts: u32,
-    ) -> Result<Option<()>, Failure> {
-        let ground = &self.shared.ground;
-        let place = (&self.name, &self.shard);
-        let letter = letters::of_change(ground, place, change, failure, attempts)?;
-        let mut tries = 0;
+    ) -> Result<Option<()>, ProcessingError> {
+        let context = &self.shared.context;
+        let source = (&self.name, &self.shard);
+        let dead_letter =
+            dead_letters::dead_letter_for_change(context, source, change, error, attempts)?;
+        let mut retries = 0;
         loop {
-            let mut writes = Effects::none();
-            writes.write(self.shared.ground.ops().table(), letter.create());
+            let mut writes = Effects::new();
+            writes.write(self.shared.context.ops().table(), dead_letter.create());
             let mut writes = writes.into_writes();
-            // What cannot be read has no counters to mark; nobody else could count it either.
-            let marks = self.effects(std::slice::from_ref(change), Delivery::PassedOver).await;
-            if tries < self.shared.retries.attempts_max {
+            // An unreadable change has no counters to mark, and no other reader could count it
+            // either.
+            let marks = self.effects(std::slice::from_ref(change), Delivery::Skipped).await;
+            if retries < self.shared.retries.attempts_max {
                 writes.extend(marks.map(Effects::into_writes).unwrap_or_default());
             }
-            let Some(mark) = &mut self.mark else { return Ok(None) };
-            match mark.commit_with(&self.shared, writes, &change.sequence).await {
-                Ok(Committed::Lost) => return Ok(None),
-                Ok(Committed::Done) => break,
-                Err(refused) if tries > self.shared.retries.attempts_max => return Err(refused),
-                Err(_) => tries += 1,
+            let Some(checkpoint) = &mut self.checkpoint else { return Ok(None) };
+            match checkpoint.commit_with(&self.shared, writes, &change.sequence).await {
+                Ok(CheckpointOutcome::Lost) => return Ok(None),
+                Ok(CheckpointOutcome::Done) => break,
+                Err(error) if retries > self.shared.retries.attempts_max => return Err(error),
+                Err(_) => retries += 1,
             }
-            self.shared.retries.backoff.wait(tries).await;
+            self.shared.retries.backoff.wait(retries).await;
         }
         tracing::error!(
             processor = %self.name, shard = %self.shard, sequence = %change.sequence,
-            key = %change.key, %failure, "parked a change"
+            key = %change.key, %error, "a change was moved to the dead letters; redrive it once the cause is fixed"
         );
         self.unsaved = 0;
         if !self.processor.may_overtake() {
             self.parked.insert(change.key.clone());
         }
-        self.event(Event::Parked);
+        self.record(LaneEvent::Parked);
         Ok(Some(()))
     }
 }

@@ -1,8 +1,8 @@
-//! What a deleted account leaves behind, kind after kind, and at last what was left of its profile.
+//! Purges a deleted account: one kind of data after another, and its profile last.
 //!
-//! After a pass that found anything there is another, some time later: requests that were under way
-//! when the account was deleted, and indexes that were behind, may have left something. The profile
-//! goes after a pass that found nothing.
+//! After a pass that found anything there is another one later: requests that were running when the
+//! account was deleted, or lagging indexes, may have left something. The profile goes after a pass
+//! that found nothing.
 
 use roundtable_model::entities::{
     ActorHead, Block, FeedHorizon, Follow, Goal, Notification, Promotion, Session, User,
@@ -13,18 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use super::Purge;
 use super::graph::EDGES_AT_ONCE;
-use super::post::told_of;
+use super::post::share_activity;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
-use crate::Failure;
-use crate::jobs::Next;
+use crate::ProcessingError;
+use crate::jobs::PageOutcome;
 
-/// Posts or comments of one page.
 const CONTENT_AT_ONCE: usize = 10;
 
-/// A kind of thing that an account leaves behind, in the order they are taken away.
+/// The kinds of data of an account, in the order they are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Kind {
+enum AccountDataKind {
     Groups,
     Following,
     Followers,
@@ -47,140 +46,161 @@ enum Kind {
     Own,
 }
 
-const KINDS: &[Kind] = &[
-    Kind::Groups,
-    Kind::Following,
-    Kind::Followers,
-    Kind::Requests,
-    Kind::Blocks,
-    Kind::Blockers,
-    Kind::Posts,
-    Kind::Comments,
-    Kind::Likes,
-    Kind::Shares,
-    Kind::Messages,
-    Kind::Rooms,
-    Kind::Threads,
-    Kind::Advice,
-    Kind::Companies,
-    Kind::Goals,
-    Kind::Activities,
-    Kind::Notifications,
-    Kind::Feed,
-    Kind::Own,
+const KINDS: &[AccountDataKind] = &[
+    AccountDataKind::Groups,
+    AccountDataKind::Following,
+    AccountDataKind::Followers,
+    AccountDataKind::Requests,
+    AccountDataKind::Blocks,
+    AccountDataKind::Blockers,
+    AccountDataKind::Posts,
+    AccountDataKind::Comments,
+    AccountDataKind::Likes,
+    AccountDataKind::Shares,
+    AccountDataKind::Messages,
+    AccountDataKind::Rooms,
+    AccountDataKind::Threads,
+    AccountDataKind::Advice,
+    AccountDataKind::Companies,
+    AccountDataKind::Goals,
+    AccountDataKind::Activities,
+    AccountDataKind::Notifications,
+    AccountDataKind::Feed,
+    AccountDataKind::Own,
 ];
 
-/// Which pass it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Pass {
-    /// Requests may be under way, and indexes behind.
+pub(super) enum PurgePass {
+    /// Requests may be running, and indexes may lag.
     First,
-    /// All that was under way has ended, and indexes tell of it.
+    /// All earlier requests have ended, and indexes have caught up.
     Again,
 }
 
-/// Where the purge of an account is.
+/// The progress of the purge of an account.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Place {
-    kind: Kind,
-    pass: Pass,
-    /// Whether this pass has found anything.
-    found: bool,
+struct AccountPurgeProgress {
+    kind: AccountDataKind,
+    pass: PurgePass,
+    #[serde(rename = "found")]
+    found_any: bool,
 }
 
 impl Purge {
-    /// A page of a deleted account.
     pub(super) async fn account_page(
         &self,
         id: &UserId,
         cursor: Option<&str>,
-    ) -> Result<Next, Failure> {
-        let user = self.ground.core().profile(id).strong().get().await?;
-        // Without it, the purge has been here before. One that is alive is none of its business.
+    ) -> Result<PageOutcome, ProcessingError> {
+        let user = self.context.core().profile(id).strong().get().await?;
+        // Without a profile the purge has already finished. An active account is not purged.
         let Some(user) = user.filter(|user| user.status == UserStatus::Deleted) else {
-            return Ok(Next::Done);
+            return Ok(PageOutcome::Done);
         };
         // The first pass counts as one that found something: there is always a second.
-        let first = Place { kind: Kind::Groups, pass: Pass::First, found: true };
-        let Place { kind, pass, found } = cursor.map(read_place).transpose()?.unwrap_or(first);
+        let first = AccountPurgeProgress {
+            kind: AccountDataKind::Groups,
+            pass: PurgePass::First,
+            found_any: true,
+        };
+        let AccountPurgeProgress { kind, pass, found_any } =
+            cursor.map(decode_progress).transpose()?.unwrap_or(first);
         for kind in KINDS.iter().skip_while(|each| **each != kind) {
-            if self.remove_some(*kind, &user, pass).await? {
-                return Ok(Next::Page(write_place(Place { kind: *kind, pass, found: true })?));
+            if self.remove_page_of(*kind, &user, pass).await? {
+                return Ok(PageOutcome::Continue(encode_progress(AccountPurgeProgress {
+                    kind: *kind,
+                    pass,
+                    found_any: true,
+                })?));
             }
         }
-        if found {
-            let again = Place { kind: Kind::Groups, pass: Pass::Again, found: false };
-            let again = write_place(again)?;
+        if found_any {
+            let next = AccountPurgeProgress {
+                kind: AccountDataKind::Groups,
+                pass: PurgePass::Again,
+                found_any: false,
+            };
+            let next = encode_progress(next)?;
             let wait = self.settle;
-            return Ok(if wait.is_zero() { Next::Page(again) } else { Next::Later(again, wait) });
+            return Ok(if wait.is_zero() {
+                PageOutcome::Continue(next)
+            } else {
+                PageOutcome::ContinueLater(next, wait)
+            });
         }
-        let gone = user.key().delete().when(User::STATUS.is(&UserStatus::Deleted));
-        match self.ground.core().table().delete(gone).await {
-            Ok(_) | Err(Error::ConditionFailed { .. }) => Ok(Next::Done),
+        let delete = user.key().delete().when(User::STATUS.is(&UserStatus::Deleted));
+        match self.context.core().table().delete(delete).await {
+            Ok(_) | Err(Error::ConditionFailed { .. }) => Ok(PageOutcome::Done),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Takes some things of a kind away; whether there were any.
-    async fn remove_some(&self, kind: Kind, user: &User, pass: Pass) -> Result<bool, Failure> {
-        let (core, id) = (self.ground.core(), &user.id);
+    /// Removes a page of one kind of data. Returns whether there was any.
+    async fn remove_page_of(
+        &self,
+        kind: AccountDataKind,
+        user: &User,
+        pass: PurgePass,
+    ) -> Result<bool, ProcessingError> {
+        let (core, id) = (self.context.core(), &user.id);
         match kind {
-            Kind::Groups => self.leave_groups(id).await,
-            Kind::Following => {
+            AccountDataKind::Groups => self.leave_groups(id).await,
+            AccountDataKind::Following => {
                 let edges = core.following(id).strong().limit(EDGES_AT_ONCE).page().await?;
-                self.unfollow(&edges.items).await
+                self.remove_follows(&edges.items).await
             }
-            Kind::Followers => {
+            AccountDataKind::Followers => {
                 let edges = core.followers(id, user.follower_shards).limit(EDGES_AT_ONCE);
-                self.unfollow(&edges.page().await?.items).await
+                self.remove_follows(&edges.page().await?.items).await
             }
-            Kind::Requests => {
+            AccountDataKind::Requests => {
                 let edges = core.follow_requests(id).limit(EDGES_AT_ONCE).page().await?;
-                self.unfollow(&edges.items).await
+                self.remove_follows(&edges.items).await
             }
-            Kind::Blocks => {
+            AccountDataKind::Blocks => {
                 let blocks = core.blocks(id).strong().limit(EDGES_AT_ONCE).page().await?;
-                self.unblock(&blocks.items).await
+                self.remove_blocks(&blocks.items).await
             }
-            Kind::Blockers => {
+            AccountDataKind::Blockers => {
                 let blocks = core.blockers(id).limit(EDGES_AT_ONCE).page().await?;
-                self.unblock(&blocks.items).await
+                self.remove_blocks(&blocks.items).await
             }
-            Kind::Posts => self.remove_posts(id).await,
-            Kind::Comments => self.remove_some_comments(id).await,
-            Kind::Likes => {
+            AccountDataKind::Posts => self.remove_posts(id).await,
+            AccountDataKind::Comments => self.remove_comments_by(id).await,
+            AccountDataKind::Likes => {
                 let likes = core.likes_by(id).limit(PAGE_ITEMS).page().await?.items;
-                self.remove_these(likes.iter().map(|like| like.key().into()).collect()).await
+                self.remove_keys(likes.iter().map(|like| like.key().into()).collect()).await
             }
-            Kind::Shares => {
+            AccountDataKind::Shares => {
                 let shares = core.shares_by(id).limit(PAGE_ITEMS).page().await?.items;
-                let keys = shares.iter().flat_map(|share| [share.key().into(), told_of(share)]);
-                self.remove_these(keys.collect()).await
+                let keys =
+                    shares.iter().flat_map(|share| [share.key().into(), share_activity(share)]);
+                self.remove_keys(keys.collect()).await
             }
-            Kind::Messages => self.remove_messages(id).await,
-            Kind::Rooms => self.leave_rooms(id).await,
-            Kind::Threads => self.remove_threads(id).await,
-            Kind::Advice => self.remove_advice(id).await,
-            Kind::Companies => self.remove_companies(id, pass).await,
-            Kind::Goals => self.remove_goals(id).await,
-            Kind::Activities => self.remove_activities(&id.into()).await,
-            Kind::Notifications => {
+            AccountDataKind::Messages => self.remove_messages(id).await,
+            AccountDataKind::Rooms => self.leave_rooms(id).await,
+            AccountDataKind::Threads => self.remove_threads(id).await,
+            AccountDataKind::Advice => self.remove_advice(id).await,
+            AccountDataKind::Companies => self.remove_companies(id, pass).await,
+            AccountDataKind::Goals => self.remove_goals(id).await,
+            AccountDataKind::Activities => self.remove_activities(&id.into()).await,
+            AccountDataKind::Notifications => {
                 let any: NotificationId = id.recast();
-                sweep(&self.ground, Notification::at(id, &Time::EPOCH, &any), &[]).await
+                sweep(&self.context, Notification::at(id, &Time::EPOCH, &any), &[]).await
             }
-            Kind::Feed => sweep(&self.ground, FeedHorizon::at(id), &[]).await,
-            Kind::Own => {
-                // Edges and goals that came in late have a pass of their own.
+            AccountDataKind::Feed => sweep(&self.context, FeedHorizon::at(id), &[]).await,
+            AccountDataKind::Own => {
+                // Edges and goals that were written late have a kind of their own.
                 let others =
                     [User::SHAPE.name, Follow::SHAPE.name, Block::SHAPE.name, Goal::SHAPE.name];
-                sweep(&self.ground, Session::at(id, &id.recast()), &others).await
+                sweep(&self.context, Session::at(id, &id.recast()), &others).await
             }
         }
     }
 
-    async fn leave_groups(&self, id: &UserId) -> Result<bool, Failure> {
-        let any = self.ground.core().groups_of(id).limit(1).page().await?;
+    async fn leave_groups(&self, id: &UserId) -> Result<bool, ProcessingError> {
+        let any = self.context.core().groups_of(id).limit(1).page().await?;
         if any.items.is_empty() {
             return Ok(false);
         }
@@ -188,47 +208,48 @@ impl Purge {
         Ok(true)
     }
 
-    async fn remove_posts(&self, id: &UserId) -> Result<bool, Failure> {
-        let posts = self.ground.core().posts_by(id).limit(CONTENT_AT_ONCE).page().await?.items;
+    async fn remove_posts(&self, id: &UserId) -> Result<bool, ProcessingError> {
+        let posts = self.context.core().posts_by(id).limit(CONTENT_AT_ONCE).page().await?.items;
         for post in &posts {
-            if let Some(buried) = self.bury(&post.id).await? {
-                self.purge_post(&post.id, Some(&buried)).await?;
+            if let Some(tombstone) = self.make_tombstone(&post.id).await? {
+                self.purge_post_page(&post.id, Some(&tombstone)).await?;
             }
         }
         Ok(!posts.is_empty())
     }
 
-    async fn remove_some_comments(&self, id: &UserId) -> Result<bool, Failure> {
-        let listing = self.ground.core().comments_by(id).limit(CONTENT_AT_ONCE);
+    async fn remove_comments_by(&self, id: &UserId) -> Result<bool, ProcessingError> {
+        let listing = self.context.core().comments_by(id).limit(CONTENT_AT_ONCE);
         let comments = listing.page().await?.items;
         for comment in &comments {
-            if !self.remove_marks(comment).await? {
+            if !self.remove_comment_reactions(comment).await? {
                 self.remove_comments(std::slice::from_ref(comment)).await?;
             }
         }
         Ok(!comments.is_empty())
     }
 
-    /// Takes away a page of what an actor did, with what is known of it; whether there was any.
-    pub(super) async fn remove_activities(&self, actor: &ActorId) -> Result<bool, Failure> {
-        if sweep(&self.ground, ActorHead::at(actor), &[]).await? {
+    /// Removes a page of an actor's activities, and its head and promotion. Returns whether there
+    /// was any.
+    pub(super) async fn remove_activities(&self, actor: &ActorId) -> Result<bool, ProcessingError> {
+        if sweep(&self.context, ActorHead::at(actor), &[]).await? {
             return Ok(true);
         }
-        sweep(&self.ground, Promotion::at(actor), &[]).await
+        sweep(&self.context, Promotion::at(actor), &[]).await
     }
 
-    async fn remove_these(&self, keys: Vec<Key>) -> Result<bool, Failure> {
+    async fn remove_keys(&self, keys: Vec<Key>) -> Result<bool, ProcessingError> {
         let any = !keys.is_empty();
-        remove(&self.ground, keys).await?;
+        remove(&self.context, keys).await?;
         Ok(any)
     }
 }
 
-fn read_place(cursor: &str) -> Result<Place, Failure> {
+fn decode_progress(cursor: &str) -> Result<AccountPurgeProgress, ProcessingError> {
     let json: roundtable_model::Json = cursor.parse()?;
-    Ok(json.to()?)
+    Ok(json.decode()?)
 }
 
-fn write_place(place: Place) -> Result<String, Failure> {
-    Ok(roundtable_model::Json::of(&place)?.to_string())
+fn encode_progress(progress: AccountPurgeProgress) -> Result<String, ProcessingError> {
+    Ok(roundtable_model::Json::encode(&progress)?.to_string())
 }

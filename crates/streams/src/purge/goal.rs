@@ -1,78 +1,82 @@
-//! What a goal that was given up leaves behind: its tasks, its milestones, and what was told of it.
+//! Purges a deleted goal: its tasks, its milestones, and the activities about it.
 
 use roundtable_model::entities::{Goal, Milestone, Task};
 use roundtable_model::table::{Key, Transaction};
 use roundtable_model::{Entity, EntityKind, GoalId, ObjectType, SubjectId, Time, UserId};
 
 use super::Purge;
+use super::activities_about::remove_activities_about;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
-use super::told::remove_told;
-use crate::Failure;
-use crate::jobs::Next;
+use crate::ProcessingError;
+use crate::jobs::PageOutcome;
 
-/// Goals of one page.
 const GOALS_AT_ONCE: usize = 10;
 
 impl Purge {
-    /// A page of a goal that was given up. Nothing new comes to it: tasks, milestones and activities are
-    /// written on the condition that it is there. The cursor is where the walk through what its
-    /// owner has told is, which comes last.
+    /// Purges a page of a deleted goal. Nothing new is added to it: tasks, milestones and
+    /// activities are written on the condition that it exists. The cursor is the position of the
+    /// scan of its owner's activities, which comes last.
     pub(super) async fn goal_page(
         &self,
         owner: &UserId,
         id: &GoalId,
         since: Time,
         cursor: Option<&str>,
-    ) -> Result<Next, Failure> {
-        let core = self.ground.core();
+    ) -> Result<PageOutcome, ProcessingError> {
+        let core = self.context.core();
         if core.goal(owner, id).get().await?.is_some() {
-            return Ok(Next::Done);
+            return Ok(PageOutcome::Done);
         }
-        let walked = cursor.filter(|cursor| !cursor.is_empty());
-        if walked.is_none() && self.remove_steps(owner, id).await? {
-            return Ok(Next::Page(String::new()));
+        let scan_cursor = cursor.filter(|cursor| !cursor.is_empty());
+        if scan_cursor.is_none() && self.remove_tasks_and_milestones(owner, id).await? {
+            return Ok(PageOutcome::Continue(String::new()));
         }
         let about = [(ObjectType::Goal, SubjectId::from(id))];
-        remove_told(&self.ground, owner, &about, since, walked).await
+        remove_activities_about(&self.context, owner, &about, since, scan_cursor).await
     }
 
-    /// Takes away a page of the tasks and milestones of a goal; whether there were any.
-    async fn remove_steps(&self, owner: &UserId, id: &GoalId) -> Result<bool, Failure> {
-        if sweep(&self.ground, Task::at(id, &id.recast()), &[]).await? {
+    /// Removes a page of the tasks and milestones of a goal. Returns whether there were any.
+    async fn remove_tasks_and_milestones(
+        &self,
+        owner: &UserId,
+        id: &GoalId,
+    ) -> Result<bool, ProcessingError> {
+        if sweep(&self.context, Task::at(id, &id.recast()), &[]).await? {
             return Ok(true);
         }
-        let listing = self.ground.core().milestones(owner, id).strong().limit(PAGE_ITEMS);
+        let listing = self.context.core().milestones(owner, id).strong().limit(PAGE_ITEMS);
         let milestones: Vec<Milestone> = listing.page().await?.items;
         let keys: Vec<Key> = milestones.iter().map(|milestone| milestone.key().into()).collect();
         let any = !keys.is_empty();
-        remove(&self.ground, keys).await?;
+        remove(&self.context, keys).await?;
         Ok(any)
     }
 
-    /// Takes away some goals of a deleted account, with their tasks and tags; whether there were any.
-    /// What comes to a goal until it goes is left to its own purge.
-    pub(super) async fn remove_goals(&self, id: &UserId) -> Result<bool, Failure> {
-        let core = self.ground.core();
+    /// Removes some goals of a deleted account, with their tasks and tags. Returns whether there
+    /// were any. Items added to a goal meanwhile are left to its own purge.
+    pub(super) async fn remove_goals(&self, id: &UserId) -> Result<bool, ProcessingError> {
+        let core = self.context.core();
         let goals = core.goals(id).strong().limit(GOALS_AT_ONCE).page().await?.items;
         for goal in &goals {
             let tasks = core.tasks(&goal.id).strong().limit(PAGE_ITEMS).page().await?.items;
             if tasks.is_empty() {
-                self.give_up(goal).await?;
+                self.remove_goal(goal).await?;
             }
-            remove(&self.ground, tasks.iter().map(|task| task.key().into()).collect()).await?;
+            remove(&self.context, tasks.iter().map(|task| task.key().into()).collect()).await?;
         }
         Ok(!goals.is_empty())
     }
 
-    /// Takes a goal away as it was read, with the references of its tags.
-    async fn give_up(&self, goal: &Goal) -> Result<(), Failure> {
-        let core = self.ground.core();
-        let (shards, subject) = (self.ground.settings().shards.tags.0, SubjectId::from(&goal.id));
+    /// Removes a goal as it was read, with the references of its tags.
+    async fn remove_goal(&self, goal: &Goal) -> Result<(), ProcessingError> {
+        let core = self.context.core();
+        let (shards, subject) = (self.context.settings().shards.tags.0, SubjectId::from(&goal.id));
         let tags = core.tag_refs(&goal.tags, shards, &EntityKind::Goal, &subject).get().await?;
         let as_read = goal.key().delete().when(Goal::TAGS.is(&goal.tags));
-        let gone = Transaction::new().with(core.table(), as_read);
+        let transaction = Transaction::new().with(core.table(), as_read);
         let references = tags.into_iter().flatten();
-        let gone = references.fold(gone, |gone, tag| gone.with(core.table(), tag.key().delete()));
-        self.transact(gone).await
+        let transaction =
+            references.fold(transaction, |all, tag| all.with(core.table(), tag.key().delete()));
+        self.transact(transaction).await
     }
 }

@@ -1,32 +1,31 @@
-//! Follows and blocks of a deleted account, with what they count for on the other side.
+//! Removes the follows and blocks of a deleted account, and updates the other side's counters.
 
 use std::collections::BTreeMap;
 
 use roundtable_model::entities::{Block, Follow, UserCounter};
 use roundtable_model::table::{Transaction, Write};
-use roundtable_model::{At, Entity, FollowStatus, Shard, UserCount, UserId};
+use roundtable_model::{Entity, EntityKey, FollowStatus, Shard, UserCount, UserId};
 
 use super::Purge;
-use crate::Failure;
-use crate::failure::Remedy;
+use crate::ProcessingError;
+use crate::error::ErrorClass;
 use crate::reads::read_all;
 
-/// Edges taken away at once: each may touch two counters.
+/// Edges removed at once. Each may touch two counters.
 pub(super) const EDGES_AT_ONCE: usize = 33;
 
-/// Whose counter, of what, in which shard.
-type Counted = (UserId, UserCount, Shard);
+type UserCounterKey = (UserId, UserCount, Shard);
 
-/// An edge that goes, and what it counted for.
+/// An edge to remove, and the counters it affects.
 #[derive(Clone, Debug)]
-pub(super) struct Gone {
+pub(super) struct RemovedEdge {
     removal: Write,
-    /// By how much each counter changes. A circle changes also where nothing is counted.
-    counts: Vec<(Counted, i64)>,
+    /// The change of each counter. It may be zero: removing a block changes the circle without
+    /// changing a count.
+    counts: Vec<(UserCounterKey, i64)>,
 }
 
-impl Gone {
-    /// A follow or a request, as it is now.
+impl RemovedEdge {
     fn follow(edge: &Follow) -> Self {
         let unchanged = Follow::VERSION.is(&edge.version);
         let removal = edge.key().delete().when(unchanged).into();
@@ -47,60 +46,62 @@ impl Gone {
 }
 
 impl Purge {
-    /// Takes follows away, either way; whether there were any.
-    pub(super) async fn unfollow(&self, edges: &[Follow]) -> Result<bool, Failure> {
-        // An index may show them as they were.
-        let places = edges.iter().map(|edge| ((&edge.follower_id, &edge.followee_id), edge.key()));
-        let now = read_all::<_, Follow>(self.ground.core().table(), places).await?;
-        let gone: Vec<Gone> = now.values().map(Gone::follow).collect();
-        self.remove_edges(&gone).await?;
+    /// Removes follows in either direction. Returns whether there were any.
+    pub(super) async fn remove_follows(&self, edges: &[Follow]) -> Result<bool, ProcessingError> {
+        // An index may show an earlier state.
+        let keys = edges.iter().map(|edge| ((&edge.follower_id, &edge.followee_id), edge.key()));
+        let current = read_all::<_, Follow>(self.context.core().table(), keys).await?;
+        let removed_edges: Vec<RemovedEdge> = current.values().map(RemovedEdge::follow).collect();
+        self.remove_edges(&removed_edges).await?;
         Ok(!edges.is_empty())
     }
 
-    /// Takes blocks away, either way; whether there were any.
-    pub(super) async fn unblock(&self, blocks: &[Block]) -> Result<bool, Failure> {
-        let places = blocks.iter().map(|each| ((&each.blocker_id, &each.blocked_id), each.key()));
-        let now = read_all::<_, Block>(self.ground.core().table(), places).await?;
-        let gone: Vec<Gone> = now.values().map(Gone::block).collect();
-        self.remove_edges(&gone).await?;
+    /// Removes blocks in either direction. Returns whether there were any.
+    pub(super) async fn remove_blocks(&self, blocks: &[Block]) -> Result<bool, ProcessingError> {
+        let keys = blocks.iter().map(|each| ((&each.blocker_id, &each.blocked_id), each.key()));
+        let current = read_all::<_, Block>(self.context.core().table(), keys).await?;
+        let removed_edges: Vec<RemovedEdge> = current.values().map(RemovedEdge::block).collect();
+        self.remove_edges(&removed_edges).await?;
         Ok(!blocks.is_empty())
     }
 
-    /// All at once, or, if one of them changes meanwhile, one by one.
-    async fn remove_edges(&self, gone: &[Gone]) -> Result<(), Failure> {
-        let together = self.try_remove(gone).await;
-        match together {
-            Err(failure) if failure.remedy() == Remedy::Again && gone.len() > 1 => {}
+    /// Removes all edges at once, or one by one if one of them changes meanwhile.
+    async fn remove_edges(&self, removed_edges: &[RemovedEdge]) -> Result<(), ProcessingError> {
+        let result = self.try_remove_edges(removed_edges).await;
+        match result {
+            Err(error) if error.class() == ErrorClass::Conflict && removed_edges.len() > 1 => {}
             other => return other,
         }
-        let (mut removed, mut refused) = (0, None);
-        for edge in gone {
-            match self.try_remove(std::slice::from_ref(edge)).await {
+        let (mut removed, mut conflict) = (0, None);
+        for edge in removed_edges {
+            match self.try_remove_edges(std::slice::from_ref(edge)).await {
                 Ok(()) => removed += 1,
-                // It is listed again, as it is then.
-                Err(failure) if failure.remedy() == Remedy::Again => refused = Some(failure),
-                Err(failure) => return Err(failure),
+                // It is listed again in its new state.
+                Err(error) if error.class() == ErrorClass::Conflict => conflict = Some(error),
+                Err(error) => return Err(error),
             }
         }
-        refused.filter(|_| removed == 0).map_or(Ok(()), Err)
+        conflict.filter(|_| removed == 0).map_or(Ok(()), Err)
     }
 
-    async fn try_remove(&self, gone: &[Gone]) -> Result<(), Failure> {
-        let core = self.ground.core().table();
-        let mut counts: BTreeMap<Counted, i64> = BTreeMap::new();
-        for (counter, by) in gone.iter().flat_map(|edge| &edge.counts) {
-            *counts.entry(counter.clone()).or_default() += by;
+    async fn try_remove_edges(&self, removed_edges: &[RemovedEdge]) -> Result<(), ProcessingError> {
+        let core = self.context.core().table();
+        let mut counts: BTreeMap<UserCounterKey, i64> = BTreeMap::new();
+        for (counter, delta) in removed_edges.iter().flat_map(|edge| &edge.counts) {
+            *counts.entry(counter.clone()).or_default() += delta;
         }
-        // A counter that is not there belongs to somebody who is gone, and must not come back.
-        let place = |(user, of, shard): &Counted| UserCounter::at(user, of, shard);
-        let places = counts.keys().map(|counter| (counter.clone(), place(counter)));
-        let there = read_all::<_, UserCounter>(core, places).await?;
+        // A missing counter belongs to a deleted user and must not be created again.
+        let key = |(user, of, shard): &UserCounterKey| UserCounter::at(user, of, shard);
+        let keys = counts.keys().map(|counter| (counter.clone(), key(counter)));
+        let existing = read_all::<_, UserCounter>(core, keys).await?;
         let mut transaction = Transaction::new();
-        for edge in gone {
+        for edge in removed_edges {
             transaction = transaction.with(core, edge.removal.clone());
         }
-        for (counter, by) in counts.iter().filter(|(counter, _)| there.contains_key(*counter)) {
-            transaction = transaction.with(core, self.counted(place(counter), counter.1, *by));
+        for (counter, delta) in counts.iter().filter(|(counter, _)| existing.contains_key(*counter))
+        {
+            transaction =
+                transaction.with(core, self.counter_update(key(counter), counter.1, *delta));
         }
         if transaction.writes.is_empty() {
             return Ok(());
@@ -108,10 +109,10 @@ impl Purge {
         self.transact(transaction).await
     }
 
-    fn counted(&self, place: At<UserCounter>, of: UserCount, by: i64) -> Write {
-        let mut patch = place.patch().set(UserCounter::UPDATED_AT, &self.ground.now());
-        if by != 0 {
-            patch = patch.add(UserCounter::COUNT, by);
+    fn counter_update(&self, key: EntityKey<UserCounter>, of: UserCount, delta: i64) -> Write {
+        let mut patch = key.patch().set(UserCounter::UPDATED_AT, &self.context.now());
+        if delta != 0 {
+            patch = patch.add(UserCounter::COUNT, delta);
         }
         if of == UserCount::Following {
             patch = patch.add(UserCounter::VERSION, 1);

@@ -1,55 +1,64 @@
-//! What a deleted group leaves behind: its members, what was posted into it, and its room.
+//! Purges a deleted group: its members, the posts in it, and its room.
 
 use roundtable_model::entities::{Activity, Room};
 use roundtable_model::{ActorId, Entity, GroupId, ObjectType, RoomId, Span};
 
 use super::Purge;
 use super::sweep::{remove, sweep};
-use crate::Failure;
-use crate::jobs::Next;
+use crate::ProcessingError;
+use crate::jobs::PageOutcome;
 
-/// Posts of one page.
 const POSTS_AT_ONCE: usize = 10;
 
 impl Purge {
-    /// A page of a deleted group. What is left tells by itself where to go on.
-    pub(super) async fn group_page(&self, id: &GroupId, room: &RoomId) -> Result<Next, Failure> {
-        if self.ground.core().group(id).get().await?.is_some() {
-            return Ok(Next::Done);
+    /// Purges a page of a deleted group. The remaining items tell where to continue.
+    pub(super) async fn group_page(
+        &self,
+        id: &GroupId,
+        room: &RoomId,
+    ) -> Result<PageOutcome, ProcessingError> {
+        if self.context.core().group(id).get().await?.is_some() {
+            return Ok(PageOutcome::Done);
         }
         self.groups.disband(id).await?;
         let more = self.remove_group_posts(id).await?
             || self.remove_activities(&id.into()).await?
-            || sweep(&self.ground, Room::at(room), &[]).await?;
-        Ok(if more { Next::Page(String::new()) } else { Next::Done })
+            || sweep(&self.context, Room::at(room), &[]).await?;
+        Ok(if more { PageOutcome::Continue(String::new()) } else { PageOutcome::Done })
     }
 
-    /// Takes posts into the group away, as far as activities tell of them, each with its activity; whether
-    /// there were any. One that still waited for approval stays with its author, who alone sees it.
-    async fn remove_group_posts(&self, id: &GroupId) -> Result<bool, Failure> {
+    /// Removes posts in the group that activities announce, each with its activity. Returns whether
+    /// there were any. A post that still waits for approval stays with its author, who alone sees
+    /// it.
+    async fn remove_group_posts(&self, id: &GroupId) -> Result<bool, ProcessingError> {
         let home = [ActorId::from(id)];
-        let activities = self.ground.core().activities(&home, Span::ALL).limit(POSTS_AT_ONCE);
+        let activities = self.context.core().activities(&home, Span::ALL).limit(POSTS_AT_ONCE);
         let activities = activities.page().await?.items;
         for activity in &activities {
             if self.remove_post_of(activity, id).await? {
-                remove(&self.ground, vec![activity.key().into()]).await?;
+                remove(&self.context, vec![activity.key().into()]).await?;
             }
         }
         Ok(!activities.is_empty())
     }
 
-    /// Takes away a page of the post that an activity tells of; whether nothing is left of it.
-    async fn remove_post_of(&self, activity: &Activity, id: &GroupId) -> Result<bool, Failure> {
+    /// Removes a page of the post that an activity announces. Returns whether nothing is left of
+    /// it.
+    async fn remove_post_of(
+        &self,
+        activity: &Activity,
+        id: &GroupId,
+    ) -> Result<bool, ProcessingError> {
         if activity.object_type != ObjectType::Post {
             return Ok(true);
         }
         let post = activity.object_id.recast();
-        let found = self.ground.core().post(&post).get().await?;
+        let found = self.context.core().post(&post).get().await?;
         if found.is_none_or(|post| post.group_id.as_ref() != Some(id)) {
             return Ok(true);
         }
-        match self.bury(&post).await? {
-            Some(buried) => Ok(!self.purge_post(&post, Some(&buried)).await?),
+        match self.make_tombstone(&post).await? {
+            Some(tombstone) => Ok(!self.purge_post_page(&post, Some(&tombstone)).await?),
             None => Ok(true),
         }
     }

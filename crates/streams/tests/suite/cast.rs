@@ -1,9 +1,9 @@
-//! People on any store, and what they do, through the services.
+//! Users on any store, acting through the services.
 
 use std::sync::Arc;
 
 use roundtable_domain::{
-    Accounts, Blocks, Caller, Comments, Follows, Ground, Groups, Likes, NewComment, NewGroup,
+    Accounts, Blocks, Caller, Comments, Context, Follows, Groups, Likes, NewComment, NewGroup,
     NewPost, Posts, Shares,
 };
 use roundtable_model::entities::{
@@ -14,26 +14,26 @@ use roundtable_model::table::ManualClock;
 use roundtable_model::{CommentId, Entity, GroupId, PostId, Role, UserId, UserStatus, samples};
 
 use crate::facts::{all, everything, like};
-use crate::stage::Stage;
+use crate::test_store::TestStore;
 
-/// Everybody who is there from the beginning; zoe's account is private.
+/// The initial users; zoe's account is private.
 const PEOPLE: [&str; 5] = ["quentin", "bo", "cleo", "mallory", "zoe"];
 
 pub(crate) struct Cast {
-    ground: Ground,
+    context: Context,
     clock: Arc<ManualClock>,
 }
 
 impl Cast {
-    pub(crate) async fn new(stage: &Stage) -> Self {
-        let cast = Self { ground: stage.ground.clone(), clock: Arc::clone(&stage.clock) };
+    pub(crate) async fn new(store: &TestStore) -> Self {
+        let cast = Self { context: store.context.clone(), clock: Arc::clone(&store.clock) };
         for name in PEOPLE {
-            cast.move_in(name).await;
+            cast.add_user(name).await;
         }
         cast
     }
 
-    pub(crate) async fn move_in(&self, name: &str) {
+    pub(crate) async fn add_user(&self, name: &str) {
         let user = User {
             id: id(name),
             nickname: name.parse().unwrap(),
@@ -55,12 +55,12 @@ impl Cast {
     }
 
     pub(crate) async fn follow(&self, follower: &str, followee: &str) {
-        let follows = Follows::new(self.ground.clone());
+        let follows = Follows::new(self.context.clone());
         follows.follow(&caller(follower), &id(followee), None).await.unwrap();
     }
 
     pub(crate) async fn like(&self, name: &str, post: &PostId) {
-        let likes = Likes::new(self.ground.clone());
+        let likes = Likes::new(self.context.clone());
         likes.like(&caller(name), post, None, None).await.unwrap();
     }
 
@@ -74,20 +74,20 @@ impl Cast {
         let (post_id, content) = (post.clone(), text.to_owned());
         let input = NewComment { post_id, content, parent_comment_id: parent.cloned() };
         self.clock.advance_ms(1);
-        let comments = Comments::new(self.ground.clone());
+        let comments = Comments::new(self.context.clone());
         comments.add(&caller(name), &input, None).await.unwrap().id
     }
 
     async fn post(&self, author: &str, group: Option<&GroupId>, text: &str) -> PostId {
         self.clock.advance_ms(1);
         let input = NewPost { group_id: group.cloned(), ..NewPost::text(text) };
-        let posts = Posts::new(self.ground.clone());
+        let posts = Posts::new(self.context.clone());
         posts.create(&caller(author), &input, None).await.unwrap().id
     }
 
     async fn share(&self, name: &str, post: &PostId) {
         self.clock.advance_ms(1);
-        let shares = Shares::new(self.ground.clone());
+        let shares = Shares::new(self.context.clone());
         shares.share(&caller(name), post, None).await.unwrap();
     }
 
@@ -99,16 +99,16 @@ impl Cast {
         post
     }
 
-    /// A post that people did everything with.
+    /// A post with every kind of reaction.
     pub(crate) async fn busy_post(&self, author: &str) -> PostId {
         let post = self.liked_post(author).await;
-        let comments = Comments::new(self.ground.clone());
+        let comments = Comments::new(self.context.clone());
         let comment = self.comment("bo", &post, None, "Where is that?").await;
         let reply = self.comment(author, &post, Some(&comment), "In my garden").await;
         comments.like(&caller("cleo"), &comment, None).await.unwrap();
         comments.delete(&caller(author), &reply, None).await.unwrap();
         self.share("cleo", &post).await;
-        let moderation = roundtable_domain::Moderation::new(self.ground.clone());
+        let moderation = roundtable_domain::Moderation::new(self.context.clone());
         moderation.report_post(&caller("mallory"), &post, "cold", None).await.unwrap();
         moderation.report_comment(&caller("mallory"), &comment, "nosy", None).await.unwrap();
         post
@@ -116,7 +116,7 @@ impl Cast {
 
     /// A group with a member, and posts of both.
     pub(crate) async fn busy_group(&self, owner: &str, name: &str) -> GroupId {
-        let groups = Groups::new(self.ground.clone());
+        let groups = Groups::new(self.context.clone());
         let group = groups.create(&caller(owner), NewGroup::named(name), None).await.unwrap().id;
         groups.join(&caller("cleo"), &group, None).await.unwrap();
         let post = self.post(owner, Some(&group), "Bread is out #bread").await;
@@ -126,10 +126,10 @@ impl Cast {
         group
     }
 
-    /// Everything that somebody can do, and have done to them.
+    /// Every kind of data that an account can have.
     pub(crate) async fn full_life(&self, name: &str) {
         self.social_life(name).await;
-        let groups = Groups::new(self.ground.clone());
+        let groups = Groups::new(self.context.clone());
         self.busy_group(name, "runners").await;
         let hermits = NewGroup::named("hermits");
         groups.create(&caller(name), hermits, None).await.unwrap();
@@ -143,9 +143,9 @@ impl Cast {
         self.share(name, &others).await;
         let opinion = self.comment(name, &others, None, "I have an opinion").await;
         self.comment("bo", &others, Some(&opinion), "I beg to differ").await;
-        let comments = Comments::new(self.ground.clone());
+        let comments = Comments::new(self.context.clone());
         comments.like(&caller("cleo"), &opinion, None).await.unwrap();
-        let moderation = roundtable_domain::Moderation::new(self.ground.clone());
+        let moderation = roundtable_domain::Moderation::new(self.context.clone());
         moderation.report_comment(&caller("cleo"), &opinion, "loud", None).await.unwrap();
         self.belongings(name).await;
     }
@@ -157,14 +157,14 @@ impl Cast {
         }
         self.follow(name, "zoe").await;
         self.follow("mallory", name).await;
-        let blocks = Blocks::new(self.ground.clone());
-        self.move_in("trent").await;
+        let blocks = Blocks::new(self.context.clone());
+        self.add_user("trent").await;
         blocks.block(&caller(name), &id("trent"), None).await.unwrap();
-        self.move_in("victor").await;
+        self.add_user("victor").await;
         blocks.block(&caller("victor"), &id(name), None).await.unwrap();
     }
 
-    /// What is nobody else's business.
+    /// Private data of an account.
     async fn belongings(&self, name: &str) {
         let user_id = id(name);
         let goal = Goal { user_id: user_id.clone(), ..samples::goal() };
@@ -184,21 +184,21 @@ impl Cast {
     }
 
     pub(crate) async fn delete_post(&self, author: &str, post: &PostId) {
-        let posts = Posts::new(self.ground.clone());
+        let posts = Posts::new(self.context.clone());
         posts.delete(&caller(author), post, None).await.unwrap();
     }
 
     pub(crate) async fn delete_group(&self, owner: &str, group: &GroupId) {
-        let groups = Groups::new(self.ground.clone());
+        let groups = Groups::new(self.context.clone());
         groups.delete(&caller(owner), group, None).await.unwrap();
     }
 
     pub(crate) async fn delete_account(&self, name: &str) {
-        let accounts = Accounts::new(self.ground.clone());
+        let accounts = Accounts::new(self.context.clone());
         accounts.delete_account(&caller(name), &name.parse().unwrap()).await.unwrap();
     }
 
-    /// A like that was on its way when its account was deleted.
+    /// A like by a request that was running when its account was deleted.
     pub(crate) async fn like_late(&self, name: &str) {
         let post = Post { id: "late".parse().unwrap(), author_id: id("bo"), ..samples::post() };
         self.put(&Post { score: None, version: 1, ..post }).await;
@@ -206,12 +206,12 @@ impl Cast {
     }
 
     pub(crate) async fn owner_of(&self, name: &str) -> Option<String> {
-        let groups: Vec<Group> = all(&everything(&self.ground).await);
+        let groups: Vec<Group> = all(&everything(&self.context).await);
         groups.iter().find(|group| group.name == name).map(|group| group.owner_id.to_string())
     }
 
     async fn put<E: Entity>(&self, entity: &E) {
-        self.ground.core().table().put(entity.create()).await.unwrap();
+        self.context.core().table().put(entity.create()).await.unwrap();
     }
 }
 
@@ -226,6 +226,6 @@ fn caller(name: &str) -> Caller {
 fn later() -> roundtable_model::Expiry {
     let year_ms = 365 * 24 * 60 * 60 * 1000;
     roundtable_model::Expiry::at(roundtable_model::Time::from_ms(
-        crate::stage::BEGIN_MS + 99 * year_ms,
+        crate::test_store::BEGIN_MS + 99 * year_ms,
     ))
 }

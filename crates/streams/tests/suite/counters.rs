@@ -1,21 +1,21 @@
-//! Likes, comments, shares and scores, as people see them and as rows (R37, I1).
+//! Counters and scores of posts and comments, as rows (R37, I1).
 
 use roundtable_model::entities::Post;
 use roundtable_model::{CommentId, PostId, Score};
 use roundtable_testkit::Town;
 
 use crate::facts::{Facts, assert_counted};
-use crate::stage::Stage;
+use crate::test_store::TestStore;
 
-/// The numbers of a post and its comments, as rows.
+/// The counters of a post and its comments, as rows.
 async fn numbers(town: &Town, post: &PostId) -> Vec<String> {
     let rows = town.rows(&format!("POST#{post}"), "COUNTER#").await;
     rows.into_iter().map(|row| row.split(" seq=").next().unwrap().to_owned()).collect()
 }
 
-/// R37: what people do with a post is counted from the stream, and taken off again.
+/// R37: reactions are counted from the stream, up and down.
 #[tokio::test]
-async fn what_people_do_with_a_post_is_counted() {
+async fn reactions_to_a_post_are_counted() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let post = town.post("ana", "Good morning!").await.id;
     town.like("bo", &post).await;
@@ -38,9 +38,9 @@ async fn what_people_do_with_a_post_is_counted() {
     );
 }
 
-/// R19, R37: answers and likes of a comment; a tombstone is no answer.
+/// R19, R37: replies and likes of a comment are counted; a tombstone is no reply.
 #[tokio::test]
-async fn what_people_do_with_a_comment_is_counted() {
+async fn reactions_to_a_comment_are_counted() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "Good morning!").await.id;
     let comment = town.comment("bo", &post, "What is good about it?").await.id;
@@ -66,10 +66,10 @@ async fn what_people_do_with_a_comment_is_counted() {
     );
 }
 
-/// R26: a post enters the popular ones at the threshold, is rewritten only where its step changes, and
-/// leaves them again.
+/// R26: a post enters the popular list at the threshold, is rewritten only when its step changes,
+/// and leaves the list again.
 #[tokio::test]
-async fn a_post_moves_among_the_popular_ones_in_steps() {
+async fn a_post_moves_in_the_popular_list_in_steps() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "Good morning!").await.id;
     let popular = async || {
@@ -97,30 +97,30 @@ async fn a_post_moves_among_the_popular_ones_in_steps() {
     assert!(popular().await.is_empty(), "seven is below the threshold");
 }
 
-/// I1, I6: whatever happens, in whatever order, counters say how many facts there are; and nothing
-/// changes when everything is read again.
+/// I1, I6: after any history, counters equal the number of facts, and reading everything again
+/// changes nothing.
 #[tokio::test]
 async fn random_histories_are_counted_exactly() {
     for seed in 0..20 {
-        let stage = Stage::reference().await;
-        let facts = Facts(&stage.ground);
+        let store = TestStore::reference().await;
+        let facts = Facts(&store.context);
         facts.history(seed, 60).await;
-        stage.runner().drain().await.unwrap();
-        assert_counted(&stage.ground).await;
+        store.runner().drain().await.unwrap();
+        assert_counted(&store.context).await;
         let mut random = rand::SeedableRng::seed_from_u64(seed);
         for _ in 0..30 {
             facts.step(&mut random).await;
         }
-        stage.runner().drain().await.unwrap();
-        assert_counted(&stage.ground).await;
+        store.runner().drain().await.unwrap();
+        assert_counted(&store.context).await;
     }
 }
 
-/// A batch whose effects do not fit into one transaction is split, with the checkpoint where it belongs.
+/// A batch whose effects do not fit into one transaction is split.
 #[tokio::test]
-async fn more_than_a_transaction_holds_is_counted_in_parts() {
-    let stage = Stage::reference().await;
-    let facts = Facts(&stage.ground);
+async fn a_batch_too_large_for_one_transaction_is_split() {
+    let store = TestStore::reference().await;
+    let facts = Facts(&store.context);
     for number in 0..150 {
         let post = format!("post{number}");
         facts.post(&post).await;
@@ -128,6 +128,6 @@ async fn more_than_a_transaction_holds_is_counted_in_parts() {
         facts.comment(&post, &format!("{post}-d"), Some(&format!("{post}-c"))).await;
         facts.like(&post, "ana").await;
     }
-    stage.runner().drain().await.unwrap();
-    assert_counted(&stage.ground).await;
+    store.runner().drain().await.unwrap();
+    assert_counted(&store.context).await;
 }

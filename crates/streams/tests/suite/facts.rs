@@ -1,11 +1,11 @@
-//! Likes, comments and shares, written straight into the table, and a naive count of them.
+//! Likes, comments and shares written directly into the table, and a naive count of them.
 
 use std::collections::BTreeMap;
 
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
-use roundtable_domain::Ground;
+use roundtable_domain::Context;
 use roundtable_model::entities::{
     Comment, CommentCounter, CommentLike, Like, Post, PostCounter, Share,
 };
@@ -16,7 +16,7 @@ use roundtable_model::{CommentId, Entity, PostId, UserId, samples};
 
 /// Writes facts, as services would.
 #[derive(Clone, Copy)]
-pub(crate) struct Facts<'a>(pub(crate) &'a Ground);
+pub(crate) struct Facts<'a>(pub(crate) &'a Context);
 
 impl Facts<'_> {
     pub(crate) async fn post(self, id: &str) {
@@ -60,8 +60,8 @@ impl Facts<'_> {
         }
     }
 
-    /// A comment becomes a tombstone, or comes back.
-    pub(crate) async fn bury(self, post: &str, id: &str, is_deleted: bool) {
+    /// Deletes a comment or restores it.
+    pub(crate) async fn set_deleted(self, post: &str, id: &str, is_deleted: bool) {
         let (post, id) = (post.parse().unwrap(), id.parse().unwrap());
         let patch = Comment::at(&post, &id).patch().set(Comment::IS_DELETED, &is_deleted);
         self.update(patch.into()).await;
@@ -77,7 +77,7 @@ impl Facts<'_> {
         self.delete(comment_like(post, comment, user).key().delete()).await;
     }
 
-    /// Some posts, and a history of what people did with them.
+    /// Some posts and a random history of reactions to them.
     pub(crate) async fn history(self, seed: u64, steps: usize) {
         let mut random = SmallRng::seed_from_u64(seed);
         for post in POSTS {
@@ -88,12 +88,12 @@ impl Facts<'_> {
         }
     }
 
-    /// Anything that can happen.
+    /// One random reaction.
     pub(crate) async fn step(self, random: &mut SmallRng) {
         let mut pick = |from: &[&'static str]| *from.choose(random).unwrap();
         let (post, user) = (pick(&POSTS), pick(&USERS));
         let (comment, parent) = (pick(&COMMENTS), pick(&COMMENTS));
-        // Comments are known by their post, too, so that none is on two.
+        // Comment ids contain their post, so that none is on two posts.
         let (comment, parent) = (format!("{post}-{comment}"), format!("{post}-{parent}"));
         match random.random_range(0..12) {
             0..=2 => self.like(post, user).await,
@@ -103,8 +103,8 @@ impl Facts<'_> {
             6 => self.comment(post, &comment, None).await,
             7 if comment == parent => self.comment(post, &comment, None).await,
             7 => self.comment(post, &comment, Some(&parent)).await,
-            8 => self.bury(post, &comment, true).await,
-            9 => self.bury(post, &comment, false).await,
+            8 => self.set_deleted(post, &comment, true).await,
+            9 => self.set_deleted(post, &comment, false).await,
             10 => self.like_comment(post, &comment, user).await,
             _ => self.unlike_comment(post, &comment, user).await,
         }
@@ -114,7 +114,7 @@ impl Facts<'_> {
         done(&self.0.core().table().put(put).await);
     }
 
-    /// Only if what it is about is there, as services see to it.
+    /// Writes only if the parent exists, as the services do.
     async fn put_on(self, put: Put, there: Check) {
         let core = self.0.core().table();
         let both = Transaction::new().with(core, put).with(core, there);
@@ -135,7 +135,7 @@ const POSTS: [&str; 3] = ["p1", "p2", "p3"];
 const USERS: [&str; 4] = ["ana", "bo", "cleo", "dan"];
 const COMMENTS: [&str; 3] = ["c1", "c2", "c3"];
 
-/// What is already so stays so.
+/// A failed condition means that the fact already holds.
 fn done<T>(written: &Result<T, Error>) {
     assert!(matches!(written, Ok(_) | Err(Error::ConditionFailed { .. })));
 }
@@ -156,11 +156,10 @@ fn comment_like(post: &str, comment: &str, user: &str) -> CommentLike {
     CommentLike { post_id, comment_id, user_id, ..samples::comment_like() }
 }
 
-/// Everything in the table.
-pub(crate) async fn everything(ground: &Ground) -> Vec<Item> {
+pub(crate) async fn everything(context: &Context) -> Vec<Item> {
     let (mut items, mut next) = (Vec::new(), None);
     loop {
-        let page = ground.core().table().scan(Scan::new().strong().after(next)).await.unwrap();
+        let page = context.core().table().scan(Scan::new().strong().after(next)).await.unwrap();
         items.extend(page.items);
         next = page.next;
         if next.is_none() {
@@ -169,16 +168,15 @@ pub(crate) async fn everything(ground: &Ground) -> Vec<Item> {
     }
 }
 
-/// The items of one kind.
 pub(crate) fn all<E: Entity>(items: &[Item]) -> Vec<E> {
     let of_kind = items.iter().filter(|item| item.text("type") == Some(E::SHAPE.name));
     of_kind.map(|item| E::from_item(item).unwrap()).collect()
 }
 
-/// I1: every counter says how many facts there are, and is there only with what it belongs to; every
-/// score follows from its counter.
-pub(crate) async fn assert_counted(ground: &Ground) {
-    let items = everything(ground).await;
+/// I1: every counter equals the number of facts and exists only with its owner; every score follows
+/// from its counter.
+pub(crate) async fn assert_counted(context: &Context) {
+    let items = everything(context).await;
     let posts: Vec<Post> = all(&items);
     let comments: Vec<Comment> = all(&items);
     let mut on_posts: BTreeMap<PostId, [u64; 3]> = BTreeMap::new();
@@ -204,10 +202,10 @@ pub(crate) async fn assert_counted(ground: &Ground) {
     }
     for post in &posts {
         let counter = counters.iter().find(|counter| counter.post_id == post.id);
-        let said = counter.map_or([0; 3], |each| [each.likes, each.comments, each.shares]);
+        let stated = counter.map_or([0; 3], |each| [each.likes, each.comments, each.shares]);
         let counted = on_posts.get(&post.id).copied().unwrap_or_default();
-        assert_eq!(said, counted, "likes, comments and shares of {}", post.id);
-        let score = &ground.settings().score;
+        assert_eq!(stated, counted, "likes, comments and shares of {}", post.id);
+        let score = &context.settings().score;
         let [likes, comments, shares] = counted;
         let expected = score.of(likes, comments, shares);
         assert_eq!(counter.map_or(0, |counter| counter.score), expected, "score of {}", post.id);
@@ -222,25 +220,24 @@ pub(crate) async fn assert_counted(ground: &Ground) {
     }
     for comment in &comments {
         let counter = counters.iter().find(|counter| counter.comment_id == comment.id);
-        let said = counter.map_or([0; 2], |each| [each.likes, each.replies]);
+        let stated = counter.map_or([0; 2], |each| [each.likes, each.replies]);
         let counted = on_comments.get(&comment.id).copied().unwrap_or_default();
-        assert_eq!(said, counted, "likes and replies of {}", comment.id);
+        assert_eq!(stated, counted, "likes and replies of {}", comment.id);
     }
 }
 
-/// The items of a partition of the bookkeeping.
-pub(crate) async fn bookkeeping(ground: &Ground, partition: &str) -> Vec<Item> {
-    ground.ops().table().query(Query::new(partition).strong()).await.unwrap().items
+/// The items of a partition of the ops table.
+pub(crate) async fn bookkeeping(context: &Context, partition: &str) -> Vec<Item> {
+    context.ops().table().query(Query::new(partition).strong()).await.unwrap().items
 }
 
-/// The key of a like.
 pub(crate) fn like_key(post: &str, user: &str) -> Key {
     like(post, user).key().into()
 }
 
-/// How many changes the stream's first shard holds.
-pub(crate) async fn changes(ground: &Ground) -> usize {
-    let table = ground.core().table();
+/// The number of changes in the stream's first shard.
+pub(crate) async fn changes(context: &Context) -> usize {
+    let table = context.core().table();
     let shard = table.stream_shards().await.unwrap().remove(0).id;
     let read = StreamRead::new(shard, StreamStart::Oldest);
     table.stream_read(read).await.unwrap().changes.len()

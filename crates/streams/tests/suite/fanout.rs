@@ -1,5 +1,5 @@
-//! What the promoted do, in the feeds of their readers (R13, R35): complete up to the watermark, whatever
-//! fails.
+//! Activities of promoted sources in their readers' feeds (R13, R35): complete up to the watermark
+//! despite failures.
 
 use std::sync::Arc;
 
@@ -9,36 +9,36 @@ use roundtable_model::entities::{Activity, Checkpoint, Promotion, User};
 use roundtable_model::table::{ManualClock, SharedBackend};
 use roundtable_model::{Entity, Role, Shards, UserStatus};
 use roundtable_streams::FanOut;
-use roundtable_testkit::Split;
+use roundtable_testkit::SplitStreamBackend;
 
 use crate::facts::{all, bookkeeping, everything};
-use crate::refusing::Refused;
+use crate::feed_fixture::{FeedFixture, actor, count, push, queue_metrics};
+use crate::refusing_backend::RefusedWrite;
 use crate::running::start;
-use crate::scene::{Scene, actor, count, figures, push};
-use crate::stage::BEGIN_MS;
+use crate::test_store::BEGIN_MS;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// R13, R35: in the store of this process, and where every batch is a request of its own.
+/// R13, R35: on an embedded store, and on one where every batch is a request.
 #[tokio::test]
-async fn what_the_promoted_do_is_copied_to_their_followers_for_a_time() {
+async fn activities_of_promoted_users_are_copied_to_their_followers_until_they_expire() {
     for split in [false, true] {
         let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
         let reference: SharedBackend = Arc::new(Reference::new(clock.clone()));
-        let backend = if split { Arc::new(Split::new(reference)) } else { reference };
+        let backend = if split { Arc::new(SplitStreamBackend::new(reference)) } else { reference };
         let names = ["ana", "bo", "cleo", "dan", "ada"];
-        let scene = Scene::on(backend, clock, |_| {}, names).await;
-        scene.town.employ("ada", Role::Admin).await;
-        scene.town.follow("bo", "ana").await;
-        scene.town.follow("cleo", "ana").await;
-        scene.town.follow("ana", "dan").await;
-        scene.town.post("ana", "before").await;
-        scene.promote(&actor("ana"), true).await;
-        let post = scene.town.post("ana", "hello").await;
-        scene.town.post("dan", "not promoted").await;
-        scene.settle().await;
+        let fixture = FeedFixture::on(backend, clock, |_| {}, names).await;
+        fixture.town.grant_role("ada", Role::Admin).await;
+        fixture.town.follow("bo", "ana").await;
+        fixture.town.follow("cleo", "ana").await;
+        fixture.town.follow("ana", "dan").await;
+        fixture.town.post("ana", "before").await;
+        fixture.promote(&actor("ana"), true).await;
+        let post = fixture.town.post("ana", "hello").await;
+        fixture.town.post("dan", "not promoted").await;
+        fixture.settle().await;
         for follower in ["bo", "cleo"] {
-            let rows = scene.town.rows(&format!("FEED#{follower}"), "").await;
+            let rows = fixture.town.rows(&format!("FEED#{follower}"), "").await;
             let ttl = (BEGIN_MS + 1_000 + 45 * DAY_MS) / 1_000;
             let id = &post.id;
             let said = format!(
@@ -47,203 +47,213 @@ async fn what_the_promoted_do_is_copied_to_their_followers_for_a_time() {
             assert_eq!(rows.len(), 1);
             assert!(rows[0].ends_with(&said), "{rows:?}");
         }
-        assert!(scene.feed("ana").await.is_empty() && scene.feed("dan").await.is_empty());
-        assert_eq!(scene.mark(&actor("ana")).await, Some((1, 1)));
-        assert_eq!(scene.mark(&actor("dan")).await, None);
-        assert!(bookkeeping(scene.town.ground(), "JOB#fan-out").await.is_empty());
+        assert!(fixture.feed("ana").await.is_empty() && fixture.feed("dan").await.is_empty());
+        assert_eq!(fixture.watermark(&actor("ana")).await, Some((1, 1)));
+        assert_eq!(fixture.watermark(&actor("dan")).await, None);
+        assert!(bookkeeping(fixture.town.context(), "JOB#fan-out").await.is_empty());
     }
 }
 
-/// R35: also groups, to those who are in them and to nobody else.
+/// R35: activities in a group are copied to its members only.
 #[tokio::test]
-async fn what_is_done_in_a_group_is_copied_to_its_members() {
+async fn group_activities_are_copied_to_members_only() {
     let names = ["ana", "bo", "cleo", "dan"];
-    for scene in [Scene::pushed(names).await, Scene::dynoxide(push, names).await] {
-        let group = scene.town.found_private("ana", "readers").await;
+    for fixture in [FeedFixture::copying_all(names).await, FeedFixture::dynoxide(push, names).await]
+    {
+        let group = fixture.town.create_private_group("ana", "readers").await;
         for name in ["bo", "cleo"] {
-            scene.town.join(name, &group).await;
+            fixture.town.join(name, &group).await;
         }
-        let (ana, bo) = (scene.town.caller("ana"), scene.town.id("bo"));
-        scene.town.groups().approve(&ana, &group, &bo, None).await.unwrap();
-        scene.town.follow("dan", "ana").await;
-        scene.town.post_into("ana", &group, "hello").await;
-        // Small steps: cleo, who is in between, is passed over.
-        scene.small_steps(1).drain().await.unwrap();
-        assert_eq!((scene.feed("ana").await, scene.feed("bo").await), (vec![0], vec![0]));
-        assert!(scene.feed("cleo").await.is_empty() && scene.feed("dan").await.is_empty());
-        assert_eq!(scene.mark(&(&group).into()).await, Some((0, 0)));
+        let (ana, bo) = (fixture.town.caller("ana"), fixture.town.id("bo"));
+        fixture.town.groups().approve(&ana, &group, &bo, None).await.unwrap();
+        fixture.town.follow("dan", "ana").await;
+        fixture.town.post_into("ana", &group, "hello").await;
+        // Small pages: cleo, who is in between, is skipped.
+        fixture.small_steps(1).drain().await.unwrap();
+        assert_eq!((fixture.feed("ana").await, fixture.feed("bo").await), (vec![0], vec![0]));
+        assert!(fixture.feed("cleo").await.is_empty() && fixture.feed("dan").await.is_empty());
+        assert_eq!(fixture.watermark(&(&group).into()).await, Some((0, 0)));
     }
 }
 
-/// Where the policy has everybody's activities copied, nobody need be promoted; the rule may still do so.
+/// If the policy copies all activities, no source needs a promotion; the rule may still promote.
 #[tokio::test]
 async fn the_policy_alone_leaves_a_watermark_and_no_promotion() {
-    let scene = Scene::pushed(["ana", "bo"]).await;
-    scene.town.follow("bo", "ana").await;
-    scene.town.post("ana", "hello").await;
-    scene.settle().await;
+    let fixture = FeedFixture::copying_all(["ana", "bo"]).await;
+    fixture.town.follow("bo", "ana").await;
+    fixture.town.post("ana", "hello").await;
+    fixture.settle().await;
     assert_eq!(
-        scene.town.rows("PROMO#ana", "").await,
+        fixture.town.rows("PROMO#ana", "").await,
         ["PROMO#ana userId=ana fanoutEnabled=false reason=followers"]
     );
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 0)));
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 0)));
 }
 
 /// I4
 #[tokio::test]
-async fn an_activity_that_is_told_of_again_changes_nothing() {
-    let scene = Scene::pushed(["ana", "bo"]).await;
-    scene.town.follow("bo", "ana").await;
+async fn an_activity_delivered_again_changes_nothing() {
+    let fixture = FeedFixture::copying_all(["ana", "bo"]).await;
+    fixture.town.follow("bo", "ana").await;
     for text in ["one", "two"] {
-        scene.town.post("ana", text).await;
+        fixture.town.post("ana", text).await;
     }
-    scene.settle().await;
-    let before = everything(scene.town.ground()).await;
-    let ops = scene.town.ground().ops();
+    fixture.settle().await;
+    let before = everything(fixture.town.context()).await;
+    let ops = fixture.town.context().ops();
     for checkpoint in ops.checkpoints(&FanOut::NAME).all().await.unwrap() {
         let gone: Checkpoint = checkpoint;
         ops.table().delete(gone.key().delete()).await.unwrap();
     }
-    scene.town.pass_ms(5_000);
-    let again = scene.runner();
+    fixture.town.advance_ms(5_000);
+    let again = fixture.runner();
     again.drain().await.unwrap();
-    assert!(figures(&again).finished > 0, "it was asked for again");
-    assert_eq!(count(&figures(&again), "feed items written"), 0);
-    assert_eq!(everything(scene.town.ground()).await, before);
+    assert!(queue_metrics(&again).finished > 0, "it was enqueued again");
+    assert_eq!(count(&queue_metrics(&again), "feed items written"), 0);
+    assert_eq!(everything(fixture.town.context()).await, before);
 }
 
-/// R35: one that fails is parked, holds up nobody else, and is made up for.
+/// R35: a failing job is parked, blocks no other, and is completed later.
 #[tokio::test]
 async fn a_failing_write_parks_the_job_and_the_watermark_stays() {
-    let scene = Scene::pushed(["ana", "bo", "cleo", "dan"]).await;
-    scene.town.follow("bo", "ana").await;
-    scene.town.follow("cleo", "ana").await;
-    scene.town.follow("bo", "dan").await;
-    scene.town.post("ana", "zero").await;
-    scene.settle().await;
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 0)));
+    let fixture = FeedFixture::copying_all(["ana", "bo", "cleo", "dan"]).await;
+    fixture.town.follow("bo", "ana").await;
+    fixture.town.follow("cleo", "ana").await;
+    fixture.town.follow("bo", "dan").await;
+    fixture.town.post("ana", "zero").await;
+    fixture.settle().await;
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 0)));
 
-    scene.store.refuse(Refused::Puts, "FEED#cleo");
-    scene.town.post("ana", "one").await;
-    scene.town.post("dan", "two").await;
-    let runner = scene.runner();
+    fixture.store.refuse(RefusedWrite::Puts, "FEED#cleo");
+    fixture.town.post("ana", "one").await;
+    fixture.town.post("dan", "two").await;
+    let runner = fixture.runner();
     runner.drain().await.unwrap();
-    assert_eq!((figures(&runner).parked, count(&figures(&runner), "homes behind")), (1, 1));
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 0)));
     assert_eq!(
-        (scene.mark(&actor("dan")).await, scene.feed("cleo").await),
+        (queue_metrics(&runner).parked, count(&queue_metrics(&runner), "homes behind")),
+        (1, 1)
+    );
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 0)));
+    assert_eq!(
+        (fixture.watermark(&actor("dan")).await, fixture.feed("cleo").await),
         (Some((2, 2)), vec![0])
     );
 
-    // What comes after it is not complete either, whatever was written of it.
-    scene.town.post("ana", "three").await;
+    // Later activities are incomplete, too.
+    fixture.town.post("ana", "three").await;
     runner.drain().await.unwrap();
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 0)));
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 0)));
     assert_eq!(runner.dead_letters().count().await.unwrap(), 2);
 
-    scene.store.heal();
+    fixture.store.heal();
     runner.dead_letters().redrive_all(10).await.unwrap();
     runner.drain().await.unwrap();
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 3)));
-    assert_eq!(scene.feed("cleo").await, [0, 1, 3]);
-    assert_eq!(scene.feed("bo").await, [0, 1, 2, 3]);
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 3)));
+    assert_eq!(fixture.feed("cleo").await, [0, 1, 3]);
+    assert_eq!(fixture.feed("bo").await, [0, 1, 2, 3]);
     assert_eq!(runner.dead_letters().count().await.unwrap(), 0);
-    assert_eq!(count(&figures(&runner), "homes behind"), 0);
+    assert_eq!(count(&queue_metrics(&runner), "homes behind"), 0);
 }
 
-/// A job that failed in the middle goes on there, also when others have been done meanwhile.
+/// A failed job resumes at its cursor, also if others have run meanwhile.
 #[tokio::test]
-async fn a_parked_job_goes_on_where_it_was() {
-    let scene = Scene::pushed(["ana", "b", "c", "d", "e"]).await;
+async fn a_parked_job_resumes_at_its_cursor() {
+    let fixture = FeedFixture::copying_all(["ana", "b", "c", "d", "e"]).await;
     for fan in ["b", "c", "d", "e"] {
-        scene.town.follow(fan, "ana").await;
+        fixture.town.follow(fan, "ana").await;
     }
-    scene.town.post("ana", "zero").await;
-    scene.store.refuse(Refused::Puts, "FEED#d");
-    let runner = scene.small_steps(1);
+    fixture.town.post("ana", "zero").await;
+    fixture.store.refuse(RefusedWrite::Puts, "FEED#d");
+    let runner = fixture.small_steps(1);
     runner.drain().await.unwrap();
-    assert_eq!((scene.feed("c").await, scene.feed("d").await), (vec![0], vec![]));
-    scene.store.heal();
-    // Another activity completes both, before the parked job is tried again.
-    scene.town.post("ana", "one").await;
+    assert_eq!((fixture.feed("c").await, fixture.feed("d").await), (vec![0], vec![]));
+    fixture.store.heal();
+    // Another activity completes both before the parked job is redriven.
+    fixture.town.post("ana", "one").await;
     runner.drain().await.unwrap();
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 1)));
-    let written = count(&figures(&runner), "feed items written");
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 1)));
+    let written = count(&queue_metrics(&runner), "feed items written");
     runner.dead_letters().redrive_all(10).await.unwrap();
     runner.drain().await.unwrap();
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 1)));
-    assert_eq!(count(&figures(&runner), "feed items written"), written, "there was nothing left");
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 1)));
+    assert_eq!(
+        count(&queue_metrics(&runner), "feed items written"),
+        written,
+        "there was nothing left"
+    );
     for fan in ["b", "c", "d", "e"] {
-        assert_eq!(scene.feed(fan).await, [0, 1]);
+        assert_eq!(fixture.feed(fan).await, [0, 1]);
     }
 }
 
-/// Many that wait are copied together, in one go through the followers for ten of them.
+/// Pending activities are copied together, ten in one pass over the followers.
 #[tokio::test]
-async fn what_has_piled_up_is_copied_together() {
+async fn pending_activities_are_copied_together() {
     for copies in [1, 7, 1_000] {
-        let scene = Scene::pushed(["ana", "bo", "cleo", "dan"]).await;
+        let fixture = FeedFixture::copying_all(["ana", "bo", "cleo", "dan"]).await;
         for fan in ["bo", "cleo", "dan"] {
-            scene.town.follow(fan, "ana").await;
+            fixture.town.follow(fan, "ana").await;
         }
         for number in 0..23 {
-            scene.town.post("ana", &format!("post {number}")).await;
+            fixture.town.post("ana", &format!("post {number}")).await;
         }
-        let runner = scene.small_steps(copies);
+        let runner = fixture.small_steps(copies);
         runner.drain().await.unwrap();
         let expected: Vec<u64> = (0..23).collect();
         for fan in ["bo", "cleo", "dan"] {
-            assert_eq!(scene.feed(fan).await, expected, "{copies} copies a page");
+            assert_eq!(fixture.feed(fan).await, expected, "{copies} copies a page");
         }
-        assert_eq!(scene.mark(&actor("ana")).await, Some((0, 22)));
-        let figures = figures(&runner);
-        assert_eq!((figures.parked, count(&figures, "feed items written")), (0, 23 * 3));
+        assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 22)));
+        let queue_metrics = queue_metrics(&runner);
+        assert_eq!(
+            (queue_metrics.parked, count(&queue_metrics, "feed items written")),
+            (0, 23 * 3)
+        );
     }
 }
 
-/// Activities of one second ask for one job.
 #[tokio::test]
-async fn a_burst_asks_for_one_job() {
-    let scene = Scene::pushed(["ana", "bo"]).await;
-    scene.town.follow("bo", "ana").await;
-    let posts = scene.town.posts();
+async fn a_burst_of_activities_enqueues_one_job() {
+    let fixture = FeedFixture::copying_all(["ana", "bo"]).await;
+    fixture.town.follow("bo", "ana").await;
+    let posts = fixture.town.posts();
     for text in ["one", "two", "three"] {
         let post = roundtable_domain::NewPost::text(text);
-        posts.create(&scene.town.caller("ana"), &post, None).await.unwrap();
+        posts.create(&fixture.town.caller("ana"), &post, None).await.unwrap();
     }
-    let runner = scene.runner();
+    let runner = fixture.runner();
     runner.drain().await.unwrap();
-    assert_eq!((figures(&runner).finished, scene.feed("bo").await.len()), (1, 3));
+    assert_eq!((queue_metrics(&runner).finished, fixture.feed("bo").await.len()), (1, 3));
 }
 
-/// R36: what was promised while somebody was promoted is completed after they were demoted.
+/// R36: activities from the time of a promotion are completed after the demotion.
 #[tokio::test]
-async fn what_was_done_before_a_demotion_is_completed() {
-    let scene = Scene::with(|_| {}, ["ana", "bo", "ada"]).await;
-    scene.town.employ("ada", Role::Admin).await;
-    scene.town.follow("bo", "ana").await;
-    scene.promote(&actor("ana"), true).await;
-    scene.town.post("ana", "zero").await;
-    scene.town.post("ana", "one").await;
-    scene.promote(&actor("ana"), false).await;
-    scene.town.post("ana", "two").await;
-    scene.settle().await;
-    assert_eq!(scene.feed("bo").await, [0, 1]);
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 1)));
-    scene.promote(&actor("ana"), true).await;
-    scene.town.post("ana", "three").await;
-    scene.settle().await;
-    assert_eq!(scene.feed("bo").await, [0, 1, 3]);
-    assert_eq!(scene.mark(&actor("ana")).await, Some((3, 3)));
+async fn activities_before_a_demotion_are_completed() {
+    let fixture = FeedFixture::with(|_| {}, ["ana", "bo", "ada"]).await;
+    fixture.town.grant_role("ada", Role::Admin).await;
+    fixture.town.follow("bo", "ana").await;
+    fixture.promote(&actor("ana"), true).await;
+    fixture.town.post("ana", "zero").await;
+    fixture.town.post("ana", "one").await;
+    fixture.promote(&actor("ana"), false).await;
+    fixture.town.post("ana", "two").await;
+    fixture.settle().await;
+    assert_eq!(fixture.feed("bo").await, [0, 1]);
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 1)));
+    fixture.promote(&actor("ana"), true).await;
+    fixture.town.post("ana", "three").await;
+    fixture.settle().await;
+    assert_eq!(fixture.feed("bo").await, [0, 1, 3]);
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((3, 3)));
 }
 
-/// The same with intervals that all wait, one behind the other, while the policy is switched.
+/// Pending intervals are completed one after another while the policy is switched.
 #[tokio::test]
 async fn intervals_are_completed_in_their_order() {
-    let scene = Scene::pushed(["ana", "bo", "cleo"]).await;
-    scene.town.follow("bo", "ana").await;
-    scene.town.follow("cleo", "ana").await;
-    let ground = scene.town.ground();
+    let fixture = FeedFixture::copying_all(["ana", "bo", "cleo"]).await;
+    fixture.town.follow("bo", "ana").await;
+    fixture.town.follow("cleo", "ana").await;
+    let context = fixture.town.context();
     for (policy, text) in [
         (FeedPolicy::Push, "zero"),
         (FeedPolicy::Pull, "one"),
@@ -252,107 +262,105 @@ async fn intervals_are_completed_in_their_order() {
         (FeedPolicy::Documents, "four"),
         (FeedPolicy::Push, "five"),
     ] {
-        ground.set_feed_policy(policy);
-        scene.town.post("ana", text).await;
+        context.set_feed_policy(policy);
+        fixture.town.post("ana", text).await;
     }
-    scene.small_steps(1).drain().await.unwrap();
+    fixture.small_steps(1).drain().await.unwrap();
     for fan in ["bo", "cleo"] {
-        assert_eq!(scene.feed(fan).await, [0, 2, 3, 5]);
+        assert_eq!(fixture.feed(fan).await, [0, 2, 3, 5]);
     }
-    assert_eq!(scene.mark(&actor("ana")).await, Some((5, 5)));
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((5, 5)));
 }
 
-/// R39: followers in every shard, those from before it was one of several, and those who come later.
+/// R39: followers in every shard, from before and after the shards were added.
 #[tokio::test]
 async fn followers_in_all_shards_are_reached() {
     let fans = ["f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"];
-    for scene in [Scene::pushed(fans).await, Scene::dynoxide(push, fans).await] {
-        scene.town.move_in("star", |_| {}).await;
+    for fixture in [FeedFixture::copying_all(fans).await, FeedFixture::dynoxide(push, fans).await] {
+        fixture.town.add_user("star", |_| {}).await;
         for fan in &fans[..3] {
-            scene.town.follow(fan, "star").await;
+            fixture.town.follow(fan, "star").await;
         }
         let shards = Shards::new(5).unwrap();
-        scene.town.follows().grow_shards(&scene.town.id("star"), shards).await.unwrap();
+        fixture.town.follows().grow_shards(&fixture.town.id("star"), shards).await.unwrap();
         for fan in &fans[3..] {
-            scene.town.follow(fan, "star").await;
+            fixture.town.follow(fan, "star").await;
         }
         for (copies, text) in [(1, "zero"), (3, "one"), (1_000, "two")] {
-            scene.town.post("star", text).await;
-            scene.small_steps(copies).drain().await.unwrap();
+            fixture.town.post("star", text).await;
+            fixture.small_steps(copies).drain().await.unwrap();
         }
         for fan in fans {
-            assert_eq!(scene.feed(fan).await, [0, 1, 2], "{fan}");
+            assert_eq!(fixture.feed(fan).await, [0, 1, 2], "{fan}");
         }
-        assert_eq!(scene.mark(&actor("star")).await, Some((0, 2)));
+        assert_eq!(fixture.watermark(&actor("star")).await, Some((0, 2)));
     }
 }
 
-/// What would have expired is not written any more, and the watermark moves on.
+/// Expired copies are not written, and the watermark advances.
 #[tokio::test]
-async fn what_comes_too_late_to_be_held_is_not_copied() {
-    let scene = Scene::pushed(["ana", "bo"]).await;
-    scene.town.follow("bo", "ana").await;
-    scene.town.post("ana", "zero").await;
-    scene.town.pass_ms(46 * DAY_MS);
-    scene.town.post("ana", "late").await;
-    scene.settle().await;
+async fn expired_activities_are_not_copied() {
+    let fixture = FeedFixture::copying_all(["ana", "bo"]).await;
+    fixture.town.follow("bo", "ana").await;
+    fixture.town.post("ana", "zero").await;
+    fixture.town.advance_ms(46 * DAY_MS);
+    fixture.town.post("ana", "late").await;
+    fixture.settle().await;
     let late = 1 + 46 * DAY_MS / 1_000;
-    assert_eq!(scene.feed("bo").await, [late]);
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, late)));
+    assert_eq!(fixture.feed("bo").await, [late]);
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, late)));
 }
 
-/// Nothing is left behind for somebody who is gone.
 #[tokio::test]
 async fn a_purged_account_gets_no_watermark() {
-    let scene = Scene::pushed(["ana", "bo"]).await;
-    scene.town.follow("bo", "ana").await;
-    scene.town.post("ana", "zero").await;
-    let accounts = scene.town.accounts();
-    accounts.delete_account(&scene.town.caller("ana"), &"ana".parse().unwrap()).await.unwrap();
-    scene.settle().await;
-    let items = everything(scene.town.ground()).await;
+    let fixture = FeedFixture::copying_all(["ana", "bo"]).await;
+    fixture.town.follow("bo", "ana").await;
+    fixture.town.post("ana", "zero").await;
+    let accounts = fixture.town.accounts();
+    accounts.delete_account(&fixture.town.caller("ana"), &"ana".parse().unwrap()).await.unwrap();
+    fixture.settle().await;
+    let items = everything(fixture.town.context()).await;
     assert!(all::<Promotion>(&items).is_empty() && all::<Activity>(&items).is_empty());
     assert!(!all::<User>(&items).iter().any(|user| user.status == UserStatus::Deleted));
 }
 
-/// Two workers, with the same jobs at the same time.
 #[tokio::test]
-async fn two_workers_copy_the_same() {
-    let scene = Scene::pushed(["ana", "b", "c", "d", "e"]).await;
+async fn two_workers_on_the_same_jobs_write_the_same_copies() {
+    let fixture = FeedFixture::copying_all(["ana", "b", "c", "d", "e"]).await;
     for fan in ["b", "c", "d", "e"] {
-        scene.town.follow(fan, "ana").await;
+        fixture.town.follow(fan, "ana").await;
     }
     for number in 0..12 {
-        scene.town.post("ana", &format!("post {number}")).await;
+        fixture.town.post("ana", &format!("post {number}")).await;
     }
-    let (one, other) = (scene.small_steps(2), scene.small_steps(3));
+    let (one, other) = (fixture.small_steps(2), fixture.small_steps(3));
     let (first, second) = tokio::join!(one.drain(), other.drain());
     first.unwrap();
     second.unwrap();
     let expected: Vec<u64> = (0..12).collect();
     for fan in ["b", "c", "d", "e"] {
-        assert_eq!(scene.feed(fan).await, expected);
+        assert_eq!(fixture.feed(fan).await, expected);
     }
-    assert_eq!(scene.mark(&actor("ana")).await, Some((0, 11)));
+    assert_eq!(fixture.watermark(&actor("ana")).await, Some((0, 11)));
 }
 
-/// An idle worker does not sleep over what was asked for in its own process.
+/// An idle worker starts a job of its own process at once.
 #[tokio::test(start_paused = true)]
-async fn a_job_is_begun_when_it_is_asked_for() {
-    let scene = Scene::pushed(["ana", "bo"]).await;
-    scene.town.follow("bo", "ana").await;
-    let runner = scene.runner();
+async fn an_idle_worker_starts_a_local_job_at_once() {
+    let fixture = FeedFixture::copying_all(["ana", "bo"]).await;
+    fixture.town.follow("bo", "ana").await;
+    let runner = fixture.runner();
     let (stop, running) = start(&runner);
     let wait = std::time::Duration::from_millis(1);
     for number in 0..3 {
-        // Until everything that is there is idle, at some other time each.
+        // Until every worker is idle, each at another phase of its poll.
         tokio::time::sleep(wait * 10_300).await;
-        scene.town.post("ana", "hello").await;
-        let asked = tokio::time::Instant::now();
-        while scene.mark(&actor("ana")).await != Some((0, number)) {
+        fixture.town.post("ana", "hello").await;
+        let enqueued = tokio::time::Instant::now();
+        while fixture.watermark(&actor("ana")).await != Some((0, number)) {
             tokio::time::sleep(wait).await;
         }
-        assert!(asked.elapsed() < wait * 100, "it took {:?}", asked.elapsed());
+        assert!(enqueued.elapsed() < wait * 100, "it took {:?}", enqueued.elapsed());
     }
     drop(stop);
     running.await.unwrap();

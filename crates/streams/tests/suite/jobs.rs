@@ -1,125 +1,136 @@
-//! Work done a page at a time: by one worker at a time, through failures and deaths.
+//! Jobs run a page at a time, by one worker at a time, through failures and crashes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use roundtable_domain::Ground;
+use roundtable_domain::Context;
 use roundtable_model::Entity;
 use roundtable_model::Queue;
 use roundtable_model::entities::Job;
-use roundtable_streams::{Failure, Next, Runner, Subject, Work, job};
+use roundtable_streams::{
+    DeadLetterSubject, JobHandler, PageOutcome, ProcessingError, Runner, new_job,
+};
 use roundtable_testkit::stop_at;
 
 use crate::facts::bookkeeping;
-use crate::stage::{ATTEMPTS_MAX, Stage, retries};
+use crate::test_store::{ATTEMPTS_MAX, TestStore, retries};
 
-const QUEUE: Queue = Queue::named("errands");
-/// Longer than a worker may be silent.
+const QUEUE: Queue = Queue::from_static("errands");
+/// Longer than the claim of a worker.
 const LONG_MS: u64 = 61_000;
 
-/// Work of a few pages, which notes each.
+/// A handler of a few pages that records each.
 #[derive(Clone, Debug, Default)]
-struct Errand {
+struct PagedJob {
     done: Arc<Mutex<Vec<u32>>>,
-    /// How often the third page fails.
+    /// The number of times the third page fails.
     failures: Arc<AtomicUsize>,
 }
 
 #[async_trait]
-impl Work for Errand {
+impl JobHandler for PagedJob {
     fn queue(&self) -> Queue {
         QUEUE
     }
 
-    async fn page(&self, job: &Job) -> Result<Next, Failure> {
-        let pages: u32 = job.payload.to()?;
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+        let pages: u32 = job.payload.decode()?;
         let page = job.cursor.as_ref().map_or(0, |cursor| cursor.parse().unwrap());
         tokio::task::yield_now().await;
         let fails = |left: usize| left.checked_sub(1);
         if page == 2
             && self.failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails).is_ok()
         {
-            return Err(Failure::broken("the shop is closed"));
+            return Err(ProcessingError::unprocessable("the shop is closed"));
         }
         self.done.lock().push(page);
-        Ok(if page + 1 == pages { Next::Done } else { Next::Page((page + 1).to_string()) })
+        Ok(if page + 1 == pages {
+            PageOutcome::Done
+        } else {
+            PageOutcome::Continue((page + 1).to_string())
+        })
     }
 }
 
-fn runner(ground: &Ground, errand: &Errand) -> Runner {
-    Runner::on(ground.clone(), [0; 32]).working(errand.clone()).retrying(retries()).build()
+fn runner(context: &Context, handler: &PagedJob) -> Runner {
+    Runner::builder(context.clone(), [0; 32])
+        .with_job_handler(handler.clone())
+        .with_retries(retries())
+        .build()
 }
 
-async fn ask(ground: &Ground, id: &str, pages: u32) {
-    let asked = job(QUEUE, id.parse().unwrap(), ground.now(), &pages).unwrap();
-    ground.ops().table().put(asked.put()).await.unwrap();
+async fn enqueue(context: &Context, id: &str, pages: u32) {
+    let job = new_job(QUEUE, id.parse().unwrap(), context.now(), &pages).unwrap();
+    context.ops().table().put(job.put()).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_job_is_done_page_by_page_and_goes() {
-    let (stage, errand) = (Stage::reference().await, Errand::default());
-    ask(&stage.ground, "one", 4).await;
-    ask(&stage.ground, "one", 4).await;
-    let runner = runner(&stage.ground, &errand);
+async fn a_job_is_done_page_by_page_and_removed() {
+    let (store, handler) = (TestStore::reference().await, PagedJob::default());
+    enqueue(&store.context, "one", 4).await;
+    enqueue(&store.context, "one", 4).await;
+    let runner = runner(&store.context, &handler);
     runner.drain().await.unwrap();
-    assert_eq!(*errand.done.lock(), [0, 1, 2, 3]);
-    assert!(bookkeeping(&stage.ground, "JOB#errands").await.is_empty());
-    let queues = runner.figures().queues;
+    assert_eq!(*handler.done.lock(), [0, 1, 2, 3]);
+    assert!(bookkeeping(&store.context, "JOB#errands").await.is_empty());
+    let queues = runner.metrics().queues;
     assert_eq!((queues[0].pages, queues[0].finished), (4, 1));
 }
 
-/// A large job does not keep a small one waiting.
+/// A large job does not delay a small one.
 #[tokio::test]
 async fn jobs_take_turns() {
-    let (stage, errand) = (Stage::reference().await, Errand::default());
-    ask(&stage.ground, "large", 120).await;
-    stage.clock.advance_ms(1);
-    ask(&stage.ground, "small", 1).await;
-    runner(&stage.ground, &errand).drain().await.unwrap();
-    let done = errand.done.lock();
+    let (store, handler) = (TestStore::reference().await, PagedJob::default());
+    enqueue(&store.context, "large", 120).await;
+    store.clock.advance_ms(1);
+    enqueue(&store.context, "small", 1).await;
+    runner(&store.context, &handler).drain().await.unwrap();
+    let done = handler.done.lock();
     let zeros: Vec<usize> = (0..done.len()).filter(|at| done[*at] == 0).collect();
     assert_eq!((done.len(), zeros), (121, vec![0, 50]));
 }
 
 #[tokio::test]
 async fn two_workers_do_no_page_twice() {
-    for stage in [Stage::reference().await, Stage::split().await.0, Stage::dynoxide().await] {
-        let errand = Errand::default();
+    for store in
+        [TestStore::reference().await, TestStore::split().await.0, TestStore::dynoxide().await]
+    {
+        let handler = PagedJob::default();
         for id in ["one", "two", "three"] {
-            ask(&stage.ground, id, 5).await;
+            enqueue(&store.context, id, 5).await;
         }
-        let (one, other) = (stage.slow().await, stage.slow().await);
-        let (one, other) = (runner(&one, &errand), runner(&other, &errand));
+        let (one, other) = (store.slow().await, store.slow().await);
+        let (one, other) = (runner(&one, &handler), runner(&other, &handler));
         let (first, second) = tokio::join!(one.drain(), other.drain());
         first.unwrap();
         second.unwrap();
-        let mut done = errand.done.lock().clone();
+        let mut done = handler.done.lock().clone();
         done.sort_unstable();
         assert_eq!(done, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
     }
 }
 
-/// A worker that dies leaves its job to the next one, which goes on at the page it was at.
+/// The next worker resumes the job of a dead one at its page.
 #[tokio::test]
-async fn a_dead_workers_job_goes_on_at_its_page() {
+async fn a_dead_workers_job_resumes_at_its_page() {
     let mut stops = 0;
     loop {
-        let (stage, errand) = (Stage::reference().await, Errand::default());
-        ask(&stage.ground, "one", 4).await;
-        let slow = runner(&stage.slow().await, &errand);
+        let (store, handler) = (TestStore::reference().await, PagedJob::default());
+        enqueue(&store.context, "one", 4).await;
+        let slow = runner(&store.slow().await, &handler);
         let done = stop_at(stops, slow.drain()).await;
         if done.is_none() {
-            runner(&stage.ground, &errand).drain().await.unwrap();
-            stage.clock.advance_ms(LONG_MS);
-            runner(&stage.ground, &errand).drain().await.unwrap();
+            runner(&store.context, &handler).drain().await.unwrap();
+            store.clock.advance_ms(LONG_MS);
+            runner(&store.context, &handler).drain().await.unwrap();
         }
-        let mut pages = errand.done.lock().clone();
+        let mut pages = handler.done.lock().clone();
         assert!(pages.len() <= 5, "at most one page is done twice: {pages:?}");
         pages.dedup();
         assert_eq!(pages, [0, 1, 2, 3]);
-        assert!(bookkeeping(&stage.ground, "JOB#errands").await.is_empty());
+        assert!(bookkeeping(&store.context, "JOB#errands").await.is_empty());
         if done.is_some() {
             break;
         }
@@ -128,69 +139,69 @@ async fn a_dead_workers_job_goes_on_at_its_page() {
     assert!(stops > 20, "{stops} await points are too few to be all");
 }
 
-/// R32: retries, with waits in between that are none here.
+/// R32: retries, here without delays.
 #[tokio::test]
-async fn a_failing_job_is_tried_again_then_parked_then_redriven() {
-    let (stage, errand) = (Stage::reference().await, Errand::default());
-    errand.failures.store(2, Ordering::SeqCst);
-    ask(&stage.ground, "one", 4).await;
-    let worker = runner(&stage.ground, &errand);
+async fn a_failing_job_is_retried_then_parked_then_redriven() {
+    let (store, handler) = (TestStore::reference().await, PagedJob::default());
+    handler.failures.store(2, Ordering::SeqCst);
+    enqueue(&store.context, "one", 4).await;
+    let worker = runner(&store.context, &handler);
     worker.drain().await.unwrap();
-    assert_eq!(*errand.done.lock(), [0, 1, 2, 3]);
-    assert_eq!(worker.figures().queues[0].retried, 2);
+    assert_eq!(*handler.done.lock(), [0, 1, 2, 3]);
+    assert_eq!(worker.metrics().queues[0].retried, 2);
 
-    errand.done.lock().clear();
-    errand.failures.store(100, Ordering::SeqCst);
-    ask(&stage.ground, "two", 4).await;
+    handler.done.lock().clear();
+    handler.failures.store(100, Ordering::SeqCst);
+    enqueue(&store.context, "two", 4).await;
     worker.drain().await.unwrap();
-    assert_eq!(*errand.done.lock(), [0, 1]);
+    assert_eq!(*handler.done.lock(), [0, 1]);
     let letters = worker.dead_letters();
     let parked = letters.list(&QUEUE, None, None).await.unwrap().items;
     assert_eq!((parked.len(), parked[0].attempts), (1, u64::from(ATTEMPTS_MAX)));
     assert_eq!(parked[0].error, "the shop is closed");
-    let shown = letters.show(&QUEUE, parked[0].failed_at, &parked[0].id).await.unwrap();
-    let Some((_, Subject::Job { cursor, .. })) = shown else { panic!("it is there") };
+    let shown = letters.get(&QUEUE, parked[0].failed_at, &parked[0].id).await.unwrap();
+    let Some((_, DeadLetterSubject::Job { cursor, .. })) = shown else { panic!("it is there") };
     assert_eq!(cursor.as_deref(), Some("2"));
 
-    errand.failures.store(0, Ordering::SeqCst);
+    handler.failures.store(0, Ordering::SeqCst);
     assert!(letters.redrive(&QUEUE, parked[0].failed_at, &parked[0].id).await.unwrap());
     worker.drain().await.unwrap();
-    assert_eq!(*errand.done.lock(), [0, 1, 2, 3]);
+    assert_eq!(*handler.done.lock(), [0, 1, 2, 3]);
     assert_eq!(letters.count().await.unwrap(), 0);
 }
 
-/// Work that never comes to its end.
+/// A handler whose page never ends.
 #[derive(Debug)]
 struct Endless;
 
 #[async_trait]
-impl Work for Endless {
+impl JobHandler for Endless {
     fn queue(&self) -> Queue {
         QUEUE
     }
 
-    async fn page(&self, _: &Job) -> Result<Next, Failure> {
+    async fn run_page(&self, _: &Job) -> Result<PageOutcome, ProcessingError> {
         loop {
             tokio::task::yield_now().await;
         }
     }
 }
 
-/// A job that ends its worker every time, before it can say why, is parked as well.
+/// A job that kills its worker every time, without an error, is parked as well.
 #[tokio::test]
 async fn a_job_that_kills_its_workers_is_parked() {
-    let stage = Stage::reference().await;
-    ask(&stage.ground, "one", 2).await;
+    let store = TestStore::reference().await;
+    enqueue(&store.context, "one", 2).await;
     let worker = || {
-        let setup = Runner::on(stage.ground.clone(), [0; 32]).working(Endless);
-        setup.retrying(retries()).build()
+        let builder = Runner::builder(store.context.clone(), [0; 32]).with_job_handler(Endless);
+        builder.with_retries(retries()).build()
     };
     for _ in 0..ATTEMPTS_MAX {
         assert!(stop_at(50, worker().drain()).await.is_none());
-        stage.clock.advance_ms(LONG_MS);
+        store.clock.advance_ms(LONG_MS);
     }
     let worker = worker();
     worker.drain().await.unwrap();
     assert_eq!(worker.dead_letters().count().await.unwrap(), 1);
-    assert_eq!(worker.figures().queues[0].parked, 1);
+    assert_eq!(worker.metrics().queues[0].parked, 1);
 }

@@ -1,31 +1,31 @@
-//! The runner and its processors: what follows from changes, exactly once, whatever happens.
+//! The runner and its processors: effects are exactly once despite failures.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod assists_and_offers;
 mod cast;
 mod counters;
 mod crashes;
+mod dead_letters;
 mod delivery;
 mod events;
 mod facts;
 mod fanout;
-mod faults;
+mod faulty_backend;
+mod feed_fixture;
 mod files;
 mod jobs;
-mod kinds;
-mod late;
-mod letters;
+mod late_reader;
 mod milestones;
+mod notification_kinds;
 mod notifications;
 mod privacy;
 mod promotion;
 mod purge;
 mod quests;
-mod refusing;
+mod refusing_backend;
 mod running;
-mod scene;
-mod sharing;
-mod stage;
-mod trade;
+mod shard_assignment;
+mod test_store;
 mod trim;
 mod verdicts;

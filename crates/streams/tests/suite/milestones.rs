@@ -1,5 +1,5 @@
-//! Milestones that tasks achieve (R10): as the definition has it, told once, whatever comes again or is
-//! stopped; and goals that are given up, of which nothing is left.
+//! Milestones achieved by tasks (R10), announced once despite redelivery and crashes; and the purge
+//! of deleted goals.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use roundtable_domain::{MilestoneChange, NewGoal};
 use roundtable_model::entities::{Goal, Task};
 use roundtable_model::table::{ManualClock, SharedBackend, Store};
 use roundtable_model::{GoalStatus, Percentage};
-use roundtable_streams::{MilestoneRule, Runner};
-use roundtable_testkit::{Stuttering, Town, Yielding, stop_at};
+use roundtable_streams::{MilestoneUpdater, Runner};
+use roundtable_testkit::{StutteringBackend, Town, YieldingBackend, stop_at};
 
 use crate::facts::everything;
-use crate::stage::BEGIN_MS;
+use crate::test_store::BEGIN_MS;
 
-/// Longer than a dead worker keeps its job.
+/// Longer than the claim of a dead worker.
 const LONG_MS: u64 = 61_000;
 
-/// What still speaks of something.
+/// All items that mention a text.
 async fn traces(town: &Town, of: &str) -> Vec<String> {
-    let items = everything(town.ground()).await;
+    let items = everything(town.context()).await;
     let texts = items.iter().map(|item| format!("{item:?}"));
     texts.filter(|text| text.contains(of)).collect()
 }
 
-/// R10: a milestone is achieved when the share of done tasks reaches its percentage, and told.
+/// R10: a milestone is achieved and announced when the share of done tasks reaches its percentage.
 #[tokio::test]
 async fn done_tasks_achieve_milestones() {
     let town = Town::of(["ana", "bo"]).await;
@@ -51,16 +51,16 @@ async fn done_tasks_achieve_milestones() {
     }
     town.settle().await;
     assert_eq!(town.achieved(&goal).await, ["a quarter", "half", "all"]);
-    let told = ["Run: a quarter", "Run: half", "Run: all"];
-    assert_eq!(town.told("bo", "ana").await, told);
+    let previews = ["Run: a quarter", "Run: half", "Run: all"];
+    assert_eq!(town.previews("bo", "ana").await, previews);
     let stored = town.goals().get(&town.caller("ana"), None, &goal.id).await.unwrap();
     assert_eq!(stored.status, GoalStatus::Active, "a goal is completed by hand");
 }
 
-/// R10: an achieved milestone stays achieved, and is told once, however often its tasks are un-done and
-/// done again.
+/// R10: an achieved milestone stays achieved and is announced once, however often tasks are
+/// reopened and completed.
 #[tokio::test]
-async fn undoing_a_task_takes_nothing_back() {
+async fn reopening_a_task_takes_nothing_back() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await;
     town.add_milestone("ana", &goal.id, 100, "all").await;
@@ -73,12 +73,12 @@ async fn undoing_a_task_takes_nothing_back() {
     town.add_task("ana", &goal.id, "more").await;
     town.settle().await;
     assert_eq!(town.achieved(&goal).await, ["all"]);
-    assert_eq!(town.told("ana", "ana").await, ["Run: all"]);
+    assert_eq!(town.previews("ana", "ana").await, ["Run: all"]);
 }
 
-/// R10: what was done and un-done before anybody looked has reached nothing.
+/// R10: a task completed and reopened before the job runs achieves nothing.
 #[tokio::test]
-async fn what_counts_is_how_things_are() {
+async fn only_the_current_state_counts() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await;
     town.add_milestone("ana", &goal.id, 100, "all").await;
@@ -86,13 +86,13 @@ async fn what_counts_is_how_things_are() {
     town.mark_done(&task, true).await;
     town.mark_done(&task, false).await;
     town.settle().await;
-    assert!(town.achieved(&goal).await.is_empty() && town.told("ana", "ana").await.is_empty());
+    assert!(town.achieved(&goal).await.is_empty() && town.previews("ana", "ana").await.is_empty());
 }
 
-/// R10: a share is also reached by taking an open task away, by asking for less, and by a milestone that
-/// comes late.
+/// R10: a share is also reached by removing an open task, by lowering the percentage, and by adding
+/// a milestone late.
 #[tokio::test]
-async fn a_share_can_be_reached_without_doing_anything() {
+async fn a_share_can_be_reached_without_completing_a_task() {
     let town = Town::of(["ana"]).await;
     let ana = town.caller("ana");
     let goal = town.set_goal("ana", "Run").await;
@@ -113,12 +113,12 @@ async fn a_share_can_be_reached_without_doing_anything() {
     town.tasks().delete(&ana, &goal.id, &open.id, None).await.unwrap();
     town.settle().await;
     assert_eq!(town.achieved(&goal).await, ["late", "high", "all"]);
-    assert_eq!(town.told("ana", "ana").await.len(), 3);
+    assert_eq!(town.previews("ana", "ana").await.len(), 3);
 }
 
-/// By hand and by tasks at once: it is achieved, and told, once.
+/// Achieved by hand and by tasks at once, it is achieved and announced once.
 #[tokio::test]
-async fn achieved_by_hand_it_is_not_achieved_again() {
+async fn a_milestone_achieved_by_hand_is_not_achieved_again() {
     let town = Town::of(["ana"]).await;
     let goal = town.set_goal("ana", "Run").await;
     let all = town.add_milestone("ana", &goal.id, 100, "all").await;
@@ -126,14 +126,14 @@ async fn achieved_by_hand_it_is_not_achieved_again() {
     town.mark_done(&task, true).await;
     let by_hand = town.achieve(&all).await;
     town.settle().await;
-    assert_eq!(town.told("ana", "ana").await, ["Run: all"]);
-    let (core, ana) = (town.ground().core(), town.id("ana"));
+    assert_eq!(town.previews("ana", "ana").await, ["Run: all"]);
+    let (core, ana) = (town.context().core(), town.id("ana"));
     let stored = core.milestone(&ana, &goal.id, &all.id).get().await.unwrap().unwrap();
     assert_eq!(stored.achieved_at, by_hand.achieved_at);
 }
 
-/// What a person may do with a goal's tasks, at random.
-async fn fiddle(town: &Town, random: &mut SmallRng, goal: &Goal, tasks: &mut Vec<Task>) {
+/// A random change of a goal's tasks.
+async fn change_randomly(town: &Town, random: &mut SmallRng, goal: &Goal, tasks: &mut Vec<Task>) {
     match random.random_range(0..10) {
         0..2 => tasks.push(town.add_task("ana", &goal.id, "one more").await),
         2 if tasks.len() > 1 => {
@@ -150,10 +150,10 @@ async fn fiddle(town: &Town, random: &mut SmallRng, goal: &Goal, tasks: &mut Vec
     }
 }
 
-/// R10, I6: whatever people do with their tasks, whatever comes twice, and wherever the processor is
-/// stopped: achieved is what the definition has when everything has been read, and told once.
+/// R10, I6: with any changes, redelivery and stops, the achieved milestones match the definition
+/// once everything has been read, each announced once.
 #[tokio::test]
-async fn milestones_are_as_the_definition_has_them() {
+async fn achieved_milestones_match_the_definition() {
     for seed in 0..12 {
         let mut random = SmallRng::seed_from_u64(seed);
         let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
@@ -162,8 +162,8 @@ async fn milestones_are_as_the_definition_has_them() {
             Town::on(store, clock.clone(), Town::settings(), process).await
         };
         let town = on(Store::shared(Arc::clone(&backend)), 0).await;
-        let slow = on(Store::new(Yielding::shared(Arc::clone(&backend))), 1).await;
-        town.move_in("ana", |_| {}).await;
+        let slow = on(Store::new(YieldingBackend::shared(Arc::clone(&backend))), 1).await;
+        town.add_user("ana", |_| {}).await;
         let goal = town.set_goal("ana", "Run").await;
         let shares = [0, 30, 50, 75, 100];
         for share in shares {
@@ -172,11 +172,11 @@ async fn milestones_are_as_the_definition_has_them() {
         let (mut tasks, mut expected) = (Vec::new(), BTreeSet::new());
         for _ in 0..12 {
             for _ in 0..random.random_range(1..4) {
-                fiddle(&town, &mut random, &goal, &mut tasks).await;
+                change_randomly(&town, &mut random, &goal, &mut tasks).await;
             }
-            let rule = MilestoneRule::new(slow.ground().clone());
-            let runner = Runner::on(slow.ground().clone(), [0; 32]).at_once();
-            let runner = runner.with(rule.clone()).working(rule).build();
+            let rule = MilestoneUpdater::new(slow.context().clone());
+            let runner = Runner::builder(slow.context().clone(), [0; 32]).without_delays();
+            let runner = runner.with(rule.clone()).with_job_handler(rule).build();
             let _ = stop_at(random.random_range(0..60), runner.drain()).await;
             clock.advance_ms(LONG_MS);
             town.settle().await;
@@ -186,43 +186,43 @@ async fn milestones_are_as_the_definition_has_them() {
             expected.extend(shares.iter().filter(reached).map(ToString::to_string));
             let achieved: BTreeSet<String> = town.achieved(&goal).await.into_iter().collect();
             assert_eq!(achieved, expected, "seed {seed}");
-            let told = town.told("ana", "ana").await;
-            assert_eq!(told.len(), expected.len(), "seed {seed}: {told:?}");
+            let previews = town.previews("ana", "ana").await;
+            assert_eq!(previews.len(), expected.len(), "seed {seed}: {previews:?}");
         }
         assert_eq!(town.runner().dead_letters().count().await.unwrap(), 0);
     }
 }
 
-/// I6: the whole stream once more, by a store that repeats itself, changes nothing.
+/// I6: reading the whole stream again, with repetitions, changes nothing.
 #[tokio::test]
-async fn what_comes_again_changes_nothing() {
+async fn redelivered_changes_change_nothing() {
     let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
     let backend: SharedBackend = Arc::new(Reference::new(clock.clone()));
-    let store = Store::new(Stuttering::new(backend, 7));
+    let store = Store::new(StutteringBackend::new(backend, 7));
     let town = Town::on(store, clock, Town::settings(), 0).await;
-    town.move_in("ana", |_| {}).await;
+    town.add_user("ana", |_| {}).await;
     let goal = town.set_goal("ana", "Run").await;
     town.add_milestone("ana", &goal.id, 50, "half").await;
     let task = town.add_task("ana", &goal.id, "shoes").await;
     for done in [true, false, true] {
         town.mark_done(&task, done).await;
-        // A stutter may look like the end of the stream.
+        // A repetition may look like the end of the stream.
         for _ in 0..5 {
             town.settle().await;
         }
     }
     assert_eq!(town.achieved(&goal).await, ["half"]);
-    assert_eq!(town.told("ana", "ana").await, ["Run: half"]);
+    assert_eq!(town.previews("ana", "ana").await, ["Run: half"]);
 }
 
-/// R10: nothing is left of a goal that was given up, nor of what was told of it; others stay.
+/// R10: a deleted goal leaves nothing behind, nor do the activities about it; others stay.
 #[tokio::test]
-async fn nothing_is_left_of_a_goal_that_was_given_up() {
+async fn a_deleted_goal_leaves_nothing_behind() {
     let town = Town::of(["ana"]).await;
     let tags = vec!["run".parse().unwrap(), "sea".parse().unwrap()];
     let goal = town.set_goal_as("ana", NewGoal { tags, ..NewGoal::titled("Run") }).await;
     let other = town.set_goal("ana", "Read").await;
-    let kept = town.add_task("ana", &other.id, "book").await;
+    let other_task = town.add_task("ana", &other.id, "book").await;
     let half = town.add_milestone("ana", &goal.id, 50, "half").await;
     town.achieve(&half).await;
     for number in 0..130 {
@@ -236,14 +236,13 @@ async fn nothing_is_left_of_a_goal_that_was_given_up() {
     town.settle().await;
     let left = traces(&town, &goal.id.to_string()).await;
     assert!(left.is_empty(), "{left:#?}");
-    assert_eq!(town.told("ana", "ana").await, ["Read"]);
-    assert_eq!(traces(&town, &kept.id.to_string()).await.len(), 1);
+    assert_eq!(town.previews("ana", "ana").await, ["Read"]);
+    assert_eq!(traces(&town, &other_task.id.to_string()).await.len(), 1);
     assert_eq!(town.runner().dead_letters().count().await.unwrap(), 0);
 }
 
-/// Goals go with their owner's account, with everything about them.
 #[tokio::test]
-async fn nothing_is_left_of_the_goals_of_a_deleted_account() {
+async fn the_goals_of_a_deleted_account_leave_nothing_behind() {
     let town = Town::of(["quentin", "bo"]).await;
     let tags = vec!["run".parse().unwrap()];
     let goal = town.set_goal_as("quentin", NewGoal { tags, ..NewGoal::titled("Run") }).await;

@@ -1,16 +1,16 @@
-//! Accounts that turn private, and what lists for everybody show of them.
+//! Accounts that become private, and their posts in public lists.
 
 use roundtable_model::{Days, Shards};
 use roundtable_testkit::Town;
 
-/// How many posts the list for everybody has, whoever may see them.
+/// The number of posts in the public list.
 async fn listed(town: &Town) -> usize {
     let today = Days::only(town.now().day());
-    let page = town.ground().core().timeline(today, Shards::ONE).page().await.unwrap();
+    let page = town.context().core().timeline(today, Shards::ONE).page().await.unwrap();
     page.items.len()
 }
 
-/// R26: lists for everybody lose the posts of who turns private, and get them back.
+/// R26: public lists lose the posts of an account that becomes private, and get them back.
 #[tokio::test]
 async fn posts_follow_their_author_into_privacy_and_back() {
     let town = Town::of(["ana", "bo"]).await;
@@ -25,16 +25,15 @@ async fn posts_follow_their_author_into_privacy_and_back() {
     town.set_private("ana", false).await;
     town.settle().await;
     assert_eq!(listed(&town).await, 4);
-    // Turning twice before anybody notices leaves everything as it was.
+    // Changing twice before the job runs leaves everything as it was.
     town.set_private("ana", true).await;
     town.set_private("ana", false).await;
     town.settle().await;
     assert_eq!(listed(&town).await, 4);
 }
 
-/// More posts than one page holds.
 #[tokio::test]
-async fn many_posts_are_told_page_by_page() {
+async fn many_posts_are_updated_page_by_page() {
     let town = Town::of(["ana"]).await;
     for number in 0..130 {
         town.post("ana", &format!("number {number}")).await;
@@ -43,6 +42,6 @@ async fn many_posts_are_told_page_by_page() {
     let runner = town.runner();
     runner.drain().await.unwrap();
     assert_eq!(listed(&town).await, 0);
-    let queues = runner.figures().queues;
+    let queues = runner.metrics().queues;
     assert_eq!((queues[0].queue.as_str(), queues[0].pages), ("privacy", 2));
 }

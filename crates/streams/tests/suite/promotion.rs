@@ -1,4 +1,4 @@
-//! Promotion by itself (R36), and shards for those who have very many followers (R39).
+//! Automatic promotion (R36), and follower shards for large accounts (R39).
 
 use roundtable_domain::{FeedSettings, NewPromotion, PromotionSettings, Promotions, Settings};
 use roundtable_model::entities::{Promotion, User};
@@ -8,19 +8,20 @@ use roundtable_testkit::Town;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const FANS: [&str; 6] = ["f1", "f2", "f3", "f4", "f5", "f6"];
 
-/// A town in which four followers or three activities a day are many, and five followers too many.
+/// A town in which four followers or three activities a day suffice for promotion, and more than
+/// five followers are too many.
 async fn town() -> Town {
     let promotion = PromotionSettings { followers_min: 4, followers_max: 5, per_day_min: 3 };
     let feed = FeedSettings { promotion, ..FeedSettings::default() };
     let town = Town::with(Settings { feed, ..Town::settings() }, FANS).await;
-    town.move_in("ana", |_| {}).await;
+    town.add_user("ana", |_| {}).await;
     town
 }
 
 async fn promotion(town: &Town, subject: &ActorId) -> Option<(bool, PromotionReason)> {
-    let found: Option<Promotion> = town.ground().core().promotion(subject).get().await.unwrap();
+    let found: Option<Promotion> = town.context().core().promotion(subject).get().await.unwrap();
     let found = found.map(|found| (found.fanout_enabled, found.reason));
-    let heads = town.ground().core().actor_heads(std::slice::from_ref(subject)).get().await;
+    let heads = town.context().core().actor_heads(std::slice::from_ref(subject)).get().await;
     let promoted = heads.unwrap().into_iter().flatten().any(|head| head.promoted);
     assert_eq!(promoted, found.is_some_and(|(enabled, _)| enabled), "the head says the same");
     found
@@ -42,7 +43,7 @@ async fn follow(town: &Town, fan: &str) {
 
 /// R36
 #[tokio::test]
-async fn whoever_has_many_followers_is_promoted_until_they_have_few_or_too_many() {
+async fn a_user_with_many_followers_is_promoted_until_they_have_few_or_too_many() {
     let town = town().await;
     for fan in &FANS[..3] {
         follow(&town, fan).await;
@@ -61,9 +62,9 @@ async fn whoever_has_many_followers_is_promoted_until_they_have_few_or_too_many(
     assert_eq!(promotion(&town, &ana()).await, Some((false, PromotionReason::Followers)));
 }
 
-/// R36: as it is now, not as it once was: many changes that come at once lead to one decision.
+/// R36: many changes at once lead to one decision about the current state.
 #[tokio::test]
-async fn what_is_decided_follows_from_how_things_are() {
+async fn a_decision_follows_from_the_current_state() {
     let town = town().await;
     for fan in FANS {
         town.follow(fan, "ana").await;
@@ -76,7 +77,7 @@ async fn what_is_decided_follows_from_how_things_are() {
 #[tokio::test]
 async fn a_group_with_many_members_is_promoted() {
     let town = town().await;
-    let group = town.found("ana", "runners").await;
+    let group = town.create_group("ana", "runners").await;
     let subject = ActorId::from(&group);
     for fan in &FANS[..2] {
         town.join(fan, &group).await;
@@ -93,9 +94,9 @@ async fn a_group_with_many_members_is_promoted() {
     assert_eq!(promotion(&town, &subject).await, Some((false, PromotionReason::Followers)));
 }
 
-/// R36: a busy day promotes, and a quiet one demotes when it is over.
+/// R36: a busy day promotes, and a quiet day demotes once it has ended.
 #[tokio::test]
-async fn whoever_does_much_in_a_day_is_promoted_until_a_quiet_one() {
+async fn an_active_user_is_promoted_until_a_quiet_day() {
     let town = town().await;
     let posts = async |count: usize| {
         for number in 0..count {
@@ -107,30 +108,30 @@ async fn whoever_does_much_in_a_day_is_promoted_until_a_quiet_one() {
     assert_eq!(posts(2).await, None);
     let promoted = Some((true, PromotionReason::Volume));
     assert_eq!(posts(1).await, promoted);
-    town.pass_ms(DAY_MS);
+    town.advance_ms(DAY_MS);
     assert_eq!(posts(2).await, promoted, "the day before was busy");
-    town.pass_ms(DAY_MS);
+    town.advance_ms(DAY_MS);
     assert_eq!(posts(1).await, promoted, "two are more than half of three");
-    town.pass_ms(DAY_MS);
+    town.advance_ms(DAY_MS);
     assert_eq!(posts(1).await, Some((false, PromotionReason::Volume)));
     assert_eq!(posts(2).await, promoted);
 }
 
-/// R36: what an admin has decided stands.
+/// R36: an admin's decision overrides the rule.
 #[tokio::test]
-async fn a_decision_by_hand_stands() {
+async fn a_manual_decision_overrides_the_rule() {
     let town = town().await;
-    town.move_in("ada", |_| {}).await;
-    let ada = town.employ("ada", Role::Admin).await;
+    town.add_user("ada", |_| {}).await;
+    let ada = town.grant_role("ada", Role::Admin).await;
     let manual = PromotionReason::Manual;
-    let wish = |fanout_enabled, reason| NewPromotion {
+    let input = |fanout_enabled, reason| NewPromotion {
         subject_id: ana(),
         fanout_enabled,
         reason,
         thresholds: None,
     };
-    let promotions = Promotions::new(town.ground().clone());
-    promotions.set(&ada, &wish(false, manual), None).await.unwrap();
+    let promotions = Promotions::new(town.context().clone());
+    promotions.set(&ada, &input(false, manual), None).await.unwrap();
     for fan in &FANS[..5] {
         follow(&town, fan).await;
     }
@@ -139,13 +140,13 @@ async fn a_decision_by_hand_stands() {
     }
     town.settle().await;
     assert_eq!(promotion(&town, &ana()).await, Some((false, manual)));
-    promotions.set(&ada, &wish(true, manual), None).await.unwrap();
+    promotions.set(&ada, &input(true, manual), None).await.unwrap();
     for fan in &FANS[..5] {
         unfollow(&town, fan).await;
     }
     assert_eq!(promotion(&town, &ana()).await, Some((true, manual)));
-    // Left to the rule again, the next change decides.
-    promotions.set(&ada, &wish(true, PromotionReason::Followers), None).await.unwrap();
+    // Once the rule applies again, the next change decides.
+    promotions.set(&ada, &input(true, PromotionReason::Followers), None).await.unwrap();
     for fan in &FANS[..2] {
         follow(&town, fan).await;
     }
@@ -153,7 +154,7 @@ async fn a_decision_by_hand_stands() {
     assert_eq!(promotion(&town, &ana()).await, Some((true, PromotionReason::Volume)));
 }
 
-/// Whoever is gone is neither promoted nor demoted.
+/// A deleted account is neither promoted nor demoted.
 #[tokio::test]
 async fn a_deleted_account_leaves_no_promotion_behind() {
     let town = town().await;
@@ -169,16 +170,16 @@ async fn a_deleted_account_leaves_no_promotion_behind() {
     assert_eq!(town.runner().dead_letters().count().await.unwrap(), 0);
 }
 
-/// R39: shards are added while people follow, as many as their followers need.
+/// R39: shards are added as followers increase.
 #[tokio::test]
-async fn followers_get_more_shards_as_they_become_more() {
+async fn shards_are_added_as_followers_increase() {
     let mut settings = Town::settings();
     settings.shards.followers_per_shard = 2;
     let town = Town::with(settings, FANS).await;
-    town.move_in("star", |_| {}).await;
+    town.add_user("star", |_| {}).await;
     let shards = async || {
         let star: Option<User> =
-            town.ground().core().profile(&town.id("star")).strong().get().await.unwrap();
+            town.context().core().profile(&town.id("star")).strong().get().await.unwrap();
         star.unwrap().follower_shards.count()
     };
     for (fan, expected) in FANS.into_iter().zip([1, 1, 2, 2, 3, 3]) {
@@ -186,7 +187,7 @@ async fn followers_get_more_shards_as_they_become_more() {
         town.settle().await;
         assert_eq!(shards().await, expected, "after {fan}");
     }
-    // They are never taken away, and everybody is still found and counted.
+    // Shards are never removed, and all followers are still found and counted.
     for fan in &FANS[..5] {
         town.follows().unfollow(&town.caller(fan), &town.id("star"), None).await.unwrap();
     }
@@ -197,17 +198,17 @@ async fn followers_get_more_shards_as_they_become_more() {
     assert_eq!(left.into_items().len(), 1);
 }
 
-/// R39: many at once are one step.
+/// R39: many new followers at once are one step.
 #[tokio::test]
 async fn shards_grow_to_what_is_needed() {
     let mut settings = Town::settings();
     settings.shards.followers_per_shard = 1;
     let town = Town::with(settings, FANS).await;
-    town.move_in("star", |_| {}).await;
+    town.add_user("star", |_| {}).await;
     for fan in FANS {
         town.follow(fan, "star").await;
     }
     town.settle().await;
-    let star = town.ground().core().profile(&town.id("star")).strong().get().await.unwrap();
+    let star = town.context().core().profile(&town.id("star")).strong().get().await.unwrap();
     assert_eq!(star.unwrap().follower_shards, Shards::new(6).unwrap());
 }

@@ -1,4 +1,4 @@
-//! The runner at work: beside its writers, stopped and started, with figures to look at.
+//! The runner beside concurrent writers, stopped and restarted, with its metrics.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use roundtable_streams::Runner;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::dead_letters::{FailingKeys, failing_runner};
 use crate::facts::{Facts, assert_counted, like_key};
-use crate::letters::{Refused, picky};
-use crate::stage::Stage;
+use crate::test_store::TestStore;
 
-/// Waits for something that others bring about.
+/// Waits until `holds` is true.
 pub(crate) async fn until(holds: impl Fn() -> bool) {
     until_found(async || holds()).await;
 }
 
-/// The same of what has to be looked up.
+/// Waits until an asynchronous check is true.
 pub(crate) async fn until_found(holds: impl AsyncFn() -> bool) {
     for _ in 0..5_000 {
         if holds().await {
@@ -42,20 +42,20 @@ pub(crate) fn start(runner: &Runner) -> (oneshot::Sender<()>, JoinHandle<()>) {
 }
 
 pub(crate) fn processed(runner: &Runner, processor: &str) -> u64 {
-    let lanes = runner.figures().lanes;
+    let lanes = runner.metrics().lanes;
     lanes.iter().filter(|lane| lane.processor == processor).map(|lane| lane.processed).sum()
 }
 
-/// It keeps up with its writers; asked to stop, it stops with everything written down; and goes on.
+/// It stops with everything saved, and continues after a restart.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn it_runs_beside_its_writers_and_stops_when_asked() {
-    for stage in [Stage::reference().await, Stage::engine().await] {
-        let facts = Facts(&stage.ground);
-        let runner = stage.runner();
+async fn a_runner_keeps_up_with_writers_and_stops_when_asked() {
+    for store in [TestStore::reference().await, TestStore::engine().await] {
+        let facts = Facts(&store.context);
+        let runner = store.runner();
         let (stop, running) = start(&runner);
         facts.history(1, 80).await;
         facts.like("p1", "somebody-new").await;
-        until(|| runner.figures().lanes.iter().all(|lane| lane.behind == 0)).await;
+        until(|| runner.metrics().lanes.iter().all(|lane| lane.behind == 0)).await;
         stop.send(()).unwrap();
         running.await.unwrap();
 
@@ -69,32 +69,32 @@ async fn it_runs_beside_its_writers_and_stops_when_asked() {
         until(|| processed(&runner, "counters") > before).await;
         stop.send(()).unwrap();
         running.await.unwrap();
-        stage.runner().drain().await.unwrap();
-        assert_counted(&stage.ground).await;
+        store.runner().drain().await.unwrap();
+        assert_counted(&store.context).await;
 
-        // A second look finds nothing that was not written down.
-        let again = stage.runner();
+        // A new runner finds everything saved.
+        let again = store.runner();
         again.drain().await.unwrap();
-        let figures = again.figures();
-        assert!(figures.lanes.iter().all(|lane| lane.processed == 0), "{figures:?}");
-        assert_eq!(figures.behind_ms(), 0);
+        let metrics = again.metrics();
+        assert!(metrics.lanes.iter().all(|lane| lane.processed == 0), "{metrics:?}");
+        assert_eq!(metrics.behind_ms(), 0);
     }
 }
 
-/// Whoever waits behind a parked change goes on as soon as that has been redriven, without a restart.
+/// Changes parked behind another one continue as soon as that has been redriven, without a restart.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_redriven_no_longer_holds_anything_up() {
-    let stage = Stage::reference().await;
-    let (facts, refused) = (Facts(&stage.ground), Refused::default());
+async fn a_redriven_change_no_longer_blocks_later_ones() {
+    let store = TestStore::reference().await;
+    let (facts, failing) = (Facts(&store.context), FailingKeys::default());
     facts.post("p1").await;
-    refused.lock().insert(like_key("p1", "ana"));
-    let runner = picky(&stage.ground, &refused);
+    failing.lock().insert(like_key("p1", "ana"));
+    let runner = failing_runner(&store.context, &failing);
     let (stop, running) = start(&runner);
     facts.like("p1", "ana").await;
     let parked =
-        |runner: &Runner| runner.figures().lanes.iter().map(|lane| lane.parked).sum::<u64>();
+        |runner: &Runner| runner.metrics().lanes.iter().map(|lane| lane.parked).sum::<u64>();
     until(|| parked(&runner) == 1).await;
-    refused.lock().clear();
+    failing.lock().clear();
     facts.unlike("p1", "ana").await;
     until(|| parked(&runner) == 2).await;
     assert_eq!(runner.dead_letters().redrive_all(10).await.unwrap().done, 2);
@@ -104,39 +104,38 @@ async fn what_was_redriven_no_longer_holds_anything_up() {
     stop.send(()).unwrap();
     running.await.unwrap();
     assert_eq!(parked(&runner), 2);
-    stage.runner().drain().await.unwrap();
-    assert_counted(&stage.ground).await;
+    store.runner().drain().await.unwrap();
+    assert_counted(&store.context).await;
 }
 
-/// DynamoDB serves two readers of a shard well: all processors together are one.
+/// DynamoDB supports two readers of a shard; all processors together are one.
 #[tokio::test]
 async fn every_change_is_read_once_for_all_processors() {
-    let (stage, split) = Stage::split().await;
-    let facts = Facts(&stage.ground);
+    let (store, split) = TestStore::split().await;
+    let facts = Facts(&store.context);
     facts.history(3, 60).await;
-    let runner = stage.runner();
+    let runner = store.runner();
     runner.drain().await.unwrap();
-    let figures = runner.figures();
-    let written = crate::facts::changes(&stage.ground).await;
-    assert_eq!((figures.lanes.len(), split.shown() - written), (7, written));
+    let metrics = runner.metrics();
+    let written = crate::facts::changes(&store.context).await;
+    assert_eq!((metrics.lanes.len(), split.changes_read() - written), (7, written));
 }
 
-/// How far behind everything is, and what was done.
 #[tokio::test]
-async fn figures_tell_what_was_done() {
-    let stage = Stage::reference().await;
-    let facts = Facts(&stage.ground);
+async fn metrics_report_progress() {
+    let store = TestStore::reference().await;
+    let facts = Facts(&store.context);
     facts.post("p1").await;
     facts.like("p1", "ana").await;
     facts.like("p1", "bo").await;
-    let runner = stage.runner();
-    assert!(runner.figures().lanes.is_empty());
+    let runner = store.runner();
+    assert!(runner.metrics().lanes.is_empty());
     runner.drain().await.unwrap();
-    let figures = runner.figures();
-    let lane = |name: &str| figures.lanes.iter().find(|lane| lane.processor == name).unwrap();
+    let metrics = runner.metrics();
+    let lane = |name: &str| metrics.lanes.iter().find(|lane| lane.processor == name).unwrap();
     assert_eq!((lane("counters").processed, lane("scores").processed), (2, 1));
     assert_eq!((lane("counters").retried, lane("counters").parked), (0, 0));
     assert_eq!(lane("counters").sequence, lane("purge").sequence, "all have read everything");
     assert_eq!(lane("counters").sequence.as_ref().unwrap().len(), 40);
-    assert_eq!((lane("counters").behind, figures.behind_ms()), (0, 0));
+    assert_eq!((lane("counters").behind, metrics.behind_ms()), (0, 0));
 }

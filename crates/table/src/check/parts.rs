@@ -1,12 +1,12 @@
 //! Checks of the parts of a request: names, values, paths, conditions, actions.
 
-use super::{Checked, at_most, at_most_of};
-use crate::condition::Resolved;
+use super::{CheckResult, at_most, at_most_of};
+use crate::condition::ResolvedOperand;
 use crate::limits::{self, Limit};
-use crate::update::Action;
-use crate::{Comparison, Condition, Invalid, Kind, Operand, Path, Value, ValueRef};
+use crate::update::UpdateAction;
+use crate::{Comparison, Condition, Invalid, Operand, Path, Value, ValueKind, ValueRef};
 
-pub(super) fn check_name(name: &str, subject: &dyn Fn() -> String) -> Checked {
+pub(super) fn check_name(name: &str, subject: &dyn Fn() -> String) -> CheckResult {
     if name.is_empty() {
         return Err(Invalid::EmptyName { subject: subject() });
     }
@@ -18,7 +18,7 @@ pub(super) fn check_value(
     value: ValueRef<'_>,
     depth: usize,
     subject: &dyn Fn() -> String,
-) -> Checked {
+) -> CheckResult {
     let deeper = || {
         at_most_of(
             Limit::Nesting,
@@ -50,7 +50,7 @@ pub(super) fn check_value(
     Ok(())
 }
 
-pub(super) fn check_paths(paths: &[Path]) -> Checked {
+pub(super) fn check_paths(paths: &[Path]) -> CheckResult {
     for (at, path) in paths.iter().enumerate() {
         let depth = 1 + path.steps().len();
         at_most_of(Limit::PathDepth, depth, limits::PATH_DEPTH_MAX, &|| path.to_string())?;
@@ -62,7 +62,7 @@ pub(super) fn check_paths(paths: &[Path]) -> Checked {
     Ok(())
 }
 
-pub(super) fn check_condition(condition: &Condition) -> Checked {
+pub(super) fn check_condition(condition: &Condition) -> CheckResult {
     at_most(Limit::Operators, condition.operators(), limits::OPERATORS_MAX, "one condition")?;
     let mut fault = Ok(());
     condition.visit_paths(&mut |path| {
@@ -74,10 +74,10 @@ pub(super) fn check_condition(condition: &Condition) -> Checked {
     check_operands(condition)
 }
 
-fn check_operands(condition: &Condition) -> Checked {
+fn check_operands(condition: &Condition) -> CheckResult {
     match condition {
         Condition::In(_, others) if others.is_empty() => {
-            return Err(Invalid::Nothing { what: "IN without operands" });
+            return Err(Invalid::EmptyRequest { what: "IN without operands" });
         }
         Condition::In(_, others) => {
             at_most(Limit::InOperands, others.len(), limits::IN_OPERANDS_MAX, "one IN")
@@ -89,22 +89,32 @@ fn check_operands(condition: &Condition) -> Checked {
     check_operand_types(condition)
 }
 
-/// Refuses what can be seen to make no sense without any item, as DynamoDB does.
-fn check_operand_types(condition: &Condition) -> Checked {
-    let ordered = &[Kind::S, Kind::N, Kind::B];
+/// Rejects operands that are invalid for every item, as DynamoDB does.
+fn check_operand_types(condition: &Condition) -> CheckResult {
+    let ordered = &[ValueKind::S, ValueKind::N, ValueKind::B];
     match condition {
         Condition::Compare(left, how, right) => {
             if !matches!(how, Comparison::Equal | Comparison::NotEqual) {
-                of_kind("comparison by order", "text, a number or bytes", left, ordered)?;
-                of_kind("comparison by order", "text, a number or bytes", right, ordered)?;
+                check_operand_kind(
+                    "comparison by order",
+                    "text, a number or bytes",
+                    left,
+                    ordered,
+                )?;
+                check_operand_kind(
+                    "comparison by order",
+                    "text, a number or bytes",
+                    right,
+                    ordered,
+                )?;
             }
-            all_distinct(left, std::slice::from_ref(right))
+            check_not_self_compared(left, std::slice::from_ref(right))
         }
         Condition::Between(first, low, high) => {
             for operand in [first, low, high] {
-                of_kind("BETWEEN", "text, a number or bytes", operand, ordered)?;
+                check_operand_kind("BETWEEN", "text, a number or bytes", operand, ordered)?;
             }
-            let bounds = (Resolved::constant(low), Resolved::constant(high));
+            let bounds = (ResolvedOperand::constant(low), ResolvedOperand::constant(high));
             if let (Some(low), Some(high)) = bounds
                 && low.order(high).is_none_or(std::cmp::Ordering::is_gt)
             {
@@ -114,30 +124,35 @@ fn check_operand_types(condition: &Condition) -> Checked {
                     high: format!("{high:?}"),
                 });
             }
-            all_distinct(first, &[low.clone(), high.clone()])
+            check_not_self_compared(first, &[low.clone(), high.clone()])
         }
-        Condition::In(first, others) => all_distinct(first, others),
+        Condition::In(first, others) => check_not_self_compared(first, others),
         Condition::BeginsWith(path, prefix) => {
-            of_kind("begins_with", "text or bytes", prefix, &[Kind::S, Kind::B])?;
-            all_distinct(&Operand::Path(path.clone()), std::slice::from_ref(prefix))
+            check_operand_kind(
+                "begins_with",
+                "text or bytes",
+                prefix,
+                &[ValueKind::S, ValueKind::B],
+            )?;
+            check_not_self_compared(&Operand::Path(path.clone()), std::slice::from_ref(prefix))
         }
         Condition::Contains(path, member) => {
-            all_distinct(&Operand::Path(path.clone()), std::slice::from_ref(member))
+            check_not_self_compared(&Operand::Path(path.clone()), std::slice::from_ref(member))
         }
         _ => Ok(()),
     }
 }
 
-fn of_kind(
+fn check_operand_kind(
     action: &'static str,
     expected: &'static str,
     operand: &Operand,
-    kinds: &[Kind],
-) -> Checked {
+    kinds: &[ValueKind],
+) -> CheckResult {
     let found = match operand {
         Operand::Path(_) => return Ok(()),
         Operand::Value(value) => value.kind(),
-        Operand::Size(_) => Kind::N,
+        Operand::Size(_) => ValueKind::N,
     };
     if kinds.contains(&found) {
         return Ok(());
@@ -151,8 +166,8 @@ fn of_kind(
     })
 }
 
-/// Refuses to compare a path with itself.
-fn all_distinct(first: &Operand, others: &[Operand]) -> Checked {
+/// Rejects a comparison of a path with itself.
+fn check_not_self_compared(first: &Operand, others: &[Operand]) -> CheckResult {
     match first {
         Operand::Path(path) if others.contains(first) => {
             Err(Invalid::SameOperand { path: path.clone() })
@@ -161,11 +176,11 @@ fn all_distinct(first: &Operand, others: &[Operand]) -> Checked {
     }
 }
 
-pub(super) fn check_action(action: &Action, key: &dyn Fn() -> String) -> Checked {
+pub(super) fn check_action(action: &UpdateAction, key: &dyn Fn() -> String) -> CheckResult {
     let (name, path, value) = match action {
-        Action::Add(path, value) => ("ADD", path, value),
-        Action::Subtract(path, value) => ("DELETE", path, value),
-        Action::Set(..) | Action::Remove(_) => return Ok(()),
+        UpdateAction::Add(path, value) => ("ADD", path, value),
+        UpdateAction::Subtract(path, value) => ("DELETE", path, value),
+        UpdateAction::Set(..) | UpdateAction::Remove(_) => return Ok(()),
     };
     if !path.steps().is_empty() {
         return Err(Invalid::TopLevelOnly { action: name, path: path.clone() });

@@ -1,4 +1,4 @@
-//! Values inside stored items, read in place: nothing is copied until it is asked for.
+//! Values inside stored items, read in place without copying.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::encoding::{read_blob, read_number, read_text, read_value, skip_value};
-use crate::{Kind, Number, Scalar, Value};
+use crate::{Number, Scalar, Value, ValueKind};
 
-/// A value inside a stored item, borrowed.
+/// A borrowed value inside a stored item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueRef<'a> {
     S(&'a str),
@@ -24,23 +24,21 @@ pub enum ValueRef<'a> {
 }
 
 impl ValueRef<'_> {
-    /// The type of this value.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> ValueKind {
         match self {
-            Self::S(_) => Kind::S,
-            Self::N(_) => Kind::N,
-            Self::B(_) => Kind::B,
-            Self::Bool(_) => Kind::Bool,
-            Self::Null => Kind::Null,
-            Self::L(_) => Kind::L,
-            Self::M(_) => Kind::M,
-            Self::Ss(_) => Kind::Ss,
-            Self::Ns(_) => Kind::Ns,
-            Self::Bs(_) => Kind::Bs,
+            Self::S(_) => ValueKind::S,
+            Self::N(_) => ValueKind::N,
+            Self::B(_) => ValueKind::B,
+            Self::Bool(_) => ValueKind::Bool,
+            Self::Null => ValueKind::Null,
+            Self::L(_) => ValueKind::L,
+            Self::M(_) => ValueKind::M,
+            Self::Ss(_) => ValueKind::Ss,
+            Self::Ns(_) => ValueKind::Ns,
+            Self::Bs(_) => ValueKind::Bs,
         }
     }
 
-    /// An owned copy.
     pub fn to_value(self) -> Value {
         match self {
             Self::S(text) => Value::S(text.to_owned()),
@@ -58,7 +56,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// An owned copy, if this value may stand in a key.
+    /// Returns an owned copy if this value may be a key part.
     pub fn to_scalar(self) -> Option<Scalar> {
         match self {
             Self::S(text) => Some(Scalar::S(text.to_owned())),
@@ -75,7 +73,7 @@ macro_rules! sequences {
         #[derive(Clone, Copy, PartialEq, Eq)]
         pub struct $name<'a> {
             rest: &'a [u8],
-            /// How many there were before the first was read.
+            /// Number of elements before the first was read.
             count: usize,
         }
 
@@ -84,7 +82,7 @@ macro_rules! sequences {
                 Self { rest, count }
             }
 
-            /// Goes through the elements again.
+            /// Iterates over the elements again.
             pub const fn iter(&self) -> Self {
                 *self
             }
@@ -97,7 +95,7 @@ macro_rules! sequences {
                 ($read)(&mut self.rest)
             }
 
-            /// Never more than the bytes could hold, whatever they say.
+            /// The stored count is not trusted beyond what the bytes could hold.
             fn size_hint(&self) -> (usize, Option<usize>) {
                 (0, Some(self.count.min(self.rest.len())))
             }
@@ -114,7 +112,7 @@ macro_rules! sequences {
 sequences! {
     /// The values of a list.
     Values of ValueRef<'a>, read_value;
-    /// Names and values of an item or a map, by rising name.
+    /// The names and values of an item or a map, sorted by name.
     Entries of (&'a str, ValueRef<'a>), |rest: &mut &'a [u8]| Some((read_text(rest)?, read_value(rest)?));
     /// The members of a set of texts.
     Texts of &'a str, read_text;
@@ -125,7 +123,6 @@ sequences! {
 }
 
 impl<'a> Values<'a> {
-    /// The element at `index`.
     pub fn get(self, index: usize) -> Option<ValueRef<'a>> {
         let mut rest = self.rest;
         for _ in 0..index {
@@ -136,19 +133,18 @@ impl<'a> Values<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// The entry called `name`.
     pub fn get(mut self, name: &str) -> Option<ValueRef<'a>> {
         self.seek(name)
     }
 
-    /// The entry called `name`, which is then behind; those with lower names are passed over unread.
-    /// So several entries are found in one pass, by rising name.
+    /// Returns the entry called `name` and advances past it, skipping entries with lower names. Seeking
+    /// sorted names finds several entries in one pass.
     pub fn seek(&mut self, name: &str) -> Option<ValueRef<'a>> {
         let wanted = name.as_bytes();
         loop {
             let mut rest = self.rest;
             let found = read_blob(&mut rest)?;
-            // Most names differ in their first byte; only the others are worth a call to compare.
+            // Most names differ in their first byte; only the others need a full comparison.
             match found.first().cmp(&wanted.first()).then_with(|| found.cmp(wanted)) {
                 Ordering::Less => skip_value(&mut rest)?,
                 Ordering::Equal => {
@@ -162,7 +158,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The next entry as bytes: its name, and all of it.
+    /// Returns the next entry as bytes: its name, and the whole entry.
     pub(super) fn next_raw(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let mut rest = self.rest;
         let name = read_blob(&mut rest)?;
@@ -172,8 +168,8 @@ impl<'a> Entries<'a> {
         Some((name, entry))
     }
 
-    /// Goes behind the next entry if these are its bytes.
-    pub(super) fn pass(&mut self, entry: &[u8]) -> bool {
+    /// Skips the next entry if its bytes equal `entry`.
+    pub(super) fn skip_if_equal(&mut self, entry: &[u8]) -> bool {
         self.rest.strip_prefix(entry).map(|rest| self.rest = rest).is_some()
     }
 }

@@ -1,4 +1,4 @@
-//! Makes items of borrowed values, without a map of owned ones in between.
+//! Builds items from borrowed values, without a map of owned ones in between.
 
 use std::cmp::Ordering;
 use std::mem;
@@ -12,11 +12,10 @@ use super::{HEADER, Item, ValueRef};
 use crate::value::CONTAINER_BYTES;
 use crate::{Attributes, Number, Value};
 
-/// Bytes to begin with: enough for most items. What is left over is given back.
+/// Initial capacity, enough for most items. The rest is freed when the item is built.
 const CAPACITY: usize = 1024;
 
-/// An attribute's name, with the bit of an item's header that stands for it; worked out while
-/// compiling, it costs nothing.
+/// An attribute's name, with its bit in an item's header. As a constant it costs nothing at run time.
 #[derive(Clone, Copy, Debug)]
 pub struct AttributeName<'a> {
     text: &'a str,
@@ -24,7 +23,6 @@ pub struct AttributeName<'a> {
 }
 
 impl<'a> AttributeName<'a> {
-    /// This name.
     pub const fn new(text: &'a str) -> Self {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut rest = text.as_bytes();
@@ -35,7 +33,6 @@ impl<'a> AttributeName<'a> {
         Self { text, bit: 1 << (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) }
     }
 
-    /// The bit, of 64.
     pub(super) const fn bit(self) -> u64 {
         self.bit
     }
@@ -47,41 +44,39 @@ impl<'a> From<&'a str> for AttributeName<'a> {
     }
 }
 
-/// Builds an item, or a map within one. Names may come in any order, and the last value of a name
-/// counts; it is quickest where they rise.
+/// Builds an item, or a map within one. Names may come in any order (sorted is fastest), and the last
+/// value of a name wins.
 #[derive(Debug)]
 pub struct ItemBuilder {
     out: Vec<u8>,
-    /// Where the entries begin.
+    /// Offset of the first entry.
     start: usize,
-    /// Where the highest name is so far.
+    /// Range of the highest name so far.
     highest: Range<usize>,
     count: usize,
-    /// What DynamoDB counts for the entries.
+    /// Size DynamoDB counts for the entries.
     size: usize,
     names: u64,
 }
 
 impl ItemBuilder {
-    /// An item without attributes, so far.
     pub fn new() -> Self {
         let mut out = Vec::with_capacity(CAPACITY);
         out.extend_from_slice(&[0; HEADER]);
-        Self::behind(out)
+        Self::appending_to(out)
     }
 
-    /// Entries behind what is there already.
-    fn behind(out: Vec<u8>) -> Self {
+    /// Appends entries to the bytes in `out`.
+    fn appending_to(out: Vec<u8>) -> Self {
         let start = out.len();
         Self { out, start, highest: start..start, count: 0, size: 0, names: 0 }
     }
 
-    /// The place of an attribute.
-    pub fn slot<'a>(&'a mut self, name: impl Into<AttributeName<'a>>) -> Slot<'a> {
-        Slot { to: self, name: Some(name.into()) }
+    /// Returns the slot of an attribute.
+    pub fn slot<'a>(&'a mut self, name: impl Into<AttributeName<'a>>) -> ValueSlot<'a> {
+        ValueSlot { to: self, name: Some(name.into()) }
     }
 
-    /// The item.
     pub fn build(mut self) -> Item {
         let size = u32::try_from(self.size).unwrap_or(u32::MAX);
         let count = u32::try_from(self.count).unwrap_or(u32::MAX);
@@ -92,7 +87,7 @@ impl ItemBuilder {
         Item(self.out.into_boxed_slice().into())
     }
 
-    /// The item of a map, whose names rise.
+    /// Builds the item of a map, whose names are sorted already.
     pub(super) fn build_map(attributes: &Attributes) -> Item {
         let mut builder = Self::new();
         for (name, value) in attributes {
@@ -109,11 +104,11 @@ impl ItemBuilder {
         if rises {
             self.highest = named;
         } else {
-            self.settle(at, name.text.as_bytes());
+            self.move_into_order(at, name.text.as_bytes());
         }
     }
 
-    /// Adds an entry at the end, and says where its name is.
+    /// Appends an entry and returns the range of its name.
     fn append(&mut self, name: AttributeName<'_>, value: impl FnOnce(&mut Self)) -> Range<usize> {
         write_blob(&mut self.out, name.text.as_bytes());
         let end = self.out.len();
@@ -129,33 +124,33 @@ impl ItemBuilder {
         self.size += value.stored_bytes();
     }
 
-    /// Brings the last entry, which is at `at`, to where its name belongs. One that is there already
-    /// goes.
-    fn settle(&mut self, at: usize, name: &[u8]) {
+    /// Moves the last entry, which starts at `at`, to its place in the order of names, replacing an
+    /// entry of the same name.
+    fn move_into_order(&mut self, at: usize, name: &[u8]) {
         let mut rest = self.out.get(self.start..at).unwrap_or_default();
-        let mut place = at;
+        let mut target = at;
         let mut replaced = 0;
         while !rest.is_empty() {
-            place = at - rest.len();
+            target = at - rest.len();
             let found = read_blob(&mut rest).unwrap_or_default();
             match found.cmp(name) {
                 Ordering::Less => skip_value(&mut rest).unwrap_or_default(),
                 Ordering::Equal => {
                     let value = read_value(&mut rest).map(ValueRef::to_value);
-                    replaced = at - rest.len() - place;
+                    replaced = at - rest.len() - target;
                     self.count -= 1;
                     self.size -= name.len() + value.map_or(0, |value| value.stored_bytes());
                     break;
                 }
                 Ordering::Greater => break,
             }
-            place = at;
+            target = at;
         }
         let moved = self.out.len() - at;
-        if let Some(tail) = self.out.get_mut(place..) {
+        if let Some(tail) = self.out.get_mut(target..) {
             tail.rotate_right(moved);
         }
-        self.out.drain(place + moved..place + moved + replaced);
+        self.out.drain(target + moved..target + moved + replaced);
         let mut rest = self.out.get(self.start..).unwrap_or_default();
         while let Some(found) = read_blob(&mut rest) {
             let end = self.out.len() - rest.len();
@@ -171,16 +166,15 @@ impl Default for ItemBuilder {
     }
 }
 
-/// The place of one value. It is absent, or null in a list, when nothing is put there.
+/// A slot for one value. Left empty, the attribute is absent, or the list element is null.
 #[derive(Debug)]
-pub struct Slot<'a> {
+pub struct ValueSlot<'a> {
     to: &'a mut ItemBuilder,
-    /// None in a list.
+    /// `None` in a list.
     name: Option<AttributeName<'a>>,
 }
 
-impl Slot<'_> {
-    /// Puts a text here.
+impl ValueSlot<'_> {
     pub fn text(self, text: &str) {
         self.put(|to| {
             to.out.push(b'S');
@@ -189,7 +183,6 @@ impl Slot<'_> {
         });
     }
 
-    /// Puts a number here.
     pub fn number(self, number: impl Into<Number>) {
         let number = number.into();
         self.put(|to| {
@@ -199,21 +192,19 @@ impl Slot<'_> {
         });
     }
 
-    /// Puts true or false here.
-    pub fn truth(self, truth: bool) {
+    pub fn boolean(self, truth: bool) {
         self.value(&Value::Bool(truth));
     }
 
-    /// Puts any value here.
     pub fn value(self, value: &Value) {
         self.put(|to| to.value(value));
     }
 
-    /// Puts a map here, whose entries `write` adds.
+    /// Sets a map, whose entries `write` adds.
     pub fn map(self, write: impl FnOnce(&mut ItemBuilder)) {
         self.put(|to| {
             let at = open_container(&mut to.out, b'M');
-            let mut map = ItemBuilder::behind(mem::take(&mut to.out));
+            let mut map = ItemBuilder::appending_to(mem::take(&mut to.out));
             write(&mut map);
             to.out = map.out;
             close_container(&mut to.out, at, map.count);
@@ -221,14 +212,14 @@ impl Slot<'_> {
         });
     }
 
-    /// Puts a list here, whose elements `write` puts into theirs.
-    pub fn list<T>(self, values: impl IntoIterator<Item = T>, write: impl Fn(T, Slot<'_>)) {
+    /// Sets a list; `write` fills the slot of each element.
+    pub fn list<T>(self, values: impl IntoIterator<Item = T>, write: impl Fn(T, ValueSlot<'_>)) {
         self.put(|to| {
             let at = open_container(&mut to.out, b'L');
             let mut count = 0;
             for value in values {
                 let before = to.out.len();
-                write(value, Slot { to, name: None });
+                write(value, ValueSlot { to, name: None });
                 if to.out.len() == before {
                     to.value(&Value::Null);
                 }
@@ -255,12 +246,12 @@ mod tests {
     use super::*;
     use crate::item;
 
-    /// Puts a value where it belongs, piece by piece.
-    fn fill(value: &Value, slot: Slot<'_>) {
+    /// Fills a slot through the typed methods.
+    fn fill(value: &Value, slot: ValueSlot<'_>) {
         match value {
             Value::S(text) => slot.text(text),
             Value::N(number) => slot.number(*number),
-            Value::Bool(truth) => slot.truth(*truth),
+            Value::Bool(truth) => slot.boolean(*truth),
             Value::L(values) => slot.list(values, |value, slot| {
                 if *value != Value::Null {
                     fill(value, slot);
@@ -277,7 +268,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn items_are_the_same_however_they_are_built(
+        fn the_order_of_building_does_not_change_an_item(
             entries in prop::collection::vec(("[a-c]{1,2}|.{1,20}", any_value()), 0..12)
         ) {
             let mut builder = ItemBuilder::new();
@@ -294,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_is_put_into_is_absent() {
+    fn an_empty_slot_is_an_absent_attribute() {
         let mut builder = ItemBuilder::default();
         let _ = builder.slot("absent");
         builder.slot("list").list([Some(1), None], |number, slot| {
@@ -308,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_value_takes_the_place_of_an_earlier_one() {
+    fn a_later_value_replaces_an_earlier_one() {
         let mut builder = ItemBuilder::new();
         for (name, text) in [("b", "1"), ("a", "long"), ("b", "2"), ("a", ""), ("c", "3")] {
             builder.slot(name).text(text);

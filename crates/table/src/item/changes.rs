@@ -1,10 +1,10 @@
-//! How two items differ, found in one pass over both.
+//! The differences between two items, found in one pass over both.
 
 use std::cmp::Ordering;
 
 use super::{Entries, ValueRef};
 
-/// Goes through what differs between two items; see [`Item::changes`](super::Item::changes).
+/// Iterates over the differences between two items; see [`Item::changes`](super::Item::changes).
 #[derive(Clone, Copy, Debug)]
 pub struct Changes<'a> {
     before: Entries<'a>,
@@ -24,13 +24,13 @@ impl<'a> Iterator for Changes<'a> {
         loop {
             let mut before = self.before;
             let old = before.next_raw();
-            // The encoding is canonical: the same bytes are the same attribute.
-            if old.is_some_and(|(_, entry)| self.after.pass(entry)) {
+            // The encoding is canonical: equal bytes are equal attributes.
+            if old.is_some_and(|(_, entry)| self.after.skip_if_equal(entry)) {
                 self.before = before;
                 continue;
             }
             let new = self.after.iter().next_raw();
-            // Whichever is lower comes next; at the end of one, all of the other.
+            // The lower name comes next; at the end of one item, the rest of the other.
             let order = match (old, new) {
                 (Some((old, _)), Some((new, _))) => old.cmp(new),
                 (Some(_), None) => Ordering::Less,

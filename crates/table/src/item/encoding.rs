@@ -1,4 +1,4 @@
-//! Reading and writing the bytes of items and values.
+//! Reads and writes the bytes of items and values.
 
 use super::borrowed::{Blobs, Entries, Numbers, Texts, ValueRef, Values};
 use crate::{Number, Value};
@@ -20,7 +20,7 @@ pub(super) fn write_blob(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// How many bytes a blob of this length takes.
+/// Returns the encoded size of a blob of this length.
 pub(super) const fn blob_bytes(len: usize) -> usize {
     let bits = (usize::BITS - len.leading_zeros()) as usize;
     let varint = if bits == 0 { 1 } else { bits.div_ceil(7) };
@@ -44,14 +44,14 @@ fn write_container(out: &mut Vec<u8>, tag: u8, count: usize, body: impl FnOnce(&
     close_container(out, at, count);
 }
 
-/// Begins a container, with room for what is known at its end; where that is.
+/// Begins a container and returns the offset of its length and count, which are filled in at its end.
 pub(super) fn open_container(out: &mut Vec<u8>, tag: u8) -> usize {
     out.push(tag);
     out.extend_from_slice(&[0; 8]);
     out.len() - 8
 }
 
-/// Ends the container whose room is at `at`.
+/// Ends a container: writes its length and count at `at`.
 pub(super) fn close_container(out: &mut [u8], at: usize, count: usize) {
     let len = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
     let count = u32::try_from(count).unwrap_or(u32::MAX);
@@ -144,7 +144,7 @@ pub(super) fn read_number(rest: &mut &[u8]) -> Option<Number> {
     Number::decode(bytes).map(|(number, _)| number)
 }
 
-/// The elements of a container, and how many it says they are; readers stop at the body's end.
+/// Reads the elements of a container and their stored count; readers stop at the body's end.
 fn read_body<'a>(rest: &mut &'a [u8]) -> Option<(&'a [u8], usize)> {
     let len = u32::from_le_bytes(*read_bytes(rest, 4)?.first_chunk()?) as usize;
     let (count, body) = read_bytes(rest, len)?.split_first_chunk()?;
@@ -175,7 +175,7 @@ pub(super) fn read_value<'a>(rest: &mut &'a [u8]) -> Option<ValueRef<'a>> {
     })
 }
 
-/// Steps over a value without looking inside.
+/// Skips a value without reading it.
 pub(super) fn skip_value(rest: &mut &[u8]) -> Option<()> {
     let (tag, after) = rest.split_first()?;
     *rest = after;

@@ -1,4 +1,4 @@
-//! What numbers promise.
+//! Tests of parsing, formatting, arithmetic, order and encoding.
 
 use super::*;
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn spellings_of_one_number_are_equal() {
 }
 
 #[test]
-fn what_is_not_a_number_is_malformed() {
+fn text_that_is_not_a_number_is_malformed() {
     let texts = [
         "", " ", "1 ", " 1", "+", "-", ".", "-.", "e1", ".e1", "1e", "1e+", "1e1.5", "1.2.3",
         "--1", "+-1", "1-", "0x10", "NaN", "inf", "Infinity", "1_000", "1,5", "١", "1e1e1",
@@ -58,7 +58,7 @@ fn the_ends_of_the_range_are_in_it() {
 }
 
 #[test]
-fn beyond_the_range_the_error_says_which_end() {
+fn the_error_says_whether_a_number_is_too_large_or_too_small() {
     for text in ["1E126", "-1E126", "10e125", "1e99999999999999999999"] {
         assert_eq!(error(text), NumberError::TooLarge { text: text.into() });
     }
@@ -300,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn decoding_accepts_only_what_encoding_writes(bytes: Vec<u8>, header in 0x7E_u8..0xC4) {
+    fn decoding_accepts_only_encoded_numbers(bytes: Vec<u8>, header in 0x7E_u8..0xC4) {
         for bytes in [bytes.clone(), [vec![header], bytes].concat()] {
             if let Some((number, length)) = Number::decode(&bytes) {
                 prop_assert_eq!(encoded(number), &bytes[..length]);

@@ -1,4 +1,4 @@
-//! Numbers as text, in every spelling DynamoDB takes.
+//! Numbers as text, in every notation DynamoDB accepts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,7 +27,7 @@ impl FromStr for Number {
     }
 }
 
-/// Whether the text begins with a minus, and what follows its sign.
+/// Splits off the sign; returns whether it is a minus, and the rest.
 fn split_sign(text: &[u8]) -> (bool, &[u8]) {
     match text.split_first() {
         Some((b'-', rest)) => (true, rest),
@@ -38,9 +38,9 @@ fn split_sign(text: &[u8]) -> (bool, &[u8]) {
 
 /// The part of a number's text before the exponent.
 struct Significand {
-    /// Without trailing zeros; meaningless when there are too many digits.
+    /// Without trailing zeros; meaningless if there are too many digits.
     mantissa: u128,
-    /// From the first digit that is not zero to the last one.
+    /// Significant digits: from the first nonzero digit to the last.
     digits: usize,
     exponent: i64,
 }
@@ -78,7 +78,7 @@ impl Significand {
     }
 }
 
-/// Signed digits; what no significand could bring back into range becomes the nearest `i64`.
+/// Parses signed digits; saturates at `i64`, far outside the range of any number.
 fn parse_exponent(text: &[u8]) -> Option<i64> {
     let (negative, digits) = split_sign(text);
     if digits.is_empty() {
@@ -117,12 +117,11 @@ impl fmt::Display for Number {
     }
 }
 
-/// The text's two parts; all digits are one byte each.
+/// Splits digits, which are one byte each.
 fn split(digits: &str, at: usize) -> (&str, &str) {
     digits.split_at_checked(at).unwrap_or((digits, ""))
 }
 
-/// As [`Display`](fmt::Display).
 impl fmt::Debug for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

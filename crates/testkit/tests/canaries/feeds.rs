@@ -8,23 +8,23 @@ use tokio::task::unconstrained;
 use super::reads::Reader;
 
 impl Reader<'_> {
-    /// The viewer's feed: in a process that has just begun, and in one that remembers everything.
+    /// Reads the viewer's feed in a new process, and in one with a warm cache.
     pub(crate) async fn feeds(&mut self, caller: &Caller) {
-        let ground = self.hidden.town.ground().clone();
-        let feeds = Feeds::new(ground.clone());
+        let context = self.secrets.town.context().clone();
+        let feeds = Feeds::new(context.clone());
         self.list("feed", async |page| feeds.home(caller, &page).await).await;
         feeds.warm_up().await.unwrap();
         self.list("remembered feed", async |page| feeds.home(caller, &page).await).await;
-        let places = self.hidden.places().await;
+        let places = self.secrets.activity_keys().await;
         self.note("entries of the feed", feeds.at(caller, &places).await);
-        self.hear_feed(caller, &feeds).await;
-        let promotions = Promotions::new(ground);
-        let subjects = ["ana", "sid", "dan"].map(|name| ActorId::from(&self.hidden.town.id(name)));
+        self.read_live_feed(caller, &feeds).await;
+        let promotions = Promotions::new(context);
+        let subjects = ["ana", "sid", "dan"].map(|name| ActorId::from(&self.secrets.town.id(name)));
         self.note("promotions", promotions.promotions(caller, &subjects).await);
     }
 
-    /// Listens from the beginning on, until there is nothing more to hear.
-    async fn hear_feed(&mut self, caller: &Caller, feeds: &Feeds) {
+    /// Reads the live feed from the beginning to the end.
+    async fn read_live_feed(&mut self, caller: &Caller, feeds: &Feeds) {
         let beginning = "00000000000000000000000000".parse().unwrap();
         let mut live = match feeds.live(caller, Some(&beginning)).await {
             Ok(live) => live,

@@ -1,16 +1,16 @@
-//! Everything that shows what people want to reach.
+//! All reads that show goals.
 
 use roundtable_domain::Caller;
 use roundtable_model::table::Order;
 use roundtable_model::{EntityKind, GoalId, Time, UserId};
-use roundtable_testkit::{Hidden, Plan, VIEWERS};
+use roundtable_testkit::{SecretGoal, SecretTown, VIEWERS};
 
 use super::reads::Reader;
 
 impl Reader<'_> {
-    /// What everybody may ask about what somebody did and made.
+    /// Reads that are open to all viewers.
     pub(crate) async fn timelines(&mut self) {
-        let Self { hidden: Hidden { town, .. }, viewer, .. } = *self;
+        let Self { secrets: SecretTown { town, .. }, viewer, .. } = *self;
         let timelines = town.timelines();
         for name in VIEWERS.into_iter().filter(|name| *name != "nobody") {
             let id: UserId = town.id(name);
@@ -20,7 +20,7 @@ impl Reader<'_> {
                 })
                 .await;
             }
-            // Most secrets are theirs.
+            // These users own most secrets.
             let is_secretive = ["ana", "pia", "sid", "dan"].contains(&name);
             for kind in EntityKind::ALL.iter().filter(|_| is_secretive) {
                 self.list(format!("{kind} of {name}"), async |page| {
@@ -31,14 +31,14 @@ impl Reader<'_> {
         }
     }
 
-    /// What somebody signed in may ask about goals.
+    /// Reads that require a signed-in user.
     pub(crate) async fn goals(&mut self, caller: &Caller) {
-        let Self { hidden: Hidden { town, plans, .. }, .. } = *self;
+        let Self { secrets: SecretTown { town, secret_goals, .. }, .. } = *self;
         let (goals, tasks, milestones) = (town.goals(), town.tasks(), town.milestones());
         let places: Vec<(UserId, GoalId)> =
-            plans.iter().map(|plan| (town.id(plan.owner), plan.goal.clone())).collect();
+            secret_goals.iter().map(|plan| (town.id(plan.owner), plan.goal.clone())).collect();
         self.note("goals in their places", goals.goals(caller, &places).await);
-        for Plan { owner, goal, task, milestone, due } in plans {
+        for SecretGoal { owner, goal, task, milestone, due } in secret_goals {
             let owner = town.id(owner);
             for owner in [None, Some(&owner)] {
                 self.note("goal", goals.get(caller, owner, goal).await);

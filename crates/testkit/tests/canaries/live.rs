@@ -1,39 +1,37 @@
-//! What is told while it happens: everything that ever did, told again.
+//! Live events: replays all changes to live subscriptions.
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, Listener, Live, Matter};
+use roundtable_domain::{Caller, LiveUpdates, Topic, TopicSubscription};
 use roundtable_model::ActorId;
 use roundtable_model::table::{Change, StreamRead, StreamStart};
-use roundtable_testkit::{Hidden, VIEWERS};
+use roundtable_testkit::{SecretTown, VIEWERS};
 use tokio::task::unconstrained;
 
 use super::reads::Reader;
 
-/// Changes at a time: whoever listens to one thing has little room.
+/// Changes per batch: the buffer of a subscription is small.
 const AT_ONCE: usize = 32;
 
-/// Everything that can be listened to.
-fn matters(hidden: &Hidden) -> Vec<Matter> {
-    let mut matters =
-        vec![Matter::Activities(None), Matter::NewPosts(None), Matter::Decisions(None)];
+fn topics(secrets: &SecretTown) -> Vec<Topic> {
+    let mut topics = vec![Topic::Activities(None), Topic::NewPosts(None), Topic::Decisions(None)];
     for name in VIEWERS {
-        let id = hidden.town.id(name);
-        matters.push(Matter::Activities(Some(ActorId::from(&id))));
-        matters.extend([Matter::Followers(id.clone()), Matter::Quests(id)]);
+        let id = secrets.town.id(name);
+        topics.push(Topic::Activities(Some(ActorId::from(&id))));
+        topics.extend([Topic::Followers(id.clone()), Topic::Quests(id)]);
     }
-    for group in &hidden.groups {
-        matters.push(Matter::Activities(Some(ActorId::from(group))));
-        matters.push(Matter::Members(group.clone()));
+    for group in &secrets.groups {
+        topics.push(Topic::Activities(Some(ActorId::from(group))));
+        topics.push(Topic::Members(group.clone()));
     }
-    for post in &hidden.posts {
-        matters.extend([Matter::Post(post.clone()), Matter::Likes(post.clone())]);
-        matters.extend([Matter::Comments(post.clone()), Matter::Decisions(Some(post.clone()))]);
+    for post in &secrets.posts {
+        topics.extend([Topic::Post(post.clone()), Topic::Likes(post.clone())]);
+        topics.extend([Topic::Comments(post.clone()), Topic::Decisions(Some(post.clone()))]);
     }
-    matters
+    topics
 }
 
-async fn changes(hidden: &Hidden) -> Vec<Change> {
-    let table = hidden.town.ground().core().table();
+async fn changes(secrets: &SecretTown) -> Vec<Change> {
+    let table = secrets.town.context().core().table();
     let shard = table.stream_shards().await.unwrap().remove(0).id;
     let (mut all, mut start) = (Vec::new(), StreamStart::Oldest);
     loop {
@@ -47,18 +45,18 @@ async fn changes(hidden: &Hidden) -> Vec<Change> {
 }
 
 impl Reader<'_> {
-    /// Everything that somebody is told who listens to all there is.
+    /// Subscribes to all topics and records all events.
     pub(crate) async fn live(&mut self, caller: &Caller) {
-        let live = Live::new(self.hidden.town.ground().clone());
-        let mut listeners: Vec<(String, Listener)> = Vec::new();
-        for matter in matters(self.hidden) {
-            let by = format!("live {matter:?}");
-            match live.listen(caller, matter).await {
+        let live = LiveUpdates::new(self.secrets.town.context().clone());
+        let mut listeners: Vec<(String, TopicSubscription)> = Vec::new();
+        for topic in topics(self.secrets) {
+            let by = format!("live {topic:?}");
+            match live.subscribe(caller, topic).await {
                 Ok(listener) => listeners.push((by, listener)),
                 Err(refused) => self.note::<(), _>(by, Err(refused)),
             }
         }
-        for changes in changes(self.hidden).await.chunks(AT_ONCE) {
+        for changes in changes(self.secrets).await.chunks(AT_ONCE) {
             live.apply(changes);
             for (by, listener) in &mut listeners {
                 while let Some(heard) = unconstrained(listener.next()).now_or_never() {

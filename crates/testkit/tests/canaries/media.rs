@@ -1,14 +1,13 @@
-//! Every address of a file: whoever is given one can fetch it.
+//! All URLs of files: a viewer who gets one can fetch the file.
 
 use roundtable_domain::MediaError;
-use roundtable_testkit::Hidden;
+use roundtable_testkit::SecretTown;
 
 use super::reads::Reader;
 
 impl Reader<'_> {
-    /// Every address that somebody is given.
     pub(crate) async fn files(&mut self) {
-        let Reader { hidden: Hidden { town, files, .. }, viewer, .. } = *self;
+        let Reader { secrets: SecretTown { town, files, .. }, viewer, .. } = *self;
         for key in files {
             let url = town.media().url(viewer, key).await;
             self.note(format!("url of {key}"), url.map(|url| url.url));

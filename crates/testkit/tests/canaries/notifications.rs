@@ -1,4 +1,4 @@
-//! What people are told of what others did.
+//! All reads that show notifications.
 
 use futures::FutureExt;
 use roundtable_domain::{Caller, Notifications};
@@ -9,17 +9,17 @@ use tokio::task::unconstrained;
 use super::reads::Reader;
 
 impl Reader<'_> {
-    /// Everything that somebody was told, and is told who listens from the beginning on.
+    /// Reads all notifications, as pages and live.
     pub(crate) async fn notifications(&mut self, caller: &Caller) {
-        let service = Notifications::new(self.hidden.town.ground().clone());
+        let service = Notifications::new(self.secrets.town.context().clone());
         self.list("notifications", async |page| service.list(caller, &page).await).await;
-        // Those of others, too: an id may get around.
+        // Also those of other users, whose ids may become known.
         for name in VIEWERS {
-            let whose = self.hidden.town.id(name);
-            let core = self.hidden.town.ground().core();
+            let whose = self.secrets.town.id(name);
+            let core = self.secrets.town.context().core();
             let notes = core.notifications(&whose, Span::ALL).all().await.unwrap();
             let ids: Vec<_> = notes.into_iter().map(|note| note.id).collect();
-            self.note(format!("notifications of {name}"), service.notices(caller, &ids).await);
+            self.note(format!("notifications of {name}"), service.by_ids(caller, &ids).await);
         }
         self.note("unread notifications", service.unread(caller).await);
         let beginning = "00000000000000000000000000".parse().unwrap();

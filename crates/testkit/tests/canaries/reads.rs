@@ -1,60 +1,59 @@
-//! Everything that somebody can read.
+//! All reads of a viewer.
 
 use std::fmt::{Debug, Display};
 
-use roundtable_domain::{Caller, Census, Page, PageInput, Webhooks};
+use roundtable_domain::{Caller, Page, PageInput, Statistics, Webhooks};
 use roundtable_model::table::Order;
 use roundtable_model::{ActorId, CaseId, CommentId, Email, ModerationStatus, PostId, UserId};
-use roundtable_testkit::{Hidden, VIEWERS};
+use roundtable_testkit::{SecretTown, VIEWERS};
 
-/// What was said, and by which read.
+/// The output of a read.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct Observation {
     pub(crate) by: String,
     pub(crate) text: String,
 }
 
-/// Reads everything as this viewer.
-pub(crate) async fn everything(hidden: &Hidden, viewer: &str) -> Vec<Told> {
-    let caller = hidden.caller(viewer);
-    let mut reader = Reader { hidden, viewer: caller.as_ref(), told: Vec::new() };
+pub(crate) async fn read_everything(secrets: &SecretTown, viewer: &str) -> Vec<Observation> {
+    let caller = secrets.caller(viewer);
+    let mut reader = Reader { secrets, viewer: caller.as_ref(), observations: Vec::new() };
     for name in VIEWERS.into_iter().filter(|name| *name != "nobody") {
-        reader.person(name).await;
+        reader.user(name).await;
     }
-    for post in &hidden.posts {
+    for post in &secrets.posts {
         reader.post(post).await;
     }
-    for (_, comment) in &hidden.comments {
+    for (_, comment) in &secrets.comments {
         reader.comment(comment).await;
     }
     reader.groups().await;
-    reader.in_batches().await;
-    reader.ties().await;
+    reader.batches().await;
+    reader.relations().await;
     reader.lists().await;
     reader.trade().await;
     reader.files().await;
     reader.timelines().await;
     if let Some(caller) = &caller {
-        reader.own(caller).await;
+        reader.own_reads(caller).await;
         reader.feeds(caller).await;
         reader.notifications(caller).await;
         reader.rooms(caller).await;
         reader.goals(caller).await;
         reader.quests(caller).await;
-        reader.staffs(caller).await;
+        reader.staff_reads(caller).await;
         reader.live(caller).await;
     }
-    reader.told
+    reader.observations
 }
 
 pub(crate) struct Reader<'a> {
-    pub(crate) hidden: &'a Hidden,
+    pub(crate) secrets: &'a SecretTown,
     pub(crate) viewer: Option<&'a Caller>,
-    told: Vec<Told>,
+    observations: Vec<Observation>,
 }
 
 impl Reader<'_> {
-    /// Notes an answer, or how it was refused.
+    /// Records a result or an error.
     pub(crate) fn note<T: Debug, E: Debug + Display>(
         &mut self,
         by: impl Display,
@@ -65,10 +64,10 @@ impl Reader<'_> {
             Err(error) => format!("{error} {error:?}"),
         };
         assert!(!text.contains("Internal") && !text.contains("Store("), "{by}: {text}");
-        self.told.push(Told { by: by.to_string(), text });
+        self.observations.push(Observation { by: by.to_string(), text });
     }
 
-    /// Reads a list to its end, in pages of one and of a hundred, which show the same.
+    /// Reads a list to its end, in pages of one and of a hundred, which must show the same.
     pub(crate) async fn list<T: Debug, E: Debug + Display>(
         &mut self,
         by: impl Display,
@@ -93,8 +92,8 @@ impl Reader<'_> {
         assert_eq!(runs[0], runs[1], "{by}");
     }
 
-    async fn person(&mut self, name: &str) {
-        let Self { hidden: Hidden { town, .. }, viewer, .. } = *self;
+    async fn user(&mut self, name: &str) {
+        let Self { secrets: SecretTown { town, .. }, viewer, .. } = *self;
         let id: UserId = town.id(name);
         let nickname = match name {
             "sid" => String::from("xqsids-nickxq"),
@@ -143,7 +142,7 @@ impl Reader<'_> {
     }
 
     async fn post(&mut self, id: &PostId) {
-        let Self { hidden: Hidden { town, .. }, viewer, .. } = *self;
+        let Self { secrets: SecretTown { town, .. }, viewer, .. } = *self;
         self.note(format!("post {id}"), town.posts().post(viewer, id).await);
         self.list(format!("likes of {id}"), async |page| town.likes().of(viewer, id, &page).await)
             .await;
@@ -156,7 +155,7 @@ impl Reader<'_> {
     }
 
     async fn comment(&mut self, id: &CommentId) {
-        let Self { hidden: Hidden { town, .. }, viewer, .. } = *self;
+        let Self { secrets: SecretTown { town, .. }, viewer, .. } = *self;
         self.note(format!("comment {id}"), town.comments().comment(viewer, id).await);
         self.list(format!("replies to {id}"), async |page| {
             town.comments().replies(viewer, id, &page).await
@@ -165,7 +164,7 @@ impl Reader<'_> {
     }
 
     async fn groups(&mut self) {
-        let Self { hidden: Hidden { town, groups, .. }, viewer, .. } = *self;
+        let Self { secrets: SecretTown { town, groups, .. }, viewer, .. } = *self;
         for group in groups {
             self.note(format!("group {group}"), town.groups().get(viewer, group).await);
             self.list(format!("members of {group}"), async |page| {
@@ -181,8 +180,8 @@ impl Reader<'_> {
         self.note("groups", town.groups().views(viewer, groups).await);
     }
 
-    async fn in_batches(&mut self) {
-        let Self { hidden: Hidden { town, posts, comments, .. }, viewer, .. } = *self;
+    async fn batches(&mut self) {
+        let Self { secrets: SecretTown { town, posts, comments, .. }, viewer, .. } = *self;
         let people: Vec<UserId> = VIEWERS.into_iter().map(|name| town.id(name)).collect();
         self.note("people", town.accounts().people(viewer, &people).await);
         self.note("counts", town.accounts().counts(viewer, &people).await);
@@ -192,9 +191,9 @@ impl Reader<'_> {
         self.note("comments", town.comments().comments(viewer, comments).await);
         let ids: Vec<CommentId> = comments.iter().map(|(_, id)| id.clone()).collect();
         self.note("comments by ids", town.comments().by_ids(viewer, &ids).await);
-        let places = self.hidden.places().await;
+        let places = self.secrets.activity_keys().await;
         self.note("activities", town.activities().at(viewer, &places).await);
-        self.note("marks of comments", town.comments().marks(viewer, comments).await);
+        self.note("marks of comments", town.comments().engagement(viewer, comments).await);
         for id in &people {
             self.note(format!("has_liked {id}"), town.likes().has_liked(viewer, id, posts).await);
             let follows = town.follows().is_following(viewer, id, &town.id("tom")).await;
@@ -203,7 +202,7 @@ impl Reader<'_> {
     }
 
     async fn lists(&mut self) {
-        let Self { hidden: Hidden { town, .. }, viewer, .. } = *self;
+        let Self { secrets: SecretTown { town, .. }, viewer, .. } = *self;
         let (posts, day) = (town.posts(), town.now().day());
         let tag = "town".parse().unwrap();
         let statuses = [ModerationStatus::Pending, ModerationStatus::Flagged];
@@ -223,19 +222,19 @@ impl Reader<'_> {
         self.list("activity_of", async |page| follows.activity_of(viewer, day, &page).await).await;
     }
 
-    async fn own(&mut self, caller: &Caller) {
-        let Self { hidden: Hidden { town, posts, .. }, .. } = *self;
+    async fn own_reads(&mut self, caller: &Caller) {
+        let Self { secrets: SecretTown { town, posts, .. }, .. } = *self;
         let accounts = town.accounts();
         self.note("me", accounts.me(caller).await);
-        self.note("marks", town.posts().marks(caller, posts).await);
+        self.note("marks", town.posts().viewer_states(caller, posts).await);
         self.list("keys", async |page| accounts.keys(caller, &page).await).await;
         self.list("requests", async |page| town.follows().requests(caller, &page).await).await;
         self.list("blocked", async |page| town.blocks().list(caller, &page).await).await;
         self.list("mine", async |page| town.groups().mine(caller, &page).await).await;
     }
 
-    async fn staffs(&mut self, caller: &Caller) {
-        let Self { hidden: Hidden { town, posts, comments, .. }, .. } = *self;
+    async fn staff_reads(&mut self, caller: &Caller) {
+        let Self { secrets: SecretTown { town, posts, comments, .. }, .. } = *self;
         let moderation = town.moderation();
         for status in ModerationStatus::ALL {
             self.list(format!("queue {status:?}"), async |page| {
@@ -255,10 +254,10 @@ impl Reader<'_> {
         let of_comments = comments.iter().map(|(_, comment)| comment.into());
         let cases: Vec<CaseId> = of_posts.chain(of_comments).collect();
         self.note("cases", moderation.cases(caller, &cases).await);
-        let census = Census::new(town.ground().clone());
-        let webhooks = Webhooks::new(town.ground().clone());
+        let statistics = Statistics::new(town.context().clone());
+        let webhooks = Webhooks::new(town.context().clone());
         self.list("webhooks", async |page| webhooks.list(caller, &page).await).await;
-        self.note("totals", census.totals(caller).await);
+        self.note("totals", statistics.totals(caller).await);
         self.note("operator", town.accounts().check_operator(caller).await);
         self.list("audit", async |page| moderation.audit(caller, None, None, &page).await).await;
         let accounts = town.accounts();

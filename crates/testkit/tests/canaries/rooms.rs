@@ -1,18 +1,17 @@
-//! Everything that shows what was said in rooms.
+//! All reads that show messages.
 
 use futures::FutureExt;
 use roundtable_domain::Caller;
 use roundtable_model::RoomId;
 use roundtable_model::table::Order;
-use roundtable_testkit::Hidden;
+use roundtable_testkit::SecretTown;
 use tokio::task::unconstrained;
 
 use super::reads::Reader;
 
 impl Reader<'_> {
-    /// Everything that somebody can read and hear in rooms.
     pub(crate) async fn rooms(&mut self, caller: &Caller) {
-        let Reader { hidden: Hidden { town, rooms: ids, .. }, .. } = *self;
+        let Reader { secrets: SecretTown { town, rooms: ids, .. }, .. } = *self;
         let (rooms, messages) = (town.rooms(), town.messages());
         self.list("my rooms", async |page| rooms.mine(caller, &page).await).await;
         self.note("rooms", rooms.rooms(caller, ids).await);
@@ -26,17 +25,17 @@ impl Reader<'_> {
                 })
                 .await;
             }
-            for message in self.hidden.said(id).await {
+            for message in self.secrets.message_ids(id).await {
                 let said = messages.messages(caller, &[(id.clone(), message)]).await;
                 self.note(format!("one in {id}"), said);
             }
-            self.hear(caller, id).await;
+            self.read_live(caller, id).await;
         }
     }
 
-    /// Listens from the beginning on, until there is nothing more to hear.
-    async fn hear(&mut self, caller: &Caller, id: &RoomId) {
-        let messages = self.hidden.town.messages();
+    /// Reads the live messages from the beginning to the end.
+    async fn read_live(&mut self, caller: &Caller, id: &RoomId) {
+        let messages = self.secrets.town.messages();
         let beginning = "00000000000000000000000000".parse().unwrap();
         let mut live = match messages.live(caller, id, Some(&beginning)).await {
             Ok(live) => live,

@@ -1,16 +1,15 @@
-//! Everything that shows calls for help, companies and offers.
+//! All reads that show help threads, companies and offers.
 
 use roundtable_model::EntityKind;
 use roundtable_model::table::Order;
-use roundtable_testkit::{Hidden, Wares};
+use roundtable_testkit::{SecretTown, SecretTrade};
 
 use super::reads::Reader;
 
 impl Reader<'_> {
-    /// Everything about them that somebody can read.
     pub(crate) async fn trade(&mut self) {
-        let Reader { hidden: Hidden { town, wares, .. }, viewer, .. } = *self;
-        let Wares { threads, said, companies, offers } = wares;
+        let Reader { secrets: SecretTown { town, trade, .. }, viewer, .. } = *self;
+        let SecretTrade { threads, said, companies, offers } = trade;
         let tag = "town".parse().unwrap();
         for id in companies {
             self.note(format!("company {id}"), town.companies().company(viewer, id).await);
@@ -45,7 +44,7 @@ impl Reader<'_> {
         }
         self.note("threads by their ids", assistance.threads(caller, threads).await);
         let places: Vec<_> = said.iter().map(|it| (it.thread_id.clone(), it.id.clone())).collect();
-        self.note("what was said", assistance.said(caller, &places).await);
+        self.note("what was said", assistance.messages_by_id(caller, &places).await);
         self.list("threads", async |page| assistance.mine(caller, &page).await).await;
     }
 }

@@ -1,11 +1,11 @@
-//! Who is in a history, and where: six people, two clubs, and the three processes that serve them.
+//! The cast of a history: six users, two groups, and three servers.
 
 use std::fmt;
 
-use roundtable_domain::{Caller, FeedMemory, ModerationMode};
+use roundtable_domain::{Caller, FeedMemorySettings, ModerationMode};
 use roundtable_model::{Role, UserId};
 
-/// Somebody. Dan and Eve begin with private accounts; Mo moderates.
+/// A user. Dan and Eve begin with private accounts; Mo moderates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Name {
     Ana,
@@ -51,7 +51,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// A group: ana founded the runners, bo the bakers, who are private.
+/// A group: ana owns the runners, bo the bakers, who are private.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Club {
     Runners,
@@ -78,25 +78,32 @@ impl fmt::Display for Club {
     }
 }
 
-/// A process that people come to. Each remembers more than the one before, and moderators look at posts
-/// at different times.
+/// A server process. Each caches more than the one before, and they moderate posts at different
+/// times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Door {
+pub(crate) enum Server {
     North,
     East,
     South,
 }
 
-impl Door {
+impl Server {
     pub(crate) const ALL: [Self; 3] = [Self::North, Self::East, Self::South];
 
-    /// Everything is looked up, a little is remembered, or as much as there is.
-    pub(crate) fn memory(self) -> FeedMemory {
-        let none =
-            FeedMemory { recent: 0, each: 0, actors: 0, posts: 0, people: 0, groups: 0, ties: 0 };
+    /// No cache, a small one, or one for everything.
+    pub(crate) fn memory(self) -> FeedMemorySettings {
+        let none = FeedMemorySettings {
+            recent: 0,
+            each: 0,
+            actors: 0,
+            posts: 0,
+            people: 0,
+            groups: 0,
+            ties: 0,
+        };
         match self {
             Self::North => none,
-            Self::East => FeedMemory {
+            Self::East => FeedMemorySettings {
                 recent: 8,
                 each: 3,
                 actors: 10,
@@ -105,11 +112,11 @@ impl Door {
                 groups: 1,
                 ties: 12,
             },
-            Self::South => FeedMemory::default(),
+            Self::South => FeedMemorySettings::default(),
         }
     }
 
-    /// When moderators look at posts, if they look at them first anywhere.
+    /// The moderation mode of a server, if any server moderates first.
     pub(crate) const fn moderation(self, anywhere: bool) -> ModerationMode {
         match self {
             Self::East if anywhere => ModerationMode::Before,
@@ -119,7 +126,7 @@ impl Door {
     }
 }
 
-impl fmt::Display for Door {
+impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::North => "north",

@@ -1,15 +1,15 @@
-//! The definition of a home feed, in small towns: what the oracle itself is checked by.
+//! Small examples that check the oracle itself.
 
 use roundtable_domain::NewPost;
 use roundtable_model::entities::Activity;
 use roundtable_model::{ModerationStatus, UserStatus, Visibility};
-use roundtable_testkit::{Act, Town};
+use roundtable_testkit::{Town, UserAction};
 
 use crate::oracle::{Entry, Facts};
 
-/// Somebody's feed, an entry a line: who did what.
+/// A user's feed, one line per entry.
 async fn home(town: &Town, reader: &str) -> Vec<String> {
-    let facts = Facts::of(town.ground().core().table()).await;
+    let facts = Facts::of(town.context().core().table()).await;
     let line = |entry: Entry| {
         let Activity { actor_id, verb, preview_text, .. } = entry.activity;
         format!("{actor_id} {verb} {}", preview_text.unwrap_or_default())
@@ -18,10 +18,10 @@ async fn home(town: &Town, reader: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_feed_is_ones_own_and_of_those_one_follows_and_of_ones_groups() {
+async fn a_feed_has_own_activities_and_those_of_followees_and_groups() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     town.follow("ana", "bo").await;
-    let runners = town.found("cleo", "runners").await;
+    let runners = town.create_group("cleo", "runners").await;
     town.join("ana", &runners).await;
     town.post("ana", "mine").await;
     town.post("bo", "followed").await;
@@ -37,9 +37,9 @@ async fn a_feed_is_ones_own_and_of_those_one_follows_and_of_ones_groups() {
 }
 
 #[tokio::test]
-async fn a_private_account_is_for_those_it_accepted() {
+async fn a_private_account_is_visible_to_accepted_followers() {
     let town = Town::of(["ana"]).await;
-    town.move_in("dan", |dan| dan.is_private = true).await;
+    town.add_user("dan", |dan| dan.is_private = true).await;
     town.follow("ana", "dan").await;
     town.post("dan", "for few").await;
     assert!(home(&town, "ana").await.is_empty(), "not accepted yet");
@@ -48,9 +48,9 @@ async fn a_private_account_is_for_those_it_accepted() {
 }
 
 #[tokio::test]
-async fn the_muted_are_not_heard_of_anywhere() {
+async fn muted_users_are_in_no_feed() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
-    let runners = town.found("bo", "runners").await;
+    let runners = town.create_group("bo", "runners").await;
     town.join("ana", &runners).await;
     for other in ["bo", "cleo"] {
         town.follow("ana", other).await;
@@ -65,9 +65,9 @@ async fn the_muted_are_not_heard_of_anywhere() {
 }
 
 #[tokio::test]
-async fn blocks_and_suspensions_hide_people_also_in_groups() {
+async fn blocks_and_suspensions_hide_users_also_in_groups() {
     let town = Town::of(["ana", "bo", "cleo", "mo"]).await;
-    let runners = town.found("cleo", "runners").await;
+    let runners = town.create_group("cleo", "runners").await;
     for member in ["ana", "bo", "mo"] {
         town.join(member, &runners).await;
     }
@@ -82,7 +82,7 @@ async fn blocks_and_suspensions_hide_people_also_in_groups() {
 }
 
 #[tokio::test]
-async fn a_share_is_shown_while_it_lasts_to_those_who_see_the_post() {
+async fn a_share_is_shown_while_it_exists_to_viewers_of_the_post() {
     let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
     town.follow("ana", "bo").await;
     town.follow("dan", "bo").await;
@@ -90,8 +90,8 @@ async fn a_share_is_shown_while_it_lasts_to_those_who_see_the_post() {
     let post = town.post("cleo", "news").await;
     town.share("bo", &post.id).await;
     assert_eq!(home(&town, "ana").await, ["bo share news"]);
-    let show = |to| Act::EditPost(post.id.clone(), "newer".into(), to);
-    town.act(&town.caller("cleo"), &show(Visibility::Followers), None).await.unwrap();
+    let show = |to| UserAction::EditPost(post.id.clone(), "newer".into(), to);
+    town.perform(&town.caller("cleo"), &show(Visibility::Followers), None).await.unwrap();
     assert!(home(&town, "ana").await.is_empty());
     assert_eq!(home(&town, "dan").await, ["bo share newer", "cleo post newer"]);
     town.shares().unshare(&town.caller("bo"), &post.id, None).await.unwrap();
@@ -99,7 +99,7 @@ async fn a_share_is_shown_while_it_lasts_to_those_who_see_the_post() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_or_deleted_is_gone_but_for_its_author() {
+async fn hidden_posts_are_shown_only_to_their_author() {
     let town = Town::of(["ana", "bo", "mo"]).await;
     for reader in ["ana", "mo"] {
         town.follow(reader, "bo").await;

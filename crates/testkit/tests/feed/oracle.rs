@@ -1,5 +1,5 @@
-//! What a home feed is, by definition: found out by looking at every item of the table, with no regard
-//! for cost, and with none of the code that serves feeds.
+//! The oracle: computes home feeds from every item of the table, with none of the code that serves
+//! feeds.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,13 +10,13 @@ use roundtable_model::entities::{
 };
 use roundtable_model::table::{Item, Scan, Table};
 use roundtable_model::{
-    ActivityId, ActivityVerb, Answer, CommentId, Entity, FollowStatus, GroupId, MemberStatus,
+    ActivityId, ActivityVerb, CommentId, Entity, FollowStatus, FromItem, GroupId, MemberStatus,
     ObjectType, PostId, SubjectId, Time, UserId, UserStatus,
 };
 
-use crate::eyes::Eyes;
+use crate::viewer::Viewer;
 
-/// Everything that decides about feeds.
+/// The facts that determine feeds.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) activities: Vec<Activity>,
@@ -27,26 +27,23 @@ pub(crate) struct Facts {
     pub(crate) members: HashMap<(GroupId, UserId), GroupMember>,
     pub(crate) posts: HashMap<PostId, Post>,
     pub(crate) comments: HashMap<CommentId, Comment>,
-    /// The activities that shares name.
+    /// Activities that shares refer to.
     pub(crate) shares: HashSet<ActivityId>,
-    /// The goals of everybody.
     pub(crate) goals: HashSet<(UserId, SubjectId)>,
-    /// The tasks of everybody, and the goals they are steps to.
+    /// Tasks and their goals.
     pub(crate) tasks: HashMap<(UserId, SubjectId), SubjectId>,
-    /// How many feeds have been trimmed, which makes no difference.
+    /// Number of trimmed feeds, for statistics only.
     pub(crate) trimmed: usize,
 }
 
-/// Something in a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) activity: Activity,
-    /// The post it is about, or about a comment on it.
+    /// The post it concerns, possibly through a comment.
     pub(crate) post: Option<Post>,
 }
 
 impl Facts {
-    /// Reads the whole table.
     pub(crate) async fn of(table: &Table) -> Self {
         let mut facts = Self::default();
         let mut scan = Scan::new().strong();
@@ -96,26 +93,25 @@ impl Facts {
         }
     }
 
-    /// Whether somebody has an account that can be used.
     pub(crate) fn is_active(&self, who: &UserId) -> bool {
         self.people.get(who).is_some_and(|person| person.status == UserStatus::Active)
     }
 
-    /// Somebody's feed, all of it, the newest first.
+    /// A user's whole feed, newest first.
     pub(crate) fn home(&self, reader: &UserId, moderates: bool) -> Vec<Entry> {
-        let eyes = Eyes { facts: self, reader, moderates };
+        let viewer = Viewer { facts: self, reader, moderates };
         let mut feed: Vec<Entry> = self
             .activities
             .iter()
             .filter(|activity| self.is_for(reader, activity))
-            .filter_map(|activity| eyes.shown(activity))
+            .filter_map(|activity| viewer.shown(activity))
             .map(|activity| Entry { post: self.post_about(&activity).cloned(), activity })
             .collect();
         feed.sort_by_key(|entry| std::cmp::Reverse(entry.place()));
         feed
     }
 
-    /// Whether an activity is of somebody, or of a group, that this reader wants to hear of.
+    /// Returns `true` if the reader follows the actor or is in the group of an activity.
     fn is_for(&self, reader: &UserId, activity: &Activity) -> bool {
         let Activity { actor_id, group_id, .. } = activity;
         let at_home = match group_id {
@@ -127,14 +123,14 @@ impl Facts {
         at_home && !self.mutes(reader, actor_id) && !written_by_muted
     }
 
-    /// The post that was written or passed on.
+    /// The post that was created or shared.
     pub(crate) fn post_of(&self, activity: &Activity) -> Option<&Post> {
         (activity.object_type == ObjectType::Post)
             .then(|| self.posts.get(&activity.object_id.recast()))
             .flatten()
     }
 
-    /// That, or the post that was commented on.
+    /// The post that was created, shared or commented on.
     fn post_about(&self, activity: &Activity) -> Option<&Post> {
         if activity.object_type == ObjectType::Comment {
             let comment = self.comments.get(&activity.object_id.recast())?;
@@ -143,7 +139,7 @@ impl Facts {
         self.post_of(activity)
     }
 
-    /// Whether a share names this activity, if it is one that shares make.
+    /// Returns `false` for the activity of a removed share.
     pub(crate) fn is_still_shared(&self, activity: &Activity) -> bool {
         activity.verb != ActivityVerb::Share || self.shares.contains(&activity.activity_id)
     }
@@ -164,23 +160,21 @@ impl Facts {
     }
 }
 
-fn read<E: Answer>(item: &Item) -> E {
+fn read<E: FromItem>(item: &Item) -> E {
     E::from_item(item).unwrap()
 }
 
 impl Entry {
-    /// What a reader was shown.
     pub(crate) fn of(entry: &FeedEntry) -> Self {
         let FeedEntry { activity, post, .. } = entry;
         Self { activity: activity.clone(), post: post.as_deref().cloned() }
     }
 
-    /// Where it stands.
     pub(crate) fn place(&self) -> (Time, ActivityId) {
         (self.activity.created_at, self.activity.activity_id.clone())
     }
 
-    /// Whether both say the same; how they are kept is nobody's concern.
+    /// Returns `true` if both have the same content.
     pub(crate) fn says(&self, other: &Self) -> bool {
         let plain = |entry: &Self| Activity { fanout: false, ..entry.activity.clone() };
         plain(self) == plain(other) && self.post == other.post

@@ -1,4 +1,4 @@
-//! Pages, and whether they are as they should be: nothing missing, repeated, misordered or left over.
+//! Checks of pages: nothing missing, repeated, out of order or invented.
 
 use std::collections::HashSet;
 
@@ -6,18 +6,17 @@ use roundtable_model::{ActivityId, Cursor, Time};
 
 use crate::oracle::Entry;
 
-/// Where an entry stands.
-type Place = (Time, ActivityId);
+/// The position of an entry.
+type PopulatedStore = (Time, ActivityId);
 
-/// A page as somebody was shown it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ShownPage {
     pub(crate) entries: Vec<Entry>,
     pub(crate) next: Option<Cursor>,
 }
 
-impl Shown {
-    /// Whether it is the beginning of what there is, and says whether more follows.
+impl ShownPage {
+    /// Returns `true` if it is the first page of `rest`, with a cursor if more follows.
     pub(crate) fn is_first_of(&self, rest: &[Entry], size: usize) -> bool {
         let expected = rest.get(..size).unwrap_or(rest);
         let is_same = |(one, other): (&Entry, &Entry)| one.says(other);
@@ -26,15 +25,15 @@ impl Shown {
             && (rest.len() > size) == self.next.is_some()
     }
 
-    /// Whether it can be what was read while a feed was first one, then the next of these: nothing that
-    /// was in none of them, everything that was in all of them, in order.
+    /// Returns `true` if it can be a page read while the feed changed from one of these to the
+    /// next: nothing that was in none, everything that was in all, in order.
     pub(crate) fn is_among(&self, feeds: &[&[Entry]], size: usize) -> bool {
         let places = |feed: &[Entry]| feed.iter().map(Entry::place).collect::<HashSet<_>>();
-        let feeds: Vec<HashSet<Place>> = feeds.iter().map(|feed| places(feed)).collect();
-        let shown: Vec<Place> = self.entries.iter().map(Entry::place).collect();
+        let feeds: Vec<HashSet<PopulatedStore>> = feeds.iter().map(|feed| places(feed)).collect();
+        let shown: Vec<PopulatedStore> = self.entries.iter().map(Entry::place).collect();
         let lowest = shown.last().filter(|_| self.next.is_some());
-        let is_known = |one: &Place| feeds.iter().any(|feed| feed.contains(one));
-        let is_due = |one: &&Place| {
+        let is_known = |one: &PopulatedStore| feeds.iter().any(|feed| feed.contains(one));
+        let is_due = |one: &&PopulatedStore| {
             feeds.iter().all(|feed| feed.contains(*one))
                 && lowest.is_none_or(|lowest| *one >= lowest)
         };
@@ -45,28 +44,27 @@ impl Shown {
     }
 }
 
-/// Somebody reads on and on.
+/// A walk over the pages of a feed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
-    /// Where the next page starts.
     pub(crate) after: Option<Cursor>,
-    /// The entry that the last page ended with.
+    /// The last entry of the last page.
     pub(crate) below: Option<Entry>,
     shown: Vec<ActivityId>,
-    /// What was there at every page so far.
+    /// Entries that existed at every page so far.
     present: Option<HashSet<ActivityId>>,
 }
 
 impl Run {
-    /// What of a feed is below the run's place.
+    /// The entries of a feed after the run's position.
     pub(crate) fn rest<'a>(&self, feed: &'a [Entry]) -> &'a [Entry] {
         let below = self.below.as_ref().map(Entry::place);
         let is_above = |one: &Entry| below.as_ref().is_some_and(|below| one.place() >= *below);
         feed.get(feed.partition_point(is_above)..).unwrap_or_default()
     }
 
-    /// Notes a page, and what the feed was.
-    pub(crate) fn note(&mut self, shown: &Shown, feed: &[Entry]) {
+    /// Records a page, and the feed at that time.
+    pub(crate) fn note(&mut self, shown: &ShownPage, feed: &[Entry]) {
         let there: HashSet<ActivityId> =
             feed.iter().map(|one| one.activity.activity_id.clone()).collect();
         self.present = Some(match self.present.take() {
@@ -78,7 +76,7 @@ impl Run {
         self.after.clone_from(&shown.next);
     }
 
-    /// I13: what was there all the time was shown once, and nothing was shown twice.
+    /// Returns `true` if every entry that always existed was shown once, and none twice (I13).
     pub(crate) fn is_whole(&self) -> bool {
         let once: HashSet<&ActivityId> = self.shown.iter().collect();
         let is_missing = |one: &ActivityId| !once.contains(one);
@@ -93,7 +91,6 @@ mod tests {
 
     use super::*;
 
-    /// A feed of so many entries.
     fn feed(entries: u64) -> Vec<Entry> {
         let activity = |at: u64| Activity {
             created_at: Time::from_ms(at),
@@ -110,12 +107,12 @@ mod tests {
         Some(Cursor::at("home", item))
     }
 
-    fn shown(entries: &[&Entry], next: Option<Cursor>) -> Shown {
-        Shown { entries: entries.iter().map(|one| (*one).clone()).collect(), next }
+    fn shown(entries: &[&Entry], next: Option<Cursor>) -> ShownPage {
+        ShownPage { entries: entries.iter().map(|one| (*one).clone()).collect(), next }
     }
 
     #[test]
-    fn a_page_that_misses_repeats_misorders_or_invents_is_noticed() {
+    fn a_page_with_missing_repeated_misordered_or_invented_entries_is_rejected() {
         let feed = feed(5);
         let [fifth, fourth, third, second, first] = feed.as_slice() else { panic!("{feed:?}") };
         assert!(shown(&[fifth, fourth], cursor()).is_first_of(&feed, 2));
@@ -133,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_read_while_something_changes_holds_what_did_not() {
+    fn a_page_read_during_a_change_has_all_unchanged_entries() {
         let feed = feed(4);
         let [fourth, third, second, first] = feed.as_slice() else { panic!("{feed:?}") };
         let later = [fourth.clone(), second.clone(), first.clone()];
@@ -147,10 +144,10 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_which_something_stayed_unseen_or_came_twice_is_noticed() {
+    fn a_run_with_an_omitted_or_repeated_entry_is_rejected() {
         let feed = feed(4);
         let [fourth, third, second, first] = feed.as_slice() else { panic!("{feed:?}") };
-        let run = |pages: &[(Shown, &[Entry])]| {
+        let run = |pages: &[(ShownPage, &[Entry])]| {
             let mut run = Run::default();
             pages.iter().for_each(|(shown, feed)| run.note(shown, feed));
             run.is_whole()

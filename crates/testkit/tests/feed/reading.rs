@@ -1,21 +1,20 @@
-//! How people read in a history, and that they are shown what they should be.
+//! Reads pages in a history, and compares them with the oracle.
 
 use roundtable_domain::{FeedEntry, FeedPolicy, FeedSource, Page, PageInput};
 use roundtable_model::Cursor;
 
-use crate::cast::{Door, Name};
+use crate::cast::{Name, Server};
 use crate::oracle::{Entry, Facts};
-use crate::pages::{Run, Shown};
+use crate::pages::{Run, ShownPage};
 use crate::stage::Stage;
-use crate::stalling::{before, up_to};
+use crate::stalled::{before, up_to};
 use crate::step::{Read, Step};
 
-/// A page that is not as it should be, in words.
+/// The description of a wrong page.
 #[derive(Debug)]
 pub(crate) struct Mismatch(pub(crate) String);
 
 impl Stage {
-    /// Somebody reads a page.
     pub(crate) async fn read(&mut self, read: Read) -> Result<(), Mismatch> {
         let facts = self.facts().await;
         if !facts.is_active(&read.who.id()) {
@@ -32,19 +31,19 @@ impl Stage {
         self.check_whole(read, &run)
     }
 
-    /// Somebody reads a page while other things happen. If those change what they should see, each entry
-    /// may be as it was at any moment of it.
+    /// Reads a page while other steps run. If those change the feed, each entry may be as it was at
+    /// any time in between.
     pub(crate) async fn read_while(
         &mut self,
         read: Read,
         waits: usize,
-        meanwhile: &[Step],
+        concurrent_steps: &[Step],
     ) -> Result<(), Mismatch> {
         let run = self.run(read);
-        let (feeds, caller) = (self.door(read.at).feeds().await.clone(), read.who.caller());
+        let (feeds, caller) = (self.server(read.at).feeds().await.clone(), read.who.caller());
         let page = PageInput { limit: Some(read.size), after: run.after.clone() };
         let reading = async move { feeds.home(&caller, &page).await };
-        let (page, moments) = self.during(reading, waits, meanwhile).await?;
+        let (page, moments) = self.during(reading, waits, concurrent_steps).await?;
         if moments.iter().any(|facts| !facts.is_active(&read.who.id())) {
             return Ok(());
         }
@@ -60,38 +59,40 @@ impl Stage {
                 if shown.is_among(&rests, read.size) {
                     return Ok(());
                 }
-                let told: Vec<_> = rests.iter().map(|rest| self.listed(rest)).collect();
-                let (expected, actual) = (told.join(", then\n  "), self.listed(&shown.entries));
+                let env_number: Vec<_> =
+                    rests.iter().map(|rest| self.describe_entries(rest)).collect();
+                let (expected, actual) =
+                    (env_number.join(", then\n  "), self.describe_entries(&shown.entries));
                 Err(self.differs(read, run.below.as_ref(), &expected, &actual))
             }
         }
     }
 
-    /// A process reads the latest activities into memory while other things happen.
+    /// Warms up a server's cache while other steps run.
     pub(crate) async fn warm_up_while(
         &mut self,
-        at: Door,
+        at: Server,
         waits: usize,
-        meanwhile: &[Step],
+        concurrent_steps: &[Step],
     ) -> Result<(), Mismatch> {
-        let feeds = self.door(at).feeds().await.clone();
+        let feeds = self.server(at).feeds().await.clone();
         let warming = async move { feeds.warm_up().await.unwrap() };
-        self.during(warming, waits, meanwhile).await.map(drop)
+        self.during(warming, waits, concurrent_steps).await.map(drop)
     }
 
-    /// Does something up to so many waits, then other things, then the rest of it: what came of it, and
-    /// the facts before all that, and after each of the others.
+    /// Runs work up to this many waits, then other steps, then the rest of the work; returns its
+    /// result, and the facts before and after each step.
     async fn during<T>(
         &mut self,
         work: impl Future<Output = T>,
         waits: usize,
-        meanwhile: &[Step],
+        concurrent_steps: &[Step],
     ) -> Result<(T, Vec<Facts>), Mismatch> {
         let mut moments = vec![self.facts().await];
         let mut work = Box::pin(work);
         let mut done = up_to(&mut work, waits).await;
-        self.tally.interrupted += usize::from(done.is_none());
-        for step in meanwhile {
+        self.stats.interrupted += usize::from(done.is_none());
+        for step in concurrent_steps {
             let taking = Box::pin(self.take(step));
             if done.is_some() {
                 taking.await?;
@@ -109,13 +110,13 @@ impl Stage {
         Ok((done, moments))
     }
 
-    /// Everybody reads everything, at every door: under every policy, or under another one at each.
+    /// All users read everything on every server: under every policy, or a different one on each.
     pub(crate) async fn compare_all(&mut self) -> Result<(), Mismatch> {
         let facts = self.facts().await;
-        self.tally.trimmed += facts.trimmed;
+        self.stats.trimmed += facts.trimmed;
         let policies = [FeedPolicy::Documents, FeedPolicy::Pull, FeedPolicy::Push];
-        let each = || policies.into_iter().flat_map(|policy| Door::ALL.map(|at| (policy, at)));
-        let few = each().step_by(Door::ALL.len() + 1);
+        let each = || policies.into_iter().flat_map(|policy| Server::ALL.map(|at| (policy, at)));
+        let few = each().step_by(Server::ALL.len() + 1);
         let all: Vec<_> = if self.place.is_thorough { each().collect() } else { few.collect() };
         let mut size = self.posts.len();
         for (policy, at) in all {
@@ -137,16 +138,14 @@ impl Stage {
         Ok(())
     }
 
-    /// The run that a page belongs to.
     fn run(&self, read: Read) -> Run {
         let going_on = self.runs.get(&read.who).filter(|_| !read.anew);
         going_on.cloned().unwrap_or_default()
     }
 
-    /// Reads the next page of a run.
     async fn turn(&mut self, read: Read, run: &mut Run, feed: &[Entry]) -> Result<(), Mismatch> {
         let input = PageInput { limit: Some(read.size), after: run.after.clone() };
-        let feeds = self.door(read.at).feeds().await;
+        let feeds = self.server(read.at).feeds().await;
         let page = feeds.home(&read.who.caller(), &input).await;
         let page = page.map_err(|error| self.failed(read, &error.to_string()))?;
         let shown = self.shown(page);
@@ -155,27 +154,33 @@ impl Stage {
         Ok(())
     }
 
-    fn shown(&mut self, page: Page<FeedEntry>) -> Shown {
+    fn shown(&mut self, page: Page<FeedEntry>) -> ShownPage {
         let Page { items, next } = page;
         let is_copied = |(entry, _): &&(FeedEntry, Cursor)| entry.source == FeedSource::FanOut;
-        self.tally.pages += 1;
-        self.tally.entries += items.len();
-        self.tally.copied += items.iter().filter(is_copied).count();
-        Shown { entries: items.iter().map(|(entry, _)| Entry::of(entry)).collect(), next }
+        self.stats.pages += 1;
+        self.stats.entries += items.len();
+        self.stats.copied += items.iter().filter(is_copied).count();
+        ShownPage { entries: items.iter().map(|(entry, _)| Entry::of(entry)).collect(), next }
     }
 
-    fn judge(&self, read: Read, run: &Run, shown: &Shown, feed: &[Entry]) -> Result<(), Mismatch> {
+    fn judge(
+        &self,
+        read: Read,
+        run: &Run,
+        shown: &ShownPage,
+        feed: &[Entry],
+    ) -> Result<(), Mismatch> {
         let rest = run.rest(feed);
         if shown.is_first_of(rest, read.size) {
             return Ok(());
         }
-        let told = |entries: &[Entry], more: bool| {
+        let env_number = |entries: &[Entry], more: bool| {
             let more = if more { "more to come" } else { "nothing more" };
-            format!("{}, {more}", self.listed(entries))
+            format!("{}, {more}", self.describe_entries(entries))
         };
         let first = rest.get(..read.size).unwrap_or(rest);
-        let expected = told(first, rest.len() > read.size);
-        let actual = told(&shown.entries, shown.next.is_some());
+        let expected = env_number(first, rest.len() > read.size);
+        let actual = env_number(&shown.entries, shown.next.is_some());
         Err(self.differs(read, run.below.as_ref(), &expected, &actual))
     }
 
@@ -188,7 +193,7 @@ impl Stage {
     }
 }
 
-/// Somebody's feed as it should be.
+/// A user's expected feed.
 fn feed(facts: &Facts, who: Name) -> Vec<Entry> {
     facts.home(&who.id(), who == Name::Mo)
 }

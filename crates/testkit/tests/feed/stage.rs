@@ -1,5 +1,4 @@
-//! Where a history happens: one store, three processes that serve people, and a worker, each with a
-//! clock of its own.
+//! The stage of a history: one store, three servers and a worker, each with its own clock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,75 +6,75 @@ use std::sync::Arc;
 use roundtable_domain::{FeedPolicy, FeedSettings, Feeds, PromotionSettings, Settings, TableNames};
 use roundtable_model::table::{Clock, ManualClock, Store};
 use roundtable_model::{CommentId, GroupId, PostId};
-use roundtable_testkit::{Town, Yielding};
+use roundtable_testkit::{Town, YieldingBackend};
 
-use crate::cast::{Club, Door, Name};
-use crate::hearing::Hearing;
-use crate::mishaps::{LAG_MS, Mishaps};
+use crate::cast::{Club, Name, Server};
+use crate::faulty_backend::{FaultyBackend, LAG_MS};
 use crate::oracle::Facts;
 use crate::pages::Run;
-use crate::place::{BEGIN_MS, Place};
-use crate::stalling::Stalled;
+use crate::populated_store::{BEGIN_MS, PopulatedStore};
+use crate::stalled::Stalled;
+use crate::stats::HistoryStats;
 use crate::step::Opening;
-use crate::tally::Tally;
+use crate::stream_reader::StreamReader;
 
 pub(crate) const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// How long after a follow copies can be relied on.
+/// The time after a follow from which feeds rely on copies.
 const MARGIN_MS: u64 = 1_000;
-/// How far a clock may be beside the true time: two of them, and an index that is behind, together
-/// stay within the margin.
+/// The largest error of a clock: two of them and the lag of an index stay within the margin.
 pub(crate) const SKEW_MS: u64 = 200;
-/// Copies held in one feed.
+/// The maximum number of copies in a feed.
 const CAP: usize = 5;
 
 const _: () = assert!(2 * SKEW_MS + LAG_MS < MARGIN_MS, "histories keep to the margin");
 
-/// A process.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) town: Arc<Town>,
     feeds: Feeds,
-    hearing: Hearing,
-    /// How far its clock is beside the true time.
+    stream_reader: StreamReader,
+    /// The error of its clock.
     beside_ms: i64,
 }
 
-/// Where a history happens.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    pub(crate) place: Place,
-    pub(crate) mishaps: Mishaps,
+    pub(crate) place: PopulatedStore,
+    pub(crate) faulty_backend: FaultyBackend,
     doors: [Process; 3],
     pub(crate) worker: Process,
-    /// What a worker left undone, to go on with.
+    /// The stalled work of a worker.
     pub(crate) stalled: Option<Stalled>,
     opening: Opening,
-    /// How many processes there were.
+    /// The number of processes so far.
     started: u8,
     pub(crate) posts: Vec<(PostId, Name)>,
     pub(crate) comments: Vec<(CommentId, Name)>,
     pub(crate) runs: HashMap<Name, Run>,
-    pub(crate) tally: Tally,
-    /// What has happened so far, one sentence each.
+    pub(crate) stats: HistoryStats,
+    /// One sentence for each step so far.
     pub(crate) story: Vec<String>,
 }
 
 impl Stage {
-    pub(crate) async fn set(place: Place, opening: &Opening) -> Self {
-        let mishaps = place.mishaps();
-        let behind = Store::new(Yielding::new(mishaps.for_worker()));
-        let settled = settings(&place.tables, Door::North, opening, 1);
+    pub(crate) async fn set(place: PopulatedStore, opening: &Opening) -> Self {
+        let faulty_backend = place.faulty_backend();
+        let behind = Store::new(YieldingBackend::new(faulty_backend.for_worker()));
+        let settled = settings(&place.tables, Server::North, opening, 1);
         let worker = Process::start(behind, &place.clock, settled, 1).await;
-        let door = async |door: Door, number: u8| {
-            let settings = settings(&place.tables, door, opening, 1);
-            let front = Store::new(Yielding::new(mishaps.clone()));
+        let server = async |server: Server, number: u8| {
+            let settings = settings(&place.tables, server, opening, 1);
+            let front = Store::new(YieldingBackend::new(faulty_backend.clone()));
             Process::start(front, &place.clock, settings, number).await
         };
-        let doors =
-            [door(Door::North, 2).await, door(Door::East, 3).await, door(Door::South, 4).await];
+        let doors = [
+            server(Server::North, 2).await,
+            server(Server::East, 3).await,
+            server(Server::South, 4).await,
+        ];
         Self {
             place,
-            mishaps,
+            faulty_backend,
             doors,
             worker,
             stalled: None,
@@ -84,26 +83,26 @@ impl Stage {
             posts: Vec::new(),
             comments: Vec::new(),
             runs: HashMap::new(),
-            tally: Tally::default(),
+            stats: HistoryStats::default(),
             story: Vec::new(),
         }
     }
 
-    pub(crate) fn door(&self, at: Door) -> &Process {
+    pub(crate) fn server(&self, at: Server) -> &Process {
         let [north, east, south] = &self.doors;
         match at {
-            Door::North => north,
-            Door::East => east,
-            Door::South => south,
+            Server::North => north,
+            Server::East => east,
+            Server::South => south,
         }
     }
 
-    fn door_mut(&mut self, at: Door) -> &mut Process {
+    fn server_mut(&mut self, at: Server) -> &mut Process {
         let [north, east, south] = &mut self.doors;
         match at {
-            Door::North => north,
-            Door::East => east,
-            Door::South => south,
+            Server::North => north,
+            Server::East => east,
+            Server::South => south,
         }
     }
 
@@ -115,56 +114,55 @@ impl Stage {
         }
     }
 
-    /// Everything as it is in the table.
     pub(crate) async fn facts(&self) -> Facts {
         let store = Store::shared(self.place.backend.clone());
-        let core = self.worker.town.ground().core().table().definition();
+        let core = self.worker.town.context().core().table().definition();
         Facts::of(&store.table_as(Arc::clone(core))).await
     }
 
-    /// Milliseconds since the beginning, by the true time.
+    /// True milliseconds since the beginning.
     pub(crate) fn now_ms(&self) -> u64 {
         self.place.clock.now_ms() - BEGIN_MS
     }
 
-    /// Lets time pass, for everybody.
+    /// Advances all clocks.
     pub(crate) fn wait(&self, ms: u64) {
         self.place.clock.advance_ms(ms);
         let true_ms = self.place.clock.now_ms();
         self.doors.iter().chain([&self.worker]).for_each(|process| process.set_clock(true_ms));
     }
 
-    /// Somebody's clock is set, or the worker's.
-    pub(crate) fn set_clock(&mut self, at: Option<Door>, beside_ms: i64) {
+    /// Sets the clock of a server, or the worker's.
+    pub(crate) fn set_clock(&mut self, at: Option<Server>, beside_ms: i64) {
         let true_ms = self.place.clock.now_ms();
         let process = match at {
-            Some(at) => self.door_mut(at),
+            Some(at) => self.server_mut(at),
             None => &mut self.worker,
         };
         process.beside_ms = beside_ms;
         process.set_clock(true_ms);
     }
 
-    pub(crate) fn set_policy(&self, at: Option<Door>, policy: FeedPolicy) {
-        for door in Door::ALL.into_iter().filter(|door| at.is_none_or(|at| at == *door)) {
-            self.door(door).town.ground().set_feed_policy(policy);
+    pub(crate) fn set_policy(&self, at: Option<Server>, policy: FeedPolicy) {
+        for server in Server::ALL.into_iter().filter(|server| at.is_none_or(|at| at == *server)) {
+            self.server(server).town.context().set_feed_policy(policy);
         }
     }
 
-    /// A process reads the latest activities into memory.
-    pub(crate) async fn warm_up(&self, at: Door) {
-        self.door(at).feeds().await.warm_up().await.unwrap();
+    /// Warms up the cache of a server.
+    pub(crate) async fn warm_up(&self, at: Server) {
+        self.server(at).feeds().await.warm_up().await.unwrap();
     }
 
-    /// A process ends, and another one begins in its place, with nothing in memory.
-    pub(crate) async fn restart(&mut self, at: Door, ttl_days: u32) {
+    /// Restarts a server, with an empty cache.
+    pub(crate) async fn restart(&mut self, at: Server, ttl_days: u32) {
         self.started += 1;
         let settings = settings(&self.place.tables, at, &self.opening, ttl_days);
-        let store = Store::new(Yielding::new(self.mishaps.clone()));
+        let store = Store::new(YieldingBackend::new(self.faulty_backend.clone()));
         let next = Process::start(store, &self.place.clock, settings, self.started).await;
-        let before = self.door(at);
-        next.town.ground().set_feed_policy(before.town.ground().feed_policy());
-        *self.door_mut(at) = Process { beside_ms: before.beside_ms, ..next };
+        let before = self.server(at);
+        next.town.context().set_feed_policy(before.town.context().feed_policy());
+        *self.server_mut(at) = Process { beside_ms: before.beside_ms, ..next };
         self.wait(0);
     }
 }
@@ -178,18 +176,18 @@ impl Process {
     ) -> Self {
         let clock = Arc::new(ManualClock::at_ms(true_clock.now_ms()));
         let town = Arc::new(Town::on(store, clock, settings, number).await);
-        let (feeds, hearing) = (Feeds::new(town.ground().clone()), Hearing::default());
-        if !town.ground().store().capabilities().one_process {
-            hearing.skip(town.ground().core().table()).await;
+        let (feeds, stream_reader) = (Feeds::new(town.context().clone()), StreamReader::default());
+        if !town.context().store().capabilities().single_process {
+            stream_reader.skip(town.context().core().table()).await;
         }
-        Self { town, feeds, hearing, beside_ms: 0 }
+        Self { town, feeds, stream_reader, beside_ms: 0 }
     }
 
-    /// Its feeds, when they have heard of everything that has happened so far.
+    /// Its feeds, with all changes so far applied.
     pub(crate) async fn feeds(&self) -> &Feeds {
-        let ground = self.town.ground();
-        if !ground.store().capabilities().one_process {
-            self.hearing.hear(ground.core().table(), &self.feeds).await;
+        let context = self.town.context();
+        if !context.store().capabilities().single_process {
+            self.stream_reader.hear(context.core().table(), &self.feeds).await;
         }
         &self.feeds
     }
@@ -199,7 +197,7 @@ impl Process {
     }
 }
 
-fn settings(tables: &TableNames, door: Door, opening: &Opening, ttl_days: u32) -> Settings {
+fn settings(tables: &TableNames, server: Server, opening: &Opening, ttl_days: u32) -> Settings {
     let promotion = if opening.automatic {
         PromotionSettings { followers_min: 3, followers_max: 4, per_day_min: 6 }
     } else {
@@ -212,8 +210,8 @@ fn settings(tables: &TableNames, door: Door, opening: &Opening, ttl_days: u32) -
         trim_one_in: 1,
         ttl_days,
         margin_ms: MARGIN_MS,
-        memory: door.memory(),
+        memory: server.memory(),
     };
-    let (tables, moderation) = (tables.clone(), door.moderation(opening.is_moderated));
+    let (tables, moderation) = (tables.clone(), server.moderation(opening.is_moderated));
     Settings { tables, moderation, feed, ..Town::settings() }
 }

@@ -1,103 +1,99 @@
-//! What can happen in a history: as data, so that a failing one can be made shorter.
+//! The steps of a history as data, so that a failing one can be shrunk.
 
 use roundtable_domain::FeedPolicy;
 use roundtable_model::{ModerationStatus, Visibility};
 
-use crate::cast::{Club, Door, Name};
+use crate::cast::{Club, Name, Server};
 
-/// A whole history.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     pub(crate) opening: Opening,
-    /// How long every step takes, in milliseconds.
+    /// Milliseconds per step.
     pub(crate) pace_ms: u64,
     pub(crate) steps: Vec<Step>,
 }
 
-/// How things are when it begins.
+/// The state at the beginning of a history.
 #[derive(Clone, Debug)]
 pub(crate) struct Opening {
     pub(crate) policy: FeedPolicy,
-    /// Whether moderators see posts first, at the east door.
+    /// True if the east server moderates posts first.
     pub(crate) is_moderated: bool,
-    /// Whether people are promoted by themselves, as soon as three follow them.
+    /// True if users with three followers are promoted automatically.
     pub(crate) automatic: bool,
-    /// Who follows whom, accepted where that is needed.
+    /// Follows, accepted where needed.
     pub(crate) follows: Vec<(Name, Name)>,
     pub(crate) members: Vec<(Name, Club)>,
     pub(crate) promoted: Vec<Actor>,
 }
 
-/// Whoever has activities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     Person(Name),
     Club(Club),
 }
 
-/// One of the posts, or comments, so far: counted from the first, round and round.
+/// One of the posts or comments so far; the index wraps around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Nth(pub(crate) usize);
 
-/// Something that happens.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// Somebody does something.
     Do {
         who: Name,
-        at: Door,
-        deed: Deed,
+        at: Server,
+        action: FeedAction,
     },
-    /// Whose activities are copied from now on: at one door, or at all of them.
-    Policy(Option<Door>, FeedPolicy),
+    /// Sets the feed policy of one server, or of all.
+    Policy(Option<Server>, FeedPolicy),
     Promote(Actor),
     Demote(Actor),
-    /// A worker does everything there is to do.
+    /// A worker does all pending work.
     Settle,
-    /// A worker dies after so many writes into feeds.
+    /// A worker dies after this many writes into feeds.
     Die(usize),
-    /// After so many writes into feeds the store refuses them, until the work is parked.
+    /// After this many writes into feeds the store refuses them, until the work is a dead letter.
     Park(usize),
-    /// What was parked is to be tried again.
+    /// Redrives dead letters.
     Redrive,
-    /// A worker stops after so many waits.
+    /// A worker stalls after this many waits.
     Stall(usize),
-    /// It goes on.
+    /// The stalled worker resumes.
     Resume,
     Wait(u64),
-    /// A process sets its clock, or the worker does: so many milliseconds beside the true time.
-    Clock(Option<Door>, i64),
-    /// A process forgets everything, and holds copies for so many days from now on.
-    Restart(Door, u32),
-    /// A process reads the latest activities into memory.
-    WarmUp(Door),
+    /// Sets the clock of a server or the worker, in milliseconds from the true time.
+    Clock(Option<Server>, i64),
+    /// Restarts a server, which keeps copies for this many days from now on.
+    Restart(Server, u32),
+    /// Warms up the cache of a server.
+    WarmUp(Server),
     Read(Read),
-    /// A page is being read, and stops at so many waits, while other things happen.
+    /// A read that stops after this many waits while other steps run.
     ReadWhile {
         read: Read,
         waits: usize,
-        meanwhile: Vec<Step>,
+        concurrent_steps: Vec<Step>,
     },
-    /// The same with a process that reads the latest activities into memory.
+    /// A warm-up that stops after this many waits while other steps run.
     WarmUpWhile {
-        at: Door,
+        at: Server,
         waits: usize,
-        meanwhile: Vec<Step>,
+        concurrent_steps: Vec<Step>,
     },
 }
 
-/// A page of somebody's feed: the next one of their run, or the first of another run.
+/// A page of a user's feed: the next one of a run, or the first of a new run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub(crate) who: Name,
-    pub(crate) at: Door,
+    pub(crate) at: Server,
     pub(crate) size: usize,
     pub(crate) anew: bool,
 }
 
-/// What people do. What is only its author's to do is done by the author, whoever is named.
+/// An action of a user. Actions of authors are done by the author, not by the named user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum FeedAction {
     Follow(Name),
     Unfollow(Name),
     Accept(Name),
@@ -107,7 +103,7 @@ pub(crate) enum Deed {
     Unblock(Name),
     Join(Club),
     Leave(Club),
-    /// By those who founded the club.
+    /// By the owner of the group.
     LetIn(Club),
     Remove(Club),
     Close(Club),
@@ -122,7 +118,7 @@ pub(crate) enum Deed {
     Tell(Topic),
     DropGoal,
     TurnPrivate(bool),
-    /// By the moderator, all of these.
+    /// These are done by the moderator.
     Judge(Nth, ModerationStatus),
     JudgeComment(Nth, ModerationStatus),
     Suspend,
@@ -130,16 +126,16 @@ pub(crate) enum Deed {
     DeleteAccount,
 }
 
-/// What somebody tells of by themselves.
+/// The object of an activity that a user posts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
     Themselves,
     Goal,
-    /// A task on the way to it, which is there as long as the goal is.
+    /// A task of that goal.
     Task,
-    /// A group they are in, to those who follow them.
+    /// A group the user is in, for the user's followers.
     Club(Club),
-    /// A goal, to a group they are in.
+    /// A goal, for a group the user is in.
     GoalIn(Club),
     Post(Nth),
     Comment(Nth),

@@ -1,4 +1,4 @@
-//! Who gets which answer about home feeds, and about whose activities are copied into them.
+//! Rows about home feeds and promotions.
 
 use futures::FutureExt;
 use roundtable_domain::{Caller, FeedEntry, FeedError, Feeds, NewPromotion, Promotions};
@@ -9,10 +9,10 @@ use roundtable_model::{
 use roundtable_testkit::Town;
 use tokio::task::unconstrained;
 
-use super::acts::person;
-use super::asks::{Answer, lists, page, shows};
+use super::operations::{Answer, lists, page, shows};
+use super::user_actions::person;
 
-/// As in the large table: whether somebody's own feed shows it.
+/// Like the main table: `ok` if the viewer's own feed shows it.
 #[rustfmt::skip]
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
@@ -38,8 +38,8 @@ pub(crate) async fn answer(
     viewer: Option<&Caller>,
 ) -> Answer {
     let Some(caller) = viewer else { return "-" };
-    let feeds = Feeds::new(town.ground().clone());
-    let promotions = Promotions::new(town.ground().clone());
+    let feeds = Feeds::new(town.context().clone());
+    let promotions = Promotions::new(town.context().clone());
     let subject_id = ActorId::from(&person(object));
     let is = |entry: &FeedEntry| entry.post.as_ref().map(|shown| &shown.id) == post;
     match operation {
@@ -59,11 +59,11 @@ pub(crate) async fn answer(
             let input = NewPromotion { subject_id, fanout_enabled: true, reason, thresholds };
             shows(promotions.set(caller, &input, None).await, |_| true)
         }
-        other => panic!("nobody knows how to ask {other} of {object}"),
+        other => panic!("no row handler for {other} of {object}"),
     }
 }
 
-/// Where and when the activity happened that tells of a post.
+/// The key of the activity about a post.
 pub(crate) async fn place(
     town: &Town,
     author: &UserId,
@@ -71,7 +71,7 @@ pub(crate) async fn place(
     post: &PostId,
 ) -> (ActorId, Time, ActivityId) {
     let home = group.map_or_else(|| author.into(), ActorId::from);
-    let told = town.ground().core().activities_of(&home, Span::ALL).all().await.unwrap();
+    let told = town.context().core().activities_of(&home, Span::ALL).all().await.unwrap();
     let is_it = |activity: &Activity| {
         (activity.verb, activity.object_id.recast()) == (ActivityVerb::Post, post.clone())
     };
@@ -79,7 +79,7 @@ pub(crate) async fn place(
     (home, activity.created_at, activity.activity_id)
 }
 
-/// Everything that somebody is told who listens from the beginning on.
+/// Reads the live feed from the beginning.
 async fn heard(feeds: &Feeds, caller: &Caller) -> Result<Vec<FeedEntry>, FeedError> {
     let beginning = "00000000000000000000000000".parse().unwrap();
     let mut live = feeds.live(caller, Some(&beginning)).await?;

@@ -1,4 +1,4 @@
-//! Goals, tasks, milestones and timelines: something for each row, and how a row is asked.
+//! Rows about goals, tasks, milestones and timelines.
 
 use std::collections::HashMap;
 
@@ -11,23 +11,23 @@ use roundtable_model::{
 };
 use roundtable_testkit::Town;
 
-use super::asks::{Answer, lists, page, shows};
+use super::operations::{Answer, lists, page, shows};
 use super::stage::owner;
 
-/// A goal with a task that is due and a milestone.
+/// A goal with a task and a milestone.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct GoalFixture {
     goal: GoalId,
     task: TaskId,
     milestone: MilestoneId,
     due: Time,
 }
 
-/// Everything by the name of its rows.
-pub(crate) type Plans = HashMap<&'static str, Plan>;
+/// By the object of a row.
+pub(crate) type GoalFixtures = HashMap<&'static str, GoalFixture>;
 
-pub(crate) async fn set(town: &Town) -> Plans {
-    let mut plans = HashMap::new();
+pub(crate) async fn set(town: &Town) -> GoalFixtures {
+    let mut goals = HashMap::new();
     for name in ["goal", "deleted goal", "suspended account's goal", "deleted account's goal"] {
         let tags = vec!["town".parse().unwrap()];
         let goal = NewGoal { tags, ..NewGoal::titled(name) };
@@ -35,49 +35,49 @@ pub(crate) async fn set(town: &Town) -> Plans {
         let due = town.now().plus_ms(60_000);
         let task = town.add_task_due(owner(name), &goal, name, Some(due)).await.id;
         let milestone = town.add_milestone(owner(name), &goal, 50, name).await.id;
-        plans.insert(name, Plan { goal, task, milestone, due });
+        goals.insert(name, GoalFixture { goal, task, milestone, due });
     }
-    plans
+    goals
 }
 
-/// What ends, before anything has followed from it.
-pub(crate) async fn end(town: &Town, plans: &Plans) {
+/// Deletes goals, without running the processors.
+pub(crate) async fn end(town: &Town, goals: &GoalFixtures) {
     let ana = town.caller("ana");
-    town.goals().delete(&ana, &plans["deleted goal"].goal, None).await.unwrap();
+    town.goals().delete(&ana, &goals["deleted goal"].goal, None).await.unwrap();
 }
 
-/// The answer to a row, by the name of its service.
 pub(crate) async fn answer(
-    plans: &Plans,
+    goals: &GoalFixtures,
     town: &Town,
     (operation, object): (&str, &str),
     viewer: Option<&Caller>,
 ) -> Answer {
-    let (plan, user): (&Plan, UserId) = (&plans[object], owner(object).parse().unwrap());
+    let (goal_fixture, user): (&GoalFixture, UserId) =
+        (&goals[object], owner(object).parse().unwrap());
     if operation == "timelines.of" {
         let timelines = town.timelines();
         let entries = timelines.of(viewer, &user, None, Order::Descending, &page()).await;
         return lists(entries, |entry| match entry {
-            TimelineEntry::Goal(goal) => goal.id == plan.goal,
+            TimelineEntry::Goal(goal) => goal.id == goal_fixture.goal,
             _ => false,
         });
     }
     let Some(caller) = viewer else { return "-" };
     match operation.split_once('.').unwrap().0 {
-        "goals" => of_goals(plan, town, operation, caller, &user).await,
-        "tasks" => of_tasks(plan, town, operation, caller).await,
-        _ => of_milestones(plan, town, operation, caller, &user).await,
+        "goals" => of_goals(goal_fixture, town, operation, caller, &user).await,
+        "tasks" => of_tasks(goal_fixture, town, operation, caller).await,
+        _ => of_milestones(goal_fixture, town, operation, caller, &user).await,
     }
 }
 
 async fn of_goals(
-    plan: &Plan,
+    goal_fixture: &GoalFixture,
     town: &Town,
     operation: &str,
     caller: &Caller,
     user: &UserId,
 ) -> Answer {
-    let (goals, goal) = (town.goals(), &plan.goal);
+    let (goals, goal) = (town.goals(), &goal_fixture.goal);
     match operation {
         "goals.create" => shows(goals.create(caller, NewGoal::titled("Run"), None).await, |_| true),
         "goals.get" => shows(goals.get(caller, Some(user), goal).await, |_| true),
@@ -93,12 +93,17 @@ async fn of_goals(
             shows(goals.update(caller, goal, change, None).await, |_| true)
         }
         "goals.delete" => shows(goals.delete(caller, goal, None).await, |_| true),
-        other => panic!("nobody knows how to ask {other}"),
+        other => panic!("no row handler for {other}"),
     }
 }
 
-async fn of_tasks(plan: &Plan, town: &Town, operation: &str, caller: &Caller) -> Answer {
-    let (tasks, Plan { goal, task, due, .. }) = (town.tasks(), plan);
+async fn of_tasks(
+    goal_fixture: &GoalFixture,
+    town: &Town,
+    operation: &str,
+    caller: &Caller,
+) -> Answer {
+    let (tasks, GoalFixture { goal, task, due, .. }) = (town.tasks(), goal_fixture);
     match operation {
         "tasks.create" => {
             shows(tasks.create(caller, NewTask::titled(goal, "run"), None).await, |_| true)
@@ -123,18 +128,18 @@ async fn of_tasks(plan: &Plan, town: &Town, operation: &str, caller: &Caller) ->
             shows(tasks.update(caller, goal, task, change, None).await, |_| true)
         }
         "tasks.delete" => shows(tasks.delete(caller, goal, task, None).await, |_| true),
-        other => panic!("nobody knows how to ask {other}"),
+        other => panic!("no row handler for {other}"),
     }
 }
 
 async fn of_milestones(
-    plan: &Plan,
+    goal_fixture: &GoalFixture,
     town: &Town,
     operation: &str,
     caller: &Caller,
     user: &UserId,
 ) -> Answer {
-    let (milestones, Plan { goal, milestone, .. }) = (town.milestones(), plan);
+    let (milestones, GoalFixture { goal, milestone, .. }) = (town.milestones(), goal_fixture);
     let owner = Some(user);
     match operation {
         "milestones.create" => {
@@ -162,6 +167,6 @@ async fn of_milestones(
         "milestones.delete" => {
             shows(milestones.delete(caller, goal, milestone, None).await, |_| true)
         }
-        other => panic!("nobody knows how to ask {other}"),
+        other => panic!("no row handler for {other}"),
     }
 }

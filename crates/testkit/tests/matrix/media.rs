@@ -1,4 +1,4 @@
-//! Who gets which answer about files.
+//! Rows about files.
 
 use roundtable_domain::{
     Caller, MediaError, NewActivity, NewMedia, NewPost, NewUpload, ProfileChange,
@@ -10,11 +10,11 @@ use roundtable_model::{
 };
 use roundtable_testkit::Town;
 
-use super::asks::{Answer, shows};
+use super::operations::{Answer, shows};
 use super::stage::owner;
 
-/// As in the large table. A file is where its post, its activity or its profile is; one that is in none
-/// is its owner's alone.
+/// Like the main table. A file is as visible as its post, activity or profile; an unused one only
+/// to its owner.
 #[rustfmt::skip]
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
@@ -43,7 +43,7 @@ deleted account's picture | media.url media.urls                                
 
 const TOLD: [&str; 3] = ["told file", "private account's told file", "private group's told file"];
 
-/// The one that is replaced comes before the one that takes its place.
+/// The replaced file comes before its replacement.
 const PICTURES: [&str; 5] = [
     "replaced picture",
     "picture",
@@ -63,7 +63,6 @@ const IN_POSTS: [&str; 8] = [
     "deleted account's file",
 ];
 
-/// The key of a row's file.
 fn key(object: &str) -> MediaKey {
     let name = object.replace([' ', '\''], "-");
     format!("u/{}/{name}", owner(object)).parse().unwrap()
@@ -74,7 +73,6 @@ fn picture(object: &str) -> NewMedia {
     NewMedia { s3_key: key(object), content_type: "image/png".into(), width, height }
 }
 
-/// Everything there is.
 pub(crate) async fn set(town: &Town, private_group: &GroupId) {
     let sent = Upload {
         user_id: town.id("ana"),
@@ -89,10 +87,10 @@ pub(crate) async fn set(town: &Town, private_group: &GroupId) {
         ttl: None,
         ..samples::upload()
     };
-    town.ground().core().table().put(sent.create()).await.unwrap();
-    town.arrived("ana", picture("unposted file")).await;
+    town.context().core().table().put(sent.create()).await.unwrap();
+    town.add_upload("ana", picture("unposted file")).await;
     for object in IN_POSTS {
-        let media = vec![town.arrived(owner(object), picture(object)).await];
+        let media = vec![town.add_upload(owner(object), picture(object)).await];
         let visibility = match object {
             "followers' file" => Visibility::Followers,
             "private file" => Visibility::Private,
@@ -115,20 +113,19 @@ pub(crate) async fn set(town: &Town, private_group: &GroupId) {
             object_type: ObjectType::User,
             object_id: (&caller.user_id).into(),
             preview_text: None,
-            media: Some(town.arrived(owner(object), picture(object)).await),
+            media: Some(town.add_upload(owner(object), picture(object)).await),
             tags: Vec::new(),
         };
         town.activities().post(&caller, &input, None).await.unwrap();
     }
     for object in PICTURES {
-        let profile_image = town.arrived(owner(object), picture(object)).await.into();
+        let profile_image = town.add_upload(owner(object), picture(object)).await.into();
         let change = ProfileChange { profile_image, ..ProfileChange::default() };
         let caller = town.caller(owner(object));
         town.accounts().update_profile(&caller, &change, None).await.unwrap();
     }
 }
 
-/// Does what a row says as somebody.
 pub(crate) async fn answer(
     town: &Town,
     (operation, object): (&str, &str),
@@ -149,9 +146,9 @@ pub(crate) async fn answer(
             shows(media.create_upload(caller, &new, None).await, |_| true)
         }
         ("media.complete_upload", Some(caller)) => {
-            town.shelf().arrive(&key, &Town::picture());
+            town.media_store().put_incoming(&key, &Town::picture());
             shows(media.complete_upload(caller, &key, None).await, |_| true)
         }
-        (other, _) => panic!("nobody knows how to ask {other} of {object}"),
+        (other, _) => panic!("no row handler for {other} of {object}"),
     }
 }

@@ -1,20 +1,20 @@
-//! Who gets which answer about what people are told: everybody of their own.
+//! Rows about notifications: each user sees only their own.
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, Notice, NotificationError, Notifications};
+use roundtable_domain::{Caller, NotificationError, NotificationView, Notifications};
 use roundtable_model::Span;
 use roundtable_testkit::Town;
 use tokio::task::unconstrained;
 
-use super::acts::person;
-use super::asks::{Answer, lists, page, shows};
+use super::operations::{Answer, lists, page, shows};
+use super::user_actions::person;
 
-/// As in the large table. Ana was told that others follow her.
+/// Like the main table. Ana has notifications about followers.
 #[rustfmt::skip]
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
-notification             | notifications.list notifications.next notifications.notices          | -    ok   no   no   no   no   no   no   no   no   403
+notification             | notifications.list notifications.next notifications.by_ids          | -    ok   no   no   no   no   no   no   no   no   403
 notification             | notifications.unread notifications.mark_read notifications.live      | -    ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 ";
 
@@ -25,15 +25,15 @@ pub(crate) async fn answer(
     viewer: Option<&Caller>,
 ) -> Answer {
     let Some(caller) = viewer else { return "-" };
-    let service = Notifications::new(town.ground().clone());
+    let service = Notifications::new(town.context().clone());
     let owner = person(object);
-    let is = |notice: &Notice| notice.notification.user_id == owner;
+    let is = |notice: &NotificationView| notice.notification.user_id == owner;
     match operation {
         "notifications.list" => lists(service.list(caller, &page()).await, is),
-        "notifications.notices" => {
-            let notes = town.ground().core().notifications(&owner, Span::ALL).all().await.unwrap();
+        "notifications.by_ids" => {
+            let notes = town.context().core().notifications(&owner, Span::ALL).all().await.unwrap();
             let ids: Vec<_> = notes.into_iter().map(|note| note.id).collect();
-            let found = service.notices(caller, &ids).await;
+            let found = service.by_ids(caller, &ids).await;
             shows(found, |found| found.iter().flatten().any(is))
         }
         "notifications.unread" => shows(service.unread(caller).await, |_| true),
@@ -43,12 +43,15 @@ pub(crate) async fn answer(
         }
         "notifications.live" => shows(service.live(caller, None).await, |_| true),
         "notifications.next" => shows(heard(&service, caller).await, |all| all.iter().any(is)),
-        other => panic!("nobody knows how to ask {other} of {object}"),
+        other => panic!("no row handler for {other} of {object}"),
     }
 }
 
-/// Everything that somebody is told who listens from the beginning on.
-async fn heard(service: &Notifications, caller: &Caller) -> Result<Vec<Notice>, NotificationError> {
+/// Reads the live notifications from the beginning.
+async fn heard(
+    service: &Notifications,
+    caller: &Caller,
+) -> Result<Vec<NotificationView>, NotificationError> {
     let beginning = "00000000000000000000000000".parse().unwrap();
     let mut live = service.live(caller, Some(&beginning)).await?;
     let mut all = Vec::new();

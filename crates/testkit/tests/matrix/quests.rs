@@ -1,4 +1,4 @@
-//! Who gets which answer about quests: their owners, and admins, who alone delete them.
+//! Rows about quests: for their owners, and for admins, who alone delete them.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use roundtable_domain::{Caller, NewQuest, QuestFilter};
 use roundtable_model::{QuestId, UserId};
 use roundtable_testkit::Town;
 
-use super::asks::{Answer, lists, page, shows};
+use super::operations::{Answer, lists, page, shows};
 use super::stage::owner;
 
-/// As in the large table.
+/// Like the main table.
 #[rustfmt::skip]
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
@@ -30,10 +30,10 @@ deleted account's quest  | quests.quests                                        
 deleted account's quest  | quests.cancel                                                        | -    401  404  404  404  404  404  404  404  404  403
 ";
 
-/// A quest for each row, by its name.
-pub(crate) type Challenges = HashMap<&'static str, QuestId>;
+/// By the object of a row.
+pub(crate) type QuestFixtures = HashMap<&'static str, QuestId>;
 
-pub(crate) async fn set(town: &Town) -> Challenges {
+pub(crate) async fn set(town: &Town) -> QuestFixtures {
     let mut quests = HashMap::new();
     for name in ["quest", "suspended account's quest", "deleted account's quest"] {
         let quest = town.set_quest(owner(name), NewQuest::tasks(name, 3)).await;
@@ -42,15 +42,14 @@ pub(crate) async fn set(town: &Town) -> Challenges {
     quests
 }
 
-/// The answer to a row.
 pub(crate) async fn answer(
-    challenges: &Challenges,
+    quests: &QuestFixtures,
     town: &Town,
     (operation, object): (&str, &str),
     viewer: Option<&Caller>,
 ) -> Answer {
     let Some(caller) = viewer else { return "-" };
-    let (quest, user): (&QuestId, UserId) = (&challenges[object], owner(object).parse().unwrap());
+    let (quest, user): (&QuestId, UserId) = (&quests[object], owner(object).parse().unwrap());
     let quests = town.quests();
     match operation {
         "quests.create" => {
@@ -68,6 +67,6 @@ pub(crate) async fn answer(
         }
         "quests.cancel" => shows(quests.cancel(caller, quest, None).await, |_| true),
         "quests.delete" => shows(quests.delete(caller, &user, quest, None).await, |_| true),
-        other => panic!("nobody knows how to ask {other}"),
+        other => panic!("no row handler for {other}"),
     }
 }

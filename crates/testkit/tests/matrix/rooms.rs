@@ -1,4 +1,4 @@
-//! Who gets which answer in rooms: staff, too, only in those they are in.
+//! Rows about rooms: even staff only see rooms they are in.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use roundtable_model::{GroupId, MessageId, RoomId};
 use roundtable_testkit::Town;
 use tokio::task::unconstrained;
 
-use super::acts::person;
-use super::asks::{Answer, lists, page, shows};
+use super::operations::{Answer, lists, page, shows};
+use super::user_actions::person;
 
-/// As in the large table. Ana talks with fay, and talked with bex before she blocked her.
+/// Like the main table. Ana talks with fay, and talked with bex before she blocked her.
 #[rustfmt::skip]
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
@@ -48,7 +48,7 @@ suspended profile        | rooms.create                                         
 deleted profile          | rooms.create                                                         | -    401  404  404  404  404  404  404  404  404  403
 ";
 
-/// What there is: in each room ana has said two things.
+/// The rooms; ana has sent two messages to each.
 #[derive(Default)]
 pub(crate) struct Rooms {
     rooms: HashMap<&'static str, Talked>,
@@ -62,7 +62,7 @@ struct Talked {
 }
 
 impl Rooms {
-    /// Before anybody is blocked or suspended.
+    /// Creates the rooms, before users are blocked or suspended.
     pub(crate) async fn set(town: &Town, open: &GroupId, closed: &GroupId) -> Self {
         let rooms = [
             ("room of two", town.room_with("ana", "fay").await, None),
@@ -72,14 +72,13 @@ impl Rooms {
         ];
         let mut all = Self::default();
         for (name, room, group) in rooms {
-            let first = town.say("ana", &room, "hello").await.id;
-            let second = town.say("ana", &room, "how are you?").await.id;
+            let first = town.send_message("ana", &room, "hello").await.id;
+            let second = town.send_message("ana", &room, "how are you?").await.id;
             all.rooms.insert(name, Talked { room, group, first, second });
         }
         all
     }
 
-    /// Does what a row says as somebody.
     pub(crate) async fn answer(
         &self,
         town: &Town,
@@ -128,7 +127,7 @@ impl Rooms {
                     Ok(live) => live,
                     refused => return shows(refused, |_| true),
                 };
-                // Whoever must wait is told nothing.
+                // A subscription that has to wait receives nothing.
                 let Some(next) = unconstrained(live.next()).now_or_never() else { return "no" };
                 shows(next, |message| message.id == *second)
             }
@@ -136,7 +135,7 @@ impl Rooms {
                 let message = NewMessage::text(room.clone(), "well");
                 shows(messages.send(caller, &message, None).await, |_| true)
             }
-            other => panic!("nobody knows how to ask {other} of {object}"),
+            other => panic!("no row handler for {other} of {object}"),
         }
     }
 }

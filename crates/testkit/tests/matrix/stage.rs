@@ -1,10 +1,12 @@
-//! The town in which every cell happens: somebody for each column, and something for each row.
+//! The town of all cells: a user for each column, and an object for each row.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_domain::{Caller, ModerationMode, NewKey, NewPost, Posts, Settings, SignedIn};
+use roundtable_domain::{
+    Caller, ModerationMode, NewApiKey, NewPost, Posts, Settings, SignedInUser,
+};
 use roundtable_model::entities::Credential;
 use roundtable_model::table::{ManualClock, Store};
 use roundtable_model::{
@@ -13,33 +15,31 @@ use roundtable_model::{
 };
 use roundtable_testkit::Town;
 
-use super::goals::{self, Plans};
-use super::quests::{self, Challenges};
+use super::goals::{self, GoalFixtures};
+use super::quests::{self, QuestFixtures};
 
 use super::rooms::Rooms;
-use super::trade::Wares;
+use super::trade::TradeFixture;
 
-/// Who looks or acts, as they stand to what a row is about.
+/// The viewer of a column, by relation to the object of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Viewer {
     Anonymous,
-    /// It is theirs: ana's, or whoever's the row is about.
+    /// Ana, or the owner of the object.
     Owner,
-    /// Fay, whom ana and pia let follow.
+    /// Fay, whose follows ana and pia accepted.
     Follower,
-    /// Sam, who has nothing to do with anybody.
+    /// Sam, without any relation.
     Stranger,
-    /// Bex, whom ana and pia have blocked.
+    /// Bex, blocked by ana and pia.
     Blocked,
     /// Mel, who is in both groups.
     Member,
-    /// Fox, who was.
+    /// Fox, who has left both groups.
     Former,
-    /// Gus, who helps to run both.
+    /// Gus, an admin of both groups.
     GroupAdmin,
-    /// Mo.
     Moderator,
-    /// Ada.
     Admin,
     /// Sue, who followed ana and pia, and was in both groups, before she was suspended.
     Suspended,
@@ -77,7 +77,6 @@ impl Viewer {
         })
     }
 
-    /// The caller of a cell.
     pub(crate) fn caller(self, object: &str) -> Option<Caller> {
         let id: UserId = self.name(object)?.parse().unwrap();
         Some(match self {
@@ -88,7 +87,7 @@ impl Viewer {
     }
 }
 
-/// Whose the thing of a row is.
+/// The owner of a row's object.
 pub(crate) fn owner(object: &str) -> &'static str {
     match object {
         "private account's post"
@@ -121,20 +120,20 @@ const CAST: [&str; 17] = [
     "gil", "sid", "dan", "moe",
 ];
 
-/// The town, prepared once, and everything in it by name.
+/// The town, created once, and its objects by name.
 pub(crate) struct Stage {
     backend: Reference,
     clock: Arc<ManualClock>,
     pub(crate) posts: HashMap<&'static str, PostId>,
     pub(crate) comments: HashMap<&'static str, CommentId>,
     pub(crate) groups: HashMap<&'static str, GroupId>,
-    pub(crate) devices: HashMap<&'static str, SignedIn>,
-    pub(crate) keys: HashMap<&'static str, NewKey>,
+    pub(crate) devices: HashMap<&'static str, SignedInUser>,
+    pub(crate) keys: HashMap<&'static str, NewApiKey>,
     pub(crate) codes: HashMap<&'static str, InviteCode>,
     pub(crate) rooms: Rooms,
-    pub(crate) wares: Wares,
-    pub(crate) plans: Plans,
-    pub(crate) challenges: Challenges,
+    pub(crate) trade: TradeFixture,
+    pub(crate) goals: GoalFixtures,
+    pub(crate) quests: QuestFixtures,
 }
 
 impl Stage {
@@ -153,9 +152,9 @@ impl Stage {
             keys: HashMap::new(),
             codes: HashMap::new(),
             rooms: Rooms::default(),
-            wares: Wares::default(),
-            plans: Plans::new(),
-            challenges: Challenges::new(),
+            trade: TradeFixture::default(),
+            goals: GoalFixtures::new(),
+            quests: QuestFixtures::new(),
         };
         stage.people(&town).await;
         stage.communities(&town).await;
@@ -163,23 +162,22 @@ impl Stage {
         let (open, closed) = (&stage.groups["group"], &stage.groups["private group"]);
         super::media::set(&town, closed).await;
         stage.rooms = Rooms::set(&town, open, closed).await;
-        stage.wares = Wares::set(&town).await;
-        stage.plans = goals::set(&town).await;
-        stage.challenges = quests::set(&town).await;
+        stage.trade = TradeFixture::set(&town).await;
+        stage.goals = goals::set(&town).await;
+        stage.quests = quests::set(&town).await;
         town.settle().await;
-        goals::end(&town, &stage.plans).await;
-        stage.endings(&town).await;
+        goals::end(&town, &stage.goals).await;
+        stage.hide_content(&town).await;
         stage.backend = backend.fork();
         stage
     }
 
-    /// The town once more, for one cell.
+    /// A copy of the town for one cell.
     pub(crate) async fn town(&self, settings: Settings) -> Town {
         let store = Store::new(self.backend.fork());
         Town::on(store, self.clock.clone(), settings, 1).await
     }
 
-    /// The post that a comment is on.
     pub(crate) fn post_of(&self, comment: &str) -> PostId {
         let post = match comment {
             "comment for followers" => "followers' post",
@@ -189,12 +187,12 @@ impl Stage {
         self.posts[post].clone()
     }
 
-    /// Everybody, with a password, a device, a key and an invitation.
+    /// Adds all users, each with a password, a session, a key and an invitation.
     async fn people(&mut self, town: &Town) {
         for name in CAST {
-            town.move_in(name, |user| user.handle = Some(name.parse().unwrap())).await;
+            town.add_user(name, |user| user.handle = Some(name.parse().unwrap())).await;
         }
-        town.move_in("pia", |pia| {
+        town.add_user("pia", |pia| {
             pia.is_private = true;
             pia.handle = Some("pia".parse().unwrap());
         })
@@ -202,9 +200,9 @@ impl Stage {
         for (name, role) in
             [("mo", Role::Moderator), ("moe", Role::Moderator), ("ada", Role::Admin)]
         {
-            town.employ(name, role).await;
+            town.grant_role(name, role).await;
         }
-        let core = town.ground().core();
+        let core = town.context().core();
         let zoe = town.sign_up("zoe").await.user.id;
         let credential = core.credential(&zoe).get().await.unwrap().unwrap();
         for name in CAST.into_iter().chain(["pia"]) {
@@ -218,7 +216,7 @@ impl Stage {
             let invitation = accounts.invite(&caller, None, None).await.unwrap();
             self.codes.insert(name, invitation.code);
         }
-        // Somebody tries to guess ana's password.
+        // A failed attempt to sign in as ana.
         let wrong = Secret::new("not the one");
         town.accounts().login(&town.email("ana"), &wrong, None).await.unwrap_err();
     }
@@ -233,8 +231,10 @@ impl Stage {
             town.follow(followee, "tom").await;
         }
         town.follow("tia", "pia").await;
-        let (open, closed) =
-            (town.found("ana", "runners").await, town.found_private("ana", "readers").await);
+        let (open, closed) = (
+            town.create_group("ana", "runners").await,
+            town.create_private_group("ana", "readers").await,
+        );
         for group in [&open, &closed] {
             for name in ["mel", "fox", "gus", "ted", "gil", "sue"] {
                 town.join(name, group).await;
@@ -242,7 +242,7 @@ impl Stage {
                 town.groups().approve(&ana, group, &id, None).await.unwrap();
             }
             for name in ["gus", "gil"] {
-                town.appoint("ana", group, name, GroupRole::Admin).await;
+                town.set_group_role("ana", group, name, GroupRole::Admin).await;
             }
             town.groups().leave(&town.caller("fox"), group, None).await.unwrap();
         }
@@ -284,7 +284,7 @@ impl Stage {
         let strict = Posts::new(town.on_same_store(settings).await);
         let pending = strict.create(&town.caller("ana"), &text("pending"), None).await.unwrap();
         self.posts.insert("pending post", pending.id);
-        town.pass_ms(1_000);
+        town.advance_ms(1_000);
         let public = self.posts["public post"].clone();
         let comments = [
             ("comment", "ana", "public post"),
@@ -298,7 +298,7 @@ impl Stage {
             let comment = town.comment(author, &self.posts[post], "well #said").await;
             self.comments.insert(name, comment.id);
         }
-        // By their authors, who see them whatever they are.
+        // By their authors, who always see them.
         for (name, post) in &self.posts {
             town.like(owner(name), post).await;
         }
@@ -310,8 +310,8 @@ impl Stage {
         moderation.report_comment(&tom, said, "rude", None).await.unwrap();
     }
 
-    /// What ends: nothing has followed from it yet.
-    async fn endings(&self, town: &Town) {
+    /// Deletes, hides and suspends, without running the processors.
+    async fn hide_content(&self, town: &Town) {
         for post in self.posts.values() {
             town.set_score(post, 100).await;
         }
@@ -333,7 +333,6 @@ impl Stage {
     }
 }
 
-/// Everybody's password.
 pub(crate) fn password() -> Secret {
     Secret::new("zoe has a secret")
 }

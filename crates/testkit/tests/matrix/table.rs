@@ -1,18 +1,18 @@
-//! Who gets which answer: what should be, from the contract, not from what the program says.
+//! The main table: the answers that the contract requires, not those that the program gives.
 
 use super::stage::Viewer;
 
-/// One line for each thing and what is done with it: several operations where the answers are the same.
+/// One line for each object and its operations; operations with the same answers share a line.
 ///
-/// `ok`  it is done, or shown
-/// `no`  answered without it: null, false, or a list in which it is not
+/// `ok`  done, or shown
+/// `no`  answered without it: null, false, or a list without it
 /// `400` BAD_REQUEST       `401` UNAUTHENTICATED   `403` FORBIDDEN   `404` NOT_FOUND   `409` CONFLICT
-/// `-`   cannot be asked: the operation takes somebody who is signed in
+/// `-`   impossible: the operation requires a signed-in user
 ///
-/// `404/ok` is a difference: it should be 404, and is ok. Whoever mends it takes the mark away.
+/// `404/ok` marks a known difference: it should be 404, and is ok. A fix must remove the mark.
 ///
-/// Somebody suspended reads what everybody may read, and what is their own; nothing that their
-/// follows and memberships would open to them.
+/// A suspended user reads public content and their own, but nothing that requires follows or
+/// memberships.
 #[rustfmt::skip]
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
@@ -22,7 +22,7 @@ public post              | posts.posts posts.stats posts.tagged posts.global    
 public post              | activities.at likes.among                                            | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 public post              | posts.on_day posts.popular likes.has_liked                           | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
 public post              | posts.by activities.of likes.by                                      | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
-public post              | posts.marks                                                          | -    ok   no   no   no   no   no   no   no   no   no
+public post              | posts.viewer_states                                                  | -    ok   no   no   no   no   no   no   no   no   no
 public post              | likes.like likes.unlike likes.toggle                                 | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 public post              | comments.add shares.share shares.unshare                             | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 public post              | posts.update                                                         | -    ok   403  403  404  403  403  403  403  403  403
@@ -187,7 +187,7 @@ deleted account's post   | moderation.report_post                               
 
 comment                  | comments.comment comments.replies comments.on comments.by            | ok   ok   ok   ok   404  ok   ok   ok   ok   ok   ok
 comment                  | comments.comments comments.by_ids                                    | ok   ok   ok   ok   no   ok   ok   ok   ok   ok   ok
-comment                  | comments.marks                                                       | no   ok   no   no   no   no   no   no   no   no   no
+comment                  | comments.engagement                                                  | no   ok   no   no   no   no   no   no   no   no   no
 comment                  | comments.like comments.unlike comments.add                           | -    ok   ok   ok   404  ok   ok   ok   ok   ok   403
 comment                  | comments.update                                                      | -    ok   403  403  404  403  403  403  403  403  403
 comment                  | comments.delete                                                      | -    ok   403  403  404  403  403  403  ok   ok   403
@@ -382,10 +382,10 @@ wrong password           | accounts.login                                       
 wrong password           | accounts.change_password accounts.change_email                       | -    401  401  401  401  401  401  401  401  401  403
 own invitation           | accounts.register                                                    | 403  ok   ok   ok   ok   ok   ok   ok   ok   ok   403
 audit                    | moderation.audit                                                     | -    403  403  403  403  403  403  403  ok   ok   403
-audit                    | census.totals                                                        | -    403  403  403  403  403  403  403  403  ok   403
+audit                    | statistics.totals                                                       | -    403  403  403  403  403  403  403  403  ok   403
 ";
 
-/// One operation on one thing, with the answer for each viewer.
+/// One operation on one object, with the answer for each viewer.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) object: &'static str,
@@ -393,14 +393,13 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<Cell>,
 }
 
-/// What should be answered, and what is.
+/// The required answer, and the actual one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     pub(crate) right: &'static str,
     pub(crate) found: &'static str,
 }
 
-/// The rows of the table.
 pub(crate) fn rows() -> Vec<Row> {
     let tables = [
         TABLE,

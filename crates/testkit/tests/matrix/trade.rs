@@ -1,23 +1,24 @@
-//! Who gets which answer about calls for help, companies, offers and tags.
+//! Rows about help threads, companies, offers and tags.
 
 use std::collections::HashMap;
 
-use roundtable_domain::{Caller, NewOffer, Tagged};
+use roundtable_domain::{Caller, NewOffer, TaggedItem};
 use roundtable_model::entities::{AssistMsg, Offer};
 use roundtable_model::table::Order;
 use roundtable_model::{CompanyId, OfferId};
 use roundtable_testkit::Town;
 
-use super::acts::person;
-use super::asks::{Answer, lists, page, shows};
+use super::operations::{Answer, lists, page, shows};
+use super::user_actions::person;
 
-/// As in the large table. Ana has asked fay, bex and sue for help: bex is blocked now, and sue suspended.
+/// Like the main table. Ana has asked fay, bex and sue for help: bex is blocked now, and sue
+/// suspended.
 #[rustfmt::skip]
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
 
 call for help            | assistance.thread assistance.messages assistance.send                | -    ok   ok   404  404  404  404  404  404  404  403
-call for help            | assistance.threads assistance.said                                   | -    ok   ok   no   no   no   no   no   no   no   403
+call for help            | assistance.threads assistance.messages_by_id                         | -    ok   ok   no   no   no   no   no   no   no   403
 call for help            | assistance.mine                                                      | -    ok   ok   no   no   no   no   no   no   no   403
 profile                  | assistance.ask                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
 private profile          | assistance.ask                                                       | -    400  ok   ok   404  ok   ok   ok   ok   ok   403
@@ -40,28 +41,26 @@ deleted account's offer  | companies.companies offers.offers offers.tagged tags.
 deleted account's offer  | offers.create offers.close                                           | -    401  404  404  404  404  404  404  404  404  403
 ";
 
-/// What there is.
 #[derive(Default)]
-pub(crate) struct Wares {
+pub(crate) struct TradeFixture {
     said: Option<AssistMsg>,
     offers: HashMap<&'static str, (CompanyId, OfferId)>,
 }
 
-impl Wares {
+impl TradeFixture {
     pub(crate) async fn set(town: &Town) -> Self {
         let thread = town.ask_for_help("ana", &["fay", "bex", "sue"]).await.thread_id;
         let said = town.help("ana", &thread, "my knee").await;
-        let mut wares = Self { said: Some(said), offers: HashMap::new() };
+        let mut trade = Self { said: Some(said), offers: HashMap::new() };
         let names = ["offer", "suspended account's offer", "deleted account's offer"];
         for (name, owner) in names.into_iter().zip(["ana", "sid", "dan"]) {
             let company = town.company(owner, "tours").await;
             let offer = town.offer(owner, &company, "a tour", &["town"]).await.id;
-            wares.offers.insert(name, (company, offer));
+            trade.offers.insert(name, (company, offer));
         }
-        wares
+        trade
     }
 
-    /// Does what a row says as somebody.
     pub(crate) async fn answer(
         &self,
         town: &Town,
@@ -103,8 +102,9 @@ impl Wares {
                 let found = assistance.threads(caller, std::slice::from_ref(thread)).await;
                 shows(found, |found| found.iter().flatten().any(|it| it.thread_id == *thread))
             }
-            "assistance.said" => {
-                let found = assistance.said(caller, &[(thread.clone(), said.id.clone())]).await;
+            "assistance.messages_by_id" => {
+                let found =
+                    assistance.messages_by_id(caller, &[(thread.clone(), said.id.clone())]).await;
                 shows(found, |found| found.iter().flatten().any(|it| it == said))
             }
             "assistance.messages" => {
@@ -115,7 +115,7 @@ impl Wares {
             "assistance.mine" => {
                 lists(assistance.mine(caller, &page()).await, |it| it.thread_id == *thread)
             }
-            other => panic!("nobody knows how to ask {other} of {object}"),
+            other => panic!("no row handler for {other} of {object}"),
         }
     }
 
@@ -145,7 +145,7 @@ impl Wares {
             ("offers.tagged", _) => lists(offers.tagged(viewer, &tag, &page).await, is),
             ("tags.search", _) => {
                 let found = town.tags().search(viewer, &tag, None, &page).await;
-                lists(found, |one| matches!(one, Tagged::Offer(other) if is(other)))
+                lists(found, |one| matches!(one, TaggedItem::Offer(other) if is(other)))
             }
             ("offers.create", Some(caller)) => {
                 let (company_id, title) = (company.clone(), String::from("another tour"));
@@ -156,7 +156,7 @@ impl Wares {
                 shows(offers.close(caller, offer, None).await, |_| true)
             }
             ("offers.create" | "offers.close", None) => "-",
-            (other, _) => panic!("nobody knows how to ask {other} of {object}"),
+            (other, _) => panic!("no row handler for {other} of {object}"),
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Who gets which answer about endpoints that are told of events: they are the admins' business (R44).
+//! Rows about webhooks, which are for admins only (R44).
 
 use roundtable_domain::{Caller, Webhooks};
 use roundtable_model::{Entity, Time, samples};
 use roundtable_testkit::Town;
 
-use super::asks::{Answer, lists, page, shows};
+use super::operations::{Answer, lists, page, shows};
 
-/// As in the large table.
+/// Like the main table.
 #[rustfmt::skip]
 pub(crate) const TABLE: &str = "
 object                   | operations                                                           | anon owner follower stranger blocked member former gadmin moder admin susp
@@ -14,12 +14,11 @@ object                   | operations                                           
 webhook                  | webhooks.create webhooks.list webhooks.delete webhooks.replay        | -    403  403  403  403  403  403  403  403  ok   403
 ";
 
-/// Does what a row says as somebody.
 pub(crate) async fn answer(town: &Town, operation: &str, viewer: Option<&Caller>) -> Answer {
     let Some(caller) = viewer else { return "-" };
-    let webhooks = Webhooks::new(town.ground().clone());
+    let webhooks = Webhooks::new(town.context().clone());
     let there = samples::webhook();
-    town.ground().ops().table().put(there.create()).await.unwrap();
+    town.context().ops().table().put(there.create()).await.unwrap();
     match operation {
         "webhooks.create" => {
             let types = [String::from("*")];
@@ -30,6 +29,6 @@ pub(crate) async fn answer(town: &Town, operation: &str, viewer: Option<&Caller>
         "webhooks.replay" => {
             shows(webhooks.replay(caller, &there.id, Time::from_ms(0)).await, |_| true)
         }
-        other => panic!("nobody knows how to ask {other}"),
+        other => panic!("no row handler for {other}"),
     }
 }

@@ -1,24 +1,24 @@
-//! What people do with their goals, tasks and milestones.
+//! Mutations of goals, tasks and milestones.
 
 use roundtable_domain::{
     Caller, Code, GoalChange, MilestoneChange, NewGoal, NewMilestone, NewTask, PageInput, Refusal,
     TaskChange,
 };
 use roundtable_model::{GoalId, GoalStatus, MilestoneId, Percentage, RequestId, TaskId};
-use roundtable_testkit::{Done, Town};
+use roundtable_testkit::{ActionOutcome, Town};
 
-use crate::deeds::Deed;
+use crate::mutations::Mutation;
 use crate::stage::Stage;
 
-/// Something of ana's to do it with.
+/// Ana's goal, task and milestone.
 #[derive(Clone)]
-pub(crate) struct Plans {
+pub(crate) struct GoalFixture {
     goal: GoalId,
     task: TaskId,
     milestone: MilestoneId,
 }
 
-impl Plans {
+impl GoalFixture {
     pub(crate) async fn set(town: &Town) -> Self {
         let tags = vec!["run".parse().unwrap()];
         let goal = town.set_goal_as("ana", NewGoal { tags, ..NewGoal::titled("Run") }).await.id;
@@ -31,7 +31,7 @@ impl Plans {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum GoalDeed {
+pub(crate) enum GoalMutation {
     CreateGoal,
     Retitle(GoalId),
     Complete(GoalId),
@@ -44,31 +44,30 @@ pub(crate) enum GoalDeed {
     DeleteMilestone(GoalId, MilestoneId),
 }
 
-/// What ana does with them.
-pub(crate) fn with_goals(stage: &Stage, town: &Town) -> Vec<Deed> {
-    let Plans { goal, task, milestone } = &stage.plans;
-    let deeds = [
-        GoalDeed::CreateGoal,
-        GoalDeed::Retitle(goal.clone()),
-        GoalDeed::Complete(goal.clone()),
-        GoalDeed::DeleteGoal(goal.clone()),
-        GoalDeed::CreateTask(goal.clone()),
-        GoalDeed::Do(goal.clone(), task.clone()),
-        GoalDeed::DeleteTask(goal.clone(), task.clone()),
-        GoalDeed::CreateMilestone(goal.clone()),
-        GoalDeed::Achieve(goal.clone(), milestone.clone()),
-        GoalDeed::DeleteMilestone(goal.clone(), milestone.clone()),
+pub(crate) fn goal_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
+    let GoalFixture { goal, task, milestone } = &stage.goals;
+    let mutations = [
+        GoalMutation::CreateGoal,
+        GoalMutation::Retitle(goal.clone()),
+        GoalMutation::Complete(goal.clone()),
+        GoalMutation::DeleteGoal(goal.clone()),
+        GoalMutation::CreateTask(goal.clone()),
+        GoalMutation::Do(goal.clone(), task.clone()),
+        GoalMutation::DeleteTask(goal.clone(), task.clone()),
+        GoalMutation::CreateMilestone(goal.clone()),
+        GoalMutation::Achieve(goal.clone(), milestone.clone()),
+        GoalMutation::DeleteMilestone(goal.clone(), milestone.clone()),
     ];
-    deeds.into_iter().map(|deed| Deed::Goals(town.caller("ana"), deed)).collect()
+    mutations.into_iter().map(|mutation| Mutation::Goals(town.caller("ana"), mutation)).collect()
 }
 
-fn told<T, E: Refusal>(answer: Result<T, E>) -> Result<Done, Code> {
-    let code = answer.map(|_| Done::Other).map_err(|error| error.code());
+fn reduce<T, E: Refusal>(answer: Result<T, E>) -> Result<ActionOutcome, Code> {
+    let code = answer.map(|_| ActionOutcome::Other).map_err(|error| error.code());
     assert_ne!(code, Err(Code::Internal), "a failure is no refusal");
     code
 }
 
-impl GoalDeed {
+impl GoalMutation {
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::CreateGoal => "goals.create",
@@ -83,52 +82,54 @@ impl GoalDeed {
         }
     }
 
-    pub(crate) async fn be_done(
+    pub(crate) async fn perform(
         &self,
         town: &Town,
         me: &Caller,
         request: Option<&RequestId>,
-    ) -> Result<Done, Code> {
+    ) -> Result<ActionOutcome, Code> {
         let (goals, tasks, milestones) = (town.goals(), town.tasks(), town.milestones());
         let tags = || vec!["sea".parse().unwrap()];
         match self {
             Self::CreateGoal => {
                 let new = NewGoal { tags: tags(), ..NewGoal::titled("Swim") };
-                told(goals.create(me, new, request).await)
+                reduce(goals.create(me, new, request).await)
             }
             Self::Retitle(goal) => {
                 let (title, tags) = (Some(String::from("Run far")), Some(tags()));
                 let change = GoalChange { title, tags, ..GoalChange::default() };
-                told(goals.update(me, goal, change, request).await)
+                reduce(goals.update(me, goal, change, request).await)
             }
             Self::Complete(goal) => {
                 let change = GoalChange::to(GoalStatus::Completed);
-                told(goals.update(me, goal, change, request).await)
+                reduce(goals.update(me, goal, change, request).await)
             }
-            Self::DeleteGoal(goal) => told(goals.delete(me, goal, request).await),
+            Self::DeleteGoal(goal) => reduce(goals.delete(me, goal, request).await),
             Self::CreateTask(goal) => {
-                told(tasks.create(me, NewTask::titled(goal, "swim"), request).await)
+                reduce(tasks.create(me, NewTask::titled(goal, "swim"), request).await)
             }
             Self::Do(goal, task) => {
-                told(tasks.update(me, goal, task, TaskChange::to_done(true), request).await)
+                reduce(tasks.update(me, goal, task, TaskChange::to_done(true), request).await)
             }
-            Self::DeleteTask(goal, task) => told(tasks.delete(me, goal, task, request).await),
+            Self::DeleteTask(goal, task) => reduce(tasks.delete(me, goal, task, request).await),
             Self::CreateMilestone(goal) => {
                 let new = NewMilestone::at(goal, Percentage::whole(90), "swim");
-                told(milestones.create(me, new, request).await)
+                reduce(milestones.create(me, new, request).await)
             }
             Self::Achieve(goal, id) => {
                 let change = MilestoneChange::achieved();
-                told(milestones.update(me, goal, id, change, request).await)
+                reduce(milestones.update(me, goal, id, change, request).await)
             }
-            Self::DeleteMilestone(goal, id) => told(milestones.delete(me, goal, id, request).await),
+            Self::DeleteMilestone(goal, id) => {
+                reduce(milestones.delete(me, goal, id, request).await)
+            }
         }
     }
 
-    /// What was stopped and done again is there once, and told once.
-    pub(crate) async fn happened_once(&self, town: &Town, me: &Caller, what: &str) {
-        let told = town.told("ana", "ana").await;
-        let tells = |text: &str| told.iter().filter(|told| *told == text).count();
+    /// A mutation that was stopped and repeated took effect once, with one activity.
+    pub(crate) async fn assert_happened_once(&self, town: &Town, me: &Caller, what: &str) {
+        let reduce = town.previews("ana", "ana").await;
+        let tells = |text: &str| reduce.iter().filter(|reduce| *reduce == text).count();
         match self {
             Self::CreateGoal => {
                 let page = PageInput::first();

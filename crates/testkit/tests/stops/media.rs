@@ -1,32 +1,31 @@
-//! Files: what people do with them.
+//! Mutations of media files.
 
 use roundtable_domain::{Caller, Code, NewActivity, NewMedia, NewPost, NewUpload, ProfileChange};
 use roundtable_model::{ActivityVerb, ContentType, MediaKey, ObjectType, RequestId};
-use roundtable_testkit::{Done, Town};
+use roundtable_testkit::{ActionOutcome, Town};
 
-use crate::deeds::{Deed, told};
+use crate::mutations::{Mutation, reduce};
 use crate::stage::Stage;
 
-/// The files there are: all are ana's.
+/// Ana's files.
 #[derive(Clone)]
-pub(crate) struct Files {
-    /// Announced, and not looked at yet.
+pub(crate) struct MediaFixture {
+    /// Uploaded, and not completed.
     sent: MediaKey,
-    /// Part of nothing yet.
+    /// Completed, and in no post.
     taken: [NewMedia; 3],
 }
 
-impl Files {
+impl MediaFixture {
     pub(crate) async fn set(town: &Town) -> Self {
         let sent = town.send_picture("ana").await;
-        let taken = async || Town::named(&town.upload("ana").await);
+        let taken = async || Town::as_new_media(&town.upload("ana").await);
         Self { sent, taken: [taken().await, taken().await, taken().await] }
     }
 }
 
-/// One of these deeds.
 #[derive(Clone, Debug)]
-pub(crate) enum Sending {
+pub(crate) enum MediaMutation {
     Announce,
     Complete(MediaKey),
     Show(NewMedia),
@@ -34,8 +33,7 @@ pub(crate) enum Sending {
     Picture(NewMedia),
 }
 
-impl Sending {
-    /// The service and the method that does it.
+impl MediaMutation {
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::Announce => "media.create_upload",
@@ -46,28 +44,28 @@ impl Sending {
         }
     }
 
-    pub(crate) async fn be_done(
+    pub(crate) async fn perform(
         &self,
         town: &Town,
         caller: &Caller,
         request: Option<&RequestId>,
-    ) -> Result<Done, Code> {
+    ) -> Result<ActionOutcome, Code> {
         match self {
             Self::Announce => {
                 let content_type = "video/webm".into();
                 let new = NewUpload { content_type, bytes: 1_000, purpose: None };
-                told(town.media().create_upload(caller, &new, request).await)
+                reduce(town.media().create_upload(caller, &new, request).await)
             }
             Self::Complete(key) => {
-                // Every town has a shelf of its own.
-                town.shelf().arrive(key, &Town::picture());
-                told(town.media().complete_upload(caller, key, request).await)
+                // Every town has its own media store.
+                town.media_store().put_incoming(key, &Town::picture());
+                reduce(town.media().complete_upload(caller, key, request).await)
             }
             Self::Show(media) => {
                 let media = vec![media.clone()];
                 let content_type = ContentType::Image;
                 let new = NewPost { content_type, media, ..NewPost::text("my picture") };
-                told(town.posts().create(caller, &new, request).await)
+                reduce(town.posts().create(caller, &new, request).await)
             }
             Self::Tell(media) => {
                 let new = NewActivity {
@@ -79,18 +77,17 @@ impl Sending {
                     media: Some(media.clone()),
                     tags: Vec::new(),
                 };
-                told(town.activities().post(caller, &new, request).await)
+                reduce(town.activities().post(caller, &new, request).await)
             }
             Self::Picture(media) => {
                 let profile_image = media.clone().into();
                 let change = ProfileChange { profile_image, ..ProfileChange::default() };
-                told(town.accounts().update_profile(caller, &change, request).await)
+                reduce(town.accounts().update_profile(caller, &change, request).await)
             }
         }
     }
 
-    /// What was stopped and done again is there once.
-    pub(crate) async fn happened_once(&self, town: &Town, what: &str) {
+    pub(crate) async fn assert_happened_once(&self, town: &Town, what: &str) {
         let uploads = town.rows("USER#ana", "UPLOAD#").await;
         let count = |word: &str| uploads.iter().filter(|row| row.contains(word)).count();
         match self {
@@ -98,16 +95,17 @@ impl Sending {
             Self::Complete(_) => assert_eq!(count("state=complete"), 4, "{what}: {uploads:#?}"),
             Self::Show(media) => {
                 assert_eq!(count("kind=post"), 1, "{what}: {uploads:#?}");
-                let posts = town.ground().core().posts_by(&town.id("ana")).all().await.unwrap();
+                let posts = town.context().core().posts_by(&town.id("ana")).all().await.unwrap();
                 let shown = posts.iter().flat_map(|post| &post.media);
                 let shown = shown.filter(|shown| shown.s3_key == media.s3_key).count();
                 assert_eq!(shown, 1, "{what}");
             }
             Self::Tell(media) => {
                 assert_eq!(count("kind=activity"), 1, "{what}: {uploads:#?}");
-                let told = town.rows("ACTIVITY#ana", "TS#").await;
-                let told = told.iter().filter(|row| row.contains(media.s3_key.as_str())).count();
-                assert_eq!(told, 1, "{what}");
+                let reduce = town.rows("ACTIVITY#ana", "TS#").await;
+                let reduce =
+                    reduce.iter().filter(|row| row.contains(media.s3_key.as_str())).count();
+                assert_eq!(reduce, 1, "{what}");
             }
             Self::Picture(media) => {
                 assert_eq!(count("kind=profile"), 1, "{what}: {uploads:#?}");
@@ -118,15 +116,14 @@ impl Sending {
     }
 }
 
-/// What people do with files.
-pub(crate) fn with_files(stage: &Stage, town: &Town) -> Vec<Deed> {
-    let Files { sent, taken: [shown, told, face] } = stage.files.clone();
-    let deeds = [
-        Sending::Announce,
-        Sending::Complete(sent),
-        Sending::Show(shown),
-        Sending::Tell(told),
-        Sending::Picture(face),
+pub(crate) fn media_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
+    let MediaFixture { sent, taken: [shown, reduce, face] } = stage.files.clone();
+    let mutations = [
+        MediaMutation::Announce,
+        MediaMutation::Complete(sent),
+        MediaMutation::Show(shown),
+        MediaMutation::Tell(reduce),
+        MediaMutation::Picture(face),
     ];
-    deeds.into_iter().map(|deed| Deed::Sending(town.caller("ana"), deed)).collect()
+    mutations.into_iter().map(|mutation| Mutation::Media(town.caller("ana"), mutation)).collect()
 }

@@ -1,26 +1,26 @@
-//! Processors, and the work they leave for later: stopped at each of their await points, they end as if
-//! nobody had stopped them (I4, I6).
+//! Processors and their jobs: stopped at each await point, they end as if they had not been stopped
+//! (I4, I6).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use roundtable_domain::{
-    FeedSettings, Ground, Judge, JudgeError, ModerationMode, NewQuest, PromotionSettings, Settings,
-    ShardSettings, Subject, Verdict,
+    AutoModerator, AutoModeratorError, Context, FeedSettings, ModerationMode, ModerationSubject,
+    NewQuest, PromotionSettings, Settings, ShardSettings, Verdict,
 };
 use roundtable_model::table::{Item, Scan};
 use roundtable_model::{GroupId, ModerationStatus, Role};
 use roundtable_streams::{
-    Counters, FollowerShards, MilestoneRule, Notices, Privacy, PromotionRule, Purge, QuestProgress,
-    Runner, Scores, Setup, Verdicts,
+    CaseReviewer, CounterUpdater, FollowerShardScaler, MilestoneUpdater, NotificationWriter,
+    PrivacyUpdater, PromotionUpdater, Purge, QuestUpdater, Runner, RunnerBuilder, ScoreUpdater,
 };
-use roundtable_testkit::{Act, Town, stop_at};
+use roundtable_testkit::{Town, UserAction, stop_at};
 
 use crate::STOPS_MAX;
-use crate::stage::{Place, is_clean};
+use crate::stage::{TownStore, assert_clean};
 
-/// What a processor has to do.
+/// The work of a processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Case {
     Counters,
@@ -31,20 +31,20 @@ pub(crate) enum Case {
     PurgeOfAPost,
     PurgeOfAGoal,
     Milestones,
-    Notices,
+    Notifications,
     FollowerShards,
     Promotion,
     Verdicts,
     Quests,
 }
 
-/// Rejects what is called spam.
+/// Rejects posts that contain the word spam.
 #[derive(Debug)]
 struct Reader;
 
 #[async_trait]
-impl Judge for Reader {
-    async fn judge(&self, subject: &Subject) -> Result<Verdict, JudgeError> {
+impl AutoModerator for Reader {
+    async fn review(&self, subject: &ModerationSubject) -> Result<Verdict, AutoModeratorError> {
         tokio::task::yield_now().await;
         let is_spam = format!("{subject:?}").contains("spam");
         Ok(if is_spam { Verdict::Reject("spam".into()) } else { Verdict::Approve })
@@ -52,67 +52,67 @@ impl Judge for Reader {
 }
 
 impl Case {
-    /// Whose case it is.
     pub(crate) const fn processor(self) -> &'static str {
         match self {
-            Self::Counters => "Counters",
-            Self::Scores => "Scores",
-            Self::Privacy => "Privacy",
+            Self::Counters => "CounterUpdater",
+            Self::Scores => "ScoreUpdater",
+            Self::Privacy => "PrivacyUpdater",
             Self::PurgeOfAGroup
             | Self::PurgeOfAnAccount
             | Self::PurgeOfAPost
             | Self::PurgeOfAGoal => "Purge",
-            Self::Milestones => "MilestoneRule",
-            Self::Notices => "Notices",
-            Self::FollowerShards => "FollowerShards",
-            Self::Promotion => "PromotionRule",
-            Self::Verdicts => "Verdicts",
-            Self::Quests => "QuestProgress",
+            Self::Milestones => "MilestoneUpdater",
+            Self::Notifications => "NotificationWriter",
+            Self::FollowerShards => "FollowerShardScaler",
+            Self::Promotion => "PromotionUpdater",
+            Self::Verdicts => "CaseReviewer",
+            Self::Quests => "QuestUpdater",
         }
     }
 
-    /// A runner with this processor, and nothing else.
-    fn alone(self, ground: &Ground) -> Setup {
-        let (setup, ground) = (Runner::on(ground.clone(), [0; 32]).at_once(), ground.clone());
+    /// A runner with only this processor.
+    fn alone(self, context: &Context) -> RunnerBuilder {
+        let (setup, context) =
+            (Runner::builder(context.clone(), [0; 32]).without_delays(), context.clone());
         match self {
-            Self::Counters => setup.with(Counters::new(ground)),
-            Self::Scores => setup.with(Scores::new(ground)),
+            Self::Counters => setup.with(CounterUpdater::new(context)),
+            Self::Scores => setup.with(ScoreUpdater::new(context)),
             Self::Privacy => {
-                let privacy = Privacy::new(ground);
-                setup.with(privacy.clone()).working(privacy)
+                let privacy = PrivacyUpdater::new(context);
+                setup.with(privacy.clone()).with_job_handler(privacy)
             }
-            Self::Notices => {
-                let notices = Notices::new(ground);
-                setup.with(notices.clone()).working(notices)
+            Self::Notifications => {
+                let writer = NotificationWriter::new(context);
+                setup.with(writer.clone()).with_job_handler(writer)
             }
             Self::Milestones => {
-                let rule = MilestoneRule::new(ground);
-                setup.with(rule.clone()).working(rule)
+                let rule = MilestoneUpdater::new(context);
+                setup.with(rule.clone()).with_job_handler(rule)
             }
             Self::PurgeOfAGroup
             | Self::PurgeOfAnAccount
             | Self::PurgeOfAPost
             | Self::PurgeOfAGoal => {
-                let purge = Purge::new(ground).at_once();
-                setup.with(purge.clone()).working(purge)
+                let purge = Purge::new(context).without_delays();
+                setup.with(purge.clone()).with_job_handler(purge)
             }
-            Self::FollowerShards => setup.with(FollowerShards::new(ground)),
-            Self::Promotion => setup.with(PromotionRule::new(ground)),
+            Self::FollowerShards => setup.with(FollowerShardScaler::new(context)),
+            Self::Promotion => setup.with(PromotionUpdater::new(context)),
             Self::Quests => {
-                let quests = QuestProgress::new(ground).at_once();
-                setup.with(quests.clone()).working(quests)
+                let quests = QuestUpdater::new(context).without_delays();
+                setup.with(quests.clone()).with_job_handler(quests)
             }
             Self::Verdicts => {
-                let verdicts = Verdicts::new(ground, Arc::new(Reader));
-                setup.with(verdicts.clone()).working(verdicts)
+                let verdicts = CaseReviewer::new(context, Arc::new(Reader));
+                setup.with(verdicts.clone()).with_job_handler(verdicts)
             }
         }
     }
 
-    /// Everything there is, with this processor.
-    fn among_all(self, ground: &Ground) -> Setup {
-        let all = Setup::everything_at_once(ground);
-        if matches!(self, Self::Verdicts) { all.judged_by(Arc::new(Reader)) } else { all }
+    /// A runner with all processors.
+    fn among_all(self, context: &Context) -> RunnerBuilder {
+        let all = RunnerBuilder::with_all_processors_undelayed(context);
+        if matches!(self, Self::Verdicts) { all.with_moderator(Arc::new(Reader)) } else { all }
     }
 
     fn settings(self) -> Settings {
@@ -133,25 +133,25 @@ impl Case {
         settings
     }
 
-    /// What happens, so that the processor has something to do.
-    async fn happen(self, town: &Town) {
+    /// Makes changes that give the processor work.
+    async fn prepare(self, town: &Town) {
         let ana = town.caller("ana");
         let act = match self {
-            Self::Counters | Self::Notices | Self::Verdicts => None,
-            // Scores follow from what was counted.
+            Self::Counters | Self::Notifications | Self::Verdicts => None,
+            // Scores follow from counters.
             Self::Scores => {
-                Self::Counters.alone(town.ground()).build().drain().await.unwrap();
+                Self::Counters.alone(town.context()).build().drain().await.unwrap();
                 None
             }
-            Self::Privacy => Some(Act::TurnPrivate(true)),
+            Self::Privacy => Some(UserAction::TurnPrivate(true)),
             Self::PurgeOfAGroup => {
                 let group = group_of(town).await;
-                Some(Act::DeleteGroup(group))
+                Some(UserAction::DeleteGroup(group))
             }
-            Self::PurgeOfAnAccount => Some(Act::DeleteAccount("ana".parse().unwrap())),
+            Self::PurgeOfAnAccount => Some(UserAction::DeleteAccount("ana".parse().unwrap())),
             Self::PurgeOfAPost => {
-                let posts = town.ground().core().posts_by(&ana.user_id).all().await.unwrap();
-                posts.first().map(|post| Act::DeletePost(post.id.clone()))
+                let posts = town.context().core().posts_by(&ana.user_id).all().await.unwrap();
+                posts.first().map(|post| UserAction::DeletePost(post.id.clone()))
             }
             Self::PurgeOfAGoal | Self::Milestones => {
                 self.plan(town).await;
@@ -167,11 +167,11 @@ impl Case {
             }
         };
         if let Some(act) = act {
-            town.act(&ana, &act, None).await.unwrap();
+            town.perform(&ana, &act, None).await.unwrap();
         }
     }
 
-    /// A goal of which something is reached, or that is given up.
+    /// Creates a goal that is partly reached, or deleted.
     async fn plan(self, town: &Town) {
         let goal = town.set_goal("ana", "Run").await.id;
         town.add_milestone("ana", &goal, 50, "half").await;
@@ -184,9 +184,9 @@ impl Case {
         }
     }
 
-    /// Whether there was something to do that is done.
+    /// Returns `true` if the processor had work and has done it.
     async fn is_done(self, town: &Town) -> bool {
-        let (core, ana) = (town.ground().core(), town.id("ana"));
+        let (core, ana) = (town.context().core(), town.id("ana"));
         let posts = core.posts_by(&ana).all().await.unwrap();
         match self {
             Self::Counters => {
@@ -203,9 +203,11 @@ impl Case {
                 profile.follower_shards.count() == 3
             }
             Self::Promotion => !town.rows("PROMO#ana", "").await.is_empty(),
-            Self::Notices => town.rows("NOTIF#ana", "").await.len() > 5,
+            Self::Notifications => town.rows("NOTIF#ana", "").await.len() > 5,
             Self::PurgeOfAGoal => town.rows("USER#ana", "MILESTONE#").await.is_empty(),
-            Self::Milestones => town.told("bo", "ana").await.contains(&String::from("Run: half")),
+            Self::Milestones => {
+                town.previews("bo", "ana").await.contains(&String::from("Run: half"))
+            }
             Self::Quests => {
                 let steps = town.rows("USER#ana", "QUESTSTEP#").await.len();
                 (town.xp("ana").await, steps) == (10, 4)
@@ -220,9 +222,9 @@ impl Case {
     }
 }
 
-/// Ana completes one quest, not another, and a third one is over.
+/// Ana completes one quest; a second stays active, and a third has expired.
 async fn challenge(town: &Town) {
-    // When time begins anew, the deadline has passed.
+    // The deadline has passed when the clock is reset.
     town.clock().set_ms(town.now().ms() - 60_000);
     let goal = town.open_goal("ana", "quest-goal").await;
     let soon = Some(town.now().plus_ms(10));
@@ -232,39 +234,39 @@ async fn challenge(town: &Town) {
     }
     for (task, ms) in [("quest-one", 20), ("quest-two", 0)] {
         let task = town.open_task("ana", &goal, task).await;
-        town.pass_ms(ms);
+        town.advance_ms(ms);
         town.set_done(&goal, &task, true).await;
     }
 }
 
 async fn group_of(town: &Town) -> GroupId {
-    let groups = town.ground().core().groups_of(&town.id("ana")).all().await.unwrap();
+    let groups = town.context().core().groups_of(&town.id("ana")).all().await.unwrap();
     groups.into_iter().next().unwrap().group_id
 }
 
-/// A town with some life in it, of which nothing has followed yet.
-async fn lively(place: &Place) {
-    let town = place.town(0).await;
+/// Creates a town with content, without running the processors.
+async fn populate(town_store: &TownStore) {
+    let town = town_store.town(0).await;
     for name in ["ana", "bo", "cleo", "dan", "mo"] {
-        town.move_in(name, |_| {}).await;
+        town.add_user(name, |_| {}).await;
     }
-    town.employ("mo", Role::Moderator).await;
+    town.grant_role("mo", Role::Moderator).await;
     town.follow("bo", "ana").await;
     town.follow("dan", "ana").await;
     town.follow("ana", "bo").await;
-    let group = town.found("ana", "runners").await;
+    let group = town.create_group("ana", "runners").await;
     town.join("bo", &group).await;
     town.post("ana", "hello #town").await;
     town.post("ana", "some spam").await;
     town.post_into("ana", &group, "let us run").await;
     let room = town.room_with("ana", "bo").await;
-    town.say("ana", &room, "are you coming?").await;
-    town.say("bo", &room, "later").await;
+    town.send_message("ana", &room, "are you coming?").await;
+    town.send_message("bo", &room, "later").await;
 }
 
-/// People do with everything of ana's what they can.
+/// Others react to all of ana's content.
 async fn react(town: &Town) {
-    let posts = town.ground().core().posts_by(&town.id("ana")).all().await.unwrap();
+    let posts = town.context().core().posts_by(&town.id("ana")).all().await.unwrap();
     for post in posts.iter().filter(|post| post.published_at.is_some()) {
         let comment = town.comment("bo", &post.id, "well said").await;
         town.comments().like(&town.caller("ana"), &comment.id, None).await.unwrap();
@@ -275,9 +277,9 @@ async fn react(town: &Town) {
     }
 }
 
-/// Everything in a town, as lines that do not say when.
-async fn everything(town: &Town) -> Vec<String> {
-    let table = town.ground().core().table();
+/// Returns all rows of a town without times.
+async fn all_rows(town: &Town) -> Vec<String> {
+    let table = town.context().core().table();
     let page = table.scan(Scan::new()).await.unwrap();
     assert!(page.next.is_none(), "a small town is one page");
     let partition = |item: &Item| item.text("PK").unwrap().to_owned();
@@ -285,46 +287,47 @@ async fn everything(town: &Town) -> Vec<String> {
     let mut lines = Vec::new();
     for partition in partitions {
         let rows = town.rows(&partition, "").await;
-        lines.extend(rows.into_iter().map(|row| format!("{partition} {}", settled(&row))));
+        lines.extend(rows.into_iter().map(|row| format!("{partition} {}", stable_part(&row))));
     }
     lines
 }
 
-/// A row without what depends on who was stopped: notes are made by processors, and where they are in the
-/// stream, up to which they are counted, says when.
-fn settled(row: &str) -> &str {
+/// A row without the parts that depend on the stop: processors create notifications, and counters
+/// hold a stream position.
+fn stable_part(row: &str) -> &str {
     match row.split_once(" seq=") {
         Some((counter, _)) if counter.starts_with("COUNTER#UNREAD") => counter,
         _ => row,
     }
 }
 
-/// R32, R33, I4, I6: whatever a processor was doing, it is done as if nobody had stopped it.
-async fn can_be_stopped_anywhere(case: Case) {
-    let first = Place::new(case.settings());
-    lively(&first).await;
+/// Stops a processor at each await point, and compares the result with that of an uninterrupted
+/// run.
+async fn survives_a_stop_at_any_point(case: Case) {
+    let first = TownStore::new(case.settings());
+    populate(&first).await;
     let town = first.town(1).await;
     react(&town).await;
-    case.happen(&town).await;
-    let straight = first.again().town(2).await;
+    case.prepare(&town).await;
+    let straight = first.fork().town(2).await;
     assert!(!case.is_done(&straight).await, "{case:?} is nothing to do");
-    case.among_all(straight.ground()).build().drain().await.unwrap();
+    case.among_all(straight.context()).build().drain().await.unwrap();
     assert!(case.is_done(&straight).await, "{case:?} is not done");
-    let expected = everything(&straight).await;
+    let expected = all_rows(&straight).await;
     for stops in 0..STOPS_MAX {
-        let place = first.again();
-        let slow = place.slow_town(2).await;
-        let work = case.alone(slow.ground()).build();
+        let town_store = first.fork();
+        let slow = town_store.slow_town(2).await;
+        let work = case.alone(slow.context()).build();
         let done = stop_at(stops, work.drain()).await;
         let what = format!("{case:?} stopped after {stops}");
-        place.pass();
-        let town = place.town(3).await;
-        case.among_all(town.ground()).build().drain().await.unwrap();
-        is_clean(&town, &what).await;
+        town_store.pass();
+        let town = town_store.town(3).await;
+        case.among_all(town.context()).build().drain().await.unwrap();
+        assert_clean(&town, &what).await;
         assert!(case.is_done(&town).await, "{what} is not done");
-        let found = everything(&town).await;
+        let found = all_rows(&town).await;
         assert_eq!(found.len(), expected.len(), "{what}");
-        // What a verdict or a milestone makes has ids, and those of two processes differ.
+        // Verdicts and milestones create ids, which differ between processes.
         if !matches!(case, Case::Verdicts | Case::Milestones | Case::Quests) {
             assert_eq!(found, expected, "{what}");
         }
@@ -337,13 +340,12 @@ async fn can_be_stopped_anywhere(case: Case) {
     panic!("{case:?} has more await points than expected");
 }
 
-/// One test for each, so that they run at the same time.
+/// One test for each case, so that they run in parallel.
 macro_rules! stopped {
     ($($test:ident $case:ident)*) => {$(
-        /// R32, R33, I4, I6
         #[tokio::test]
         async fn $test() {
-            can_be_stopped_anywhere(Case::$case).await;
+            survives_a_stop_at_any_point(Case::$case).await;
         }
     )*
 
@@ -354,17 +356,17 @@ macro_rules! stopped {
 }
 
 stopped! {
-    counting Counters
-    scoring Scores
-    telling_posts_that_their_author_is_private Privacy
-    purging_a_group PurgeOfAGroup
-    purging_an_account PurgeOfAnAccount
-    purging_a_post PurgeOfAPost
-    purging_a_goal PurgeOfAGoal
-    achieving_milestones Milestones
-    telling_people Notices
-    spreading_followers FollowerShards
-    promoting Promotion
-    judging Verdicts
-    counting_for_quests Quests
+    counters_survive_a_stop Counters
+    scores_survive_a_stop Scores
+    privacy_of_posts_survives_a_stop Privacy
+    the_purge_of_a_group_survives_a_stop PurgeOfAGroup
+    the_purge_of_an_account_survives_a_stop PurgeOfAnAccount
+    the_purge_of_a_post_survives_a_stop PurgeOfAPost
+    the_purge_of_a_goal_survives_a_stop PurgeOfAGoal
+    milestones_survive_a_stop Milestones
+    notifications_survive_a_stop Notifications
+    follower_shards_survive_a_stop FollowerShards
+    promotions_survive_a_stop Promotion
+    verdicts_survive_a_stop Verdicts
+    quests_survive_a_stop Quests
 }

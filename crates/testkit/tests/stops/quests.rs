@@ -1,21 +1,21 @@
-//! What people do with their quests.
+//! Mutations of quests.
 
 use roundtable_domain::{Caller, Code, NewQuest, QuestFilter};
 use roundtable_model::{GoalId, QuestId, RequestId, Role, TaskId};
-use roundtable_testkit::{Done, Town};
+use roundtable_testkit::{ActionOutcome, Town};
 
-use crate::deeds::{Deed, told};
+use crate::mutations::{Mutation, reduce};
 use crate::stage::Stage;
 
-/// Something of bo's to do it with.
+/// Bo's quests.
 #[derive(Clone)]
-pub(crate) struct Challenge {
+pub(crate) struct QuestFixture {
     goal: GoalId,
     task: TaskId,
     quest: QuestId,
 }
 
-impl Challenge {
+impl QuestFixture {
     pub(crate) async fn set(town: &Town) -> Self {
         let goal = town.open_goal("bo", "bos-goal").await;
         let task = town.open_task("bo", &goal, "bos-task").await;
@@ -27,24 +27,24 @@ impl Challenge {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum QuestDeed {
+pub(crate) enum QuestMutation {
     Create(GoalId, TaskId),
     Cancel(QuestId),
     Delete(QuestId),
 }
 
-/// What bo does with them, and ada with one of his.
-pub(crate) fn with_quests(stage: &Stage, town: &Town) -> Vec<Deed> {
-    let Challenge { goal, task, quest } = stage.challenge.clone();
+/// Bo's mutations, and a deletion by ada.
+pub(crate) fn quest_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
+    let QuestFixture { goal, task, quest } = stage.challenge.clone();
     let (bo, ada) = (town.caller("bo"), town.staff("ada", Role::Admin));
     vec![
-        Deed::Quests(bo.clone(), QuestDeed::Create(goal, task)),
-        Deed::Quests(bo, QuestDeed::Cancel(quest.clone())),
-        Deed::Quests(ada, QuestDeed::Delete(quest)),
+        Mutation::Quests(bo.clone(), QuestMutation::Create(goal, task)),
+        Mutation::Quests(bo, QuestMutation::Cancel(quest.clone())),
+        Mutation::Quests(ada, QuestMutation::Delete(quest)),
     ]
 }
 
-impl QuestDeed {
+impl QuestMutation {
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::Create(..) => "quests.create",
@@ -53,24 +53,24 @@ impl QuestDeed {
         }
     }
 
-    pub(crate) async fn be_done(
+    pub(crate) async fn perform(
         &self,
         town: &Town,
         me: &Caller,
         request: Option<&RequestId>,
-    ) -> Result<Done, Code> {
+    ) -> Result<ActionOutcome, Code> {
         let quests = town.quests();
         match self {
             Self::Create(goal, task) => {
                 let new = NewQuest::linked("again", vec![goal.clone()], vec![task.clone()]);
-                told(quests.create(me, &new, request).await)
+                reduce(quests.create(me, &new, request).await)
             }
-            Self::Cancel(quest) => told(quests.cancel(me, quest, request).await),
-            Self::Delete(quest) => told(quests.delete(me, &town.id("bo"), quest, request).await),
+            Self::Cancel(quest) => reduce(quests.cancel(me, quest, request).await),
+            Self::Delete(quest) => reduce(quests.delete(me, &town.id("bo"), quest, request).await),
         }
     }
 
-    pub(crate) async fn happened_once(&self, town: &Town, what: &str) {
+    pub(crate) async fn assert_happened_once(&self, town: &Town, what: &str) {
         let quests = town.quest_titles("bo", &QuestFilter::default()).await;
         let expected: &[&str] = match self {
             Self::Create(..) => &["again", "both"],

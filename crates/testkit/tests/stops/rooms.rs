@@ -1,44 +1,42 @@
-//! Rooms, and what people do in them.
+//! Mutations of rooms and messages.
 
 use roundtable_domain::{Caller, Code, NewMessage, NewRoom};
 use roundtable_model::{GroupId, MessageId, RequestId, RoomId, Span, UserId};
-use roundtable_testkit::{Done, Town};
+use roundtable_testkit::{ActionOutcome, Town};
 
-use crate::deeds::{Deed, told};
+use crate::mutations::{Mutation, reduce};
 use crate::stage::Stage;
 
-/// What ana says, once.
+/// The text of ana's only message.
 const WORDS: &str = "said once";
 
-/// The rooms there are: ana is in both, and bo has said something.
+/// Rooms with ana in both, and a message of bo's.
 #[derive(Clone)]
-pub(crate) struct Rooms {
+pub(crate) struct RoomFixture {
     two: RoomId,
     group: RoomId,
     said: MessageId,
 }
 
-impl Rooms {
+impl RoomFixture {
     pub(crate) async fn set(town: &Town, group: &GroupId) -> Self {
         let two = town.room_with("ana", "bo").await;
         let group = town.room_of("ana", group).await;
-        let said = town.say("bo", &two, "hello").await.id;
-        town.say("bo", &group, "hello").await;
+        let said = town.send_message("bo", &two, "hello").await.id;
+        town.send_message("bo", &group, "hello").await;
         Self { two, group, said }
     }
 }
 
-/// One of these deeds.
 #[derive(Clone, Debug)]
-pub(crate) enum Talk {
+pub(crate) enum RoomMutation {
     Open(UserId),
     Enter(GroupId),
     Say(RoomId),
     Read(RoomId, MessageId),
 }
 
-impl Talk {
-    /// The service and the method that does it.
+impl RoomMutation {
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::Open(_) | Self::Enter(_) => "rooms.create",
@@ -47,31 +45,30 @@ impl Talk {
         }
     }
 
-    pub(crate) async fn be_done(
+    pub(crate) async fn perform(
         &self,
         town: &Town,
         caller: &Caller,
         request: Option<&RequestId>,
-    ) -> Result<Done, Code> {
+    ) -> Result<ActionOutcome, Code> {
         let rooms = town.rooms();
         match self {
             Self::Open(user) => {
-                told(rooms.create(caller, &NewRoom::with(user.clone()), request).await)
+                reduce(rooms.create(caller, &NewRoom::with(user.clone()), request).await)
             }
             Self::Enter(group) => {
-                told(rooms.create(caller, &NewRoom::of(group.clone()), request).await)
+                reduce(rooms.create(caller, &NewRoom::of(group.clone()), request).await)
             }
             Self::Say(room) => {
                 let message = NewMessage::text(room.clone(), WORDS);
-                told(town.messages().send(caller, &message, request).await)
+                reduce(town.messages().send(caller, &message, request).await)
             }
-            Self::Read(room, up_to) => told(rooms.mark_read(caller, room, up_to, request).await),
+            Self::Read(room, up_to) => reduce(rooms.mark_read(caller, room, up_to, request).await),
         }
     }
 
-    /// What was stopped and done again is there once.
-    pub(crate) async fn happened_once(&self, town: &Town, what: &str) {
-        let core = town.ground().core();
+    pub(crate) async fn assert_happened_once(&self, town: &Town, what: &str) {
+        let core = town.context().core();
         match self {
             Self::Say(room) => {
                 let messages = core.messages(room, Span::ALL).all().await.unwrap();
@@ -92,16 +89,15 @@ impl Talk {
     }
 }
 
-/// What people do in rooms.
-pub(crate) fn with_rooms(stage: &Stage, town: &Town) -> Vec<Deed> {
-    let Rooms { two, group, said } = stage.rooms.clone();
+pub(crate) fn room_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
+    let RoomFixture { two, group, said } = stage.rooms.clone();
     let ana = town.caller("ana");
-    let deeds = [
-        Talk::Open(town.id("cleo")),
-        Talk::Enter(stage.group.clone()),
-        Talk::Say(two.clone()),
-        Talk::Say(group),
-        Talk::Read(two, said),
+    let mutations = [
+        RoomMutation::Open(town.id("cleo")),
+        RoomMutation::Enter(stage.group.clone()),
+        RoomMutation::Say(two.clone()),
+        RoomMutation::Say(group),
+        RoomMutation::Read(two, said),
     ];
-    deeds.into_iter().map(|deed| Deed::Talk(ana.clone(), deed)).collect()
+    mutations.into_iter().map(|mutation| Mutation::Room(ana.clone(), mutation)).collect()
 }

@@ -1,65 +1,65 @@
-//! A town in which everything can be done to something.
+//! A town with an object for every mutation.
 
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_domain::{ModerationMode, Settings, SignedIn};
+use roundtable_domain::{ModerationMode, Settings, SignedInUser};
 use roundtable_model::table::{ManualClock, Store};
 use roundtable_model::{ApiKeyId, CommentId, GroupId, PostId, Role, WebhookId};
-use roundtable_testkit::{Town, Yielding};
-use roundtable_verify::Verify;
+use roundtable_testkit::{Town, YieldingBackend};
+use roundtable_verify::Verifier;
 
-use crate::goals::Plans;
-use crate::quests::Challenge;
+use crate::goals::GoalFixture;
+use crate::quests::QuestFixture;
 
-use crate::media::Files;
-use crate::rooms::Rooms;
-use crate::trade::Wares;
+use crate::media::MediaFixture;
+use crate::rooms::RoomFixture;
+use crate::trade::TradeFixture;
 
-/// When everything begins.
+/// The initial time.
 const BEGIN_MS: u64 = 1_737_991_800_000;
-/// After so long jobs are taken up again that somebody had taken who is dead.
+/// After this time, jobs of dead workers are claimed again.
 const TAKEN_UP_MS: u64 = 61_000;
 
 #[derive(Clone)]
 pub(crate) struct Stage {
-    pub(crate) place: Place,
+    pub(crate) town_store: TownStore,
     pub(crate) post: PostId,
     pub(crate) shared: PostId,
-    /// Waits for a moderator.
+    /// Pending moderation.
     pub(crate) pending: PostId,
     pub(crate) comment: CommentId,
     pub(crate) group: GroupId,
     pub(crate) private_group: GroupId,
-    /// Has nobody in it but its owner.
+    /// Only its owner is a member.
     pub(crate) lonely_group: GroupId,
-    /// Somebody who signed up, and is signed in.
-    pub(crate) sue: SignedIn,
+    /// A user who signed up and is signed in.
+    pub(crate) sue: SignedInUser,
     pub(crate) key: ApiKeyId,
-    pub(crate) wares: Wares,
-    pub(crate) files: Files,
-    pub(crate) rooms: Rooms,
-    pub(crate) plans: Plans,
-    pub(crate) challenge: Challenge,
+    pub(crate) trade: TradeFixture,
+    pub(crate) files: MediaFixture,
+    pub(crate) rooms: RoomFixture,
+    pub(crate) goals: GoalFixture,
+    pub(crate) challenge: QuestFixture,
     pub(crate) webhook: WebhookId,
 }
 
-/// Where a town is.
+/// The store of a town.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct TownStore {
     backend: Arc<Reference>,
     clock: Arc<ManualClock>,
     settings: Settings,
 }
 
-impl Place {
+impl TownStore {
     pub(crate) fn new(settings: Settings) -> Self {
         let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
         Self { backend: Arc::new(Reference::new(clock.clone())), clock, settings }
     }
 
-    /// The same once more, to be changed without this one; time begins anew.
-    pub(crate) fn again(&self) -> Self {
+    /// Returns an independent copy with the clock reset.
+    pub(crate) fn fork(&self) -> Self {
         self.clock.set_ms(BEGIN_MS);
         Self { backend: Arc::new(self.backend.fork()), ..self.clone() }
     }
@@ -69,41 +69,43 @@ impl Place {
         Town::on(store, self.clock.clone(), self.settings.clone(), process).await
     }
 
-    /// Lets so much time pass that nothing waits any more for somebody who is dead.
+    /// Advances the clock until the claims of dead workers have expired.
     pub(crate) fn pass(&self) {
         self.clock.advance_ms(TAKEN_UP_MS);
     }
 
-    /// The town over a store that waits at every operation.
+    /// The town over a store that yields at every operation.
     pub(crate) async fn slow_town(&self, process: u8) -> Town {
-        let store = Store::new(Yielding::shared(self.backend.clone()));
+        let store = Store::new(YieldingBackend::shared(self.backend.clone()));
         Town::on(store, self.clock.clone(), self.settings.clone(), process).await
     }
 }
 
 impl Stage {
     pub(crate) async fn set() -> Self {
-        let place = Place::new(Town::settings());
-        let town = place.town(0).await;
+        let town_store = TownStore::new(Town::settings());
+        let town = town_store.town(0).await;
         for name in ["ana", "bo", "cleo", "mo", "ada", "sid"] {
-            town.move_in(name, |_| {}).await;
+            town.add_user(name, |_| {}).await;
         }
-        town.move_in("pia", |pia| pia.is_private = true).await;
-        let mo = town.employ("mo", Role::Moderator).await;
-        town.employ("ada", Role::Admin).await;
+        town.add_user("pia", |pia| pia.is_private = true).await;
+        let mo = town.grant_role("mo", Role::Moderator).await;
+        town.grant_role("ada", Role::Admin).await;
         town.accounts().suspend(&mo, &town.id("sid"), "rude", None).await.unwrap();
         town.follow("ana", "bo").await;
         town.follow("bo", "ana").await;
         town.follow("cleo", "pia").await;
         town.block("cleo", "mo").await;
-        let (group, private_group) =
-            (town.found("ana", "runners").await, town.found_private("ana", "readers").await);
-        let lonely_group = town.found("cleo", "hermits").await;
+        let (group, private_group) = (
+            town.create_group("ana", "runners").await,
+            town.create_private_group("ana", "readers").await,
+        );
+        let lonely_group = town.create_group("cleo", "hermits").await;
         town.join("bo", &group).await;
         town.join("bo", &private_group).await;
         let post = town.post("ana", "hello #town, says @bo").await.id;
         let shared = town.post("bo", "pass it on").await.id;
-        let pending = post_that_waits(&place).await;
+        let pending = pending_post(&town_store).await;
         let comment = town.comment("bo", &post, "well said").await.id;
         town.like("bo", &post).await;
         town.share("ana", &shared).await;
@@ -115,17 +117,17 @@ impl Stage {
             .await
             .unwrap();
         let key = key.key.id;
-        let wares = Wares::set(&town).await;
-        let files = Files::set(&town).await;
-        let rooms = Rooms::set(&town, &group).await;
-        let plans = Plans::set(&town).await;
-        let challenge = Challenge::set(&town).await;
+        let trade = TradeFixture::set(&town).await;
+        let files = MediaFixture::set(&town).await;
+        let rooms = RoomFixture::set(&town, &group).await;
+        let goals = GoalFixture::set(&town).await;
+        let challenge = QuestFixture::set(&town).await;
         let webhook = crate::webhooks::endpoint(&town).await;
         town.settle().await;
         let groups = (group, private_group, lonely_group);
         let (group, private_group, lonely_group) = groups;
         Self {
-            place,
+            town_store,
             post,
             shared,
             pending,
@@ -135,30 +137,30 @@ impl Stage {
             lonely_group,
             sue,
             key,
-            wares,
+            trade,
             files,
             rooms,
-            plans,
+            goals,
             challenge,
             webhook,
         }
     }
 
-    /// The same town once more, to be changed without this one.
-    pub(crate) fn again(&self) -> Self {
-        Self { place: self.place.again(), ..self.clone() }
+    /// Returns an independent copy of the town.
+    pub(crate) fn fork(&self) -> Self {
+        Self { town_store: self.town_store.fork(), ..self.clone() }
     }
 }
 
-/// A post that moderators see first.
-async fn post_that_waits(place: &Place) -> PostId {
+/// A post that is pending moderation.
+async fn pending_post(town_store: &TownStore) -> PostId {
     let settings = Settings { moderation: ModerationMode::Before, ..Town::settings() };
-    let strict = Place { settings, ..place.clone() };
+    let strict = TownStore { settings, ..town_store.clone() };
     strict.town(9).await.post("bo", "may I?").await.id
 }
 
-/// Nothing is wrong (I1 to I6).
-pub(crate) async fn is_clean(town: &Town, after: &str) {
-    let report = Verify::on(town.ground()).check().await.unwrap();
+/// Asserts that no invariant is violated (I1 to I6).
+pub(crate) async fn assert_clean(town: &Town, after: &str) {
+    let report = Verifier::on(town.context()).check().await.unwrap();
     assert!(report.is_clean(), "{after}: {:#?}", report.findings);
 }

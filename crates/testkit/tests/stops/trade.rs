@@ -1,21 +1,21 @@
-//! Calls for help, companies and offers: what people do with them.
+//! Mutations of help threads, companies and offers.
 
 use roundtable_domain::{Caller, Code, NewOffer};
 use roundtable_model::{CompanyId, OfferId, RequestId, ThreadId, UserId};
-use roundtable_testkit::{Done, Town};
+use roundtable_testkit::{ActionOutcome, Town};
 
-use crate::deeds::{Deed, told};
+use crate::mutations::{Mutation, reduce};
 use crate::stage::Stage;
 
-/// What there is: all of it is ana's.
+/// Ana's thread, company and offer.
 #[derive(Clone)]
-pub(crate) struct Wares {
+pub(crate) struct TradeFixture {
     thread: ThreadId,
     company: CompanyId,
     offer: OfferId,
 }
 
-impl Wares {
+impl TradeFixture {
     pub(crate) async fn set(town: &Town) -> Self {
         let thread = town.ask_for_help("ana", &["bo", "cleo"]).await.thread_id;
         town.help("bo", &thread, "what is it?").await;
@@ -25,9 +25,8 @@ impl Wares {
     }
 }
 
-/// One of these deeds.
 #[derive(Clone, Debug)]
-pub(crate) enum Trade {
+pub(crate) enum TradeMutation {
     Ask(Vec<UserId>),
     Send(ThreadId),
     Found,
@@ -35,8 +34,7 @@ pub(crate) enum Trade {
     Close(OfferId),
 }
 
-impl Trade {
-    /// The service and the method that does it.
+impl TradeMutation {
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::Ask(_) => "assistance.ask",
@@ -47,31 +45,30 @@ impl Trade {
         }
     }
 
-    pub(crate) async fn be_done(
+    pub(crate) async fn perform(
         &self,
         town: &Town,
         caller: &Caller,
         request: Option<&RequestId>,
-    ) -> Result<Done, Code> {
+    ) -> Result<ActionOutcome, Code> {
         match self {
-            Self::Ask(helpers) => told(town.assistance().ask(caller, helpers, request).await),
+            Self::Ask(helpers) => reduce(town.assistance().ask(caller, helpers, request).await),
             Self::Send(thread) => {
-                told(town.assistance().send(caller, thread, "my knee", request).await)
+                reduce(town.assistance().send(caller, thread, "my knee", request).await)
             }
-            Self::Found => told(town.companies().create(caller, "shoes", request).await),
+            Self::Found => reduce(town.companies().create(caller, "shoes", request).await),
             Self::Offer(company) => {
                 let tags = ["town", "night"].map(|tag| tag.parse().unwrap()).to_vec();
                 let title = String::from("a tour at night");
                 let new = NewOffer { company_id: company.clone(), title, tags };
-                told(town.offers().create(caller, new, request).await)
+                reduce(town.offers().create(caller, new, request).await)
             }
-            Self::Close(offer) => told(town.offers().close(caller, offer, request).await),
+            Self::Close(offer) => reduce(town.offers().close(caller, offer, request).await),
         }
     }
 
-    /// What was stopped and done again is there once.
-    pub(crate) async fn happened_once(&self, town: &Town, what: &str) {
-        let core = town.ground().core();
+    pub(crate) async fn assert_happened_once(&self, town: &Town, what: &str) {
+        let core = town.context().core();
         let ana = town.id("ana");
         let (there, expected) = match self {
             Self::Ask(helpers) => {
@@ -94,16 +91,15 @@ impl Trade {
     }
 }
 
-/// What people do to help each other, and what they offer.
-pub(crate) fn with_trade(stage: &Stage, town: &Town) -> Vec<Deed> {
-    let Wares { thread, company, offer } = stage.wares.clone();
+pub(crate) fn trade_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
+    let TradeFixture { thread, company, offer } = stage.trade.clone();
     let ana = town.caller("ana");
-    let deeds = [
-        Trade::Ask(vec![town.id("bo"), town.id("cleo")]),
-        Trade::Send(thread),
-        Trade::Found,
-        Trade::Offer(company),
-        Trade::Close(offer),
+    let mutations = [
+        TradeMutation::Ask(vec![town.id("bo"), town.id("cleo")]),
+        TradeMutation::Send(thread),
+        TradeMutation::Found,
+        TradeMutation::Offer(company),
+        TradeMutation::Close(offer),
     ];
-    deeds.into_iter().map(|deed| Deed::Trade(ana.clone(), deed)).collect()
+    mutations.into_iter().map(|mutation| Mutation::Trade(ana.clone(), mutation)).collect()
 }

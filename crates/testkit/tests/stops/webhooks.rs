@@ -1,41 +1,42 @@
-//! What admins do with endpoints that are told of events (R44).
+//! Mutations of webhooks (R44).
 
 use roundtable_domain::{Caller, Code, Webhooks};
 use roundtable_model::{RequestId, Role, Time, WebhookId};
-use roundtable_testkit::{Done, Town};
+use roundtable_testkit::{ActionOutcome, Town};
 
-use crate::deeds::{Deed, told};
+use crate::mutations::{Mutation, reduce};
 use crate::stage::Stage;
 
 const URL: &str = "https://hooks.example.com/town";
 
 #[derive(Clone, Debug)]
-pub(crate) enum WebhookDeed {
+pub(crate) enum WebhookMutation {
     Create,
     Delete(WebhookId),
     Replay(WebhookId),
 }
 
-/// An endpoint to do it with.
 pub(crate) async fn endpoint(town: &Town) -> WebhookId {
     let ada = town.staff("ada", Role::Admin);
     webhooks(town).create(&ada, URL, &[String::from("*")]).await.unwrap().webhook.id
 }
 
-/// What ada does with endpoints.
-pub(crate) fn with_webhooks(stage: &Stage, town: &Town) -> Vec<Deed> {
+pub(crate) fn webhook_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
     let id = &stage.webhook;
-    let deeds =
-        [WebhookDeed::Create, WebhookDeed::Delete(id.clone()), WebhookDeed::Replay(id.clone())];
+    let mutations = [
+        WebhookMutation::Create,
+        WebhookMutation::Delete(id.clone()),
+        WebhookMutation::Replay(id.clone()),
+    ];
     let ada = town.staff("ada", Role::Admin);
-    deeds.into_iter().map(|deed| Deed::Webhooks(ada.clone(), deed)).collect()
+    mutations.into_iter().map(|mutation| Mutation::Webhooks(ada.clone(), mutation)).collect()
 }
 
 fn webhooks(town: &Town) -> Webhooks {
-    Webhooks::new(town.ground().clone())
+    Webhooks::new(town.context().clone())
 }
 
-impl WebhookDeed {
+impl WebhookMutation {
     pub(crate) const fn operation(&self) -> &'static str {
         match self {
             Self::Create => "webhooks.create",
@@ -44,17 +45,17 @@ impl WebhookDeed {
         }
     }
 
-    pub(crate) async fn be_done(
+    pub(crate) async fn perform(
         &self,
         town: &Town,
         caller: &Caller,
         request: Option<&RequestId>,
-    ) -> Result<Done, Code> {
+    ) -> Result<ActionOutcome, Code> {
         let webhooks = webhooks(town);
         match self {
-            Self::Create => told(webhooks.create(caller, URL, &[String::from("*")]).await),
-            Self::Delete(id) => told(webhooks.delete(caller, id, request).await),
-            Self::Replay(id) => told(webhooks.replay(caller, id, Time::from_ms(0)).await),
+            Self::Create => reduce(webhooks.create(caller, URL, &[String::from("*")]).await),
+            Self::Delete(id) => reduce(webhooks.delete(caller, id, request).await),
+            Self::Replay(id) => reduce(webhooks.replay(caller, id, Time::from_ms(0)).await),
         }
     }
 }

@@ -1,12 +1,11 @@
-//! What happens in a storm, as cards of a deck that is dealt to everybody: whoever is quicker gets
-//! another card, and still the same things are done in the same number of acts, all of them each time
-//! the deck is through.
+//! The actions of a storm as a shuffled deck of cards that is dealt to all users: faster users get
+//! more cards, but each deck contains every action the same number of times.
 
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 
-/// How often each act is in the deck, by its name. Accounts are deleted by plan.
+/// The number of cards of each action. Account deletions are scheduled instead.
 const CARDS: &[(usize, &str)] = &[
     (12, "Follow"),
     (4, "Unfollow"),
@@ -75,7 +74,7 @@ const CARDS: &[(usize, &str)] = &[
     (2, "PostPicture"),
 ];
 
-/// What only staff can do, and what they do every other time.
+/// Actions only staff can do, and do every other time.
 pub(crate) const OF_STAFF: &[&str] = &[
     "Moderate",
     "ModerateComment",
@@ -88,12 +87,11 @@ pub(crate) const OF_STAFF: &[&str] = &[
     "CloseOffer",
 ];
 
-/// So many acts are in a deck.
 pub(crate) fn size() -> usize {
     CARDS.iter().map(|(often, _)| often).sum()
 }
 
-/// The cards that are left, and what the next deck is shuffled by.
+/// The remaining cards, and the random generator of the next deck.
 #[derive(Debug)]
 pub(crate) struct Deck {
     left: Vec<&'static str>,
@@ -109,7 +107,6 @@ impl Default for Deck {
 }
 
 impl Deck {
-    /// The next card.
     pub(crate) fn deal(&mut self) -> &'static str {
         if self.left.is_empty() {
             let cards = CARDS.iter().flat_map(|(often, act)| std::iter::repeat_n(*act, *often));
@@ -119,13 +116,13 @@ impl Deck {
         self.left.pop().unwrap()
     }
 
-    /// Whoever got this card could not do what it says: it comes again with the next deck.
+    /// Returns a card that could not be played, for the next deck.
     pub(crate) fn give_back(&mut self, card: &'static str) {
         self.given_back.push(card);
     }
 }
 
-/// A card for somebody who plays alone.
+/// A random card, outside the deck.
 pub(crate) fn any(random: &mut SmallRng) -> &'static str {
     CARDS.choose(random).unwrap().1
 }

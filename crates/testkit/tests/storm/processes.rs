@@ -1,54 +1,53 @@
 //! A storm over several processes that share the stream of DynamoDB by leases: one of them dies
-//! half-way, and another takes its place.
+//! half-way, and another replaces it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use roundtable_domain::{Ground, Settings, TableNames};
-use roundtable_dynamo::{Config, Dynamo, Keeper, Leases, Worker};
-use roundtable_model::table::{ManualClock, Result, Shard, SharedBackend, Store};
-use roundtable_streams::{Backoff, Retries, Runner, Setup, Sharing};
-use roundtable_testkit::{Shelf, Split, Stuttering, Town};
+use roundtable_domain::{Context, Settings, TableNames};
+use roundtable_dynamo::{Config, Dynamo, LeaseConfig, Leases, ShardWorker};
+use roundtable_model::table::{ManualClock, Result, ShardInfo, SharedBackend, Store};
+use roundtable_streams::{Backoff, RetrySettings, Runner, RunnerBuilder, ShardAssignment};
+use roundtable_testkit::{MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::cast::{ALL_OVER_MS, live, look_around, populate};
-use crate::model::Naive;
+use crate::cast::{ALL_OVER_MS, check_town, live, populate};
+use crate::town_model::SharedModel;
 
-/// By the town's clock, which the people of the town move on: some leases run out unmeant.
+/// In the town's clock, which users advance: some leases expire by accident.
 const LEASE_MS: u64 = 1_000;
-/// After so long everything is due: jobs that a dead worker had taken, and what waits for indexes and
-/// for requests that were under way.
+/// After this time everything is due: jobs of dead workers, and work that waits for indexes or for
+/// requests in flight.
 const ALL_DUE_MS: u64 = 121_000;
 
-/// Where a town is.
-pub(crate) struct Place {
+/// The store of a town.
+pub(crate) struct StormStore {
     pub(crate) config: Config,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) tables: TableNames,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) media_store: Arc<MemoryMediaStore>,
 }
 
-impl Place {
+impl StormStore {
     fn connect(&self) -> SharedBackend {
         Arc::new(Dynamo::connect(self.config.clone().clock(self.clock.clone())))
     }
 
-    /// The town as a process of its own reaches it, over a stream that stutters.
-    async fn town(&self, split: &Split, process: u8) -> Arc<Town> {
-        let split = Arc::new(split.reached_by(self.connect()));
-        self.town_on(Store::new(Stuttering::new(split, process.into())), process).await
+    /// Opens the town in another process, over a stream that stutters.
+    async fn town(&self, split: &SplitStreamBackend, process: u8) -> Arc<Town> {
+        let split = Arc::new(split.with_backend(self.connect()));
+        self.town_on(Store::new(StutteringBackend::new(split, process.into())), process).await
     }
 
     async fn town_on(&self, store: Store, process: u8) -> Arc<Town> {
         let settings = Settings { tables: self.tables.clone(), ..Town::settings() };
         let town = Town::on(store, self.clock.clone(), settings, process).await;
-        Arc::new(town.sharing(self.shelf.clone()))
+        Arc::new(town.with_media_store(self.media_store.clone()))
     }
 }
 
-/// A process that reads its share of the stream.
 struct Process {
     town: Arc<Town>,
     runner: Runner,
@@ -65,14 +64,13 @@ impl Process {
         Self { town, runner, stop, running }
     }
 
-    /// Asks it to stop, and waits until it has.
     async fn stop(self) -> Runner {
         self.stop.send(()).unwrap();
         self.running.await.unwrap();
         self.runner
     }
 
-    /// Ends it wherever it is. Its leases stay its own until they run out.
+    /// Ends it at any point. It keeps its leases until they expire.
     async fn kill(self) -> Runner {
         self.running.abort();
         assert!(self.running.await.unwrap_err().is_cancelled());
@@ -82,79 +80,81 @@ impl Process {
 
 fn runner(town: &Town, owner: &str) -> Runner {
     let backoff = Backoff::new(Duration::from_millis(1), Duration::from_millis(50), [0; 32]);
-    let setup = Setup::everything(town.ground(), [0; 32]).storing(town.shelf().clone());
-    let setup = setup.sharing(Leased::new(town.ground(), owner));
-    setup.retrying(Retries { attempts_max: 5, backoff }).build()
+    let setup = RunnerBuilder::with_all_processors(town.context(), [0; 32])
+        .with_media_store(town.media_store().clone());
+    let setup = setup.with_shard_assignment(SharedShards::new(town.context(), owner));
+    setup.with_retries(RetrySettings { attempts_max: 5, backoff }).build()
 }
 
-/// Sharing by leases, in rounds that a test need not wait for.
+/// Assignment by leases, at intervals that a test need not wait for.
 #[derive(Debug)]
-struct Leased(Worker);
+struct SharedShards(ShardWorker);
 
-impl Leased {
-    fn new(ground: &Ground, owner: &str) -> Self {
-        let keeper = Keeper {
-            stream: ground.settings().tables.core.clone(),
+impl SharedShards {
+    fn new(context: &Context, owner: &str) -> Self {
+        let keeper = LeaseConfig {
+            stream: context.settings().tables.core.clone(),
             consumer: "workers".into(),
             owner: owner.into(),
             duration: Duration::from_millis(LEASE_MS),
         };
-        let (ops, clock) = (ground.ops().table().clone(), Arc::clone(ground.clock()));
-        Self(Worker::new(Leases::new(ops, clock, keeper)))
+        let (ops, clock) = (context.ops().table().clone(), Arc::clone(context.clock()));
+        Self(ShardWorker::new(Leases::new(ops, clock, keeper)))
     }
 }
 
 #[async_trait]
-impl Sharing for Leased {
+impl ShardAssignment for SharedShards {
     fn interval(&self) -> Duration {
         Duration::from_millis(50)
     }
 
-    async fn share(&self, shards: &[Shard]) -> Result<Vec<String>> {
-        self.0.share(shards).await
+    async fn assign(&self, shards: &[ShardInfo]) -> Result<Vec<String>> {
+        self.0.balance(shards).await
     }
 
-    fn holds(&self, shard: &str) -> bool {
+    fn is_assigned(&self, shard: &str) -> bool {
         self.0.holds(shard)
     }
 
-    async fn end(&self, shard: &str) -> Result<()> {
+    async fn mark_ended(&self, shard: &str) -> Result<()> {
         self.0.end(shard).await
     }
 
-    async fn leave(&self) -> Result<()> {
+    async fn release_all(&self) -> Result<()> {
         self.0.leave().await
     }
 }
 
 fn processed(runner: &Runner) -> u64 {
-    runner.figures().lanes.iter().map(|lane| lane.processed).sum()
+    runner.metrics().lanes.iter().map(|lane| lane.processed).sum()
 }
 
-/// Two processes serve a town in which everybody does `steps` things, half of them before one of the
-/// processes dies. Meanwhile the stream stutters, and its shards end and have children.
-pub(crate) async fn storm(place: Place, steps: usize) {
-    let (naive, split) = (Arc::new(Naive::default()), Split::new(place.connect()));
-    let ana = place.town(&split, 0).await;
+/// Two processes serve a town in which each user does `steps` actions, half of them before one of
+/// the processes dies. The stream stutters, and its shards end and have children.
+pub(crate) async fn storm(storm_store: StormStore, steps: usize) {
+    let (shared_model, split) =
+        (Arc::new(SharedModel::default()), SplitStreamBackend::new(storm_store.connect()));
+    let ana = storm_store.town(&split, 0).await;
     let names = populate(&ana).await;
-    let core = Arc::clone(ana.ground().core().table().definition());
-    split.cut(&core).await;
+    let core = Arc::clone(ana.context().core().table().definition());
+    split.split(&core).await;
     let ana = Process::start(ana, "ana");
-    let bo = Process::start(place.town(&split, 1).await, "bo");
-    live(&[ana.town.clone(), bo.town.clone()], &names, &naive, steps / 2, 0).await;
+    let bo = Process::start(storm_store.town(&split, 1).await, "bo");
+    live(&[ana.town.clone(), bo.town.clone()], &names, &shared_model, steps / 2, 0).await;
     let ana = ana.kill().await;
-    let cleo = Process::start(place.town(&split, 2).await, "cleo");
+    let cleo = Process::start(storm_store.town(&split, 2).await, "cleo");
     let towns = [bo.town.clone(), cleo.town.clone()];
-    tokio::join!(live(&towns, &names, &naive, steps - steps / 2, 1), split.cut(&core));
+    tokio::join!(live(&towns, &names, &shared_model, steps - steps / 2, 1), split.split(&core));
     let (bo, cleo) = (bo.stop().await, cleo.stop().await);
     for (name, runner) in [("ana", &ana), ("bo", &bo), ("cleo", &cleo)] {
         assert!(processed(runner) > 0, "{name} had no part in it");
     }
-    let calm = place.town_on(Store::new(split.reached_by(place.connect())), 3).await;
+    let calm = storm_store.town_on(Store::new(split.with_backend(storm_store.connect())), 3).await;
     let dan = runner(&calm, "dan");
     for wait_ms in [ALL_DUE_MS, ALL_DUE_MS, ALL_DUE_MS, ALL_OVER_MS, ALL_DUE_MS, ALL_DUE_MS] {
-        place.clock.advance_ms(wait_ms);
+        storm_store.clock.advance_ms(wait_ms);
         dan.drain().await.unwrap();
     }
-    look_around(&calm, &naive, steps).await;
+    check_town(&calm, &shared_model, steps).await;
 }

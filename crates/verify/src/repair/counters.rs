@@ -1,4 +1,4 @@
-//! Counts facts again, and writes what counters and scores should be.
+//! Counts facts again and rewrites counters and scores.
 
 use roundtable_model::entities::{
     CommentCounter, CommentLike, Follow, GroupCounter, Notification, Post, PostCounter, Quest,
@@ -6,77 +6,80 @@ use roundtable_model::entities::{
 };
 use roundtable_model::table::{Get, Item, Key, Query, Update};
 use roundtable_model::{
-    Answer, CommentId, Cursor, Entity, GroupId, Listing, MemberStatus, PostId, QuestId, Result,
+    CommentId, Cursor, Entity, FromItem, GroupId, Listing, MemberStatus, PostId, QuestId, Result,
     Shard, Shards, Span, Time, UserCount, UserId, rekey,
 };
 
-use super::{Mended, unchanged};
-use crate::chain::Stream;
-use crate::finding::Report;
-use crate::lag::COUNTING;
-use crate::progress::Silent;
-use crate::subject::Subject;
-use crate::{Failure, Verify};
+use super::{RepairOutcome, unchanged};
+use crate::finding::VerifyReport;
+use crate::lag::COUNTER_PROCESSOR;
+use crate::progress::NoProgress;
+use crate::stream_check::StreamSnapshot;
+use crate::subject::TallySubject;
+use crate::{Verifier, VerifyError};
 
-/// Facts read at once.
 const PAGE_ITEMS: usize = 500;
-const BEHIND: &str =
-    "the counting processor has not read the stream to its end: it may still be counted";
-const UNSWEPT: &str = "what has expired may still be counted until the store has taken it away: no number is right now";
-const PARKED: &str =
-    "changes that are to be counted are among the dead letters: redrive them first";
+const LAGGING: &str =
+    "the counting processor has not read the stream to its end: let it finish first";
+const UNSWEPT: &str = "expired items count until the store deletes them: delete them first";
+const DEAD_LETTERS: &str = "dead letters hold changes to be counted: redrive them first";
 
-impl Verify {
+impl Verifier {
     pub(super) async fn recount(
         &self,
-        subject: &Subject,
+        subject: &TallySubject,
         expected: i128,
-        report: &Report,
-    ) -> Result<Mended> {
-        // What is still to be counted would be counted twice.
-        let mut counting = report.lag.iter().filter(|lag| lag.processor == COUNTING);
+        report: &VerifyReport,
+    ) -> Result<RepairOutcome> {
+        // Pending changes would be counted twice.
+        let mut counting = report.lag.iter().filter(|lag| lag.processor == COUNTER_PROCESSOR);
         let pending = counting.any(|lag| lag.facts > 0);
         let is_streamed = matches!(
             subject,
-            Subject::Post(_) | Subject::Comment(..) | Subject::Person(_, UserCount::Unread, _)
+            TallySubject::Post(_)
+                | TallySubject::Comment(..)
+                | TallySubject::UserCounter(_, UserCount::Unread, _)
         );
         match subject {
-            _ if is_streamed && pending => Ok(Mended::left(BEHIND)),
-            _ if is_streamed && report.parked_counts > 0 => Ok(Mended::left(PARKED)),
-            // What goes later would be taken off a number that it is not in.
-            Subject::Person(_, UserCount::Unread, _) if !report.is_swept => {
-                Ok(Mended::left(UNSWEPT))
+            _ if is_streamed && pending => Ok(RepairOutcome::skipped(LAGGING)),
+            _ if is_streamed && report.dead_letter_counts > 0 => {
+                Ok(RepairOutcome::skipped(DEAD_LETTERS))
             }
-            Subject::Person(user, counter, shard) => {
-                self.recount_person(user, *counter, *shard, expected).await
+            // Expired items are subtracted when they are deleted, so the new count must not omit
+            // them.
+            TallySubject::UserCounter(_, UserCount::Unread, _) if !report.is_swept => {
+                Ok(RepairOutcome::skipped(UNSWEPT))
             }
-            Subject::Group(group) => self.recount_group(group).await,
-            Subject::Post(post) => self.recount_post(post).await,
-            Subject::Comment(post, comment) => self.recount_comment(post, comment).await,
-            Subject::Quest(user, quest) => self.recount_quest(user, quest).await,
-            _ => Ok(Mended::left("nothing is counted there")),
+            TallySubject::UserCounter(user, counter, shard) => {
+                self.recount_user(user, *counter, *shard, expected).await
+            }
+            TallySubject::Group(group) => self.recount_group(group).await,
+            TallySubject::Post(post) => self.recount_post(post).await,
+            TallySubject::Comment(post, comment) => self.recount_comment(post, comment).await,
+            TallySubject::Quest(user, quest) => self.recount_quest(user, quest).await,
+            _ => Ok(RepairOutcome::skipped("it has no counter")),
         }
     }
 
-    async fn recount_person(
+    async fn recount_user(
         &self,
         user: &UserId,
         counter: UserCount,
         shard: Shard,
         expected: i128,
-    ) -> Result<Mended> {
+    ) -> Result<RepairOutcome> {
         let core = &self.tables.core;
         let key = UserCounter::at(user, &counter, &shard).into_key();
-        // First what states the number, then the facts: a fact that comes in between changes both,
-        // and the condition does not hold.
+        // Read the counter first, then the facts: a fact written in between changes the counter
+        // too, and the condition fails.
         let before = self.stored(&key).await?;
         let active = |follow: &Follow| u64::from(Follow::active(&follow.status));
         let count = match counter {
             UserCount::Following => sum(|| core.following(user).strong(), active).await?,
             UserCount::Followers => {
                 let shards = Shards::new(shard.number() + 1).unwrap_or(Shards::MAX);
-                let here = |follow: &Follow| u64::from(follow.shard == shard) * active(follow);
-                sum(|| core.followers(user, shards), here).await?
+                let in_shard = |follow: &Follow| u64::from(follow.shard == shard) * active(follow);
+                sum(|| core.followers(user, shards), in_shard).await?
             }
             UserCount::Posts => {
                 sum(|| core.posts_by(user), |post| u64::from(!post.is_deleted)).await?
@@ -89,10 +92,12 @@ impl Verify {
                 sum(|| core.notifications(user, Span::ALL), unread).await?
             }
         };
-        // An index may be behind, or be wrong itself: it must show what the table did.
+        // An index may be behind or wrong: it must show the same facts as the table.
         let indexed = matches!(counter, UserCount::Followers | UserCount::Posts);
         if indexed && i128::from(count) != expected {
-            return Ok(Mended::left("the index does not show the same facts as the table"));
+            return Ok(RepairOutcome::skipped(
+                "the index does not show the same facts as the table",
+            ));
         }
         let updated_at = Time::now(&*self.reader.clock);
         let (user_id, version) = (user.clone(), None);
@@ -101,11 +106,11 @@ impl Verify {
             _ => None,
         };
         let new = UserCounter { user_id, counter, shard, count, version, seq, updated_at };
-        self.state(before, &new, &["count", "version", "seq", "updatedAt"]).await
+        self.write(before, &new, &["count", "version", "seq", "updatedAt"]).await
     }
 
-    /// A quest's progress is how many steps it has; steps of no quest count for nothing.
-    async fn recount_quest(&self, user: &UserId, quest: &QuestId) -> Result<Mended> {
+    /// Sets a quest's progress to the number of its steps; deletes steps without a quest.
+    async fn recount_quest(&self, user: &UserId, quest: &QuestId) -> Result<RepairOutcome> {
         let core = &self.tables.core;
         let before = self.stored(&Quest::at(user, quest).into_key()).await?;
         let steps = core.quest_steps(user, quest).strong().all().await?;
@@ -113,25 +118,25 @@ impl Verify {
             for step in &steps {
                 core.table().delete(step.key().delete()).await?;
             }
-            return Ok(Mended::Done);
+            return Ok(RepairOutcome::Done);
         };
         let progress = u64::try_from(steps.len()).unwrap_or(u64::MAX);
         let unchanged = unchanged(&before, ["progressCount", "status"]);
         let update = Update::new(Quest::at(user, quest)).when(unchanged);
         core.table().update(update.set("progressCount", progress)).await?;
-        Ok(Mended::Done)
+        Ok(RepairOutcome::Done)
     }
 
-    async fn recount_group(&self, group: &GroupId) -> Result<Mended> {
+    async fn recount_group(&self, group: &GroupId) -> Result<RepairOutcome> {
         let before = self.stored(&GroupCounter::at(group).into_key()).await?;
         let members = || self.tables.core.members(group).strong();
         let count = sum(members, |member| u64::from(member.status == MemberStatus::Active)).await?;
         let updated_at = Time::now(&*self.reader.clock);
         let new = GroupCounter { group_id: group.clone(), count, updated_at };
-        self.state(before, &new, &["count", "updatedAt"]).await
+        self.write(before, &new, &["count", "updatedAt"]).await
     }
 
-    async fn recount_post(&self, post: &PostId) -> Result<Mended> {
+    async fn recount_post(&self, post: &PostId) -> Result<RepairOutcome> {
         let core = &self.tables.core;
         let before = self.stored(&PostCounter::at(post).into_key()).await?;
         let seq = self.counted_up_to(before.as_ref()).await?;
@@ -148,20 +153,20 @@ impl Verify {
         let is_right = before.as_ref().map_or(likes + comments + shares == 0, states);
         if !is_right {
             let names = ["likes", "comments", "shares", "score", "seq"];
-            if let Mended::Left(reason) = self.state(before, &new, &names).await? {
-                return Ok(Mended::Left(reason));
+            if let RepairOutcome::Skipped(reason) = self.write(before, &new, &names).await? {
+                return Ok(RepairOutcome::Skipped(reason));
             }
         }
-        let Some(old) = core.post(post).get().await? else { return Ok(Mended::Done) };
+        let Some(old) = core.post(post).get().await? else { return Ok(RepairOutcome::Done) };
         let listed = self.rules.score.listed(score);
         if !old.is_deleted && old.score != listed {
             let new = Post { score: listed, ..old.clone() };
             core.table().update(rekey(&old, &new)?).await?;
         }
-        Ok(Mended::Done)
+        Ok(RepairOutcome::Done)
     }
 
-    async fn recount_comment(&self, post: &PostId, comment: &CommentId) -> Result<Mended> {
+    async fn recount_comment(&self, post: &PostId, comment: &CommentId) -> Result<RepairOutcome> {
         let core = &self.tables.core;
         let before = self.stored(&CommentCounter::at(post, comment).into_key()).await?;
         let seq = self.counted_up_to(before.as_ref()).await?;
@@ -171,13 +176,13 @@ impl Verify {
         let replies = replies.await?;
         let (post_id, comment_id) = (post.clone(), comment.clone());
         let new = CommentCounter { post_id, comment_id, likes, replies, seq };
-        self.state(before, &new, &["likes", "replies", "seq"]).await
+        self.write(before, &new, &["likes", "replies", "seq"]).await
     }
 
-    /// How many like a comment. No question of the page lists them.
+    /// Counts the likes of a comment, for which the schema has no query.
     async fn likes_of(&self, post: &PostId, comment: &CommentId) -> Result<u64> {
-        let anybody = comment.recast();
-        let Key { partition, sort } = CommentLike::at(post, comment, &anybody).into_key();
+        let any_user = comment.recast();
+        let Key { partition, sort } = CommentLike::at(post, comment, &any_user).into_key();
         let sort = sort.as_ref().and_then(roundtable_model::table::Scalar::as_text);
         let end = sort.and_then(|sort| sort.rfind('#')).map_or(0, |at| at + 1);
         let prefix = sort.and_then(|sort| sort.get(..end)).unwrap_or_default().to_owned();
@@ -200,47 +205,48 @@ impl Verify {
         Ok(self.tables.core.table().get(Get::new(key.clone()).strong()).await?.item)
     }
 
-    /// Up to where a counter has counted the stream, once it is recounted: in one process, to its end.
-    /// Elsewhere as it says, since no end can be named; one that was not there has counted nothing.
+    /// The sequence up to which a recounted counter has applied the stream. In an embedded store
+    /// that is the end of the stream. Elsewhere the end is unknown, so the counter keeps its
+    /// sequence; a missing counter has none.
     async fn counted_up_to(&self, before: Option<&Item>) -> Result<String> {
         let core = self.tables.core.table();
-        let seen = before.and_then(|item| item.text("seq")).unwrap_or_default().to_owned();
-        if !core.store().capabilities().one_process {
-            return Ok(seen);
+        let seq = before.and_then(|item| item.text("seq")).unwrap_or_default().to_owned();
+        if !core.store().capabilities().single_process {
+            return Ok(seq);
         }
-        match Stream::of(core, &Silent).await {
-            Ok(stream) => Ok(stream.map_or(seen, |stream| stream.end().as_str().to_owned())),
-            Err(Failure::Table(error)) => Err(error.into()),
-            Err(_) => Ok(seen),
+        match StreamSnapshot::of(core, &NoProgress).await {
+            Ok(stream) => Ok(stream.map_or(seq, |stream| stream.end().as_str().to_owned())),
+            Err(VerifyError::Table(error)) => Err(error.into()),
+            Err(_) => Ok(seq),
         }
     }
 
-    /// Writes what an item should state, if it is still as it was.
-    async fn state<E: Entity>(
+    /// Writes these attributes of an item on condition that they have not changed.
+    async fn write<E: Entity>(
         &self,
         before: Option<Item>,
         new: &E,
         names: &[&str],
-    ) -> Result<Mended> {
+    ) -> Result<RepairOutcome> {
         let table = self.tables.core.table();
         let Some(before) = before else {
             table.put(new.create()).await?;
-            return Ok(Mended::Done);
+            return Ok(RepairOutcome::Done);
         };
         let wanted = new.item();
         let mut update = Update::new(new.key()).when(unchanged(&before, names.iter().copied()));
         for name in names {
-            // The version of a circle is nobody's count.
+            // A circle's version is not derived from facts, so it stays.
             if let Some(value) = wanted.get(name) {
                 update = update.set(*name, value.to_value());
             }
         }
         table.update(update).await?;
-        Ok(Mended::Done)
+        Ok(RepairOutcome::Done)
     }
 }
 
-/// Adds up what each fact of a list counts, page by page.
+/// Sums an amount over all entities of a listing, page by page.
 async fn sum<'a, E: Entity, const STRONG: bool>(
     list: impl Fn() -> Listing<'a, E, STRONG>,
     of: impl Fn(&E) -> u64,

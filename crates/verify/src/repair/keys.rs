@@ -1,66 +1,73 @@
-//! Puts items back where indexes should show them.
+//! Rewrites index keys and index entries.
 
 use roundtable_model::shape::{EntityShape, Index};
 use roundtable_model::table::{Get, Item, Key, Update};
 use roundtable_model::{IndexKeys, Result};
 
-use super::{Mended, unchanged};
-use crate::Verify;
-use crate::kinds::{kind_of, stands_at};
+use super::{RepairOutcome, unchanged};
+use crate::Verifier;
+use crate::entity_checks::{entity_check_of, has_keys};
 
-impl Verify {
-    /// Rewrites the index keys that follow from an item's fields, if these are still as they were.
-    pub(super) async fn rewrite_keys(&self, key: &Key) -> Result<Mended> {
+impl Verifier {
+    /// Rewrites the index keys of an item on condition that the fields they follow from have not
+    /// changed.
+    pub(super) async fn rewrite_keys(&self, key: &Key) -> Result<RepairOutcome> {
         let table = self.tables.core.table();
         let Some((item, shape, keys)) = self.item_and_keys(key).await? else {
-            return Ok(Mended::Done);
+            return Ok(RepairOutcome::Done);
         };
         let mut update = Update::new(key.clone()).when(unchanged(&item, key_fields(shape)));
         let mut differs = false;
         for (index, key) in Index::SECONDARY.into_iter().zip(keys) {
             let (partition, sort) = (index.partition_attribute(), index.sort_attribute());
-            if stands_at(&item, index, key.as_ref().map(|(at, rank)| (&**at, &**rank))) {
+            if has_keys(
+                &item,
+                index,
+                key.as_ref().map(|(partition_key, sort_key)| (&**partition_key, &**sort_key)),
+            ) {
                 continue;
             }
             differs = true;
             update = match key {
-                Some((at, rank)) => update.set(partition, at).set(sort, rank),
+                Some((partition_key, sort_key)) => {
+                    update.set(partition, partition_key).set(sort, sort_key)
+                }
                 None => update.remove(partition).remove(sort),
             };
         }
         if differs {
             table.update(update).await?;
         }
-        Ok(Mended::Done)
+        Ok(RepairOutcome::Done)
     }
 
-    /// Takes an item out of its indexes and puts it back, because a write that leaves a key as it is
-    /// leaves the entry as it is, too. Stopped in between, it has no keys, which the next check finds.
-    pub(super) async fn list_again(&self, key: &Key) -> Result<Mended> {
+    /// Removes an item from its indexes and puts it back, because a write that keeps an index key
+    /// keeps its entry too. If it stops in between, the next check finds the missing keys.
+    pub(super) async fn reindex(&self, key: &Key) -> Result<RepairOutcome> {
         let table = self.tables.core.table();
         let Some((item, shape, _)) = self.item_and_keys(key).await? else {
-            let reason = "an index shows an item that is not there: only the store could mend it";
-            return Ok(Mended::left(reason));
+            let reason = "an index shows an item that does not exist: restore a backup";
+            return Ok(RepairOutcome::skipped(reason));
         };
         let names = || Index::SECONDARY.into_iter().flat_map(attributes);
         let taken = names().filter(|name| item.get(name).is_some());
-        let still = unchanged(&item, key_fields(shape).chain(names()));
-        let out = taken.fold(Update::new(key.clone()).when(still), Update::remove);
-        if out.actions.is_empty() {
-            return Ok(Mended::left("it stands in no index"));
+        let unchanged_item = unchanged(&item, key_fields(shape).chain(names()));
+        let removal = taken.fold(Update::new(key.clone()).when(unchanged_item), Update::remove);
+        if removal.actions.is_empty() {
+            return Ok(RepairOutcome::skipped("it is in no index"));
         }
-        table.update(out).await?;
+        table.update(removal).await?;
         self.rewrite_keys(key).await
     }
 
-    /// An item as it is now, and the keys that follow from its fields.
+    /// Reads an item, and derives the keys from its fields.
     async fn item_and_keys(
         &self,
         key: &Key,
     ) -> Result<Option<(Item, &'static EntityShape, IndexKeys)>> {
         let get = Get::new(key.clone()).strong();
         let Some(item) = self.tables.core.table().get(get).await?.item else { return Ok(None) };
-        let Some(kind) = kind_of(&item) else { return Ok(None) };
+        let Some(kind) = entity_check_of(&item) else { return Ok(None) };
         let (_, keys) = (kind.keys)(&item)?;
         Ok(Some((item, kind.shape, keys)))
     }

@@ -1,4 +1,4 @@
-//! Counters against the facts they count (I1), and what is derived from those (I6).
+//! Counters against the facts they count (I1), and scores against counters (I6).
 
 use roundtable_model::entities::{
     Comment, CommentCounter, GroupCounter, Post, PostCounter, UserCounter,
@@ -7,11 +7,10 @@ use roundtable_model::table::{Delete, Update};
 use roundtable_model::{Entity, FollowStatus, Queue, Score, Shard, UserCount};
 use roundtable_verify::Invariant;
 
-use crate::town::{Town, comment, count, follow, lines, places, post, post_counter, read};
+use crate::town::{Town, broken_keys, comment, count, follow, lines, post, post_counter, read};
 
-/// R8
 #[tokio::test]
-async fn a_town_in_order_is_clean() {
+async fn a_consistent_store_has_no_findings() {
     let town = Town::new().await;
     let report = town.check().await;
     assert!(report.is_clean(), "{:#?}", report.findings);
@@ -21,70 +20,66 @@ async fn a_town_in_order_is_clean() {
     assert_eq!(checked.join(" "), "I1 I2 I3 I4 I6 I10 I15");
 }
 
-/// R8
 #[tokio::test]
-async fn a_counter_off_by_one_is_found_and_mended() {
+async fn a_counter_off_by_one_is_found_and_repaired() {
     let town = Town::new().await;
     town.put(&count("bo", UserCount::Followers, 3)).await;
     let report = town.check().await;
     assert_eq!(
         lines(&report),
-        [
-            "I1 USER#bo / COUNTER#FOLLOWERS: expected count 2, the active follows of them in this shard; \
-          found 3"
-        ]
+        ["I1 USER#bo / COUNTER#FOLLOWERS: expected count 2, the active followers in this shard; \
+          found 3"]
     );
-    assert_eq!(town.mend().await, 1);
+    assert_eq!(town.repair_all().await, 1);
     let counter = town.item("USER#bo", "COUNTER#FOLLOWERS").await.unwrap();
     assert_eq!(counter.number("count").unwrap().to_u64(), Some(2));
 }
 
 #[tokio::test]
-async fn the_version_of_a_circle_survives_the_mending() {
+async fn the_version_of_a_circle_survives_a_repair() {
     let town = Town::new().await;
     town.put(&count("ana", UserCount::Following, 7)).await;
     let report = town.check().await;
-    let expected = "I1 USER#ana / COUNTER#FOLLOWING: expected count 1, the active follows by them; \
+    let expected = "I1 USER#ana / COUNTER#FOLLOWING: expected count 1, the active follows of this user; \
                     found 7";
     assert_eq!(lines(&report), [expected]);
-    town.mend().await;
+    town.repair_all().await;
     let counter = town.item("USER#ana", "COUNTER#FOLLOWING").await.unwrap();
     assert_eq!(counter.number("count").unwrap().to_u64(), Some(1));
     assert_eq!(counter.number("version").unwrap().to_u64(), Some(3));
 }
 
 #[tokio::test]
-async fn a_counter_below_zero_is_found_and_mended() {
+async fn a_negative_counter_is_found_and_repaired() {
     let town = Town::new().await;
     let key = UserCounter::at(&read("cleo"), &UserCount::Posts, &Shard::ZERO);
     town.put(&count("cleo", UserCount::Posts, 0)).await;
     town.update(Update::new(key).set("count", -1)).await;
     let report = town.check().await;
-    let expected = "I1 USER#cleo / COUNTER#POSTS: expected count 0, their posts that are not deleted; \
+    let expected = "I1 USER#cleo / COUNTER#POSTS: expected count 0, the posts that are not deleted; \
                     found -1";
     assert_eq!(lines(&report), [expected]);
-    town.mend().await;
+    town.repair_all().await;
 }
 
 #[tokio::test]
-async fn a_missing_counter_stands_for_none() {
+async fn a_missing_counter_counts_as_zero() {
     let town = Town::new().await;
     town.core()
         .delete(Delete::new(UserCounter::at(&read("ana"), &UserCount::Xp, &Shard::ZERO)))
         .await
         .unwrap();
     let report = town.check().await;
-    let expected = "I1 USER#ana / COUNTER#XP: expected count 150, the sum of their rewards; \
+    let expected = "I1 USER#ana / COUNTER#XP: expected count 150, the sum of the rewards; \
                     found no such item";
     assert_eq!(lines(&report), [expected]);
-    town.mend().await;
+    town.repair_all().await;
     let counter = town.item("USER#ana", "COUNTER#XP").await.unwrap();
     assert_eq!(counter.number("count").unwrap().to_u64(), Some(150));
 }
 
-/// R39
 #[tokio::test]
-async fn each_shard_of_followers_is_counted_by_itself() {
+async fn each_shard_of_followers_is_counted_separately() {
     let town = Town::new().await;
     let shard = Shard::new(3).unwrap();
     let mut moved = follow("ana", "bo");
@@ -92,13 +87,13 @@ async fn each_shard_of_followers_is_counted_by_itself() {
     town.put(&moved).await;
     let report = town.check().await;
     assert_eq!(
-        places(&report),
+        broken_keys(&report),
         [
             (Invariant::I1, "USER#bo / COUNTER#FOLLOWERS"),
             (Invariant::I1, "USER#bo / COUNTER#FOLLOWERS#3")
         ]
     );
-    assert_eq!(town.mend().await, 2);
+    assert_eq!(town.repair_all().await, 2);
     let counter = town.item("USER#bo", "COUNTER#FOLLOWERS#3").await.unwrap();
     assert_eq!(counter.number("count").unwrap().to_u64(), Some(1));
 }
@@ -116,7 +111,7 @@ async fn requests_and_pending_members_do_not_count() {
     let expected =
         "I1 GROUP#runners / COUNTER#MEMBERS: expected count 2, the active members; found 3";
     assert_eq!(lines(&report), [expected]);
-    town.mend().await;
+    town.repair_all().await;
 }
 
 async fn group_counter(town: &Town) -> GroupCounter {
@@ -124,9 +119,8 @@ async fn group_counter(town: &Town) -> GroupCounter {
     counts.into_iter().next().unwrap().unwrap()
 }
 
-/// R19, R20, R37
 #[tokio::test]
-async fn what_people_did_with_a_post_is_counted_again() {
+async fn likes_comments_and_shares_are_counted_again() {
     let town = Town::new().await;
     town.put(&PostCounter { likes: 3, comments: 1, shares: 0, score: 6, ..post_counter() }).await;
     let report = town.check().await;
@@ -141,7 +135,7 @@ async fn what_people_did_with_a_post_is_counted_again() {
         ]
         .map(String::from)
     );
-    assert_eq!(town.mend().await, 1, "one item states all of it");
+    assert_eq!(town.repair_all().await, 1, "one item states all of it");
     let counter = town.tables.core.post_counters(&[read("p1")]).get().await.unwrap();
     let counter = counter[0].clone().unwrap();
     let PostCounter { likes, comments, shares, score, seq, .. } = counter;
@@ -156,12 +150,11 @@ async fn a_lost_post_counter_is_rebuilt() {
     town.core().delete(Delete::new(PostCounter::at(&read("p1")))).await.unwrap();
     let report = town.check().await;
     assert_eq!(report.total(), 4, "{:?}", lines(&report));
-    town.mend().await;
+    town.repair_all().await;
     let counter = town.item("POST#p1", "COUNTER#ENGAGEMENT").await.unwrap();
     assert_eq!(counter.number("score").unwrap().to_u64(), Some(13));
 }
 
-/// R26
 #[tokio::test]
 async fn a_score_follows_from_the_counter() {
     let town = Town::new().await;
@@ -169,38 +162,35 @@ async fn a_score_follows_from_the_counter() {
     let report = town.check().await;
     let expected = "I6 POST#p1 / POST: expected score 10, as its counter says; found score 20";
     assert_eq!(lines(&report), [expected]);
-    town.mend().await;
-    let mended = town.tables.core.post(&read("p1")).get().await.unwrap().unwrap();
-    assert_eq!((mended.score, mended.version), (Some(Score::new(10)), post().version + 1));
+    town.repair_all().await;
+    let repaired = town.tables.core.post(&read("p1")).get().await.unwrap().unwrap();
+    assert_eq!((repaired.score, repaired.version), (Some(Score::new(10)), post().version + 1));
 
     town.put(&PostCounter { score: 14, ..post_counter() }).await;
     let report = town.check().await;
     let expected =
         "I6 POST#p1 / COUNTER#ENGAGEMENT: expected the score of what it counts, 13; found 14";
     assert_eq!(lines(&report), [expected]);
-    town.mend().await;
+    town.repair_all().await;
 }
 
-/// A tombstone keeps its place in the popular posts out of mind, and its author's count.
 #[tokio::test]
-async fn a_deleted_post_counts_for_nobody_and_has_no_score_to_keep() {
+async fn a_deleted_post_does_not_count_and_needs_no_score() {
     let town = Town::new().await;
     town.put(&Post { is_deleted: true, score: None, ..post() }).await;
     let report = town.check().await;
-    assert_eq!(places(&report), [(Invariant::I1, "USER#bo / COUNTER#POSTS")]);
-    town.mend().await;
+    assert_eq!(broken_keys(&report), [(Invariant::I1, "USER#bo / COUNTER#POSTS")]);
+    town.repair_all().await;
 }
 
-/// Nothing is there that could be listed.
 #[tokio::test]
-async fn the_counter_of_no_post_has_no_score_to_keep() {
+async fn a_counter_without_a_post_needs_no_score() {
     let town = Town::new().await;
     town.core().delete(Delete::new(Post::at(&read("p1")))).await.unwrap();
     town.put(&count("bo", UserCount::Posts, 0)).await;
     assert!(town.check().await.is_clean());
 }
 
-/// R19
 #[tokio::test]
 async fn replies_and_likes_of_comments_are_counted_again() {
     let town = Town::new().await;
@@ -211,15 +201,15 @@ async fn replies_and_likes_of_comments_are_counted_again() {
     let report = town.check().await;
     let c1 = "POST#p1 / COUNTER#COMMENT#c1";
     assert_eq!(
-        places(&report),
+        broken_keys(&report),
         [(Invariant::I1, c1), (Invariant::I1, c1), (Invariant::I1, "POST#p1 / COUNTER#COMMENT#c2")]
     );
-    assert_eq!(town.mend().await, 2);
+    assert_eq!(town.repair_all().await, 2);
 }
 
-/// The purge of an account takes its comments away with their counters; answers of others stay.
+/// The purge of an account deletes its comments with their counters; replies of others stay.
 #[tokio::test]
-async fn what_is_left_of_a_purged_comment_counts_for_nobody() {
+async fn remains_of_a_purged_comment_do_not_count() {
     let town = Town::new().await;
     for key in [
         Comment::at(&read("p1"), &read("c1")).into_key(),
@@ -229,32 +219,36 @@ async fn what_is_left_of_a_purged_comment_counts_for_nobody() {
     }
     town.put(&PostCounter { comments: 1, score: 10, ..post_counter() }).await;
     assert!(town.check().await.is_clean());
-    // A counter that is there must be right, whatever it is about.
+    // A counter that exists must be right even if its comment is gone.
     let (post_id, comment_id, seq) = (read("p1"), read("c1"), String::new());
     town.put(&CommentCounter { post_id, comment_id, likes: 1, replies: 2, seq }).await;
     let report = town.check().await;
-    assert_eq!(places(&report), [(Invariant::I1, "POST#p1 / COUNTER#COMMENT#c1")]);
-    town.mend().await;
+    assert_eq!(broken_keys(&report), [(Invariant::I1, "POST#p1 / COUNTER#COMMENT#c1")]);
+    town.repair_all().await;
 }
 
-/// A parked change counts when it is redriven: counted now, it would count twice.
+/// A redriven dead letter would be counted twice.
 #[tokio::test]
-async fn what_is_parked_is_not_counted_by_a_repair() {
+async fn dead_letters_block_the_repair_of_a_counter() {
     let town = Town::new().await;
     let mut letter = roundtable_model::samples::dead_letter();
-    letter.queue = Queue::of_changes(&read("counters")).unwrap();
+    letter.queue = Queue::for_changes(&read("counters")).unwrap();
     town.ops().put(letter.put()).await.unwrap();
     town.put(&PostCounter { likes: 1, score: 12, ..post_counter() }).await;
     let repaired = town.verify().repair().await.unwrap();
-    assert_eq!(repaired.mended, 0);
-    assert!(repaired.left[0].reason.contains("redrive them first"), "{:?}", repaired.left);
+    assert_eq!(repaired.repaired_count, 0);
+    assert!(
+        repaired.unrepaired[0].reason.contains("redrive them first"),
+        "{:?}",
+        repaired.unrepaired
+    );
     town.ops().delete(Delete::new(letter.key())).await.unwrap();
-    town.mend().await;
+    town.repair_all().await;
 }
 
-/// A processor that has not read everything would count twice what was counted here.
+/// The processor would count the pending changes again.
 #[tokio::test]
-async fn what_processors_keep_is_left_while_they_are_behind() {
+async fn counters_of_a_lagging_processor_are_not_repaired() {
     let town = Town::new().await;
     let mut checkpoint = roundtable_model::samples::checkpoint();
     (checkpoint.processor, checkpoint.sequence) = (read("counters"), "0".repeat(40));
@@ -263,13 +257,13 @@ async fn what_processors_keep_is_left_while_they_are_behind() {
     town.put(&PostCounter { likes: 1, score: 12, ..post_counter() }).await;
     town.put(&count("bo", UserCount::Posts, 5)).await;
     let repaired = town.verify().repair().await.unwrap();
-    assert_eq!(repaired.mended, 1, "the transaction of a post keeps its author's counter");
-    assert_eq!(places(&repaired.report), [(Invariant::I1, "POST#p1 / COUNTER#ENGAGEMENT")]);
-    let [left] = &*repaired.left else { panic!("{:?}", repaired.left) };
+    assert_eq!(repaired.repaired_count, 1, "the transaction of a post keeps its author's counter");
+    assert_eq!(broken_keys(&repaired.report), [(Invariant::I1, "POST#p1 / COUNTER#ENGAGEMENT")]);
+    let [left] = &*repaired.unrepaired else { panic!("{:?}", repaired.unrepaired) };
     assert!(left.reason.contains("has not read the stream to its end"), "{}", left.reason);
     let lag = &repaired.report.lag[0];
     assert_eq!((&*lag.processor, lag.trimmed), ("counters", false));
     assert!(lag.changes > lag.facts && lag.facts > 5, "{lag:?}");
-    let told = repaired.report.notes.iter().any(|note| note.contains("changes behind"));
-    assert!(told, "{:?}", repaired.report.notes);
+    let is_noted = repaired.report.notes.iter().any(|note| note.contains("changes behind"));
+    assert!(is_noted, "{:?}", repaired.report.notes);
 }

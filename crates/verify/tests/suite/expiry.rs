@@ -1,4 +1,4 @@
-//! What has expired is not seen (I10).
+//! Expired items are hidden from reads (I10).
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ fn session(ttl: Expiry) -> Session {
 }
 
 #[tokio::test]
-async fn an_expired_item_that_is_not_seen_is_no_finding() {
+async fn a_hidden_expired_item_is_no_finding() {
     let town = Town::new().await;
     town.put(&session(Expiry::at(at(5)))).await;
     assert!(town.check().await.is_clean());
-    // Expired, and not yet swept: the stream knows it, and no read does.
+    // Expired but not yet deleted: the stream still holds it, and no read returns it.
     town.clock.advance_ms(6 * 60_000);
     assert!(town.check().await.is_clean());
 }
 
-/// A store whose clock is late shows what is over.
+/// A store whose clock is late returns expired items.
 #[tokio::test]
-async fn an_expired_item_that_is_seen_is_found() {
+async fn an_expired_item_that_is_read_is_found() {
     let town = Town::new().await;
     town.put(&session(Expiry::at(at(5)))).await;
     let ours: Arc<dyn Clock> = Arc::new(ManualClock::at_ms(BEGIN_MS + 5 * 60_000));
@@ -45,7 +45,7 @@ async fn an_expired_item_that_is_seen_is_found() {
 }
 
 #[tokio::test]
-async fn a_sweep_before_its_time_is_found() {
+async fn an_expiry_that_comes_too_early_is_found() {
     let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
     let backend = Tampered::new(Reference::new(clock.clone()));
     let tamper = backend.tamper();
@@ -54,8 +54,8 @@ async fn a_sweep_before_its_time_is_found() {
     let key = roundtable_model::table::Key::new("USER#ana", "SESSION#s1");
     town.core().delete(roundtable_model::table::Delete::new(key.clone())).await.unwrap();
     assert!(town.check().await.is_clean());
-    tamper.call_swept(key);
+    tamper.mark_expired(key);
     let report = town.check().await;
     assert_eq!(report.findings[0].invariant, Invariant::I10, "{:?}", lines(&report));
-    assert_eq!(report.findings[0].expected, "a sweep of what has expired");
+    assert_eq!(report.findings[0].expected, "an expiry of an expired item");
 }

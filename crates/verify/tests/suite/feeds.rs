@@ -1,4 +1,4 @@
-//! Copies in feeds and how far they have come, against the activities they are of (I6).
+//! Copies in feeds and their watermarks, against the activities (I6).
 
 use roundtable_model::entities::{Activity, FeedItem};
 use roundtable_model::table::{BatchWrite, Delete};
@@ -6,20 +6,19 @@ use roundtable_model::{ActivityVerb, Entity};
 use roundtable_verify::Invariant;
 
 use crate::lively::{activity, copy, job, promotion};
-use crate::town::{Town, at, lines, places};
+use crate::town::{Town, at, broken_keys, lines};
 
-/// R35: readers rely on it for everything up to it.
+/// Readers rely on the copies of everything up to the watermark.
 #[tokio::test]
-async fn a_watermark_is_not_ahead_of_what_happened() {
+async fn a_watermark_newer_than_the_newest_activity_is_found() {
     let town = Town::lively().await;
     town.put(&promotion(at(7))).await;
     let report = town.check().await;
-    assert_eq!(places(&report), [(Invariant::I6, "PROMO#bo / PROMO#bo")]);
+    assert_eq!(broken_keys(&report), [(Invariant::I6, "PROMO#bo / PROMO#bo")]);
 }
 
-/// R35: unless a job waits, or was parked, which will copy it.
 #[tokio::test]
-async fn nothing_to_be_copied_is_behind_the_watermark_for_ever() {
+async fn an_activity_after_the_watermark_is_found_unless_a_job_is_pending() {
     let town = Town::lively().await;
     town.put(&promotion(at(5))).await;
     let report = town.check().await;
@@ -31,9 +30,8 @@ async fn nothing_to_be_copied_is_behind_the_watermark_for_ever() {
     assert!(town.check().await.is_clean());
 }
 
-/// R35
 #[tokio::test]
-async fn a_copy_says_what_its_activity_says() {
+async fn a_copy_that_differs_from_its_activity_is_found() {
     let town = Town::lively().await;
     town.put(&Activity { verb: ActivityVerb::Share, ..activity(6) }).await;
     let report = town.check().await;
@@ -41,27 +39,29 @@ async fn a_copy_says_what_its_activity_says() {
     assert!(line.starts_with("I6 FEED#ana / TS#"), "{line}");
 }
 
-/// R35: one that was purged may leave its copies, which readers pass over.
+/// A purged activity may leave copies, which readers skip.
 #[tokio::test]
-async fn a_copy_is_of_something_that_happened() {
+async fn a_copy_newer_than_any_activity_is_found() {
     let town = Town::lively().await;
     town.core().delete(Delete::new(activity(5).key())).await.unwrap();
     assert!(town.check().await.is_clean());
     town.put(&copy(8)).await;
-    assert!(lines(&town.check().await)[0].ends_with("found one of what never happened"));
+    assert!(
+        lines(&town.check().await)[0].ends_with("found a copy of an activity that never existed")
+    );
 }
 
-/// R40: a few may be left by a trimming that was stopped.
+/// An interrupted trim may leave a few.
 #[tokio::test]
-async fn few_copies_are_behind_the_horizon() {
+async fn too_many_copies_behind_the_horizon_are_found() {
     let town = Town::lively().await;
     let old = |number: u64| {
         let activity_id = format!("old{number}").parse().unwrap();
         BatchWrite::Put(FeedItem { activity_id, ..copy(4) }.item())
     };
     for forty in 0..40 {
-        let some = (forty * 25..(forty + 1) * 25).map(old).collect();
-        town.core().batch_write(some).await.unwrap();
+        let batch = (forty * 25..(forty + 1) * 25).map(old).collect();
+        town.core().batch_write(batch).await.unwrap();
     }
     let report = town.check().await;
     assert_eq!(report.total(), 1);

@@ -8,7 +8,7 @@ use roundtable_model::table::{Key, ManualClock, Update};
 use roundtable_model::{Entity, UserCount, samples};
 
 use crate::tampered::Tampered;
-use crate::town::{BEGIN_MS, Town, lines, places, post, read};
+use crate::town::{BEGIN_MS, Town, broken_keys, lines, post, read};
 use roundtable_verify::Invariant;
 
 #[tokio::test]
@@ -25,11 +25,11 @@ async fn a_stale_index_key_is_found_and_rewritten() {
         ),
         "{line}"
     );
-    assert_eq!(town.mend().await, 1);
+    assert_eq!(town.repair_all().await, 1);
 }
 
 #[tokio::test]
-async fn index_keys_that_should_not_be_there_are_taken_away() {
+async fn unexpected_index_keys_are_removed() {
     let town = Town::new().await;
     let mut task: Task = samples::task();
     (task.due_at, task.done) = (None, false);
@@ -39,12 +39,12 @@ async fn index_keys_that_should_not_be_there_are_taken_away() {
     let report = town.check().await;
     assert_eq!(report.findings.len(), 1);
     assert_eq!(report.findings[0].expected, "nothing in GSI2");
-    town.mend().await;
+    town.repair_all().await;
     let item = town.core().get(roundtable_model::table::Get::new(task.key())).await.unwrap().item;
     assert_eq!(item, Some(task.item()));
 }
 
-/// R18: without its keys a post is in no list.
+/// Without its keys a post is in no list.
 #[tokio::test]
 async fn lost_index_keys_are_written_again() {
     let town = Town::new().await;
@@ -53,14 +53,14 @@ async fn lost_index_keys_are_written_again() {
     town.update(update).await;
     let report = town.check().await;
     let here = (Invariant::I3, "POST#p1 / POST");
-    assert_eq!(places(&report), [here; 3]);
-    assert_eq!(town.mend().await, 1);
+    assert_eq!(broken_keys(&report), [here; 3]);
+    assert_eq!(town.repair_all().await, 1);
     assert_eq!(town.tables.core.post(&read("p1")).get().await.unwrap(), Some(post()));
 }
 
-/// The store itself has lost an entry: writing the item as it is would not bring it back.
+/// The store has lost an entry: writing the item unchanged would not restore it.
 #[tokio::test]
-async fn a_dropped_entry_is_found_and_listed_again() {
+async fn a_lost_index_entry_is_found_and_restored() {
     let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
     let backend = Tampered::new(Reference::new(clock.clone()));
     let tamper = backend.tamper();
@@ -70,26 +70,27 @@ async fn a_dropped_entry_is_found_and_listed_again() {
     let [line] = &lines(&report)[..] else { panic!("{:?}", lines(&report)) };
     let begin = "I3 POST#p1 / LIKE#ana: expected USER#ana / LIKE#";
     assert!(line.starts_with(begin) && line.ends_with("#p1 in GSI1; found nothing"), "{line}");
-    assert_eq!(town.mend().await, 1);
+    assert_eq!(town.repair_all().await, 1);
 }
 
-/// A store that loses an entry again and again: the repair gives up, and counts nothing by that index.
+/// The store loses the entry again and again: the repair gives up, and does not recount by that
+/// index.
 #[tokio::test]
-async fn what_cannot_be_mended_is_not_tried_for_ever() {
+async fn a_repair_without_effect_is_not_repeated_forever() {
     let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
     let backend = Tampered::new(Reference::new(clock.clone()));
     let tamper = backend.tamper();
     let town = Town::on(backend, clock).await;
-    tamper.hide_for_ever("GSI1", Key::new("USER#ana", "FOLLOWING#bo"));
+    tamper.hide_forever("GSI1", Key::new("USER#ana", "FOLLOWING#bo"));
     town.put(&crate::town::count("bo", UserCount::Followers, 1)).await;
     let repaired = town.verify().repair().await.unwrap();
     assert_eq!(repaired.report.total(), 2, "{:?}", lines(&repaired.report));
-    assert_eq!(repaired.left.len(), 2, "{:?}", repaired.left);
+    assert_eq!(repaired.unrepaired.len(), 2, "{:?}", repaired.unrepaired);
     let counter = town.item("USER#bo", "COUNTER#FOLLOWERS").await.unwrap();
     assert_eq!(counter.number("count").unwrap().to_u64(), Some(1));
 }
 
-/// An index that shows what is no longer there cannot be mended from outside.
+/// Only the store could remove the entry.
 #[tokio::test]
 async fn an_entry_without_an_item_is_found_and_left() {
     let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
@@ -104,11 +105,14 @@ async fn an_entry_without_an_item_is_found_and_left() {
         line.starts_with("I3 POST#p1 / LIKE#ghost: expected nothing in GSI1; found USER#ghost")
     );
     let repaired = town.verify().repair().await.unwrap();
-    assert_eq!((repaired.mended, repaired.left.len()), (0, 1));
-    assert!(repaired.left[0].reason.contains("only the store"), "{:?}", repaired.left);
+    assert_eq!((repaired.repaired_count, repaired.unrepaired.len()), (0, 1));
+    assert!(
+        repaired.unrepaired[0].reason.contains("restore a backup"),
+        "{:?}",
+        repaired.unrepaired
+    );
 }
 
-/// A copy in an index that is not the item.
 #[tokio::test]
 async fn an_entry_with_other_content_is_found() {
     let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));

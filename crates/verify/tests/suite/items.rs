@@ -1,4 +1,4 @@
-//! Items by themselves: of a type of the table, readable as it, under their own key (I3).
+//! Single items: of a type of the table, readable, and under their own key (I3).
 
 use roundtable_model::entities::{Like, Session};
 use roundtable_model::table::{Attributes, Item, Put, Value};
@@ -6,7 +6,6 @@ use roundtable_model::{Entity, samples};
 
 use crate::town::{Town, follow, like, lines, read};
 
-/// An item under the key of another.
 fn moved(item: &Item, partition: &str, sort: &str) -> Put {
     Put::new(item.with("PK", partition).with("SK", sort))
 }
@@ -34,21 +33,25 @@ async fn an_item_of_another_type_is_found_and_left() {
             "I3 POST#p1 / LIKE#dan: expected Like with LikeType in likeType; found nothing",
             "I3 POST#p9 / LIKE#ana: expected an entity of this table; found an item of type \"Lyke\"",
             "I3 POST#p9 / LIKE#bo: expected Follow at USER#ana / FOLLOWING#bo; \
-             found it here, where nobody looks for it",
+             found it under this key, where no query looks for it",
         ]
     );
     let repaired = town.verify().repair().await.unwrap();
-    assert_eq!((repaired.mended, repaired.left.len()), (0, 3));
-    assert!(repaired.left.iter().all(|left| left.finding.beyond_repair() == Some(&*left.reason)));
+    assert_eq!((repaired.repaired_count, repaired.unrepaired.len()), (0, 3));
+    assert!(
+        repaired
+            .unrepaired
+            .iter()
+            .all(|left| left.finding.unrepairable_reason() == Some(&*left.reason))
+    );
 }
 
 fn owned((name, value): (&str, roundtable_model::table::ValueRef<'_>)) -> (String, Value) {
     (name.to_owned(), value.to_value())
 }
 
-/// Also in the tables beside: each holds its own entities only.
 #[tokio::test]
-async fn every_table_holds_its_own() {
+async fn entities_of_another_table_are_found() {
     let town = Town::new().await;
     let session = Session { user_id: read("ana"), ..samples::session() };
     town.ops().put(Put::new(session.item().with("ttl", u64::MAX))).await.unwrap();
@@ -63,10 +66,10 @@ async fn every_table_holds_its_own() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].ends_with("expected an entity of this table; found an item of type \"Like\""));
     assert!(found[1].ends_with("found an item of type \"Session\""), "{found:?}");
-    assert!(report.notes.iter().any(|note| note == "jobs that wait to be done: 1"), "{report:?}");
+    assert!(report.notes.iter().any(|note| note == "pending jobs: 1"), "{report:?}");
 }
 
-/// A fact that nobody finds counts for nobody: the counters beside it are right.
+/// A fact that no query finds does not count, so the counters are right without it.
 #[tokio::test]
 async fn a_stray_fact_does_not_count() {
     let town = Town::new().await;
@@ -76,6 +79,6 @@ async fn a_stray_fact_does_not_count() {
     assert_eq!(
         lines(&report),
         ["I3 POST#p1 / LIKE#dora: expected Like at POST#p1 / LIKE#dan; \
-          found it here, where nobody looks for it"]
+          found it under this key, where no query looks for it"]
     );
 }

@@ -1,12 +1,12 @@
-//! How far processors are behind a stream that several processes share by leases.
+//! The lag of processors on a stream that several processes share by leases.
 
 use roundtable_model::table::{Item, Put, item};
 use roundtable_model::{Entity, samples};
-use roundtable_verify::Report;
+use roundtable_verify::VerifyReport;
 
 use crate::town::{Town, read};
 
-/// A town whose processors have left checkpoints, and none on the one shard there is.
+/// A town whose processors have checkpoints, but none on the only shard.
 async fn town() -> Town {
     let town = Town::new().await;
     for processor in ["counters", "scores"] {
@@ -17,32 +17,32 @@ async fn town() -> Town {
     town
 }
 
-/// A lease as the DynamoDB backend keeps it.
+/// A lease as the DynamoDB backend stores it.
 fn lease(consumer: &str, stream: &str) -> Item {
     let partition = format!("LEASES#{consumer}#{stream}");
     item! { "PK" => partition, "SK" => "SHARD#all", "owner" => "ana", "expires" => 7, "term" => 1 }
 }
 
-async fn put(town: &Town, lease: Item) -> Report {
+async fn put(town: &Town, lease: Item) -> VerifyReport {
     town.ops().put(Put::new(lease)).await.unwrap();
     let report = town.check().await;
     assert!(report.is_clean(), "{:#?}", report.findings);
     report
 }
 
-fn behind(report: &Report) -> Vec<(&str, bool)> {
+fn behind(report: &VerifyReport) -> Vec<(&str, bool)> {
     report.lag.iter().map(|lag| (&*lag.processor, lag.changes > lag.facts)).collect()
 }
 
 #[tokio::test]
-async fn a_shard_that_nobody_has_taken_is_still_to_be_read() {
+async fn a_shard_without_a_lease_counts_as_lag() {
     let town = town().await;
     assert_eq!(behind(&town.check().await), [("counters", true), ("scores", true)]);
     let other = put(&town, lease("workers", "other_gg_core")).await;
     assert_eq!(behind(&other), [("counters", true), ("scores", true)], "that is another stream");
 }
 
-/// Of what its reader may have passed over, only what is counted is known to matter.
+/// Only for the counting processor is it known which changes its consumer would apply.
 #[tokio::test]
 async fn a_lease_without_a_checkpoint_is_no_lag() {
     let town = town().await;

@@ -1,5 +1,5 @@
-//! The small town with more going on: Ana has a goal, quests and what she earned; the runners talk in
-//! their room, Ana and Bo in theirs; Bo is helped, Cleo offers something, and Ana's picture is in a post.
+//! The small town with more data: Ana has a goal, quests and rewards; the runners talk in their
+//! room, Ana and Bo in theirs; Bo gets help, Cleo has an offer, and a post has a picture.
 
 use roundtable_model::entities::{
     Activity, ActorHead, AssistHelper, AssistThread, Company, FeedHorizon, FeedItem, Goal, Group,
@@ -14,11 +14,10 @@ use roundtable_model::{
 
 use crate::town::{Town, at, count, post, read};
 
-/// The room of Ana and Bo: what follows from their names.
-pub(crate) const TWO: &str = "dm-35edfd8c6e7b1680a1c579bf092318c151292771";
+/// The room of Ana and Bo; its id is derived from theirs.
+pub(crate) const DM_ROOM: &str = "dm-35edfd8c6e7b1680a1c579bf092318c151292771";
 
 impl Town {
-    /// A town in which all of this is in order.
     pub(crate) async fn lively() -> Self {
         let town = Self::new().await;
         for item in [plans(), talk(), trade(), feed()].concat() {
@@ -37,7 +36,7 @@ pub(crate) fn task(id: &str, done_at: Option<Time>) -> Task {
     Task { goal_id, id, user_id, done, done_at, due_at, ..samples::task() }
 }
 
-/// A quest for so many tasks, whichever they are.
+/// A quest for any `target` tasks.
 pub(crate) fn quest(id: &str, target: u64, progress: u64, status: QuestStatus) -> Quest {
     Quest {
         user_id: read("ana"),
@@ -96,7 +95,7 @@ fn plans() -> Vec<Item> {
     ]
 }
 
-pub(crate) fn seat(room: &str, name: &str, read_seq: u64) -> RoomMember {
+pub(crate) fn room_member(room: &str, name: &str, read_seq: u64) -> RoomMember {
     RoomMember { room_id: read(room), user_id: read(name), read_seq, joined_at: at(1) }
 }
 
@@ -131,16 +130,16 @@ fn talk() -> Vec<Item> {
         group().item(),
         room("track", RoomScope::Group, Some(read("runners"))).item(),
         head("track", 7).item(),
-        seat("track", "ana", 7).item(),
-        seat("track", "bo", 0).item(),
+        room_member("track", "ana", 7).item(),
+        room_member("track", "bo", 0).item(),
         message("track", 10, 3).item(),
         message("track", 11, 7).item(),
-        room(TWO, RoomScope::Dm, None).item(),
-        head(TWO, 2).item(),
-        seat(TWO, "ana", 2).item(),
-        seat(TWO, "bo", 1).item(),
-        message(TWO, 10, 1).item(),
-        message(TWO, 12, 2).item(),
+        room(DM_ROOM, RoomScope::Dm, None).item(),
+        head(DM_ROOM, 2).item(),
+        room_member(DM_ROOM, "ana", 2).item(),
+        room_member(DM_ROOM, "bo", 1).item(),
+        message(DM_ROOM, 10, 1).item(),
+        message(DM_ROOM, 12, 2).item(),
         notification("n1", false).item(),
         notification("n2", true).item(),
         count("ana", UserCount::Unread, 1).item(),

@@ -7,9 +7,8 @@ use roundtable_verify::Invariant;
 
 use crate::town::{Town, lines, read, user};
 
-/// R6
 #[tokio::test]
-async fn a_missing_lock_is_found_and_made() {
+async fn a_missing_lock_is_found_and_written() {
     let town = Town::new().await;
     for key in [
         EmailLock::at(&read("ana@example.com")).into_key(),
@@ -30,14 +29,13 @@ async fn a_missing_lock_is_found_and_made() {
              expected a lock of bo, whose profile carries this name; found none",
         ]
     );
-    assert_eq!(town.mend().await, 3);
+    assert_eq!(town.repair_all().await, 3);
     let lock = town.tables.core.email_lock(&read("ana@example.com")).get().await.unwrap().unwrap();
     assert_eq!(lock.user_id, read("ana"));
 }
 
-/// R6
 #[tokio::test]
-async fn an_orphan_lock_is_found_and_taken_away() {
+async fn an_orphaned_lock_is_found_and_deleted() {
     let town = Town::new().await;
     let (user_id, created_at) = (read("nobody"), user("ana").created_at);
     town.put(&NickLock { nickname: read("ghost"), user_id, created_at }).await;
@@ -47,7 +45,7 @@ async fn an_orphan_lock_is_found_and_taken_away() {
         ["I2 NICK#ghost / UNIQUE#USER, USER#nobody / PROFILE#nobody: \
           expected no lock: no live profile carries this name; found a lock of nobody"]
     );
-    town.mend().await;
+    town.repair_all().await;
     assert_eq!(town.item("NICK#ghost", "UNIQUE#USER").await, None);
 }
 
@@ -59,13 +57,13 @@ async fn a_deleted_profile_carries_no_name() {
     town.put(&gone).await;
     let report = town.check().await;
     assert_eq!(report.totals[&Invariant::I2], 2);
-    assert_eq!(town.mend().await, 2);
+    assert_eq!(town.repair_all().await, 2);
     assert_eq!(town.item("NICK#cleo", "UNIQUE#USER").await, None);
     assert_eq!(town.item("EMAIL#cleo@example.com", "UNIQUE#USER").await, None);
 }
 
 #[tokio::test]
-async fn a_lock_of_somebody_else_goes_to_who_carries_the_name() {
+async fn a_lock_of_another_user_goes_to_the_user_with_the_name() {
     let town = Town::new().await;
     let (user_id, created_at) = (read("bo"), user("ana").created_at);
     town.put(&EmailLock { email: read("Ana@example.com"), user_id, created_at }).await;
@@ -75,14 +73,14 @@ async fn a_lock_of_somebody_else_goes_to_who_carries_the_name() {
         ["I2 EMAIL#ana@example.com / UNIQUE#USER, USER#ana / PROFILE#ana, USER#bo / PROFILE#bo: \
           expected a lock of ana, whose profile carries this name; found a lock of bo"]
     );
-    assert_eq!(town.mend().await, 1);
+    assert_eq!(town.repair_all().await, 1);
     let lock = town.tables.core.email_lock(&read("ana@example.com")).get().await.unwrap().unwrap();
     assert_eq!((lock.user_id, lock.email), (read("ana"), read("ana@example.com")));
 }
 
-/// Spelled otherwise, it is the same name; and nobody but people can decide whose it is.
+/// Nicknames that differ in case are the same.
 #[tokio::test]
-async fn two_profiles_of_one_name_are_left_to_people() {
+async fn two_profiles_with_the_same_name_are_not_repaired() {
     let town = Town::new().await;
     let twin = User { nickname: read("ANA"), email: None, ..user("twin") };
     town.put(&twin).await;
@@ -93,9 +91,12 @@ async fn two_profiles_of_one_name_are_left_to_people() {
           expected one live profile that carries this name; found ana, twin; the lock is of ana"]
     );
     assert_eq!(
-        report.findings[0].beyond_repair(),
-        Some("somebody has to decide who keeps the name")
+        report.findings[0].unrepairable_reason(),
+        Some("several users carry the name: rename all but one")
     );
     let repaired = town.verify().repair().await.unwrap();
-    assert_eq!((repaired.mended, repaired.left.len(), repaired.report.total()), (0, 1, 1));
+    assert_eq!(
+        (repaired.repaired_count, repaired.unrepaired.len(), repaired.report.total()),
+        (0, 1, 1)
+    );
 }

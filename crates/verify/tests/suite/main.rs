@@ -1,14 +1,15 @@
-//! Every kind of fault, planted in a small town: found with its keys, and mended where it can be.
+//! Plants faults of every kind in a small store: each is found with its keys, and repaired if
+//! possible.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod counters;
 mod expiry;
+mod features;
 mod feeds;
 mod indexes;
 mod items;
 mod lag;
-mod life;
 mod lively;
 mod locks;
 mod many;

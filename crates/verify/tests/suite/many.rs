@@ -1,4 +1,4 @@
-//! Many findings: all counted, few kept, all mended.
+//! Many findings: all are counted, few are listed, all are repaired.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use roundtable_verify::Invariant;
 
 use crate::town::{BEGIN_MS, Town, at, count, follow, read};
 
-const PEOPLE: u64 = 120;
+const FOLLOWERS: u64 = 120;
 
-/// Everybody follows everybody's star, and every counter is wrong.
+/// All fans follow one star, and every counter is wrong.
 async fn town() -> Town {
     let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
     let town = Town::empty(Reference::new(clock.clone()), clock).await;
     let mut items = Vec::new();
-    for nth in 0..PEOPLE {
+    for nth in 0..FOLLOWERS {
         let name = format!("fan{nth}");
         let follow: Follow = follow(&name, "star");
         items.push(follow.item());
@@ -35,18 +35,18 @@ async fn town() -> Town {
 }
 
 #[tokio::test]
-async fn all_are_counted_and_few_are_kept() {
+async fn all_findings_are_counted_and_few_are_listed() {
     let town = town().await;
     let report = town.verify().findings_max(5).check().await.unwrap();
     assert_eq!(report.findings.len(), 5);
-    assert_eq!(report.total(), PEOPLE + 1);
-    assert_eq!(report.totals[&Invariant::I1], PEOPLE + 1);
+    assert_eq!(report.total(), FOLLOWERS + 1);
+    assert_eq!(report.totals[&Invariant::I1], FOLLOWERS + 1);
 }
 
 #[tokio::test]
-async fn all_are_mended() {
+async fn all_findings_are_repaired() {
     let town = town().await;
-    assert_eq!(town.mend().await, PEOPLE + 1);
+    assert_eq!(town.repair_all().await, FOLLOWERS + 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! The stream: in order, chained, and ending in what is stored (I4).
+//! The stream: in order, chained, and ending in the stored items (I4).
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use roundtable_model::table::{Key, ManualClock, Update};
 use roundtable_verify::Invariant;
 
 use crate::tampered::{Tamper, Tampered};
-use crate::town::{BEGIN_MS, Town, count, lines, places};
+use crate::town::{BEGIN_MS, Town, broken_keys, count, lines};
 
 async fn town() -> (Town, Tamper) {
     let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
     let backend = Tampered::new(Reference::new(clock.clone()));
     let tamper = backend.tamper();
     let town = Town::on(backend, clock).await;
-    // Twice more what was written before, so that images chain.
+    // Write the counter twice more, so that images chain.
     town.put(&count("bo", UserCount::Posts, 4)).await;
     town.put(&count("bo", UserCount::Posts, 1)).await;
     assert!(town.check().await.is_clean());
@@ -39,11 +39,11 @@ async fn a_doubled_record_is_found() {
     );
     assert!(found.iter().all(|line| line.starts_with("I4 USER#bo / COUNTER#POSTS")), "{found:?}");
     let repaired = town.verify().repair().await.unwrap();
-    assert_eq!(repaired.mended, 0);
-    assert!(repaired.left.iter().all(|left| left.reason.contains("never rewritten")));
+    assert_eq!(repaired.repaired_count, 0);
+    assert!(repaired.unrepaired.iter().all(|left| left.reason.contains("never rewritten")));
 }
 
-/// A record that came twice under two numbers is in order, and does not chain.
+/// The same record under two numbers is in order, but does not chain.
 #[tokio::test]
 async fn a_doubled_record_under_another_number_is_found() {
     let (town, tamper) = town().await;
@@ -51,7 +51,7 @@ async fn a_doubled_record_under_another_number_is_found() {
     let report = town.check().await;
     let found = lines(&report);
     assert!(!found.is_empty());
-    let chain = "expected the new image of the change before; found another one";
+    let chain = "expected the new image of the previous change; found another image";
     assert!(
         found.iter().all(|line| line.ends_with(chain) || line.contains("no item")),
         "{found:?}"
@@ -69,7 +69,7 @@ async fn a_lost_record_is_found() {
     let report = town.check().await;
     let [line] = &lines(&report)[..] else { panic!("{:?}", lines(&report)) };
     assert!(line.starts_with("I4 USER#bo / COUNTER#POSTS at "), "{line}");
-    assert!(line.contains("the new image of the change before"), "{line}");
+    assert!(line.contains("the new image of the previous change"), "{line}");
 }
 
 #[tokio::test]
@@ -78,11 +78,11 @@ async fn a_stream_that_does_not_end_in_what_is_stored_is_found() {
     tamper.lose(bo(), 2);
     let report = town.check().await;
     let expected =
-        "I4 USER#bo / COUNTER#POSTS: expected what the stream ends in; found another item";
+        "I4 USER#bo / COUNTER#POSTS: expected the last image of the stream; found another item";
     assert_eq!(lines(&report), [expected]);
 }
 
-/// Where the oldest changes are gone, the rest must still chain.
+/// After the oldest changes were trimmed, the rest must still chain.
 #[tokio::test]
 async fn a_stream_without_its_beginning_is_no_finding() {
     let (town, tamper) = town().await;
@@ -101,5 +101,5 @@ async fn removals_are_part_of_the_chain() {
     tamper.lose(key, 1);
     let report = town.check().await;
     assert_eq!(report.totals.keys().copied().collect::<Vec<_>>(), [Invariant::I4]);
-    assert!(places(&report)[0].1.starts_with("POST#p1 / LIKE#ana at "), "{report:?}");
+    assert!(broken_keys(&report)[0].1.starts_with("POST#p1 / LIKE#ana at "), "{report:?}");
 }

@@ -1,28 +1,28 @@
-//! A backend that shows what it should not, as a broken one would.
+//! A backend with faults.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use roundtable_model::table::{
-    Action, Around, Backend, Change, Error, Item, Key, Merge, Page, Query, Result, Scan, Sequence,
-    StreamPage, StreamRead, TableDefinition, Update, Written, async_trait,
+    Backend, BackendDecorator, Change, Error, Item, ItemPage, Key, Merge, Query, Result, Scan,
+    Sequence, StreamPage, StreamRead, TableDefinition, Update, UpdateAction, WriteOutput,
+    async_trait,
 };
 
 const THE_TABLE: &str = "the table";
 
-/// What is wrong.
 #[derive(Debug, Default)]
 struct Faults {
     hidden: Option<(String, Key)>,
-    never_heals: bool,
+    is_permanent: bool,
     shown: Option<(String, Item)>,
     doubled: Option<(Key, bool)>,
     lost: Option<(Key, usize)>,
-    swept: Option<Key>,
+    expired_key: Option<Key>,
     damaged: Option<String>,
 }
 
-/// Changes what is wrong.
+/// Sets the faults of a [`Tampered`] backend.
 #[derive(Clone, Debug)]
 pub(crate) struct Tamper(Arc<Mutex<Faults>>);
 
@@ -31,44 +31,42 @@ impl Tamper {
         set(&mut self.0.lock().unwrap());
     }
 
-    /// Leaves an item out of an index, until it is taken out of it and put back.
+    /// Hides an item from an index until it is removed from it and put back.
     pub(crate) fn hide(&self, index: &str, key: Key) {
         self.set(|faults| faults.hidden = Some((index.to_owned(), key)));
     }
 
-    /// Leaves an item out of an index, whatever is done, also when a partition is read.
-    pub(crate) fn hide_for_ever(&self, index: &str, key: Key) {
+    /// Hides an item from an index forever, in queries too.
+    pub(crate) fn hide_forever(&self, index: &str, key: Key) {
         self.hide(index, key);
-        self.set(|faults| faults.never_heals = true);
+        self.set(|faults| faults.is_permanent = true);
     }
 
-    /// Shows an item in an index.
     pub(crate) fn show(&self, index: &str, item: Item) {
         self.set(|faults| faults.shown = Some((index.to_owned(), item)));
     }
 
-    /// Streams the changes of a key twice, perhaps under a number of its own.
+    /// Streams the changes of a key twice, with the same or another number.
     pub(crate) fn double(&self, key: Key, renumbered: bool) {
         self.set(|faults| faults.doubled = Some((key, renumbered)));
     }
 
-    /// Leaves the nth change of a key out of the stream.
+    /// Omits the nth change of a key from the stream.
     pub(crate) fn lose(&self, key: Key, nth: usize) {
         self.set(|faults| faults.lost = Some((key, nth)));
     }
 
-    /// Calls the removal of a key a sweep.
-    pub(crate) fn call_swept(&self, key: Key) {
-        self.set(|faults| faults.swept = Some(key));
+    /// Marks the deletion of a key as an expiry.
+    pub(crate) fn mark_expired(&self, key: Key) {
+        self.set(|faults| faults.expired_key = Some(key));
     }
 
-    /// Cannot read an index, or the table.
+    /// Makes reads of an index, or of the table, fail.
     pub(crate) fn damage(&self, index: Option<&str>) {
         self.set(|faults| faults.damaged = Some(index.unwrap_or(THE_TABLE).to_owned()));
     }
 }
 
-/// The backend.
 pub(crate) struct Tampered<B> {
     inner: B,
     faults: Arc<Mutex<Faults>>,
@@ -89,7 +87,7 @@ impl<B: Backend> Tampered<B> {
         Tamper(Arc::clone(&self.faults))
     }
 
-    fn hide(&self, table: &TableDefinition, index: Option<&String>, page: &mut Page) {
+    fn hide(&self, table: &TableDefinition, index: Option<&String>, page: &mut ItemPage) {
         let faults = self.faults.lock().unwrap();
         if let Some((hidden, key)) = &faults.hidden
             && index == Some(hidden)
@@ -98,51 +96,49 @@ impl<B: Backend> Tampered<B> {
         }
     }
 
-    /// An entry comes back once it was taken away.
+    /// Restores a hidden entry once an update removes it.
     fn heal(&self, update: &Update) {
         let removes = |index: &str| {
             let name = format!("{index}PK");
-            let gone =
-                |action: &Action| matches!(action, Action::Remove(path) if path.name() == name);
+            let gone = |action: &UpdateAction| matches!(action, UpdateAction::Remove(path) if path.name() == name);
             update.actions.iter().any(gone)
         };
         let mut faults = self.faults.lock().unwrap();
-        if !faults.never_heals {
+        if !faults.is_permanent {
             faults.hidden.take_if(|(index, key)| *key == update.key && removes(index));
         }
     }
 
     fn changes(&self, changes: Vec<Change>) -> Vec<Change> {
         let faults = self.faults.lock().unwrap();
-        let (mut out, mut met) = (Vec::new(), 0);
+        let (mut result, mut matches) = (Vec::new(), 0);
         for mut change in changes {
             if let Some((key, nth)) = &faults.lost
                 && change.key == *key
             {
-                met += 1;
-                if met == nth + 1 {
+                matches += 1;
+                if matches == nth + 1 {
                     continue;
                 }
             }
-            if faults.swept.as_ref() == Some(&change.key) && change.new.is_none() {
+            if faults.expired_key.as_ref() == Some(&change.key) && change.new.is_none() {
                 change.expired = true;
             }
             let double = faults.doubled.as_ref().filter(|(key, _)| *key == change.key);
             if let Some((_, renumbered)) = double {
                 let mut first = change.clone();
                 if *renumbered {
-                    // Between the one before and this one: numbers of the reference are far apart
-                    // enough when its own are taken tenfold.
+                    // Multiplying all numbers by ten makes room for the second one.
                     first.sequence = tenfold(&change.sequence, 0);
                     change.sequence = tenfold(&change.sequence, 1);
                 }
-                out.push(first);
+                result.push(first);
             } else if faults.doubled.as_ref().is_some_and(|(_, renumbered)| *renumbered) {
                 change.sequence = tenfold(&change.sequence, 0);
             }
-            out.push(change);
+            result.push(change);
         }
-        out
+        result
     }
 }
 
@@ -151,32 +147,32 @@ fn tenfold(sequence: &Sequence, plus: u64) -> Sequence {
 }
 
 #[async_trait]
-impl<B: Backend> Around for Tampered<B> {
+impl<B: Backend> BackendDecorator for Tampered<B> {
     fn inner(&self) -> &dyn Backend {
         &self.inner
     }
 
-    async fn update(&self, table: &TableDefinition, update: Update) -> Result<Written> {
+    async fn update(&self, table: &TableDefinition, update: Update) -> Result<WriteOutput> {
         self.heal(&update);
         self.inner.update(table, update).await
     }
 
-    async fn query(&self, table: &TableDefinition, query: Query) -> Result<Page> {
+    async fn query(&self, table: &TableDefinition, query: Query) -> Result<ItemPage> {
         let index = query.index.clone();
         let mut page = self.inner.query(table, query).await?;
         self.hide(table, index.as_ref(), &mut page);
         Ok(page)
     }
 
-    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<Page> {
+    async fn scan(&self, table: &TableDefinition, scan: Scan) -> Result<ItemPage> {
         let index = scan.index.clone();
         let first = scan.segment.is_none_or(|(segment, _)| segment == 0);
         let mut page = self.inner.scan(table, scan).await?;
         self.hide(table, index.as_ref(), &mut page);
         let faults = self.faults.lock().unwrap();
-        let place = index.clone().unwrap_or_else(|| THE_TABLE.to_owned());
-        if faults.damaged.as_ref() == Some(&place) && table.name == "gg_core" {
-            return Err(Error::Damaged { place, detail: String::from("damage") });
+        let location = index.clone().unwrap_or_else(|| THE_TABLE.to_owned());
+        if faults.damaged.as_ref() == Some(&location) && table.name == "gg_core" {
+            return Err(Error::Damaged { location, detail: String::from("damage") });
         }
         if let Some((shown, item)) = &faults.shown
             && index.as_ref() == Some(shown)
@@ -187,7 +183,7 @@ impl<B: Backend> Around for Tampered<B> {
         Ok(page)
     }
 
-    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<Page> {
+    async fn merge(&self, table: &TableDefinition, merge: Merge) -> Result<ItemPage> {
         let index = merge.index.clone();
         let mut page = self.inner.merge(table, merge).await?;
         self.hide(table, index.as_ref(), &mut page);
@@ -200,7 +196,7 @@ impl<B: Backend> Around for Tampered<B> {
         page.changes = self.changes(page.changes);
         page.evaluated = page.changes.len();
         if renumbered {
-            // All of it fits into one page, and the end is where it ends.
+            // The whole stream fits into one page.
             page.next = page.next.map(|next| tenfold(&next, 9));
         }
         Ok(page)

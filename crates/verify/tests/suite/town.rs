@@ -1,4 +1,4 @@
-//! A small town in which everything is as it should be, until a test changes that.
+//! A small, consistent store; tests plant faults in it.
 
 use std::sync::Arc;
 
@@ -15,30 +15,29 @@ use roundtable_model::{
     Core, Entity, FollowStatus, LoginAttempts, MemberStatus, Ops, Score, Shard, Time, UserCount,
     samples,
 };
-use roundtable_verify::{Finding, Invariant, Report, Tables, Verify};
+use roundtable_verify::{Finding, Invariant, Tables, Verifier, VerifyReport};
 
 /// A Monday in January 2025.
 pub(crate) const BEGIN_MS: u64 = 1_737_991_800_000;
 
-/// A store with people in it.
 pub(crate) struct Town {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) tables: Tables,
-    /// What it stands on, where that can be swept.
+    /// The backend, if it can delete expired items.
     pub(crate) reference: Option<Arc<Reference>>,
 }
 
 impl Town {
-    /// Ana and Cleo follow Bo, Ana has asked Cleo; they talk about Bo's post, and run together.
+    /// Ana and Cleo follow Bo, Ana has requested to follow Cleo; they comment on Bo's post and
+    /// share a group.
     pub(crate) async fn new() -> Self {
         let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
         let reference = Arc::new(Reference::new(clock.clone()));
-        let town = Self::bare(Store::shared(reference.clone()), clock).await;
+        let town = Self::with_store(Store::shared(reference.clone()), clock).await;
         town.people().await;
         Self { reference: Some(reference), ..town }
     }
 
-    /// The same, on this backend.
     pub(crate) async fn on(backend: impl Backend, clock: Arc<ManualClock>) -> Self {
         let town = Self::empty(backend, clock).await;
         town.people().await;
@@ -46,25 +45,24 @@ impl Town {
     }
 
     async fn people(&self) {
-        for item in everything() {
+        for item in all_items() {
             self.core().put(Put::new(item)).await.unwrap();
         }
     }
 
-    /// Nobody yet.
     pub(crate) async fn empty(backend: impl Backend, clock: Arc<ManualClock>) -> Self {
-        Self::bare(Store::new(backend), clock).await
+        Self::with_store(Store::new(backend), clock).await
     }
 
-    async fn bare(store: Store, clock: Arc<ManualClock>) -> Self {
-        let made = |shape: &'static roundtable_model::shape::TableShape| {
+    async fn with_store(store: Store, clock: Arc<ManualClock>) -> Self {
+        let create = |shape: &'static roundtable_model::shape::TableShape| {
             let (store, definition) = (store.clone(), shape.definition(shape.name));
             async move { store.create_table(definition).await.unwrap() }
         };
         let tables = Tables {
-            core: Core::on(made(Core::SHAPE).await),
-            logins: LoginAttempts::on(made(LoginAttempts::SHAPE).await),
-            ops: Ops::on(made(Ops::SHAPE).await),
+            core: Core::on(create(Core::SHAPE).await),
+            logins: LoginAttempts::on(create(LoginAttempts::SHAPE).await),
+            ops: Ops::on(create(Ops::SHAPE).await),
         };
         Self { clock, tables, reference: None }
     }
@@ -77,12 +75,12 @@ impl Town {
         self.tables.ops.table()
     }
 
-    pub(crate) fn verify(&self) -> Verify {
+    pub(crate) fn verify(&self) -> Verifier {
         let clock: Arc<dyn Clock> = self.clock.clone();
-        Verify::new(self.tables.clone(), ScoreSettings::default()).clock(clock)
+        Verifier::new(self.tables.clone(), ScoreSettings::default()).clock(clock)
     }
 
-    pub(crate) async fn check(&self) -> Report {
+    pub(crate) async fn check(&self) -> VerifyReport {
         self.verify().check().await.unwrap()
     }
 
@@ -99,35 +97,34 @@ impl Town {
         self.core().get(get).await.unwrap().item
     }
 
-    /// A check before which what has expired is taken away, and nothing is left to be derived.
-    pub(crate) fn swept(&self) -> Verify {
+    /// A verifier that deletes expired items first, with nothing left to derive.
+    pub(crate) fn sweeping_verifier(&self) -> Verifier {
         let Some(reference) = self.reference.clone() else { return self.verify() };
         let sweep = move || {
             reference.sweep();
             Ok(())
         };
-        self.verify().swept_by(sweep).drained_by(|| Box::pin(async { Ok(0) }))
+        self.verify().sweep_with(sweep).drain_with(|| Box::pin(async { Ok(0) }))
     }
 
-    /// Repairs, and expects that nothing is left.
-    pub(crate) async fn mend(&self) -> u64 {
-        let repaired = self.swept().repair().await.unwrap();
+    /// Repairs, and expects that no finding remains.
+    pub(crate) async fn repair_all(&self) -> u64 {
+        let repaired = self.sweeping_verifier().repair().await.unwrap();
         assert!(repaired.report.is_clean(), "{:#?}", repaired.report.findings);
-        assert!(repaired.left.is_empty(), "{:?}", repaired.left);
+        assert!(repaired.unrepaired.is_empty(), "{:?}", repaired.unrepaired);
         assert!(self.check().await.is_clean());
-        let again = self.swept().repair().await.unwrap();
-        assert_eq!(again.mended, 0, "a second run has nothing to do");
-        repaired.mended
+        let again = self.sweeping_verifier().repair().await.unwrap();
+        assert_eq!(again.repaired_count, 0, "a second run has nothing to do");
+        repaired.repaired_count
     }
 }
 
-/// The findings as lines.
-pub(crate) fn lines(report: &Report) -> Vec<String> {
+pub(crate) fn lines(report: &VerifyReport) -> Vec<String> {
     report.findings.iter().map(Finding::to_string).collect()
 }
 
-/// Which invariant, and the key that is wrong.
-pub(crate) fn places(report: &Report) -> Vec<(Invariant, &str)> {
+/// The invariant and the first key of each finding.
+pub(crate) fn broken_keys(report: &VerifyReport) -> Vec<(Invariant, &str)> {
     report
         .findings
         .iter()
@@ -135,7 +132,7 @@ pub(crate) fn places(report: &Report) -> Vec<(Invariant, &str)> {
         .collect()
 }
 
-pub(crate) fn read<T: std::str::FromStr<Err = roundtable_model::Misfit>>(text: &str) -> T {
+pub(crate) fn read<T: std::str::FromStr<Err = roundtable_model::InvalidValue>>(text: &str) -> T {
     text.parse().unwrap()
 }
 
@@ -150,7 +147,7 @@ pub(crate) fn user(name: &str) -> User {
         email: Some(read(&format!("{name}@example.com"))),
         handle: (name == "bo").then(|| read("bo_runs")),
         version: 1,
-        // Its picture is the lively town's.
+        // Only the lively town has pictures.
         profile_image: None,
         ..samples::user()
     }
@@ -183,7 +180,7 @@ pub(crate) fn post() -> Post {
         created_at: at(3),
         version: 4,
         is_deleted: false,
-        // What it carries and shows is the lively town's.
+        // Only the lively town has tags and media.
         hashtags: Vec::new(),
         media: Vec::new(),
         ..samples::post()
@@ -205,7 +202,7 @@ pub(crate) fn post_counter() -> PostCounter {
     PostCounter { post_id, likes: 2, comments: 2, shares: 1, score: 13, seq }
 }
 
-fn everything() -> Vec<Item> {
+fn all_items() -> Vec<Item> {
     let mut items = Vec::new();
     for name in ["ana", "bo", "cleo"] {
         let User { id: user_id, nickname, email, handle, created_at, .. } = user(name);
@@ -215,7 +212,7 @@ fn everything() -> Vec<Item> {
         items.push(EmailLock { email, user_id: user_id.clone(), created_at }.item());
         items.extend(handle.map(|handle| HandleLock { handle, user_id, created_at }.item()));
     }
-    let asked =
+    let pending =
         Follow { status: FollowStatus::Pending, active_since: None, ..follow("ana", "cleo") };
     let member = |name: &str, status| {
         let (group_id, user_id) = (read("runners"), read(name));
@@ -235,7 +232,7 @@ fn everything() -> Vec<Item> {
     items.extend([
         follow("ana", "bo").item(),
         follow("cleo", "bo").item(),
-        asked.item(),
+        pending.item(),
         count("bo", UserCount::Followers, 2).item(),
         count("ana", UserCount::Following, 1).item(),
         count("cleo", UserCount::Following, 1).item(),

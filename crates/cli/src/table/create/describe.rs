@@ -1,10 +1,9 @@
-//! A table's definition in words, and how two of them differ.
+//! A table's definition in words, and the differences of two.
 
 use std::io::{self, Write};
 
 use roundtable_table::{IndexProjection, KeyDefinition, TableDefinition};
 
-/// Writes what `table` looks like, a line for each fact.
 pub(super) fn write_description(out: &mut impl Write, table: &TableDefinition) -> io::Result<()> {
     for (name, fact) in facts(table) {
         writeln!(out, "  {name:<8} {fact}")?;
@@ -12,7 +11,6 @@ pub(super) fn write_description(out: &mut impl Write, table: &TableDefinition) -
     Ok(())
 }
 
-/// In what `found` is not what was `wanted`.
 pub(crate) fn differences(found: &TableDefinition, wanted: &TableDefinition) -> String {
     let (found, wanted) = (facts(found), facts(wanted));
     let fact = |facts: &[(String, String)], name: &str| {
@@ -70,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_told_fact_by_fact() {
+    fn a_description_lists_every_fact() {
         let mut out = Vec::new();
         write_description(&mut out, &table()).unwrap();
         let expected = "  key      PK (S), SK (S)\n  \

@@ -1,63 +1,61 @@
-//! What memory reads for itself: the newest activities of single actors, and the latest of everybody.
+//! Loads into the feed cache: the newest activities of single actors, and the latest of all.
 
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use roundtable_model::entities::Activity;
 use roundtable_model::table::Scan;
-use roundtable_model::{ActorId, Answer, Span};
+use roundtable_model::{ActorId, FromItem, Span};
 
-use super::super::entry::Entry;
-use super::super::loads::Ticket;
-use super::super::merge::Merged;
-use super::super::place::Place;
-use super::super::ring::Gathering;
-use super::Memory;
-use super::heard::is_activity;
-use crate::{Failure, Ground};
+use super::super::cached_activity::CachedActivity;
+use super::super::merge::MergedTails;
+use super::super::pending_loads::LoadTicket;
+use super::super::position::FeedPosition;
+use super::super::ring::RingBuilder;
+use super::FeedMemory;
+use super::changes::is_activity;
+use crate::{Context, ServiceError};
 
-/// Actors read at the same time.
-const AT_ONCE: usize = 16;
-/// Actors read before others get a turn: the embedded engine never waits by itself.
-const IN_A_ROW: usize = 64;
-/// Activities of one actor that are read at the most; a tail may grow longer.
+const CONCURRENT_LOADS: usize = 16;
+/// Actors loaded before yielding: the embedded engine never yields by itself.
+const LOADS_PER_YIELD: usize = 64;
+/// Activities loaded of one actor; a tail may grow longer.
 const READ_MAX: usize = 900;
-/// The same where every kilobyte of them is paid for.
+/// The same where every kilobyte read costs money.
 const READ_AWAY_MAX: usize = 64;
-/// How often what is missing is loaded for one look: others may push it out again.
-const TRIES: usize = 2;
+/// Attempts to load missing tails for one page: concurrent loads may evict them again.
+const LOAD_ATTEMPTS: usize = 2;
 
-impl Memory {
-    /// As [`Memory::merged`], with the missing tails loaded first. Those that found no room are worn.
+impl FeedMemory {
+    /// As [`FeedMemory::merged`], with missing tails loaded first. Those that did not fit count as
+    /// exhausted.
     pub(crate) async fn newest<'h>(
         &self,
-        ground: &Ground,
+        context: &Context,
         homes: impl Iterator<Item = &'h ActorId> + Clone + Send,
-        below: Option<&Place>,
+        below: Option<&FeedPosition>,
         wanted: usize,
-    ) -> Result<Merged, Failure> {
-        for _ in 0..TRIES {
+    ) -> Result<MergedTails, ServiceError> {
+        for _ in 0..LOAD_ATTEMPTS {
             let merged = self.merged(&mut homes.clone(), below, wanted);
             if merged.missing.is_empty() {
                 return Ok(merged);
             }
-            self.load_tails(ground, merged.missing).await?;
+            self.load_tails(context, merged.missing).await?;
         }
         Ok(self.state.read().tails.merged(&mut homes.clone(), below, wanted, false))
     }
 
-    /// Reads the newest activities of these actors, and remembers them.
     pub(crate) async fn load_tails(
         &self,
-        ground: &Ground,
+        context: &Context,
         homes: Vec<ActorId>,
-    ) -> Result<(), Failure> {
-        for homes in homes.chunks(IN_A_ROW) {
-            // Owned: nobody could tell that futures of borrowed ones are `Send`, and a server needs
-            // them to be.
+    ) -> Result<(), ServiceError> {
+        for homes in homes.chunks(LOADS_PER_YIELD) {
+            // Owned: futures of borrowed ids could not be proven `Send`, which a server needs.
             stream::iter(homes.to_vec())
-                .map(|home| async move { self.load_tail(ground, &home).await })
-                .buffer_unordered(AT_ONCE)
+                .map(|home| async move { self.load_tail(context, &home).await })
+                .buffer_unordered(CONCURRENT_LOADS)
                 .try_collect::<()>()
                 .await?;
             tokio::task::yield_now().await;
@@ -65,32 +63,32 @@ impl Memory {
         Ok(())
     }
 
-    async fn load_tail(&self, ground: &Ground, home: &ActorId) -> Result<(), Failure> {
-        let Some(loading) = Loading::begin(self, home) else { return Ok(()) };
-        // Strong also on DynamoDB: what the stream has told of before must be among them.
-        let listing = ground.core().activities_of(home, Span::ALL).strong();
+    async fn load_tail(&self, context: &Context, home: &ActorId) -> Result<(), ServiceError> {
+        let Some(loading) = TailLoad::begin(self, home) else { return Ok(()) };
+        // Strongly consistent also on DynamoDB: it must include what the stream has delivered before.
+        let listing = context.core().activities_of(home, Span::ALL).strong();
         let most = if self.is_exact { READ_MAX } else { READ_AWAY_MAX };
         let page = listing.limit(self.settings.each.min(most)).page().await?;
-        let newest = page.items.iter().map(Entry::of).collect();
+        let newest = page.items.iter().map(CachedActivity::of).collect();
         loading.finish(newest, page.next.is_none());
         Ok(())
     }
 
-    /// Reads the latest activities of everybody by a look at the whole table: in the background, and
-    /// only where memory is exact. What happens meanwhile is heard of. Nothing is to be done a second
-    /// time, unless a part of the stream was missed.
-    pub(crate) async fn fill_ring(self: &Arc<Self>, ground: &Ground) -> Result<(), Failure> {
+    /// Loads the latest activities of all actors by a scan of the whole table: in the background,
+    /// and only where memory is exact. Changes meanwhile are received. Does nothing if already
+    /// loaded, unless there was a gap in the stream.
+    pub(crate) async fn fill_ring(self: &Arc<Self>, context: &Context) -> Result<(), ServiceError> {
         if !self.is_exact || self.settings.recent == 0 || self.is_ring_filled() {
             return Ok(());
         }
-        self.catch_up(ground).await?;
+        self.catch_up(context).await?;
         let ticket = self.state.write().ring.begin_filling();
-        let mut gathering = Gathering::new(self.settings.recent);
+        let mut builder = RingBuilder::new(self.settings.recent);
         let mut next = None;
         loop {
-            let page = ground.core().table().scan(Scan::new().strong().after(next.take())).await?;
+            let page = context.core().table().scan(Scan::new().strong().after(next.take())).await?;
             for item in page.items.iter().filter(|item| is_activity(item)) {
-                gathering.add(Entry::of(&Activity::from_item(item)?));
+                builder.add(CachedActivity::of(&Activity::from_item(item)?));
             }
             next = page.next;
             if next.is_none() {
@@ -98,42 +96,41 @@ impl Memory {
             }
             tokio::task::yield_now().await;
         }
-        let gathered = gathering.done();
-        self.state.write().ring.fill(ticket, gathered);
+        let contents = builder.finish();
+        self.state.write().ring.fill(ticket, contents);
         Ok(())
     }
 
-    /// Whether the latest activities of everybody can be asked for.
     pub(super) fn is_ring_filled(&self) -> bool {
         self.state.read().ring.is_filled()
     }
 }
 
-/// A tail that is being read. When it is dropped before it is, nobody waits for it.
-struct Loading<'m> {
-    memory: &'m Memory,
+/// A load of one tail. Dropping it abandons the load.
+struct TailLoad<'m> {
+    memory: &'m FeedMemory,
     home: &'m ActorId,
-    ticket: Option<Ticket>,
+    ticket: Option<LoadTicket>,
 }
 
-impl<'m> Loading<'m> {
-    /// `None` when it is held already, or never will be.
-    fn begin(memory: &'m Memory, home: &'m ActorId) -> Option<Self> {
+impl<'m> TailLoad<'m> {
+    /// `None` if the tail is cached already or cannot be.
+    fn begin(memory: &'m FeedMemory, home: &'m ActorId) -> Option<Self> {
         let mut state = memory.state.write();
         let is_wanted =
-            state.is_listening && !state.tails.is_off() && state.tails.get(home).is_none();
+            state.is_following && !state.tails.is_off() && state.tails.get(home).is_none();
         let ticket = is_wanted.then(|| state.tails.begin(home))?;
         Some(Self { memory, home, ticket: Some(ticket) })
     }
 
-    fn finish(mut self, newest: Vec<Entry>, is_all: bool) {
+    fn finish(mut self, newest: Vec<CachedActivity>, is_all: bool) {
         if let Some(ticket) = self.ticket.take() {
             self.memory.state.write().tails.finish(self.home, ticket, newest, is_all);
         }
     }
 }
 
-impl Drop for Loading<'_> {
+impl Drop for TailLoad<'_> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
             self.memory.state.write().tails.abandon(self.home, ticket);

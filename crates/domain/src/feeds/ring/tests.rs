@@ -2,70 +2,78 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::super::entry::written;
+use super::super::cached_activity::written;
 use super::*;
 
-fn entry(actor: &str, ms: u64, nth: usize) -> Arc<Entry> {
+fn entry(actor: &str, ms: u64, nth: usize) -> Arc<CachedActivity> {
     Arc::new(written(actor, ms, nth))
 }
 
-fn filled(max: usize, entries: &[Arc<Entry>]) -> Ring {
-    let mut ring = Ring::new(max);
+fn filled(max: usize, entries: &[Arc<CachedActivity>]) -> RecentRing {
+    let mut ring = RecentRing::new(max);
     let ticket = ring.begin_filling();
-    ring.fill(ticket, Gathering::new(max).done());
+    ring.fill(ticket, RingBuilder::new(max).finish());
     entries.iter().for_each(|entry| ring.insert(entry));
     ring
 }
 
-fn walked(ring: &Ring, below: Option<&Place>, wanted: usize, budget: usize) -> Option<Walked> {
+fn walked(
+    ring: &RecentRing,
+    below: Option<&FeedPosition>,
+    wanted: usize,
+    budget: usize,
+) -> Option<RingWalk> {
     ring.walk(below, wanted, budget, |_| true)
 }
 
 #[test]
-fn before_it_is_filled_it_says_nothing() {
-    let mut ring = Ring::new(10);
+fn an_unfilled_ring_answers_nothing() {
+    let mut ring = RecentRing::new(10);
     ring.insert(&entry("ana", 1, 1));
     assert_eq!(walked(&ring, None, 10, 10), None);
     let ticket = ring.begin_filling();
-    ring.fill(ticket, Gathering::new(10).done());
+    ring.fill(ticket, RingBuilder::new(10).finish());
     assert_eq!(walked(&ring, None, 10, 10), Some((vec![entry("ana", 1, 1)], None)));
-    ring.forget_all();
+    ring.clear();
     assert_eq!((walked(&ring, None, 10, 10), ring.is_filled()), (None, false));
 }
 
 #[test]
-fn a_walk_goes_down_and_tells_how_far_it_came() {
+fn a_walk_returns_matches_and_where_it_ended() {
     let all: Vec<_> = (1..=5).map(|nth| entry("ana", nth as u64, nth)).collect();
     let ring = filled(10, &all);
     let newest: Vec<_> = all.iter().rev().cloned().collect();
-    let place = |nth: usize| Some(all[nth - 1].place.clone());
-    assert_eq!(walked(&ring, None, 2, 10), Some((newest[..2].to_vec(), place(4))));
-    assert_eq!(walked(&ring, None, 10, 3), Some((newest[..3].to_vec(), place(3))));
-    let below = place(3);
-    assert_eq!(walked(&ring, below.as_ref(), 1, 10), Some((newest[3..4].to_vec(), place(2))));
+    let position = |nth: usize| Some(all[nth - 1].position.clone());
+    assert_eq!(walked(&ring, None, 2, 10), Some((newest[..2].to_vec(), position(4))));
+    assert_eq!(walked(&ring, None, 10, 3), Some((newest[..3].to_vec(), position(3))));
+    let below = position(3);
+    assert_eq!(walked(&ring, below.as_ref(), 1, 10), Some((newest[3..4].to_vec(), position(2))));
     assert_eq!(walked(&ring, below.as_ref(), 9, 10), Some((newest[3..].to_vec(), None)));
-    assert_eq!(walked(&ring, place(1).as_ref(), 9, 10), Some((vec![], None)));
-    let odd = ring.walk(None, 9, 4, |entry| entry.place.at.ms() % 2 == 1);
-    assert_eq!(odd, Some((vec![all[4].clone(), all[2].clone()], place(2))));
+    assert_eq!(walked(&ring, position(1).as_ref(), 9, 10), Some((vec![], None)));
+    let odd = ring.walk(None, 9, 4, |entry| entry.position.at.ms() % 2 == 1);
+    assert_eq!(odd, Some((vec![all[4].clone(), all[2].clone()], position(2))));
 }
 
 #[test]
-fn when_it_is_full_the_oldest_go_and_it_knows_what_it_no_longer_knows() {
+fn a_full_ring_drops_the_oldest_and_raises_its_floor() {
     let all: Vec<_> = (1..=5).map(|nth| entry("ana", nth as u64, nth)).collect();
     let mut ring = filled(3, &all);
     let newest: Vec<_> = all[2..].iter().rev().cloned().collect();
-    assert_eq!(walked(&ring, None, 9, 9), Some((newest.clone(), Some(all[2].place.clone()))));
-    assert_eq!(walked(&ring, Some(&all[2].place), 9, 9), None);
-    // What comes too late for it is left out, and what is removed leaves a gap that is none.
+    assert_eq!(walked(&ring, None, 9, 9), Some((newest.clone(), Some(all[2].position.clone()))));
+    assert_eq!(walked(&ring, Some(&all[2].position), 9, 9), None);
+    // A late insert below the floor is ignored, and a removal leaves no gap.
     ring.insert(&all[1]);
-    ring.remove(&all[2].place);
-    assert_eq!(walked(&ring, None, 9, 9), Some((newest[..2].to_vec(), Some(all[3].place.clone()))));
-    let (entries, bytes) = ring.figures();
+    ring.remove(&all[2].position);
+    assert_eq!(
+        walked(&ring, None, 9, 9),
+        Some((newest[..2].to_vec(), Some(all[3].position.clone())))
+    );
+    let (entries, bytes) = ring.stats();
     assert!(entries == 2 && bytes > 2 * all[0].bytes(), "{bytes}");
 }
 
 #[test]
-fn what_comes_again_is_there_once() {
+fn a_repeated_insert_is_stored_once() {
     let all = [entry("ana", 1, 1), entry("bo", 1, 2), entry("ana", 1, 1), entry("cleo", 0, 3)];
     let ring = filled(10, &all);
     let expected = vec![all[1].clone(), all[0].clone(), all[3].clone()];
@@ -73,51 +81,48 @@ fn what_comes_again_is_there_once() {
 }
 
 #[test]
-fn without_room_it_is_never_filled_with_anything() {
+fn a_ring_without_capacity_stays_empty() {
     let ring = filled(0, &[entry("ana", 1, 1)]);
-    assert_eq!(ring.figures().0, 0);
+    assert_eq!(ring.stats().0, 0);
 }
 
 #[test]
-fn a_filling_that_others_have_overtaken_does_nothing() {
-    let mut ring = Ring::new(10);
+fn an_overtaken_fill_does_nothing() {
+    let mut ring = RecentRing::new(10);
     let overtaken = ring.begin_filling();
     let ticket = ring.begin_filling();
-    ring.fill(overtaken, Gathering::new(10).done());
+    ring.fill(overtaken, RingBuilder::new(10).finish());
     assert!(!ring.is_filled());
-    ring.forget_all();
-    ring.fill(ticket, Gathering::new(10).done());
+    ring.clear();
+    ring.fill(ticket, RingBuilder::new(10).finish());
     assert!(!ring.is_filled());
 }
 
 #[test]
-fn what_it_had_no_room_for_while_it_was_filled_is_left_out() {
+fn activities_dropped_during_a_fill_stay_out() {
     let all: Vec<_> = (1..=5).map(|nth| entry("ana", nth as u64, nth)).collect();
-    let mut ring = Ring::new(2);
+    let mut ring = RecentRing::new(2);
     let ticket = ring.begin_filling();
-    let mut gathering = Gathering::new(2);
-    gathering.add(Entry::clone(&all[0]));
+    let mut builder = RingBuilder::new(2);
+    builder.add(CachedActivity::clone(&all[0]));
     all[2..].iter().for_each(|entry| ring.insert(entry));
-    ring.remove(&all[3].place);
-    ring.fill(ticket, gathering.done());
-    // The third was dropped: nothing is said of what is below it.
-    assert_eq!(walked(&ring, None, 9, 9), Some((all[4..].to_vec(), Some(all[4].place.clone()))));
+    ring.remove(&all[3].position);
+    ring.fill(ticket, builder.finish());
+    // The third was dropped, so nothing is known below it.
+    assert_eq!(walked(&ring, None, 9, 9), Some((all[4..].to_vec(), Some(all[4].position.clone()))));
 }
 
-/// What can happen.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Somebody does something, at this time.
+    /// An actor has an activity at this time.
     Make(u8, u64),
-    /// One of the activities goes.
     Remove(prop::sample::Index),
-    /// The ring hears of so many changes.
-    Hear(usize),
-    /// Filling begins.
-    Begin,
-    /// It looks at all of one actor's activities.
+    /// The ring receives this many changes.
+    Apply(usize),
+    BeginFill,
+    /// The fill scans all activities of one actor.
     Scan,
-    /// Somebody walks down from below one of the activities, or from the top.
+    /// A reader walks down from below one of the activities, or from the top.
     Walk(Option<prop::sample::Index>, usize, usize),
 }
 
@@ -125,30 +130,30 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (0..4_u8, 0..30_u64).prop_map(|(actor, ms)| Step::Make(actor, ms)),
         2 => any::<prop::sample::Index>().prop_map(Step::Remove),
-        3 => (1..8_usize).prop_map(Step::Hear),
-        1 => Just(Step::Begin),
+        3 => (1..8_usize).prop_map(Step::Apply),
+        1 => Just(Step::BeginFill),
         6 => Just(Step::Scan),
         4 => (any::<Option<prop::sample::Index>>(), 1..30_usize, 1..40_usize)
             .prop_map(|(below, wanted, budget)| Step::Walk(below, wanted, budget)),
     ]
 }
 
-/// A table of all activities, what happened to it that the ring has not heard of, and the ring.
+/// A table of all activities, the changes the ring has not received, and the ring.
 struct World {
-    table: BTreeMap<Place, Arc<Entry>>,
-    unheard: Vec<(Place, Option<Arc<Entry>>)>,
-    made: Vec<Arc<Entry>>,
-    ring: Ring,
-    scan: Option<(u64, u8, Gathering)>,
+    table: BTreeMap<FeedPosition, Arc<CachedActivity>>,
+    unapplied: Vec<(FeedPosition, Option<Arc<CachedActivity>>)>,
+    made: Vec<Arc<CachedActivity>>,
+    ring: RecentRing,
+    scan: Option<(u64, u8, RingBuilder)>,
 }
 
 impl World {
-    /// A ring that was made after all this had happened.
+    /// A ring created after all these activities.
     fn new(max: usize, before: Vec<(u8, u64)>) -> Self {
-        let (table, ring) = (BTreeMap::new(), Ring::new(max));
-        let mut world = Self { table, unheard: Vec::new(), made: Vec::new(), ring, scan: None };
+        let (table, ring) = (BTreeMap::new(), RecentRing::new(max));
+        let mut world = Self { table, unapplied: Vec::new(), made: Vec::new(), ring, scan: None };
         before.into_iter().for_each(|(actor, ms)| world.take(Step::Make(actor, ms)));
-        world.unheard.clear();
+        world.unapplied.clear();
         world
     }
 
@@ -156,20 +161,20 @@ impl World {
         match step {
             Step::Make(actor, ms) => {
                 let entry = entry(&format!("actor{actor}"), ms, self.made.len());
-                self.table.insert(entry.place.clone(), Arc::clone(&entry));
-                self.unheard.push((entry.place.clone(), Some(Arc::clone(&entry))));
+                self.table.insert(entry.position.clone(), Arc::clone(&entry));
+                self.unapplied.push((entry.position.clone(), Some(Arc::clone(&entry))));
                 self.made.push(entry);
             }
             Step::Remove(which) if !self.made.is_empty() => {
-                let place = which.get(&self.made).place.clone();
-                if self.table.remove(&place).is_some() {
-                    self.unheard.push((place, None));
+                let position = which.get(&self.made).position.clone();
+                if self.table.remove(&position).is_some() {
+                    self.unapplied.push((position, None));
                 }
             }
-            Step::Hear(changes) => self.hear(changes),
-            Step::Begin => {
-                self.hear(usize::MAX);
-                self.scan = Some((self.ring.begin_filling(), 0, Gathering::new(self.ring.max)));
+            Step::Apply(changes) => self.apply(changes),
+            Step::BeginFill => {
+                self.apply(usize::MAX);
+                self.scan = Some((self.ring.begin_filling(), 0, RingBuilder::new(self.ring.max)));
             }
             Step::Scan => self.scan(),
             Step::Walk(below, wanted, budget) => self.walk(below, wanted, budget),
@@ -177,50 +182,51 @@ impl World {
         }
     }
 
-    fn hear(&mut self, changes: usize) {
-        for (place, entry) in self.unheard.drain(..changes.min(self.unheard.len())) {
+    fn apply(&mut self, changes: usize) {
+        for (position, entry) in self.unapplied.drain(..changes.min(self.unapplied.len())) {
             match entry {
                 Some(entry) => self.ring.insert(&entry),
-                None => self.ring.remove(&place),
+                None => self.ring.remove(&position),
             }
         }
     }
 
     fn scan(&mut self) {
-        let Some((ticket, actor, mut gathering)) = self.scan.take() else { return };
+        let Some((ticket, actor, mut builder)) = self.scan.take() else { return };
         let name = format!("actor{actor}").parse().unwrap();
         for entry in self.table.values().filter(|entry| entry.actor_id == name) {
-            gathering.add(Entry::clone(entry));
+            builder.add(CachedActivity::clone(entry));
         }
         if actor < 3 {
-            self.scan = Some((ticket, actor + 1, gathering));
+            self.scan = Some((ticket, actor + 1, builder));
         } else {
-            self.ring.fill(ticket, gathering.done());
+            self.ring.fill(ticket, builder.finish());
         }
     }
 
-    /// Everything it says is so, once it has heard of everything.
+    /// Everything it returns is correct once it has received all changes.
     fn walk(&mut self, below: Option<prop::sample::Index>, wanted: usize, budget: usize) {
-        self.hear(usize::MAX);
+        self.apply(usize::MAX);
         let below = below.filter(|_| !self.made.is_empty());
-        let below = below.map(|below| below.get(&self.made).place.clone());
-        let is_mine = |entry: &Entry| !entry.place.at.ms().is_multiple_of(3);
+        let below = below.map(|below| below.get(&self.made).position.clone());
+        let is_mine = |entry: &CachedActivity| !entry.position.at.ms().is_multiple_of(3);
         let Some((entries, down_to)) = self.ring.walk(below.as_ref(), wanted, budget, is_mine)
         else {
             let knows = self.ring.is_filled() && self.ring.floor.is_none();
             assert!(!knows, "it could have told");
             return;
         };
-        let fits = |place: &&Place| {
-            below.as_ref().is_none_or(|below| *place < below)
-                && down_to.as_ref().is_none_or(|down_to| *place >= down_to)
+        let fits = |position: &&FeedPosition| {
+            below.as_ref().is_none_or(|below| *position < below)
+                && down_to.as_ref().is_none_or(|down_to| *position >= down_to)
         };
         let looked = self.table.keys().rev().filter(fits);
-        let expected: Vec<_> = looked.clone().map(|place| &self.table[place]).collect();
+        let expected: Vec<_> = looked.clone().map(|position| &self.table[position]).collect();
         let mine: Vec<_> = expected.iter().filter(|entry| is_mine(entry)).copied().collect();
         assert_eq!(entries.iter().collect::<Vec<_>>(), mine);
         assert!(entries.len() <= wanted && looked.count() <= budget);
-        let is_below = |place: &Place| below.as_ref().is_none_or(|below| place < below);
+        let is_below =
+            |position: &FeedPosition| below.as_ref().is_none_or(|below| position < below);
         assert!(down_to.as_ref().is_none_or(is_below), "it leads further down");
     }
 }
@@ -244,15 +250,15 @@ proptest! {
         times in prop::collection::vec(0..50_u64, 0..80),
         max in 0..30_usize,
     ) {
-        let mut gathering = Gathering::new(max);
+        let mut builder = RingBuilder::new(max);
         let all: Vec<_> = times.iter().enumerate().map(|(nth, ms)| written("ana", *ms, nth)).collect();
-        all.iter().for_each(|entry| gathering.add(entry.clone()));
-        let gathered = gathering.done();
-        let mut places: Vec<_> = all.into_iter().map(|entry| entry.place).collect();
-        places.sort();
-        let left_out = places.len().saturating_sub(max);
-        let kept: Vec<_> = gathered.slots.iter().map(|slot| slot.entry.place.clone()).collect();
-        prop_assert_eq!(&kept, &places[left_out..]);
-        prop_assert_eq!(gathered.floor.as_ref(), places[..left_out].last());
+        all.iter().for_each(|entry| builder.add(entry.clone()));
+        let contents = builder.finish();
+        let mut positions: Vec<_> = all.into_iter().map(|entry| entry.position).collect();
+        positions.sort();
+        let left_out = positions.len().saturating_sub(max);
+        let kept: Vec<_> = contents.slots.iter().map(|slot| slot.entry.position.clone()).collect();
+        prop_assert_eq!(&kept, &positions[left_out..]);
+        prop_assert_eq!(contents.floor.as_ref(), positions[..left_out].last());
     }
 }

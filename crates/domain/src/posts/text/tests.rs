@@ -1,15 +1,15 @@
-//! What is a tag and what is not (R18, R26).
+//! Parsing of tags and nicknames (R18, R26).
 
 use proptest::prelude::*;
 
 use super::*;
 
 fn tags(text: &str) -> Vec<String> {
-    named(text).tags.iter().map(ToString::to_string).collect()
+    parse_references(text).tags.iter().map(ToString::to_string).collect()
 }
 
 fn nicknames(text: &str) -> Vec<String> {
-    named(text).nicknames.iter().map(ToString::to_string).collect()
+    parse_references(text).nicknames.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn tags_are_found_as_people_write_them() {
 }
 
 #[test]
-fn what_only_looks_like_a_tag_is_text() {
+fn invalid_tags_are_plain_text() {
     for text in [
         "",
         "#",
@@ -61,7 +61,7 @@ fn nicknames_are_found_as_people_write_them() {
 }
 
 #[test]
-fn what_only_looks_like_a_nickname_is_text() {
+fn invalid_nicknames_are_plain_text() {
     for text in [
         "@",
         "@ ana",
@@ -77,9 +77,9 @@ fn what_only_looks_like_a_nickname_is_text() {
 }
 
 #[test]
-fn there_is_an_end_to_it() {
+fn tags_and_nicknames_are_limited() {
     let many = (0..100).map(|n| format!("#tag{n} @person{n}")).collect::<Vec<_>>().join(" ");
-    let named = named(&many);
+    let named = parse_references(&many);
     assert_eq!((named.tags.len(), named.nicknames.len()), (TAGS_MAX, MENTIONS_MAX));
     assert_eq!(named.tags.last().map(ToString::to_string).as_deref(), Some("tag29"));
     let long = "x".repeat(Tag::CHARS_MAX + 1);
@@ -89,11 +89,11 @@ fn there_is_an_end_to_it() {
 }
 
 proptest! {
-    /// R18: bounded, each once, and every name stands in the text behind its sign.
+    /// R18: names are bounded, unique, and in the text behind their sign.
     #[test]
     fn every_name_is_in_the_text_once(text in ".{0,200}", near in "[#@＃ a-cA-C1_.\u{301}\u{200d}é日/&-]{0,80}") {
         for text in [text, near] {
-            let Named { tags, nicknames } = named(&text);
+            let TextReferences { tags, nicknames } = parse_references(&text);
             prop_assert!(tags.len() <= TAGS_MAX && nicknames.len() <= MENTIONS_MAX);
             for (at, tag) in tags.iter().enumerate() {
                 let signs = ["#", "＃", "﹟"];
@@ -112,7 +112,7 @@ proptest! {
         }
     }
 
-    /// R26: a tag is found wherever it stands between spaces, however it is spelled.
+    /// R26: a tag between spaces is found in any spelling.
     #[test]
     fn a_written_tag_is_found(
         before in "[a-z ,.!]{0,20}",
@@ -121,7 +121,7 @@ proptest! {
     ) {
         prop_assume!(word.contains(char::is_alphabetic));
         let Ok(tag) = word.parse::<Tag>() else { return Ok(()) };
-        let found = named(&format!("{before} #{word} {after}"));
+        let found = parse_references(&format!("{before} #{word} {after}"));
         prop_assert_eq!(found.tags.len(), 1, "{:?}", found);
         prop_assert!(found.tags.iter().all(|found| found.same_as(&tag)));
     }

@@ -1,26 +1,26 @@
-//! Work that is stopped at any of its await points, and done again (R33).
+//! Account operations cancelled at any await point and repeated (R33).
 
-use roundtable_domain::{AccountError, Accounts, ProfileChange, SignedIn};
+use roundtable_domain::{AccountError, Accounts, ProfileChange, SignedInUser};
 use roundtable_model::{Role, Secret, UserStatus};
 use roundtable_testkit::{Town, stop_at};
 
 use super::{items, locks, names_are_locked, request};
 
-/// A town, and its accounts over a store that waits at every operation.
+/// A town, and its accounts over a store that yields at every operation.
 async fn stage() -> (Town, Accounts) {
-    let (town, slow) = Town::and_slow().await;
+    let (town, slow) = Town::with_slow_copy().await;
     (town, slow.accounts())
 }
 
-async fn login(town: &Town, password: &Secret) -> Result<SignedIn, AccountError> {
+async fn login(town: &Town, password: &Secret) -> Result<SignedInUser, AccountError> {
     town.accounts().login(&town.email("ana"), password, None).await
 }
 
 #[tokio::test]
-async fn signing_up() {
+async fn a_cancelled_registration_can_be_repeated() {
     for stops in 0.. {
         let (town, slow) = stage().await;
-        let (form, once) = (town.form("ana"), request("once"));
+        let (form, once) = (town.sign_up_form("ana"), request("once"));
         let done = stop_at(stops, slow.register(&form, None, Some(&once))).await;
         names_are_locked(&town).await;
         let again = town.accounts().register(&form, None, Some(&once)).await.unwrap();
@@ -35,7 +35,7 @@ async fn signing_up() {
 }
 
 #[tokio::test]
-async fn renaming() {
+async fn a_cancelled_rename_can_be_repeated() {
     for stops in 0.. {
         let (town, slow) = stage().await;
         let ana = town.sign_up("ana").await.caller;
@@ -58,7 +58,7 @@ async fn renaming() {
 }
 
 #[tokio::test]
-async fn changing_the_address() {
+async fn a_cancelled_change_of_address_can_be_repeated() {
     for stops in 0.. {
         let (town, slow) = stage().await;
         let ana = town.sign_up("ana").await.caller;
@@ -74,19 +74,19 @@ async fn changing_the_address() {
     }
 }
 
-/// Either the old password holds with all sessions, or the new one with the one that stays.
+/// Either the old password holds with all sessions, or the new one with the session that stays.
 #[tokio::test]
-async fn changing_the_password() {
+async fn a_cancelled_change_of_password_can_be_repeated() {
     for stops in 0.. {
         let (town, slow) = stage().await;
         let here = town.sign_up("ana").await;
         let (old, new) = (town.password("ana"), Secret::new("another secret"));
-        let there = login(&town, &old).await.unwrap();
+        let elsewhere = login(&town, &old).await.unwrap();
         let change = slow.change_password(&here.caller, Some(&here.session_id), &old, &new);
         let done = stop_at(stops, change).await;
         let changed = login(&town, &new).await.is_ok();
         assert_eq!(login(&town, &old).await.is_err(), changed, "{stops}");
-        let ended = town.accounts().refresh(&there.refresh_token).await.is_err();
+        let ended = town.accounts().refresh(&elsewhere.refresh_token).await.is_err();
         assert_eq!(ended, changed, "{stops}");
         town.accounts().refresh(&here.refresh_token).await.unwrap();
         if done.is_some() {
@@ -97,7 +97,7 @@ async fn changing_the_password() {
 }
 
 #[tokio::test]
-async fn leaving() {
+async fn a_cancelled_deletion_can_be_repeated() {
     for stops in 0.. {
         let (town, slow) = stage().await;
         let ana = town.sign_up("ana").await;
@@ -117,17 +117,17 @@ async fn leaving() {
 }
 
 #[tokio::test]
-async fn suspending() {
+async fn a_cancelled_suspension_can_be_repeated() {
     for stops in 0.. {
         let (town, slow) = stage().await;
-        town.move_in("ana", |_| {}).await;
-        town.move_in("mo", |_| {}).await;
-        let (mo, ana) = (town.employ("mo", Role::Moderator).await, town.id("ana"));
+        town.add_user("ana", |_| {}).await;
+        town.add_user("mo", |_| {}).await;
+        let (mo, ana) = (town.grant_role("mo", Role::Moderator).await, town.id("ana"));
         let once = request("once");
         let done = stop_at(stops, slow.suspend(&mo, &ana, "spam", Some(&once))).await;
         let again = town.accounts().suspend(&mo, &ana, "spam", Some(&once)).await.unwrap();
         assert_eq!(again.status, UserStatus::Suspended);
-        let items = items(town.ground().core().table()).await;
+        let items = items(town.context().core().table()).await;
         let entries = items.iter().filter(|item| item.text("type") == Some("Audit"));
         assert_eq!(entries.count(), 1, "{stops}");
         if done.is_some() {
@@ -136,9 +136,9 @@ async fn suspending() {
     }
 }
 
-/// A try that is never answered counts as one that failed, and no more than that.
+/// An attempt that is never answered counts as one failure.
 #[tokio::test]
-async fn signing_in() {
+async fn a_cancelled_sign_in_can_be_repeated() {
     for stops in 0.. {
         let (town, slow) = stage().await;
         town.sign_up("ana").await;

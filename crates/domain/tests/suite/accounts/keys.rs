@@ -1,4 +1,4 @@
-//! Keys for programs (R31, R32).
+//! API keys (R31, R32).
 
 use roundtable_domain::{AccountError, Code, PageInput, Refusal, STAFF_SCOPE};
 use roundtable_model::{Role, Secret};
@@ -31,25 +31,26 @@ async fn a_key_acts_for_its_owner() {
 }
 
 #[tokio::test]
-async fn a_key_has_its_owners_roles_only_if_made_for_that() {
+async fn a_key_has_its_owners_roles_only_with_the_staff_scope() {
     let town = Town::of(["root"]).await;
-    let (accounts, root) = (town.accounts(), town.employ("root", Role::Admin).await);
+    let (accounts, root) = (town.accounts(), town.grant_role("root", Role::Admin).await);
     let plain = accounts.create_key(&root, "plain", &scopes(&["write"]), None).await.unwrap();
     let staff = accounts.create_key(&root, "staff", &scopes(&[STAFF_SCOPE]), None).await.unwrap();
     assert!(!accounts.authenticate(&plain.secret).await.unwrap().caller.moderates());
     assert!(accounts.authenticate(&staff.secret).await.unwrap().caller.roles.admin);
 }
 
-/// Once a key is taken away, whoever had it must have nothing left, and nothing ruined.
+/// After its revocation, the holder of a key must have no access left and must not have caused
+/// lasting damage.
 #[tokio::test]
 async fn a_key_does_nothing_that_outlives_it() {
     let town = Town::of(["root"]).await;
-    let (accounts, root) = (town.accounts(), town.employ("root", Role::Admin).await);
+    let (accounts, root) = (town.accounts(), town.grant_role("root", Role::Admin).await);
     let all = scopes(&["read", "write", STAFF_SCOPE]);
     let made = accounts.create_key(&root, "bot", &all, None).await.unwrap();
     let bot = accounts.authenticate(&made.secret).await.unwrap().caller;
     let more = accounts.create_key(&bot, "more", &scopes(&["read"]), None).await;
-    assert!(matches!(&more, Err(AccountError::WithKey)));
+    assert!(matches!(&more, Err(AccountError::ApiKeyNotAllowed)));
     assert_eq!(code(more), Code::Forbidden);
     let nickname = "root".parse().unwrap();
     assert_eq!(code(accounts.delete_account(&bot, &nickname).await), Code::Forbidden);
@@ -69,21 +70,21 @@ async fn a_key_that_is_not_valid_is_refused() {
     let forged = format!("{}.{}", made.key.prefix, secrets(&other.secret)[0]);
     for wrong in ["", "rtk", &forged, &made.key.prefix, "rtk.nobody.k.AAAA"] {
         let refused = accounts.authenticate(&Secret::new(wrong)).await.unwrap_err();
-        assert!(matches!(refused, AccountError::WrongKey), "{wrong}");
+        assert!(matches!(refused, AccountError::InvalidApiKey), "{wrong}");
         assert_eq!(refused.code(), Code::Unauthenticated);
     }
-    let moderator = town.employ("mo", Role::Moderator).await;
+    let moderator = town.grant_role("mo", Role::Moderator).await;
     accounts.suspend(&moderator, &ana.user_id, "spam", None).await.unwrap();
     assert_eq!(code(accounts.authenticate(&made.secret).await), Code::Forbidden);
     accounts.unsuspend(&moderator, &ana.user_id, None).await.unwrap();
     accounts.authenticate(&made.secret).await.unwrap();
-    town.pass_ms(60_000);
-    assert!(matches!(accounts.authenticate(&made.secret).await, Err(AccountError::WrongKey)));
+    town.advance_ms(60_000);
+    assert!(matches!(accounts.authenticate(&made.secret).await, Err(AccountError::InvalidApiKey)));
     let listed = accounts.keys(&ana, &PageInput::first()).await.unwrap();
     assert!(listed.items.is_empty());
 }
 
-/// R32
+/// R32: requests are idempotent.
 #[tokio::test]
 async fn a_key_is_revoked_once() {
     let town = Town::of(["ana", "bo"]).await;
@@ -97,12 +98,12 @@ async fn a_key_is_revoked_once() {
     assert_eq!((&revoked.id, &revoked.name), (id, &made.key.name));
     assert_eq!(accounts.revoke_key(&ana, id, Some(&once)).await.unwrap(), revoked);
     assert!(matches!(accounts.revoke_key(&ana, id, None).await, Err(AccountError::NoSuchKey)));
-    assert!(matches!(accounts.authenticate(&made.secret).await, Err(AccountError::WrongKey)));
+    assert!(matches!(accounts.authenticate(&made.secret).await, Err(AccountError::InvalidApiKey)));
     assert!(!everything(&town).await.contains(made.key.secret_hash.expose()));
 }
 
 #[tokio::test]
-async fn what_makes_no_key_is_refused() {
+async fn invalid_keys_are_not_created() {
     let town = Town::of(["ana"]).await;
     let (accounts, ana) = (town.accounts(), town.caller("ana"));
     let long = "x".repeat(101);
@@ -125,7 +126,7 @@ async fn what_makes_no_key_is_refused() {
     assert_eq!(code(stranger), Code::Unauthenticated);
 }
 
-/// R30
+/// R30: lists are paged.
 #[tokio::test]
 async fn keys_are_listed_by_the_page_and_have_a_limit() {
     let town = Town::of(["ana"]).await;

@@ -1,10 +1,10 @@
-//! Failed sign-ins, by account and by address (R5).
+//! Lockout after failed sign-ins, by account and by address (R5).
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use roundtable_domain::{AccountError, Code, Failure, LoginSettings, Settings};
+use roundtable_domain::{AccountError, Code, LoginSettings, ServiceError, Settings};
 use roundtable_model::Secret;
 use roundtable_testkit::Town;
 
@@ -16,31 +16,29 @@ fn wrong() -> Secret {
     Secret::new("not the password")
 }
 
-fn elsewhere() -> IpAddr {
+fn other_address() -> IpAddr {
     IpAddr::from([198, 51, 100, 7])
 }
 
-/// Tries to sign in with a wrong password.
 async fn guess(town: &Town, name: &str, from: IpAddr) -> Result<(), AccountError> {
     town.accounts().login(&town.email(name), &wrong(), Some(from)).await.map(drop)
 }
 
-/// Tries to sign in with the right one.
-async fn enter(town: &Town, name: &str, from: IpAddr) -> Result<(), AccountError> {
+async fn sign_in(town: &Town, name: &str, from: IpAddr) -> Result<(), AccountError> {
     let login = (town.email(name), town.password(name));
     town.accounts().login(&login.0, &login.1, Some(from)).await.map(drop)
 }
 
 fn retry_after<T: std::fmt::Debug>(refused: Result<T, AccountError>) -> u64 {
     match refused {
-        Err(AccountError::Failed(Failure::RateLimited { retry_after_seconds })) => {
+        Err(AccountError::Failed(ServiceError::RateLimited { retry_after_seconds })) => {
             retry_after_seconds
         }
         other => panic!("{other:?}"),
     }
 }
 
-/// A town whose windows begin with it, where only the account matters.
+/// A town at the start of a window, where only the account limit matters.
 async fn town(login: LoginSettings) -> Town {
     let cheap = Town::settings().login;
     let (hash_memory_kib, hash_passes) = (cheap.hash_memory_kib, cheap.hash_passes);
@@ -51,7 +49,7 @@ async fn town(login: LoginSettings) -> Town {
     town
 }
 
-/// R5: ten failures, then nothing for a while, wherever from; then again.
+/// R5: ten failures lock the account for all addresses until the lock expires.
 #[tokio::test]
 async fn an_account_is_locked_and_recovers() {
     let town = town(LoginSettings::default()).await;
@@ -61,48 +59,49 @@ async fn an_account_is_locked_and_recovers() {
     }
     let rows = town.login_rows("EMAIL#ana@example.com").await;
     assert!(rows[0].contains("count=10"), "{rows:?}");
-    assert_eq!(retry_after(enter(&town, "ana", town.address()).await), 900);
-    town.pass_ms(14 * MINUTE_MS);
-    assert_eq!(retry_after(enter(&town, "ana", elsewhere()).await), 60);
+    assert_eq!(retry_after(sign_in(&town, "ana", town.address()).await), 900);
+    town.advance_ms(14 * MINUTE_MS);
+    assert_eq!(retry_after(sign_in(&town, "ana", other_address()).await), 60);
     assert_eq!(town.login_rows("EMAIL#ana@example.com").await, rows, "which prolongs nothing");
-    town.pass_ms(MINUTE_MS);
-    enter(&town, "ana", town.address()).await.unwrap();
+    town.advance_ms(MINUTE_MS);
+    sign_in(&town, "ana", town.address()).await.unwrap();
 }
 
-/// R5: nobody can tell from it who has an account.
+/// R5: the lock does not reveal which accounts exist.
 #[tokio::test]
-async fn an_account_that_is_not_there_is_locked_alike() {
+async fn a_missing_account_is_locked_the_same_way() {
     let town = town(LoginSettings::default()).await;
     for _ in 0..10 {
-        let (known, unknown) = (
+        let (existing, unknown) = (
             guess(&town, "ana", town.address()).await.unwrap_err(),
             guess(&town, "nobody", town.address()).await.unwrap_err(),
         );
-        assert_eq!(known.to_string(), unknown.to_string());
+        assert_eq!(existing.to_string(), unknown.to_string());
     }
-    let known = guess(&town, "ana", town.address()).await;
+    let existing = guess(&town, "ana", town.address()).await;
     let unknown = guess(&town, "nobody", town.address()).await;
-    assert_eq!(retry_after(known), retry_after(unknown));
+    assert_eq!(retry_after(existing), retry_after(unknown));
     let shape = |rows: Vec<String>| rows[0].replace("ana", "x").replace("nobody", "x");
-    let known = shape(town.login_rows("EMAIL#ana@example.com").await);
-    assert_eq!(known, shape(town.login_rows("EMAIL#nobody@example.com").await));
+    let existing = shape(town.login_rows("EMAIL#ana@example.com").await);
+    assert_eq!(existing, shape(town.login_rows("EMAIL#nobody@example.com").await));
 }
 
 #[tokio::test]
-async fn success_begins_anew() {
+async fn success_resets_the_count() {
     let town = town(LoginSettings::default()).await;
     for _ in 0..5 {
         for _ in 0..9 {
             guess(&town, "ana", town.address()).await.unwrap_err();
         }
-        enter(&town, "ana", town.address()).await.unwrap();
+        sign_in(&town, "ana", town.address()).await.unwrap();
         assert!(town.login_rows("EMAIL#ana@example.com").await.is_empty());
     }
     let address = town.login_rows("IP#192.0.2.1").await;
     assert!(address[0].contains("count=45"), "the address failed 45 times: {address:?}");
 }
 
-/// R5: an address is locked for all accounts, and only that address; signing up goes on.
+/// R5: a locked address is locked for all accounts, other addresses are not, and registration still
+/// works.
 #[tokio::test]
 async fn an_address_is_locked_alone() {
     let settings = LoginSettings { address_failures_max: 6, ..LoginSettings::default() };
@@ -111,33 +110,33 @@ async fn an_address_is_locked_alone() {
     for name in ["ana", "bo", "x", "y", "z", "ana"] {
         guess(&town, name, town.address()).await.unwrap_err();
     }
-    assert_eq!(code(enter(&town, "bo", town.address()).await), Code::RateLimited);
-    enter(&town, "bo", elsewhere()).await.unwrap();
+    assert_eq!(code(sign_in(&town, "bo", town.address()).await), Code::RateLimited);
+    sign_in(&town, "bo", other_address()).await.unwrap();
     town.sign_up("cleo").await;
     let ana = town.login_rows("EMAIL#ana@example.com").await;
     guess(&town, "ana", town.address()).await.unwrap_err();
     assert_eq!(
         town.login_rows("EMAIL#ana@example.com").await,
         ana,
-        "a locked address locks nobody"
+        "a locked address locks no account"
     );
-    town.pass_ms(15 * MINUTE_MS);
-    enter(&town, "bo", town.address()).await.unwrap();
+    town.advance_ms(15 * MINUTE_MS);
+    sign_in(&town, "bo", town.address()).await.unwrap();
 }
 
 #[tokio::test]
-async fn one_customer_is_one_address() {
+async fn addresses_of_one_network_count_as_one() {
     let settings = LoginSettings { address_failures_max: 2, ..LoginSettings::default() };
     let town = town(settings).await;
     let from = |host: u16| IpAddr::from([0x2001, 0xdb8, 1, 2, 3, 4, 5, host]);
     guess(&town, "x", from(1)).await.unwrap_err();
     guess(&town, "y", from(2)).await.unwrap_err();
-    assert_eq!(code(enter(&town, "ana", from(3)).await), Code::RateLimited);
+    assert_eq!(code(sign_in(&town, "ana", from(3)).await), Code::RateLimited);
     let rows = town.login_rows("IP#2001:db8:1:2::").await;
     assert_eq!(rows.len(), 1, "{rows:?}");
 }
 
-/// R5: tries at the same time get no more guesses than tries one after the other.
+/// R5: parallel attempts get no more guesses than sequential ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parallel_guesses_do_not_slip_through() {
     let town = Arc::new(town(LoginSettings::default()).await);
@@ -148,66 +147,66 @@ async fn parallel_guesses_do_not_slip_through() {
     let ended: Vec<_> = join_all(tasks).await.into_iter().map(Result::unwrap).collect();
     let looked_at = ended.iter().filter(|e| matches!(e, Err(AccountError::WrongCredentials)));
     assert_eq!(looked_at.count(), 10);
-    assert_eq!(code(enter(&town, "ana", town.address()).await), Code::RateLimited);
+    assert_eq!(code(sign_in(&town, "ana", town.address()).await), Code::RateLimited);
     let rows = town.login_rows("EMAIL#ana@example.com").await;
     assert!(rows[0].contains("count=10"), "{rows:?}");
 }
 
-/// Many who know their password lock nothing, however many come at once.
+/// Many concurrent sign-ins with correct passwords lock nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_crowd_that_knows_its_passwords_is_not_locked_out() {
+async fn many_correct_sign_ins_lock_nothing() {
     let settings = LoginSettings { address_failures_max: 5, ..LoginSettings::default() };
     let town = Arc::new(town(settings).await);
     let tasks = (0..40).map(|_| {
         let town = Arc::clone(&town);
-        tokio::spawn(async move { enter(&town, "ana", town.address()).await })
+        tokio::spawn(async move { sign_in(&town, "ana", town.address()).await })
     });
     let ended: Vec<_> = join_all(tasks).await.into_iter().map(Result::unwrap).collect();
     assert!(ended.iter().any(Result::is_ok));
     for refused in ended.into_iter().filter(Result::is_err) {
         assert_eq!(retry_after(refused), 1, "come again at once");
     }
-    enter(&town, "ana", town.address()).await.unwrap();
+    sign_in(&town, "ana", town.address()).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_lock_that_ends_within_its_window_begins_anew() {
+async fn the_count_restarts_after_a_lock_within_a_window() {
     let town = town(LoginSettings { lock_seconds: 60, ..LoginSettings::default() }).await;
     for _ in 0..3 {
         for _ in 0..10 {
             let refused = guess(&town, "ana", town.address()).await;
             assert!(matches!(refused, Err(AccountError::WrongCredentials)));
         }
-        assert_eq!(retry_after(enter(&town, "ana", town.address()).await), 60);
-        town.pass_ms(MINUTE_MS);
+        assert_eq!(retry_after(sign_in(&town, "ana", town.address()).await), 60);
+        town.advance_ms(MINUTE_MS);
     }
-    enter(&town, "ana", town.address()).await.unwrap();
+    sign_in(&town, "ana", town.address()).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_lock_outlasts_its_window() {
     let town = town(LoginSettings::default()).await;
-    town.pass_ms(14 * MINUTE_MS);
+    town.advance_ms(14 * MINUTE_MS);
     for _ in 0..10 {
         guess(&town, "ana", town.address()).await.unwrap_err();
     }
-    town.pass_ms(5 * MINUTE_MS);
-    assert_eq!(retry_after(enter(&town, "ana", town.address()).await), 600);
-    town.pass_ms(10 * MINUTE_MS);
-    enter(&town, "ana", town.address()).await.unwrap();
+    town.advance_ms(5 * MINUTE_MS);
+    assert_eq!(retry_after(sign_in(&town, "ana", town.address()).await), 600);
+    town.advance_ms(10 * MINUTE_MS);
+    sign_in(&town, "ana", town.address()).await.unwrap();
 }
 
 #[tokio::test]
-async fn failures_of_another_window_are_forgotten() {
+async fn failures_of_earlier_windows_do_not_count() {
     let town = town(LoginSettings::default()).await;
     for _ in 0..9 {
         guess(&town, "ana", town.address()).await.unwrap_err();
     }
-    town.pass_ms(15 * MINUTE_MS);
+    town.advance_ms(15 * MINUTE_MS);
     for _ in 0..9 {
         guess(&town, "ana", town.address()).await.unwrap_err();
     }
-    enter(&town, "ana", town.address()).await.unwrap();
-    town.pass_ms(2 * 24 * 60 * MINUTE_MS);
+    sign_in(&town, "ana", town.address()).await.unwrap();
+    town.advance_ms(2 * 24 * 60 * MINUTE_MS);
     assert!(town.login_rows("EMAIL#ana@example.com").await.is_empty(), "expired");
 }

@@ -1,25 +1,27 @@
-//! Signing in with a password, and changing it (R31, R42).
+//! Sign-in by password, and password changes (R31, R42).
 
 use std::sync::Arc;
 
-use roundtable_domain::{AccountError, Accounts, Code, LoginSettings, Refusal, Settings, SignedIn};
+use roundtable_domain::{
+    AccountError, Accounts, Code, LoginSettings, Refusal, Settings, SignedInUser,
+};
 use roundtable_model::entities::{Credential, Session};
 use roundtable_model::{Entity, Role, Secret, UserId, UserStatus};
 use roundtable_testkit::Town;
 
 use super::{code, everything, secrets};
 
-async fn login(town: &Town, name: &str, password: &Secret) -> Result<SignedIn, AccountError> {
+async fn login(town: &Town, name: &str, password: &Secret) -> Result<SignedInUser, AccountError> {
     town.accounts().login(&town.email(name), password, Some(town.address())).await
 }
 
 async fn hash_of(town: &Town, user: &UserId) -> String {
-    let credential = town.ground().core().credential(user).get().await.unwrap().unwrap();
+    let credential = town.context().core().credential(user).get().await.unwrap().unwrap();
     credential.password_hash.expose().to_owned()
 }
 
 #[tokio::test]
-async fn who_knows_the_password_is_let_in() {
+async fn the_correct_password_signs_in() {
     let town = Town::of([]).await;
     let ana = town.sign_up("ana").await;
     let signed_in = login(&town, "ana", &town.password("ana")).await.unwrap();
@@ -30,9 +32,9 @@ async fn who_knows_the_password_is_let_in() {
     assert!(!everything(&town).await.contains(secrets(&signed_in.refresh_token)[1]));
 }
 
-/// In the same words, whether there is an account or not.
+/// The message is the same whether or not the account exists.
 #[tokio::test]
-async fn who_does_not_is_told_nothing_else() {
+async fn a_wrong_password_reveals_nothing() {
     let town = Town::of([]).await;
     town.sign_up("ana").await;
     let wrong = login(&town, "ana", &Secret::new("guess")).await.unwrap_err();
@@ -45,10 +47,10 @@ async fn who_does_not_is_told_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_suspended_account_says_so_to_its_owner_only() {
+async fn only_the_owner_learns_of_a_suspension() {
     let town = Town::of(["mo"]).await;
     let ana = town.sign_up("ana").await;
-    let moderator = town.employ("mo", Role::Moderator).await;
+    let moderator = town.grant_role("mo", Role::Moderator).await;
     town.accounts().suspend(&moderator, &ana.user.id, "spam", None).await.unwrap();
     let right = login(&town, "ana", &town.password("ana")).await.unwrap_err();
     assert_eq!(
@@ -61,17 +63,17 @@ async fn a_suspended_account_says_so_to_its_owner_only() {
     login(&town, "ana", &town.password("ana")).await.unwrap();
 }
 
-/// A session is not opened in an account that is gone by then.
+/// No session is opened in an account deleted concurrently.
 #[tokio::test]
-async fn an_account_can_be_deleted_while_somebody_signs_in() {
+async fn an_account_can_be_deleted_during_a_sign_in() {
     for gap in 1.. {
         let town = Town::of([]).await;
         let ana = town.sign_up("ana").await;
         let (accounts, caller, nickname) = (town.accounts(), ana.caller, ana.user.nickname);
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             accounts.delete_account(&caller, &nickname).await.unwrap();
         });
-        let signed_in = Accounts::new(ground)
+        let signed_in = Accounts::new(context)
             .login(&town.email("ana"), &town.password("ana"), Some(town.address()))
             .await;
         if !meanwhile.happened() {
@@ -87,28 +89,28 @@ async fn an_account_can_be_deleted_while_somebody_signs_in() {
                 assert!(matches!(refused, AccountError::WrongCredentials), "{gap}: {refused}");
             }
         }
-        let sessions = town.ground().core().sessions(&ana.user.id).all().await.unwrap();
+        let sessions = town.context().core().sessions(&ana.user.id).all().await.unwrap();
         assert!(sessions.len() <= 2, "{gap}");
     }
 }
 
-/// Nobody stays signed in with a password that was changed while they signed in.
+/// No session survives with a password that was changed during the sign-in.
 #[tokio::test]
-async fn a_password_can_be_changed_while_somebody_signs_in() {
+async fn a_password_can_be_changed_during_a_sign_in() {
     for gap in 1.. {
         let town = Town::of([]).await;
         let (ana, bo) = (town.sign_up("ana").await.user.id, town.sign_up("bo").await.user.id);
         let other = Secret::new(hash_of(&town, &bo).await);
-        let (core, later) = (town.ground().core().clone(), town.now().plus_ms(1));
-        // What a change of the password commits; the items of the sessions go only after it.
+        let (core, later) = (town.context().core().clone(), town.now().plus_ms(1));
+        // The transaction of a password change; the session items are deleted later.
         let changed = Credential::at(&ana)
             .patch()
             .set(Credential::PASSWORD_HASH, &other)
             .set(Credential::UPDATED_AT, &later);
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             core.table().update(changed.into()).await.unwrap();
         });
-        let signed_in = Accounts::new(ground)
+        let signed_in = Accounts::new(context)
             .login(&town.email("ana"), &town.password("ana"), Some(town.address()))
             .await;
         if !meanwhile.happened() {
@@ -135,7 +137,7 @@ async fn hashes_follow_the_settings() {
     assert!(before.contains("m=8,t=1"), "{before}");
     let login = LoginSettings { hash_memory_kib: 16, hash_passes: 2, ..Town::settings().login };
     let settings = Settings { login, ..Town::settings() };
-    let store = town.ground().store().clone();
+    let store = town.context().store().clone();
     let stricter = Town::on(store, town.clock().clone(), settings, 2).await.accounts();
     let (email, password) = (town.email("ana"), town.password("ana"));
     stricter.login(&email, &Secret::new("guess"), None).await.unwrap_err();
@@ -153,11 +155,11 @@ async fn a_new_password_ends_the_other_sessions() {
     let town = Town::of([]).await;
     let accounts = town.accounts();
     let here = town.sign_up("ana").await;
-    let there = login(&town, "ana", &town.password("ana")).await.unwrap();
+    let elsewhere = login(&town, "ana", &town.password("ana")).await.unwrap();
     let (old, new) = (town.password("ana"), Secret::new("another secret"));
     let session = Some(&here.session_id);
     accounts.change_password(&here.caller, session, &old, &new).await.unwrap();
-    let ended = accounts.refresh(&there.refresh_token).await;
+    let ended = accounts.refresh(&elsewhere.refresh_token).await;
     assert!(matches!(ended, Err(AccountError::SessionEnded)));
     accounts.refresh(&here.refresh_token).await.unwrap();
     let refused = login(&town, "ana", &old).await;
@@ -169,27 +171,27 @@ async fn a_new_password_ends_the_other_sessions() {
     assert!(town.rows(&format!("USER#{}", here.user.id), "SESSION#").await.is_empty());
 }
 
-/// R33: even when the process stopped before it took their items away.
+/// R33: even if the process stopped before deleting their items.
 #[tokio::test]
-async fn a_session_from_before_the_password_is_over() {
+async fn a_session_older_than_the_password_has_ended() {
     let town = Town::of([]).await;
     let accounts = town.accounts();
     let here = town.sign_up("ana").await;
-    let there = login(&town, "ana", &town.password("ana")).await.unwrap();
-    let core = town.ground().core();
+    let elsewhere = login(&town, "ana", &town.password("ana")).await.unwrap();
+    let core = town.context().core();
     let session: Session =
-        core.session(&there.user.id, &there.session_id).get().await.unwrap().unwrap();
+        core.session(&elsewhere.user.id, &elsewhere.session_id).get().await.unwrap().unwrap();
     let (old, new) = (town.password("ana"), Secret::new("another secret"));
     let stays = Some(&here.session_id);
     accounts.change_password(&here.caller, stays, &old, &new).await.unwrap();
     core.table().put(session.put()).await.unwrap();
-    let ended = accounts.refresh(&there.refresh_token).await;
+    let ended = accounts.refresh(&elsewhere.refresh_token).await;
     assert!(matches!(ended, Err(AccountError::SessionEnded)));
     accounts.refresh(&here.refresh_token).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_password_is_changed_by_who_knows_it() {
+async fn changing_a_password_requires_the_current_one() {
     let town = Town::of([]).await;
     let accounts = town.accounts();
     let ana = town.sign_up("ana").await;
@@ -214,9 +216,9 @@ async fn a_password_is_changed_by_who_knows_it() {
     assert_eq!(code(stranger), Code::Unauthenticated);
 }
 
-/// Of two changes at the same time one is refused, and the password is the one of the other.
+/// Of two concurrent changes one is refused, and the other's password holds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_new_passwords_are_one() {
+async fn of_two_concurrent_password_changes_one_succeeds() {
     let town = Arc::new(Town::of([]).await);
     let ana = town.sign_up("ana").await;
     let tasks = ["the first secret", "the other secret"].map(|next| {

@@ -1,4 +1,4 @@
-//! What people say about themselves (R6, R31, R32).
+//! Profile updates (R6, R31, R32).
 
 use roundtable_domain::{
     Code, Edit, PageInput, ProfileChange, Settings, ShardCount, ShardSettings,
@@ -22,12 +22,12 @@ async fn update(town: &Town, name: &str, change: &ProfileChange) -> User {
     town.accounts().update_profile(&town.caller(name), change, None).await.unwrap()
 }
 
-/// R31: what is absent stays, what is null goes.
+/// R31: absent fields stay, null clears.
 #[tokio::test]
 async fn an_update_changes_what_it_mentions() {
     let town = Town::of(["ana"]).await;
     let before = town.accounts().me(&town.caller("ana")).await.unwrap().unwrap();
-    town.pass_ms(5);
+    town.advance_ms(5);
     let nothing = update(&town, "ana", &ProfileChange::default()).await;
     let expected = User { version: before.version + 1, updated_at: town.now(), ..before.clone() };
     assert_eq!(nothing, expected);
@@ -55,7 +55,7 @@ async fn an_update_changes_what_it_mentions() {
     assert_eq!(stored, after);
 }
 
-/// People are found by what they are interested in, as by anything that carries tags.
+/// Users are found by their tags.
 #[tokio::test]
 async fn tags_are_listed_with_the_profile() {
     let town = Town::of([]).await;
@@ -75,11 +75,11 @@ async fn tags_are_listed_with_the_profile() {
     accounts.update_profile(caller, &change, None).await.unwrap();
     assert_eq!(town.rows("TAG#tea", "").await, [row.replace("ana", "anna")]);
 
-    // Shards can be added; what is listed already stays where it is until it goes.
+    // Shards can be added; existing references stay in their shard.
     let many = ShardCount(Shards::new(64).unwrap());
     let shards = ShardSettings { tags: many, ..ShardSettings::default() };
     let settings = Settings { shards, ..Town::settings() };
-    let store = town.ground().store().clone();
+    let store = town.context().store().clone();
     let accounts = Town::on(store, town.clock().clone(), settings, 2).await.accounts();
     let change = tags(&[]);
     accounts.update_profile(caller, &change, None).await.unwrap();
@@ -87,7 +87,7 @@ async fn tags_are_listed_with_the_profile() {
     assert!(town.rows("TAG#books", "").await.is_empty());
 }
 
-/// R32
+/// R32: requests are idempotent.
 #[tokio::test]
 async fn a_repeated_update_has_the_effect_of_one() {
     let town = Town::of(["ana"]).await;
@@ -102,11 +102,11 @@ async fn a_repeated_update_has_the_effect_of_one() {
     assert_eq!(code(other), Code::IdempotencyMismatch);
 }
 
-/// R7: opening an account answers nobody's request.
+/// R7: making an account public accepts no pending request.
 #[tokio::test]
-async fn requests_wait_on_when_an_account_opens() {
+async fn requests_stay_pending_when_an_account_becomes_public() {
     let town = Town::of(["bo"]).await;
-    town.move_in("ana", |ana| ana.is_private = true).await;
+    town.add_user("ana", |ana| ana.is_private = true).await;
     town.follow("bo", "ana").await;
     let change = ProfileChange { is_private: Some(false), ..ProfileChange::default() };
     update(&town, "ana", &change).await;
@@ -116,7 +116,7 @@ async fn requests_wait_on_when_an_account_opens() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_into_a_profile_is_refused() {
+async fn invalid_profile_changes_are_refused() {
     let town = Town::of(["ana"]).await;
     let long = |chars: usize| text(&"x".repeat(chars));
     let many: Vec<String> = (0..31).map(|n| format!("tag{n}")).collect();

@@ -1,14 +1,16 @@
-//! How much one person, and one address, may do in a while (R32).
+//! Rate limits per user and per address (R32).
 
 use std::net::IpAddr;
 
-use roundtable_domain::{AccountError, SignedIn};
-use roundtable_domain::{Code, Edit, Failure, PageInput, ProfileChange, RateSettings, Settings};
+use roundtable_domain::{AccountError, SignedInUser};
+use roundtable_domain::{
+    Code, Edit, PageInput, ProfileChange, RateSettings, ServiceError, Settings,
+};
 use roundtable_testkit::Town;
 
 use super::code;
 
-/// A town with the rates of every installation.
+/// A town with the default rates.
 async fn town<const N: usize>(names: [&str; N]) -> Town {
     let settings = Settings { rates: RateSettings::default(), ..Town::settings() };
     Town::with(settings, names).await
@@ -26,14 +28,14 @@ async fn a_hundred_writes_at_once_pass() {
         write(&town, "ana").await.unwrap();
     }
     let refused = write(&town, "ana").await.unwrap_err();
-    let retry = Failure::RateLimited { retry_after_seconds: 1 };
+    let retry = ServiceError::RateLimited { retry_after_seconds: 1 };
     assert_eq!(refused.to_string(), retry.to_string());
     assert_eq!(code(write(&town, "ana").await), Code::RateLimited);
     write(&town, "bo").await.unwrap();
     let ana = town.caller("ana");
     town.accounts().keys(&ana, &PageInput::first()).await.unwrap();
     assert!(town.accounts().me(&ana).await.unwrap().is_some(), "reads go on");
-    town.pass_ms(1_000);
+    town.advance_ms(1_000);
     for _ in 0..10 {
         write(&town, "ana").await.unwrap();
     }
@@ -41,23 +43,23 @@ async fn a_hundred_writes_at_once_pass() {
 }
 
 #[tokio::test]
-async fn one_address_signs_up_so_many() {
+async fn registrations_per_address_are_limited() {
     let town = town([]).await;
-    let sign_up = async |n: usize, from: [u8; 4]| -> Result<SignedIn, AccountError> {
-        let form = town.form(&format!("p{n}"));
+    let sign_up = async |n: usize, from: [u8; 4]| -> Result<SignedInUser, AccountError> {
+        let form = town.sign_up_form(&format!("p{n}"));
         town.accounts().register(&form, Some(IpAddr::from(from)), None).await
     };
-    let (here, there) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+    let (here, elsewhere) = ([192, 0, 2, 1], [192, 0, 2, 2]);
     for n in 0..20 {
         sign_up(n, here).await.unwrap();
     }
     assert_eq!(code(sign_up(20, here).await), Code::RateLimited);
-    sign_up(21, there).await.unwrap();
-    let unlimited = town.accounts().register(&town.form("p22"), None, None).await;
+    sign_up(21, elsewhere).await.unwrap();
+    let unlimited = town.accounts().register(&town.sign_up_form("p22"), None, None).await;
     unlimited.unwrap();
     let email = town.email("p0");
     town.accounts().login(&email, &town.password("p0"), Some(town.address())).await.unwrap();
-    town.pass_ms(60_000);
+    town.advance_ms(60_000);
     sign_up(23, here).await.unwrap();
     assert_eq!(code(sign_up(24, here).await), Code::RateLimited);
 }

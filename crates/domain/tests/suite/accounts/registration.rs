@@ -1,4 +1,4 @@
-//! Signing up (R6, R31, R32, R33).
+//! Registration (R6, R31, R32, R33).
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ async fn by_invitation() -> Town {
     Town::with(settings, ["ana"]).await
 }
 
-/// R6: the profile, its locks and the credential, and nothing that anybody could sign in with.
+/// R6: writes the profile, its locks and the credential, and no usable secret.
 #[tokio::test]
-async fn signing_up_makes_an_account() {
+async fn registration_creates_an_account() {
     let town = Town::of([]).await;
     let form = SignUp {
         handle: Some("Ana.F".parse().unwrap()),
         full_name: Some("Ana Ferreira".into()),
         language: Some("pt-PT".into()),
-        ..town.form("Ana")
+        ..town.sign_up_form("Ana")
     };
     let signed_in = town.accounts().register(&form, Some(town.address()), None).await.unwrap();
     let user = &signed_in.user;
@@ -49,16 +49,16 @@ async fn signing_up_makes_an_account() {
     assert!(!shown.contains(form.password.expose()) && !shown.contains(secrets[1]));
 }
 
-/// R6: whatever the spelling.
+/// R6: in any spelling.
 #[tokio::test]
 async fn a_name_can_be_taken_once() {
     let town = Town::of([]).await;
-    let ana = SignUp { handle: Some("ana.f".parse().unwrap()), ..town.form("ana") };
+    let ana = SignUp { handle: Some("ana.f".parse().unwrap()), ..town.sign_up_form("ana") };
     let accounts = town.accounts();
     accounts.register(&ana, None, None).await.unwrap();
     let before = everything(&town).await;
 
-    let bo = town.form("bo");
+    let bo = town.sign_up_form("bo");
     let email = SignUp { email: "ANA@Example.com".parse().unwrap(), ..bo.clone() };
     let refused = accounts.register(&email, None, None).await.unwrap_err();
     assert!(matches!(refused, AccountError::EmailTaken));
@@ -72,12 +72,16 @@ async fn a_name_can_be_taken_once() {
     assert_eq!(everything(&town).await, before, "nothing is left of those who were refused");
 }
 
-/// R33: of many at the same time exactly one gets the name, and the others leave no lock behind.
+/// R33: of many concurrent registrations exactly one gets the name, and the others leave no lock
+/// behind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_gets_the_nickname() {
     let town = Arc::new(Town::of([]).await);
     let forms: Vec<SignUp> = (0..8)
-        .map(|n| SignUp { nickname: "ana".parse().unwrap(), ..town.form(&format!("ana{n}")) })
+        .map(|n| SignUp {
+            nickname: "ana".parse().unwrap(),
+            ..town.sign_up_form(&format!("ana{n}"))
+        })
         .collect();
     let tasks = forms.into_iter().map(|form| {
         let accounts = town.accounts();
@@ -91,19 +95,20 @@ async fn one_of_many_gets_the_nickname() {
     names_are_locked(&town).await;
 }
 
-/// R33: whoever takes the nickname in the middle of it, only one has it.
+/// R33: whenever a concurrent registration takes the nickname, only one user has it.
 #[tokio::test]
 async fn a_nickname_can_be_taken_at_any_moment() {
     for gap in 1.. {
         let town = Town::of(["bo"]).await;
         let (accounts, bo) = (town.accounts(), town.caller("bo"));
         let rename = ProfileChange { nickname: "ana".parse().ok(), ..ProfileChange::default() };
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             let _either = accounts.update_profile(&bo, &rename, None).await;
         });
-        let registered = Accounts::new(ground).register(&town.form("ana"), None, None).await;
+        let registered =
+            Accounts::new(context).register(&town.sign_up_form("ana"), None, None).await;
         names_are_locked(&town).await;
-        let owner = town.ground().core().nick_lock(&"ana".parse().unwrap()).get().await.unwrap();
+        let owner = town.context().core().nick_lock(&"ana".parse().unwrap()).get().await.unwrap();
         match registered {
             Ok(signed_in) => assert_eq!(owner.unwrap().user_id, signed_in.user.id),
             Err(refused) => {
@@ -118,11 +123,11 @@ async fn a_nickname_can_be_taken_at_any_moment() {
     }
 }
 
-/// R32: one account; the password is proven again, and each answer is a session of its own.
+/// R32: one account; each repetition checks the password again and opens another session.
 #[tokio::test]
-async fn signing_up_twice_with_one_request_is_signing_up_once() {
+async fn a_repeated_registration_creates_one_account() {
     let town = Town::of([]).await;
-    let (accounts, form, once) = (town.accounts(), town.form("ana"), request("sign-up"));
+    let (accounts, form, once) = (town.accounts(), town.sign_up_form("ana"), request("sign-up"));
     let first = accounts.register(&form, None, Some(&once)).await.unwrap();
     let second = accounts.register(&form, None, Some(&once)).await.unwrap();
     assert_eq!(first.user, second.user);
@@ -144,12 +149,12 @@ async fn signing_up_twice_with_one_request_is_signing_up_once() {
     assert!(!everything(&town).await.contains(secrets(&first.refresh_token)[1]));
 }
 
-/// R32: also when both are under way at the same time.
+/// R32: also when both run concurrently.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_request_at_the_same_time_is_one() {
+async fn concurrent_repetitions_create_one_account() {
     let town = Arc::new(Town::of([]).await);
     let tasks = (0..6).map(|_| {
-        let (accounts, form) = (town.accounts(), town.form("ana"));
+        let (accounts, form) = (town.accounts(), town.sign_up_form("ana"));
         let once = request("sign-up");
         tokio::spawn(async move { accounts.register(&form, None, Some(&once)).await })
     });
@@ -159,20 +164,20 @@ async fn the_same_request_at_the_same_time_is_one() {
     assert_eq!(locks(&town).await.len(), 2);
 }
 
-/// R32: wherever the first one is when the second begins.
+/// R32: the second begins at any point of the first request.
 #[tokio::test]
-async fn a_repetition_finds_what_was_done_meanwhile() {
+async fn a_concurrent_repetition_finds_the_first_outcome() {
     let town = Town::of(["ana", "bo"]).await;
     let rename = ProfileChange { nickname: "cleo".parse().ok(), ..ProfileChange::default() };
     for gap in 1.. {
         let once = request(&format!("rename-{gap}"));
         let (accounts, ana) = (town.accounts(), town.caller("ana"));
         let (change, same) = (rename.clone(), once.clone());
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             accounts.update_profile(&ana, &change, Some(&same)).await.unwrap();
         });
         let ana = town.caller("ana");
-        let renamed = Accounts::new(ground).update_profile(&ana, &rename, Some(&once)).await;
+        let renamed = Accounts::new(context).update_profile(&ana, &rename, Some(&once)).await;
         assert_eq!(renamed.unwrap().nickname.as_str(), "cleo");
         if !meanwhile.happened() {
             return;
@@ -183,29 +188,32 @@ async fn a_repetition_finds_what_was_done_meanwhile() {
 }
 
 #[tokio::test]
-async fn nobody_can_sign_up_where_it_is_closed() {
+async fn closed_registration_is_refused() {
     let settings = Settings { registration: Registration::Closed, ..Town::settings() };
     let town = Town::with(settings, []).await;
-    let refused = town.accounts().register(&town.form("ana"), None, None).await.unwrap_err();
+    let refused =
+        town.accounts().register(&town.sign_up_form("ana"), None, None).await.unwrap_err();
     assert!(matches!(refused, AccountError::RegistrationClosed));
     assert_eq!(refused.code(), Code::Forbidden);
     assert!(locks(&town).await.is_empty());
 }
 
 #[tokio::test]
-async fn an_invitation_lets_so_many_in() {
+async fn an_invitation_has_a_limited_number_of_uses() {
     let town = by_invitation().await;
     let accounts = town.accounts();
-    let uninvited = accounts.register(&town.form("bo"), None, None).await;
+    let uninvited = accounts.register(&town.sign_up_form("bo"), None, None).await;
     assert!(matches!(uninvited, Err(AccountError::InvitationNeeded)));
-    let unknown = SignUp { invitation: "NEVERWAS".parse().ok(), ..town.form("bo") };
+    let unknown = SignUp { invitation: "NEVERWAS".parse().ok(), ..town.sign_up_form("bo") };
     let unknown = accounts.register(&unknown, None, None).await;
-    assert!(matches!(unknown, Err(AccountError::InvitationOver)));
+    assert!(matches!(unknown, Err(AccountError::InvitationInvalid)));
 
     let invitation = accounts.invite(&town.caller("ana"), Some(2), None).await.unwrap();
     assert_eq!((invitation.uses_left, invitation.ttl), (2, None));
-    let invited =
-        |name: &str| SignUp { invitation: Some(invitation.code.clone()), ..town.form(name) };
+    let invited = |name: &str| SignUp {
+        invitation: Some(invitation.code.clone()),
+        ..town.sign_up_form(name)
+    };
     let taken = SignUp { nickname: "ana".parse().unwrap(), ..invited("anna") };
     let taken = accounts.register(&taken, None, None).await;
     assert!(matches!(taken, Err(AccountError::NicknameTaken)), "which uses nothing up");
@@ -215,19 +223,19 @@ async fn an_invitation_lets_so_many_in() {
     accounts.register(&invited("cleo"), None, Some(&request("r"))).await.unwrap();
     assert!(town.rows(&row, "").await.is_empty());
     let third = accounts.register(&invited("dan"), None, None).await;
-    assert!(matches!(third, Err(AccountError::InvitationOver)));
+    assert!(matches!(third, Err(AccountError::InvitationInvalid)));
     let again = accounts.register(&invited("cleo"), None, Some(&request("r"))).await;
     assert_eq!(again.unwrap().user.nickname.as_str(), "cleo", "a repetition needs no other one");
 }
 
-/// R33: counted down in the transaction that makes the account.
+/// R33: the count is decremented in the transaction that creates the account.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_last_use_of_an_invitation_is_one_persons() {
+async fn the_last_use_of_an_invitation_goes_to_one_user() {
     let town = Arc::new(by_invitation().await);
     let invitation = town.accounts().invite(&town.caller("ana"), None, None).await.unwrap();
     let tasks = (0..6).map(|n| {
         let (accounts, code) = (town.accounts(), invitation.code.clone());
-        let form = SignUp { invitation: Some(code), ..town.form(&format!("bo{n}")) };
+        let form = SignUp { invitation: Some(code), ..town.sign_up_form(&format!("bo{n}")) };
         tokio::spawn(async move { accounts.register(&form, None, None).await })
     });
     let ended: Vec<_> = join_all(tasks).await.into_iter().map(Result::unwrap).collect();
@@ -236,15 +244,15 @@ async fn the_last_use_of_an_invitation_is_one_persons() {
 }
 
 #[tokio::test]
-async fn invitations_end() {
+async fn invitations_expire() {
     let town = by_invitation().await;
     let (accounts, ana) = (town.accounts(), town.caller("ana"));
     let end = town.now().plus_ms(60_000);
     let invitation = accounts.invite(&ana, None, Some(end)).await.unwrap();
-    let form = SignUp { invitation: Some(invitation.code), ..town.form("bo") };
-    town.pass_ms(60_000);
+    let form = SignUp { invitation: Some(invitation.code), ..town.sign_up_form("bo") };
+    town.advance_ms(60_000);
     let late = accounts.register(&form, None, None).await;
-    assert!(matches!(late, Err(AccountError::InvitationOver)));
+    assert!(matches!(late, Err(AccountError::InvitationInvalid)));
 
     assert_eq!(code(accounts.invite(&ana, Some(0), None).await), Code::BadRequest);
     assert_eq!(code(accounts.invite(&ana, Some(1_001), None).await), Code::BadRequest);
@@ -253,18 +261,18 @@ async fn invitations_end() {
     assert_eq!(code(stranger), Code::Unauthenticated);
 
     let invitation = accounts.invite(&ana, None, None).await.unwrap();
-    town.move_in("cleo", |_| {}).await;
-    let admin = town.employ("cleo", Role::Admin).await;
+    town.add_user("cleo", |_| {}).await;
+    let admin = town.grant_role("cleo", Role::Admin).await;
     accounts.suspend(&admin, &ana.user_id, "spam", None).await.unwrap();
-    let form = SignUp { invitation: Some(invitation.code), ..town.form("bo") };
+    let form = SignUp { invitation: Some(invitation.code), ..town.sign_up_form("bo") };
     let refused = accounts.register(&form, None, None).await;
-    assert!(matches!(refused, Err(AccountError::InvitationOver)), "whose inviter is suspended");
+    assert!(matches!(refused, Err(AccountError::InvitationInvalid)), "whose inviter is suspended");
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_refused() {
+async fn invalid_registrations_are_refused() {
     let town = Town::of([]).await;
-    let form = town.form("ana");
+    let form = town.sign_up_form("ana");
     let long = "x".repeat(1_025);
     for wrong in [
         SignUp { password: Secret::new("7 chars"), ..form.clone() },

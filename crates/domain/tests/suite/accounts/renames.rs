@@ -1,4 +1,4 @@
-//! Names that move: nicknames, handles and e-mail addresses, one holder each (R6, R33).
+//! Renames: nicknames, handles and e-mail addresses have one holder each (R6, R33).
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ async fn rename(town: &Town, name: &str, change: &ProfileChange) -> Result<(), A
     town.accounts().update_profile(&town.caller(name), change, None).await.map(drop)
 }
 
-/// R33: the old name is free in the moment the new one is taken.
+/// R33: the old name is released in the transaction that takes the new one.
 #[tokio::test]
 async fn a_rename_moves_the_lock() {
     let town = Town::of(["ana", "bo"]).await;
@@ -64,7 +64,7 @@ async fn a_handle_comes_and_goes() {
 }
 
 #[tokio::test]
-async fn a_name_somebody_has_is_refused() {
+async fn a_taken_name_is_refused() {
     let town = Town::of(["ana", "bo"]).await;
     let refused = rename(&town, "bo", &nickname("Ana")).await.unwrap_err();
     assert!(matches!(refused, AccountError::NicknameTaken));
@@ -72,7 +72,7 @@ async fn a_name_somebody_has_is_refused() {
     names_are_locked(&town).await;
 }
 
-/// R33: of many who want the same name at the same time one gets it.
+/// R33: of many concurrent renames to the same name one succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_gets_the_name() {
     let names = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];
@@ -87,9 +87,9 @@ async fn one_of_many_gets_the_name() {
     names_are_locked(&town).await;
 }
 
-/// R33: somebody who renames themselves twice at the same time holds one name.
+/// R33: two concurrent renames of one user leave one name.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_renames_of_one_person_leave_one_lock() {
+async fn two_renames_of_one_user_leave_one_lock() {
     let town = Arc::new(Town::of(["ana"]).await);
     for round in 0..10 {
         let tasks = ["sun", "moon", "star"].map(|name| {
@@ -102,17 +102,17 @@ async fn two_renames_of_one_person_leave_one_lock() {
     }
 }
 
-/// R33: wherever in the middle of it somebody else takes the name.
+/// R33: another user takes the name at any point of the rename.
 #[tokio::test]
 async fn a_name_can_be_taken_at_any_moment() {
     for gap in 1.. {
         let town = Town::of(["ana", "bo"]).await;
         let (accounts, bo) = (town.accounts(), town.caller("bo"));
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             let _either = accounts.update_profile(&bo, &nickname("star"), None).await;
         });
         let ana = town.caller("ana");
-        let renamed = Accounts::new(ground).update_profile(&ana, &nickname("star"), None).await;
+        let renamed = Accounts::new(context).update_profile(&ana, &nickname("star"), None).await;
         names_are_locked(&town).await;
         if !meanwhile.happened() {
             renamed.unwrap();
@@ -127,7 +127,7 @@ async fn a_name_can_be_taken_at_any_moment() {
 }
 
 #[tokio::test]
-async fn an_address_is_changed_by_who_knows_the_password() {
+async fn changing_the_address_requires_the_password() {
     let town = Town::of([]).await;
     let accounts = town.accounts();
     let ana = town.sign_up("ana").await;
@@ -148,7 +148,8 @@ async fn an_address_is_changed_by_who_knows_the_password() {
     let old = accounts.login(&town.email("ana"), &password, None).await;
     assert!(matches!(old, Err(AccountError::WrongCredentials)));
     town.sign_up("ana2").await;
-    let form = roundtable_domain::SignUp { nickname: "ana3".parse().unwrap(), ..town.form("ana") };
+    let form =
+        roundtable_domain::SignUp { nickname: "ana3".parse().unwrap(), ..town.sign_up_form("ana") };
     accounts.register(&form, None, None).await.unwrap();
 
     let spelled = "ANNA@example.com".parse().unwrap();
@@ -158,7 +159,7 @@ async fn an_address_is_changed_by_who_knows_the_password() {
     assert_eq!(town.rows("EMAIL#anna@example.com", "").await, before, "the same address");
 }
 
-/// R33: two people and one address.
+/// R33: of two users one gets the address.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_two_gets_the_address() {
     let town = Arc::new(Town::of([]).await);

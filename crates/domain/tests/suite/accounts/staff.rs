@@ -1,4 +1,4 @@
-//! What those who run the place do to accounts (R31, R32, R33).
+//! Account administration by staff (R31, R32, R33).
 
 use roundtable_domain::{
     AccountError, Accounts, Caller, Code, PAGE_ITEMS, PageInput, Refusal, Roles,
@@ -8,9 +8,9 @@ use roundtable_testkit::Town;
 
 use super::{code, items, request};
 
-/// The audit, one line each: who, what, whom, why.
+/// The audit entries, one line each: actor, action, subject, reason.
 async fn audit(town: &Town) -> Vec<String> {
-    let items = items(town.ground().core().table()).await;
+    let items = items(town.context().core().table()).await;
     let entries = items.iter().filter(|item| item.text("type") == Some("Audit"));
     let text = |item: &roundtable_model::table::Item, name: &str| {
         item.text(name).unwrap_or("-").to_owned()
@@ -22,13 +22,13 @@ async fn audit(town: &Town) -> Vec<String> {
 /// A town with an admin and a moderator.
 async fn staffed() -> (Town, Caller, Caller) {
     let town = Town::of(["ana", "mo", "root"]).await;
-    let moderator = town.employ("mo", Role::Moderator).await;
-    let admin = town.employ("root", Role::Admin).await;
+    let moderator = town.grant_role("mo", Role::Moderator).await;
+    let admin = town.grant_role("root", Role::Admin).await;
     (town, moderator, admin)
 }
 
 #[tokio::test]
-async fn a_suspended_account_is_out_of_sight_and_use() {
+async fn a_suspended_account_is_hidden_and_unusable() {
     let (town, moderator, _) = staffed().await;
     let (accounts, ana) = (town.accounts(), town.caller("ana"));
     let suspended = accounts.suspend(&moderator, &ana.user_id, "spam", None).await.unwrap();
@@ -51,10 +51,10 @@ async fn a_suspended_account_is_out_of_sight_and_use() {
 }
 
 #[tokio::test]
-async fn who_may_suspend_whom() {
+async fn suspending_requires_a_higher_role() {
     let (town, moderator, admin) = staffed().await;
-    town.move_in("mia", |mia| mia.roles = vec![Role::User, Role::Moderator]).await;
-    town.move_in("gone", |gone| gone.status = UserStatus::Deleted).await;
+    town.add_user("mia", |mia| mia.roles = vec![Role::User, Role::Moderator]).await;
+    town.add_user("gone", |deleted| deleted.status = UserStatus::Deleted).await;
     let accounts = town.accounts();
     let suspend = async |caller: &Caller, user: &str| {
         let ended = accounts.suspend(caller, &town.id(user), "reason", None).await;
@@ -78,9 +78,9 @@ async fn who_may_suspend_whom() {
     assert_eq!(suspend(&moderator, "ana").await, Err(Code::Forbidden), "suspended themselves");
 }
 
-/// R42: a role that was taken away is worth nothing, whatever a token still says.
+/// R42: a revoked role is worthless, even if a token still claims it.
 #[tokio::test]
-async fn a_role_counts_as_long_as_it_is_held() {
+async fn a_role_counts_only_while_it_is_held() {
     let (town, moderator, admin) = staffed().await;
     let (accounts, ana) = (town.accounts(), town.id("ana"));
     let claims = town.staff("ana", Role::Admin);
@@ -96,7 +96,7 @@ async fn a_role_counts_as_long_as_it_is_held() {
     assert_eq!(code(accounts.suspend(&moderator, &ana, "x", None).await), Code::Forbidden);
 }
 
-/// R32
+/// R32: requests are idempotent.
 #[tokio::test]
 async fn a_repeated_suspension_has_the_effect_of_one() {
     let (town, moderator, admin) = staffed().await;
@@ -111,13 +111,13 @@ async fn a_repeated_suspension_has_the_effect_of_one() {
 }
 
 #[tokio::test]
-async fn admins_give_and_take_roles() {
+async fn admins_grant_and_revoke_roles() {
     let (town, moderator, admin) = staffed().await;
     let (accounts, ana) = (town.accounts(), town.id("ana"));
     let refused = accounts.set_roles(&moderator, &ana, &[Role::Moderator], None).await;
     assert_eq!(code(refused), Code::Forbidden);
-    let nobody = accounts.set_roles(&admin, &town.id("nobody"), &[], None).await;
-    assert!(matches!(nobody, Err(AccountError::NoSuchUser)));
+    let missing = accounts.set_roles(&admin, &town.id("nobody"), &[], None).await;
+    assert!(matches!(missing, Err(AccountError::NoSuchUser)));
     let (roles, once) = ([Role::Moderator, Role::Moderator], request("roles"));
     let given = accounts.set_roles(&admin, &ana, &roles, Some(&once)).await.unwrap();
     assert_eq!(given.roles, [Role::User, Role::Moderator]);
@@ -136,18 +136,18 @@ async fn admins_give_and_take_roles() {
     assert_eq!(more.roles, [Role::User, Role::Moderator, Role::Admin]);
 }
 
-/// R33: two admins who take each other's role at the same time do not both succeed.
+/// R33: of two admins who concurrently revoke each other's role at most one succeeds.
 #[tokio::test]
 async fn one_admin_remains() {
     for gap in 1.. {
         let town = Town::of(["root", "boss"]).await;
-        let root = town.employ("root", Role::Admin).await;
-        let boss = town.employ("boss", Role::Admin).await;
+        let root = town.grant_role("root", Role::Admin).await;
+        let boss = town.grant_role("boss", Role::Admin).await;
         let (accounts, other, id) = (town.accounts(), boss.clone(), root.user_id.clone());
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             let _either = accounts.set_roles(&other, &id, &[], None).await;
         });
-        let taken = Accounts::new(ground).set_roles(&root, &boss.user_id, &[], None).await;
+        let taken = Accounts::new(context).set_roles(&root, &boss.user_id, &[], None).await;
         let accounts = town.accounts();
         let mut admins = 0;
         for caller in [&root, &boss] {
@@ -162,7 +162,7 @@ async fn one_admin_remains() {
 }
 
 #[tokio::test]
-async fn whoever_runs_this_can_make_the_first_admin() {
+async fn the_operator_can_grant_the_first_admin() {
     let town = Town::of(["ana"]).await;
     let accounts = town.accounts();
     let granted = accounts.grant(&"ANA".parse().unwrap(), Role::Admin).await.unwrap();
@@ -170,11 +170,11 @@ async fn whoever_runs_this_can_make_the_first_admin() {
     accounts.grant(&"ana".parse().unwrap(), Role::Admin).await.unwrap();
     let entry = r#"- grantRole ana {"from":["user"],"to":["user","admin"]}"#;
     assert_eq!(audit(&town).await, [entry]);
-    let nobody = accounts.grant(&"nobody".parse().unwrap(), Role::Admin).await;
-    assert!(matches!(nobody, Err(AccountError::NoSuchUser)));
+    let missing = accounts.grant(&"nobody".parse().unwrap(), Role::Admin).await;
+    assert!(matches!(missing, Err(AccountError::NoSuchUser)));
 }
 
-/// R5: admins see who is under attack, and from where.
+/// R5: admins see which accounts are under attack, and from which addresses.
 #[tokio::test]
 async fn admins_see_failed_sign_ins() {
     let (town, moderator, admin) = staffed().await;
@@ -184,7 +184,7 @@ async fn admins_see_failed_sign_ins() {
         let guess = accounts.login(&town.email("ana"), &Secret::new("guess"), Some(from)).await;
         guess.unwrap_err();
     }
-    town.pass_ms(15 * 60 * 1000);
+    town.advance_ms(15 * 60 * 1000);
     accounts.login(&town.email("ana"), &Secret::new("guess"), Some(from)).await.unwrap_err();
     let first = PageInput::first();
     for key in ["ANA@example.com", "2001:db8::1", " 2001:db8::ffff "] {

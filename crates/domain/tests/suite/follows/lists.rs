@@ -1,4 +1,4 @@
-//! Who follows whom, as each viewer may see it (R22, R30, I9).
+//! Follow lists, as each viewer may see them (R22, R30, I9).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use roundtable_model::table::Recorder;
 use roundtable_model::{Entity, UserId};
 use roundtable_testkit::Town;
 
-/// All pages of a list, so many at a time; every page but the last one is full.
+/// Reads all pages of a list; every page but the last one must be full.
 async fn run(
     limit: usize,
     end: impl Fn(&Follow) -> &UserId,
@@ -27,23 +27,22 @@ async fn run(
     }
 }
 
-/// R22, R30: in order, in pages that are full although some of it is not for the viewer; requests are
-/// not follows.
+/// R22, R30: in order, in full pages although some follows are hidden; requests are not listed.
 #[tokio::test]
-async fn whom_somebody_follows_comes_in_pages() {
+async fn followees_are_listed_in_pages() {
     let town = Town::of(["ana", "viewer", "hidden"]).await;
     let names: Vec<String> = (0..9).map(|number| format!("p{number}")).collect();
     for name in &names {
-        town.move_in(name, |_| {}).await;
+        town.add_user(name, |_| {}).await;
     }
-    town.move_in("private", |person| person.is_private = true).await;
+    town.add_user("private", |person| person.is_private = true).await;
     for name in names.iter().rev().map(String::as_str).chain(["hidden", "private"]) {
         town.follow("ana", name).await;
     }
     town.block("hidden", "viewer").await;
     let (follows, ana, viewer) = (town.follows(), town.id("ana"), town.caller("viewer"));
     for limit in [1, 2, 9, 100] {
-        let seen = async |viewer| {
+        let visible = async |viewer| {
             run(
                 limit,
                 |edge| &edge.followee_id,
@@ -51,17 +50,17 @@ async fn whom_somebody_follows_comes_in_pages() {
             )
             .await
         };
-        assert_eq!(seen(Some(&viewer)).await, names, "{limit}");
-        assert_eq!(seen(None).await.first().map(String::as_str), Some("hidden"), "{limit}");
+        assert_eq!(visible(Some(&viewer)).await, names, "{limit}");
+        assert_eq!(visible(None).await.first().map(String::as_str), Some("hidden"), "{limit}");
     }
     town.set_private("ana", true).await;
     let closed = follows.following(Some(&viewer), &ana, &PageInput::first()).await;
     assert!(matches!(closed, Err(FollowError::NoSuchUser)));
 }
 
-/// R22, I9: whether one follows the other is told wherever a list tells it, from either end.
+/// R22, I9: `is_following` reveals what the list of either user shows.
 #[tokio::test]
-async fn does_one_follow_the_other() {
+async fn is_following_matches_the_visible_lists() {
     let town = Town::of(["ana", "bo", "viewer", "friend"]).await;
     town.follow("ana", "bo").await;
     town.follow("friend", "ana").await;
@@ -77,7 +76,7 @@ async fn does_one_follow_the_other() {
     };
     assert_eq!(asked(&ana, &bo).await, [true; 5]);
     assert_eq!(asked(&bo, &ana).await, [false; 5]);
-    // Her own list is closed, and his still shows her.
+    // Her own list is hidden, and his still shows her.
     town.set_private("ana", true).await;
     assert_eq!(asked(&ana, &bo).await, [true; 5]);
     let fans = follows.followers(None, &bo, &PageInput::first()).await.unwrap();
@@ -88,9 +87,9 @@ async fn does_one_follow_the_other() {
     assert_eq!(asked(&ana, &bo).await, [false, false, false, true, true]);
 }
 
-/// R22: which of many people follow the caller, each in its place, all asked for at once.
+/// R22: which of many users follow the caller, in the order given, in one batch.
 #[tokio::test]
-async fn who_of_them_follows_me() {
+async fn followed_by_answers_a_batch() {
     let town = Town::of(["ana", "bo", "cleo", "blocked", "me"]).await;
     for name in ["ana", "blocked"] {
         town.follow(name, "me").await;
@@ -110,19 +109,19 @@ async fn who_of_them_follows_me() {
     assert!(follows.followed_by(&me, &[]).await.unwrap().is_empty());
 }
 
-/// R22: who followed whom on a day, newest first, in pages; only between people whom the viewer may
-/// look into, and a request is no follow until it is accepted, on the day it is.
+/// R22: the follows of a day, newest first, in pages; only between users whose lists the viewer may
+/// see, and an accepted request counts on the day it is accepted.
 #[tokio::test]
-async fn who_followed_whom_on_a_day() {
+async fn follows_of_a_day_are_listed() {
     let town = Town::of(["ana", "bo", "cleo", "viewer"]).await;
-    town.move_in("private", |person| person.is_private = true).await;
+    town.add_user("private", |person| person.is_private = true).await;
     let monday = town.now().day();
     for (follower, followee) in [("ana", "bo"), ("bo", "cleo"), ("cleo", "ana")] {
         town.follow(follower, followee).await;
-        town.pass_ms(1_000);
+        town.advance_ms(1_000);
     }
     town.follow("ana", "private").await;
-    town.pass_ms(24 * 60 * 60 * 1_000);
+    town.advance_ms(24 * 60 * 60 * 1_000);
     let tuesday = town.now().day();
     town.follow("ana", "cleo").await;
     let follows = town.follows();
@@ -138,7 +137,7 @@ async fn who_followed_whom_on_a_day() {
         .await
     };
     assert_eq!(on(None, monday).await, ["cleo", "bo", "ana"]);
-    assert_eq!(on(Some("viewer"), tuesday).await, ["ana"], "the other is not for everybody");
+    assert_eq!(on(Some("viewer"), tuesday).await, ["ana"], "the other is not public");
     assert_eq!(on(Some("private"), tuesday).await.len(), 2);
     town.block("bo", "viewer").await;
     assert_eq!(on(Some("viewer"), monday).await, ["cleo"]);
@@ -146,33 +145,33 @@ async fn who_followed_whom_on_a_day() {
     assert_eq!(on(None, monday).await, ["bo", "ana"]);
 }
 
-/// R30: somebody who may see almost nothing of a list does not read all of it for one page: it ends
-/// early, and the next one goes on from there.
+/// R30: a viewer who may see almost nothing of a list does not read all of it for one page: the
+/// page ends early, and the next one continues.
 #[tokio::test]
-async fn a_long_list_of_strangers_is_read_in_parts() {
+async fn a_mostly_hidden_list_is_read_in_parts() {
     let town = Town::of(["ana", "zoe"]).await;
     let edge = town.follow("ana", "zoe").await;
-    let table = town.ground().core().table();
+    let table = town.context().core().table();
     for number in 0..4_500 {
-        // Nobody is called so any more.
-        let gone =
+        // This user no longer exists.
+        let deleted =
             Follow { followee_id: format!("gone{number:04}").parse().unwrap(), ..edge.clone() };
-        table.put(gone.create()).await.unwrap();
+        table.put(deleted.create()).await.unwrap();
     }
     let reads = Arc::new(Recorder::default());
-    let follows = Follows::new(town.ground().observed(reads.clone()));
-    let (mut page, mut seen, mut pages) = (PageInput::first(), Vec::new(), 0);
+    let follows = Follows::new(town.context().observed(reads.clone()));
+    let (mut page, mut visible, mut pages) = (PageInput::first(), Vec::new(), 0);
     loop {
         let found = follows.following(None, &town.id("ana"), &page).await.unwrap();
         let listed = reads.take().into_iter().filter(|read| read.pattern == Some("following"));
         let looked: usize = listed.map(|read| read.items).sum();
         assert!(looked < 2_500, "{looked}");
         page.after.clone_from(&found.next);
-        seen.extend(found.into_items());
+        visible.extend(found.into_items());
         pages += 1;
         if page.after.is_none() {
             break;
         }
     }
-    assert_eq!((seen, pages), (vec![edge], 3));
+    assert_eq!((visible, pages), (vec![edge], 3));
 }

@@ -1,4 +1,4 @@
-//! What others do in the middle of a follow (R7, R8, R33).
+//! Concurrent changes during a follow (R7, R8, R33).
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use roundtable_domain::{FollowError, Follows};
 use roundtable_model::{FollowStatus, UserStatus};
 use roundtable_testkit::Town;
 
-/// R7, R33: whoever turns private while somebody follows them is asked, or was followed before.
+/// R7, R33: an account that becomes private during a follow gets a request, or was followed before.
 #[tokio::test]
-async fn nobody_gets_past_an_account_that_turns_private() {
+async fn no_follow_bypasses_an_account_that_becomes_private() {
     let mut in_time = 0;
     for gap in 1.. {
         let town = Arc::new(Town::of(["ana", "bo"]).await);
         let other = town.clone();
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             other.set_private("bo", true).await;
         });
-        let edge = Follows::new(ground).follow(&town.caller("ana"), &town.id("bo"), None).await;
+        let edge = Follows::new(context).follow(&town.caller("ana"), &town.id("bo"), None).await;
         let counted = town.rows("USER#bo", "COUNTER#").await.len();
         let active = edge.unwrap().status == FollowStatus::Active;
         assert_eq!(counted, usize::from(active), "{gap}");
@@ -28,17 +28,17 @@ async fn nobody_gets_past_an_account_that_turns_private() {
     assert_eq!(in_time, 1, "only when the follow is there first");
 }
 
-/// R33: an account that goes while somebody follows it gets neither a follower nor its counters back.
+/// R33: an account deleted during a follow gets neither a follower nor its counters back.
 #[tokio::test]
-async fn nobody_follows_who_is_gone() {
+async fn a_deleted_account_gets_no_follower() {
     let mut in_time = 0;
     for gap in 1.. {
         let town = Arc::new(Town::of(["ana", "bo"]).await);
         let other = town.clone();
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             other.set_status("bo", UserStatus::Deleted).await;
         });
-        let edge = Follows::new(ground).follow(&town.caller("ana"), &town.id("bo"), None).await;
+        let edge = Follows::new(context).follow(&town.caller("ana"), &town.id("bo"), None).await;
         if !meanwhile.happened() {
             break;
         }
@@ -52,27 +52,28 @@ async fn nobody_follows_who_is_gone() {
     assert_eq!(in_time, 1, "only when the follow is there first");
 }
 
-/// R7, R33: one device mutes while another switches notifications off: both are heard.
+/// R7, R33: one device mutes while another switches notifications off: both changes hold.
 #[tokio::test]
 async fn two_devices_change_a_follow() {
     for gap in 1.. {
         let town = Arc::new(Town::of(["ana", "bo"]).await);
         town.follow("ana", "bo").await;
         let (other, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             other.update(&ana, &bo, None, Some(false), None).await.unwrap();
         });
         let (ana, bo) = (town.caller("ana"), town.id("bo"));
-        Follows::new(ground).update(&ana, &bo, Some(true), None, None).await.unwrap();
+        Follows::new(context).update(&ana, &bo, Some(true), None, None).await.unwrap();
         if !meanwhile.happened() {
             break;
         }
-        let now = town.ground().core().follows(&ana.user_id, &bo).get().await.unwrap().unwrap();
+        let now = town.context().core().follows(&ana.user_id, &bo).get().await.unwrap().unwrap();
         assert_eq!((now.muted, now.notification_enabled), (true, false), "{gap}");
     }
 }
 
-/// R7: two devices that disagree about muting both change the circle: neither is left with an old one.
+/// R7: two devices that mute and unmute both raise the circle's version: neither is left with an
+/// old one.
 #[tokio::test]
 async fn two_devices_mute_and_unmute() {
     for gap in 1.. {
@@ -80,11 +81,11 @@ async fn two_devices_mute_and_unmute() {
         town.follow("ana", "bo").await;
         let version = town.circle_version("ana").await;
         let (other, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             other.update(&ana, &bo, Some(true), None, None).await.unwrap();
         });
         let (ana, bo) = (town.caller("ana"), town.id("bo"));
-        Follows::new(ground).update(&ana, &bo, Some(false), None, None).await.unwrap();
+        Follows::new(context).update(&ana, &bo, Some(false), None, None).await.unwrap();
         if !meanwhile.happened() {
             break;
         }

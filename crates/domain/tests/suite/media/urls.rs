@@ -1,4 +1,4 @@
-//! Who may fetch a file.
+//! Download URLs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use roundtable_model::table::{ManualClock, Recorder, Store};
 use roundtable_model::{ActivityVerb, MediaKey, ObjectType, Role, UserStatus, Visibility};
 use roundtable_testkit::Town;
 
-use super::activities::telling;
+use super::activities::activity_with_file;
 use super::{sees, showing};
 
-/// R43, I9: a file that is in no post is its owner's alone, and not even staff's.
+/// R43, I9: an unused file is visible to its owner only, not even to staff.
 #[tokio::test]
-async fn a_file_in_no_post_is_its_owners() {
+async fn an_unused_file_is_visible_to_its_owner_only() {
     let town = Town::of(["ana", "bo", "mo"]).await;
-    let mo = town.employ("mo", Role::Moderator).await;
+    let mo = town.grant_role("mo", Role::Moderator).await;
     let pending = town.send_picture("ana").await;
     let ana = town.caller("ana");
-    assert!(!sees(&town, Some(&ana), &pending).await, "nobody has looked at it");
+    assert!(!sees(&town, Some(&ana), &pending).await, "it has not been inspected");
     let key = town.upload("ana").await.s3_key;
     assert!(sees(&town, Some(&ana), &key).await);
     for viewer in [None, Some(&town.caller("bo")), Some(&mo)] {
@@ -29,16 +29,16 @@ async fn a_file_in_no_post_is_its_owners() {
         assert!(!sees(&town, Some(&ana), &nothing.parse().unwrap()).await, "{nothing}");
     }
     town.set_status("ana", UserStatus::Deleted).await;
-    assert!(!sees(&town, Some(&ana), &key).await, "whoever has gone has no files");
+    assert!(!sees(&town, Some(&ana), &key).await, "deleted accounts have no files");
 }
 
-/// R43, I9: a file is for whoever may see its post, at that moment.
+/// R43, I9: a file is visible to those who may see its post now.
 #[tokio::test]
-async fn a_file_is_for_whoever_may_see_its_post_now() {
+async fn a_file_is_as_visible_as_its_post() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let (ana, bo, cleo) = (town.caller("ana"), town.caller("bo"), town.caller("cleo"));
     town.follow("bo", "ana").await;
-    let media = vec![Town::named(&town.upload("ana").await)];
+    let media = vec![Town::as_new_media(&town.upload("ana").await)];
     let key = media[0].s3_key.clone();
     let input = NewPost { visibility: Some(Visibility::Followers), ..showing(media) };
     let post = town.post_as("ana", input).await;
@@ -56,36 +56,35 @@ async fn a_file_is_for_whoever_may_see_its_post_now() {
     assert!(!sees(&town, Some(&cleo), &key).await);
     town.posts().delete(&ana, &post.id, None).await.unwrap();
     for viewer in [None, Some(&ana), Some(&bo)] {
-        assert!(!sees(&town, viewer, &key).await, "deleted, it is nobody's: {viewer:?}");
+        assert!(!sees(&town, viewer, &key).await, "deleted files are hidden: {viewer:?}");
     }
 }
 
-/// R43: the addresses of a whole page are read together: fifty files, in posts, activities and profiles
-/// of many people, cost no more reads than a few.
+/// R43: the URLs of a page are read together: fifty files of many users cost only a few reads.
 #[tokio::test]
 async fn a_page_of_files_costs_a_few_reads() {
     let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
     let recorder = Arc::new(Recorder::default());
     let store = Store::new(Reference::new(clock.clone())).observed(recorder.clone());
     let town = Town::on(store, clock, Town::settings(), 0).await;
-    town.move_in("bo", |_| {}).await;
+    town.add_user("bo", |_| {}).await;
     let mut keys: Vec<MediaKey> = Vec::new();
     let mut reads = BTreeSet::new();
     for person in 0..10 {
         let name = format!("person-{person}");
-        town.move_in(&name, |_| {}).await;
+        town.add_user(&name, |_| {}).await;
         for _ in 0..3 {
-            let media = vec![Town::named(&town.upload(&name).await)];
+            let media = vec![Town::as_new_media(&town.upload(&name).await)];
             keys.push(media[0].s3_key.clone());
             town.post_as(&name, showing(media)).await;
         }
         let sent = town.upload(&name).await;
         keys.push(sent.s3_key.clone());
         let about = (ObjectType::User, town.id(&name).into());
-        let input = telling(ActivityVerb::Join, about, &sent);
+        let input = activity_with_file(ActivityVerb::Join, about, &sent);
         town.activities().post(&town.caller(&name), &input, None).await.unwrap();
         let face = town.upload(&name).await;
-        let profile_image = Town::named(&face).into();
+        let profile_image = Town::as_new_media(&face).into();
         let change = ProfileChange { profile_image, ..ProfileChange::default() };
         town.accounts().update_profile(&town.caller(&name), &change, None).await.unwrap();
         keys.push(face.s3_key);

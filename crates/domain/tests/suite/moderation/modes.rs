@@ -1,4 +1,4 @@
-//! When moderators see posts: never unless somebody reports them, before everybody else, or after.
+//! Moderation modes: posts are reviewed only after reports, before publication, or after it.
 
 use roundtable_domain::{ModerationError, ModerationMode, NewPost, PageInput, PostChange};
 use roundtable_model::entities::Post;
@@ -13,9 +13,8 @@ async fn create(town: &Town, author: &str, post: NewPost) -> Post {
     posts(town).create(&town.caller(author), &post, None).await.unwrap()
 }
 
-/// R34
 #[tokio::test]
-async fn off_means_that_only_reports_open_cases() {
+async fn mode_off_opens_cases_only_for_reports() {
     let town = Town::of(["ana", "mo"]).await;
     let post = post(&town, "ana", "hello").await;
     assert_eq!((post.moderation_status, post.published_at), (Status::Approved, Some(town.now())));
@@ -24,9 +23,9 @@ async fn off_means_that_only_reports_open_cases() {
     assert!(matches!(none, Err(ModerationError::NoSuchCase)));
 }
 
-/// R34, R33, I9: a post that waits is nowhere, and enters feeds when it is approved.
+/// R34, R33, I9: a pending post is hidden, and enters feeds when it is approved.
 #[tokio::test]
-async fn before_means_that_approval_publishes() {
+async fn mode_before_publishes_on_approval() {
     let town = town_with(ModerationMode::Before, ["ana", "bo", "mo"]).await;
     town.follow("bo", "ana").await;
     let waiting = post(&town, "ana", "hello").await;
@@ -37,48 +36,51 @@ async fn before_means_that_approval_publishes() {
     assert_eq!(sees(&town, Some(&town.caller("ana")), &waiting).await, [true, true, false]);
     assert_eq!(sees(&town, Some(&town.mo()), &waiting).await, [true, true, false]);
     assert_eq!(sees(&town, Some(&town.caller("bo")), &waiting).await, [false; 3]);
-    // Nobody can report what they cannot see.
+    // Hidden posts cannot be reported.
     let report = town.moderation().report_post(&town.caller("bo"), &waiting.id, "?", None).await;
     assert_eq!(code(report), "NOT_FOUND");
 
-    town.pass_ms(2 * DAY_MS);
+    town.advance_ms(2 * DAY_MS);
     let approved = town.moderate(&waiting.id, Status::Approved).await;
     assert_eq!(approved.published_at, Some(town.now()));
     assert_eq!(approved.created_at, written);
     assert_eq!(sees(&town, Some(&town.caller("bo")), &waiting).await, [true; 3]);
     assert!(on_day(&town, written.day()).await.is_empty());
     assert_eq!(on_day(&town, town.now().day()).await, std::slice::from_ref(&waiting.id));
-    let told = town.rows("ACTIVITY#ana", "TS#").await;
-    assert_eq!(told.len(), 1);
-    assert!(told.iter().all(|row| row.starts_with(&format!("TS#{}#", town.now()))), "{told:?}");
+    let published = town.rows("ACTIVITY#ana", "TS#").await;
+    assert_eq!(published.len(), 1);
+    assert!(
+        published.iter().all(|row| row.starts_with(&format!("TS#{}#", town.now()))),
+        "{published:?}"
+    );
     assert_eq!(town.rows("ACTIVITY#ana", "HEAD").await.len(), 1);
 }
 
-/// R34, I7: hidden and shown again, a post keeps its place.
+/// R34, I7: a post keeps its day when it is hidden and shown again.
 #[tokio::test]
 async fn a_post_is_published_once() {
     let town = town_with(ModerationMode::Before, ["ana", "mo"]).await;
     let waiting = post(&town, "ana", "hello").await;
     for status in [Status::Rejected, Status::Flagged] {
-        town.pass_ms(DAY_MS);
+        town.advance_ms(DAY_MS);
         assert_eq!(town.moderate(&waiting.id, status).await.published_at, None);
         assert!(town.rows("ACTIVITY#ana", "").await.is_empty());
     }
     let published = town.moderate(&waiting.id, Status::Approved).await.published_at;
     assert_eq!(published, Some(town.now()));
-    let place = town.now().day();
+    let day = town.now().day();
     for status in [Status::Rejected, Status::Approved, Status::Approved, Status::Flagged] {
-        town.pass_ms(DAY_MS);
+        town.advance_ms(DAY_MS);
         assert_eq!(town.moderate(&waiting.id, status).await.published_at, published);
-        let shown = on_day(&town, place).await;
+        let shown = on_day(&town, day).await;
         assert_eq!(shown.len(), usize::from(status == Status::Approved), "{status}");
     }
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 1);
 }
 
-/// R12: an actor's activities are in the order of their publication, whenever they were written.
+/// R12: an actor's activities are in the order of publication, whenever the posts were created.
 #[tokio::test]
-async fn approvals_are_told_in_the_order_they_are_made() {
+async fn activities_follow_the_order_of_approvals() {
     let town = town_with(ModerationMode::Before, ["ana", "mo"]).await;
     let (first, second) = (post(&town, "ana", "one").await, post(&town, "ana", "two").await);
     // In the same millisecond.
@@ -88,15 +90,14 @@ async fn approvals_are_told_in_the_order_they_are_made() {
     assert_eq!(on_day(&town, town.now().day()).await, [first.id, second.id]);
 }
 
-/// R34
 #[tokio::test]
-async fn after_means_that_posts_are_out_with_a_case() {
+async fn mode_after_publishes_and_opens_a_case() {
     let town = town_with(ModerationMode::After, ["ana", "bo", "mo"]).await;
     let post = post(&town, "ana", "hello").await;
     assert_eq!((post.moderation_status, post.published_at), (Status::Approved, Some(town.now())));
     assert_eq!(sees(&town, Some(&town.caller("bo")), &post).await, [true; 3]);
     assert_eq!(town.queue(Status::Pending).await, [(&post.id).into()]);
-    // A report joins the case, and tells why.
+    // A report is added to the case, with its reason.
     town.report("bo", &post.id, "spam").await;
     let case = town.case(&post.id).await.case;
     assert_eq!((case.reason.as_deref(), case.reporter_ids), (Some("spam"), vec![town.id("bo")]));
@@ -110,16 +111,16 @@ async fn after_means_that_posts_are_out_with_a_case() {
         r#"mo moderatePost {"from":"PENDING","to":"APPROVED"}"#,
         r#"mo moderatePost {"from":"APPROVED","to":"REJECTED"}"#,
     ];
-    assert_eq!(town.trail().await, trail);
+    assert_eq!(town.audit_trail().await, trail);
 }
 
-/// R34: a changed text is looked at again, and comes back to where it was.
+/// R34: an edited post is reviewed again and returns to its day.
 #[tokio::test]
 async fn a_changed_post_is_approved_again_without_being_published_again() {
     let town = town_with(ModerationMode::Before, ["ana", "bo", "mo"]).await;
     let post = post(&town, "ana", "hello").await;
     let approved = town.moderate(&post.id, Status::Approved).await;
-    town.pass_ms(DAY_MS);
+    town.advance_ms(DAY_MS);
     let change = PostChange { content: Some("buy my pills".into()), ..PostChange::default() };
     posts(&town).update(&town.caller("ana"), &post.id, &change, None).await.unwrap();
     assert_eq!(sees(&town, Some(&town.caller("bo")), &post).await, [false; 3]);
@@ -132,11 +133,11 @@ async fn a_changed_post_is_approved_again_without_being_published_again() {
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 1);
 }
 
-/// R34: what is not for everybody is published to those it is for.
+/// R34: a restricted post is published to its own audience.
 #[tokio::test]
-async fn approval_keeps_posts_where_they_belong() {
+async fn approval_keeps_the_audience_of_a_post() {
     let town = town_with(ModerationMode::Before, ["ana", "bo", "mo"]).await;
-    let group = town.found("ana", "gardeners").await;
+    let group = town.create_group("ana", "gardeners").await;
     let grouped = NewPost { group_id: Some(group.clone()), ..NewPost::text("roses") };
     let grouped = create(&town, "ana", grouped).await;
     let followers = NewPost { visibility: Some(Visibility::Followers), ..NewPost::text("hi") };
@@ -158,13 +159,13 @@ async fn approval_keeps_posts_where_they_belong() {
     );
 }
 
-/// A post of somebody who turned private while it waited is not for everybody (I9).
+/// A post whose author became private while it was pending is not public (I9).
 #[tokio::test]
-async fn approval_knows_who_has_turned_private() {
+async fn approval_respects_accounts_that_became_private() {
     let town = town_with(ModerationMode::Before, ["bo", "mo"]).await;
-    town.move_in("ana", |_| {}).await;
+    town.add_user("ana", |_| {}).await;
     let waiting = post(&town, "ana", "hello").await;
-    let core = town.ground().core();
+    let core = town.context().core();
     let mut ana = core.profile(&town.id("ana")).strong().get().await.unwrap().unwrap();
     ana.is_private = true;
     core.table().put(roundtable_model::Entity::put(&ana)).await.unwrap();
@@ -173,18 +174,18 @@ async fn approval_knows_who_has_turned_private() {
     assert!(on_day(&town, town.now().day()).await.is_empty());
 }
 
-/// What a deleted account has written is not published any more.
+/// Posts of deleted accounts are not published.
 #[tokio::test]
-async fn approval_publishes_nothing_of_those_who_have_gone() {
+async fn approval_publishes_nothing_of_deleted_accounts() {
     let town = town_with(ModerationMode::Before, ["ana", "bo", "mo"]).await;
-    let (gone, away) = (post(&town, "ana", "hello").await, post(&town, "bo", "hello").await);
+    let (deleted, away) = (post(&town, "ana", "hello").await, post(&town, "bo", "hello").await);
     town.set_status("ana", UserStatus::Deleted).await;
     town.set_status("bo", UserStatus::Suspended).await;
     let (moderation, mo) = (town.moderation(), town.mo());
-    let refused = moderation.moderate_post(&mo, &gone.id, Status::Approved, None, None).await;
+    let refused = moderation.moderate_post(&mo, &deleted.id, Status::Approved, None, None).await;
     assert_eq!(code(refused), "NOT_FOUND");
-    assert!(town.rows("ACTIVITY#ana", "").await.is_empty() && town.trail().await.is_empty());
-    // Somebody who is suspended may come back.
+    assert!(town.rows("ACTIVITY#ana", "").await.is_empty() && town.audit_trail().await.is_empty());
+    // A suspended user may be unsuspended.
     town.moderate(&away.id, Status::Approved).await;
     assert_eq!(sees(&town, None, &away).await, [false; 3]);
     town.set_status("bo", UserStatus::Active).await;

@@ -1,7 +1,7 @@
-//! What moderators read.
+//! The moderation queue and the audit log.
 
 use roundtable_domain::{
-    ModerationMode, Page, PageInput, Settings, ShardCount, ShardSettings, Subject,
+    ModerationMode, ModerationSubject, Page, PageInput, Settings, ShardCount, ShardSettings,
 };
 use roundtable_model::{CaseId, Day, ModerationStatus as Status, Role, Shards, UserStatus};
 use roundtable_testkit::Town;
@@ -10,34 +10,34 @@ use super::{code, comment, comments, post, posts};
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
-/// A town with several shards for everything moderators read.
+/// A town with several shards for cases and audit entries.
 async fn sharded_town<const N: usize>(moderation: ModerationMode, names: [&str; N]) -> Town {
     let three = ShardCount(Shards::new(3).unwrap());
     let shards = ShardSettings { cases: three, audit: three, ..ShardSettings::default() };
     Town::with(Settings { moderation, shards, ..Settings::default() }, names).await
 }
 
-fn ids(page: &Page<Subject>) -> Vec<CaseId> {
+fn ids(page: &Page<ModerationSubject>) -> Vec<CaseId> {
     page.items.iter().map(|(subject, _)| subject.case.id.clone()).collect()
 }
 
-/// R26, R30, I13: newest first over days and shards, in full pages, whatever happens meanwhile.
+/// R26, R30, I13: newest first over days and shards, in full pages, during concurrent changes.
 #[tokio::test]
 async fn the_queue_is_paged_newest_first() {
     let town = sharded_town(ModerationMode::Before, ["ana", "mo"]).await;
     let mut written = Vec::new();
     for number in 0..24 {
         written.push(post(&town, "ana", &format!("number {number}")).await);
-        town.pass_ms(7 * HOUR_MS);
+        town.advance_ms(7 * HOUR_MS);
     }
     let (moderation, mo) = (town.moderation(), town.mo());
     let mut page = PageInput { limit: Some(5), after: None };
-    let mut seen = Vec::new();
+    let mut visible = Vec::new();
     for number in 0.. {
         let found = moderation.queue(&mo, None, &page).await.unwrap();
         assert!(found.items.len() == 5 || found.next.is_none(), "page {number} is short");
-        seen.extend(ids(&found));
-        // The last of each page is decided before the next is read.
+        visible.extend(ids(&found));
+        // The last case of each page is decided before the next page is read.
         if let Some((subject, _)) = found.items.last() {
             town.moderate(&subject.content.post.id, Status::Rejected).await;
         }
@@ -47,26 +47,26 @@ async fn the_queue_is_paged_newest_first() {
         }
     }
     let newest_first: Vec<CaseId> = written.iter().rev().map(|post| (&post.id).into()).collect();
-    assert_eq!(seen, newest_first);
+    assert_eq!(visible, newest_first);
     assert_eq!(town.queue(Status::Rejected).await.len(), 5);
     assert_eq!(town.queue(Status::Pending).await.len(), 19);
     assert!(town.queue(Status::Flagged).await.is_empty());
 }
 
-/// Posts and comments come with their cases; what is deleted is not there to be decided about.
+/// Cases come with their posts and comments; deleted content is omitted.
 #[tokio::test]
-async fn the_queue_shows_what_cases_are_about() {
+async fn the_queue_shows_the_content_of_cases() {
     let town = sharded_town(ModerationMode::Off, ["ana", "bo", "mo"]).await;
     let (one, two) = (post(&town, "ana", "one").await, post(&town, "ana", "two").await);
     let (moderation, bo) = (town.moderation(), town.caller("bo"));
-    let mut said = Vec::new();
+    let mut sent = Vec::new();
     for on in [&one, &two, &two] {
-        town.pass_ms(1);
+        town.advance_ms(1);
         let comment = comment(&town, "ana", on, "hm").await;
         moderation.report_comment(&bo, &comment.id, "rude", None).await.unwrap();
-        said.push(comment);
+        sent.push(comment);
     }
-    town.pass_ms(1);
+    town.advance_ms(1);
     town.report("bo", &two.id, "spam").await;
     let page = moderation.queue(&town.mo(), None, &PageInput::first()).await.unwrap();
     let contents: Vec<_> = page.into_items().into_iter().map(|subject| subject.content).collect();
@@ -75,17 +75,17 @@ async fn the_queue_shows_what_cases_are_about() {
         [&two.id, &two.id, &two.id, &one.id]
     );
     let comments_of: Vec<_> = contents.into_iter().filter_map(|content| content.comment).collect();
-    assert_eq!(comments_of, [said[2].clone(), said[1].clone(), said[0].clone()]);
+    assert_eq!(comments_of, [sent[2].clone(), sent[1].clone(), sent[0].clone()]);
 
-    comments(&town).delete(&town.caller("ana"), &said[0].id, None).await.unwrap();
+    comments(&town).delete(&town.caller("ana"), &sent[0].id, None).await.unwrap();
     assert_eq!(town.queue(Status::Pending).await.len(), 3);
     posts(&town).delete(&town.caller("ana"), &two.id, None).await.unwrap();
     assert!(town.queue(Status::Pending).await.is_empty());
-    let gone = moderation.case(&town.mo(), &(&two.id).into()).await;
-    assert_eq!(code(gone), "NOT_FOUND");
+    let deleted = moderation.case(&town.mo(), &(&two.id).into()).await;
+    assert_eq!(code(deleted), "NOT_FOUND");
 }
 
-/// What everybody said is for moderators.
+/// All reports are visible to moderators.
 #[tokio::test]
 async fn moderators_read_every_report() {
     let town = Town::of(["ana", "bo", "cleo", "mo"]).await;
@@ -100,7 +100,7 @@ async fn moderators_read_every_report() {
     assert_eq!(code(refused), "FORBIDDEN");
 }
 
-/// R34: the audit, day by day.
+/// R34: the audit log is read by days.
 #[tokio::test]
 async fn the_audit_is_read_by_days() {
     let town = sharded_town(ModerationMode::Off, ["ana", "mo"]).await;
@@ -110,7 +110,7 @@ async fn the_audit_is_read_by_days() {
         let status = if number % 2 == 0 { Status::Rejected } else { Status::Approved };
         town.moderate(&post.id, status).await;
         days.push(town.now().day());
-        town.pass_ms(24 * HOUR_MS);
+        town.advance_ms(24 * HOUR_MS);
     }
     let (moderation, mo) = (town.moderation(), town.mo());
     let read = async |newest, oldest, page: &PageInput| {
@@ -126,7 +126,7 @@ async fn the_audit_is_read_by_days() {
     assert_eq!((first.items.len(), rest.items.len(), rest.next), (4, 2, None));
 }
 
-/// All of it is for those who moderate.
+/// Only moderators may read them.
 #[tokio::test]
 async fn only_moderators_read_the_queue_and_the_audit() {
     let town = Town::of(["ana", "bo", "mo"]).await;
@@ -153,9 +153,9 @@ async fn only_moderators_read_the_queue_and_the_audit() {
     assert_eq!(code(moderation.queue(&town.mo(), None, &first).await), "FORBIDDEN");
 }
 
-/// A cursor belongs to its question.
+/// A cursor is valid for its own list only.
 #[tokio::test]
-async fn a_cursor_of_the_queue_opens_no_audit() {
+async fn a_cursor_of_the_queue_is_refused_by_the_audit() {
     let town = Town::of(["ana", "bo", "mo"]).await;
     for text in ["one", "two"] {
         let post = post(&town, "ana", text).await;

@@ -1,11 +1,11 @@
-//! What follows for posts when their author turns private.
+//! Posts after their author's account becomes private.
 
 use roundtable_model::table::Order::Descending;
 use roundtable_testkit::Town;
 
 use super::{first, texts};
 
-/// R18, R26: the posts of a private account are in no list for everybody, and come back with it.
+/// R18, R26: the posts of a private account leave all public lists, and return with it.
 #[tokio::test]
 async fn posts_follow_their_author_into_privacy_and_back() {
     let town = Town::of(["ana", "bo"]).await;
@@ -21,19 +21,19 @@ async fn posts_follow_their_author_into_privacy_and_back() {
         texts(page)
     };
     town.set_private("ana", true).await;
-    assert_eq!(timeline().await, ["bo's"], "gone at once, before anything has followed");
+    assert_eq!(timeline().await, ["bo's"], "hidden at once, before any processor ran");
     for _ in 0..2 {
         assert_eq!(posts.set_author_private(&ana, true, None).await.unwrap(), None);
         let day = town.now().day();
         let listed = town
-            .ground()
+            .context()
             .core()
             .timeline(roundtable_model::Days::only(day), roundtable_model::Shards::ONE);
         assert_eq!(listed.page().await.unwrap().items.len(), 1, "the index has let them go");
     }
     town.post("ana", "private from the start").await;
     assert_eq!(timeline().await, ["bo's"]);
-    // An old change that is told again has nothing to say.
+    // Repeating an old change has no effect.
     assert_eq!(posts.set_author_private(&ana, false, None).await.unwrap(), None);
     assert_eq!(timeline().await, ["bo's"]);
     town.set_private("ana", false).await;
@@ -41,9 +41,9 @@ async fn posts_follow_their_author_into_privacy_and_back() {
     assert_eq!(timeline().await, ["private from the start", "bo's", "2", "1", "0"]);
 }
 
-/// R18: however many there are, a page at a time.
+/// R18: any number of posts, page by page.
 #[tokio::test]
-async fn many_posts_are_told_page_by_page() {
+async fn many_posts_are_updated_page_by_page() {
     let town = Town::of(["ana"]).await;
     for n in 0..250 {
         town.post("ana", &format!("{n}")).await;
@@ -60,6 +60,6 @@ async fn many_posts_are_told_page_by_page() {
     }
     assert_eq!(pages, 3);
     let days = roundtable_model::Days::only(town.now().day());
-    let listed = town.ground().core().timeline(days, roundtable_model::Shards::ONE);
+    let listed = town.context().core().timeline(days, roundtable_model::Shards::ONE);
     assert!(listed.page().await.unwrap().items.is_empty());
 }

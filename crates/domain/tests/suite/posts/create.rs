@@ -1,4 +1,4 @@
-//! Writing posts.
+//! Creation of posts.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use roundtable_domain::{
     Code, Comments, Likes, ModerationMode, NewComment, NewMedia, NewPost, PostError, Posts,
     Refusal, Shares,
 };
-use roundtable_model::table::{Operation, Order, Recorder};
+use roundtable_model::table::{Order, Recorder, TableOperation};
 use roundtable_model::{ContentType, ModerationStatus, UserStatus, Visibility};
 use roundtable_testkit::Town;
 
@@ -24,7 +24,7 @@ fn picture(name: &str) -> NewMedia {
 
 /// R18, R33: the post, its author's count, its tags, its activity and the head are one transaction.
 #[tokio::test]
-async fn a_post_comes_with_everything_that_belongs_to_it() {
+async fn a_post_is_written_with_its_dependent_items() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "At last! #Running with @bo and @nobody #running").await;
     assert_eq!(post.hashtags, ["Running".parse().unwrap()]);
@@ -40,17 +40,17 @@ async fn a_post_comes_with_everything_that_belongs_to_it() {
     let activities = town.rows("ACTIVITY#ana", "TS#").await;
     assert_eq!(activities.len(), 1);
     assert!(activities[0].starts_with(&format!("TS#{published}#")), "{activities:?}");
-    let told = format!("verb=post objectType=Post objectId={id}");
-    assert!(activities[0].contains(&told), "{activities:?}");
+    let returned = format!("verb=post objectType=Post objectId={id}");
+    assert!(activities[0].contains(&returned), "{activities:?}");
     assert!(activities[0].ends_with("tags=[Running] fanout=false"), "{activities:?}");
     assert_eq!(town.rows("ACTIVITY#ana", "HEAD").await.len(), 1);
     assert!(town.rows(&format!("CASE#{id}"), "").await.is_empty());
     assert_eq!(town.stored_post(id).await, post);
 }
 
-/// R34: seen first, a post waits: for everybody but its author and moderators it is not there.
+/// R34: reviewed first, a post is hidden except from its author and moderators.
 #[tokio::test]
-async fn a_post_that_moderators_see_first_waits() {
+async fn a_post_reviewed_first_is_pending() {
     let town = moderated(ModerationMode::Before, ["ana", "bo"]).await;
     let post = town.post("ana", "#patience").await;
     assert_eq!(post.moderation_status, ModerationStatus::Pending);
@@ -68,9 +68,9 @@ async fn a_post_that_moderators_see_first_waits() {
     assert!(listed.items.is_empty());
 }
 
-/// R34: seen afterwards, it is out at once, and waits in the queue nevertheless.
+/// R34: reviewed afterwards, it is published at once and in the queue.
 #[tokio::test]
-async fn a_post_that_moderators_see_afterwards_is_out() {
+async fn a_post_reviewed_afterwards_is_published() {
     let town = moderated(ModerationMode::After, ["ana"]).await;
     let post = town.post("ana", "hello").await;
     assert_eq!(post.moderation_status, ModerationStatus::Approved);
@@ -81,9 +81,9 @@ async fn a_post_that_moderators_see_afterwards_is_out() {
     assert_eq!(texts(listed.unwrap()), ["hello"]);
 }
 
-/// R18: what is no post is refused.
+/// R18: invalid posts are refused.
 #[tokio::test]
-async fn what_is_no_post_is_refused() {
+async fn invalid_posts_are_refused() {
     let town = Town::of(["ana"]).await;
     let (posts, ana) = (town.posts(), town.caller("ana"));
     let refused = async |input: NewPost| posts.create(&ana, &input, None).await.unwrap_err();
@@ -110,11 +110,11 @@ async fn what_is_no_post_is_refused() {
     assert_eq!(refused(NewPost::text("hello")).await.code(), Code::Forbidden);
 }
 
-/// R18: a picture needs no words.
+/// R18: a picture needs no text.
 #[tokio::test]
-async fn a_picture_needs_no_words() {
+async fn a_picture_needs_no_text() {
     let town = Town::of(["ana"]).await;
-    let media = vec![town.arrived("ana", picture("dawn.jpg")).await];
+    let media = vec![town.add_upload("ana", picture("dawn.jpg")).await];
     let input = NewPost { content_type: ContentType::Image, media, ..NewPost::text("") };
     let post = town.post_as("ana", input).await;
     assert_eq!(post.media[0].s3_key.as_str(), "dawn.jpg");
@@ -123,11 +123,11 @@ async fn a_picture_needs_no_words() {
     assert!(!activity[0].contains("previewText"));
 }
 
-/// R18: posts into a group are their members' to write, and in no list for everybody.
+/// R18: only members post into a group, and its posts are in no public list.
 #[tokio::test]
 async fn only_members_post_into_a_group() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
-    let group = town.found_private("ana", "runners").await;
+    let group = town.create_private_group("ana", "runners").await;
     town.join("bo", &group).await;
     let input = NewPost { group_id: Some(group.clone()), ..NewPost::text("inside #news") };
     for outside in ["bo", "cleo"] {
@@ -143,7 +143,7 @@ async fn only_members_post_into_a_group() {
     assert!(keys[0].is_some() && keys[1].is_none() && keys[2].is_none());
 }
 
-/// R32: the same request has the effect of one, and answers with the post as it is now.
+/// R32: a repeated request has the effect of one, and returns the current post.
 #[tokio::test]
 async fn a_repeated_request_posts_once() {
     let town = Town::of(["ana"]).await;
@@ -157,13 +157,13 @@ async fn a_repeated_request_posts_once() {
     let other = posts.create(&ana, &NewPost::text("other"), Some(&once)).await.unwrap_err();
     assert_eq!(other.code(), Code::IdempotencyMismatch);
     posts.delete(&ana, &post.id, None).await.unwrap();
-    let gone = posts.create(&ana, &input, Some(&once)).await;
-    assert!(matches!(gone, Err(PostError::NoSuchPost)), "its repetition does not bring it back");
+    let deleted = posts.create(&ana, &input, Some(&once)).await;
+    assert!(matches!(deleted, Err(PostError::NoSuchPost)), "its repetition does not bring it back");
 }
 
-/// R12: a hundred at once by one person all come out, each with a time of its own.
+/// R12: a hundred concurrent posts of one user are all published, with distinct times.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_burst_of_posts_passes() {
+async fn concurrent_posts_are_all_published() {
     let town = Arc::new(Town::of(["ana"]).await);
     let each = (0..100).map(|n| {
         let town = town.clone();
@@ -185,9 +185,9 @@ async fn a_burst_of_posts_passes() {
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 100);
 }
 
-/// R12: an activity is never before another one of its actor, whatever the clock says.
+/// R12: an activity is never before an earlier one of its actor, even if the clock goes back.
 #[tokio::test]
-async fn time_goes_on_when_the_clock_goes_back() {
+async fn activity_times_increase_when_the_clock_goes_back() {
     let town = Town::of(["ana"]).await;
     let first = town.post("ana", "first").await;
     town.clock().set_ms(town.now().ms() - 60_000);
@@ -196,22 +196,22 @@ async fn time_goes_on_when_the_clock_goes_back() {
     assert!(second.created_at < first.created_at);
 }
 
-/// R33: whoever leaves the group, is suspended or turns private while posting: the post says what is
-/// true when it is written, or is not written.
+/// R33: an author who leaves the group, is suspended or becomes private during the creation: the
+/// post matches the state when it is written, or is not written.
 #[tokio::test]
-async fn a_post_is_never_behind_its_author() {
+async fn a_post_matches_its_author_when_it_is_written() {
     let mut posted_before = 0;
     for gap in 1.. {
         let town = Town::of(["ana", "bo"]).await;
-        let group = town.found("ana", "runners").await;
+        let group = town.create_group("ana", "runners").await;
         town.join("bo", &group).await;
         let (other, left) = (town.groups(), group.clone());
         let bo = town.caller("bo");
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             other.leave(&bo, &left, None).await.unwrap();
         });
         let input = NewPost { group_id: Some(group), ..NewPost::text("hello") };
-        let posted = Posts::new(ground).create(&town.caller("bo"), &input, None).await;
+        let posted = Posts::new(context).create(&town.caller("bo"), &input, None).await;
         if !meanwhile.happened() {
             break;
         }
@@ -224,12 +224,12 @@ async fn a_post_is_never_behind_its_author() {
     for gap in 1.. {
         let town = Arc::new(Town::of(["ana"]).await);
         let other = town.clone();
-        let (ground, meanwhile) = town.meanwhile(gap, async move || {
+        let (context, meanwhile) = town.interleave(gap, async move || {
             other.set_private("ana", true).await;
-            // The processor is as quick as it can be.
+            // The processor runs at once.
             other.posts().set_author_private(&other.id("ana"), true, None).await.unwrap();
         });
-        let (posts, ana, input) = (Posts::new(ground), town.caller("ana"), NewPost::text("hi"));
+        let (posts, ana, input) = (Posts::new(context), town.caller("ana"), NewPost::text("hi"));
         let post = posts.create(&ana, &input, None).await.unwrap();
         if !meanwhile.happened() {
             break;
@@ -238,9 +238,9 @@ async fn a_post_is_never_behind_its_author() {
     }
 }
 
-/// R18: each visibility is for whom it says.
+/// R18: each visibility has its audience.
 #[tokio::test]
-async fn a_post_is_for_whom_it_says() {
+async fn each_visibility_has_its_audience() {
     let town = Town::of(["ana", "friend", "stranger", "blocked", "mo"]).await;
     town.follow("friend", "ana").await;
     town.block("ana", "blocked").await;
@@ -258,13 +258,13 @@ async fn a_post_is_for_whom_it_says() {
                 "mo" => Some(town.mo()),
                 name => Some(town.caller(name)),
             };
-            let seen = town.posts().post(caller.as_ref(), &post.id).await.is_ok();
-            assert_eq!(seen, expected.contains(&name), "{visibility} {name}");
+            let visible = town.posts().post(caller.as_ref(), &post.id).await.is_ok();
+            assert_eq!(visible, expected.contains(&name), "{visibility} {name}");
         }
     }
 }
 
-/// R18: what a file is, is said by a MIME type, and by nothing else.
+/// R18: the type of a file must be a MIME type.
 #[tokio::test]
 async fn a_file_is_named_by_a_mime_type() {
     let town = Town::of(["ana"]).await;
@@ -282,32 +282,32 @@ async fn a_file_is_named_by_a_mime_type() {
     }
     for (name, right) in [("a", "image/png"), ("b", "image/webp"), ("c", "video/mp4;codecs=avc1")] {
         let media = NewMedia { content_type: right.to_owned(), ..picture(name) };
-        let media = vec![town.arrived("ana", media).await];
+        let media = vec![town.add_upload("ana", media).await];
         posts.create(&ana, &NewPost { media, ..post(right) }, None).await.unwrap();
     }
 }
 
-/// R42: nobody's profile is read twice for what somebody does once.
+/// R42: no profile is read twice for one operation.
 #[tokio::test]
 async fn every_profile_is_read_once() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "hello").await;
     let comment = town.comment("ana", &post.id, "hi").await;
     let reads = Arc::new(Recorder::default());
-    let (ground, bo) = (town.ground().observed(reads.clone()), town.caller("bo"));
+    let (context, bo) = (town.context().observed(reads.clone()), town.caller("bo"));
     let profiles = || -> usize {
         let each = reads.take().into_iter();
         let read =
-            |operation: &Operation| matches!(operation.pattern, Some("profile" | "profiles"));
+            |operation: &TableOperation| matches!(operation.pattern, Some("profile" | "profiles"));
         each.filter(read).map(|operation| operation.items).sum()
     };
-    Posts::new(ground.clone()).create(&bo, &NewPost::text("mine"), None).await.unwrap();
+    Posts::new(context.clone()).create(&bo, &NewPost::text("mine"), None).await.unwrap();
     assert_eq!(profiles(), 1, "create");
-    Likes::new(ground.clone()).like(&bo, &post.id, None, None).await.unwrap();
+    Likes::new(context.clone()).like(&bo, &post.id, None, None).await.unwrap();
     assert_eq!(profiles(), 2, "like");
-    Shares::new(ground.clone()).share(&bo, &post.id, None).await.unwrap();
+    Shares::new(context.clone()).share(&bo, &post.id, None).await.unwrap();
     assert_eq!(profiles(), 2, "share");
-    let comments = Comments::new(ground);
+    let comments = Comments::new(context);
     let input =
         NewComment { post_id: post.id, content: String::from("ho"), parent_comment_id: None };
     let mine = comments.add(&bo, &input, None).await.unwrap();

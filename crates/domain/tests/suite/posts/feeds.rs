@@ -1,4 +1,4 @@
-//! The posts of everybody.
+//! Public lists of posts.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// R26, R30: newest first or last, over days and shards, each post once.
 #[tokio::test]
-async fn everybodys_posts_come_day_by_day() {
+async fn public_posts_are_listed_day_by_day() {
     let shards =
         ShardSettings { posts: ShardCount(Shards::new(3).unwrap()), ..ShardSettings::default() };
     let town = Town::with(Settings { shards, ..Town::settings() }, ["ana", "bo"]).await;
@@ -28,7 +28,7 @@ async fn everybodys_posts_come_day_by_day() {
             written.push(content);
         }
         // A gap of some days, too.
-        town.pass_ms(DAY_MS * (1 + day * 3));
+        town.advance_ms(DAY_MS * (1 + day * 3));
     }
     let posts = town.posts();
     for limit in [1, 3, 20, 100] {
@@ -44,7 +44,7 @@ async fn everybodys_posts_come_day_by_day() {
     assert_eq!(texts(today), ["today"]);
 }
 
-/// R26: a named feed has its own posts, and everybody's feed has not.
+/// R26: a named feed has its own posts, which the global feed does not contain.
 #[tokio::test]
 async fn a_named_feed_has_its_own_posts() {
     let town = Town::of(["ana"]).await;
@@ -61,7 +61,7 @@ async fn a_named_feed_has_its_own_posts() {
     }
 }
 
-/// R26, R30: what a viewer may not see falls out, and pages are full nevertheless.
+/// R26, R30: hidden posts are omitted, and pages are full nevertheless.
 #[tokio::test]
 async fn pages_are_full_although_much_is_hidden() {
     let town = Town::of(["ana", "bo", "viewer"]).await;
@@ -73,10 +73,10 @@ async fn pages_are_full_although_much_is_hidden() {
     let posts = town.posts();
     let list =
         async |page: &PageInput| posts.global(Some(&viewer), None, None, Ascending, page).await;
-    let seen = run(3, list).await;
+    let visible = run(3, list).await;
     let expected: Vec<String> = (0..40).step_by(4).map(|n| format!("post {n}")).collect();
-    assert_eq!(seen, expected);
-    // What is hidden between two pages does not come, and the rest does.
+    assert_eq!(visible, expected);
+    // A post hidden between two pages is omitted, and the rest is returned.
     let page = posts.global(Some(&viewer), None, None, Ascending, &first(2)).await.unwrap();
     let next = PageInput { limit: Some(2), after: page.next.clone() };
     let eight = posts.by(None, &town.id("ana"), Ascending, &first(9)).await.unwrap().into_items();
@@ -85,7 +85,7 @@ async fn pages_are_full_although_much_is_hidden() {
     assert_eq!(texts(page), ["post 12", "post 16"]);
 }
 
-/// R26: by what moderators think, for moderators.
+/// R26: by moderation status, for moderators.
 #[tokio::test]
 async fn moderators_list_posts_by_status() {
     let town = moderated(ModerationMode::Before, ["ana", "mo"]).await;
@@ -146,22 +146,22 @@ async fn bad_pages_are_refused() {
     }
 }
 
-/// R26: the posts of everybody reach back a year, in few steps however quiet it was; what is older is
-/// found by its day and its author.
+/// R26: public lists reach back a year, with few reads even if it was quiet; older posts are found
+/// by day and author.
 #[tokio::test]
 async fn a_quiet_year_is_crossed_in_few_steps() {
     let town = Town::of(["ana"]).await;
     let old = town.post("ana", "old").await;
-    town.pass_ms(DAY_MS * u64::from(TIMELINE_DAYS_MAX - 2));
+    town.advance_ms(DAY_MS * u64::from(TIMELINE_DAYS_MAX - 2));
     let steps = Arc::new(Recorder::default());
-    let posts = Posts::new(town.ground().observed(steps.clone()));
+    let posts = Posts::new(town.context().observed(steps.clone()));
     for order in [Ascending, Descending] {
         let found = posts.global(None, None, None, order, &first(9)).await.unwrap();
         assert_eq!(texts(found), ["old"]);
         let walked = steps.take().len();
         assert!(walked < 25, "{walked} steps");
     }
-    town.pass_ms(DAY_MS * 30);
+    town.advance_ms(DAY_MS * 30);
     let found = posts.global(None, None, None, Descending, &first(9)).await.unwrap();
     assert!(found.items.is_empty() && found.next.is_none());
     let day = old.published_at.unwrap().day();

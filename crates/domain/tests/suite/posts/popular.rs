@@ -1,4 +1,4 @@
-//! The posts people did most with.
+//! Posts by popularity.
 
 use roundtable_domain::{PageInput, Settings, ShardCount, ShardSettings};
 use roundtable_model::entities::Post;
@@ -36,15 +36,15 @@ async fn the_most_popular_come_first() {
     assert_eq!(left, ["40", "30", "20", "10"]);
 }
 
-/// R26, R30: scores move while somebody reads; nothing comes twice.
+/// R26, R30: scores change during a run; no post is returned twice.
 #[tokio::test]
-async fn nothing_comes_twice_in_one_run() {
+async fn no_post_is_returned_twice_in_one_run() {
     let (town, ids) = scored(&[90, 80, 70, 60, 50, 40]).await;
     let posts = town.posts();
     let page = posts.popular(None, &first(2)).await.unwrap();
     let after = PageInput { limit: Some(2), after: page.next.clone() };
     assert_eq!(texts(page), ["90", "80"]);
-    // One that was shown falls, one that was not climbs, and one falls further.
+    // A returned post falls, another climbs, and one falls further.
     town.set_score(&ids[0], 45).await;
     town.set_score(&ids[4], 100).await;
     town.set_score(&ids[2], 55).await;
@@ -54,14 +54,14 @@ async fn nothing_comes_twice_in_one_run() {
     let page = posts.popular(None, &after).await.unwrap();
     assert_eq!(page.next, None);
     assert_eq!(texts(page), ["40"], "not the one that fell, which was shown");
-    // A new run sees them as they are now.
+    // A new run uses the current scores.
     let all = run(2, async |page| posts.popular(None, page).await).await;
     assert_eq!(all, ["50", "80", "60", "70", "90", "40"]);
 }
 
-/// R30: going on from the middle of a page knows what was shown up to there, and no more.
+/// R30: a cursor from the middle of a page contains the posts up to there, and no more.
 #[tokio::test]
-async fn every_cursor_of_a_page_goes_on_from_its_post() {
+async fn every_cursor_of_a_page_continues_after_its_post() {
     let (town, ids) = scored(&[90, 80, 70, 60]).await;
     let posts = town.posts();
     let page = posts.popular(None, &first(3)).await.unwrap();
@@ -71,14 +71,14 @@ async fn every_cursor_of_a_page_goes_on_from_its_post() {
     assert_eq!(texts(posts.popular(None, &after).await.unwrap()), ["80", "70", "60"]);
 }
 
-/// R30: where too much of it is not for the viewer, a page is short, and goes on where it ended,
-/// without anything coming twice.
+/// R30: where most posts are hidden from the viewer, a page is short and the next one continues
+/// without duplicates.
 #[tokio::test]
-async fn a_run_goes_on_after_a_page_that_shows_nothing() {
+async fn a_run_continues_after_an_empty_page() {
     let (town, ids) = scored(&[50, 40]).await;
-    town.move_in("rude", |_| {}).await;
+    town.add_user("rude", |_| {}).await;
     let hidden = town.post("rude", "hidden").await;
-    let table = town.ground().core().table();
+    let table = town.context().core().table();
     for number in 0..2_500 {
         let id = format!("hidden{number:04}").parse().unwrap();
         let post = Post { id, score: Some(Score::new(45)), ..hidden.clone() };

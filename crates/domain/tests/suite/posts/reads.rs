@@ -1,6 +1,6 @@
-//! Posts by id and author, and in numbers.
+//! Posts by id and author, and their counters.
 
-use roundtable_domain::{PageInput, PostError, PostMarks};
+use roundtable_domain::{PageInput, PostError, PostViewerState};
 use roundtable_model::entities::PostCounter;
 use roundtable_model::table::Order::{Ascending, Descending};
 use roundtable_model::{Entity, ModerationStatus, PostId, UserStatus};
@@ -8,9 +8,9 @@ use roundtable_testkit::Town;
 
 use super::{HIDDEN, first, run, texts};
 
-/// R27: several at once, each in its place.
+/// R27: several posts in the order given.
 #[tokio::test]
-async fn several_posts_come_in_their_places() {
+async fn several_posts_are_returned_in_order() {
     let town = Town::of(["ana", "bo"]).await;
     let one = town.post("ana", "one").await;
     let two = town.post("bo", "two").await;
@@ -32,13 +32,13 @@ async fn several_posts_come_in_their_places() {
     assert_eq!(contents(None).await, [None, None, None, some("one"), None]);
 }
 
-/// R27, R30: a person's posts, in both orders, as far as each viewer may see them.
+/// R27, R30: a user's posts, in both orders, as far as each viewer may see them.
 #[tokio::test]
-async fn a_persons_posts_are_for_those_who_may_see_them() {
+async fn a_users_posts_are_filtered_by_visibility() {
     let town = Town::of(["ana", "friend", "stranger", "blocked", "mo"]).await;
     town.follow("friend", "ana").await;
     town.block("ana", "blocked").await;
-    let group = town.found_private("ana", "runners").await;
+    let group = town.create_private_group("ana", "runners").await;
     for n in 0..6 {
         town.post("ana", &format!("{n}")).await;
         town.post_into("ana", &group, &format!("{n} inside")).await;
@@ -49,32 +49,33 @@ async fn a_persons_posts_are_for_those_who_may_see_them() {
     for status in HIDDEN {
         town.set_post_status(&hidden.id, status).await;
         let friend = Some(town.caller("friend"));
-        let seen =
+        let visible =
             run(2, async |page| posts.by(friend.as_ref(), &ana, Ascending, page).await).await;
-        assert_eq!(seen, ["0", "1", "2", "3", "4", "5"]);
-        let seen = run(4, async |page| posts.by(None, &ana, Descending, page).await).await;
-        assert_eq!(seen, ["5", "4", "3", "2", "1", "0"]);
+        assert_eq!(visible, ["0", "1", "2", "3", "4", "5"]);
+        let visible = run(4, async |page| posts.by(None, &ana, Descending, page).await).await;
+        assert_eq!(visible, ["5", "4", "3", "2", "1", "0"]);
         for all in [town.caller("ana"), town.mo()] {
-            let seen = run(5, async |page| posts.by(Some(&all), &ana, Ascending, page).await).await;
-            assert_eq!(seen.len(), 13);
+            let visible =
+                run(5, async |page| posts.by(Some(&all), &ana, Ascending, page).await).await;
+            assert_eq!(visible.len(), 13);
         }
     }
     let blocked = posts.by(Some(&town.caller("blocked")), &ana, Ascending, &first(9)).await;
     assert!(matches!(blocked, Err(PostError::NoSuchUser)));
-    // A private account's posts are for those it has accepted; those of groups, for the groups.
+    // A private account's posts are for its accepted followers; group posts are for members.
     town.set_private("ana", true).await;
     let stranger = posts.by(Some(&town.caller("stranger")), &ana, Ascending, &first(9)).await;
     assert!(matches!(stranger, Err(PostError::NoSuchUser)));
     let friend = posts.by(Some(&town.caller("friend")), &ana, Ascending, &first(9)).await.unwrap();
     assert_eq!(texts(friend).len(), 6);
     town.set_status("ana", UserStatus::Deleted).await;
-    let gone = posts.by(None, &ana, Ascending, &first(9)).await;
-    assert!(matches!(gone, Err(PostError::NoSuchUser)));
+    let deleted = posts.by(None, &ana, Ascending, &first(9)).await;
+    assert!(matches!(deleted, Err(PostError::NoSuchUser)));
 }
 
-/// R27: what posts look like in a list, with numbers, for those who may see them.
+/// R27: summaries with counters, for viewers who may see the posts.
 #[tokio::test]
-async fn statistics_are_for_those_who_see_the_post() {
+async fn statistics_require_seeing_the_post() {
     let town = Town::of(["ana", "bo"]).await;
     let (one, two) = (town.post("ana", "one").await, town.post("ana", "two").await);
     let counter = PostCounter {
@@ -85,7 +86,7 @@ async fn statistics_are_for_those_who_see_the_post() {
         score: 14,
         seq: String::new(),
     };
-    town.ground().core().table().put(counter.create()).await.unwrap();
+    town.context().core().table().put(counter.create()).await.unwrap();
     let ids = [one.id.clone(), two.id.clone()];
     let posts = town.posts();
     let stats = posts.stats(None, &ids).await.unwrap();
@@ -102,23 +103,25 @@ async fn statistics_are_for_those_who_see_the_post() {
     assert!(stats[0].is_none() && stats[1].is_some());
 }
 
-/// R27: liked by me, shared by me?
+/// R27: the caller's own likes and shares.
 #[tokio::test]
-async fn marks_are_the_callers_own() {
+async fn viewer_states_are_the_callers_own() {
     let town = Town::of(["ana", "bo"]).await;
     let (one, two) = (town.post("ana", "one").await, town.post("ana", "two").await);
     town.like("bo", &one.id).await;
     town.share("bo", &two.id).await;
     let ids = [one.id, two.id, "none".parse().unwrap()];
-    let marks = town.posts().marks(&town.caller("bo"), &ids).await.unwrap();
-    let (liked, shared) =
-        (PostMarks { liked: true, shared: false }, PostMarks { liked: false, shared: true });
-    assert_eq!(marks, [liked, shared, PostMarks::default()]);
-    let none = town.posts().marks(&town.caller("ana"), &ids).await.unwrap();
-    assert_eq!(none, [PostMarks::default(); 3]);
+    let marks = town.posts().viewer_states(&town.caller("bo"), &ids).await.unwrap();
+    let (liked, shared) = (
+        PostViewerState { liked: true, shared: false },
+        PostViewerState { liked: false, shared: true },
+    );
+    assert_eq!(marks, [liked, shared, PostViewerState::default()]);
+    let none = town.posts().viewer_states(&town.caller("ana"), &ids).await.unwrap();
+    assert_eq!(none, [PostViewerState::default(); 3]);
 }
 
-/// R30: a list that has more says so, and one that ends does not.
+/// R30: a list reports whether more follows.
 #[tokio::test]
 async fn the_last_page_is_known_to_be_the_last() {
     let town = Town::of(["ana"]).await;

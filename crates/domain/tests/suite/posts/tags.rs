@@ -1,4 +1,4 @@
-//! Posts by what they are about.
+//! Posts by tag.
 
 use roundtable_domain::{NewPost, Settings, ShardCount, ShardSettings};
 use roundtable_model::table::Order::{Ascending, Descending};
@@ -31,9 +31,9 @@ async fn posts_are_found_by_tag() {
     assert_eq!(found, written.into_iter().rev().collect::<Vec<_>>());
 }
 
-/// R26: a tag shows nobody what they may not see, and pages are full.
+/// R26: a search by tag omits hidden posts, and pages are full.
 #[tokio::test]
-async fn tags_lead_nobody_to_what_is_hidden() {
+async fn hidden_posts_are_not_found_by_tag() {
     let town = Town::of(["ana", "friend"]).await;
     town.follow("friend", "ana").await;
     for n in 0..12 {
@@ -50,7 +50,7 @@ async fn tags_lead_nobody_to_what_is_hidden() {
     let first_post = posts.tagged(None, &tag, Ascending, &first(1)).await.unwrap().into_items();
     for status in HIDDEN {
         town.set_post_status(&first_post[0].id, status).await;
-        let seen = posts.tagged(None, &tag, Ascending, &first(9)).await.unwrap();
-        assert_eq!(texts(seen), ["3 #tag", "6 #tag", "9 #tag"]);
+        let visible = posts.tagged(None, &tag, Ascending, &first(9)).await.unwrap();
+        assert_eq!(texts(visible), ["3 #tag", "6 #tag", "9 #tag"]);
     }
 }

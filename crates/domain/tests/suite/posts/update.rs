@@ -1,4 +1,4 @@
-//! Changing posts.
+//! Updates of posts.
 
 use roundtable_domain::{
     Code, ModerationMode, NewPost, PostChange, PostError, Posts, Refusal, Settings, ShardCount,
@@ -33,7 +33,7 @@ async fn tags_follow_the_text() {
     assert_eq!(town.rows("ACTIVITY#ana", "TS#").await.len(), 1, "a change is no news");
 }
 
-/// R26: a post that is no longer for everybody leaves their lists, and comes back to its place.
+/// R26: a post that is no longer public leaves the lists, and returns to its position.
 #[tokio::test]
 async fn lists_follow_the_visibility() {
     let town = Town::of(["ana"]).await;
@@ -54,16 +54,16 @@ async fn lists_follow_the_visibility() {
     }
 }
 
-/// R18, R31
+/// R18, R31: invalid updates are refused.
 #[tokio::test]
-async fn what_cannot_be_changed_is_refused() {
+async fn invalid_updates_are_refused() {
     let town = Town::of(["ana", "bo"]).await;
     let post = town.post("ana", "hello").await;
     let posts = town.posts();
     let refused = async |name: &str, change: PostChange| {
         posts.update(&town.caller(name), &post.id, &change, None).await.unwrap_err()
     };
-    assert!(matches!(refused("bo", content("mine")).await, PostError::NotYours));
+    assert!(matches!(refused("bo", content("mine")).await, PostError::NotAuthor));
     let staff = posts.update(&town.mo(), &post.id, &content("mine"), None).await;
     assert_eq!(staff.unwrap_err().code(), Code::Unauthenticated, "mo has not moved in");
     assert_eq!(refused("ana", content(" ")).await.code(), Code::BadRequest);
@@ -77,11 +77,11 @@ async fn what_cannot_be_changed_is_refused() {
     assert!(matches!(refused("ana", content("back")).await, PostError::NoSuchPost));
 }
 
-/// R18: of a picture, the words can go.
+/// R18: the text of a picture can be removed.
 #[tokio::test]
-async fn a_picture_can_lose_its_words() {
+async fn the_text_of_a_picture_can_be_removed() {
     let town = Town::of(["ana"]).await;
-    let media = vec![Town::named(&town.upload("ana").await)];
+    let media = vec![Town::as_new_media(&town.upload("ana").await)];
     let input = NewPost { content_type: ContentType::Image, media, ..NewPost::text("#dawn") };
     let post = town.post_as("ana", input).await;
     let ana = town.caller("ana");
@@ -90,10 +90,10 @@ async fn a_picture_can_lose_its_words() {
     assert!(town.rows("TAG#dawn", "").await.is_empty());
 }
 
-/// R34: approval is for a text, so a new one is looked at again, and hidden until then where
-/// moderators see posts first.
+/// R34: approval applies to a text, so a new one is reviewed again, and hidden until then where
+/// posts are reviewed first.
 #[tokio::test]
-async fn a_new_text_is_looked_at_again() {
+async fn a_new_text_is_reviewed_again() {
     for (mode, status) in [
         (ModerationMode::Off, ModerationStatus::Approved),
         (ModerationMode::Before, ModerationStatus::Pending),
@@ -122,7 +122,7 @@ async fn a_new_text_is_looked_at_again() {
     }
 }
 
-/// R32
+/// R32: requests are idempotent.
 #[tokio::test]
 async fn a_repeated_change_is_made_once() {
     let town = Town::of(["ana"]).await;
@@ -136,7 +136,7 @@ async fn a_repeated_change_is_made_once() {
     assert_eq!(other.code(), Code::IdempotencyMismatch);
 }
 
-/// R39: tags written when there were fewer shards are found, moved and removed all the same.
+/// R39: tag references written with fewer shards are found, updated and removed.
 #[tokio::test]
 async fn shards_of_tags_can_be_added() {
     let town = Town::of(["ana"]).await;
@@ -147,11 +147,11 @@ async fn shards_of_tags_can_be_added() {
     let posts = Posts::new(town.on_same_store(settings).await);
     let new = posts.create(&ana, &NewPost::text("#kept"), None).await.unwrap();
     posts.update(&ana, &id, &content("#kept #new"), None).await.unwrap();
-    let kept = "kept".parse().unwrap();
-    let found = posts.tagged(None, &kept, Order::Ascending, &first(9)).await.unwrap();
+    let retained = "kept".parse().unwrap();
+    let found = posts.tagged(None, &retained, Order::Ascending, &first(9)).await.unwrap();
     assert_eq!(texts(found), ["#kept #new", "#kept"]);
     posts.delete(&ana, &id, None).await.unwrap();
-    let found = posts.tagged(None, &kept, Order::Ascending, &first(9)).await.unwrap();
+    let found = posts.tagged(None, &retained, Order::Ascending, &first(9)).await.unwrap();
     assert_eq!(found.into_items()[0].id, new.id);
     for tag in ["TAG#old", "TAG#kept", "TAG#new"] {
         assert!(town.rows(tag, &format!("Post#{id}")).await.is_empty(), "{tag}");

@@ -1,14 +1,14 @@
-//! One's own profile, keys and invitations, and leaving for good.
+//! Profile, API keys and invitations, and deletion of the account.
 
 use super::counters::{followers, following};
-use super::groups::counted;
-use super::posts::{burial, last_of_a_post};
+use super::groups::count_member;
+use super::posts::{bury, purge_post};
 use super::step::{change, check, delete, put};
-use super::{Mutation, together};
+use super::{MutationWrites, in_transaction};
 use crate::entities::{Follow, NickLock, Post, User};
 use crate::{UserStatus, samples};
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![
         update_profile(),
         update_profile_renamed(),
@@ -20,46 +20,45 @@ pub(super) fn mutations() -> Vec<Mutation> {
     ]
 }
 
-/// The posts of the documents' person.
+/// The posts of the design documents' example user.
 const POSTS: (&str, f64) = ("posts", 45.0);
 
-/// A plain edit: nothing else depends on it.
-fn update_profile() -> Mutation {
+/// An edit of a field that nothing else depends on.
+fn update_profile() -> MutationWrites {
     let before = samples::user();
     let bio = before.bio.as_ref().map(|bio| format!("{bio} Coffee helps."));
     let after = User { bio, version: before.version + 1, ..before.clone() };
-    Mutation::repeatable("updateProfile", [change(&before, &after)])
+    MutationWrites::idempotent("updateProfile", [change(&before, &after)])
 }
 
-/// A new nickname moves its lock.
-fn update_profile_renamed() -> Mutation {
+fn update_profile_renamed() -> MutationWrites {
     let before = samples::user();
-    // Any other name will do: of two who follow one another, one is somebody else.
+    // Any other name will do: of the follow's two nicknames, one differs.
     let Follow { follower_nickname, followee_nickname, .. } = samples::follow();
     let taken = follower_nickname == before.nickname;
     let nickname = if taken { followee_nickname } else { follower_nickname };
     let after = User { nickname: nickname.clone(), version: before.version + 1, ..before.clone() };
     let old_lock = samples::nick_lock();
     let new_lock = NickLock { nickname, ..old_lock.clone() };
-    Mutation::repeatable(
+    MutationWrites::idempotent(
         "updateProfileRenamed",
         [change(&before, &after), put(&new_lock), delete(&old_lock)],
     )
 }
 
-/// Somebody turns private: their posts leave the lists for everybody, one by one.
-fn update_profile_private() -> Mutation {
+/// The account becomes private: its posts leave the public lists one by one.
+fn update_profile_private() -> MutationWrites {
     let before = samples::user();
     let after = User { is_private: true, version: before.version + 1, ..before.clone() };
     let post = samples::post();
-    let told = Post { author_is_private: true, version: post.version + 1, ..post.clone() };
-    let each = together([change(&post, &told), check(&after)]);
-    Mutation::repeatable("updateProfilePrivate", [change(&before, &after)])
-        .then(each.map(|step| step.times(POSTS.0, POSTS.1)))
+    let unlisted = Post { author_is_private: true, version: post.version + 1, ..post.clone() };
+    let each = in_transaction([change(&post, &unlisted), check(&after)]);
+    MutationWrites::idempotent("updateProfilePrivate", [change(&before, &after)])
+        .then_derived(each.map(|step| step.times(POSTS.0, POSTS.1)))
 }
 
-/// What is left of a profile until everything that hangs on it is gone.
-fn remains(user: &User) -> User {
+/// Returns the remaining profile until everything that refers to it is deleted.
+fn deleted_user(user: &User) -> User {
     User {
         email: None,
         full_name: None,
@@ -86,17 +85,17 @@ fn remains(user: &User) -> User {
     }
 }
 
-fn delete_account() -> Mutation {
-    /// Follows in both directions, as many as the person of the documents has.
+fn delete_account() -> MutationWrites {
+    /// Follows in both directions, as many as the example user of the design documents has.
     const FOLLOWS: (&str, f64) = ("follows", 350.0);
-    /// What others did with their posts, as often as with the post of the samples.
+    /// Reactions to the user's posts, as many on each as on the sample post.
     const REACTIONS: (&str, f64) = ("reactions", 45.0 * 32.0);
-    /// What they did with the posts of others.
+    /// Likes of other users' posts.
     const LIKES: (&str, f64) = ("likes", 300.0);
     const GROUPS: (&str, f64) = ("groups", 3.0);
     let user = samples::user();
-    let remains = remains(&user);
-    let own = together([
+    let remains = deleted_user(&user);
+    let own = in_transaction([
         change(&user, &remains),
         delete(&samples::credential()),
         delete(&samples::email_lock()),
@@ -104,16 +103,16 @@ fn delete_account() -> Mutation {
         delete(&samples::handle_lock()).times("handles", 1.0),
         delete(&samples::tag_ref()).times("tags", 3.0),
     ]);
-    // What counts for others goes together with its place in their counts.
-    let follows = together([delete(&samples::follow()), followers(), following()]);
-    let groups = together([delete(&samples::group_member()), counted()]);
-    let posts = burial().into_iter().chain(last_of_a_post());
-    Mutation::once("deleteAccount", own)
-        .then(groups.map(|step| step.times(GROUPS.0, GROUPS.1)))
-        .then(follows.map(|step| step.times(FOLLOWS.0, FOLLOWS.1)))
-        .then(posts.map(|step| step.times(POSTS.0, POSTS.1)))
-        .then([
-            delete(&samples::tag_ref()).together().times("hashtags", 90.0),
+    // Items that others' counters count are deleted together with the counter's change.
+    let follows = in_transaction([delete(&samples::follow()), followers(), following()]);
+    let groups = in_transaction([delete(&samples::group_member()), count_member()]);
+    let posts = bury().into_iter().chain(purge_post());
+    MutationWrites::plain("deleteAccount", own)
+        .then_derived(groups.map(|step| step.times(GROUPS.0, GROUPS.1)))
+        .then_derived(follows.map(|step| step.times(FOLLOWS.0, FOLLOWS.1)))
+        .then_derived(posts.map(|step| step.times(POSTS.0, POSTS.1)))
+        .then_derived([
+            delete(&samples::tag_ref()).in_transaction().times("hashtags", 90.0),
             delete(&samples::like()).times(REACTIONS.0, REACTIONS.1),
             delete(&samples::like()).times(LIKES.0, LIKES.1),
             delete(&samples::session()).times("sessions", 2.0),
@@ -121,14 +120,14 @@ fn delete_account() -> Mutation {
         ])
 }
 
-fn create_api_key() -> Mutation {
-    Mutation::once("createApiKey", [put(&samples::api_key())])
+fn create_api_key() -> MutationWrites {
+    MutationWrites::plain("createApiKey", [put(&samples::api_key())])
 }
 
-fn revoke_api_key() -> Mutation {
-    Mutation::repeatable("revokeApiKey", [delete(&samples::api_key())])
+fn revoke_api_key() -> MutationWrites {
+    MutationWrites::idempotent("revokeApiKey", [delete(&samples::api_key())])
 }
 
-fn create_invitation() -> Mutation {
-    Mutation::once("createInvitation", [put(&samples::invitation())])
+fn create_invitation() -> MutationWrites {
+    MutationWrites::plain("createInvitation", [put(&samples::invitation())])
 }

@@ -1,73 +1,69 @@
-//! The writes that many mutations have in common: counts, heads, notices, copies into feeds.
+//! Writes shared by many mutations: counters, heads, notifications, copies into feeds.
 
-use super::step::{Step, absent, change, put};
+use super::step::{MutationStep, absent, change, put};
 use crate::entities::{ActorHead, Block, Post, PostCounter, UserCounter};
 use crate::{Score, UserCount, samples};
 
-/// The count of feeds an activity is copied into. Usually none: readers merge what they follow.
+/// The number of feeds an activity is copied into. Usually none: readers merge their followees.
 const FEEDS: &str = "feeds";
 
-fn raised(counter: UserCount, version: Option<u64>) -> Step {
+fn increment(counter: UserCount, version: Option<u64>) -> MutationStep {
     let before = UserCounter { counter, version, ..samples::user_counter() };
     let version = before.version.map(|version| version + 1);
     change(&before, &UserCounter { count: before.count + 1, version, ..before.clone() })
 }
 
-/// Whom somebody follows, and the version of their circle, which is on the same item.
-pub(super) fn following() -> Step {
-    raised(UserCount::Following, Some(200))
+/// The count of followees, and the version of the circle, which is on the same item.
+pub(super) fn following() -> MutationStep {
+    increment(UserCount::Following, Some(200))
 }
 
-/// Who follows somebody.
-pub(super) fn followers() -> Step {
-    raised(UserCount::Followers, None)
+pub(super) fn followers() -> MutationStep {
+    increment(UserCount::Followers, None)
 }
 
-/// What somebody has posted.
-pub(super) fn posts() -> Step {
-    raised(UserCount::Posts, None)
+pub(super) fn posts() -> MutationStep {
+    increment(UserCount::Posts, None)
 }
 
-/// What somebody has earned.
-pub(super) fn xp() -> Step {
-    raised(UserCount::Xp, None)
+pub(super) fn xp() -> MutationStep {
+    increment(UserCount::Xp, None)
 }
 
-/// What somebody has not read yet.
-pub(super) fn unread() -> Step {
-    raised(UserCount::Unread, None)
+pub(super) fn unread() -> MutationStep {
+    increment(UserCount::Unread, None)
 }
 
-/// Something happened: the activity, and the head that puts it in order.
-pub(super) fn activity() -> [Step; 2] {
+/// An activity, and the head that orders it.
+pub(super) fn activity() -> [MutationStep; 2] {
     let before = samples::actor_head();
     let after = ActorHead { version: before.version + 1, ..before.clone() };
     [put(&samples::activity()), change(&before, &after)]
 }
 
-/// Neither of two people has blocked the other.
-pub(super) fn unblocked() -> [Step; 2] {
+/// Checks that neither of two users has blocked the other.
+pub(super) fn no_blocks() -> [MutationStep; 2] {
     [absent::<Block>(), absent::<Block>()]
 }
 
-/// Copies of an activity in the feeds of followers, where its actor is promoted.
-pub(super) fn feed_items() -> Step {
+/// Copies of an activity in followers' feeds, if its actor is promoted.
+pub(super) fn feed_items() -> MutationStep {
     put(&samples::feed_item()).times(FEEDS, 0.0)
 }
 
-/// Somebody is told, and has one more to read.
-pub(super) fn notice() -> [Step; 2] {
-    [put(&samples::notification()).together(), unread().together()]
+/// A notification, and the recipient's unread count.
+pub(super) fn notification() -> [MutationStep; 2] {
+    [put(&samples::notification()).in_transaction(), unread().in_transaction()]
 }
 
-/// As many people are told as `count` says.
-pub(super) fn notices(count: &'static str, usually: f64) -> [Step; 2] {
-    notice().map(|step| step.times(count, usually))
+/// Notifications of `count` recipients.
+pub(super) fn notifications(count: &'static str, usually: f64) -> [MutationStep; 2] {
+    notification().map(|step| step.times(count, usually))
 }
 
-/// What people do with a post is counted, and sometimes moves it among the popular ones. Counts are
-/// folded by batch: one write for each change is the most it can be.
-pub(super) fn engagement() -> [Step; 2] {
+/// The counter of a post, and sometimes its position among the popular posts. Counts are aggregated
+/// per batch, so one write for each change is an upper bound.
+pub(super) fn engagement() -> [MutationStep; 2] {
     let before = samples::post_counter();
     let after = PostCounter { likes: before.likes + 1, ..before.clone() };
     let post = samples::post();

@@ -1,20 +1,20 @@
-//! Groups. Who is in them is `members`.
+//! Groups. Their members are in `members`.
 
 use super::counters::following;
-use super::step::{Step, change, check, delete, put};
-use super::{Mutation, together};
+use super::step::{MutationStep, change, check, delete, put};
+use super::{MutationWrites, in_transaction};
 use crate::entities::{Group, GroupCounter};
 use crate::samples;
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![create(), update(), delete_group()]
 }
 
-/// The count of rooms a group has: one, or none.
+/// A group has one room, or none.
 pub(super) const ROOMS: (&str, f64) = ("rooms", 1.0);
 
-fn create() -> Mutation {
-    Mutation::repeatable(
+fn create() -> MutationWrites {
+    MutationWrites::idempotent(
         "createGroup",
         [
             check(&samples::user()),
@@ -30,25 +30,30 @@ fn create() -> Mutation {
     )
 }
 
-/// By somebody who still runs it. Another name or tag is also written where it is found by its tags.
-fn update() -> Mutation {
+/// Checks that the caller still manages the group. A changed name or tag is also written to the tag
+/// references.
+fn update() -> MutationWrites {
     let before = samples::group();
     let description = before.description.as_ref().map(|text| format!("{text} Bring a lamp."));
     let after = Group { description, ..before.clone() };
     let tags = put(&samples::tag_ref()).times("tags", 0.0);
-    Mutation::repeatable("updateGroup", [change(&before, &after), authority(), tags])
+    MutationWrites::idempotent("updateGroup", [change(&before, &after), check_manager(), tags])
 }
 
-/// At once the group itself; members, posts, activities and the room follow in the background.
-fn delete_group() -> Mutation {
-    /// As many as the group of the samples has.
+/// Deletes the group itself; members, posts, activities and the room follow in the background.
+fn delete_group() -> MutationWrites {
     const MEMBERS: (&str, f64) = ("members", 38.0);
-    let own =
-        [delete(&samples::group()), authority(), delete(&samples::tag_ref()).times("tags", 2.0)];
-    let members =
-        together([delete(&samples::group_member()).times(MEMBERS.0, MEMBERS.1), counted()]);
-    Mutation::repeatable("deleteGroup", own).then(members).then([
-        delete(&samples::group_counter()).together(),
+    let own = [
+        delete(&samples::group()),
+        check_manager(),
+        delete(&samples::tag_ref()).times("tags", 2.0),
+    ];
+    let members = in_transaction([
+        delete(&samples::group_member()).times(MEMBERS.0, MEMBERS.1),
+        count_member(),
+    ]);
+    MutationWrites::idempotent("deleteGroup", own).then_derived(members).then_derived([
+        delete(&samples::group_counter()).in_transaction(),
         delete(&samples::activity()).times("activities", 50.0),
         delete(&samples::actor_head()),
         delete(&samples::room()).times(ROOMS.0, ROOMS.1),
@@ -58,13 +63,13 @@ fn delete_group() -> Mutation {
     ])
 }
 
-/// One more active member, or one less.
-pub(super) fn counted() -> Step {
+/// One active member more or less.
+pub(super) fn count_member() -> MutationStep {
     let before = samples::group_counter();
     change(&before, &GroupCounter { count: before.count + 1, ..before.clone() })
 }
 
-/// Whoever does it still runs the group.
-pub(super) fn authority() -> Step {
+/// Checks that the caller still manages the group.
+pub(super) fn check_manager() -> MutationStep {
     check(&samples::group_member())
 }

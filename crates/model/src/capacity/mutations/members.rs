@@ -1,69 +1,72 @@
-//! Who is in a group: joining, asking, inviting, approving, leaving, removing.
+//! Group members: joining, requesting, inviting, approving, leaving, removing.
 
-use super::Mutation;
-use super::counters::{following, notice};
-use super::groups::{ROOMS, authority, counted};
-use super::step::{Step, absent, change, check, delete, put};
+use super::MutationWrites;
+use super::counters::{following, notification};
+use super::groups::{ROOMS, check_manager, count_member};
+use super::step::{MutationStep, absent, change, check, delete, put};
 use crate::entities::{Block, GroupMember};
 use crate::{GroupRole, MemberStatus, samples};
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![join(), leave(), set_role(), invite(), approve(), remove()]
 }
 
-/// Somebody who is at the door: they have asked, or were invited.
-fn waiting(status: MemberStatus) -> GroupMember {
+/// A user who has asked to join, or was invited.
+fn pending_member(status: MemberStatus) -> GroupMember {
     GroupMember { status, active_since: None, ..samples::group_member() }
 }
 
-/// The group is there, and its owner has not blocked whoever comes.
-fn open() -> [Step; 2] {
+/// Checks that the group exists and its owner has not blocked the user.
+fn check_open() -> [MutationStep; 2] {
     [check(&samples::group()), absent::<Block>()]
 }
 
-/// What changes with every active member: the count, their circle, their place in the room.
-fn arrival() -> [Step; 3] {
-    [counted(), following(), put(&samples::room_member()).times(ROOMS.0, ROOMS.1)]
+/// The writes for each new active member: the count, the user's circle, and the membership in the
+/// room.
+fn activate() -> [MutationStep; 3] {
+    [count_member(), following(), put(&samples::room_member()).times(ROOMS.0, ROOMS.1)]
 }
 
-fn departure() -> [Step; 5] {
+fn deactivate() -> [MutationStep; 5] {
     [
         check(&samples::group()),
         delete(&samples::group_member()),
-        counted(),
+        count_member(),
         following(),
         delete(&samples::room_member()).times(ROOMS.0, ROOMS.1),
     ]
 }
 
-fn join() -> Mutation {
+fn join() -> MutationWrites {
     let own = [check(&samples::user()), put(&samples::group_member())];
-    Mutation::repeatable("joinGroup", open().into_iter().chain(own).chain(arrival()))
+    MutationWrites::idempotent("joinGroup", check_open().into_iter().chain(own).chain(activate()))
 }
 
-fn leave() -> Mutation {
-    Mutation::repeatable("leaveGroup", departure())
+fn leave() -> MutationWrites {
+    MutationWrites::idempotent("leaveGroup", deactivate())
 }
 
-fn set_role() -> Mutation {
+fn set_role() -> MutationWrites {
     let member = samples::group_member();
     let admin = GroupMember { role: GroupRole::Admin, ..member.clone() };
-    let own = [check(&samples::group()), authority(), change(&member, &admin)];
-    Mutation::repeatable("setGroupRole", own)
+    let own = [check(&samples::group()), check_manager(), change(&member, &admin)];
+    MutationWrites::idempotent("setGroupRole", own)
 }
 
-fn invite() -> Mutation {
-    let own = [check(&samples::user()), put(&waiting(MemberStatus::Invited)), authority()];
-    Mutation::repeatable("inviteToGroup", open().into_iter().chain(own)).then(notice())
+fn invite() -> MutationWrites {
+    let own =
+        [check(&samples::user()), put(&pending_member(MemberStatus::Invited)), check_manager()];
+    MutationWrites::idempotent("inviteToGroup", check_open().into_iter().chain(own))
+        .then_derived(notification())
 }
 
-fn approve() -> Mutation {
-    let asked = waiting(MemberStatus::Pending);
-    let own = [change(&asked, &samples::group_member()), authority()];
-    let own = open().into_iter().chain(own).chain(arrival());
-    Mutation::repeatable("approveMember", own).then(notice())
+fn approve() -> MutationWrites {
+    let pending = pending_member(MemberStatus::Pending);
+    let own = [change(&pending, &samples::group_member()), check_manager()];
+    let own = check_open().into_iter().chain(own).chain(activate());
+    MutationWrites::idempotent("approveMember", own).then_derived(notification())
 }
 
-fn remove() -> Mutation {
-    Mutation::repeatable("removeMember", departure().into_iter().chain([authority()]))
+fn remove() -> MutationWrites {
+    MutationWrites::idempotent("removeMember", deactivate().into_iter().chain([check_manager()]))
 }

@@ -1,30 +1,28 @@
-//! What is reported, and what moderators decide.
+//! Reports, and decisions of moderators.
 
-use super::Mutation;
-use super::counters::{activity, feed_items, notice};
-use super::posts::fresh;
-use super::step::{Step, change, check, put};
+use super::MutationWrites;
+use super::counters::{activity, feed_items, notification};
+use super::posts::new_post;
+use super::step::{MutationStep, change, check, put};
 use crate::entities::{Comment, ModerationCase, Post};
 use crate::{ModerationStatus, samples};
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![report_post(), report_comment(), moderate_post(), moderate_comment()]
 }
 
-/// A post that waits for approval.
-pub(super) fn waiting() -> Post {
-    Post { moderation_status: ModerationStatus::Pending, published_at: None, ..fresh() }
+pub(super) fn pending_post() -> Post {
+    Post { moderation_status: ModerationStatus::Pending, published_at: None, ..new_post() }
 }
 
-/// A case that waits for a decision.
-pub(super) fn waiting_case() -> ModerationCase {
+pub(super) fn pending_case() -> ModerationCase {
     let status = ModerationStatus::Pending;
     ModerationCase { status, decided_by: None, decided_at: None, ..samples::moderation_case() }
 }
 
-/// A case is decided, and the audit says by whom.
-fn decided(status: ModerationStatus) -> [Step; 2] {
-    let case = waiting_case();
+/// The decision of a case, and its entry in the audit log.
+fn decided(status: ModerationStatus) -> [MutationStep; 2] {
+    let case = pending_case();
     let decided = ModerationCase {
         status,
         decided_by: Some(samples::user().id),
@@ -36,21 +34,21 @@ fn decided(status: ModerationStatus) -> [Step; 2] {
 }
 
 /// The first report opens a case; later ones join it, which costs about the same.
-fn report_post() -> Mutation {
-    let own = [put(&samples::report()), put(&waiting_case()), check(&samples::post())];
-    Mutation::repeatable("reportPost", own)
+fn report_post() -> MutationWrites {
+    let own = [put(&samples::report()), put(&pending_case()), check(&samples::post())];
+    MutationWrites::idempotent("reportPost", own)
 }
 
-fn report_comment() -> Mutation {
+fn report_comment() -> MutationWrites {
     let content = [check(&samples::post()), check(&samples::comment())];
-    let own = [put(&samples::report()), put(&waiting_case())].into_iter().chain(content);
-    Mutation::repeatable("reportComment", own)
+    let own = [put(&samples::report()), put(&pending_case())].into_iter().chain(content);
+    MutationWrites::idempotent("reportComment", own)
 }
 
-/// An approval: the post enters feeds now, as its author's account says.
-fn moderate_post() -> Mutation {
+/// An approval: the post enters feeds, depending on its author's account.
+fn moderate_post() -> MutationWrites {
     let approved = ModerationStatus::Approved;
-    let post = waiting();
+    let post = pending_post();
     let published = Post {
         moderation_status: approved,
         published_at: Some(post.created_at),
@@ -59,13 +57,15 @@ fn moderate_post() -> Mutation {
     };
     let own = [change(&post, &published), check(&samples::user())];
     let own = decided(approved).into_iter().chain(own).chain(activity());
-    Mutation::repeatable("moderatePost", own).then([feed_items()].into_iter().chain(notice()))
+    MutationWrites::idempotent("moderatePost", own)
+        .then_derived([feed_items()].into_iter().chain(notification()))
 }
 
-fn moderate_comment() -> Mutation {
+fn moderate_comment() -> MutationWrites {
     let rejected = ModerationStatus::Rejected;
     let comment = samples::comment();
     let hidden = Comment { moderation_status: rejected, ..comment.clone() };
     let own = [change(&comment, &hidden), check(&samples::post())];
-    Mutation::repeatable("moderateComment", decided(rejected).into_iter().chain(own)).then(notice())
+    MutationWrites::idempotent("moderateComment", decided(rejected).into_iter().chain(own))
+        .then_derived(notification())
 }

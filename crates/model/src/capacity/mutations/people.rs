@@ -1,12 +1,12 @@
 //! Following and blocking.
 
-use super::Mutation;
-use super::counters::{followers, following, notice, unblocked};
+use super::MutationWrites;
+use super::counters::{followers, following, no_blocks, notification};
 use super::step::{absent, change, check, delete, put};
 use crate::entities::Follow;
 use crate::{FollowStatus, samples};
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![
         follow(),
         follow_asked(),
@@ -19,46 +19,51 @@ pub(super) fn mutations() -> Vec<Mutation> {
     ]
 }
 
-/// A follow that waits to be accepted: it counts for nothing yet.
-fn asked() -> Follow {
+/// A follow request, which no counter counts yet.
+fn pending_follow() -> Follow {
     Follow { status: FollowStatus::Pending, active_since: None, ..samples::follow() }
 }
 
-/// Neither may have blocked the other, and the account is as private as it was.
-fn follow() -> Mutation {
+/// Checks that neither user has blocked the other, and that the account is still public.
+fn follow() -> MutationWrites {
     let own = [put(&samples::follow()), following(), followers(), check(&samples::user())];
-    Mutation::repeatable("followUser", own.into_iter().chain(unblocked())).then(notice())
+    MutationWrites::idempotent("followUser", own.into_iter().chain(no_blocks()))
+        .then_derived(notification())
 }
 
-/// Of a private account.
-fn follow_asked() -> Mutation {
-    let own = [put(&asked()), check(&samples::user())];
-    Mutation::repeatable("followUserAsked", own.into_iter().chain(unblocked())).then(notice())
+/// A follow request to a private account.
+fn follow_asked() -> MutationWrites {
+    let own = [put(&pending_follow()), check(&samples::user())];
+    MutationWrites::idempotent("followUserAsked", own.into_iter().chain(no_blocks()))
+        .then_derived(notification())
 }
 
-fn unfollow() -> Mutation {
-    Mutation::repeatable("unfollowUser", [delete(&samples::follow()), following(), followers()])
+fn unfollow() -> MutationWrites {
+    MutationWrites::idempotent(
+        "unfollowUser",
+        [delete(&samples::follow()), following(), followers()],
+    )
 }
 
-fn accept() -> Mutation {
-    let own = [change(&asked(), &samples::follow()), following(), followers()];
-    Mutation::repeatable("acceptFollower", own).then(notice())
+fn accept() -> MutationWrites {
+    let own = [change(&pending_follow(), &samples::follow()), following(), followers()];
+    MutationWrites::idempotent("acceptFollower", own).then_derived(notification())
 }
 
-fn reject() -> Mutation {
-    Mutation::repeatable("rejectFollower", [delete(&asked())])
+fn reject() -> MutationWrites {
+    MutationWrites::idempotent("rejectFollower", [delete(&pending_follow())])
 }
 
-fn block() -> Mutation {
-    /// How many of the two follows there were, and how many not.
+fn block() -> MutationWrites {
+    /// The existing follows of the two, and the missing ones.
     const FOLLOWS: (&str, f64) = ("follows", 1.0);
     const NO_FOLLOWS: (&str, f64) = ("no_follows", 1.0);
-    Mutation::repeatable(
+    MutationWrites::idempotent(
         "blockUser",
         [
             put(&samples::block()),
             check(&samples::user()),
-            // Both circles change, whoever followed whom.
+            // Both circles change, even without a follow.
             following(),
             following(),
             delete(&samples::follow()).times(FOLLOWS.0, FOLLOWS.1),
@@ -68,13 +73,16 @@ fn block() -> Mutation {
     )
 }
 
-fn unblock() -> Mutation {
-    Mutation::repeatable("unblockUser", [delete(&samples::block()), following(), following()])
+fn unblock() -> MutationWrites {
+    MutationWrites::idempotent("unblockUser", [delete(&samples::block()), following(), following()])
 }
 
-/// A follow that is muted or heard again changes the circle; one that is only quieter does not.
-fn update_follow() -> Mutation {
+/// Muting or unmuting changes the circle; changing the notification setting does not.
+fn update_follow() -> MutationWrites {
     let before = samples::follow();
     let after = Follow { muted: !before.muted, ..before.clone() };
-    Mutation::repeatable("updateFollow", [change(&before, &after), following().times("mutes", 1.0)])
+    MutationWrites::idempotent(
+        "updateFollow",
+        [change(&before, &after), following().times("mutes", 1.0)],
+    )
 }

@@ -1,52 +1,52 @@
-//! Posts: written, changed, taken back. Whether they may stay is `moderation`.
+//! Creating, changing and deleting posts. Their approval is in `moderation`.
 
-use super::counters::{activity, feed_items, notices, posts};
-use super::moderation::{waiting, waiting_case};
-use super::step::{Step, change, check, delete, put};
-use super::{Mutation, together};
+use super::counters::{activity, feed_items, notifications, posts};
+use super::moderation::{pending_case, pending_post};
+use super::step::{MutationStep, change, check, delete, put};
+use super::{MutationWrites, in_transaction};
 use crate::entities::{Post, TagRef};
 use crate::samples;
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![create(), create_moderated(), update(), remove()]
 }
 
-/// A post that nobody has done anything with yet.
-pub(super) fn fresh() -> Post {
+/// A post without reactions.
+pub(super) fn new_post() -> Post {
     Post { score: None, ..samples::post() }
 }
 
-fn tags(step: Step) -> Step {
+fn tags(step: MutationStep) -> MutationStep {
     step.times("tags", 2.0)
 }
 
-/// The author's account is as the post says.
-fn author() -> Step {
+/// Checks that the author's account is as the post states.
+fn check_author() -> MutationStep {
     check(&samples::user())
 }
 
-fn create() -> Mutation {
-    let own = [put(&fresh()), author(), posts(), tags(put(&samples::tag_ref()))];
-    Mutation::repeatable("createPost", own.into_iter().chain(activity()))
-        .then([feed_items()].into_iter().chain(notices("mentions", 1.0)))
+fn create() -> MutationWrites {
+    let own = [put(&new_post()), check_author(), posts(), tags(put(&samples::tag_ref()))];
+    MutationWrites::idempotent("createPost", own.into_iter().chain(activity()))
+        .then_derived([feed_items()].into_iter().chain(notifications("mentions", 1.0)))
 }
 
-/// A post that waits for approval.
-fn create_moderated() -> Mutation {
-    let own = [put(&waiting()), author(), posts(), tags(put(&samples::tag_ref()))];
-    let own = own.into_iter().chain([put(&waiting_case())]);
-    Mutation::repeatable("createPostModerated", own)
+fn create_moderated() -> MutationWrites {
+    let own = [put(&pending_post()), check_author(), posts(), tags(put(&samples::tag_ref()))];
+    let own = own.into_iter().chain([put(&pending_case())]);
+    MutationWrites::idempotent("createPostModerated", own)
 }
 
-/// Another text: where the post is found by its tags, its first words are, too.
-fn update() -> Mutation {
+/// A changed text, which the tag references repeat as their title.
+fn update() -> MutationWrites {
     let post = samples::post();
     let content = format!("Again! {}", post.content);
     let changed = Post { content, version: post.version + 1, ..post.clone() };
-    let found = samples::tag_ref();
-    let title = format!("Again! {}", found.title);
-    let moved = TagRef { title, ..found.clone() };
-    Mutation::repeatable("updatePost", [change(&post, &changed), tags(change(&found, &moved))])
+    let tag_ref = samples::tag_ref();
+    let title = format!("Again! {}", tag_ref.title);
+    let retitled = TagRef { title, ..tag_ref.clone() };
+    let own = [change(&post, &changed), tags(change(&tag_ref, &retitled))];
+    MutationWrites::idempotent("updatePost", own)
 }
 
 fn tombstone() -> Post {
@@ -62,29 +62,30 @@ fn tombstone() -> Post {
     }
 }
 
-/// A tombstone takes the place of a post, which counts no longer and is not found by its tags.
-pub(super) fn burial() -> Vec<Step> {
+/// Replaces a post by a tombstone, which is not counted or found by its tags.
+pub(super) fn bury() -> Vec<MutationStep> {
     let steps = [change(&samples::post(), &tombstone()), posts()];
-    together(steps).collect()
+    in_transaction(steps).collect()
 }
 
-/// What goes last of a post.
-pub(super) fn last_of_a_post() -> impl Iterator<Item = Step> {
-    together([delete(&samples::post_counter()), delete(&tombstone())])
+/// Deletes the remains of a post after its reactions.
+pub(super) fn purge_post() -> impl Iterator<Item = MutationStep> {
+    in_transaction([delete(&samples::post_counter()), delete(&tombstone())])
         .chain([delete(&samples::activity())])
 }
 
-/// A tombstone; the purge follows in the background.
-fn remove() -> Mutation {
+/// Writes a tombstone; the purge follows in the background.
+fn remove() -> MutationWrites {
     const COMMENTS: (&str, f64) = ("comments", 5.0);
     const SHARES: (&str, f64) = ("shares", 2.0);
-    let own = burial().into_iter().chain([author(), tags(delete(&samples::tag_ref()))]);
-    let comments = together([delete(&samples::comment()), delete(&samples::comment_counter())]);
-    // A share goes with the activity that tells of it.
+    let own = bury().into_iter().chain([check_author(), tags(delete(&samples::tag_ref()))]);
+    let comments =
+        in_transaction([delete(&samples::comment()), delete(&samples::comment_counter())]);
+    // A share is deleted with its activity.
     let shares = [delete(&samples::share()), delete(&samples::activity())];
-    Mutation::repeatable("deletePost", own)
-        .then([delete(&samples::like()).times("likes", 25.0)])
-        .then(comments.map(|step| step.times(COMMENTS.0, COMMENTS.1)))
-        .then(shares.map(|step| step.times(SHARES.0, SHARES.1)))
-        .then(last_of_a_post())
+    MutationWrites::idempotent("deletePost", own)
+        .then_derived([delete(&samples::like()).times("likes", 25.0)])
+        .then_derived(comments.map(|step| step.times(COMMENTS.0, COMMENTS.1)))
+        .then_derived(shares.map(|step| step.times(SHARES.0, SHARES.1)))
+        .then_derived(purge_post())
 }

@@ -1,52 +1,51 @@
-//! What people tell of themselves, and quests.
+//! Activities posted by users, and quests.
 
-use super::Mutation;
+use super::MutationWrites;
 use super::counters::{activity, feed_items};
-use super::step::{Step, change, check, delete, put};
+use super::step::{MutationStep, change, check, delete, put};
 use crate::entities::Quest;
 use crate::{QuestStatus, samples};
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![post_activity(), create(), cancel(), delete_quest()]
 }
 
-fn post_activity() -> Mutation {
+fn post_activity() -> MutationWrites {
     let own = activity().into_iter().chain([check(&samples::goal())]);
-    Mutation::repeatable("postActivity", own).then([feed_items()])
+    MutationWrites::idempotent("postActivity", own).then_derived([feed_items()])
 }
 
-/// A quest that has just begun.
-fn begun() -> Quest {
+fn new_quest() -> Quest {
     Quest { status: QuestStatus::Active, progress_count: 0, ..samples::quest() }
 }
 
-fn tags(step: Step) -> Step {
+fn tags(step: MutationStep) -> MutationStep {
     step.times("tags", 1.0)
 }
 
-/// What it names must be there, and the caller's.
-fn create() -> Mutation {
-    Mutation::repeatable(
+/// Checks that the linked goals and tasks exist and belong to the caller.
+fn create() -> MutationWrites {
+    MutationWrites::idempotent(
         "createQuest",
         [
             check(&samples::goal()).times("goals", 1.0),
             check(&samples::task()).times("tasks", 1.0),
-            put(&begun()),
+            put(&new_quest()),
             tags(put(&samples::tag_ref())),
         ],
     )
 }
 
-fn cancel() -> Mutation {
-    let quest = begun();
+fn cancel() -> MutationWrites {
+    let quest = new_quest();
     let cancelled = Quest { status: QuestStatus::Cancelled, ..quest.clone() };
-    Mutation::repeatable("cancelQuest", [change(&quest, &cancelled)])
+    MutationWrites::idempotent("cancelQuest", [change(&quest, &cancelled)])
 }
 
-/// By an admin. What counted for it follows in the background; what it earned stays.
-fn delete_quest() -> Mutation {
+/// Done by an admin. Steps are deleted in the background; rewards stay.
+fn delete_quest() -> MutationWrites {
     let own =
         [delete(&samples::quest()), tags(delete(&samples::tag_ref())), put(&samples::audit())];
-    Mutation::repeatable("deleteQuest", own)
-        .then([delete(&samples::quest_step()).times("steps", 10.0)])
+    MutationWrites::idempotent("deleteQuest", own)
+        .then_derived([delete(&samples::quest_step()).times("steps", 10.0)])
 }

@@ -1,12 +1,12 @@
-//! What people do with posts and comments. Counts follow from the stream.
+//! Likes, shares and comments. Stream processors count them.
 
-use super::Mutation;
-use super::counters::{activity, engagement, feed_items, notice, unblocked};
-use super::step::{Step, change, check, delete, put};
+use super::MutationWrites;
+use super::counters::{activity, engagement, feed_items, no_blocks, notification};
+use super::step::{MutationStep, change, check, delete, put};
 use crate::entities::{Comment, CommentCounter};
 use crate::samples;
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![
         like(),
         unlike(),
@@ -21,77 +21,85 @@ pub(super) fn mutations() -> Vec<Mutation> {
     ]
 }
 
-/// Which share of the comments answers another.
+/// The share of comments that reply to another comment.
 const REPLIES: (&str, f64) = ("replies", 0.5);
 
-/// The post is there, and for those it was for.
-fn post() -> Step {
+/// Checks that the post exists with unchanged visibility.
+fn check_post() -> MutationStep {
     check(&samples::post())
 }
 
-/// Whoever joins in, and whoever wrote it, have not blocked each other.
-fn joining(own: impl IntoIterator<Item = Step>) -> Vec<Step> {
-    own.into_iter().chain(unblocked()).collect()
+/// Adds checks that the caller and the author have not blocked each other.
+fn with_no_blocks(own: impl IntoIterator<Item = MutationStep>) -> Vec<MutationStep> {
+    own.into_iter().chain(no_blocks()).collect()
 }
 
-fn like() -> Mutation {
-    Mutation::repeatable("likePost", joining([put(&samples::like()), post()]))
-        .then(engagement())
-        .then(notice())
+fn like() -> MutationWrites {
+    MutationWrites::idempotent("likePost", with_no_blocks([put(&samples::like()), check_post()]))
+        .then_derived(engagement())
+        .then_derived(notification())
 }
 
-fn unlike() -> Mutation {
-    Mutation::repeatable("unlikePost", [delete(&samples::like()), post()]).then(engagement())
+fn unlike() -> MutationWrites {
+    MutationWrites::idempotent("unlikePost", [delete(&samples::like()), check_post()])
+        .then_derived(engagement())
 }
 
-/// On or off costs the same; only who is liked is told.
-fn toggle() -> Mutation {
-    Mutation::repeatable("toggleLike", joining([put(&samples::like()), post()]))
-        .then(engagement())
-        .then(notice().map(|step| step.times("likes", 0.5)))
+/// Liking and unliking cost the same; only a like notifies the author.
+fn toggle() -> MutationWrites {
+    MutationWrites::idempotent("toggleLike", with_no_blocks([put(&samples::like()), check_post()]))
+        .then_derived(engagement())
+        .then_derived(notification().map(|step| step.times("likes", 0.5)))
 }
 
-fn share() -> Mutation {
-    let own = joining([put(&samples::share()), post(), check(&samples::user())]);
-    Mutation::repeatable("sharePost", own.into_iter().chain(activity()))
-        .then(engagement())
-        .then([feed_items()])
-        .then(notice())
+fn share() -> MutationWrites {
+    let own = with_no_blocks([put(&samples::share()), check_post(), check(&samples::user())]);
+    MutationWrites::idempotent("sharePost", own.into_iter().chain(activity()))
+        .then_derived(engagement())
+        .then_derived([feed_items()])
+        .then_derived(notification())
 }
 
-/// The activity stays, and shows no longer.
-fn unshare() -> Mutation {
-    Mutation::repeatable("unsharePost", [delete(&samples::share()), post()]).then(engagement())
+/// The activity stays, but is no longer shown.
+fn unshare() -> MutationWrites {
+    MutationWrites::idempotent("unsharePost", [delete(&samples::share()), check_post()])
+        .then_derived(engagement())
 }
 
-fn like_comment() -> Mutation {
-    let own = [put(&samples::comment_like()), check(&samples::comment()), post()];
-    Mutation::repeatable("likeComment", joining(own)).then([comment_counted()]).then(notice())
+fn like_comment() -> MutationWrites {
+    let own = [put(&samples::comment_like()), check(&samples::comment()), check_post()];
+    MutationWrites::idempotent("likeComment", with_no_blocks(own))
+        .then_derived([count_comment()])
+        .then_derived(notification())
 }
 
-fn unlike_comment() -> Mutation {
-    Mutation::repeatable("unlikeComment", [delete(&samples::comment_like()), post()])
-        .then([comment_counted()])
+fn unlike_comment() -> MutationWrites {
+    MutationWrites::idempotent("unlikeComment", [delete(&samples::comment_like()), check_post()])
+        .then_derived([count_comment()])
 }
 
-/// On the post, or in answer to another comment, which must be there and counts it.
-fn add_comment() -> Mutation {
+/// A comment on the post, or a reply to another comment, which must exist and counts the reply.
+fn add_comment() -> MutationWrites {
     let parent = check(&samples::comment()).times(REPLIES.0, REPLIES.1);
-    Mutation::repeatable("addComment", joining([put(&samples::comment()), post(), parent]))
-        .then(engagement())
-        .then([comment_counted().times(REPLIES.0, REPLIES.1)])
-        .then(notice())
+    MutationWrites::idempotent(
+        "addComment",
+        with_no_blocks([put(&samples::comment()), check_post(), parent]),
+    )
+    .then_derived(engagement())
+    .then_derived([count_comment().times(REPLIES.0, REPLIES.1)])
+    .then_derived(notification())
 }
 
-fn update_comment() -> Mutation {
+fn update_comment() -> MutationWrites {
     let comment = samples::comment();
     let content = format!("{} Or tea.", comment.content);
     let changed = Comment { content, ..comment.clone() };
-    Mutation::repeatable("updateComment", [change(&comment, &changed), post()])
+    MutationWrites::idempotent("updateComment", [change(&comment, &changed), check_post()])
 }
 
-/// A tombstone, for what answers it. Somebody else's leaves an entry in the audit.
-fn delete_comment() -> Mutation {
+/// Writes a tombstone, so that replies keep their parent. Deleting another user's comment is
+/// audited.
+fn delete_comment() -> MutationWrites {
     let comment = samples::comment();
     let gone = Comment { is_deleted: true, content: String::new(), ..comment.clone() };
     let own = [
@@ -99,12 +107,12 @@ fn delete_comment() -> Mutation {
         put(&samples::audit()).times("audited", 0.0),
         delete(&samples::moderation_case()).times("reported", 0.0),
     ];
-    Mutation::repeatable("deleteComment", own)
-        .then(engagement())
-        .then([comment_counted().times(REPLIES.0, REPLIES.1)])
+    MutationWrites::idempotent("deleteComment", own)
+        .then_derived(engagement())
+        .then_derived([count_comment().times(REPLIES.0, REPLIES.1)])
 }
 
-fn comment_counted() -> Step {
+fn count_comment() -> MutationStep {
     let before = samples::comment_counter();
     change(&before, &CommentCounter { likes: before.likes + 1, ..before.clone() })
 }

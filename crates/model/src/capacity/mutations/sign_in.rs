@@ -1,13 +1,13 @@
-//! Signing up, in and out, and what one signs in with.
+//! Signing up, in and out, and changes of credentials.
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::step::{Step, change, check, delete, put};
-use super::{Mutation, together};
+use super::step::{MutationStep, change, check, delete, put};
+use super::{MutationWrites, in_transaction};
 use crate::entities::{Credential, EmailLock, Invitation, LoginAttempt, Session, User};
 use crate::{LoginKey, Secret, samples};
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![
         register(),
         login(),
@@ -19,8 +19,8 @@ pub(super) fn mutations() -> Vec<Mutation> {
     ]
 }
 
-/// Somebody who has said nothing about themselves yet.
-fn newcomer() -> User {
+/// A user with an empty profile.
+fn new_user() -> User {
     User {
         display_name: None,
         birth_date: None,
@@ -42,59 +42,58 @@ fn newcomer() -> User {
     }
 }
 
-fn register() -> Mutation {
-    let user = newcomer();
+fn register() -> MutationWrites {
+    let user = new_user();
     let invitation = samples::invitation();
     let used = Invitation { uses_left: invitation.uses_left - 1, ..invitation.clone() };
-    Mutation::repeatable(
+    MutationWrites::idempotent(
         "register",
         [
             put(&user),
             put(&samples::credential()),
             put(&samples::email_lock()),
             put(&samples::nick_lock()),
-            // Where signing up needs one.
+            // Only if signing up requires an invitation.
             change(&invitation, &used).times("invitations", 0.0),
         ],
     )
-    .and(opened(&user))
+    .and_own(open_session(&user))
 }
 
-fn login() -> Mutation {
-    Mutation::once("login", proven(true).chain(opened(&samples::user())))
+fn login() -> MutationWrites {
+    MutationWrites::plain("login", check_password(true).chain(open_session(&samples::user())))
 }
 
-/// A wrong password: the tries stay counted.
-fn login_failed() -> Mutation {
-    let [account, address] = tries();
-    Mutation::once("loginFailed", [account.counted(), address.counted()])
+/// A wrong password: the attempts stay counted.
+fn login_failed() -> MutationWrites {
+    let [account, address] = login_attempts();
+    MutationWrites::plain("loginFailed", [account.increment(), address.increment()])
 }
 
-/// The session stays, its token changes.
-fn refresh_token() -> Mutation {
+fn refresh_token() -> MutationWrites {
     let session = samples::session();
     let used_at = Some(session.created_at);
     let next = Session { used_at, ..session.clone() };
-    Mutation::once("refreshToken", together([change(&session, &next)]))
+    MutationWrites::plain("refreshToken", in_transaction([change(&session, &next)]))
 }
 
-fn logout() -> Mutation {
-    Mutation::once("logout", [delete(&samples::session()).times("sessions", 1.0)])
+fn logout() -> MutationWrites {
+    MutationWrites::plain("logout", [delete(&samples::session()).times("sessions", 1.0)])
 }
 
-fn change_password() -> Mutation {
+fn change_password() -> MutationWrites {
     let credential = samples::credential();
     let password_hash = Secret::new(credential.password_hash.expose().replace("=2", "=3"));
     let changed = Credential { password_hash, ..credential.clone() };
     let session = samples::session();
     let stays = Session { created_at: session.created_at.plus_ms(1), ..session.clone() };
-    let own = together([change(&credential, &changed), change(&session, &stays)]);
+    let own = in_transaction([change(&credential, &changed), change(&session, &stays)]);
     // The others are signed out.
-    Mutation::once("changePassword", proven(false).chain(own))
-        .and([delete(&session).times("sessions", 1.0)])
+    MutationWrites::plain("changePassword", check_password(false).chain(own))
+        .and_own([delete(&session).times("sessions", 1.0)])
 }
 
-fn change_email() -> Mutation {
+fn change_email() -> MutationWrites {
     let (before, old_lock) = (samples::user(), samples::email_lock());
     let new_lock = EmailLock {
         // Any other address will do.
@@ -103,52 +102,51 @@ fn change_email() -> Mutation {
     };
     let email = Some(new_lock.email.clone());
     let after = User { email, version: before.version + 1, ..before.clone() };
-    let own = together([change(&before, &after), delete(&old_lock), put(&new_lock)]);
-    Mutation::once("changeEmail", proven(false).chain(own))
+    let own = in_transaction([change(&before, &after), delete(&old_lock), put(&new_lock)]);
+    MutationWrites::plain("changeEmail", check_password(false).chain(own))
 }
 
-/// A device that signs in, while the account and its password are as they were proven.
-fn opened(user: &User) -> impl Iterator<Item = Step> {
-    together([put(&samples::session()), check(user), check(&samples::credential())])
+/// Opens a session if the account and its password are as they were checked.
+fn open_session(user: &User) -> impl Iterator<Item = MutationStep> {
+    in_transaction([put(&samples::session()), check(user), check(&samples::credential())])
 }
 
-/// Tries of one account, or from one address.
-struct Tries(LoginAttempt);
+/// The attempts of one account, or from one address.
+struct CountedAttempts(LoginAttempt);
 
-/// By account and by address.
-fn tries() -> [Tries; 2] {
+fn login_attempts() -> [CountedAttempts; 2] {
     let account = samples::login_attempt();
     let subject = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 207)).into();
     let address = LoginAttempt { kind: LoginKey::Ip, subject, ..account.clone() };
-    [Tries(account), Tries(address)]
+    [CountedAttempts(account), CountedAttempts(address)]
 }
 
-impl Tries {
+impl CountedAttempts {
     fn one_more(&self) -> LoginAttempt {
         LoginAttempt { count: self.0.count + 1, ..self.0.clone() }
     }
 
-    /// A try is counted before the password is looked at.
-    fn counted(&self) -> Step {
+    /// An attempt is counted before the password is checked.
+    fn increment(&self) -> MutationStep {
         change(&self.0, &self.one_more())
     }
 
-    /// One that succeeds is taken back.
-    fn taken_back(&self) -> Step {
+    /// A successful attempt is subtracted again.
+    fn decrement(&self) -> MutationStep {
         change(&self.one_more(), &self.0)
     }
 
-    /// The account begins anew.
-    fn forgotten(&self) -> Step {
+    /// A successful attempt resets the account's count.
+    fn reset(&self) -> MutationStep {
         delete(&self.one_more())
     }
 }
 
-/// A password that is right: the try is counted, and then no more. Only signing in has an address.
-fn proven(address: bool) -> impl Iterator<Item = Step> {
-    let [by_account, by_address] = tries();
-    let of_address = [by_address.counted(), by_address.taken_back()];
-    [by_account.counted(), by_account.forgotten()]
+/// A correct password: the attempt is counted and then removed. Only signing in counts by address.
+fn check_password(address: bool) -> impl Iterator<Item = MutationStep> {
+    let [by_account, by_address] = login_attempts();
+    let of_address = [by_address.increment(), by_address.decrement()];
+    [by_account.increment(), by_account.reset()]
         .into_iter()
         .chain(of_address.into_iter().filter(move |_| address))
 }

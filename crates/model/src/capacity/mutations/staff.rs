@@ -1,11 +1,11 @@
-//! What those who run the place do. Each decision leaves an entry in the audit.
+//! Actions of moderators and admins. Each decision leaves an entry in the audit log.
 
-use super::step::{Step, change, check, delete, put};
-use super::{Mutation, together};
+use super::step::{MutationStep, change, check, delete, put};
+use super::{MutationWrites, in_transaction};
 use crate::entities::{ActorHead, Promotion, User};
 use crate::{Role, UserStatus, samples};
 
-pub(super) fn mutations() -> Vec<Mutation> {
+pub(super) fn mutations() -> Vec<MutationWrites> {
     vec![
         set_promotion(),
         set_user_roles(),
@@ -17,53 +17,52 @@ pub(super) fn mutations() -> Vec<Mutation> {
     ]
 }
 
-/// Whether somebody's activities are fanned out from now on: their head says so.
-fn set_promotion() -> Mutation {
+/// Turns the fan-out of an actor's activities on or off, which the actor's head records.
+fn set_promotion() -> MutationWrites {
     let promotion = samples::promotion();
     let fanout_enabled = !promotion.fanout_enabled;
     let changed = Promotion { fanout_enabled, ..promotion.clone() };
     let head = samples::actor_head();
     let next = ActorHead { version: head.version + 1, promoted: false, ..head.clone() };
     let own = [change(&promotion, &changed), change(&head, &next), put(&samples::audit())];
-    Mutation::repeatable("setPromotion", own)
+    MutationWrites::idempotent("setPromotion", own)
 }
 
-/// Something changes about somebody, decided by an official who still is one.
-fn official(changed: &User) -> [Step; 3] {
+/// A change of a user by a staff member who still has the role.
+fn staff_change(changed: &User) -> [MutationStep; 3] {
     let before = samples::user();
     let after = User { version: before.version + 1, ..changed.clone() };
     [change(&before, &after), check(&before), put(&samples::audit())]
 }
 
-fn set_user_roles() -> Mutation {
+fn set_user_roles() -> MutationWrites {
     let roles = vec![Role::User, Role::Moderator];
-    Mutation::repeatable("setUserRoles", official(&User { roles, ..samples::user() }))
+    MutationWrites::idempotent("setUserRoles", staff_change(&User { roles, ..samples::user() }))
 }
 
-fn suspend_user() -> Mutation {
+fn suspend_user() -> MutationWrites {
     let suspended = User { status: UserStatus::Suspended, ..samples::user() };
-    Mutation::repeatable("suspendUser", official(&suspended))
+    MutationWrites::idempotent("suspendUser", staff_change(&suspended))
 }
 
-fn unsuspend_user() -> Mutation {
+fn unsuspend_user() -> MutationWrites {
     let suspended = User { status: UserStatus::Suspended, ..samples::user() };
     let back = User { version: suspended.version + 1, ..samples::user() };
     let own = [change(&suspended, &back), check(&samples::user()), put(&samples::audit())];
-    Mutation::repeatable("unsuspendUser", own)
+    MutationWrites::idempotent("unsuspendUser", own)
 }
 
-/// Each letter becomes a job again.
-fn redrive_dead_letters() -> Mutation {
-    /// How many are redriven at once.
+/// Each dead letter becomes a job again.
+fn redrive_dead_letters() -> MutationWrites {
     const LETTERS: (&str, f64) = ("letters", 10.0);
-    let each = together([put(&samples::job()), delete(&samples::dead_letter())]);
-    Mutation::once("redriveDeadLetters", each.map(|step| step.times(LETTERS.0, LETTERS.1)))
+    let each = in_transaction([put(&samples::job()), delete(&samples::dead_letter())]);
+    MutationWrites::plain("redriveDeadLetters", each.map(|step| step.times(LETTERS.0, LETTERS.1)))
 }
 
-fn create_webhook() -> Mutation {
-    Mutation::once("createWebhook", [put(&samples::webhook())])
+fn create_webhook() -> MutationWrites {
+    MutationWrites::plain("createWebhook", [put(&samples::webhook())])
 }
 
-fn delete_webhook() -> Mutation {
-    Mutation::repeatable("deleteWebhook", [delete(&samples::webhook())])
+fn delete_webhook() -> MutationWrites {
+    MutationWrites::idempotent("deleteWebhook", [delete(&samples::webhook())])
 }

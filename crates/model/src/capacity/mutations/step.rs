@@ -1,27 +1,22 @@
-//! One write of a mutation: an item before and after, and what that costs.
+//! One write of a mutation: an item before and after the write, and its cost.
 
 use std::collections::BTreeMap;
 
-use roundtable_table::{Capacity, Charge, Item};
+use roundtable_table::{Capacity, Item, WriteCost};
 
 use super::super::{CapacityError, units};
 use crate::Entity;
 
-/// What a write does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
-    /// Makes an item.
+pub enum WriteKind {
     Put,
-    /// Changes one.
     Change,
-    /// Removes one.
     Delete,
-    /// Only looks at one, in a transaction.
+    /// Checks a condition in a transaction.
     Check,
 }
 
-impl Act {
-    /// The word for it.
+impl WriteKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Put => "put",
@@ -32,52 +27,42 @@ impl Act {
     }
 }
 
-/// One write of a mutation.
 #[derive(Clone, Debug)]
-pub struct Step {
-    /// What it does.
-    pub act: Act,
-    /// To which entity.
+pub struct MutationStep {
+    pub kind: WriteKind,
     pub entity: &'static str,
-    /// The item before.
     pub old: Option<Item>,
-    /// The item after.
     pub new: Option<Item>,
-    /// Whether it is part of a transaction.
     pub transactional: bool,
-    /// How many there are of it, where that varies: the count's name and its usual value.
+    /// The name and usual value of the count of such writes, where it varies.
     pub count: Option<(&'static str, f64)>,
 }
 
-/// A new item.
-pub(super) fn put<E: Entity>(new: &E) -> Step {
-    Step::of::<E>(Act::Put, None, Some(new))
+pub(super) fn put<E: Entity>(new: &E) -> MutationStep {
+    MutationStep::of::<E>(WriteKind::Put, None, Some(new))
 }
 
-/// An item that changes.
-pub(super) fn change<E: Entity>(old: &E, new: &E) -> Step {
-    Step::of::<E>(Act::Change, Some(old), Some(new))
+pub(super) fn change<E: Entity>(old: &E, new: &E) -> MutationStep {
+    MutationStep::of::<E>(WriteKind::Change, Some(old), Some(new))
 }
 
-/// An item that goes.
-pub(super) fn delete<E: Entity>(old: &E) -> Step {
-    Step::of::<E>(Act::Delete, Some(old), None)
+pub(super) fn delete<E: Entity>(old: &E) -> MutationStep {
+    MutationStep::of::<E>(WriteKind::Delete, Some(old), None)
 }
 
-/// An item that must be as expected.
-pub(super) fn check<E: Entity>(item: &E) -> Step {
-    Step::of::<E>(Act::Check, Some(item), Some(item)).together()
+pub(super) fn check<E: Entity>(item: &E) -> MutationStep {
+    MutationStep::of::<E>(WriteKind::Check, Some(item), Some(item)).in_transaction()
 }
 
-/// An item that must not be there.
-pub(super) fn absent<E: Entity>() -> Step {
-    Step::of::<E>(Act::Check, None, None).together()
+/// A check that an item does not exist.
+pub(super) fn absent<E: Entity>() -> MutationStep {
+    MutationStep::of::<E>(WriteKind::Check, None, None).in_transaction()
 }
 
-impl Step {
-    fn of<E: Entity>(act: Act, old: Option<&E>, new: Option<&E>) -> Self {
+impl MutationStep {
+    fn of<E: Entity>(kind: WriteKind, old: Option<&E>, new: Option<&E>) -> Self {
         Self {
-            act,
+            kind,
             entity: E::SHAPE.name,
             old: old.map(Entity::item),
             new: new.map(Entity::item),
@@ -86,47 +71,47 @@ impl Step {
         }
     }
 
-    /// As part of a transaction.
-    pub(super) fn together(mut self) -> Self {
+    /// Marks the write as part of a transaction.
+    pub(super) fn in_transaction(mut self) -> Self {
         self.transactional = true;
         self
     }
 
-    /// As many times as `count` says, usually so many.
+    /// Repeats the write as often as `count` says, usually `usually` times.
     pub(super) fn times(mut self, count: &'static str, usually: f64) -> Self {
         self.count = Some((count, usually));
         self
     }
 
-    /// The larger of its images, in bytes.
+    /// Returns the size of the larger image.
     pub fn bytes(&self) -> usize {
         self.old.iter().chain(&self.new).map(Item::size).max().unwrap_or_default()
     }
 
-    /// What one of it costs, indexes included.
+    /// Returns the capacity that one such write consumes, including indexes.
     pub fn capacity(&self) -> Result<Capacity, CapacityError> {
-        let charge = match self.act {
-            // A check writes nothing, and is charged like a write of what it looks at.
-            Act::Check => Charge::check(self.bytes()),
+        let charge = match self.kind {
+            // A check writes nothing, but is charged like a write of the checked item.
+            WriteKind::Check => WriteCost::check(self.bytes()),
             _ => self.changed()?,
         };
-        Ok(if self.transactional { charge.in_transaction() } else { charge.alone() })
+        Ok(if self.transactional { charge.in_transaction() } else { charge.standalone() })
     }
 
-    fn changed(&self) -> Result<Charge, CapacityError> {
+    fn changed(&self) -> Result<WriteCost, CapacityError> {
         let entity = self.entity;
-        let home = crate::SCHEMA.iter().find(|table| table.entity(entity).is_some());
-        let home = home.ok_or(CapacityError::NoTable { entity })?;
-        Charge::change(&home.definition(home.name), self.old.as_ref(), self.new.as_ref())
+        let table = crate::SCHEMA.iter().find(|table| table.entity(entity).is_some());
+        let table = table.ok_or(CapacityError::NoTable { entity })?;
+        WriteCost::change(&table.definition(table.name), self.old.as_ref(), self.new.as_ref())
             .map_err(|source| CapacityError::Sample { entity, source })
     }
 
-    /// How many of it there are.
+    /// Returns the number of such writes, with these counts.
     pub fn number(&self, counts: &BTreeMap<&'static str, f64>) -> f64 {
         self.count.map_or(1.0, |(name, usually)| counts.get(name).copied().unwrap_or(usually))
     }
 
-    /// What all of it costs, with so many of each.
+    /// Returns the units of all such writes, with these counts.
     pub fn units_of(&self, counts: &BTreeMap<&'static str, f64>) -> Result<f64, CapacityError> {
         Ok(units::writes(self.capacity()?) * self.number(counts))
     }

@@ -1,33 +1,34 @@
-//! Who uses which index, and for what.
+//! The keys of each index, with the entities and access patterns that use them.
 
 use std::fmt::Write as _;
 
 use super::entities::{condition, link_to};
-use super::markdown::{Grid, code};
-use crate::derived::asked;
+use super::markdown::{MarkdownTable, code};
+use crate::derived::key_patterns;
 use crate::shape::TableShape;
 
 pub(super) fn write(out: &mut String, table: &TableShape) {
     for index in table.indexes {
-        let mut grid = Grid::new(&["partition", "sort", "entity", "only", "asked by"]);
+        let mut grid = MarkdownTable::new(&["partition", "sort", "entity", "condition", "read by"]);
         let mut uses = 0_usize;
         for entity in table.entities {
             for key in entity.keys.iter().filter(|key| key.index == *index) {
                 uses += 1;
-                let questions: Vec<String> =
-                    asked::questions_of(table, entity, key).map(|asks| code(asks.name)).collect();
+                let patterns: Vec<String> = key_patterns::patterns_reading(table, entity, key)
+                    .map(|pattern| code(pattern.name))
+                    .collect();
                 grid.row([
                     code(key.partition.text),
                     code(key.sort.text),
                     link_to(entity),
                     condition(&key.when),
-                    questions.join(", "),
+                    patterns.join(", "),
                 ]);
             }
         }
         let _ = writeln!(out, "\n### {index} of {}\n", table.name);
         if uses == 0 {
-            out.push_str("Free.\n");
+            out.push_str("Unused.\n");
         } else {
             grid.write(out);
         }

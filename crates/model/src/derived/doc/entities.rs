@@ -1,15 +1,15 @@
-//! The entities: all keys at a glance, then each with its attributes.
+//! The entities: an overview of all keys, then each entity with its attributes.
 
 use std::fmt::Write as _;
 
-use super::markdown::{Grid, anchor, code, escape, link};
-use crate::derived::asked;
-use crate::shape::{EntityShape, FieldShape, Index, Predicate, TableShape, When};
+use super::markdown::{MarkdownTable, anchor, code, escape, link};
+use crate::derived::key_patterns;
+use crate::shape::{EntityShape, FieldShape, Index, Predicate, SparseCondition, TableShape};
 
-/// All keys at a glance.
+/// Writes an overview of all keys.
 pub(super) fn write_keys(out: &mut String, table: &TableShape) {
     let _ = writeln!(out, "\n### Entities of {}\n", table.name);
-    let mut grid = Grid::new(&["entity", "PK", "SK", "GSI1", "GSI2", "GSI3"]);
+    let mut grid = MarkdownTable::new(&["entity", "PK", "SK", "GSI1", "GSI2", "GSI3"]);
     for entity in table.entities {
         let keys = |index| index_keys(entity, index);
         let main = entity.main();
@@ -25,7 +25,7 @@ pub(super) fn write_keys(out: &mut String, table: &TableShape) {
     grid.write(out);
 }
 
-/// Each entity with its attributes.
+/// Writes each entity with its attributes.
 pub(super) fn write_each(out: &mut String, table: &TableShape) {
     let _ = writeln!(out, "\n### Attributes of {}", table.name);
     for entity in table.entities {
@@ -33,16 +33,18 @@ pub(super) fn write_each(out: &mut String, table: &TableShape) {
     }
 }
 
-/// An entity, as other sections refer to it.
+/// Returns a link to the section of an entity.
 pub(super) fn link_to(entity: &EntityShape) -> String {
     link(entity.name, &anchor(entity.name))
 }
 
-/// When a key is there, in the names of fields, as keys and filters are.
-pub(super) fn condition(when: &When) -> String {
-    let asked = |asks: &Predicate| code(&format!("{}({})", asks.name, asks.fields.join(", ")));
+/// Returns the condition of a sparse key, in terms of field names.
+pub(super) fn condition(when: &SparseCondition) -> String {
+    let call = |predicate: &Predicate| {
+        code(&format!("{}({})", predicate.name, predicate.fields.join(", ")))
+    };
     let present = when.present.iter().map(|field| code(field));
-    let words: Vec<String> = present.chain(when.predicates.iter().map(asked)).collect();
+    let words: Vec<String> = present.chain(when.predicates.iter().map(call)).collect();
     let start = match (when.otherwise, words.is_empty()) {
         (false, true) => return String::new(),
         (true, true) => return String::from("else"),
@@ -63,16 +65,17 @@ fn index_keys(entity: &EntityShape, index: Index) -> String {
 
 fn one(out: &mut String, table: &TableShape, entity: &EntityShape) {
     let _ = writeln!(out, "\n#### {}\n\n{}\n", entity.name, entity.doc);
-    let mut grid = Grid::new(&["key", "partition", "sort", "only", "asked by"]);
+    let mut grid = MarkdownTable::new(&["key", "partition", "sort", "condition", "read by"]);
     for key in entity.keys {
-        let questions: Vec<String> =
-            asked::questions_of(table, entity, key).map(|asks| code(asks.name)).collect();
+        let patterns: Vec<String> = key_patterns::patterns_reading(table, entity, key)
+            .map(|pattern| code(pattern.name))
+            .collect();
         grid.row([
             key.index.to_string(),
             code(key.partition.text),
             code(key.sort.text),
             condition(&key.when),
-            questions.join(", "),
+            patterns.join(", "),
         ]);
     }
     grid.write(out);
@@ -80,7 +83,7 @@ fn one(out: &mut String, table: &TableShape, entity: &EntityShape) {
         .identity
         .iter()
         .filter(|part| !part.computed_from.is_empty())
-        .map(|part| format!("{} is made of {}", code(part.name), codes(part.computed_from)))
+        .map(|part| format!("{} is computed from {}", code(part.name), codes(part.computed_from)))
         .collect();
     if !computed.is_empty() {
         let _ = writeln!(out, "\n{}.", computed.join(", "));
@@ -89,7 +92,7 @@ fn one(out: &mut String, table: &TableShape, entity: &EntityShape) {
         return;
     }
     out.push('\n');
-    let mut grid = Grid::new(&["attribute", "holds", "which is", "in keys"]);
+    let mut grid = MarkdownTable::new(&["attribute", "type", "description", "in keys"]);
     for field in entity.fields {
         let mark = if field.optional { "?" } else { "" };
         grid.row([
@@ -102,7 +105,7 @@ fn one(out: &mut String, table: &TableShape, entity: &EntityShape) {
     grid.write(out);
 }
 
-/// How keys depend on a field: those it stands in, and whether it may change there.
+/// Returns the keys that contain a field, and whether the field may change.
 fn uses(entity: &EntityShape, field: &FieldShape) -> String {
     let names: Vec<&str> = entity
         .identity

@@ -1,15 +1,14 @@
-//! The little Markdown the document needs. Refuses to pad columns: one long cell would change every
+//! The Markdown that the document needs. It does not pad columns: one long cell would change every
 //! line of a diff.
 
 use std::fmt::Write as _;
 
-/// A table.
-pub(super) struct Grid<const N: usize> {
+pub(super) struct MarkdownTable<const N: usize> {
     heads: [&'static str; N],
     rows: Vec<[String; N]>,
 }
 
-impl<const N: usize> Grid<N> {
+impl<const N: usize> MarkdownTable<N> {
     pub(super) const fn new(heads: &[&'static str; N]) -> Self {
         Self { heads: *heads, rows: Vec::new() }
     }
@@ -18,7 +17,7 @@ impl<const N: usize> Grid<N> {
         self.rows.push(cells);
     }
 
-    /// Writes the table without the columns that nothing is in.
+    /// Writes the table without empty columns.
     pub(super) fn write(&self, out: &mut String) {
         let used: Vec<bool> = (0..N)
             .map(|at| self.rows.iter().any(|row| !row.get(at).is_none_or(String::is_empty)))
@@ -40,12 +39,12 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// Text as code; nothing stays nothing.
+/// Formats text as code; empty text stays empty.
 pub(super) fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{}`", escape(text)) }
 }
 
-/// Text that may stand in a cell.
+/// Escapes text for a cell.
 pub(super) fn escape(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -54,10 +53,10 @@ pub(super) fn link(text: &str, anchor: &str) -> String {
     format!("[{text}](#{anchor})")
 }
 
-/// What a heading is called in addresses, as GitHub does it.
+/// Returns the anchor of a heading, as GitHub forms it.
 pub(super) fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+    let allowed = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    allowed.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -66,7 +65,7 @@ mod tests {
 
     #[test]
     fn empty_columns_are_left_out() {
-        let mut grid = Grid::new(&["a", "b", "c"]);
+        let mut grid = MarkdownTable::new(&["a", "b", "c"]);
         grid.row(["1", "", "x"].map(String::from));
         grid.row(["2", "", ""].map(String::from));
         let mut out = String::new();

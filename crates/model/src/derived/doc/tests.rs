@@ -1,6 +1,6 @@
 use super::*;
-use crate::derived::draft::{entity, otherwise, query, table, when};
-use crate::shape::Segment;
+use crate::derived::test_schema::{entity, otherwise, query, table, when};
+use crate::shape::KeySegment;
 
 fn page() -> &'static TableShape {
     table("gg_core")
@@ -17,18 +17,18 @@ fn page() -> &'static TableShape {
                 .key_if(Index::Gsi1, when("active", "status"), "USER#{b}[#{shard}]", "FOLLOWER#{a}")
                 .key_if(Index::Gsi1, otherwise(), "USER#{b}", "REQUEST#{a}"),
         )
-        .asks(
+        .pattern(
             query("profile", "id: UserId", Index::Main, "USER#{id}", "PROFILE#{id}", "User").get(),
         )
-        .asks(
+        .pattern(
             query("followers", "user: UserId", Index::Gsi1, "USER#{user}", "FOLLOWER#", "Follow")
                 .about("Who | follows."),
         )
-        .asks(
+        .pattern(
             query("by_word", "word: Tag", Index::Main, "USER#{user}", "FOLLOWING#", "Follow")
                 .having("words", "word"),
         )
-        .together("circle", &["profile", "followers"])
+        .composite("circle", &["profile", "followers"])
         .accepts("hot", "Follow", Index::Gsi1)
         .accepts("hot", "Follow", Index::Gsi2)
         .accepts("hot", "User", Index::Gsi2)
@@ -41,7 +41,7 @@ fn lines_with<'a>(text: &'a str, wanted: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn it_says_that_it_is_generated_and_how() {
+fn the_head_says_that_the_document_is_generated() {
     let text = render(&[page()]);
     assert!(text.starts_with("# The table\n"));
     assert!(text.contains("roundtable table doc --write docs/TABLE.md"));
@@ -58,7 +58,7 @@ fn entities_have_their_keys_with_conditions() {
 }
 
 #[test]
-fn attributes_say_what_they_are_and_which_keys_they_stand_in() {
+fn attributes_have_a_description_and_the_keys_that_contain_them() {
     let text = render(&[page()]);
     assert!(text.contains("\n| `id` | UserId | Who. | PK, SK, GSI2SK |\n"), "{text}");
     assert!(text.contains("\n| `nickname` | Nickname |  | GSI2PK; may change |\n"), "{text}");
@@ -67,7 +67,7 @@ fn attributes_say_what_they_are_and_which_keys_they_stand_in() {
 }
 
 #[test]
-fn indexes_say_who_uses_them_for_what() {
+fn indexes_list_their_keys_and_patterns() {
     let text = render(&[page()]);
     let (_, gsi1) = text.split_once("### GSI1 of gg_core").unwrap();
     let (gsi1, rest) = gsi1.split_once("### GSI2 of gg_core").unwrap();
@@ -76,11 +76,11 @@ fn indexes_say_who_uses_them_for_what() {
     assert_eq!(lines_with(gsi1, "FOLLOWER#"), [followers]);
     let requests = "| `USER#{b}` | `REQUEST#{a}` | [Follow](#follow) | else |  |";
     assert_eq!(lines_with(gsi1, "REQUEST#"), [requests]);
-    assert!(rest.contains("### GSI3 of gg_core\n\nFree.\n"));
+    assert!(rest.contains("### GSI3 of gg_core\n\nUnused.\n"));
 }
 
 #[test]
-fn questions_say_how_they_are_answered() {
+fn patterns_are_listed_with_their_reads() {
     let text = render(&[page()]);
     let profile = "| `profile(id: UserId)` | get | table | `USER#{id}` and `PROFILE#{id}` |  | \
                    strong |  |  | [User](#user) |";
@@ -96,7 +96,7 @@ fn questions_say_how_they_are_answered() {
 }
 
 #[test]
-fn accepted_findings_are_told_with_their_reasons() {
+fn accepted_findings_are_listed_with_their_reasons() {
     let text = render(&[page()]);
     assert_eq!(
         lines_with(&text, "It is so."),
@@ -106,7 +106,7 @@ fn accepted_findings_are_told_with_their_reasons() {
         ]
     );
     let without = render(&[table("plain").shape()]);
-    assert!(!without.contains("What the lint finds"));
+    assert!(!without.contains("Accepted lint findings"));
 }
 
 #[test]
@@ -126,14 +126,14 @@ fn every_link_leads_to_a_heading() {
     assert!(links > 6, "only {links} links in {text}");
 }
 
-/// What the prose says of times: an id follows one, unless the partition has one item for each time.
+/// As the prose states: an id follows a time, unless the partition has one item for each time.
 #[test]
-fn a_sort_key_that_ends_in_a_time_tells_all_items_apart() {
+fn a_sort_key_that_ends_in_a_time_is_unique() {
     let tables = crate::SCHEMA.iter().flat_map(|table| table.entities);
     let keys = tables.flat_map(|entity| entity.keys.iter().map(move |key| (entity, key)));
     let mut at_the_end = Vec::new();
     for (entity, key) in keys {
-        let Some(Segment::Part { name, through: None }) = key.sort.segments.last() else {
+        let Some(KeySegment::Part { name, through: None }) = key.sort.segments.last() else {
             continue;
         };
         let part = entity.identity.iter().find(|part| part.name == *name).map(|part| part.kind);
@@ -151,14 +151,14 @@ fn a_sort_key_that_ends_in_a_time_tells_all_items_apart() {
 }
 
 #[test]
-fn conditions_are_told_in_one_way() {
+fn conditions_name_fields_everywhere() {
     let text = render(crate::SCHEMA);
-    // At a glance, by index and by entity.
+    // In the overview, by index and by entity.
     assert_eq!(text.matches("if `due_at` and `open(done)`").count(), 3);
     assert!(!text.contains("if `dueAt`"), "attributes are for the table of attributes");
 }
 
 #[test]
-fn the_same_schema_is_the_same_text() {
+fn the_same_schema_gives_the_same_text() {
     assert_eq!(render(&[page()]), render(&[page()]));
 }

@@ -1,7 +1,9 @@
 //! s3's second design: with comments, a feed made beforehand, and popular posts.
 
-use crate::documents::Operation::Transact;
-use crate::documents::{Document, Question, Shape, Stated, attributes, get, main, on, query};
+use crate::documents::DocumentOperation::Transact;
+use crate::documents::{
+    Document, DocumentQuestion, DocumentShape, Stated, attributes, get, main, on, query,
+};
 
 /// The fuller design of s3.
 pub const S3: Document = Document {
@@ -16,9 +18,9 @@ pub const S3: Document = Document {
     questions: QUESTIONS,
 };
 
-const SHAPES: &[Shape] = &[
+const SHAPES: &[DocumentShape] = &[
     // The beginning of this design is missing; the keys are those that its queries name.
-    Shape {
+    DocumentShape {
         entity: "USER",
         ours: "User",
         keys: &[main("USER#{user_id}", "PROFILE")],
@@ -29,7 +31,7 @@ const SHAPES: &[Shape] = &[
             is_private, status,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "POST",
         ours: "Post",
         keys: &[
@@ -46,7 +48,7 @@ const SHAPES: &[Shape] = &[
             engagement_score => score, visibility, is_deleted, hashtags, mentions,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "FOLLOW",
         ours: "Follow",
         keys: &[
@@ -61,14 +63,14 @@ const SHAPES: &[Shape] = &[
             followed_username => followee_nickname, created_at, status, notification_enabled,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "FOLLOWER",
         ours: "Follow",
         keys: &[main("USER#{followed_id}", "FOLLOWER#{follower_id}")],
         parts: attributes! { follower_id, followed_id => followee_id },
         attributes: &[],
     },
-    Shape {
+    DocumentShape {
         entity: "FEED",
         ours: "FeedItem",
         keys: &[
@@ -85,7 +87,7 @@ const SHAPES: &[Shape] = &[
             feed_rank nothing "computed when it is read",
         },
     },
-    Shape {
+    DocumentShape {
         entity: "LIKE",
         ours: "Like",
         keys: &[
@@ -97,7 +99,7 @@ const SHAPES: &[Shape] = &[
             user_id, post_id, author_id => post_user_id, created_at, like_type,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "COMMENT",
         ours: "Comment",
         keys: &[
@@ -114,7 +116,7 @@ const SHAPES: &[Shape] = &[
     },
 ];
 
-const QUESTIONS: &[Question] = &[
+const QUESTIONS: &[DocumentQuestion] = &[
     get("profile", "a person", "USER#{user}", "PROFILE").by("profile"),
     query("posts_by", "a person's posts, newest first", "USER#{user}")
         .index("GSI1")

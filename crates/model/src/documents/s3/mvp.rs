@@ -1,7 +1,9 @@
 //! s3's first design: posts, follows, profiles, and likes that stay.
 
-use crate::documents::Operation::Transact;
-use crate::documents::{Document, Question, Shape, Stated, attributes, get, main, on, query};
+use crate::documents::DocumentOperation::Transact;
+use crate::documents::{
+    Document, DocumentQuestion, DocumentShape, Stated, attributes, get, main, on, query,
+};
 
 /// The smaller design of s3.
 pub const S3_MVP: Document = Document {
@@ -16,8 +18,8 @@ pub const S3_MVP: Document = Document {
     questions: QUESTIONS,
 };
 
-const SHAPES: &[Shape] = &[
-    Shape {
+const SHAPES: &[DocumentShape] = &[
+    DocumentShape {
         entity: "USER",
         ours: "User",
         keys: &[main("USER#{user_id}", "PROFILE"), on("GSI1", "USER#{user_id}", "PROFILE")],
@@ -30,7 +32,7 @@ const SHAPES: &[Shape] = &[
             domain,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "POST",
         ours: "Post",
         keys: &[
@@ -46,7 +48,7 @@ const SHAPES: &[Shape] = &[
             activity_type nothing "always Note", audience,
         },
     },
-    Shape {
+    DocumentShape {
         entity: "FOLLOW",
         ours: "Follow",
         keys: &[
@@ -62,14 +64,14 @@ const SHAPES: &[Shape] = &[
         },
     },
     // The transaction writes the other direction as an item, too, which the index makes superfluous.
-    Shape {
+    DocumentShape {
         entity: "FOLLOWER",
         ours: "Follow",
         keys: &[main("USER#{followed_id}", "FOLLOWER#{follower_id}")],
         parts: &[],
         attributes: attributes! { follower_id, followed_id => followee_id, created_at, status },
     },
-    Shape {
+    DocumentShape {
         entity: "LIKE",
         ours: "Like",
         keys: &[
@@ -84,7 +86,7 @@ const SHAPES: &[Shape] = &[
     },
 ];
 
-const QUESTIONS: &[Question] = &[
+const QUESTIONS: &[DocumentQuestion] = &[
     get("profile", "a person, as an actor", "USER#{user}", "PROFILE").by("profile"),
     query("posts_by", "a person's posts, newest first", "USER#{user}")
         .index("GSI1")

@@ -12,14 +12,14 @@ use crate::sides::{Sides, item_of, own};
 
 pub(crate) const ME: &str = "user123";
 
-/// Id, nickname, e-mail address, and since when they are here.
+/// Id, nickname, e-mail address, and time of sign-up.
 pub(crate) const PEOPLE: [(&str, &str, &str, &str); 3] = [
     (ME, "john_doe", "john@example.com", "2025-01-06T10:00:00Z"),
     ("user456", "jane_doe", "jane@example.com", "2025-01-06T10:05:00Z"),
     ("userA", "ann", "ann@example.com", "2025-01-06T11:00:00Z"),
 ];
 
-/// Who follows whom since when. The order of ids is not that of times.
+/// Follower, followee and time. The order of ids differs from the order of times.
 pub(crate) const FOLLOWS: [(&str, &str, &str); 5] = [
     (ME, "user456", "2025-01-27T12:00:00Z"),
     (ME, "userB", "2025-01-27T11:00:00Z"),
@@ -28,10 +28,10 @@ pub(crate) const FOLLOWS: [(&str, &str, &str); 5] = [
     ("user456", ME, "2025-01-27T15:00:00Z"),
 ];
 
-/// Who follows somebody famous, and in which shard.
+/// The followers of a popular user, with their shards.
 pub(crate) const FANS: [(&str, u16); 4] = [(ME, 2), ("user456", 0), ("userA", 1), ("userB", 1)];
 
-/// Group, person, role, and since when.
+/// Group, user, role and time.
 pub(crate) const MEMBERS: [(&str, &str, &str, &str); 5] = [
     ("group1", ME, "owner", "2025-01-10T12:00:00Z"),
     ("group1", "user456", "member", "2025-01-12T12:00:00Z"),
@@ -46,7 +46,7 @@ pub(crate) const GOALS: [(&str, &str, &str); 3] = [
     ("user456", "goal3", "2025-01-08T10:00:00Z"),
 ];
 
-/// Owner, goal, task, and when it is due.
+/// Owner, goal, task and due date.
 pub(crate) const TASKS: [(&str, &str, &str, Option<&str>); 5] = [
     (ME, "goal1", "task1", Some("2025-02-03T08:00:00Z")),
     (ME, "goal1", "task2", Some("2025-02-01T08:00:00Z")),
@@ -55,7 +55,7 @@ pub(crate) const TASKS: [(&str, &str, &str, Option<&str>); 5] = [
     ("user456", "goal3", "task5", Some("2025-02-02T08:00:00Z")),
 ];
 
-/// Quest, when it was made, and the goals and tasks it names.
+/// Quest, time of creation, linked goals and tasks.
 pub(crate) const QUESTS: [(&str, &str, &[&str], &[&str]); 4] = [
     ("quest1", "2025-01-11T08:00:00Z", &["goal1"], &[]),
     ("quest2", "2025-01-13T08:00:00Z", &[], &["task2"]),
@@ -63,7 +63,7 @@ pub(crate) const QUESTS: [(&str, &str, &[&str], &[&str]); 4] = [
     ("quest4", "2025-01-12T08:00:00Z", &["goal2"], &[]),
 ];
 
-/// What those I follow did: more than a page, each at a time of its own.
+/// Activities of the followees: more than a page, at different times.
 pub(crate) fn activities() -> Vec<(&'static str, String, String)> {
     let of = |actor: &'static str, count: u64, minutes: u64, first: u64| {
         (0..count).map(move |n| {
@@ -74,7 +74,7 @@ pub(crate) fn activities() -> Vec<(&'static str, String, String)> {
     of("user456", 40, 12, 0).chain(of("userB", 30, 8, 2)).chain(of("userA", 5, 60, 5)).collect()
 }
 
-/// What was said in a room: more than a page.
+/// Messages of a room: more than a page.
 pub(crate) fn messages() -> Vec<(String, &'static str, String)> {
     let message = |n: u64| {
         let user = if n.is_multiple_of(3) { ME } else { "user456" };
@@ -185,7 +185,7 @@ pub(crate) fn our_items() -> Vec<Item> {
         all.push(ours::activity(actor, &activity, &ts).item());
         all.push(ours::feed_item(ME, actor, &activity, &ts).item());
     }
-    // What only our table has in these partitions must not show in any answer.
+    // Items of these partitions that only our table has must not appear in any result.
     all.extend(items([ActorHead { actor_id: id("user456"), ..samples::actor_head() }]));
     all.extend(items([FeedHorizon { user_id: id(ME), ..samples::feed_horizon() }]));
     all.extend(items([RoomHead { room_id: id("room1"), ..samples::room_head() }]));

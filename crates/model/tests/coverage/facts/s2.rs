@@ -11,10 +11,10 @@ use crate::sides::{Sides, own};
 pub(crate) const USER: &str = "user-123";
 pub(crate) const POST: &str = "post-123";
 
-/// How many likes make a post popular in our table.
+/// The number of likes that makes a post popular in our table.
 pub(crate) const POPULAR_LIKES_MIN: u64 = 5;
 
-/// What a post is like in both tables.
+/// A post of both tables.
 pub(crate) struct PostFact {
     pub(crate) id: String,
     pub(crate) owner: &'static str,
@@ -24,8 +24,8 @@ pub(crate) struct PostFact {
     pub(crate) created: String,
 }
 
-/// One post an hour. The document's own is written at midnight and waits; one has an id that is older
-/// than its time; three are for gardeners only.
+/// One post an hour. The document's own post is written at midnight and pending; one id is older
+/// than its post's time; three posts are in the gardening feed.
 pub(crate) fn posts() -> Vec<PostFact> {
     let hourly = |n: u64| PostFact {
         id: format!("post-{n:03}"),
@@ -53,14 +53,14 @@ pub(crate) fn posts() -> Vec<PostFact> {
     (90..136).map(hourly).chain([late]).chain(gardening).collect()
 }
 
-/// Comments of the document's post: who, and when.
+/// Comments of the document's post: author and time.
 pub(crate) const COMMENTS: [(&str, &str, &str); 3] = [
     ("comment-1", USER, "2024-01-01T01:00:00Z"),
     ("comment-2", "user-456", "2024-01-01T02:00:00Z"),
     ("comment-3", USER, "2024-01-01T03:00:00Z"),
 ];
 
-/// Post, who likes it, and since when.
+/// Post, user and time of a like.
 pub(crate) const LIKES: [(&str, &str, &str); 4] = [
     (POST, "user-456", "2024-01-01T05:00:00Z"),
     (POST, USER, "2024-01-01T06:00:00Z"),
@@ -68,7 +68,7 @@ pub(crate) const LIKES: [(&str, &str, &str); 4] = [
     ("post-122", USER, "2024-01-01T04:00:00Z"),
 ];
 
-/// The days on which anything was posted.
+/// Returns the days with posts.
 pub(crate) fn days() -> Days {
     Days { newest: id::<Day>("2024-01-04"), oldest: id::<Day>("2023-12-30") }
 }
@@ -97,7 +97,7 @@ fn own_items() -> Vec<Item> {
     all
 }
 
-/// The post as our entity: published unless it waits or was refused.
+/// Returns the post as our entity, published unless pending or rejected.
 pub(crate) fn our_post(fact: &PostFact) -> Post {
     let status: ModerationStatus = id(fact.status);
     let approved = status == ModerationStatus::Approved;
@@ -111,7 +111,7 @@ pub(crate) fn our_post(fact: &PostFact) -> Post {
     if fact.likes < POPULAR_LIKES_MIN { post } else { ours::popular(post, fact.likes) }
 }
 
-/// The case of a post that was not approved at once.
+/// Returns the case of a post that was not approved at once.
 pub(crate) fn our_case(fact: &PostFact) -> ModerationCase {
     ModerationCase {
         id: id(&fact.id),

@@ -12,7 +12,7 @@ pub(crate) const USER: &str = "user123";
 pub(crate) const POST: &str = "post456";
 pub(crate) const DAY: &str = "2025-01-27";
 
-/// What a post is like in both tables.
+/// A post of both tables.
 pub(crate) struct PostFact {
     pub(crate) id: String,
     pub(crate) author: &'static str,
@@ -22,8 +22,8 @@ pub(crate) struct PostFact {
     pub(crate) created: String,
 }
 
-/// More than a page of the day, and a few of the day before. The document's own is at half past three;
-/// of the newest, one is private and one deleted.
+/// More than a page of posts of the day, and a few of the day before. The document's own post is at
+/// half past three; of the newest posts, one is private and one deleted.
 pub(crate) fn posts() -> Vec<PostFact> {
     let post = |n: u64| PostFact {
         id: if n == 50 { POST.into() } else { format!("post{n:03}") },
@@ -36,7 +36,7 @@ pub(crate) fn posts() -> Vec<PostFact> {
     (0..70).map(post).collect()
 }
 
-/// Who follows whom since when.
+/// Follower, followee and time.
 pub(crate) const FOLLOWS: [(&str, &str, &str); 5] = [
     (USER, "user456", "2025-01-27T12:00:00Z"),
     (USER, "userB", "2025-01-27T09:00:00Z"),
@@ -45,7 +45,7 @@ pub(crate) const FOLLOWS: [(&str, &str, &str); 5] = [
     ("userA", "userB", "2025-01-27T11:00:00Z"),
 ];
 
-/// Post, who likes it, and since when.
+/// Post, user and time of a like.
 pub(crate) const LIKES: [(&str, &str, &str); 4] = [
     (POST, USER, "2025-01-27T16:00:00Z"),
     (POST, "userB", "2025-01-27T15:45:00Z"),
@@ -53,7 +53,7 @@ pub(crate) const LIKES: [(&str, &str, &str); 4] = [
     ("post003", USER, "2025-01-27T17:00:00Z"),
 ];
 
-/// Comments of the document's post, more than a page: id, who, when. One more is elsewhere.
+/// Comments of the document's post, more than a page: id, author, time. One is on another post.
 pub(crate) fn comments() -> Vec<(&'static str, String, &'static str, String)> {
     let comment = |n: u64| {
         let who = if n.is_multiple_of(5) { USER } else { "userA" };
@@ -63,7 +63,7 @@ pub(crate) fn comments() -> Vec<(&'static str, String, &'static str, String)> {
     (0..25).map(comment).chain([elsewhere]).collect()
 }
 
-/// What is in the feed of the document's reader: the posts of the other author.
+/// Returns the feed of the document's reader: the posts of the other author.
 pub(crate) fn feed() -> Vec<PostFact> {
     posts().into_iter().filter(|post| post.author == "user456").collect()
 }
@@ -72,7 +72,6 @@ pub(crate) fn day() -> Day {
     id(DAY)
 }
 
-/// The day of a time.
 fn day_of(time: &str) -> &str {
     time.get(..10).unwrap()
 }
@@ -123,7 +122,7 @@ fn own_items(document: &'static Document) -> Vec<Item> {
     all
 }
 
-/// The activity that tells of a post.
+/// Returns the id of a post's activity.
 fn activity_of(post: &str) -> String {
     format!("posted-{post}")
 }
@@ -162,12 +161,12 @@ fn our_items() -> Vec<Item> {
     all
 }
 
-/// The smaller design beside ours.
+/// Returns the small design beside ours.
 pub(crate) async fn small() -> Sides {
     Sides::of(&S3_MVP, own_items(&S3_MVP), our_items()).await
 }
 
-/// The fuller design beside ours.
+/// Returns the full design beside ours.
 pub(crate) async fn full() -> Sides {
     Sides::of(&S3, own_items(&S3), our_items()).await
 }

@@ -1,5 +1,5 @@
-//! Readers and writers at the same time, on a store that keeps all of them waiting: whoever has caught
-//! up sees everything that was acknowledged before, and nothing that was never there.
+//! Concurrent readers and writers on a slow store: a reader that has caught up sees everything
+//! acknowledged before, and nothing that never existed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
@@ -15,21 +15,21 @@ const READERS: usize = 5;
 const STEPS: usize = 25;
 const HISTORIES: u64 = 60;
 
-/// What was written: begun, and acknowledged.
+/// Started and acknowledged writes.
 #[derive(Clone, Debug, Default)]
 struct Truth {
-    /// Versions of posts; every fourth is that it is gone.
+    /// Versions of posts; every fourth is a removal.
     begun: BTreeMap<PostId, u64>,
     acknowledged: BTreeMap<PostId, u64>,
-    made: BTreeSet<Place>,
-    made_for_sure: BTreeSet<Place>,
-    gone: BTreeSet<Place>,
-    gone_for_sure: BTreeSet<Place>,
+    made: BTreeSet<FeedPosition>,
+    made_for_sure: BTreeSet<FeedPosition>,
+    gone: BTreeSet<FeedPosition>,
+    gone_for_sure: BTreeSet<FeedPosition>,
 }
 
 struct World {
-    ground: Ground,
-    memory: Arc<Memory>,
+    context: Context,
+    memory: Arc<FeedMemory>,
     truth: Mutex<Truth>,
 }
 
@@ -44,11 +44,16 @@ fn actor(writer: usize) -> String {
 impl World {
     async fn new() -> Self {
         let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
-        let ground = ground_on(Yielding::new(Reference::new(clock))).await;
-        // So little that something is always pushed out.
-        let settings =
-            FeedMemory { recent: 12, each: 4, actors: 11, posts: 5, ..FeedMemory::default() };
-        Self { ground, memory: exact_with(&settings), truth: Mutex::default() }
+        let context = ground_on(YieldingBackend::new(Reference::new(clock))).await;
+        // So small that something is always evicted.
+        let settings = FeedMemorySettings {
+            recent: 12,
+            each: 4,
+            actors: 11,
+            posts: 5,
+            ..FeedMemorySettings::default()
+        };
+        Self { context, memory: exact_with(&settings), truth: Mutex::default() }
     }
 
     async fn write_post(&self, id: PostId) {
@@ -59,38 +64,38 @@ impl World {
             *version
         };
         if version % 4 == 0 {
-            self.ground.core().table().delete(Post::at(&id).delete()).await.unwrap();
+            self.context.core().table().delete(Post::at(&id).delete()).await.unwrap();
         } else {
-            put(&self.ground, &Post { id: id.clone(), version, ..samples::post() }).await;
+            put(&self.context, &Post { id: id.clone(), version, ..samples::post() }).await;
         }
         self.truth.lock().acknowledged.insert(id, version);
     }
 
     async fn act(&self, writer: usize, nth: usize) {
         let activity = written(&actor(writer), nth as u64 + 1, writer * 1_000 + nth).activity();
-        let place = Place::of(&activity);
-        self.truth.lock().made.insert(place.clone());
-        put(&self.ground, &activity).await;
-        self.truth.lock().made_for_sure.insert(place);
+        let position = FeedPosition::of(&activity);
+        self.truth.lock().made.insert(position.clone());
+        put(&self.context, &activity).await;
+        self.truth.lock().made_for_sure.insert(position);
     }
 
     async fn undo(&self, writer: usize, nth: usize) {
         let activity = written(&actor(writer), nth as u64 + 1, writer * 1_000 + nth).activity();
-        let place = Place::of(&activity);
+        let position = FeedPosition::of(&activity);
         let is_there = {
             let mut truth = self.truth.lock();
-            truth.made_for_sure.contains(&place) && truth.gone.insert(place.clone())
+            truth.made_for_sure.contains(&position) && truth.gone.insert(position.clone())
         };
         if is_there {
-            self.ground.core().table().delete(activity.key().delete()).await.unwrap();
-            self.truth.lock().gone_for_sure.insert(place);
+            self.context.core().table().delete(activity.key().delete()).await.unwrap();
+            self.truth.lock().gone_for_sure.insert(position);
         }
     }
 
     async fn look_at_posts(&self, ids: &[PostId]) {
         let before = self.truth.lock().acknowledged.clone();
-        self.memory.catch_up(&self.ground).await.unwrap();
-        let found = self.memory.posts(&self.ground, ids).await.unwrap();
+        self.memory.catch_up(&self.context).await.unwrap();
+        let found = self.memory.posts(&self.context, ids).await.unwrap();
         let after = self.truth.lock().begun.clone();
         for id in ids {
             let version = |truth: &BTreeMap<PostId, u64>| truth.get(id).copied().unwrap_or(0);
@@ -104,19 +109,19 @@ impl World {
 
     async fn look_at_tails(&self) {
         let before = self.truth.lock().clone();
-        self.memory.catch_up(&self.ground).await.unwrap();
+        self.memory.catch_up(&self.context).await.unwrap();
         let homes: Vec<ActorId> = (0..WRITERS).map(|writer| home(&actor(writer))).collect();
-        let merged = self.memory.newest(&self.ground, homes.iter(), None, 9).await.unwrap();
-        let is_left_out = |place: &Place| {
-            let writer = place.id.to_string()[1..2].parse().unwrap();
-            merged.worn.contains(&home(&actor(writer)))
+        let merged = self.memory.newest(&self.context, homes.iter(), None, 9).await.unwrap();
+        let is_left_out = |position: &FeedPosition| {
+            let writer = position.id.to_string()[1..2].parse().unwrap();
+            merged.exhausted.contains(&home(&actor(writer)))
         };
         self.check(&before, &merged.entries, merged.down_to.as_ref(), is_left_out);
     }
 
     async fn look_at_ring(&self) {
         let before = self.truth.lock().clone();
-        self.memory.catch_up(&self.ground).await.unwrap();
+        self.memory.catch_up(&self.context).await.unwrap();
         if let Some((entries, down_to)) = self.memory.recent(None, 9, 9, |_| true) {
             self.check(&before, &entries, down_to.as_ref(), |_| false);
         }
@@ -125,20 +130,23 @@ impl World {
     fn check(
         &self,
         before: &Truth,
-        entries: &[Arc<Entry>],
-        down_to: Option<&Place>,
-        is_left_out: impl Fn(&Place) -> bool,
+        entries: &[Arc<CachedActivity>],
+        down_to: Option<&FeedPosition>,
+        is_left_out: impl Fn(&FeedPosition) -> bool,
     ) {
         let after = self.truth.lock();
-        let seen: BTreeSet<&Place> = entries.iter().map(|entry| &entry.place).collect();
+        let seen: BTreeSet<&FeedPosition> = entries.iter().map(|entry| &entry.position).collect();
         assert_eq!(seen.len(), entries.len(), "each once");
-        for place in &seen {
-            assert!(after.made.contains(*place), "{place:?} was never there");
-            assert!(!before.gone_for_sure.contains(*place), "{place:?} is gone");
+        for position in &seen {
+            assert!(after.made.contains(*position), "{position:?} was never there");
+            assert!(!before.gone_for_sure.contains(*position), "{position:?} is gone");
         }
-        for place in before.made_for_sure.iter().filter(|place| !after.gone.contains(*place)) {
-            let is_told = down_to.is_none_or(|down_to| place >= down_to) && !is_left_out(place);
-            assert!(!is_told || seen.contains(place), "{place:?} is missing");
+        for position in
+            before.made_for_sure.iter().filter(|position| !after.gone.contains(*position))
+        {
+            let is_told =
+                down_to.is_none_or(|down_to| position >= down_to) && !is_left_out(position);
+            assert!(!is_told || seen.contains(position), "{position:?} is missing");
         }
     }
 }
@@ -167,10 +175,10 @@ async fn read(world: &World, seed: u64) {
                 0..=2 => world.look_at_posts(&ids).await,
                 3..=4 => world.look_at_tails().await,
                 5..=6 => world.look_at_ring().await,
-                _ => world.memory.fill_ring(&world.ground).await.unwrap(),
+                _ => world.memory.fill_ring(&world.context).await.unwrap(),
             }
         };
-        // Some lose patience.
+        // Some readers give up.
         let patience = if seed.is_multiple_of(3) { 10 } else { usize::MAX };
         let mut look = pin!(look);
         for _ in 0..patience {
@@ -183,7 +191,7 @@ async fn read(world: &World, seed: u64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_has_caught_up_sees_all_that_was_acknowledged_before() {
+async fn a_reader_that_caught_up_sees_everything_acknowledged_before() {
     for history in 0..HISTORIES {
         let world = World::new().await;
         let seed = |nth: usize| history * 100 + nth as u64;
@@ -192,7 +200,7 @@ async fn whoever_has_caught_up_sees_all_that_was_acknowledged_before() {
         tokio::join!(
             futures::future::join_all(writers),
             futures::future::join_all(readers),
-            world.memory.fill_ring(&world.ground),
+            world.memory.fill_ring(&world.context),
         )
         .2
         .unwrap();

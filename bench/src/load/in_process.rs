@@ -1,0 +1,92 @@
+//! The server process: a server like the product's, on any port, with long-lived tokens.
+
+use std::io::stdin;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use async_graphql::Request;
+use roundtable_domain::{Caller, PageInput, SignedInUser};
+use roundtable_graphql::{ClientInfo, GraphqlResponse, QueryLimits, RequestContext, Services};
+use roundtable_model::{Secret, UserId, samples};
+use roundtable_server::{Configuration, Server};
+use tokio::runtime::Builder;
+
+use super::PAGE;
+use super::requests::DOCUMENT;
+use crate::samples::Samples;
+
+/// The lifetime of tokens: longer than any run.
+const TOKEN_SECONDS: u32 = 24 * 60 * 60;
+const TRIES: usize = 1_000;
+
+/// Serves a town until the parent closes our input.
+pub(super) fn serve(data: &Path) -> Result<()> {
+    // Like the product: checking the log level costs time even if nothing is logged.
+    tracing_subscriber::fmt().with_env_filter("info").with_writer(std::io::stderr).init();
+    let readers = stdin().lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+    let readers = readers.map(|line| Ok(line.parse()?)).collect::<Result<Vec<UserId>>>()?;
+    let mut configuration = Configuration::default();
+    configuration.process.http.listen = ([127, 0, 0, 1], 0).into();
+    data.clone_into(&mut configuration.process.store.data);
+    configuration.process.sign_in.token_seconds = TOKEN_SECONDS;
+    Builder::new_multi_thread().enable_all().build()?.block_on(async {
+        let server = Server::open(configuration).await?;
+        let handle = server.handle();
+        let services = handle.services();
+        services.feeds.warm_up().await?;
+        measure(services, &readers).await?;
+        let address = server.url().strip_prefix("http://").context("an address without http://")?;
+        println!("address {address}");
+        for reader in readers {
+            let token = services.issuer.access_token(&signed_in(reader)?).await;
+            let (token, _) = token.map_err(|error| anyhow!("no token: {}", error.code()))?;
+            println!("token {token}");
+        }
+        println!("ready");
+        drop(handle);
+        let enough = tokio::task::spawn_blocking(|| stdin().lines().count());
+        server.run(async { drop(enough.await) }).await;
+        Ok(())
+    })
+}
+
+/// Returns a session for a user who never logged in.
+fn signed_in(reader: UserId) -> Result<SignedInUser> {
+    let caller = Caller::user(reader);
+    let (session_id, refresh_token) = ("bench".parse()?, Secret::new(""));
+    Ok(SignedInUser { user: samples::user(), caller, session_id, refresh_token })
+}
+
+/// Measures pages before there is any load: by the service alone, and through the API.
+async fn measure(services: &Services, readers: &[UserId]) -> Result<()> {
+    let schema = QueryLimits::default().apply(roundtable_graphql::schema_builder());
+    let page = PageInput { limit: Some(PAGE), after: None };
+    let mut service = Samples::with_capacity(TRIES);
+    for reader in readers.iter().cycle().take(TRIES) {
+        let caller = Caller::user(reader.clone());
+        let started = Instant::now();
+        let found = services.feeds.home(&caller, &page).await?;
+        service.add_since(started);
+        ensure!(found.items.len() == PAGE, "a page of {} entries", found.items.len());
+    }
+    println!("service {}", service.quantile_us(0.5));
+    for (name, document) in [("graphql", DOCUMENT), ("typename", "{ __typename }")] {
+        let mut samples = Samples::with_capacity(TRIES);
+        for reader in readers.iter().cycle().take(TRIES) {
+            let caller = Some(Caller::user(reader.clone()));
+            let started = Instant::now();
+            let asked = RequestContext::new(
+                ClientInfo { caller, ..ClientInfo::default() },
+                services.clone(),
+            );
+            let response = schema.execute(Request::new(document).data(Arc::new(asked))).await;
+            let text = serde_json::to_string(&GraphqlResponse(&response))?;
+            samples.add_since(started);
+            ensure!(response.errors.is_empty(), "{text}");
+        }
+        println!("{name} {}", samples.quantile_us(0.5));
+    }
+    Ok(())
+}

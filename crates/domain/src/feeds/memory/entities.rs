@@ -1,0 +1,237 @@
+//! Lookups of posts, users and groups: from the cache, or loaded into it.
+
+use std::hash::Hash;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use roundtable_model::entities::{Group, Post, User};
+use roundtable_model::table::Item;
+use roundtable_model::{BatchLookup, FromItem, GroupId, PostId, UserId};
+
+use super::super::bounded_cache::{BoundedCache, MemorySize};
+use super::super::pending_loads::LoadTicket;
+use super::{FeedMemory, FeedMemoryState};
+use crate::{Context, ServiceError};
+
+/// An entity cached by id.
+pub(super) trait CachedEntity: FromItem + MemorySize + Send + Sync + 'static {
+    type Id: Clone + Eq + Ord + Hash + Send + Sync + std::fmt::Debug;
+
+    fn cache(state: &FeedMemoryState) -> &BoundedCache<Self::Id, Self>;
+    fn cache_mut(state: &mut FeedMemoryState) -> &mut BoundedCache<Self::Id, Self>;
+    fn look_up<'g>(context: &'g Context, ids: &[Self::Id]) -> BatchLookup<'g, Self>;
+}
+
+impl FeedMemory {
+    /// Returns the posts that exist.
+    pub(crate) async fn posts(
+        &self,
+        context: &Context,
+        ids: &[PostId],
+    ) -> Result<HashMap<PostId, Arc<Post>>, ServiceError> {
+        self.entities(context, ids).await
+    }
+
+    /// Returns the profiles that exist.
+    pub(crate) async fn people(
+        &self,
+        context: &Context,
+        ids: &[UserId],
+    ) -> Result<HashMap<UserId, Arc<User>>, ServiceError> {
+        self.entities(context, ids).await
+    }
+
+    /// Returns the groups that exist.
+    pub(crate) async fn groups(
+        &self,
+        context: &Context,
+        ids: &[GroupId],
+    ) -> Result<HashMap<GroupId, Arc<Group>>, ServiceError> {
+        self.entities(context, ids).await
+    }
+
+    async fn entities<T: CachedEntity>(
+        &self,
+        context: &Context,
+        ids: &[T::Id],
+    ) -> Result<HashMap<T::Id, Arc<T>>, ServiceError> {
+        let mut found = HashMap::with_capacity(ids.len());
+        let mut missing = Vec::new();
+        {
+            let state = self.state.read();
+            let cache = T::cache(&state);
+            for id in ids {
+                match cache.get(id) {
+                    Some(Some(entity)) => drop(found.insert(id.clone(), Arc::clone(entity))),
+                    Some(None) => {}
+                    None => missing.push(id.clone()),
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(found);
+        }
+        missing.sort_unstable();
+        missing.dedup();
+        let loading = EntityLoad::begin(self, missing);
+        let read = T::look_up(context, &loading.ids);
+        let read = if self.is_exact { read.strong() } else { read };
+        let entities = read.get().await?.into_iter().map(|entity| entity.map(Arc::new)).collect();
+        found.extend(loading.finish(entities));
+        Ok(found)
+    }
+}
+
+/// A load of entities. Dropping it abandons the load.
+struct EntityLoad<'m, T: CachedEntity> {
+    memory: &'m FeedMemory,
+    ids: Vec<T::Id>,
+    /// One per id, or empty if the entities will not be cached.
+    tickets: Vec<LoadTicket>,
+}
+
+impl<'m, T: CachedEntity> EntityLoad<'m, T> {
+    fn begin(memory: &'m FeedMemory, ids: Vec<T::Id>) -> Self {
+        let mut state = memory.state.write();
+        let is_remembered = memory.is_exact && state.is_following;
+        let cache = T::cache_mut(&mut state);
+        let is_remembered = is_remembered && !cache.is_off();
+        let begun = ids.iter().filter(|_| is_remembered);
+        let tickets = begun.map(|id| cache.begin(id)).collect();
+        drop(state);
+        Self { memory, ids, tickets }
+    }
+
+    /// Stores the entities and returns those that exist.
+    fn finish(mut self, entities: Vec<Option<Arc<T>>>) -> Vec<(T::Id, Arc<T>)> {
+        let tickets = std::mem::take(&mut self.tickets);
+        if !tickets.is_empty() {
+            let mut state = self.memory.state.write();
+            let cache = T::cache_mut(&mut state);
+            for ((id, ticket), entity) in self.ids.iter().zip(tickets).zip(&entities) {
+                cache.finish(id, ticket, entity.clone());
+            }
+        }
+        let ids = std::mem::take(&mut self.ids);
+        ids.into_iter().zip(entities).filter_map(|(id, entity)| Some((id, entity?))).collect()
+    }
+}
+
+impl<T: CachedEntity> Drop for EntityLoad<'_, T> {
+    fn drop(&mut self) {
+        if !self.tickets.is_empty() {
+            let mut state = self.memory.state.write();
+            let cache = T::cache_mut(&mut state);
+            self.ids.iter().zip(&self.tickets).for_each(|(id, ticket)| cache.abandon(id, *ticket));
+        }
+    }
+}
+
+/// Applies a change, if the entity is cached or being loaded.
+pub(super) fn update_cached<T: CachedEntity>(
+    state: &mut FeedMemoryState,
+    id: &T::Id,
+    item: Option<&Item>,
+) {
+    let cache = T::cache_mut(state);
+    if !cache.is_tracked(id) {
+        return;
+    }
+    match item.map(T::from_item).transpose() {
+        Ok(entity) => cache.update(id, entity.map(Arc::new)),
+        Err(error) => {
+            tracing::warn!(?id, %error, "cannot decode a change; dropping the cached entity");
+            cache.remove(id);
+        }
+    }
+}
+
+impl CachedEntity for Post {
+    type Id = PostId;
+
+    fn cache(state: &FeedMemoryState) -> &BoundedCache<PostId, Self> {
+        &state.posts
+    }
+
+    fn cache_mut(state: &mut FeedMemoryState) -> &mut BoundedCache<PostId, Self> {
+        &mut state.posts
+    }
+
+    fn look_up<'g>(context: &'g Context, ids: &[PostId]) -> BatchLookup<'g, Self> {
+        context.core().posts(ids)
+    }
+}
+
+impl CachedEntity for User {
+    type Id = UserId;
+
+    fn cache(state: &FeedMemoryState) -> &BoundedCache<UserId, Self> {
+        &state.people
+    }
+
+    fn cache_mut(state: &mut FeedMemoryState) -> &mut BoundedCache<UserId, Self> {
+        &mut state.people
+    }
+
+    fn look_up<'g>(context: &'g Context, ids: &[UserId]) -> BatchLookup<'g, Self> {
+        context.core().profiles(ids)
+    }
+}
+
+impl CachedEntity for Group {
+    type Id = GroupId;
+
+    fn cache(state: &FeedMemoryState) -> &BoundedCache<GroupId, Self> {
+        &state.groups
+    }
+
+    fn cache_mut(state: &mut FeedMemoryState) -> &mut BoundedCache<GroupId, Self> {
+        &mut state.groups
+    }
+
+    fn look_up<'g>(context: &'g Context, ids: &[GroupId]) -> BatchLookup<'g, Self> {
+        context.core().groups(ids)
+    }
+}
+
+/// The estimated size of a short text on the heap: a nickname, a tag.
+const SHORT: usize = 24;
+
+impl MemorySize for Post {
+    fn bytes(&self) -> usize {
+        let lists = (self.hashtags.len() + self.mentions.len() + self.audience.len()) * 2 * SHORT;
+        size_of::<Self>() + self.content.len() + self.media.len() * 8 * SHORT + lists + 2 * SHORT
+    }
+}
+
+impl MemorySize for User {
+    fn bytes(&self) -> usize {
+        let texts = [
+            &self.full_name,
+            &self.display_name,
+            &self.country,
+            &self.language,
+            &self.gender,
+            &self.pronouns,
+            &self.bio,
+            &self.profile_image_url,
+            &self.public_key,
+            &self.inbox_url,
+            &self.outbox_url,
+            &self.followers_url,
+            &self.following_url,
+            &self.domain,
+        ];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let picture = self.profile_image.iter().len() * 8 * SHORT;
+        let lists = self.tags.len() * 2 * SHORT + self.roles.len() + picture;
+        size_of::<Self>() + texts + lists + self.preferred_username.len() + 3 * SHORT
+    }
+}
+
+impl MemorySize for Group {
+    fn bytes(&self) -> usize {
+        let description = self.description.as_ref().map_or(0, String::len);
+        size_of::<Self>() + self.name.len() + description + self.tags.len() * 2 * SHORT
+    }
+}

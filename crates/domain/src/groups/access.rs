@@ -1,0 +1,68 @@
+//! A group with the caller's membership: the starting point of every mutation of a group.
+
+use futures::future::try_join;
+use roundtable_model::entities::{Group, GroupMember};
+use roundtable_model::table::Write;
+use roundtable_model::{GroupId, GroupRole, MemberStatus};
+
+use super::{GroupError, Groups, writes};
+use crate::access::{Permission, Relations, allows};
+use crate::{Caller, Context, ServiceError, audit};
+
+pub(super) struct GroupAccess {
+    pub(super) group: Group,
+    /// The caller's own membership, in any status.
+    pub(super) membership: Option<GroupMember>,
+}
+
+impl Groups {
+    pub(super) async fn load_access(
+        &self,
+        caller: &Caller,
+        group: &GroupId,
+    ) -> Result<GroupAccess, GroupError> {
+        let core = self.context.core();
+        let (group, membership) =
+            try_join(core.group(group).get(), core.member(group, &caller.user_id).get()).await?;
+        Ok(GroupAccess { group: group.ok_or(GroupError::NoSuchGroup)?, membership })
+    }
+}
+
+impl GroupAccess {
+    /// Refuses what the caller may not do. Returns the write that the transaction must include: a
+    /// check that the membership that allows it is unchanged or, where only a staff role allows it,
+    /// an audit entry.
+    pub(super) fn authorize(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        permission: Permission,
+        action: &'static str,
+    ) -> Result<Write, GroupError> {
+        match &self.membership {
+            Some(membership) if allows(permission, relations(membership)) => {
+                Ok(writes::membership_check(membership).into())
+            }
+            _ if allows(permission, staff_relations(caller)) => {
+                Ok(audit::entry(context, Some(caller), action, &self.group.id, None))
+            }
+            _ => Err(ServiceError::Forbidden.into()),
+        }
+    }
+}
+
+/// The relations that a membership gives; a pending one gives none beyond being signed in.
+pub(super) fn relations(member: &GroupMember) -> Relations {
+    let active = member.status == MemberStatus::Active;
+    Relations::SIGNED_IN
+        .with_if(active, Relations::MEMBER)
+        .with_if(active && member.role == GroupRole::Admin, Relations::GROUP_ADMIN)
+        .with_if(active && member.role == GroupRole::Owner, Relations::GROUP_OWNER)
+}
+
+/// The relations that the caller's staff roles give, in any group.
+fn staff_relations(caller: &Caller) -> Relations {
+    Relations::SIGNED_IN
+        .with_if(caller.roles.moderator, Relations::MODERATOR)
+        .with_if(caller.roles.admin, Relations::ADMIN)
+}

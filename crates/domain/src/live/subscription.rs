@@ -1,0 +1,177 @@
+//! A subscription to one topic: each event is read with the subscriber's access on delivery.
+
+use std::sync::Arc;
+
+use roundtable_domain_macros::boxed;
+use roundtable_model::Role;
+use roundtable_model::entities::User;
+
+use super::bus::Subscriber;
+use super::topic_events::TopicEvent;
+use super::{LiveError, LiveEvent, LiveUpdates, Topic};
+use crate::{
+    Activities, ActivityError, Caller, CommentError, Comments, FollowError, Follows, GroupError,
+    Groups, PostError, Posts, QuestError, Quests, ServiceError,
+};
+
+#[derive(Debug)]
+pub struct TopicSubscription {
+    live: LiveUpdates,
+    caller: Caller,
+    subscriber: Subscriber,
+    /// An event received but not delivered. It is retried by the next call if this one is cancelled
+    /// or the store fails.
+    pending: Option<Arc<TopicEvent>>,
+}
+
+#[boxed]
+impl LiveUpdates {
+    /// Subscribes to a topic. The caller must be able to see its object.
+    pub async fn subscribe(
+        &self,
+        caller: &Caller,
+        topic: Topic,
+    ) -> Result<TopicSubscription, LiveError> {
+        // The stream is not read here: a slow connection may leave this future unpolled, which
+        // would hold up all other readers.
+        let subscriber = self.bus.subscribe(topic);
+        let subscription = TopicSubscription {
+            live: self.clone(),
+            caller: caller.clone(),
+            subscriber,
+            pending: None,
+        };
+        let me = self.context.authorize_read(caller).await?;
+        subscription.check(&me).await?;
+        Ok(subscription)
+    }
+}
+
+#[boxed]
+impl TopicSubscription {
+    /// Waits for the next event the subscriber may see. Fails once they may no longer subscribe,
+    /// when they fell behind, and when this process missed changes.
+    pub async fn next(&mut self) -> Result<LiveEvent, LiveError> {
+        loop {
+            let event = match &self.pending {
+                Some(event) => Arc::clone(event),
+                None => self.subscriber.next().await?,
+            };
+            self.pending = Some(Arc::clone(&event));
+            let me = self.live.context.authorize_read(&self.caller).await?;
+            self.check_role(&me)?;
+            let visible = self.visible(&event).await?;
+            self.pending = None;
+            if let Some(event) = visible {
+                return Ok(event);
+            }
+        }
+    }
+
+    /// Fails if the caller cannot see the topic's object.
+    async fn check(&self, me: &User) -> Result<(), LiveError> {
+        self.check_role(me)?;
+        let context = &self.live.context;
+        match &self.subscriber.topic {
+            Topic::Post(post)
+            | Topic::Likes(post)
+            | Topic::Comments(post)
+            | Topic::Decisions(Some(post)) => {
+                let posts = Posts::new(context.clone());
+                let found = posts.posts(Some(&self.caller), std::slice::from_ref(post)).await;
+                let found = found?.into_iter().flatten().next();
+                found.map(drop).ok_or(LiveError::NoSuchPost)
+            }
+            Topic::Followers(user) => {
+                let access = context.viewer_access_of(&self.caller, me, [user], []).await?;
+                access.visible_user(user).map(drop).ok_or(LiveError::NoSuchUser)
+            }
+            Topic::Members(group) => {
+                let access = context.viewer_access_of(&self.caller, me, [], [group]).await?;
+                access.visible_group(group).map(drop).ok_or(LiveError::NoSuchGroup)
+            }
+            Topic::Quests(user) if *user != me.id => Err(LiveError::NoSuchUser),
+            _ => Ok(()),
+        }
+    }
+
+    /// Only current moderators may follow all moderation decisions.
+    fn check_role(&self, me: &User) -> Result<(), LiveError> {
+        let is_staff = self.caller.moderates()
+            && me.roles.iter().any(|role| matches!(role, Role::Moderator | Role::Admin));
+        match &self.subscriber.topic {
+            Topic::Decisions(None) if !is_staff => Err(ServiceError::Forbidden.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads an event's object as the subscriber may see it now.
+    async fn visible(&self, event: &TopicEvent) -> Result<Option<LiveEvent>, LiveError> {
+        let (context, viewer) = (self.live.context.clone(), Some(&self.caller));
+        Ok(match event {
+            TopicEvent::Activity(home, at, id) => {
+                let key = (home.clone(), *at, id.clone());
+                let found = Activities::new(context).at(viewer, &[key]).await?;
+                first(found).map(|activity| LiveEvent::Activity(Box::new(activity)))
+            }
+            TopicEvent::Post(id) => {
+                let found = Posts::new(context).posts(viewer, std::slice::from_ref(id)).await;
+                first(found?).map(|post| LiveEvent::Post(Box::new(post)))
+            }
+            TopicEvent::Like(id, liked) => {
+                let found = Posts::new(context).posts(viewer, std::slice::from_ref(id)).await;
+                let found = first(found?);
+                found.map(|post| LiveEvent::Like { post_id: post.id, liked: *liked })
+            }
+            TopicEvent::Comment(post, id) => {
+                let key = (post.clone(), id.clone());
+                let found = Comments::new(context).comments(viewer, &[key]).await;
+                first(found?).map(|comment| LiveEvent::Comment(Box::new(comment)))
+            }
+            TopicEvent::Follow(follower, followee) => {
+                let ends = (follower.clone(), followee.clone());
+                let found = Follows::new(context).among(viewer, &[ends]).await?;
+                first(found).map(|follow| LiveEvent::Follow(Box::new(follow)))
+            }
+            TopicEvent::Membership(member, has_left) => {
+                let groups = Groups::new(context);
+                let member = (**member).clone();
+                let found = if *has_left {
+                    groups.visible_former_membership(&self.caller, member).await?
+                } else {
+                    let key = (member.group_id, member.user_id);
+                    first(groups.memberships(viewer, &[key]).await?)
+                };
+                found.map(|member| LiveEvent::Membership(Box::new(member)))
+            }
+            TopicEvent::Quest(user, id) => {
+                match Quests::new(context).get(&self.caller, user, id).await {
+                    Ok(quest) => Some(LiveEvent::Quest(Box::new(quest))),
+                    Err(QuestError::NoSuchQuest) => None,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        })
+    }
+}
+
+fn first<T>(found: Vec<Option<T>>) -> Option<T> {
+    found.into_iter().flatten().next()
+}
+
+/// Reads of these services return `None` for hidden objects, so any error concerns the caller or
+/// the store.
+macro_rules! from_service_errors {
+    ($($error:ident)*) => {$(
+        impl From<$error> for LiveError {
+            fn from(error: $error) -> Self {
+                match error {
+                    $error::Failed(failure) => failure.into(),
+                    other => ServiceError::Internal(other.to_string()).into(),
+                }
+            }
+        }
+    )*};
+}
+
+from_service_errors! { ActivityError PostError CommentError FollowError GroupError QuestError }

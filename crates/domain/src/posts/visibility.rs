@@ -1,0 +1,162 @@
+//! Visibility of posts, decided in batches, and the checks that must still hold when a user acts on
+//! one.
+
+use std::collections::BTreeSet;
+
+use roundtable_model::entities::{Block, Follow, GroupMember, Post, User};
+use roundtable_model::table::{Check, Condition};
+use roundtable_model::{Entity, FollowStatus, MemberStatus, PostId, UserId, Visibility};
+
+use crate::access::{Permission, Relations, allows};
+use crate::{Caller, Context, ServiceError, ViewerAccess};
+
+pub(crate) async fn posts(
+    context: &Context,
+    ids: &[PostId],
+) -> Result<Vec<Option<Post>>, ServiceError> {
+    Ok(context.core().posts(ids).strong().get().await?)
+}
+
+/// Re-reads posts found through an index that may be stale.
+pub(crate) async fn reread(
+    context: &Context,
+    found: Vec<Post>,
+) -> Result<Vec<Option<Post>>, ServiceError> {
+    if context.store().capabilities().strong_index_reads {
+        return Ok(found.into_iter().map(Some).collect());
+    }
+    let ids: Vec<PostId> = found.into_iter().map(|post| post.id).collect();
+    posts(context, &ids).await
+}
+
+/// The viewer's access to the authors and groups of posts.
+async fn viewer_access<'a>(
+    context: &Context,
+    viewer: Option<&Caller>,
+    posts: impl Iterator<Item = &'a Post> + Clone,
+) -> Result<ViewerAccess, ServiceError> {
+    let authors = posts.clone().map(|post| &post.author_id);
+    let groups = posts.filter_map(|post| post.group_id.as_ref());
+    Ok(context.viewer_access(viewer, authors, groups).await?)
+}
+
+/// Keeps the posts the viewer may see.
+pub(crate) async fn filter_visible(
+    context: &Context,
+    viewer: Option<&Caller>,
+    posts: Vec<Option<Post>>,
+) -> Result<Vec<Option<Post>>, ServiceError> {
+    let access = viewer_access(context, viewer, posts.iter().flatten()).await?;
+    Ok(posts.into_iter().map(|post| post.filter(|post| access.can_see_post(post))).collect())
+}
+
+pub(crate) async fn visible(
+    context: &Context,
+    viewer: Option<&Caller>,
+    id: &PostId,
+) -> Result<Option<Post>, ServiceError> {
+    let post = context.core().post(id).get().await?;
+    Ok(filter_visible(context, viewer, vec![post]).await?.into_iter().flatten().next())
+}
+
+/// As [`visible`], for a caller whose profile has been read.
+pub(crate) async fn visible_to_caller(
+    context: &Context,
+    caller: &Caller,
+    me: &User,
+    id: &PostId,
+) -> Result<Option<Post>, ServiceError> {
+    let Some(post) = context.core().post(id).get().await? else { return Ok(None) };
+    let access = context.viewer_access_of(caller, me, [&post.author_id], &post.group_id).await?;
+    Ok(Some(post).filter(|post| access.can_see_post(post)))
+}
+
+/// A post that the caller may act on.
+#[derive(Debug)]
+pub(crate) struct ActionablePost {
+    pub(crate) post: Post,
+    /// True if the author's account is private now; the post's own copy may be stale.
+    pub(crate) is_author_private: bool,
+    me: UserId,
+    /// The follow or membership that makes the post visible to the caller.
+    visibility_check: Option<Check>,
+}
+
+/// Returns the post, if the caller sees it and so may act on it.
+pub(crate) async fn load_actionable(
+    context: &Context,
+    caller: &Caller,
+    me: &User,
+    permission: Permission,
+    id: &PostId,
+) -> Result<Option<ActionablePost>, ServiceError> {
+    let Some(post) = context.core().post(id).get().await? else { return Ok(None) };
+    let access = context.viewer_access_of(caller, me, [&post.author_id], &post.group_id).await?;
+    Ok(ActionablePost::new(caller, &access, permission, post))
+}
+
+impl ActionablePost {
+    /// Returns the post, if the caller may act on it. Staff see posts of users who have blocked
+    /// them, but may not react to them.
+    pub(crate) fn new(
+        caller: &Caller,
+        access: &ViewerAccess,
+        permission: Permission,
+        post: Post,
+    ) -> Option<Self> {
+        let sees = access.can_see_post(&post) && !access.is_blocked(&post.author_id);
+        if !allows(permission, Relations::SIGNED_IN.with_if(sees, Relations::CAN_SEE)) {
+            return None;
+        }
+        let author = access.visible_user(&post.author_id);
+        let is_author_private = author.is_none_or(|author| author.is_private);
+        let visibility_check = visibility_check(caller, access, &post, is_author_private);
+        Some(Self { is_author_private, me: caller.user_id.clone(), visibility_check, post })
+    }
+
+    /// The checks that must hold when the caller acts on the post and on what `people` wrote there:
+    /// the post is visible as it was, and there is no block between them.
+    pub(crate) fn checks<'a>(&'a self, people: impl IntoIterator<Item = &'a UserId>) -> Vec<Check> {
+        let others = people.into_iter().chain([&self.post.author_id]);
+        // Each once: an item may occur only once in a transaction.
+        let others: BTreeSet<&UserId> = others.filter(|other| **other != self.me).collect();
+        let unblocked = others.into_iter().flat_map(|other| {
+            [Block::at(&self.me, other).absent(), Block::at(other, &self.me).absent()]
+        });
+        let own = std::iter::once(unchanged(&self.post)).chain(self.visibility_check.clone());
+        own.chain(unblocked).collect()
+    }
+}
+
+/// The check of the follow or membership that makes a restricted post visible. `None` for its
+/// author and for staff, who see it anyway. A group's privacy never changes, so posts in public
+/// groups stay visible.
+fn visibility_check(
+    caller: &Caller,
+    access: &ViewerAccess,
+    post: &Post,
+    is_author_private: bool,
+) -> Option<Check> {
+    let (me, author) = (&caller.user_id, &post.author_id);
+    if me == author || caller.moderates() {
+        return None;
+    }
+    if let Some(group) = &post.group_id {
+        let active = GroupMember::STATUS.is(&MemberStatus::Active);
+        let is_private = access.visible_group(group).is_some_and(|group| group.is_private);
+        return is_private.then(|| GroupMember::at(group, me).check(active));
+    }
+    let active = Follow::STATUS.is(&FollowStatus::Active);
+    let is_private = is_author_private || post.visibility == Visibility::Followers;
+    is_private.then(|| Follow::at(me, author).check(active))
+}
+
+/// Requires that the post exists with the same visibility. The version is not checked: popularity
+/// raises it, too.
+pub(crate) fn unchanged(post: &Post) -> Check {
+    let not_deleted: Condition = Post::IS_DELETED.is(&false);
+    let same = not_deleted
+        .and(Post::VISIBILITY.is(&post.visibility))
+        .and(Post::MODERATION_STATUS.is(&post.moderation_status));
+    post.key().check(same)
+}

@@ -1,0 +1,58 @@
+//! The services of a town, with stand-ins for those parts that a server provides.
+
+use std::sync::Arc;
+
+use async_graphql::Response;
+use async_trait::async_trait;
+use roundtable_domain::{Feeds, LiveUpdates, Messages, Notifications, SignedInUser};
+use roundtable_graphql::{
+    ApiError, CursorCipher, GraphqlResponse, Services, StreamBacklog, StreamControl, TokenIssuer,
+};
+use roundtable_testkit::Town;
+use serde_json::Value;
+
+/// Issues tokens that contain the user's name.
+#[derive(Debug)]
+struct PlainTokens;
+
+#[async_trait]
+impl TokenIssuer for PlainTokens {
+    async fn access_token(&self, signed_in: &SignedInUser) -> Result<(String, u32), ApiError> {
+        Ok((format!("token of {}", signed_in.user.nickname), 900))
+    }
+}
+
+#[derive(Debug)]
+struct ThreeDeadLetters;
+
+#[async_trait]
+impl StreamControl for ThreeDeadLetters {
+    async fn redrive(&self, max: usize) -> Result<usize, ApiError> {
+        Ok(max.min(3))
+    }
+
+    async fn backlog(&self) -> Result<StreamBacklog, ApiError> {
+        Ok(StreamBacklog { dlq_depth: 3, ..StreamBacklog::default() })
+    }
+}
+
+/// Returns the services of a new process.
+pub(crate) fn services(town: &Town) -> Services {
+    let context = town.context().clone();
+    Services {
+        feeds: Feeds::new(context.clone()),
+        messages: Messages::new(context.clone()),
+        notifications: Notifications::new(context.clone()),
+        live: LiveUpdates::new(context.clone()),
+        media: town.media(),
+        issuer: Arc::new(PlainTokens),
+        streams: Arc::new(ThreeDeadLetters),
+        cursors: Arc::new(CursorCipher::new(&[4; 32]).unwrap()),
+        context,
+    }
+}
+
+/// Returns a response as clients read it.
+pub(crate) fn to_json(response: &Response) -> Value {
+    serde_json::to_value(GraphqlResponse(response)).unwrap()
+}

@@ -1,0 +1,300 @@
+//! Administration without an account: the same commands, whether a running server receives them through
+//! its socket or the command line opens the store itself.
+
+mod disabled_media_store;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use roundtable_domain::{Accounts, Context, ContextParts, Entropy, Promotions, Settings};
+use roundtable_engine::Engine;
+use roundtable_model::entities::DeadLetter;
+use roundtable_model::{ActorId, IdGenerator, JobId, Nickname, Queue, Role, Time};
+use roundtable_streams::{DeadLetterSubject, DeadLetters, Runner};
+use roundtable_table::{Clock, Store, SystemClock};
+use serde::{Deserialize, Serialize};
+
+use self::disabled_media_store::DisabledMediaStore;
+use crate::backups;
+use crate::change_forwarding::ChangeForwarder;
+use crate::wiring::{StartError, processors};
+
+const DEAD_LETTERS_LISTED_MAX: usize = 500;
+
+/// An administrative command, as the socket carries it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AdminCommand {
+    Grant {
+        nickname: String,
+        role: String,
+    },
+    /// Lists dead letters, the oldest of each queue first.
+    #[serde(rename = "letters")]
+    ListDeadLetters,
+    #[serde(rename = "letter")]
+    ShowDeadLetter {
+        /// As listed: `QUEUE/TIME/ID`.
+        name: String,
+    },
+    /// Retries one dead letter, or up to `max` of all.
+    Redrive {
+        name: Option<String>,
+        max: usize,
+    },
+    /// Turns the fan-out of a user's or group's activities on or off.
+    Promote {
+        /// A user's nickname or id, or a group's id.
+        subject: String,
+        enabled: bool,
+    },
+    /// Copies the embedded store while it is in use.
+    Backup {
+        /// The absolute path of an empty or missing directory.
+        into: PathBuf,
+    },
+}
+
+/// The result of an [`AdminCommand`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AdminReply {
+    Granted {
+        roles: Vec<String>,
+    },
+    #[serde(rename = "letters")]
+    DeadLetters {
+        /// The first of them.
+        #[serde(rename = "letters")]
+        dead_letters: Vec<DeadLetterSummary>,
+        total: usize,
+    },
+    #[serde(rename = "letter")]
+    DeadLetter {
+        #[serde(rename = "letter")]
+        dead_letter: DeadLetterSummary,
+        /// The change or job, for people to read.
+        about: String,
+    },
+    Redriven {
+        done: usize,
+        failed: usize,
+    },
+    Promoted {
+        subject: String,
+        enabled: bool,
+    },
+    BackedUp {
+        /// The last sequence in the copy.
+        sequence: u64,
+    },
+}
+
+/// A dead letter, for people to read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadLetterSummary {
+    /// `QUEUE/TIME/ID`, by which it is shown and retried.
+    pub name: String,
+    /// The last failure.
+    pub error: String,
+    pub attempts: u64,
+}
+
+impl DeadLetterSummary {
+    fn of(letter: &DeadLetter) -> Self {
+        Self {
+            name: format!("{}/{}/{}", letter.queue.as_str(), letter.failed_at, letter.id),
+            error: letter.error.clone(),
+            attempts: letter.attempts,
+        }
+    }
+}
+
+/// Executes administrative commands.
+#[derive(Clone, Debug)]
+pub struct AdminService {
+    context: Context,
+    runner: Runner,
+    /// The embedded store and its directory.
+    embedded: Option<(Engine, PathBuf)>,
+}
+
+impl AdminService {
+    pub(crate) fn new(
+        context: &Context,
+        runner: &Runner,
+        embedded: Option<(Engine, PathBuf)>,
+    ) -> Self {
+        Self { context: context.clone(), runner: runner.clone(), embedded }
+    }
+
+    /// Opens the service on a store that no server of this process has open.
+    pub async fn open(
+        store: Store,
+        settings: Settings,
+        embedded: Option<(Engine, PathBuf)>,
+    ) -> Result<Self, StartError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let context = Context::open(ContextParts {
+            store,
+            ids: IdGenerator::from_os(Arc::clone(&clock)).map_err(|_| StartError::Entropy)?,
+            entropy: Entropy::from_os().map_err(|_| StartError::Entropy)?,
+            clock,
+            settings,
+            // No command is idempotent by request id.
+            fingerprint_key: [0; 32],
+        });
+        let context = context.await?;
+        // Nothing is delivered and no file is touched here: retried jobs wait for a worker.
+        let mut setup = processors(&context, [0; 32], Arc::new(DisabledMediaStore))?;
+        if !context.store().capabilities().single_process {
+            setup = setup.with(ChangeForwarder::without_consumers());
+        }
+        Ok(Self::new(&context, &setup.build(), embedded))
+    }
+
+    /// Executes a command, or returns why it was refused.
+    pub async fn execute(&self, command: AdminCommand) -> Result<AdminReply, String> {
+        match command {
+            AdminCommand::Grant { nickname, role } => self.grant(&nickname, &role).await,
+            AdminCommand::ListDeadLetters => self.list().await,
+            AdminCommand::ShowDeadLetter { name } => self.show(&name).await,
+            AdminCommand::Redrive { name, max } => self.redrive(name.as_deref(), max).await,
+            AdminCommand::Promote { subject, enabled } => self.promote(&subject, enabled).await,
+            AdminCommand::Backup { into } => self.backup(into).await,
+        }
+    }
+
+    /// Moves every processor's checkpoint to the end of the stream, for a store just imported with all
+    /// its derived items.
+    pub async fn skip_existing_changes(&self) -> Result<(), String> {
+        self.runner.skip_to_end().await.map_err(message)
+    }
+
+    fn dead_letters(&self) -> DeadLetters {
+        self.runner.dead_letters()
+    }
+
+    async fn grant(&self, nickname: &str, role: &str) -> Result<AdminReply, String> {
+        let nickname: Nickname = parse("the nickname", nickname)?;
+        let role: Role = parse("the role", role)?;
+        let accounts = Accounts::new(self.context.clone());
+        let user = accounts.grant(&nickname, role).await.map_err(|error| error.to_string())?;
+        Ok(AdminReply::Granted { roles: user.roles.iter().map(ToString::to_string).collect() })
+    }
+
+    async fn list(&self) -> Result<AdminReply, String> {
+        let mut listed = Vec::new();
+        for queue in self.dead_letters().queues() {
+            let room = DEAD_LETTERS_LISTED_MAX.saturating_sub(listed.len()).max(1);
+            let page = self.dead_letters().list(&queue, Some(room), None).await.map_err(message)?;
+            listed.extend(page.items.iter().map(DeadLetterSummary::of));
+        }
+        listed.truncate(DEAD_LETTERS_LISTED_MAX);
+        let total = self.dead_letters().count().await.map_err(message)?;
+        Ok(AdminReply::DeadLetters { dead_letters: listed, total })
+    }
+
+    async fn show(&self, name: &str) -> Result<AdminReply, String> {
+        let (queue, at, id) = parse_name(name)?;
+        let dead_letter = self.dead_letters().get(&queue, at, &id).await.map_err(message)?;
+        let (letter, subject) = dead_letter.ok_or_else(|| not_found(name))?;
+        let about = match subject {
+            DeadLetterSubject::Change(failed) => {
+                let (entity, change) = (&failed.entity, &failed.change);
+                format!("{entity} {}: {:#?} -> {:#?}", change.key, change.old, change.new)
+            }
+            DeadLetterSubject::Job { payload, cursor } => {
+                format!("{} from {}", payload.as_str(), cursor.as_deref().unwrap_or("the start"))
+            }
+        };
+        Ok(AdminReply::DeadLetter { dead_letter: DeadLetterSummary::of(&letter), about })
+    }
+
+    async fn redrive(&self, name: Option<&str>, max: usize) -> Result<AdminReply, String> {
+        let Some(name) = name else {
+            let redriven = self.dead_letters().redrive_all(max).await.map_err(message)?;
+            return Ok(AdminReply::Redriven { done: redriven.done, failed: redriven.failed });
+        };
+        let (queue, at, id) = parse_name(name)?;
+        if self.dead_letters().redrive(&queue, at, &id).await.map_err(message)? {
+            Ok(AdminReply::Redriven { done: 1, failed: 0 })
+        } else {
+            Err(not_found(name))
+        }
+    }
+
+    async fn promote(&self, subject: &str, enabled: bool) -> Result<AdminReply, String> {
+        let id = match subject.parse::<Nickname>() {
+            Ok(nickname) => {
+                let lock = self.context.core().nick_lock(&nickname).get().await.map_err(message)?;
+                lock.map(|lock| ActorId::from(&lock.user_id))
+            }
+            Err(_) => None,
+        };
+        let id = match id {
+            Some(id) => id,
+            None => parse("the subject", subject)?,
+        };
+        let promotions = Promotions::new(self.context.clone());
+        let promotion =
+            promotions.set_as_operator(&id, enabled).await.map_err(|error| error.to_string())?;
+        let subject = promotion.subject_id.to_string();
+        Ok(AdminReply::Promoted { subject, enabled: promotion.fanout_enabled })
+    }
+
+    async fn backup(&self, into: PathBuf) -> Result<AdminReply, String> {
+        let Some((engine, data)) = self.embedded.clone() else {
+            return Err(String::from(
+                "the store is DynamoDB: use its point-in-time recovery for backups",
+            ));
+        };
+        if !into.is_absolute() {
+            return Err(format!("{}: expected an absolute path", into.display()));
+        }
+        let mut unfinished = UnfinishedBackup(Some(into.clone()));
+        let copied = tokio::task::spawn_blocking(move || backups::backup(&engine, &data, &into));
+        let copied = copied.await;
+        unfinished.0 = None;
+        let sequence = copied.map_err(message)?.map_err(message)?;
+        Ok(AdminReply::BackedUp { sequence })
+    }
+}
+
+/// Warns if the process ends during a backup, which cannot be interrupted and stays incomplete.
+struct UnfinishedBackup(Option<PathBuf>);
+
+impl Drop for UnfinishedBackup {
+    fn drop(&mut self) {
+        if let Some(into) = &self.0 {
+            tracing::warn!(path = %into.display(), "a backup was not finished: delete this directory, and run the backup again");
+        }
+    }
+}
+
+fn message(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn not_found(name: &str) -> String {
+    format!("there is no dead letter {name:?}: see `dlq list`")
+}
+
+fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(
+    what: &str,
+    text: &str,
+) -> Result<T, String> {
+    text.parse().map_err(|error| format!("{what}: {error}"))
+}
+
+fn parse_name(name: &str) -> Result<(Queue, Time, JobId), String> {
+    let mut parts = name.rsplitn(3, '/');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(id), Some(at), Some(queue)) => Ok((
+            parse("the queue", queue)?,
+            Time::parse_lenient(at).map_err(message)?,
+            parse("the id", id)?,
+        )),
+        _ => Err(format!("{name:?}: expected a name as `dlq list` prints it: QUEUE/TIME/ID")),
+    }
+}

@@ -1,0 +1,103 @@
+//! Authentication: resolves access tokens, API keys and external tokens to a caller.
+//!
+//! Roles are not in the token. If it says that the user had any, the profile is read with every
+//! request: a revoked role is gone at once, and a granted one appears with the next token.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use roundtable_domain::{Accounts, Caller, Code, Context, Roles, ServiceError};
+use roundtable_graphql::{ApiError, ClientInfo};
+use roundtable_model::{Email, Secret, UserId, UserStatus};
+
+use crate::oidc::OidcIssuer;
+use crate::tokens::{AccessTokens, invalid_token};
+
+/// The prefix of API keys.
+const API_KEY_PREFIX: &str = "rtk.";
+/// Scopes of API keys.
+pub(crate) const READ_SCOPE: &str = "read";
+/// Includes [`READ_SCOPE`].
+pub(crate) const WRITE_SCOPE: &str = "write";
+
+#[derive(Debug)]
+pub(crate) struct Authenticator {
+    context: Context,
+    tokens: Arc<AccessTokens>,
+    oidc: Option<Arc<OidcIssuer>>,
+}
+
+/// An authenticated or anonymous client, and the second at which its credential expires.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClientIdentity {
+    pub(crate) client: ClientInfo,
+    pub(crate) expires_at: Option<u64>,
+}
+
+impl Authenticator {
+    pub(crate) const fn new(
+        context: Context,
+        tokens: Arc<AccessTokens>,
+        oidc: Option<Arc<OidcIssuer>>,
+    ) -> Self {
+        Self { context, tokens, oidc }
+    }
+
+    /// Authenticates a client; without a credential it is anonymous.
+    pub(crate) async fn authenticate(
+        &self,
+        credential: Option<&str>,
+        address: Option<IpAddr>,
+    ) -> Result<ClientIdentity, ApiError> {
+        let Some(credential) = credential else {
+            return Ok(ClientIdentity {
+                client: ClientInfo { address, ..ClientInfo::default() },
+                expires_at: None,
+            });
+        };
+        if credential.starts_with(API_KEY_PREFIX) {
+            let holder =
+                Accounts::new(self.context.clone()).authenticate(&Secret::new(credential)).await?;
+            let client = ClientInfo { caller: Some(holder.caller), session: None, address };
+            // The lifetime of a token: a subscription ends then, and the next one checks the key again.
+            let expires_at = self.context.clock().now_seconds() + u64::from(self.tokens.seconds());
+            return Ok(ClientIdentity { client, expires_at: Some(expires_at) });
+        }
+        if let Some(verified) = self.tokens.verify(credential).await? {
+            let roles =
+                if verified.staff { self.roles(&verified.user).await? } else { Roles::default() };
+            let caller = Caller { user_id: verified.user, roles, scopes: None };
+            let client =
+                ClientInfo { caller: Some(caller), session: Some(verified.session), address };
+            return Ok(ClientIdentity { client, expires_at: Some(verified.expires_at) });
+        }
+        let Some(oidc) = &self.oidc else { return Err(invalid_token()) };
+        let external = oidc.verify(credential).await?;
+        let caller = self.by_email(&external.email).await?;
+        let client = ClientInfo { caller: Some(caller), session: None, address };
+        Ok(ClientIdentity { client, expires_at: Some(external.expires_at) })
+    }
+
+    /// The user's current roles; none unless the account is active.
+    async fn roles(&self, user: &UserId) -> Result<Roles, ApiError> {
+        let profile = self.context.core().profile(user).strong().get().await;
+        let profile = profile.map_err(ServiceError::from)?.ok_or_else(invalid_token)?;
+        let active = profile.status == UserStatus::Active;
+        Ok(if active { profile.roles.into_iter().collect() } else { Roles::default() })
+    }
+
+    /// The user with an e-mail address that an external issuer has verified.
+    async fn by_email(&self, email: &Email) -> Result<Caller, ApiError> {
+        let core = self.context.core();
+        let lock = core.email_lock(email).get().await.map_err(ServiceError::from)?;
+        let no_account = || {
+            ApiError::new(
+                Code::Unauthenticated,
+                "there is no account with this token's e-mail address; sign up first",
+            )
+        };
+        let user = lock.ok_or_else(no_account)?.user_id;
+        let roles = self.roles(&user).await?;
+        Ok(Caller { user_id: user, roles, scopes: None })
+    }
+}

@@ -1,0 +1,259 @@
+//! The settings of a process. Every key has a default.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use roundtable_graphql::QueryLimits;
+use roundtable_model::Secret;
+use serde::{Deserialize, Deserializer};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessRole {
+    #[default]
+    All,
+    /// Answers requests.
+    Api,
+    /// Runs the stream processors.
+    Worker,
+}
+
+impl fmt::Display for ProcessRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::All => "all",
+            Self::Api => "api",
+            Self::Worker => "worker",
+        })
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StoreSettings {
+    pub kind: StoreKind,
+    /// The directory of the embedded store, its secret, and uploaded files.
+    pub data: PathBuf,
+    /// A server that speaks DynamoDB's API, if not Amazon's.
+    pub endpoint: Option<String>,
+    /// The AWS region, if not that of the environment.
+    pub region: Option<String>,
+    /// The directory that the embedded store copies complete log files to, for point-in-time restores.
+    pub archive: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoreKind {
+    /// In a directory, in this process.
+    #[default]
+    Embedded,
+    /// In Amazon DynamoDB, or a server that speaks its API.
+    Dynamodb,
+}
+
+impl Default for StoreSettings {
+    fn default() -> Self {
+        let data = PathBuf::from("data");
+        Self { kind: StoreKind::default(), data, endpoint: None, region: None, archive: None }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HttpSettings {
+    pub listen: SocketAddr,
+    /// The base of media URLs and the issuer of tokens, if clients do not reach the process at
+    /// `listen`.
+    pub public_url: Option<String>,
+    /// Connections at the same time; further ones wait.
+    pub connections_max: usize,
+    /// Bytes of a request's body; uploads have limits of their own.
+    pub body_bytes_max: usize,
+    /// Bytes of all request bodies in memory; requests beyond that are refused with a hint to retry.
+    pub bodies_bytes_max: usize,
+    /// Requests in one batch.
+    pub batch_max: usize,
+    pub request_seconds: u64,
+    /// Seconds that running requests may take after shutdown begins.
+    pub drain_seconds: u64,
+    /// Origins that browsers may call from, such as `https://app.example.org`, or `*` for any.
+    pub cors_origins: Vec<String>,
+    pub compression: bool,
+    /// The number of the installation's own proxies in front: that many addresses of `x-forwarded-for`
+    /// are trusted.
+    pub proxies: usize,
+    /// True if `/metrics` is served.
+    pub metrics: bool,
+    pub tls: TlsSettings,
+}
+
+/// TLS; without a certificate, connections are plain text.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TlsSettings {
+    /// A PEM file with the certificate chain.
+    pub certificate: Option<PathBuf>,
+    /// A PEM file with the private key.
+    pub key: Option<PathBuf>,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4000)),
+            public_url: None,
+            connections_max: 10_000,
+            body_bytes_max: 1 << 20,
+            bodies_bytes_max: 64 << 20,
+            batch_max: QueryLimits::default().batch_max,
+            request_seconds: 30,
+            drain_seconds: 20,
+            cors_origins: Vec::new(),
+            compression: true,
+            proxies: 0,
+            metrics: true,
+            tls: TlsSettings::default(),
+        }
+    }
+}
+
+/// Limits of a GraphQL document, and optional features.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GraphqlSettings {
+    pub depth_max: usize,
+    /// Fields in total; fields of a list count once per item of a page.
+    pub cost_max: u64,
+    pub aliases_max: usize,
+    /// Lexical tokens of a document.
+    pub tokens_max: usize,
+    pub directives_max: usize,
+    pub introspection: bool,
+    /// True if the console is served at `/`.
+    pub console: bool,
+    /// True if clients may ask for the cost of a response.
+    pub xray: bool,
+}
+
+impl Default for GraphqlSettings {
+    fn default() -> Self {
+        let QueryLimits { depth_max, cost_max, aliases_max, tokens_max, directives_max, .. } =
+            QueryLimits::default();
+        Self {
+            depth_max,
+            cost_max,
+            aliases_max,
+            tokens_max,
+            directives_max,
+            introspection: true,
+            console: true,
+            xray: false,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SignInSettings {
+    /// The secret that seals the keys all processes share. An embedded store generates its own.
+    #[serde(deserialize_with = "secret")]
+    pub secret: Option<Secret>,
+    /// The lifetime of an access token.
+    pub token_seconds: u32,
+    /// The `aud` claim of access tokens.
+    pub audience: String,
+    /// Days after which a new key signs access tokens.
+    pub key_days: u32,
+    /// An external issuer whose tokens are accepted.
+    pub oidc: Option<OidcSettings>,
+}
+
+/// An external token issuer. Its users are matched by the e-mail address that it has verified.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OidcSettings {
+    /// The `iss` claim of its tokens.
+    pub issuer: String,
+    /// The `aud` claim of its tokens.
+    pub audience: String,
+    /// The URL of its keys, if not the one in its `/.well-known/openid-configuration`.
+    pub jwks_url: Option<String>,
+}
+
+fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Secret>, D::Error> {
+    Ok(Option::<String>::deserialize(from)?.map(Secret::new))
+}
+
+impl Default for SignInSettings {
+    fn default() -> Self {
+        Self {
+            secret: None,
+            token_seconds: 15 * 60,
+            audience: String::from("roundtable"),
+            key_days: 90,
+            oidc: None,
+        }
+    }
+}
+
+/// Live updates: limits, time-outs and the workers that relay changes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LiveSettings {
+    /// Live connections at the same time.
+    pub connections_max: usize,
+    /// The addresses of the installation's other processes that read the stream and relay its changes.
+    pub workers: Vec<String>,
+    /// Subscriptions of one connection.
+    pub subscriptions_max: usize,
+    /// Bytes of one message from a client.
+    pub message_bytes_max: usize,
+    /// Events queued for one client.
+    pub buffer_max: usize,
+    /// Seconds that a client may take to authenticate.
+    pub init_seconds: u64,
+    /// Seconds between keep-alive messages.
+    pub keepalive_seconds: u64,
+    /// Seconds that an event may wait unread before its client is disconnected.
+    pub slow_seconds: u64,
+}
+
+impl Default for LiveSettings {
+    fn default() -> Self {
+        Self {
+            connections_max: 5_000,
+            workers: Vec::new(),
+            subscriptions_max: 50,
+            message_bytes_max: 64 << 10,
+            buffer_max: 32,
+            init_seconds: 10,
+            keepalive_seconds: 15,
+            slow_seconds: 10,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LogSettings {
+    /// A level, or levels by module: `info`, or `info,roundtable_server=debug`.
+    pub level: String,
+    pub format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogFormat {
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { level: String::from("info"), format: LogFormat::default() }
+    }
+}

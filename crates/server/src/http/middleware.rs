@@ -1,0 +1,101 @@
+//! Middleware for every request: an id, timing and metrics, security headers, and CORS.
+
+use std::time::{Duration, Instant};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{self, HeaderName};
+use axum::http::{HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::Response;
+use roundtable_model::JobId;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use tracing::Instrument as _;
+
+use super::AppState;
+use crate::configuration::HttpSettings;
+
+/// Identifies a request in responses and logs.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Asks for the cost of a response.
+pub(super) const XRAY: HeaderName = HeaderName::from_static("x-roundtable-xray");
+const ID_CHARS_MAX: usize = 128;
+const CORS_MAX_AGE: Duration = Duration::from_hours(1);
+
+/// The client's own id if it is safe to log, else a new one.
+fn request_id(app: &AppState, request: &Request) -> String {
+    let given = request.headers().get(&REQUEST_ID).and_then(|id| id.to_str().ok());
+    let is_safe = |id: &&str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+        (1..=ID_CHARS_MAX).contains(&id.len()) && id.chars().all(fits)
+    };
+    match given.filter(is_safe) {
+        Some(id) => id.to_owned(),
+        None => app.process.services.context.ids().next::<JobId>().to_string(),
+    }
+}
+
+pub(super) async fn track(State(app): State<AppState>, request: Request, next: Next) -> Response {
+    let (id, started) = (request_id(&app, &request), Instant::now());
+    let method = request.method().clone();
+    let route =
+        request.extensions().get::<MatchedPath>().map_or("none", |path| route_name(path.as_str()));
+    let span = tracing::info_span!("request", id, %method, route);
+    let mut response = next.run(request).instrument(span.clone()).await;
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    app.metrics.record_request(route, status, took);
+    span.in_scope(|| {
+        let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        tracing::debug!(status, us, "responded");
+    });
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    let nosniff = HeaderValue::from_static("nosniff");
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+    let none = HeaderValue::from_static("no-referrer");
+    headers.insert(header::REFERRER_POLICY, none);
+    response
+}
+
+/// A fixed name for a route, so that the number of label values stays bounded.
+fn route_name(path: &str) -> &'static str {
+    const ROUTES: [&str; 10] = [
+        "/graphql",
+        "/",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/media/{*key}",
+        "/.well-known/jwks.json",
+        crate::relay::PATH,
+        "/console.js",
+        "/console.css",
+    ];
+    ROUTES.into_iter().find(|route| *route == path).unwrap_or("other")
+}
+
+/// CORS rules. Credentials are not allowed, because no cookie is ever used.
+pub(super) fn cors(settings: &HttpSettings) -> CorsLayer {
+    let listed = settings.cors_origins.iter();
+    let origins = if settings.cors_origins.iter().any(|origin| origin == "*") {
+        AllowOrigin::any()
+    } else {
+        AllowOrigin::list(listed.filter_map(|origin| HeaderValue::from_str(origin).ok()))
+    };
+    let api_key = HeaderName::from_static("x-api-key");
+    CorsLayer::new()
+        .allow_origin(origins)
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::HEAD])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            header::ACCEPT,
+            header::RANGE,
+            REQUEST_ID,
+            XRAY,
+            api_key,
+        ])
+        .expose_headers([REQUEST_ID, header::CONTENT_RANGE, header::ACCEPT_RANGES])
+        .max_age(CORS_MAX_AGE)
+}

@@ -1,0 +1,47 @@
+//! Error responses with the API's error format and an HTTP status.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use roundtable_domain::Code;
+use roundtable_graphql::{ApiError, GraphqlResponse};
+
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+
+const fn status(code: Code) -> StatusCode {
+    match code {
+        Code::BadRequest | Code::TooComplex => StatusCode::BAD_REQUEST,
+        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Code::Forbidden => StatusCode::FORBIDDEN,
+        Code::NotFound => StatusCode::NOT_FOUND,
+        Code::Conflict | Code::IdempotencyMismatch => StatusCode::CONFLICT,
+        Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+pub(super) fn error_response(error: ApiError) -> Response {
+    let status = status(error.code());
+    with_status(status, error)
+}
+
+pub(super) fn with_status(status: StatusCode, error: ApiError) -> Response {
+    let mut response = (status, GraphqlResponse(&error.into()).to_json()).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    if status == StatusCode::UNAUTHORIZED {
+        let bearer = HeaderValue::from_static("Bearer");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+    }
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+pub(super) async fn not_found() -> Response {
+    error_response(ApiError::new(Code::NotFound, "there is nothing at this address"))
+}
+
+pub(super) async fn method_not_allowed() -> Response {
+    let error = ApiError::bad_request("this address does not support that method");
+    with_status(StatusCode::METHOD_NOT_ALLOWED, error)
+}

@@ -1,0 +1,94 @@
+//! Messages and close codes of `graphql-transport-ws`.
+
+use async_graphql::{Request, Response};
+use axum::extract::ws::{CloseFrame, Message};
+use roundtable_graphql::{GraphqlError, GraphqlResponse};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ClientMessage {
+    ConnectionInit {
+        /// May hold the client's credential.
+        payload: Option<serde_json::Value>,
+    },
+    Ping,
+    Pong,
+    Subscribe {
+        id: String,
+        payload: Box<Request>,
+    },
+    Complete {
+        id: String,
+    },
+}
+
+/// The reason that a connection is closed. Clients reconnect by themselves after some codes, such as
+/// `4403` and `1013`, and give up after others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CloseReason {
+    InvalidMessage,
+    MessageTooLong,
+    NotInitialised,
+    CredentialExpired,
+    InitRepeated,
+    InitTimeout,
+    DuplicateId,
+    Unresponsive,
+    TooSlow,
+    ShuttingDown,
+}
+
+impl CloseReason {
+    pub(super) fn frame(self) -> Message {
+        let (code, reason) = match self {
+            Self::InvalidMessage => (4400, "this is not a graphql-transport-ws message"),
+            Self::MessageTooLong => (4400, "the message is too long"),
+            Self::NotInitialised => (4401, "send connection_init first"),
+            Self::CredentialExpired => {
+                (4403, "the token is invalid or has expired; reconnect with a new one")
+            }
+            Self::InitRepeated => (4429, "Too many initialisation requests"),
+            Self::InitTimeout => (4408, "Connection initialisation timeout"),
+            Self::DuplicateId => (4409, "a subscription with this id is already running"),
+            Self::Unresponsive => (4408, "pings were not answered; reconnect"),
+            Self::TooSlow => (1013, "you read too slowly; reconnect to receive the rest"),
+            Self::ShuttingDown => (1001, "the server is shutting down; reconnect"),
+        };
+        Message::Close(Some(CloseFrame { code, reason: reason.into() }))
+    }
+}
+
+fn message(kind: &str, rest: &[(&str, serde_json::Value)]) -> Message {
+    let mut map = serde_json::Map::new();
+    map.insert(String::from("type"), kind.into());
+    map.extend(rest.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+    Message::text(serde_json::Value::Object(map).to_string())
+}
+
+pub(super) fn ack() -> Message {
+    message("connection_ack", &[])
+}
+
+pub(super) fn ping() -> Message {
+    message("ping", &[])
+}
+
+pub(super) fn pong() -> Message {
+    message("pong", &[])
+}
+
+pub(super) fn complete(id: &str) -> Message {
+    message("complete", &[("id", id.into())])
+}
+
+pub(super) fn next(id: &str, response: &Response) -> Message {
+    let payload = serde_json::to_value(GraphqlResponse(response)).unwrap_or_default();
+    message("next", &[("id", id.into()), ("payload", payload)])
+}
+
+pub(super) fn error(id: &str, response: &Response) -> Message {
+    let errors: Vec<GraphqlError<'_>> = response.errors.iter().map(GraphqlError).collect();
+    let payload = serde_json::to_value(errors).unwrap_or_default();
+    message("error", &[("id", id.into()), ("payload", payload)])
+}

@@ -1,0 +1,268 @@
+//! One WebSocket connection: a task that writes queued messages, one that reads the client's, and one
+//! per subscription.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_graphql::Request;
+use axum::extract::ws::{Message, WebSocket};
+use futures::stream::SplitSink;
+use futures::{SinkExt as _, StreamExt as _};
+use parking_lot::Mutex;
+use roundtable_domain::Code;
+use roundtable_graphql::{ApiError, is_request_error};
+use roundtable_model::Secret;
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, Id, JoinSet};
+use tokio::time::{Instant, timeout};
+
+use super::protocol::{ClientMessage, CloseReason, ack, complete, error, next, ping, pong};
+use crate::authentication::ClientIdentity;
+use crate::http::AppState;
+use crate::http::credentials::bearer;
+use crate::request_policy::AllowedOperations;
+
+/// Time to send the close frame.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Keys of the init payload under which clients send their credential.
+const CREDENTIAL_KEYS: [&str; 6] =
+    ["authorization", "Authorization", "accessToken", "token", "apiKey", "x-api-key"];
+
+/// Serves a client until it disconnects or is disconnected.
+pub(super) async fn serve(app: &AppState, socket: WebSocket, address: Option<IpAddr>) {
+    let settings = &app.process.settings.live;
+    let (sink, mut messages) = socket.split();
+    let (out, queue) = mpsc::channel(settings.buffer_max.max(1));
+    let limit = Duration::from_secs(settings.slow_seconds.max(1));
+    let mut writer = tokio::spawn(write(sink, queue, limit));
+    let mut session = WebSocketSession::new(app, address, out.clone());
+    let reason = session.read_messages(&mut messages).await;
+    session.subscriptions.abort_all();
+    drop(session);
+    if let Some(reason) = reason {
+        let _ = timeout(CLOSE_TIMEOUT, out.send(reason.frame())).await;
+    }
+    drop(out);
+    match timeout(limit + CLOSE_TIMEOUT, &mut writer).await {
+        Ok(Ok(WriterExit::TooSlow)) => app.metrics.record_slow_client(),
+        Ok(_) => {}
+        // Messages queued for a client that does not read are dropped.
+        Err(_) => writer.abort(),
+    }
+}
+
+enum WriterExit {
+    Finished,
+    TooSlow,
+}
+
+/// Writes queued messages as long as the client reads them.
+async fn write(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut queue: mpsc::Receiver<Message>,
+    limit: Duration,
+) -> WriterExit {
+    while let Some(message) = queue.recv().await {
+        let is_last = matches!(message, Message::Close(_));
+        match timeout(limit, sink.send(message)).await {
+            Ok(Ok(())) if !is_last => {}
+            Ok(_) => return WriterExit::Finished,
+            Err(_) => {
+                let _ = timeout(CLOSE_TIMEOUT, sink.send(CloseReason::TooSlow.frame())).await;
+                return WriterExit::TooSlow;
+            }
+        }
+    }
+    WriterExit::Finished
+}
+
+/// Running subscriptions by the client's ids.
+type SubscriptionTasks = Arc<Mutex<HashMap<String, AbortHandle>>>;
+
+struct WebSocketSession<'a> {
+    app: &'a AppState,
+    address: Option<IpAddr>,
+    out: mpsc::Sender<Message>,
+    identity: Option<ClientIdentity>,
+    /// Checked again with every operation.
+    credential: Option<Secret>,
+    subscriptions: JoinSet<()>,
+    tasks: SubscriptionTasks,
+    last_message: Instant,
+}
+
+impl<'a> WebSocketSession<'a> {
+    fn new(app: &'a AppState, address: Option<IpAddr>, out: mpsc::Sender<Message>) -> Self {
+        let (subscriptions, tasks) = (JoinSet::new(), SubscriptionTasks::default());
+        let last_message = Instant::now();
+        Self {
+            app,
+            address,
+            out,
+            identity: None,
+            credential: None,
+            subscriptions,
+            tasks,
+            last_message,
+        }
+    }
+
+    /// Reads messages; returns why to close the connection, or `None` if it is gone.
+    async fn read_messages(
+        &mut self,
+        messages: &mut (impl futures::Stream<Item = Result<Message, axum::Error>> + Unpin),
+    ) -> Option<CloseReason> {
+        let settings = &self.app.process.settings.live;
+        let interval = Duration::from_secs(settings.keepalive_seconds.max(1));
+        let opened = Instant::now();
+        let init = opened + Duration::from_secs(settings.init_seconds.max(1));
+        let mut keepalive = tokio::time::interval_at(opened + interval, interval);
+        let mut expired: futures::future::BoxFuture<'_, ()> = Box::pin(std::future::pending());
+        let out = self.out.clone();
+        loop {
+            let was_identified = self.identity.is_some();
+            let message = tokio::select! {
+                () = self.app.shutdown.clone().triggered() => return Some(CloseReason::ShuttingDown),
+                // The client disconnected, or was too slow.
+                () = out.closed() => return None,
+                () = &mut expired => return Some(CloseReason::CredentialExpired),
+                () = tokio::time::sleep_until(init), if !was_identified => {
+                    return Some(CloseReason::InitTimeout);
+                }
+                Some(ended) = self.subscriptions.join_next_with_id() => {
+                    let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
+                    remove_task(&self.tasks, id);
+                    continue;
+                }
+                _ = keepalive.tick() => {
+                    if self.last_message.elapsed() > interval * 3 {
+                        return Some(CloseReason::Unresponsive);
+                    }
+                    self.queue(ping()).await?;
+                    continue;
+                }
+                message = messages.next() => message,
+            };
+            self.last_message = Instant::now();
+            let text = match message {
+                None | Some(Ok(Message::Close(_))) => return None,
+                Some(Ok(Message::Text(text))) => text,
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
+                Some(Ok(Message::Binary(_))) => return Some(CloseReason::InvalidMessage),
+                Some(Err(_)) => return Some(CloseReason::MessageTooLong),
+            };
+            let Ok(message) = serde_json::from_str::<ClientMessage>(text.as_str()) else {
+                return Some(CloseReason::InvalidMessage);
+            };
+            if let Err(reason) = self.handle(message).await {
+                return reason;
+            }
+            if let Some(identity) = self.identity.as_ref().filter(|_| !was_identified) {
+                let (app, identity) = (self.app, identity.clone());
+                expired = Box::pin(async move { app.credential_expiry(&identity).await });
+            }
+        }
+    }
+
+    /// Handles a message. `Err(None)` means that the connection is gone.
+    async fn handle(&mut self, message: ClientMessage) -> Result<(), Option<CloseReason>> {
+        let reply = match message {
+            ClientMessage::Ping => pong(),
+            ClientMessage::Pong => return Ok(()),
+            ClientMessage::ConnectionInit { payload } => {
+                if self.identity.is_some() {
+                    return Err(Some(CloseReason::InitRepeated));
+                }
+                let credential = payload.as_ref().and_then(find_credential);
+                let credential = credential
+                    .map(bearer)
+                    .transpose()
+                    .map_err(|_| Some(CloseReason::CredentialExpired))?;
+                self.credential = credential.map(Secret::new);
+                self.identity = Some(self.authenticate().await?);
+                ack()
+            }
+            ClientMessage::Complete { id } => {
+                if let Some(task) = self.tasks.lock().remove(&id) {
+                    task.abort();
+                }
+                return Ok(());
+            }
+            ClientMessage::Subscribe { id, payload } => return self.subscribe(id, *payload).await,
+        };
+        self.queue(reply).await.ok_or(None)
+    }
+
+    /// Authenticates again: a key may have been revoked since, or a role withdrawn.
+    async fn authenticate(&self) -> Result<ClientIdentity, Option<CloseReason>> {
+        let credential = self.credential.as_ref().map(Secret::expose);
+        let identity = self.app.process.authenticator.authenticate(credential, self.address).await;
+        identity.map_err(|_| Some(CloseReason::CredentialExpired))
+    }
+
+    async fn subscribe(&mut self, id: String, request: Request) -> Result<(), Option<CloseReason>> {
+        if self.identity.is_none() {
+            return Err(Some(CloseReason::NotInitialised));
+        }
+        if self.tasks.lock().contains_key(&id) {
+            return Err(Some(CloseReason::DuplicateId));
+        }
+        let max = self.app.process.settings.live.subscriptions_max;
+        let running = self.tasks.lock().len();
+        if running >= max {
+            let message = format!("a connection has at most {max} subscriptions; end one first");
+            let response = ApiError::new(Code::TooComplex, message).into();
+            return self.queue(error(&id, &response)).await.ok_or(None);
+        }
+        let identity = self.authenticate().await?;
+        let (app, out, tasks) = (self.app.clone(), self.out.clone(), Arc::clone(&self.tasks));
+        let name = id.clone();
+        // Held while spawning: the task may end before its id is inserted.
+        let mut running = self.tasks.lock();
+        let task = self.subscriptions.spawn(async move {
+            let last = send_events(&app, request, &identity, &id, &out).await;
+            // Before the client learns of the end: it may reuse the id at once.
+            remove_task(&tasks, tokio::task::id());
+            if let Some(last) = last {
+                let _ = out.send(last).await;
+            }
+        });
+        running.insert(name, task);
+        Ok(())
+    }
+
+    /// Queues a message; `None` when the connection is gone.
+    async fn queue(&self, message: Message) -> Option<()> {
+        self.out.send(message).await.ok()
+    }
+}
+
+/// Removes by task, because the id may belong to a newer subscription.
+fn remove_task(tasks: &SubscriptionTasks, ended: Id) {
+    tasks.lock().retain(|_, task| task.id() != ended);
+}
+
+/// Sends the events of one subscription; returns its last message.
+async fn send_events(
+    app: &AppState,
+    request: Request,
+    identity: &ClientIdentity,
+    id: &str,
+    out: &mpsc::Sender<Message>,
+) -> Option<Message> {
+    let mut stream = app.executor.execute_stream(request, &identity.client, AllowedOperations::All);
+    while let Some(response) = stream.next().await {
+        if is_request_error(&response) {
+            return Some(error(id, &response));
+        }
+        // Waits while the queue is full: nothing is buffered for a client that does not read.
+        out.send(next(id, &response)).await.ok()?;
+    }
+    Some(complete(id))
+}
+
+fn find_credential(payload: &serde_json::Value) -> Option<&str> {
+    CREDENTIAL_KEYS.into_iter().find_map(|name| payload.get(name)?.as_str())
+}

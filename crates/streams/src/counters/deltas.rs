@@ -1,0 +1,209 @@
+//! Groups changes by the counters they affect.
+
+use std::collections::BTreeMap;
+use std::ops::Add;
+
+use roundtable_model::entities::{Comment, CommentLike, Like, Notification, Share};
+use roundtable_model::table::{Change, Sequence};
+use roundtable_model::{CommentId, Entity, PostId, UserId};
+
+use crate::ProcessingError;
+use crate::processor::{Images, entity_type};
+
+/// The effect of a change on the counter of a post.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PostDelta {
+    pub(super) likes: i64,
+    pub(super) comments: i64,
+    pub(super) shares: i64,
+}
+
+/// The effect of a change on the counter of a comment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CommentDelta {
+    pub(super) likes: i64,
+    pub(super) replies: i64,
+}
+
+impl Add for PostDelta {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            likes: self.likes + other.likes,
+            comments: self.comments + other.comments,
+            shares: self.shares + other.shares,
+        }
+    }
+}
+
+impl Add for CommentDelta {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { likes: self.likes + other.likes, replies: self.replies + other.replies }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct CounterChange<D> {
+    pub(super) sequence: Sequence,
+    pub(super) delta: D,
+}
+
+/// The changes that affect each counter, in stream order.
+#[derive(Debug, Default)]
+pub(super) struct CounterChanges {
+    pub(super) posts: BTreeMap<PostId, Vec<CounterChange<PostDelta>>>,
+    pub(super) comments: BTreeMap<(PostId, CommentId), Vec<CounterChange<CommentDelta>>>,
+    /// Changes of the number of unread notifications.
+    pub(super) readers: BTreeMap<UserId, Vec<CounterChange<i64>>>,
+}
+
+pub(super) fn group_by_counter(changes: &[Change]) -> Result<CounterChanges, ProcessingError> {
+    let mut grouped = CounterChanges::default();
+    for change in changes {
+        let kind = entity_type(change).unwrap_or_default();
+        if kind == Like::SHAPE.name {
+            grouped.add_like(change)?;
+        } else if kind == Share::SHAPE.name {
+            grouped.add_share(change)?;
+        } else if kind == Comment::SHAPE.name {
+            grouped.add_comment(change)?;
+        } else if kind == CommentLike::SHAPE.name {
+            grouped.add_comment_like(change)?;
+        } else if kind == Notification::SHAPE.name {
+            grouped.add_notification(change)?;
+        }
+    }
+    Ok(grouped)
+}
+
+impl CounterChanges {
+    fn add_like(&mut self, change: &Change) -> Result<(), ProcessingError> {
+        let images = Images::<Like>::of(change)?;
+        let likes = count_delta(&images, |_| true);
+        let like = images.new.or(images.old);
+        self.add_to_post(
+            change,
+            like.map(|like| like.post_id),
+            PostDelta { likes, ..PostDelta::default() },
+        );
+        Ok(())
+    }
+
+    fn add_share(&mut self, change: &Change) -> Result<(), ProcessingError> {
+        let images = Images::<Share>::of(change)?;
+        let shares = count_delta(&images, |_| true);
+        let share = images.new.or(images.old);
+        let delta = PostDelta { shares, ..PostDelta::default() };
+        self.add_to_post(change, share.map(|share| share.post_id), delta);
+        Ok(())
+    }
+
+    /// A tombstone counts for nothing, neither on its post nor on the comment it replied to.
+    fn add_comment(&mut self, change: &Change) -> Result<(), ProcessingError> {
+        let images = Images::<Comment>::of(change)?;
+        let comments = count_delta(&images, |comment| !comment.is_deleted);
+        let Some(comment) = images.new.or(images.old) else { return Ok(()) };
+        if let Some(parent) = comment.parent_comment_id {
+            let key = (comment.post_id.clone(), parent);
+            let delta = CommentDelta { replies: comments, ..CommentDelta::default() };
+            self.add_to_comment(change, key, delta);
+        }
+        let delta = PostDelta { comments, ..PostDelta::default() };
+        self.add_to_post(change, Some(comment.post_id), delta);
+        Ok(())
+    }
+
+    fn add_comment_like(&mut self, change: &Change) -> Result<(), ProcessingError> {
+        let images = Images::<CommentLike>::of(change)?;
+        let likes = count_delta(&images, |_| true);
+        if let Some(like) = images.new.or(images.old) {
+            let delta = CommentDelta { likes, ..CommentDelta::default() };
+            self.add_to_comment(change, (like.post_id, like.comment_id), delta);
+        }
+        Ok(())
+    }
+
+    /// A notification that expires unread no longer counts.
+    fn add_notification(&mut self, change: &Change) -> Result<(), ProcessingError> {
+        let images = Images::<Notification>::of(change)?;
+        let delta = count_delta(&images, |notification| notification.read_at.is_none());
+        if let Some(notification) = images.new.or(images.old).filter(|_| delta != 0) {
+            let counted = CounterChange { sequence: change.sequence.clone(), delta };
+            self.readers.entry(notification.user_id).or_default().push(counted);
+        }
+        Ok(())
+    }
+
+    fn add_to_post(&mut self, change: &Change, post: Option<PostId>, delta: PostDelta) {
+        if let Some(post) = post.filter(|_| delta != PostDelta::default()) {
+            let counted = CounterChange { sequence: change.sequence.clone(), delta };
+            self.posts.entry(post).or_default().push(counted);
+        }
+    }
+
+    fn add_to_comment(
+        &mut self,
+        change: &Change,
+        comment: (PostId, CommentId),
+        delta: CommentDelta,
+    ) {
+        if delta != CommentDelta::default() {
+            let counted = CounterChange { sequence: change.sequence.clone(), delta };
+            self.comments.entry(comment).or_default().push(counted);
+        }
+    }
+}
+
+/// Returns by how much a change alters the number of entities that count.
+fn count_delta<E>(images: &Images<E>, counts: impl Fn(&E) -> bool) -> i64 {
+    let number = |image: &Option<E>| i64::from(image.as_ref().is_some_and(&counts));
+    number(&images.new) - number(&images.old)
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_model::samples;
+    use roundtable_model::table::Item;
+
+    use super::*;
+
+    fn change(sequence: u64, old: Option<Item>, new: Option<Item>) -> Change {
+        let key = samples::like().key().into_key();
+        Change { sequence: sequence.into(), at_ms: 0, key, old, new, expired: false }
+    }
+
+    /// R37: deleted and restored replies change the counts of the post and of the parent comment.
+    #[test]
+    fn a_reply_counts_while_it_is_no_tombstone() {
+        let parent: CommentId = "parent".parse().unwrap();
+        let live = Comment { parent_comment_id: Some(parent.clone()), ..samples::comment() };
+        let dead = Comment { is_deleted: true, ..live.clone() };
+        let edited = Comment { content: "hm".into(), ..live.clone() };
+        let [live, dead, edited] = [live, dead, edited].map(|comment| comment.item());
+        let changes = [
+            change(1, None, Some(live.clone())),
+            change(2, Some(live.clone()), Some(edited.clone())),
+            change(3, Some(edited), Some(dead.clone())),
+            change(4, Some(dead.clone()), Some(live)),
+            change(5, Some(dead), None),
+        ];
+        let grouped = group_by_counter(&changes).unwrap();
+        let post = samples::comment().post_id;
+        let on_post: Vec<i64> = grouped.posts[&post].iter().map(|c| c.delta.comments).collect();
+        let replies: Vec<i64> =
+            grouped.comments[&(post, parent)].iter().map(|c| c.delta.replies).collect();
+        assert_eq!(on_post, [1, -1, 1]);
+        assert_eq!(replies, on_post);
+    }
+
+    #[test]
+    fn another_kind_of_like_is_still_one() {
+        let like = samples::like();
+        let love = Like { like_type: roundtable_model::LikeType::Love, ..like.clone() };
+        let grouped = group_by_counter(&[change(1, Some(like.item()), Some(love.item()))]).unwrap();
+        assert!(grouped.posts.is_empty());
+    }
+}

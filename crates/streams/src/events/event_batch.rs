@@ -1,0 +1,239 @@
+//! The delivery progress of a batch of events, saved on the batch itself so that the next webhook
+//! job, in any process, continues from there; and the handling of batches that cannot be sent.
+
+use std::fmt;
+use std::time::Duration;
+
+use roundtable_domain::WebhookJob;
+use roundtable_model::entities::{DeadLetter, Job, Webhook};
+use roundtable_model::table::{CancelReason, Condition, Error, Query, SortRange, Transaction};
+use roundtable_model::{Entity, FromItem, Json, Shard, Time, WebhookId};
+
+use super::{EventDelivery, outbox};
+use crate::ProcessingError;
+use crate::jobs::PageOutcome;
+
+/// Batches removed in one page when their endpoint is disabled or deleted.
+const PAGE_CLEARED_MAX: usize = 25;
+/// The cursor of a webhook job whose events are in the outbox.
+pub(super) const ENQUEUED: &str = "waits";
+
+/// The delivery progress of a batch, stored in its cursor. Consecutive failures are counted in its
+/// attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct DeliveryProgress {
+    /// The number of events that the endpoint has accepted.
+    pub(super) sent: usize,
+    /// The first failure since the endpoint last accepted an event.
+    pub(super) failing_since: Option<Time>,
+    /// No delivery is attempted before this time: the endpoint is backing off, or another job is
+    /// sending.
+    pub(super) not_before: Option<Time>,
+}
+
+impl DeliveryProgress {
+    /// An unreadable cursor counts as no progress: events are then sent again.
+    pub(super) fn read(batch: &Job) -> Self {
+        let mut parts = batch.cursor.as_deref().unwrap_or_default().split('/');
+        let mut part = || parts.next().unwrap_or_default();
+        let sent = part().parse().unwrap_or_default();
+        let mut time = || part().parse().ok().map(Time::from_ms);
+        Self { sent, failing_since: time(), not_before: time() }
+    }
+
+    /// Returns the end of the wait and its remaining duration, if there is one.
+    pub(super) fn remaining_wait(&self, now: Time) -> Option<(Time, Duration)> {
+        let until = self.not_before.filter(|until| *until > now)?;
+        Some((until, Duration::from_millis(until.ms() - now.ms())))
+    }
+}
+
+impl fmt::Display for DeliveryProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = |time: Option<Time>| time.map(|time| time.ms().to_string()).unwrap_or_default();
+        write!(f, "{}/{}/{}", self.sent, ms(self.failing_since), ms(self.not_before))
+    }
+}
+
+impl EventDelivery {
+    /// Returns the oldest batches of an endpoint's outbox.
+    pub(super) async fn oldest_batches(
+        &self,
+        webhook: &WebhookId,
+        limit: usize,
+    ) -> Result<Vec<Job>, ProcessingError> {
+        let queue = outbox::queue(webhook)?;
+        let now = self.context.now();
+        let any = Job::at(&queue, &Shard::ZERO, &now, &webhook.recast()).into_key();
+        // The webhook job may be visible a moment before an eventually consistent read shows its
+        // batch.
+        let due =
+            Query::new(any.partition).sort(SortRange::Less(now.plus_ms(1).to_string().into()));
+        let table = self.context.ops().table().for_pattern("jobs");
+        let batches = table.query(due.limit(limit).strong()).await?.items;
+        Ok(batches.iter().map(Job::from_item).collect::<Result<_, _>>()?)
+    }
+
+    /// Saves the progress of a batch. Returns `None` if the batch has changed since it was read.
+    pub(super) async fn save_progress(
+        &self,
+        batch: &Job,
+        progress: DeliveryProgress,
+        attempts: u64,
+    ) -> Result<Option<Job>, ProcessingError> {
+        let updated = Job { cursor: Some(progress.to_string()), attempts, ..batch.clone() };
+        let patch = batch.key().patch().set(Job::CURSOR, &updated.cursor);
+        let patch = patch.set(Job::ATTEMPTS, &attempts).when(is_unchanged(batch));
+        match self.context.ops().table().update(patch.into()).await {
+            Ok(_) => Ok(Some(updated)),
+            Err(Error::ConditionFailed { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes a batch that was sent, unless it has changed since it was read.
+    pub(super) async fn remove_batch(&self, batch: &Job) -> Result<(), ProcessingError> {
+        let delete = batch.key().delete().when(is_unchanged(batch));
+        match self.context.ops().table().delete(delete).await {
+            Ok(_) | Err(Error::ConditionFailed { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Moves a batch that cannot be sent to the dead letters, so that the batches after it
+    /// continue.
+    pub(super) async fn park_batch(
+        &self,
+        webhook: &WebhookId,
+        batch: &Job,
+        reason: &str,
+    ) -> Result<PageOutcome, ProcessingError> {
+        tracing::error!(%webhook, batch = %batch.id, reason, "events cannot be sent; they were moved to the dead letters");
+        let ops = self.context.ops().table();
+        let dead_letter = self.dead_letter(webhook, batch, reason)?;
+        let delete = batch.key().delete().when(is_unchanged(batch));
+        let parked = Transaction::new().with(ops, dead_letter.put()).with(ops, delete);
+        self.transact_if_unchanged(parked).await?;
+        Ok(PageOutcome::Continue(ENQUEUED.to_owned()))
+    }
+
+    /// Empties the outbox of an endpoint: into the dead letters if the endpoint is only disabled.
+    /// Each removal requires the endpoint to be still disabled or deleted, so that an endpoint
+    /// enabled again keeps its events.
+    pub(super) async fn clear_outbox(
+        &self,
+        id: &WebhookId,
+        exists: bool,
+    ) -> Result<PageOutcome, ProcessingError> {
+        let ops = self.context.ops().table();
+        let batches = self.oldest_batches(id, PAGE_CLEARED_MAX).await?;
+        for batch in &batches {
+            let delete = batch.key().delete().when(is_unchanged(batch));
+            let cleared = Transaction::new().with(ops, delete);
+            let cleared = if exists {
+                let off = Webhook::at(id).check(Webhook::ENABLED.is(&false));
+                let letter = self.dead_letter(id, batch, "the endpoint was disabled")?;
+                cleared.with(ops, off).with(ops, letter.put())
+            } else {
+                cleared.with(ops, Webhook::at(id).absent())
+            };
+            if !self.transact_if_unchanged(cleared).await? {
+                return Ok(PageOutcome::Continue(ENQUEUED.to_owned()));
+            }
+        }
+        Ok(if batches.is_empty() {
+            PageOutcome::Done
+        } else {
+            PageOutcome::Continue(ENQUEUED.to_owned())
+        })
+    }
+
+    /// Puts a batch that was a dead letter back into the outbox and sends it.
+    pub(super) async fn resend(
+        &self,
+        webhook: &WebhookId,
+        batch: &Job,
+        webhook_job: &Job,
+    ) -> Result<PageOutcome, ProcessingError> {
+        if webhook_job.cursor.as_deref() == Some(ENQUEUED) {
+            return self.send_page(webhook, webhook_job).await;
+        }
+        if self.context.ops().webhook(webhook).get().await?.is_none() {
+            return Ok(PageOutcome::Done);
+        }
+        self.context.ops().table().put(batch.put()).await?;
+        Ok(PageOutcome::Continue(ENQUEUED.to_owned()))
+    }
+
+    /// Builds the dead letter of a batch: a webhook job, so that it can be redriven like any job.
+    fn dead_letter(
+        &self,
+        webhook: &WebhookId,
+        batch: &Job,
+        reason: &str,
+    ) -> Result<DeadLetter, ProcessingError> {
+        let payload = Json::encode(&WebhookJob::Resend {
+            webhook: webhook.clone(),
+            batch: batch.id.clone(),
+            happened: batch.due_at,
+            events: batch.payload.decode()?,
+        })?;
+        let sent = DeliveryProgress {
+            sent: DeliveryProgress::read(batch).sent,
+            ..DeliveryProgress::default()
+        };
+        Ok(DeadLetter {
+            queue: WebhookJob::QUEUE,
+            failed_at: self.context.now(),
+            id: batch.id.clone(),
+            payload,
+            cursor: Some(sent.to_string()),
+            error: reason.to_owned(),
+            attempts: batch.attempts,
+            created_at: batch.created_at,
+        })
+    }
+
+    /// Runs a transaction. Returns `false` if one of its conditions failed.
+    async fn transact_if_unchanged(
+        &self,
+        transaction: Transaction,
+    ) -> Result<bool, ProcessingError> {
+        let has_failed = |reason: &Option<CancelReason>| {
+            matches!(reason, Some(CancelReason::ConditionFailed { .. }))
+        };
+        match self.context.store().transact(transaction).await {
+            Ok(_) => Ok(true),
+            Err(Error::Cancelled { reasons }) if reasons.iter().any(has_failed) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn is_unchanged(batch: &Job) -> Condition {
+    Job::CURSOR.is(&batch.cursor).and(Job::ATTEMPTS.is(&batch.attempts))
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_model::samples;
+
+    use super::*;
+
+    #[test]
+    fn progress_round_trips_through_its_cursor() {
+        let time = |ms| Some(Time::from_ms(ms));
+        let read = |cursor: String| {
+            DeliveryProgress::read(&Job { cursor: Some(cursor), ..samples::job() })
+        };
+        for progress in [
+            DeliveryProgress::default(),
+            DeliveryProgress { sent: 20, ..DeliveryProgress::default() },
+            DeliveryProgress { sent: 3, failing_since: time(5), not_before: time(9) },
+            DeliveryProgress { sent: 0, failing_since: None, not_before: time(9) },
+        ] {
+            assert_eq!(read(progress.to_string()), progress);
+        }
+        assert_eq!(read(String::from("nonsense")), DeliveryProgress::default());
+    }
+}

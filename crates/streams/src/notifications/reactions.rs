@@ -1,0 +1,253 @@
+//! Notifications about likes and shares of a post: one for each hour, which names the latest active
+//! reaction that the author may see.
+//!
+//! Its key follows from the post and the hour of the reaction. It names the later of the user it
+//! named before and the users who have just reacted; if the named user has withdrawn the reaction,
+//! all reactions are read. So it is correct after every change, also if changes are delivered
+//! twice.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use futures::future::try_join_all;
+use roundtable_domain::{Cause, CauseObject, LatestActor, collapse_hour};
+use roundtable_model::entities::{Like, Notification, Share};
+use roundtable_model::table::Change;
+use roundtable_model::{Entity, EntityKey, NotificationKind, PostId, Time, UserId};
+
+use super::{NotificationKey, NotificationWriter, entity_key, notification_key};
+use crate::ProcessingError;
+use crate::processor::{Effects, Images, entity_type};
+use crate::reads::read_all;
+
+/// A reaction to a post, at most one per user.
+pub(super) trait Reaction: Entity {
+    const KIND: NotificationKind;
+
+    fn post_and_user(&self) -> (&PostId, &UserId);
+
+    fn author(&self) -> &UserId;
+
+    fn time(&self) -> Time;
+
+    fn key_of(post: &PostId, user: &UserId) -> EntityKey<Self>;
+}
+
+/// The reactions to one post in one hour.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ReactionGroup {
+    author: UserId,
+    post: PostId,
+    hour: Time,
+}
+
+impl NotificationWriter {
+    pub(super) async fn write_reactions<R: Reaction>(
+        &self,
+        changes: &[Change],
+        effects: &mut Effects,
+    ) -> Result<(), ProcessingError> {
+        let mut touched: BTreeMap<ReactionGroup, BTreeSet<UserId>> = BTreeMap::new();
+        for change in changes.iter().filter(|change| entity_type(change) == Some(R::SHAPE.name)) {
+            let Images { old, new } = Images::<R>::of(change)?;
+            if old.as_ref().map(R::time) == new.as_ref().map(R::time) {
+                // Changing the kind of like is not news.
+                continue;
+            }
+            for image in [old, new].into_iter().flatten() {
+                let (post, user) = image.post_and_user();
+                if user != image.author() {
+                    let (author, post) = (image.author().clone(), post.clone());
+                    let group = ReactionGroup { author, post, hour: collapse_hour(image.time()) };
+                    touched.entry(group).or_default().insert(user.clone());
+                }
+            }
+        }
+        if touched.is_empty() {
+            return Ok(());
+        }
+        let core = self.context.core().table();
+        let mut keys: BTreeMap<NotificationKey, &ReactionGroup> = BTreeMap::new();
+        for group in touched.keys() {
+            keys.insert(notification_key(&self.notification::<R>(group, None)?), group);
+        }
+        let found = read_all(core, keys.keys().map(|key| (key.clone(), entity_key(key)))).await?;
+        let existing: BTreeMap<&ReactionGroup, &Notification> =
+            keys.iter().filter_map(|(key, group)| Some((*group, found.get(key)?))).collect();
+        let named = |group: &ReactionGroup| {
+            existing.get(group).and_then(|notification| notification.actor_id.clone())
+        };
+        let reactors: BTreeSet<(PostId, UserId)> = touched
+            .iter()
+            .flat_map(|(group, users)| {
+                users.iter().cloned().chain(named(group)).map(|user| (group.post.clone(), user))
+            })
+            .collect();
+        let keys = reactors.iter().map(|(post, user)| ((post, user), R::key_of(post, user)));
+        let current: HashMap<(&PostId, &UserId), R> = read_all(core, keys).await?;
+        let each = touched.iter().map(async |(group, users)| {
+            let before = existing.get(group).copied();
+            let named = before.and_then(|notification| notification.actor_id.as_ref());
+            let all: BTreeSet<&UserId> = users.iter().chain(named).collect();
+            let in_hour = |user: &&UserId| {
+                let reaction = current.get(&(&group.post, *user))?;
+                let when = reaction.time();
+                (collapse_hour(when) == group.hour).then(|| (when, (*user).clone()))
+            };
+            let live: Vec<(Time, UserId)> = all.iter().filter_map(in_hour).collect();
+            self.latest_actor::<R>(group, before, live).await
+        });
+        let latest = try_join_all(each).await?;
+        for (group, latest) in touched.keys().zip(latest) {
+            self.write_latest::<R>(group, existing.get(group).copied(), latest, effects)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the user that a notification is to name.
+    async fn latest_actor<R: Reaction>(
+        &self,
+        group: &ReactionGroup,
+        before: Option<&Notification>,
+        mut live: Vec<(Time, UserId)>,
+    ) -> Result<LatestActor, ProcessingError> {
+        live.sort_unstable_by(|one, other| other.cmp(one));
+        let causes = live.iter().map(|(when, user)| cause::<R>(group, Some(user), *when));
+        let causes: Vec<Cause> = causes.collect();
+        let allowed = self.notifications.may_notify(&group.author, &causes).await?;
+        let visible = live.into_iter().zip(allowed).filter(|(_, is)| *is).map(|(one, _)| one);
+        let visible: Vec<(Time, UserId)> = visible.collect();
+        let first = visible.first().map(|(when, user)| LatestActor::Named(user.clone(), *when));
+        let Some(notification) = before else { return Ok(first.unwrap_or(LatestActor::NoActor)) };
+        let is_current = match &notification.actor_id {
+            // Otherwise the named user is no longer among them.
+            Some(named) => visible.iter().any(|(_, user)| user == named),
+            // There were too many to name one, until another user reacts or all others withdraw.
+            None => first.is_some(),
+        };
+        if let (true, Some(first)) = (is_current, &first) {
+            return Ok(first.clone());
+        }
+        let (post, hour) = (&group.post, group.hour);
+        let latest = self.notifications.latest_actor(&group.author, R::KIND, post, hour).await?;
+        Ok(later(first, latest))
+    }
+
+    /// Writes or deletes a notification so that it names `latest`.
+    fn write_latest<R: Reaction>(
+        &self,
+        group: &ReactionGroup,
+        before: Option<&Notification>,
+        latest: LatestActor,
+        effects: &mut Effects,
+    ) -> Result<(), ProcessingError> {
+        let core = self.context.core().table();
+        let (actor, latest_at) = match latest {
+            LatestActor::Named(user, when) => (Some(user), Some(when)),
+            LatestActor::Unknown => (None, before.and_then(|notification| notification.latest_at)),
+            LatestActor::NoActor => {
+                if let Some(notification) = before {
+                    effects.write(core, notification.key().delete());
+                }
+                return Ok(());
+            }
+        };
+        let Some(notification) = before else {
+            let notification =
+                Notification { latest_at, ..self.notification::<R>(group, actor.as_ref())? };
+            if !self.is_expired(&notification) {
+                effects.write(core, notification.create());
+            }
+            return Ok(());
+        };
+        // Clocks cannot tell whether the reader knew: compare with the user, and the time, that it
+        // named when it was marked as read.
+        let is_news = actor.is_some()
+            && (latest_at, &actor) > (notification.latest_at, &notification.actor_id);
+        let read_at = notification.read_at.filter(|_| !is_news);
+        if notification.actor_id != actor || notification.latest_at != latest_at {
+            let unchanged = Notification::ACTOR_ID
+                .is(&notification.actor_id)
+                .and(Notification::LATEST_AT.is(&notification.latest_at))
+                .and(Notification::READ_AT.is(&notification.read_at));
+            let patch = notification.key().patch().set(Notification::ACTOR_ID, &actor);
+            let patch = patch.set(Notification::LATEST_AT, &latest_at);
+            let patch = patch.set(Notification::READ_AT, &read_at).when(unchanged);
+            effects.write(core, patch);
+        }
+        Ok(())
+    }
+
+    fn notification<R: Reaction>(
+        &self,
+        group: &ReactionGroup,
+        actor: Option<&UserId>,
+    ) -> Result<Notification, ProcessingError> {
+        Ok(cause::<R>(group, actor, group.hour).notification(&self.context)?)
+    }
+}
+
+impl Reaction for Like {
+    const KIND: NotificationKind = NotificationKind::Like;
+
+    fn post_and_user(&self) -> (&PostId, &UserId) {
+        (&self.post_id, &self.user_id)
+    }
+
+    fn author(&self) -> &UserId {
+        &self.post_user_id
+    }
+
+    fn time(&self) -> Time {
+        self.created_at
+    }
+
+    fn key_of(post: &PostId, user: &UserId) -> EntityKey<Self> {
+        Self::at(post, user)
+    }
+}
+
+impl Reaction for Share {
+    const KIND: NotificationKind = NotificationKind::Share;
+
+    fn post_and_user(&self) -> (&PostId, &UserId) {
+        (&self.post_id, &self.user_id)
+    }
+
+    fn author(&self) -> &UserId {
+        &self.post_user_id
+    }
+
+    fn time(&self) -> Time {
+        self.created_at
+    }
+
+    fn key_of(post: &PostId, user: &UserId) -> EntityKey<Self> {
+        Self::at(post, user)
+    }
+}
+
+/// Returns the cause for a user's reaction.
+fn cause<R: Reaction>(group: &ReactionGroup, actor: Option<&UserId>, at: Time) -> Cause {
+    Cause {
+        user: group.author.clone(),
+        kind: R::KIND,
+        actor: actor.cloned(),
+        about: CauseObject::Post(group.post.clone()),
+        at,
+    }
+}
+
+/// Returns the later of a known actor and one that was read.
+fn later(existing: Option<LatestActor>, found: LatestActor) -> LatestActor {
+    match (existing, found) {
+        (Some(LatestActor::Named(one, other_time)), LatestActor::Named(other, when)) => {
+            if other_time >= when {
+                LatestActor::Named(one, other_time)
+            } else {
+                LatestActor::Named(other, when)
+            }
+        }
+        (Some(existing), LatestActor::Unknown) => existing,
+        (_, found) => found,
+    }
+}

@@ -1,0 +1,264 @@
+//! Every mutation, by a user who may do it.
+
+use roundtable_domain::{Caller, Code, NewPromotion, Promotions, Refusal};
+use roundtable_model::{
+    ActorId, ApiKeyId, GroupId, GroupRole, ModerationStatus, PostId, PromotionReason, RequestId,
+    Role, Secret, SessionId, UserId, Visibility,
+};
+use roundtable_testkit::{ActionOutcome, Town, UserAction};
+
+use crate::goals::GoalMutation;
+use crate::media::MediaMutation;
+use crate::notifications;
+use crate::quests::QuestMutation;
+use crate::rooms::RoomMutation;
+use crate::stage::Stage;
+use crate::trade::TradeMutation;
+use crate::webhooks::WebhookMutation;
+
+/// A mutation: a user action, or one that is not tested at random elsewhere.
+#[derive(Clone, Debug)]
+pub(crate) enum Mutation {
+    Act(Caller, UserAction),
+    Notify(Caller, UserId, bool),
+    Toggle(Caller, PostId),
+    Media(Caller, MediaMutation),
+    MarkRead(Caller),
+    Room(Caller, RoomMutation),
+    Goals(Caller, GoalMutation),
+    Quests(Caller, QuestMutation),
+    Webhooks(Caller, WebhookMutation),
+    Register,
+    Login,
+    Refresh(Secret),
+    Logout(Secret),
+    LogoutSession(Caller, SessionId),
+    LogoutEverywhere(Caller),
+    ChangePassword(Caller, SessionId),
+    ChangeEmail(Caller),
+    CreateKey(Caller),
+    RevokeKey(Caller, ApiKeyId),
+    Invite(Caller),
+    Grant,
+    Promote(Caller, ActorId),
+    OrderPromotion(ActorId),
+    Trade(Caller, TradeMutation),
+}
+
+/// Sue's password after she changes it.
+pub(crate) fn new_password() -> Secret {
+    Secret::new("quite another secret")
+}
+
+pub(crate) fn reduce<T, E: Refusal>(answer: Result<T, E>) -> Result<ActionOutcome, Code> {
+    let code = answer.map(|_| ActionOutcome::Other).map_err(|error| error.code());
+    assert_ne!(code, Err(Code::Internal), "a failure is no refusal");
+    code
+}
+
+impl Mutation {
+    /// The service and the method that perform it.
+    pub(crate) const fn operation(&self) -> &'static str {
+        match self {
+            Self::Act(_, act) => act.operation(),
+            Self::Notify(..) => "follows.update",
+            Self::Toggle(..) => "likes.toggle",
+            Self::Media(_, mutation) => mutation.operation(),
+            Self::MarkRead(_) => "notifications.mark_read",
+            Self::Room(_, mutation) => mutation.operation(),
+            Self::Goals(_, mutation) => mutation.operation(),
+            Self::Quests(_, mutation) => mutation.operation(),
+            Self::Webhooks(_, mutation) => mutation.operation(),
+            Self::Register => "accounts.register",
+            Self::Login => "accounts.login",
+            Self::Refresh(_) => "accounts.refresh",
+            Self::Logout(_) => "accounts.logout",
+            Self::LogoutSession(..) => "accounts.logout_session",
+            Self::LogoutEverywhere(_) => "accounts.logout_everywhere",
+            Self::ChangePassword(..) => "accounts.change_password",
+            Self::ChangeEmail(_) => "accounts.change_email",
+            Self::CreateKey(_) => "accounts.create_key",
+            Self::RevokeKey(..) => "accounts.revoke_key",
+            Self::Invite(_) => "accounts.invite",
+            Self::Grant => "accounts.grant",
+            Self::Promote(..) => "promotions.set",
+            Self::OrderPromotion(_) => "promotions.set_as_operator",
+            Self::Trade(_, trade) => trade.operation(),
+        }
+    }
+
+    /// Returns `true` if a repetition may be refused when the first attempt's result was lost: the
+    /// account is deleted, the token used up, or the password changed.
+    pub(crate) const fn may_be_refused_again(&self) -> bool {
+        matches!(
+            self,
+            Self::Act(_, UserAction::DeleteAccount(_))
+                | Self::Refresh(_)
+                | Self::ChangePassword(..)
+        )
+    }
+
+    pub(crate) async fn perform(
+        &self,
+        town: &Town,
+        once: &RequestId,
+    ) -> Result<ActionOutcome, Code> {
+        let (accounts, request) = (town.accounts(), Some(once));
+        let password = town.password("sue");
+        match self {
+            Self::Act(caller, act) => town.perform(caller, act, request).await,
+            Self::Notify(caller, user, on) => {
+                reduce(town.follows().update(caller, user, None, Some(*on), request).await)
+            }
+            Self::MarkRead(caller) => notifications::mark_read(town, caller, request).await,
+            Self::Room(caller, mutation) => mutation.perform(town, caller, request).await,
+            Self::Toggle(caller, post) => reduce(town.likes().toggle(caller, post, request).await),
+            Self::Goals(caller, mutation) => mutation.perform(town, caller, request).await,
+            Self::Quests(caller, mutation) => mutation.perform(town, caller, request).await,
+            Self::Webhooks(caller, mutation) => mutation.perform(town, caller, request).await,
+            Self::Media(caller, mutation) => mutation.perform(town, caller, request).await,
+            Self::Register => {
+                reduce(accounts.register(&town.sign_up_form("tom"), None, request).await)
+            }
+            Self::Login => reduce(accounts.login(&town.email("sue"), &password, None).await),
+            Self::Refresh(token) => reduce(accounts.refresh(token).await),
+            Self::Logout(token) => reduce(accounts.logout(token).await),
+            Self::LogoutSession(caller, session) => {
+                reduce(accounts.logout_session(caller, session).await)
+            }
+            Self::LogoutEverywhere(caller) => reduce(accounts.logout_everywhere(caller).await),
+            Self::ChangePassword(caller, session) => {
+                let (session, next) = (Some(session), new_password());
+                reduce(accounts.change_password(caller, session, &password, &next).await)
+            }
+            Self::ChangeEmail(caller) => {
+                reduce(accounts.change_email(caller, &password, &town.email("susan")).await)
+            }
+            Self::CreateKey(caller) => {
+                let scopes = [String::from("read")];
+                reduce(accounts.create_key(caller, "clock", &scopes, None).await)
+            }
+            Self::RevokeKey(caller, key) => reduce(accounts.revoke_key(caller, key, request).await),
+            Self::Invite(caller) => reduce(accounts.invite(caller, None, None).await),
+            Self::Grant => reduce(accounts.grant(&"bo".parse().unwrap(), Role::Moderator).await),
+            Self::Trade(caller, trade) => trade.perform(town, caller, request).await,
+            Self::Promote(caller, subject) => {
+                let promotion = NewPromotion {
+                    subject_id: subject.clone(),
+                    fanout_enabled: true,
+                    reason: PromotionReason::Manual,
+                    thresholds: None,
+                };
+                let promotions = Promotions::new(town.context().clone());
+                reduce(promotions.set(caller, &promotion, request).await)
+            }
+            Self::OrderPromotion(subject) => {
+                reduce(Promotions::new(town.context().clone()).set_as_operator(subject, true).await)
+            }
+        }
+    }
+}
+
+pub(crate) fn user_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
+    let Stage { group, private_group, lonely_group, .. } = stage;
+    let id = |name: &str| town.id(name);
+    let [ana, bo, cleo, pia] = ["ana", "bo", "cleo", "pia"].map(|name| town.caller(name));
+    let acts = vec![
+        (&cleo, UserAction::Follow(id("ana"))),
+        (&ana, UserAction::Unfollow(id("bo"))),
+        (&pia, UserAction::Accept(id("cleo"))),
+        (&pia, UserAction::Reject(id("cleo"))),
+        (&ana, UserAction::Mute(id("bo"), true)),
+        (&ana, UserAction::Block(id("bo"))),
+        (&cleo, UserAction::Unblock(id("mo"))),
+        (&cleo, UserAction::CreateGroup { name: String::from("cooks"), private: false }),
+        (&ana, UserAction::UpdateGroup(group.clone(), String::from("walkers"))),
+        (&ana, UserAction::DeleteGroup(group.clone())),
+        (&cleo, UserAction::Join(group.clone())),
+        (&bo, UserAction::Leave(group.clone())),
+        (&cleo, UserAction::Leave(lonely_group.clone())),
+        (&ana, UserAction::Invite(private_group.clone(), id("cleo"))),
+        (&ana, UserAction::Approve(private_group.clone(), id("bo"))),
+        (&ana, UserAction::Remove(group.clone(), id("bo"))),
+        (&ana, UserAction::SetRole(group.clone(), id("bo"), GroupRole::Owner)),
+    ];
+    let mut mutations = from_actions(acts);
+    mutations.push(Mutation::Notify(ana, id("bo"), false));
+    mutations
+}
+
+pub(crate) fn content_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
+    let Stage { post, shared, pending, comment, group, .. } = stage;
+    let [ana, bo, cleo] = ["ana", "bo", "cleo"].map(|name| town.caller(name));
+    let mo = town.staff("mo", Role::Moderator);
+    let text = || String::from("a text with a #tag");
+    let posting = |group: Option<&GroupId>| UserAction::Post {
+        content: text(),
+        group: group.cloned(),
+        visibility: Visibility::Public,
+    };
+    let answer =
+        UserAction::Comment { post: post.clone(), parent: Some(comment.clone()), content: text() };
+    let acts = vec![
+        (&cleo, posting(None)),
+        (&bo, posting(Some(group))),
+        (&ana, UserAction::EditPost(post.clone(), text(), Visibility::Followers)),
+        (&ana, UserAction::DeletePost(post.clone())),
+        (&cleo, UserAction::Like(post.clone())),
+        (&bo, UserAction::Unlike(post.clone())),
+        (&cleo, UserAction::Share(shared.clone())),
+        (&ana, UserAction::Unshare(shared.clone())),
+        (&cleo, answer),
+        (&bo, UserAction::EditComment(comment.clone(), text())),
+        (&bo, UserAction::DeleteComment(comment.clone())),
+        (&cleo, UserAction::LikeComment(comment.clone())),
+        (&ana, UserAction::UnlikeComment(comment.clone())),
+        (&ana, UserAction::PostActivity(post.clone())),
+        (&cleo, UserAction::Report(post.clone())),
+        (&cleo, UserAction::ReportComment(comment.clone())),
+        (&mo, UserAction::Moderate(post.clone(), ModerationStatus::Rejected)),
+        (&mo, UserAction::Moderate(pending.clone(), ModerationStatus::Approved)),
+        (&mo, UserAction::ModerateComment(comment.clone(), ModerationStatus::Flagged)),
+    ];
+    let mut mutations = from_actions(acts);
+    mutations.push(Mutation::Toggle(cleo, post.clone()));
+    mutations.push(Mutation::Toggle(bo, post.clone()));
+    mutations
+}
+
+pub(crate) fn account_mutations(stage: &Stage, town: &Town) -> Vec<Mutation> {
+    let Stage { sue, key, .. } = stage;
+    let (ana, mo) = (town.caller("ana"), town.staff("mo", Role::Moderator));
+    let ada = town.staff("ada", Role::Admin);
+    let acts = vec![
+        (&ana, UserAction::Rename("annabel".parse().unwrap())),
+        (&ana, UserAction::TurnPrivate(true)),
+        (&mo, UserAction::Suspend(town.id("bo"))),
+        (&mo, UserAction::Unsuspend(town.id("sid"))),
+        (&ada, UserAction::SetRoles(town.id("bo"), vec![Role::User, Role::Moderator])),
+        (&ana, UserAction::DeleteAccount("ana".parse().unwrap())),
+    ];
+    let mut mutations = from_actions(acts);
+    let (caller, session) = (sue.caller.clone(), sue.session_id.clone());
+    mutations.extend([
+        Mutation::Register,
+        Mutation::Login,
+        Mutation::Refresh(sue.refresh_token.clone()),
+        Mutation::Logout(sue.refresh_token.clone()),
+        Mutation::LogoutSession(caller.clone(), session.clone()),
+        Mutation::LogoutEverywhere(caller.clone()),
+        Mutation::ChangePassword(caller.clone(), session),
+        Mutation::ChangeEmail(caller.clone()),
+        Mutation::CreateKey(caller.clone()),
+        Mutation::RevokeKey(caller.clone(), key.clone()),
+        Mutation::Invite(caller),
+        Mutation::Grant,
+        Mutation::Promote(ada, ActorId::from(&town.id("bo"))),
+        Mutation::OrderPromotion(ActorId::from(&town.id("bo"))),
+    ]);
+    mutations
+}
+
+fn from_actions(acts: Vec<(&Caller, UserAction)>) -> Vec<Mutation> {
+    acts.into_iter().map(|(caller, act)| Mutation::Act(caller.clone(), act)).collect()
+}
