@@ -18,11 +18,11 @@ fn the_schema_is_printed() {
 fn an_invalid_configuration_is_refused_with_the_reason() {
     let data = tempfile::tempdir().unwrap();
     for (line, output) in [
-        ("serve --role api", "role: `api` needs the store `dynamodb`"),
-        ("serve --role worker", "role: `worker` needs the store `dynamodb`"),
+        ("serve --role api", "role: `api` needs `store.kind = \"dynamodb\"`"),
+        ("serve --role worker", "role: `worker` needs `store.kind = \"dynamodb\"`"),
         ("serve --listen here", "http.listen: invalid socket address syntax (from --listen)"),
         ("serve --store dynamodb", "sign-in.secret"),
-        ("serve --endpoint http://127.0.0.1:1", "of the store `dynamodb`"),
+        ("serve --endpoint http://127.0.0.1:1", "`endpoint` and `region` need `kind = \"dynamodb\"`"),
         ("serve --config nowhere.toml", "nowhere.toml"),
     ] {
         let mut serve = command(line.split_whitespace());

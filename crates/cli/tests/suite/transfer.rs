@@ -83,7 +83,7 @@ fn bad_lines_are_reported_and_the_store_is_unchanged() {
         (1, "SK: expected a non-empty string, because it is part of the key"),
         (3, "expected ident"),
         (4, "PK: expected a non-empty string"),
-        (5, "longer than any item"),
+        (5, "the line is longer than any item can be"),
         (6, "expected {\"Item\": {…}}"),
     ] {
         let query = format!("gg_core.jsonl:{}: {output}", count + after);

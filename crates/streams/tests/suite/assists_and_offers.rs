@@ -64,15 +64,18 @@ async fn a_deleted_account_leaves_no_assist_threads_or_messages() {
     store.runner().drain().await.unwrap();
     let items = everything(&store.context).await;
     let said: Vec<AssistMsg> = all(&items);
-    assert!(said.iter().all(|message| message.thread_id != own), "with those of others in it");
+    assert!(
+        said.iter().all(|message| message.thread_id != own),
+        "with the messages of others in it"
+    );
     assert!(said.iter().all(|message| message.user_id != id("quentin")));
-    assert_eq!(said.len(), 120, "others stay as they are");
+    assert_eq!(said.len(), 120, "other posts stay");
     let threads: Vec<AssistThread> = all(&items);
     let mut threads: Vec<_> = threads.into_iter().map(|it| (it.thread_id, it.helper_ids)).collect();
     threads.sort();
     let mut left = vec![(others, vec![id("cleo")]), (silent, vec![id("cleo")])];
     left.sort();
-    assert_eq!(threads, left, "also where they have said nothing");
+    assert_eq!(threads, left, "also without messages");
     let helpers: Vec<AssistHelper> = all(&items);
     assert!(helpers.iter().all(|helper| helper.user_id == id("cleo")), "{helpers:?}");
     assert_eq!(helpers.len(), 2);
@@ -94,7 +97,7 @@ async fn a_deleted_account_leaves_no_companies_or_offers() {
     let offers: Vec<Offer> = all(&items);
     assert_eq!(offers.len(), 25);
     assert!(offers.iter().all(|offer| offer.company_id == bos));
-    assert_eq!(all::<TagRef>(&items).len(), 48, "two for each that is open");
+    assert_eq!(all::<TagRef>(&items).len(), 48, "two for each open offer");
     assert_eq!(store.runner().dead_letters().count().await.unwrap(), 0);
 }
 

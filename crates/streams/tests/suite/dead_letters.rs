@@ -47,7 +47,7 @@ impl Processor for FailingCounters {
 
     async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
         let failing = self.failing.lock().clone();
-        assert!(!failing.contains(&like_key("p1", "panic")), "as a careless processor would");
+        assert!(!failing.contains(&like_key("p1", "panic")), "injected panic");
         let parking = batch.delivery == Delivery::Skipped;
         if !parking && batch.changes.iter().any(|change| failing.contains(&change.key)) {
             return Err(ProcessingError::unprocessable("injected failure"));
@@ -97,7 +97,9 @@ async fn an_unreadable_change_is_parked_and_the_rest_continues() {
     assert_eq!(letter.attempts, u64::from(ATTEMPTS_MAX));
     assert!(letter.error.contains("postId"), "{}", letter.error);
     let shown = letters.get(&PARKED, letter.failed_at, &letter.id).await.unwrap();
-    let Some((_, DeadLetterSubject::Change(change))) = shown else { panic!("it is there") };
+    let Some((_, DeadLetterSubject::Change(change))) = shown else {
+        panic!("the dead letter exists")
+    };
     assert_eq!((change.entity.as_str(), change.processor.as_str()), ("Like", "counters"));
     assert_eq!(change.change.key, like_key("p1", "eve"));
     assert!(change.change.new.is_some() && change.has_images());
@@ -173,7 +175,7 @@ async fn later_changes_of_a_parked_item_wait_behind_it() {
         assert_eq!(letters.count().await.unwrap(), 0);
         facts.unlike("p1", "ana").await;
         runner.drain().await.unwrap();
-        assert_eq!(letters.count().await.unwrap(), 0, "nothing waits any more");
+        assert_eq!(letters.count().await.unwrap(), 0, "nothing is parked any more");
         assert_counted(&store.context).await;
     }
 }

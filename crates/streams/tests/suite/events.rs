@@ -222,10 +222,10 @@ async fn a_failing_endpoint_is_retried_until_it_works() {
         runner.drain().await.unwrap();
     }
     let tries = endpoints.received("failing", "content");
-    assert!(tries.iter().all(|line| line == "post.created one"), "nothing overtakes it");
+    assert!(tries.iter().all(|line| line == "post.created one"), "events stay in order");
     assert!(tries.len() > 20 && tries.len() < 32, "{}", tries.len());
     let jobs = bookkeeping(town.context(), "JOB#events").await.len();
-    assert_eq!(jobs, 1, "one comes back for all");
+    assert_eq!(jobs, 1, "one job waits for all");
     let letters = runner.dead_letters();
     assert_eq!(letters.count().await.unwrap(), 0, "no dead letters");
     endpoints.is_well.store(true, Ordering::SeqCst);

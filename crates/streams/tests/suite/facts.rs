@@ -210,7 +210,7 @@ pub(crate) async fn assert_counted(context: &Context) {
         let expected = score.of(likes, comments, shares);
         assert_eq!(counter.map_or(0, |counter| counter.score), expected, "score of {}", post.id);
         if !post.is_deleted {
-            assert_eq!(post.score, score.listed(expected), "place of {}", post.id);
+            assert_eq!(post.score, score.listed(expected), "listed score of {}", post.id);
         }
     }
     let counters: Vec<CommentCounter> = all(&items);

@@ -93,7 +93,7 @@ async fn a_file_goes_with_its_post() {
 async fn one_copy_of_a_complete_upload_stays() {
     let town = Town::of(["ana"]).await;
     let key = picture_post(&town, "ana").await.1;
-    assert_eq!(town.media_store().count(), 2, "what was sent, and a copy");
+    assert_eq!(town.media_store().count(), 2, "the upload and its copy");
     town.settle().await;
     assert_eq!(town.media_store().count(), 1);
     town.media_store().put_incoming(&key, b"once more");
@@ -171,7 +171,7 @@ async fn a_file_goes_with_the_object_of_its_activity() {
     assert_eq!(town.media_store().count(), 4, "without the quest");
     town.comments().delete(&ana, &comment, None).await.unwrap();
     town.settle().await;
-    assert_eq!(town.media_store().count(), 1, "bo's stays");
+    assert_eq!(town.media_store().count(), 1, "bo's file stays");
     assert_eq!(town.runner().dead_letters().count().await.unwrap(), 0);
 }
 
@@ -219,7 +219,7 @@ async fn files_go_with_their_owner() {
     picture_post(&town, "bo").await;
     town.accounts().delete_account(&town.caller("ana"), &"ana".parse().unwrap()).await.unwrap();
     town.settle().await;
-    assert_eq!(town.media_store().count(), 1, "only bo's");
+    assert_eq!(town.media_store().count(), 1, "only bo's file");
 }
 
 /// R43, I10: incomplete uploads expire, with their bytes.
@@ -236,12 +236,12 @@ async fn abandoned_uploads_are_removed() {
     town.advance_ms(LONG_MS);
     assert!(reference.sweep() > 0);
     town.settle().await;
-    assert_eq!(town.media_store().count(), 2, "what has arrived stays");
+    assert_eq!(town.media_store().count(), 2, "complete uploads stay");
     town.media().url(Some(&town.caller("ana")), &unused).await.unwrap();
     town.advance_ms(24 * 60 * 60 * 1_000);
     assert!(reference.sweep() > 0);
     town.settle().await;
-    assert_eq!(town.media_store().count(), 1, "for a day, if nothing has it");
+    assert_eq!(town.media_store().count(), 1, "unused uploads stay for a day");
     town.media().url(None, &used).await.unwrap();
 }
 

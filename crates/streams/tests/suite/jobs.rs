@@ -160,7 +160,9 @@ async fn a_failing_job_is_retried_then_parked_then_redriven() {
     assert_eq!((parked.len(), parked[0].attempts), (1, u64::from(ATTEMPTS_MAX)));
     assert_eq!(parked[0].error, "the shop is closed");
     let shown = letters.get(&QUEUE, parked[0].failed_at, &parked[0].id).await.unwrap();
-    let Some((_, DeadLetterSubject::Job { cursor, .. })) = shown else { panic!("it is there") };
+    let Some((_, DeadLetterSubject::Job { cursor, .. })) = shown else {
+        panic!("the dead letter exists")
+    };
     assert_eq!(cursor.as_deref(), Some("2"));
 
     handler.failures.store(0, Ordering::SeqCst);

@@ -36,7 +36,7 @@ async fn done_tasks_achieve_milestones() {
         town.add_milestone("ana", &goal.id, share, name).await;
     }
     town.settle().await;
-    assert!(town.achieved(&goal).await.is_empty(), "where there is nothing to do");
+    assert!(town.achieved(&goal).await.is_empty(), "a goal without tasks achieves nothing");
     let mut tasks = Vec::new();
     for name in ["shoes", "route", "train", "race"] {
         tasks.push(town.add_task("ana", &goal.id, name).await);

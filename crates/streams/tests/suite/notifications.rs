@@ -307,7 +307,7 @@ async fn a_task_reminds_once_when_it_is_due() {
     let done = Task { version: 3, ..done };
     becomes(&town, &done, &Task { done: false, ..done.clone() }).await;
     town.settle().await;
-    assert_eq!(stored(&town).await, ["ana reminder -"], "it is not done after all");
+    assert_eq!(stored(&town).await, ["ana reminder -"], "it was reopened");
 }
 
 /// R38, R40: notifications expire, and expired ones are not written again.
@@ -470,17 +470,17 @@ async fn unseen_messages_and_likes_are_unread_again() {
     read_all(&town).await;
     assert_eq!(unread(&town).await, [false, false]);
     town.settle().await;
-    assert_eq!(unread(&town).await, [true, true], "both came before the mark, and were not named");
+    assert_eq!(unread(&town).await, [true, true], "both came before the mark but were not named");
     read_all(&town).await;
     reprocess(&town).await;
-    assert_eq!(unread(&town).await, [false, false], "changes that come again are no news");
+    assert_eq!(unread(&town).await, [false, false], "redelivered changes are not news");
     town.context().core().table().delete(second.key().delete()).await.unwrap();
     town.likes().unlike(&town.caller("cleo"), &post.id, None).await.unwrap();
     town.settle().await;
     let mut left = stored(&town).await;
     left.sort_unstable();
     assert_eq!(left, ["ana like bo", "ana message bo"]);
-    assert_eq!(unread(&town).await, [false, false], "what was taken back is no news");
+    assert_eq!(unread(&town).await, [false, false], "withdrawn reactions are not news");
 }
 
 /// R38: a notification without a named actor is removed with the last reaction.

@@ -23,7 +23,7 @@ async fn promotion(town: &Town, subject: &ActorId) -> Option<(bool, PromotionRea
     let found = found.map(|found| (found.fanout_enabled, found.reason));
     let heads = town.context().core().actor_heads(std::slice::from_ref(subject)).get().await;
     let promoted = heads.unwrap().into_iter().flatten().any(|head| head.promoted);
-    assert_eq!(promoted, found.is_some_and(|(enabled, _)| enabled), "the head says the same");
+    assert_eq!(promoted, found.is_some_and(|(enabled, _)| enabled), "the head matches");
     found
 }
 

@@ -66,7 +66,7 @@ async fn a_deleted_post_leaves_nothing_behind() {
         "{:?}",
         traces(&items, &post.to_string())
     );
-    assert!(traces(&items, &other.to_string()).len() > 10, "others stay as they are");
+    assert!(traces(&items, &other.to_string()).len() > 10, "other posts stay");
     assert_counted(&store.context).await;
     assert_people_counted(&items);
 }

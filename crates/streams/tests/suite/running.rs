@@ -25,7 +25,7 @@ pub(crate) async fn until_found(holds: impl AsyncFn() -> bool) {
         }
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    panic!("it never came to be");
+    panic!("the condition never became true");
 }
 
 pub(crate) fn start(runner: &Runner) -> (oneshot::Sender<()>, JoinHandle<()>) {

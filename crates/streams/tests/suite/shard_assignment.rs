@@ -86,7 +86,7 @@ async fn a_silent_worker_is_replaced() {
         facts.like("p1", "zoe").await;
         let bo = worker(&store.context, &store.clock, "bo");
         bo.drain().await.unwrap();
-        assert!(bo.metrics().lanes.is_empty(), "ana still has it");
+        assert!(bo.metrics().lanes.is_empty(), "ana still holds the lease");
         store.clock.advance_ms(LEASE_MS);
         bo.drain().await.unwrap();
         assert!(bo.metrics().lanes.iter().any(|lane| lane.processed > 0));

@@ -43,7 +43,7 @@ async fn accepted_events_are_not_sent_again_by_other_jobs() {
     let weary = register(&town, "weary", &["post.created"]).await;
     posts(&town, 30).await;
     delivery_only(&town, &endpoints).drain().await.unwrap();
-    assert_eq!(endpoints.received("weary", "content").len(), 26, "it has taken 25");
+    assert_eq!(endpoints.received("weary", "content").len(), 26, "it has accepted 25");
     for _ in 0..3 {
         posts(&town, 1).await;
         delivery_only(&town, &endpoints).drain().await.unwrap();
@@ -54,9 +54,9 @@ async fn accepted_events_are_not_sent_again_by_other_jobs() {
     delivery_only(&town, &endpoints).drain().await.unwrap();
     let mut ids = endpoints.ids();
     let failed = ids.remove(25);
-    assert_eq!(ids.get(25), Some(&failed), "it goes on where it was");
+    assert_eq!(ids.get(25), Some(&failed), "it resumes");
     let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
-    assert_eq!((ids.len(), distinct.len()), (33, 33), "nothing comes again");
+    assert_eq!((ids.len(), distinct.len()), (33, 33), "nothing is repeated");
     assert_eq!(waiting(&town, &weary).await, 0);
 }
 
@@ -123,7 +123,7 @@ async fn undelivered_events_of_a_disabled_endpoint_can_be_redriven() {
     let letters = runner.dead_letters();
     let parked = letters.list(&QUEUE, None, None).await.unwrap().items;
     assert_eq!((parked.len(), waiting(&town, &failing).await), (3, 0));
-    assert!(parked.iter().all(|letter| letter.error.contains("turned off")));
+    assert!(parked.iter().all(|letter| letter.error.contains("the endpoint was disabled")));
 
     // Redriven too early, they become dead letters again.
     endpoints.received.lock().clear();

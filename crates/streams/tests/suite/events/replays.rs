@@ -31,7 +31,7 @@ async fn settle(town: &Town, runner: &Runner) {
         }
         town.advance_ms(EMPTY_READ_DELAY_MS);
     }
-    panic!("it never comes to an end");
+    panic!("the work never ends");
 }
 
 /// R44
@@ -58,7 +58,7 @@ async fn a_replay_sends_everything_again_under_the_same_ids() {
     endpoints.received.lock().clear();
     replay(&town, &all, Time::from_ms(0)).await;
     runner.drain().await.unwrap();
-    assert_eq!(endpoints.ids(), first, "nothing of the stream was forgotten");
+    assert_eq!(endpoints.ids(), first, "the stream was not trimmed");
 }
 
 /// R44: pending events and replayed events do not replace each other.
