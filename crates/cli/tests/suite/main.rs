@@ -21,6 +21,7 @@ mod roles;
 mod serve;
 mod serving;
 mod transfer;
+mod upgrade;
 mod usage;
 mod verify;
 mod xray;

@@ -19,4 +19,5 @@ mod signing_in;
 mod store_outage;
 mod test_server;
 mod tls;
+mod upgrade;
 mod websocket_client;
