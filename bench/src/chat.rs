@@ -1,5 +1,5 @@
-//! Durable messages per second through the services, in this process: in one busy room, where each message waits
-//! for the one before it, and in a thousand rooms, which share only the disk.
+//! Durable messages per second through the services, in this process: in one busy room, where each
+//! message waits for the one before it, and in a thousand rooms, which share only the disk.
 
 mod town;
 

@@ -1,5 +1,5 @@
-//! The cost of encoding structs to items and decoding them, compared with maps of owned values, which a program
-//! without the model would use.
+//! The cost of encoding structs to items and decoding them, compared with maps of owned values, which a
+//! program without the model would use.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -92,8 +92,8 @@ fn parts(turns: u32, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Returns the time of one call in nanoseconds, in the fastest of many rounds: the work never waits, so a slower
-/// round is due to other processes.
+/// Returns the time of one call in nanoseconds, in the fastest of many rounds: the work never waits, so
+/// a slower round is due to other processes.
 #[expect(clippy::cast_precision_loss, reason = "times far below 2^52")]
 fn nanos<T>(turns: u32, mut work: impl FnMut() -> T) -> f64 {
     const ROUNDS: usize = 50;

@@ -1,5 +1,5 @@
-//! Home feeds: the newest 50 entries at any number of followees, page 20, and the fan-out of a post to 100,000
-//! followers, compared with Postgres and Redis.
+//! Home feeds: the newest 50 entries at any number of followees, page 20, and the fan-out of a post to
+//! 100,000 followers, compared with Postgres and Redis.
 
 #[cfg(feature = "dynamo")]
 mod dynamo;

@@ -1,5 +1,5 @@
-//! Home feeds over HTTP: pages per second of a server in a child process, compared with empty handlers of the same
-//! server, and its memory during minutes of load.
+//! Home feeds over HTTP: pages per second of a server in a child process, compared with empty handlers
+//! of the same server, and its memory during minutes of load.
 
 mod connection;
 mod in_process;

@@ -60,8 +60,8 @@ pub(crate) fn occupied_bytes(dir: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Waits until all writes are on disk and this process is idle, so that one subject's background work does not
-/// slow the next one.
+/// Waits until all writes are on disk and this process is idle, so that one subject's background work
+/// does not slow the next one.
 pub(crate) fn settle(dir: &Path) -> Result<()> {
     const TIMEOUT: Duration = Duration::from_secs(30);
     const INTERVAL: Duration = Duration::from_millis(200);
@@ -117,7 +117,8 @@ pub(crate) fn cpu_time(process: u32) -> Result<Duration> {
 
 fn ticks(file: &Path) -> Result<u64> {
     let stat = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    // The name in parentheses may contain spaces; user and system time are the 12th and 13th fields after it.
+    // The name in parentheses may contain spaces; user and system time are the 12th and 13th fields
+    // after it.
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
     let ticks = fields.skip(11).take(2).map(str::parse).collect::<Result<Vec<u64>, _>>()?;
     Ok(ticks.iter().sum())
@@ -195,8 +196,8 @@ pub(crate) struct HeldMemory {
 }
 
 impl HeldMemory {
-    /// Allocates all available memory but `spare`. Without swap, this limits the page cache like a small machine,
-    /// for all other processes as well.
+    /// Allocates all available memory but `spare`. Without swap, this limits the page cache like a small
+    /// machine, for all other processes as well.
     pub(crate) fn leaving(spare: u64) -> Result<Self> {
         let held = available_bytes()?.saturating_sub(spare);
         // Not zeros: those pages would not be allocated.

@@ -1,5 +1,5 @@
-//! Side-by-side benchmarks. Each runs ours and its peers on the same disk, prints the figures with ratios, then
-//! one line per bar, and fails if a bar is missed.
+//! Side-by-side benchmarks. Each runs ours and its peers on the same disk, prints the figures with
+//! ratios, then one line per bar, and fails if a bar is missed.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing figures is the purpose")]
 

@@ -1,5 +1,5 @@
-//! Notifications per second through their processor alone, from facts that are already in the table, and the cost of
-//! counting unread ones.
+//! Notifications per second through their processor alone, from facts that are already in the table, and
+//! the cost of counting unread ones.
 
 mod town;
 

@@ -22,8 +22,8 @@ const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 const INSTALLED: &str = "/usr/lib/postgresql";
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Syncs every commit before its acknowledgement. The rest suits this load: memory for all data, and no checkpoint
-/// during a window.
+/// Syncs every commit before its acknowledgement. The rest suits this load: memory for all data, and no
+/// checkpoint during a window.
 const SETTINGS: [&str; 11] = [
     "listen_addresses=",
     "fsync=on",
@@ -65,7 +65,6 @@ impl Programs {
     }
 }
 
-/// An unprivileged user.
 #[derive(Clone, Copy, Debug)]
 struct Owner {
     uid: u32,
@@ -143,7 +142,6 @@ impl Server {
         Ok(server)
     }
 
-    /// The directory of its socket.
     pub(crate) fn socket(&self) -> &Path {
         self.socket.path()
     }

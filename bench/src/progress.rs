@@ -61,7 +61,6 @@ impl Drop for Progress {
     }
 }
 
-/// Prints the current step.
 pub(crate) fn log_step(what: &str) {
     eprintln!("… {what}");
 }

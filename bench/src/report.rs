@@ -4,9 +4,7 @@ use std::process::ExitCode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Better {
-    /// Times and sizes.
     Lower,
-    /// Rates.
     Higher,
 }
 
@@ -17,7 +15,6 @@ struct Row {
     values: Vec<Option<f64>>,
 }
 
-/// A target for a figure.
 #[derive(Clone, Debug)]
 struct Bar {
     name: String,

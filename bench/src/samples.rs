@@ -1,8 +1,7 @@
-//! Timings of single operations, and medians of figures.
+//! Durations of single operations, and medians of figures.
 
 use std::time::{Duration, Instant};
 
-/// Durations of single operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     nanos: Vec<u64>,

@@ -1,5 +1,5 @@
-//! Durable follows, likes, posts and comments per second through the services, in this process; follows are compared
-//! with Postgres.
+//! Durable follows, likes, posts and comments per second through the services, in this process; follows
+//! are compared with Postgres.
 
 pub(crate) mod callers;
 mod ours;
@@ -70,19 +70,19 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     machine::note_disk(root.path(), "before", &mut report)?;
 
     log_step("without processors");
-    if let Err(error) = alone(root.path(), scale, &mut report) {
+    if let Err(error) = without_processors(root.path(), scale, &mut report) {
         report.failed("social", &error);
     }
     log_step("with processors");
-    if let Err(error) = beside_processors(root.path(), scale, &mut report) {
-        report.failed("social beside the processors", &error);
+    if let Err(error) = with_processors(root.path(), scale, &mut report) {
+        report.failed("social with processors", &error);
     }
     machine::note_disk(root.path(), "after", &mut report)?;
     Ok(report.print())
 }
 
 /// Measures ours without processors and Postgres alternately.
-fn alone(root: &Path, scale: Scale, report: &mut Report) -> Result<()> {
+fn without_processors(root: &Path, scale: Scale, report: &mut Report) -> Result<()> {
     let ours = Ours::open(&root.join("alone"))?;
     let postgres = match peer(root, &ours, report) {
         Ok(postgres) => postgres,
@@ -91,10 +91,10 @@ fn alone(root: &Path, scale: Scale, report: &mut Report) -> Result<()> {
             None
         }
     };
-    for (act, callers) in LOADS {
+    for (action, callers) in LOADS {
         for callers in callers.iter().copied() {
-            let postgres = postgres.as_ref().filter(|_| act == UserAction::Follow);
-            turns(root, scale, (act, callers), &ours, postgres, report)?;
+            let postgres = postgres.as_ref().filter(|_| action == UserAction::Follow);
+            measure_action(root, scale, (action, callers), &ours, postgres, report)?;
         }
     }
     if let Some(postgres) = postgres {
@@ -116,7 +116,7 @@ fn peer(root: &Path, ours: &Ours, report: &mut Report) -> Result<Option<Postgres
 }
 
 /// Measures one action in several rounds, alternating between subjects.
-fn turns(
+fn measure_action(
     root: &Path,
     scale: Scale,
     load: (UserAction, usize),
@@ -124,13 +124,13 @@ fn turns(
     postgres: Option<&Postgres>,
     report: &mut Report,
 ) -> Result<()> {
-    let (act, callers) = load;
+    let (action, callers) = load;
     log_step(&label(load));
     let mut rounds: Vec<Vec<(f64, f64)>> = Vec::new();
     for _ in 0..scale.rounds {
-        let figures = |mut done: CallStats| (done.per_second(), done.p99_ms());
+        let figures = |mut stats: CallStats| (stats.per_second(), stats.p99_ms());
         machine::settle(root)?;
-        let mut stats = vec![figures(ours.act_for(act, callers, scale.window)?)];
+        let mut stats = vec![figures(ours.run_action(action, callers, scale.window)?)];
         if let Some(postgres) = postgres {
             machine::settle(root)?;
             stats.push(figures(postgres.follow_for(callers, scale.window)?));
@@ -148,29 +148,29 @@ fn turns(
             [ours, postgres] => Some(ours.0 / postgres.0),
             _ => None,
         });
-        report.at_least(format!("{}-{callers}", act.name()), median(ratios), FOLLOW_MIN);
+        report.at_least(format!("{}-{callers}", action.name()), median(ratios), FOLLOW_MIN);
     }
     Ok(())
 }
 
 /// Measures ours with all processors, in a new town: in the other one they would have to catch up first.
-fn beside_processors(root: &Path, scale: Scale, report: &mut Report) -> Result<()> {
+fn with_processors(root: &Path, scale: Scale, report: &mut Report) -> Result<()> {
     let ours = Ours::open(&root.join("beside"))?;
     let processors = ours.start_processors();
-    for (act, callers) in LOADS {
+    for (action, callers) in LOADS {
         for callers in callers.iter().copied() {
-            let load = label((act, callers));
+            let load = label((action, callers));
             log_step(&load);
             processors.catch_up(CATCH_UP_MAX).context("the processors do not keep up")?;
             machine::settle(root)?;
             let (before, _) = processors.processed();
-            let done = ours.act_for(act, callers, scale.window)?;
+            let done = ours.run_action(action, callers, scale.window)?;
             let late = processors.catch_up(CATCH_UP_MAX);
             let late = late.with_context(|| format!("{load}: the processors do not keep up"))?;
             let (after, parked) = processors.processed();
             ensure!(parked == 0, "{load}: {parked} changes were parked");
             // A follow updates its counters itself; the processors only skip it.
-            let idle = act == UserAction::Follow;
+            let idle = action == UserAction::Follow;
             ensure!(idle || after > before, "{load}: the processors did nothing");
             let rate = done.per_second();
             report.figure(format!("{load}, processors running"), Better::Higher, [rate]);
@@ -182,7 +182,7 @@ fn beside_processors(root: &Path, scale: Scale, report: &mut Report) -> Result<(
     ours.close()
 }
 
-fn label((act, callers): (UserAction, usize)) -> String {
+fn label((action, callers): (UserAction, usize)) -> String {
     let plural = if callers == 1 { "caller" } else { "callers" };
-    format!("{}/s, {callers} {plural}", act.name())
+    format!("{}/s, {callers} {plural}", action.name())
 }

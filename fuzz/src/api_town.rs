@@ -85,9 +85,7 @@ impl ApiTown {
         runner.drain().await.unwrap();
         let parked: u64 = runner.metrics().lanes.iter().map(|lane| lane.parked).sum();
         assert_eq!(parked, 0, "some changes could not be processed: {:?}", runner.metrics());
-        self.services.notifications.catch_up().await.unwrap();
-        self.services.feeds.catch_up().await.unwrap();
-        self.services.live.catch_up().await.unwrap();
+        self.services.bus.catch_up().await.unwrap();
         let mut responses = Vec::new();
         for (document, subscription) in &mut self.subscriptions {
             if let Some(response) = poll_next(subscription).await {

@@ -1,8 +1,9 @@
 //! Fuzzes a server with HTTP requests.
 //!
-//! An input is a line `METHOD ADDRESS`, header lines, an empty line and the body. `TOKEN` in a header stands for a
-//! valid token, and the length is added. Instead of a method, `SOCKET` opens a WebSocket and sends each line of the
-//! body as a message, and `RAW` sends only the body as the bytes of a connection.
+//! An input is a line `METHOD ADDRESS`, header lines, an empty line and the body. `TOKEN` in a header
+//! stands for a valid token, and the length is added. Instead of a method, `SOCKET` opens a WebSocket
+//! and sends each line of the body as a message, and `RAW` sends only the body as the bytes of a
+//! connection.
 
 use std::cell::RefCell;
 use std::io::{ErrorKind, Read as _, Write as _};

@@ -1,5 +1,5 @@
-//! Choices made by the bytes of an input. The same bytes make the same choices; without bytes, the first option
-//! is chosen.
+//! Choices made by the bytes of an input. The same bytes make the same choices; without bytes, the first
+//! option is chosen.
 
 /// The remaining bytes.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Fuzzes the schema with GraphQL documents, executed by several viewers of a town.
 //!
-//! An input that begins with a byte above 127 is a list of choices for generating a document; any other input is
-//! a document. Its lines `# as NAME` and `# with JSON` set the viewer and the variables.
+//! An input that begins with a byte above 127 is a list of choices for generating a document; any other
+//! input is a document. Its lines `# as NAME` and `# with JSON` set the viewer and the variables.
 
 use std::cell::RefCell;
 

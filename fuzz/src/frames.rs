@@ -1,5 +1,5 @@
-//! Minimal WebSocket frames. Client frames are masked with zeros, which keeps their payload readable; server
-//! frames must not be fragmented.
+//! Minimal WebSocket frames. Client frames are masked with zeros, which keeps their payload readable;
+//! server frames must not be fragmented.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ServerMessage {

@@ -1,8 +1,8 @@
 //! Fuzzing: GraphQL documents against the schema of a populated town, and HTTP requests against a server.
 //!
 //! Nothing may panic, not even if the panic is caught. Every response must have the contract's shape and
-//! reveal no internal details. Internal errors count as failures, since nothing is broken here. Strangers must
-//! not see hidden content.
+//! reveal no internal details. Internal errors count as failures, since nothing is broken here.
+//! Strangers must not see hidden content.
 
 #![expect(
     clippy::expect_used,

@@ -40,8 +40,8 @@ fn read_seeds(name: &str) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(file).unwrap()).collect()
 }
 
-/// Runs mutated seeds for the number of minutes on the command line, by default one. Writes the input to a file
-/// and aborts when anything panics.
+/// Runs mutated seeds for the number of minutes on the command line, by default one. Writes the input to
+/// a file and aborts when anything panics.
 pub fn run(name: &'static str, target: FuzzTarget) {
     let minutes = std::env::args().nth(1).map_or(1.0, |text| text.parse::<f64>().unwrap());
     let seed =

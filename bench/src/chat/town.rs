@@ -22,7 +22,6 @@ use crate::social::callers::{CallStats, run_callers};
 
 /// Rooms of two users, who are in no other room.
 const ROOMS: u64 = 1_000;
-/// Users in the busy room.
 const MEMBERS: u64 = 64;
 /// Rooms that are created concurrently.
 const AT_ONCE: usize = 64;
@@ -121,7 +120,6 @@ impl Town {
 }
 
 impl Chat {
-    /// Adds users and their rooms.
     async fn populate(context: &Context) -> Result<Self> {
         let (groups, rooms) = (Groups::new(context.clone()), RoomService::new(context.clone()));
         let owner = add_user(context, "owner").await?;

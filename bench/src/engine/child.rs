@@ -1,5 +1,5 @@
-//! Child processes for parts that measure their own memory, run under a limit or are killed. A child reports
-//! lines of a name and a number to its parent.
+//! Child processes for parts that measure their own memory, run under a limit or are killed. A child
+//! reports lines of a name and a number to its parent.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -18,7 +18,6 @@ pub(crate) struct ChildArgs {
     dir: PathBuf,
     #[arg(long)]
     items: u64,
-    /// The first activity to write.
     #[arg(long, default_value_t = 0)]
     from: u64,
 }

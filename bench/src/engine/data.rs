@@ -99,7 +99,6 @@ impl Town {
         (0..count).map(|_| self.address(random.random_range(0..self.items))).collect()
     }
 
-    /// Partitions of random actors.
     pub(crate) fn partitions(&self, seed: u64, count: usize) -> Vec<String> {
         let mut random = SmallRng::seed_from_u64(seed);
         (0..count).map(|_| partition(random.random_range(0..self.actors))).collect()

@@ -122,8 +122,8 @@ impl Peer for Sqlite {
 
     fn write(&self, writer: &mut Self::Writer, items: &[Item]) -> Result<()> {
         let connection = writer.lock();
-        // Prepared like the rest: the library's transactions would parse these each time. An error ends the run, so
-        // no rollback is needed.
+        // Prepared like the rest: the library's transactions would parse these each time. An error ends
+        // the run, so no rollback is needed.
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let mut put = connection
             .prepare_cached("INSERT OR REPLACE INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;

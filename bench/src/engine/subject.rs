@@ -42,7 +42,8 @@ pub(crate) trait Subject {
     /// Times the read of each partition's newest `limit` items by one caller.
     fn newest_each(&mut self, partitions: &[String], limit: usize) -> Result<Samples>;
 
-    /// Finds the fastest way to serve `callers` concurrent writers, using items of `pool`; returns a note about it.
+    /// Finds the fastest way to serve `callers` concurrent writers, using items of `pool`; returns a
+    /// note about it.
     fn tune(&mut self, callers: usize, pool: &[Item]) -> Result<Option<String>>;
 
     /// Writes items of `pool` one by one from `callers` callers until the window or the pool ends.

@@ -1,5 +1,5 @@
-//! The cost of a page on DynamoDB: requests and read units at 200 followees, in a new process and in one that has
-//! read the feed before.
+//! The cost of a page on DynamoDB: requests and read units at 200 followees, in a new process and in one
+//! that has read the feed before.
 
 mod server;
 
@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use roundtable_domain::{Caller, Context, ContextParts, Entropy, Feeds, PageInput, Settings};
+use roundtable_domain::{
+    Caller, Context, ContextParts, Entropy, Feeds, LiveBus, PageInput, Settings,
+};
 use roundtable_model::IdGenerator;
 use roundtable_table::{Recorder, Store, SystemClock, TableOperation};
 use tokio::runtime::Builder;
@@ -71,7 +73,8 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
 /// Reads the first page in a new process, the same page again, and the next one.
 async fn cold_and_warm(server: &Server, reader: &Caller) -> Result<[Cost; 3]> {
     let recorder = Arc::new(Recorder::default());
-    let feeds = Feeds::new(context(server).await?.observed(recorder.clone()));
+    let context = context(server).await?.observed(recorder.clone());
+    let feeds = Feeds::new(context.clone(), &LiveBus::new(context));
     let first = PageInput { limit: Some(PAGE), after: None };
     let (mut costs, mut requests) = (Vec::new(), first.clone());
     for nth in 0..3 {

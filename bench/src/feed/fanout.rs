@@ -1,5 +1,5 @@
-//! Durable fan-out of one post to all followers of a user, compared with Postgres and Redis, and during other
-//! writes.
+//! Durable fan-out of one post to all followers of a user, compared with Postgres and Redis, and during
+//! other writes.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -74,7 +74,6 @@ impl FanOutTimes {
     }
 }
 
-/// Times a peer's fan-out.
 fn timed(root: &Path, followers: usize, copy: impl FnOnce() -> Result<u64>) -> Result<Duration> {
     machine::settle(root)?;
     let started = Instant::now();
@@ -144,7 +143,6 @@ impl FanOutSubjects<'_> {
         Ok(Some((redis, pipeline)))
     }
 
-    /// Returns a new activity number.
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next as u64
@@ -199,7 +197,6 @@ impl FanOutSubjects<'_> {
         Ok(())
     }
 
-    /// Measures ours during other writes.
     fn beside(&self, root: &Path, report: &mut Report) -> Result<()> {
         log_step("fan-out during other writes");
         let caller = |number: &usize| Caller::user(self.town.person(*number).id.clone());

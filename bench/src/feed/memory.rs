@@ -15,8 +15,8 @@ use super::town::Town;
 use crate::machine;
 use crate::report::{Better, Report};
 
-/// The extension of a file next to the town: a time shortly after the oldest cached activity, then the ids of the
-/// readers, one per line. The first reader follows the most users.
+/// The extension of a file next to the town: a time shortly after the oldest cached activity, then the
+/// ids of the readers, one per line. The first reader follows the most users.
 const READERS: &str = "readers";
 /// The most pages to read of one feed.
 const PAGES_MAX: usize = 20_000;

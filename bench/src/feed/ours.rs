@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use futures::channel::oneshot;
 use roundtable_domain::{
-    Caller, Context, ContextParts, Entropy, FeedEntry, FeedStats, Feeds, Follows, NewPost, Page,
-    PageInput, Posts, RateSettings, Settings,
+    Caller, Context, ContextParts, Entropy, FeedEntry, FeedStats, Feeds, Follows, LiveBus, NewPost,
+    Page, PageInput, Posts, RateSettings, Settings,
 };
 use roundtable_engine::{Engine, Options};
 use roundtable_model::{ActivityId, Cursor, IdGenerator, Span, Time, UserId};
@@ -31,6 +31,7 @@ pub(super) struct Ours {
     engine: Engine,
     runtime: Runtime,
     context: Context,
+    bus: LiveBus,
     feeds: Feeds,
 }
 
@@ -56,8 +57,9 @@ impl Ours {
         let engine = Engine::open(dir, Options::default())?;
         let runtime = Builder::new_multi_thread().enable_all().build()?;
         let context = runtime.block_on(context(&engine, quick))?;
-        let feeds = Feeds::new(context.clone());
-        Ok(Self { engine, runtime, context, feeds })
+        let bus = LiveBus::new(context.clone());
+        let feeds = Feeds::new(context.clone(), &bus);
+        Ok(Self { engine, runtime, context, bus, feeds })
     }
 
     pub(super) fn put(&self, items: impl Iterator<Item = Item>, what: &str) -> Result<()> {
@@ -79,7 +81,7 @@ impl Ours {
 
     /// Reads the latest activities into memory.
     pub(super) fn warm_up(&self) -> Result<()> {
-        Ok(self.runtime.block_on(self.feeds.warm_up())?)
+        Ok(self.runtime.block_on(self.bus.warm_up())?)
     }
 
     pub(super) fn figures(&self) -> FeedStats {
@@ -115,8 +117,8 @@ impl Ours {
         Ok(())
     }
 
-    /// Publishes a post of a promoted user; returns the time until all followers had it in their feeds, and the
-    /// time of the post.
+    /// Publishes a post of a promoted user; returns the time until all followers had it in their feeds,
+    /// and the time of the post.
     pub(super) fn fan_out(&self, star: &Caller, number: usize) -> Result<(Duration, Time)> {
         self.runtime.block_on(fan_out(&self.context, star, number))
     }
@@ -130,14 +132,14 @@ impl Ours {
     ) -> Result<(Duration, usize)> {
         self.runtime.block_on(async {
             let (stop, stopped) = oneshot::channel::<()>();
-            let activities =
-                tokio::spawn(activities(self.context.clone(), others.clone(), stopped));
+            let writes =
+                tokio::spawn(write_concurrently(self.context.clone(), others.clone(), stopped));
             // The other writes begin before the fan-out and end shortly after it.
             tokio::time::sleep(ConcurrentWriters::AROUND).await;
             let done = fan_out(&self.context, star, number).await;
             tokio::time::sleep(ConcurrentWriters::AROUND).await;
             let _ = stop.send(());
-            let waits = activities.await??;
+            let waits = writes.await??;
             done?;
             let longest = waits.iter().max().copied().unwrap_or_default();
             Ok((longest, waits.len()))
@@ -154,8 +156,8 @@ impl Ours {
     }
 
     pub(super) fn close(self) -> Result<()> {
-        let Self { engine, runtime, context, feeds } = self;
-        drop((context, feeds, runtime));
+        let Self { engine, runtime, context, bus, feeds } = self;
+        drop((context, bus, feeds, runtime));
         Ok(engine.close()?)
     }
 }
@@ -213,7 +215,7 @@ async fn context(engine: &Engine, quick: bool) -> Result<Context> {
 }
 
 async fn fan_out(context: &Context, star: &Caller, number: usize) -> Result<(Duration, Time)> {
-    const LOOK_EVERY: Duration = Duration::from_millis(1);
+    const POLL_INTERVAL: Duration = Duration::from_millis(1);
     let posts = Posts::new(context.clone());
     let post = posts.create(star, &NewPost::text(Town::text(number)), None).await?;
     let started = Instant::now();
@@ -224,46 +226,42 @@ async fn fan_out(context: &Context, star: &Caller, number: usize) -> Result<(Dur
         if promotion.and_then(|promotion| promotion.watermark) >= Some(at) {
             return Ok((started.elapsed(), at));
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     bail!("a post was not in all feeds after {} s", FAN_OUT_MAX.as_secs())
 }
 
 /// Follows and posts at a fixed rate until the end.
-async fn activities(
+async fn write_concurrently(
     context: Context,
     others: ConcurrentWriters,
     mut stopped: oneshot::Receiver<()>,
 ) -> Result<Vec<Duration>> {
-    let mut pace = tokio::time::interval(ConcurrentWriters::EVERY);
-    let mut under_way = Vec::new();
+    let mut interval = tokio::time::interval(ConcurrentWriters::EVERY);
+    let mut writes = Vec::new();
     let mut number = others.done;
     while matches!(stopped.try_recv(), Ok(None)) {
-        pace.tick().await;
-        under_way.push(tokio::spawn(add_activities(context.clone(), others.clone(), number)));
+        interval.tick().await;
+        writes.push(tokio::spawn(write_one(context.clone(), others.clone(), number)));
         number += 1;
     }
     let mut waits = Vec::new();
-    for add_activities in under_way {
-        waits.push(add_activities.await??);
+    for write in writes {
+        waits.push(write.await??);
     }
     Ok(waits)
 }
 
-async fn add_activities(
-    context: Context,
-    others: ConcurrentWriters,
-    number: usize,
-) -> Result<Duration> {
-    let (turn, people) = (number / 2, others.people.len().max(1));
-    let me = others.people.get(turn % people).context("there are no writers")?;
+async fn write_one(context: Context, others: ConcurrentWriters, number: usize) -> Result<Duration> {
+    let (index, people) = (number / 2, others.people.len().max(1));
+    let me = others.people.get(index % people).context("there are no writers")?;
     let started = Instant::now();
     if number.is_multiple_of(2) {
         let post = NewPost::text(Town::text(number));
         Posts::new(context).create(me, &post, None).await?;
     } else {
         let stranger =
-            others.strangers.get(turn / people).context("all strangers are followed already")?;
+            others.strangers.get(index / people).context("all strangers are followed already")?;
         Follows::new(context).follow(me, stranger, None).await?;
     }
     Ok(started.elapsed())

@@ -32,7 +32,6 @@ const SETTINGS: [&str; 8] = [
 /// The time and number of the last activity of a page.
 pub(super) type PagePosition = (i64, i64);
 
-/// An entry of a page.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) id: i64,

@@ -19,8 +19,8 @@ use crate::samples::Samples;
 /// The maximum length of a feed.
 const FEED_MAX: u64 = 800;
 
-/// A fan-out by concurrent workers, each sending the commands for a number of followers before it waits for the
-/// replies.
+/// A fan-out by concurrent workers, each sending the commands for a number of followers before it waits
+/// for the replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pipeline {
     pub(super) workers: usize,
@@ -31,7 +31,6 @@ impl Pipeline {
     /// Mastodon's setup: one job per follower.
     pub(super) const JOBS: Self = Self { workers: 25, followers: 1 };
 
-    /// The pipelines that are tried.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let of = |workers| [100, 1_000, 10_000].map(|followers| Self { workers, followers });
         [1, 2, 4, 8].into_iter().flat_map(of)
@@ -103,7 +102,6 @@ impl Redis {
     }
 }
 
-/// The work of one worker.
 fn push(
     connection: &mut Connection,
     followers: std::ops::Range<usize>,

@@ -1,5 +1,5 @@
-//! A town for the load benchmark: all readers follow the same number of users, all users have a picture and all
-//! posts have counts, as in a real app.
+//! A town for the load benchmark: all readers follow the same number of users, all users have a picture
+//! and all posts have counts, as in a real app.
 
 use std::path::Path;
 
@@ -64,7 +64,6 @@ fn pictured(town: &Town, number: usize) -> Result<[Item; 2]> {
     Ok([user.item(), upload.item()])
 }
 
-/// The counters of a post.
 fn counted(town: &Town, number: usize) -> Option<Item> {
     let (likes, comments, shares) = (number as u64 % 40, number as u64 % 7, number as u64 % 3);
     let counter = PostCounter {

@@ -1,4 +1,5 @@
-//! A minimal HTTP client on one open connection: it must be cheap, because it shares the machine with the server.
+//! A minimal HTTP client on one open connection: it must be cheap, because it shares the machine with
+//! the server.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

@@ -35,7 +35,7 @@ pub(super) fn serve(data: &Path) -> Result<()> {
         let server = Server::open(configuration).await?;
         let handle = server.handle();
         let services = handle.services();
-        services.feeds.warm_up().await?;
+        services.bus.warm_up().await?;
         measure(services, &readers).await?;
         let address = server.url().strip_prefix("http://").context("an address without http://")?;
         println!("address {address}");
@@ -46,8 +46,8 @@ pub(super) fn serve(data: &Path) -> Result<()> {
         }
         println!("ready");
         drop(handle);
-        let enough = tokio::task::spawn_blocking(|| stdin().lines().count());
-        server.run(async { drop(enough.await) }).await;
+        let input_closed = tokio::task::spawn_blocking(|| stdin().lines().count());
+        server.run(async { drop(input_closed.await) }).await;
         Ok(())
     })
 }
@@ -67,9 +67,9 @@ async fn measure(services: &Services, readers: &[UserId]) -> Result<()> {
     for reader in readers.iter().cycle().take(TRIES) {
         let caller = Caller::user(reader.clone());
         let started = Instant::now();
-        let found = services.feeds.home(&caller, &page).await?;
+        let entries = services.feeds.home(&caller, &page).await?;
         service.add_since(started);
-        ensure!(found.items.len() == PAGE, "a page of {} entries", found.items.len());
+        ensure!(entries.items.len() == PAGE, "a page of {} entries", entries.items.len());
     }
     println!("service {}", service.quantile_us(0.5));
     for (name, document) in [("graphql", DOCUMENT), ("typename", "{ __typename }")] {
@@ -77,11 +77,11 @@ async fn measure(services: &Services, readers: &[UserId]) -> Result<()> {
         for reader in readers.iter().cycle().take(TRIES) {
             let caller = Some(Caller::user(reader.clone()));
             let started = Instant::now();
-            let asked = RequestContext::new(
+            let context = RequestContext::new(
                 ClientInfo { caller, ..ClientInfo::default() },
                 services.clone(),
             );
-            let response = schema.execute(Request::new(document).data(Arc::new(asked))).await;
+            let response = schema.execute(Request::new(document).data(Arc::new(context))).await;
             let text = serde_json::to_string(&GraphqlResponse(&response))?;
             samples.add_since(started);
             ensure!(response.errors.is_empty(), "{text}");

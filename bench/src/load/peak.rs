@@ -1,5 +1,5 @@
-//! The peak of requests per second: connections that send the next request after each response, in the best number.
-//! Request kinds alternate.
+//! The peak of requests per second: connections that send the next request after each response, in the
+//! best number. Request kinds alternate.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -24,7 +24,6 @@ pub(super) struct Peak {
     pub(super) per_second: f64,
 }
 
-/// The results of one window.
 #[derive(Debug, Default)]
 struct Window {
     waits: Samples,

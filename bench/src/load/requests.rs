@@ -44,7 +44,6 @@ impl RequestKind {
     }
 }
 
-/// The bytes of all requests.
 #[derive(Debug)]
 pub(super) struct Requests {
     feeds: Vec<Vec<u8>>,

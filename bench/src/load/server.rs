@@ -1,4 +1,5 @@
-//! The server process as its client sees it: its address, tokens for its readers, and its use of the machine.
+//! The server process as its client sees it: its address, tokens for its readers, and its use of the
+//! machine.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
@@ -27,7 +28,6 @@ pub(super) struct InProcessTimes {
 pub(super) struct ServerProcess {
     child: Child,
     pub(super) address: SocketAddr,
-    /// One token per reader.
     pub(super) tokens: Vec<String>,
     pub(super) in_process: InProcessTimes,
 }

@@ -1,5 +1,5 @@
-//! Minutes of load at a fixed rate. Waits count from the scheduled time of each request, so a slow server does not
-//! slow the load. The server's memory is sampled meanwhile.
+//! Minutes of load at a fixed rate. Waits count from the scheduled time of each request, so a slow
+//! server does not slow the load. The server's memory is sampled meanwhile.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;

@@ -40,14 +40,14 @@ where
     F: Future<Output = Result<()>> + Send,
 {
     let started = Instant::now();
-    let tasks = callers.into_iter().map(|act| {
+    let tasks = callers.into_iter().map(|action| {
         let next = Arc::clone(next);
         tokio::spawn(async move {
             let mut waits = Samples::default();
             while started.elapsed() < window {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let called_at = Instant::now();
-                act(number).await?;
+                action(number).await?;
                 waits.add_since(called_at);
             }
             Ok::<_, anyhow::Error>(waits)
@@ -60,8 +60,8 @@ where
     Ok(CallStats { elapsed: started.elapsed(), waits })
 }
 
-/// Returns two different users for every number below 16 million; no pair repeats. The first cycles through all
-/// users, and the second looks random.
+/// Returns two different users for every number below 16 million; no pair repeats. The first cycles
+/// through all users, and the second looks random.
 pub(crate) fn pair(number: u64) -> (usize, usize) {
     let (one, round) = (number % USERS, number / USERS);
     // An odd factor is a bijection modulo a power of two, so pairs of different rounds differ.

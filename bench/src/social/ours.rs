@@ -91,14 +91,14 @@ impl Ours {
     }
 
     /// Runs an action from concurrent callers until the window ends.
-    pub(super) fn act_for(
+    pub(super) fn run_action(
         &self,
-        act: UserAction,
+        action: UserAction,
         callers: usize,
         window: Duration,
     ) -> Result<CallStats> {
         let [follows, likes, posts, comments] = &self.done;
-        let done = match act {
+        let done = match action {
             UserAction::Follow => follows,
             UserAction::Like => likes,
             UserAction::Post => posts,
@@ -108,7 +108,7 @@ impl Ours {
             let actions = Arc::clone(&self.actions);
             move |number| {
                 let actions = Arc::clone(&actions);
-                async move { actions.act(act, number).await }
+                async move { actions.perform(action, number).await }
             }
         };
         let callers = (0..callers).map(each).collect();
@@ -215,8 +215,8 @@ impl ActionContext {
         Ok(Self { written, ..actions })
     }
 
-    async fn act(&self, act: UserAction, number: u64) -> Result<()> {
-        match act {
+    async fn perform(&self, action: UserAction, number: u64) -> Result<()> {
+        match action {
             UserAction::Follow => {
                 let (me, them) = pair(number);
                 let (me, them) = (self.person(me)?, self.person(them)?);

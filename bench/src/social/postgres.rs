@@ -12,8 +12,8 @@ use tokio_postgres::{Client, Config, NoTls, Statement};
 use super::callers::{CallStats, pair, run_callers};
 use crate::postgres::Server;
 
-/// The key is the index by follower. Counters are separate rows, like ours, in pages with space for updates that
-/// touch no index.
+/// The key is the index by follower. Counters are separate rows, like ours, in pages with space for
+/// updates that touch no index.
 const SCHEMA: &str = "
     CREATE TABLE follows (
         follower text COLLATE \"C\" NOT NULL, followee text COLLATE \"C\" NOT NULL,

@@ -1,4 +1,5 @@
-//! A consistent town of any size: users with their names, follows, groups, posts, comments, likes and all counters.
+//! A consistent town of any size: users with their names, follows, groups, posts, comments, likes and
+//! all counters.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +26,6 @@ use crate::progress::Progress;
 const ITEMS_EACH: u64 = 38;
 /// Concurrent batches.
 const BATCHES_AT_ONCE: usize = 64;
-/// Users of one group.
 const GROUP: u64 = 50;
 /// Every user follows the users at these distances.
 const FOLLOWS: [u64; 10] = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89];

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use roundtable_model::capacity::CapacityError;
+use roundtable_planning::capacity::CapacityError;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {

@@ -8,8 +8,8 @@ mod lint;
 use std::io::Write;
 
 use clap::Subcommand;
-use roundtable_model::derived::{cloudformation, terraform, workbench};
 use roundtable_model::{SCHEMA, samples};
+use roundtable_planning::{cloudformation, terraform, workbench};
 
 use crate::CommandOutcome;
 use crate::error::CommandError;

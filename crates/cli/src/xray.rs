@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use roundtable_model::capacity::Prices;
+use roundtable_planning::capacity::Prices;
 use serde_json::{Value, json};
 
 use self::cost_report::CostReport;

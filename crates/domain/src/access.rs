@@ -6,6 +6,8 @@
 
 use std::ops::BitOr;
 
+use crate::ServiceError;
+
 /// All relations of a caller to an object, as a set of flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relations(u16);
@@ -202,6 +204,11 @@ pub fn allows(permission: Permission, relations: Relations) -> bool {
             && relations.intersects(rule.any)
             && (!rule.must_see || relations.intersects(Relations::CAN_SEE))
     })
+}
+
+/// Refuses what these relations do not grant.
+pub(crate) fn require(permission: Permission, relations: Relations) -> Result<(), ServiceError> {
+    if allows(permission, relations) { Ok(()) } else { Err(ServiceError::Forbidden) }
 }
 
 #[cfg(test)]

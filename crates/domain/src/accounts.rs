@@ -17,10 +17,10 @@ mod tags;
 mod tokens;
 
 use roundtable_model::entities::User;
-use roundtable_model::{Secret, SessionId, UserStatus};
+use roundtable_model::{Secret, SessionId};
 
 use self::tokens::RefreshToken;
-use crate::access::{Permission, Relations, allows};
+use crate::access::{Permission, Relations, require};
 use crate::{Caller, Context, ServiceError, refusals};
 
 pub use self::keys::{ApiKeyCaller, NewApiKey, STAFF_SCOPE};
@@ -88,8 +88,7 @@ impl Accounts {
 }
 
 fn require_own(permission: Permission) -> Result<(), ServiceError> {
-    let relations = Relations::SIGNED_IN | Relations::OWNER;
-    if allows(permission, relations) { Ok(()) } else { Err(ServiceError::Forbidden) }
+    require(permission, Relations::SIGNED_IN | Relations::OWNER)
 }
 
 /// Refuses API keys for actions that outlive the key or cannot be undone. Otherwise revoking a key
@@ -105,8 +104,4 @@ pub(crate) fn profile_for_viewer(viewer: Option<&Caller>, mut user: User) -> Use
         user.email = None;
     }
     user
-}
-
-fn is_not_deleted(user: &User) -> bool {
-    user.status != UserStatus::Deleted
 }

@@ -6,9 +6,6 @@ mod objects;
 mod publish;
 mod visible;
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Holder, Media};
 use roundtable_model::table::Order;
@@ -24,11 +21,11 @@ pub(crate) use self::objects::{PostingAccess, posting_access};
 pub(crate) use self::publish::{ActivityDraft, prepare_activity};
 pub(crate) use self::visible::{ActivityObjects, visible_activities};
 
-use crate::access::{Permission, Relations, allows};
+use crate::access::{Permission, Relations, require};
 use crate::limits::{PREVIEW_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text};
 use crate::media::{claim, unclaimed};
 use crate::pages::fill_page;
-use crate::{Caller, Context, Page, PageInput, ServiceError, refusals};
+use crate::{Caller, Context, Page, PageInput, refusals};
 
 refusals! {
     ActivityError {
@@ -92,10 +89,8 @@ impl Activities {
         input: &NewActivity,
         request: Option<&RequestId>,
     ) -> Result<Activity, ActivityError> {
-        let me = self.context.authorize_write(caller).await?;
-        if !allows(Permission::PostActivity, Relations::SIGNED_IN) {
-            return Err(ServiceError::Forbidden.into());
-        }
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::PostActivity, Relations::SIGNED_IN)?;
         check_text("previewText", input.preview_text.as_deref().unwrap_or(""), PREVIEW_CHARS_MAX)?;
         check_count("tags", input.tags.len(), TAGS_MAX)?;
         if let Some(media) = &input.media {
@@ -108,33 +103,25 @@ impl Activities {
         if (input.verb, input.object_type) == (ActivityVerb::Share, ObjectType::Post) {
             return Err(ActivityError::SharesPosts);
         }
-        let request = self.context.idempotent_request(&me.id, request, "postActivity", input)?;
-        let is_retry = AtomicBool::new(false);
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: ActivityOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    let ActivityTarget { checks, home } = self.check_target(caller, input).await?;
-                    let files =
-                        unclaimed(&self.context, &me.id, &input.media, MediaUse::Activity).await?;
-                    let files = files.ok_or(ActivityError::NoSuchMedia)?;
-                    let draft = input.draft(caller, home, files.into_iter().next());
-                    let draft = draft.retried(is_retry.swap(true, Relaxed));
-                    let prepared = prepare_activity(&self.context, draft).await?;
-                    let activity = prepared.activity.clone();
-                    let outcome = ActivityOutcome::of(&activity);
-                    let commit = checks
-                        .into_iter()
-                        .fold(self.context.commit(), |commit, check| commit.with("object", check));
-                    let holder = Holder::activity(&activity);
-                    let file = activity.media.as_ref();
-                    let claimed = file.map(|media| claim(&me.id, media, &holder));
-                    let commit = prepared.add_to(commit).with_all("file", claimed);
-                    let commit = commit.recording(request.as_ref(), &outcome)?;
-                    Ok::<_, ActivityError>(commit.finish(activity).await?)
-                },
-            )
+        mutation
+            .once("postActivity", input, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let ActivityTarget { checks, home } = self.check_target(caller, input).await?;
+                let files =
+                    unclaimed(&self.context, &me.id, &input.media, MediaUse::Activity).await?;
+                let files = files.ok_or(ActivityError::NoSuchMedia)?;
+                let draft = input.draft(caller, home, files.into_iter().next());
+                let prepared = prepare_activity(&self.context, attempt, draft).await?;
+                let activity = prepared.activity.clone();
+                let outcome = ActivityOutcome::of(&activity);
+                let commit = attempt.commit().with_all("object", checks);
+                let holder = Holder::activity(&activity);
+                let file = activity.media.as_ref();
+                let claimed = file.map(|media| claim(&me.id, media, &holder));
+                let commit = prepared.add_to(commit).with_all("file", claimed);
+                commit.finish(outcome, activity).await
+            })
             .await
     }
 
@@ -209,7 +196,6 @@ impl NewActivity {
             preview: self.preview_text.clone(),
             media,
             tags: self.tags.clone(),
-            is_retry: false,
         }
     }
 }

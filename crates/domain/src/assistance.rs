@@ -11,21 +11,17 @@
 mod reads;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{AssistHelper, AssistMsg, AssistThread, Block, User};
-use roundtable_model::table::Check;
-use roundtable_model::{Entity, MessageId, RequestId, ThreadId, UserId, UserStatus};
+use roundtable_model::entities::{AssistHelper, AssistMsg, AssistThread, User};
+use roundtable_model::{Entity, MessageId, RequestId, ThreadId, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Permission, Relations, allows};
+use crate::access::{Permission, Relations, allows, require};
 use crate::account::active_account_check;
-use crate::head_locks::lock_head;
-use crate::idempotency::AttemptOutcome;
+use crate::contact::contact_checks;
 use crate::limits::{ASSIST_CHARS_MAX, HELPERS_MAX, check_count, check_filled};
-use crate::{Caller, Context, ServiceError, ViewerAccess, refusals};
+use crate::{Caller, Context, ViewerAccess, refusals};
 
 refusals! {
     AssistError {
@@ -63,37 +59,27 @@ impl Assistance {
         helpers: &[UserId],
         request: Option<&RequestId>,
     ) -> Result<AssistThread, AssistError> {
-        let me = self.context.authorize_write(caller).await?;
-        if !allows(Permission::AskForHelp, Relations::SIGNED_IN) {
-            return Err(ServiceError::Forbidden.into());
-        }
-        check(&me.id, helpers)?;
-        let request =
-            self.context.idempotent_request(&me.id, request, "createAssistThread", &helpers)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |id: ThreadId| self.thread(caller, &id).await,
-                async || {
-                    let access = self.context.viewer_access_of(caller, &me, helpers, []).await?;
-                    if !helpers.iter().all(|helper| can_reach(&access, helper)) {
-                        return Err(AssistError::NoSuchUser);
-                    }
-                    let thread = self.new_thread(&me.id, helpers);
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("thread", thread.create())
-                        .with_all("edge", helper_items(&thread).map(|edge| edge.create()))
-                        .with("user", active_account_check(&me.id))
-                        .with_all(
-                            "helper",
-                            helpers.iter().flat_map(|it| contact_checks(&me.id, it)),
-                        )
-                        .recording(request.as_ref(), &thread.thread_id)?;
-                    self.recheck_caller(caller, commit.finish(thread).await?).await
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::AskForHelp, Relations::SIGNED_IN)?;
+        check(&mutation.account.id, helpers)?;
+        mutation
+            .once("createAssistThread", &helpers, request)?
+            .replay(async |id: ThreadId| self.thread(caller, &id).await)
+            .run(async |me, attempt| {
+                let access = self.context.viewer_access_of(caller, &me, helpers, []).await?;
+                if !helpers.iter().all(|helper| access.addressable(helper).is_some()) {
+                    return Err(AssistError::NoSuchUser);
+                }
+                let thread = self.new_thread(&me.id, helpers);
+                attempt
+                    .commit()
+                    .with("thread", thread.create())
+                    .with_all("edge", helper_items(&thread).map(|edge| edge.create()))
+                    .with("user", active_account_check(&me.id))
+                    .with_all("helper", helpers.iter().flat_map(|it| contact_checks(&me.id, it)))
+                    .finish(thread.thread_id.clone(), thread)
+                    .await
+            })
             .await
     }
 
@@ -105,44 +91,33 @@ impl Assistance {
         text: &str,
         request: Option<&RequestId>,
     ) -> Result<AssistMsg, AssistError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         check_filled("text", text, ASSIST_CHARS_MAX)?;
-        let request = self.context.idempotent_request(
-            &me.id,
-            request,
-            "sendAssistMessage",
-            &(thread, text),
-        )?;
-        let is_retry = AtomicBool::new(false);
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: AssistMessageOutcome| self.replayed_message(caller, outcome).await,
-                async || {
-                    let is_retry = is_retry.swap(true, Relaxed);
-                    let _lock = if is_retry { lock_head(&thread.to_string()).await } else { None };
-                    let (found, access) = self.open_thread(caller, &me, thread).await?;
-                    let recipient = recipient(&access, &found, &me.id)?;
-                    let message = self.new_message(&found, &me.id, text);
-                    let at = message.created_at;
-                    let raised = found
-                        .key()
-                        .patch()
-                        .set(AssistThread::LAST_TS, &at)
-                        .when(AssistThread::LAST_TS.is(&found.last_ts));
-                    let outcome =
-                        AssistMessageOutcome { thread: thread.clone(), id: message.id.clone() };
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("message", message.create())
-                        .with("thread", raised)
-                        .with("user", active_account_check(&me.id))
-                        .with_all("recipient", contact_checks(&me.id, recipient))
-                        .recording(request.as_ref(), &outcome)?;
-                    self.recheck_caller(caller, commit.finish(message).await?).await
-                },
-            )
+        mutation
+            .once("sendAssistMessage", &(thread, text), request)?
+            .replay(|outcome| self.replayed_message(caller, outcome))
+            .run(async |me, attempt| {
+                let _lock = attempt.lock_on_retry(&thread.to_string()).await;
+                let (found, access) = self.open_thread(caller, &me, thread).await?;
+                let recipient = recipient(&access, &found, &me.id)?;
+                let message = self.new_message(&found, &me.id, text);
+                let at = message.created_at;
+                let raised = found
+                    .key()
+                    .patch()
+                    .set(AssistThread::LAST_TS, &at)
+                    .when(AssistThread::LAST_TS.is(&found.last_ts));
+                let outcome =
+                    AssistMessageOutcome { thread: thread.clone(), id: message.id.clone() };
+                attempt
+                    .commit()
+                    .with("message", message.create())
+                    .with("thread", raised)
+                    .with("user", active_account_check(&me.id))
+                    .with_all("recipient", contact_checks(&me.id, recipient))
+                    .finish(outcome, message)
+                    .await
+            })
             .await
     }
 
@@ -171,18 +146,6 @@ impl Assistance {
             return Err(AssistError::NoSuchThread);
         }
         Ok((thread, access))
-    }
-
-    /// Before a retry, refuses a caller whose account has become unusable.
-    async fn recheck_caller<T>(
-        &self,
-        caller: &Caller,
-        attempt: AttemptOutcome<T>,
-    ) -> Result<AttemptOutcome<T>, AssistError> {
-        if matches!(attempt, AttemptOutcome::Retry) {
-            self.context.authorize_read(caller).await?;
-        }
-        Ok(attempt)
     }
 
     fn new_thread(&self, me: &UserId, helpers: &[UserId]) -> AssistThread {
@@ -235,17 +198,9 @@ fn check(me: &UserId, helpers: &[UserId]) -> Result<(), AssistError> {
     Ok(())
 }
 
-/// Returns whether a user can be messaged. Staff also see users who are suspended or have blocked
-/// them, but cannot message them.
-fn can_reach(access: &ViewerAccess, user: &UserId) -> bool {
-    let active =
-        access.visible_user(user).is_some_and(|person| person.status == UserStatus::Active);
-    active && !access.is_blocked(user)
-}
-
 /// Returns whether a user and their messages are shown in a thread; staff get no exception.
 fn is_visible_to(access: &ViewerAccess, me: &UserId, user: &UserId) -> bool {
-    me == user || can_reach(access, user)
+    me == user || access.addressable(user).is_some()
 }
 
 /// Returns whether `me` takes part in a thread and may see it.
@@ -265,13 +220,8 @@ fn recipient<'a>(
     me: &UserId,
 ) -> Result<&'a UserId, AssistError> {
     if thread.user_id == *me {
-        let recipient = thread.helper_ids.iter().find(|helper| can_reach(access, helper));
+        let recipient = thread.helper_ids.iter().find(|it| access.addressable(it).is_some());
         return recipient.ok_or(AssistError::NoReachableHelper);
     }
-    Some(&thread.user_id).filter(|owner| can_reach(access, owner)).ok_or(AssistError::NoSuchThread)
-}
-
-/// Checks that the other user is active and that neither has blocked the other.
-fn contact_checks(me: &UserId, other: &UserId) -> [Check; 3] {
-    [active_account_check(other), Block::at(me, other).absent(), Block::at(other, me).absent()]
+    access.addressable(&thread.user_id).map(|_| &thread.user_id).ok_or(AssistError::NoSuchThread)
 }

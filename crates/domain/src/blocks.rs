@@ -7,6 +7,7 @@ use roundtable_model::{Entity, RequestId, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Permission, Relations, allows};
+use crate::account::active_account_check;
 use crate::accounts::profile_for_viewer;
 use crate::circle::raise_circle_version;
 use crate::follows::{follow_count, removal_without_circle};
@@ -48,53 +49,42 @@ impl Blocks {
         user: &UserId,
         request: Option<&RequestId>,
     ) -> Result<Block, BlockError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        if me == *user {
+        let mutation = self.context.mutation(caller).await?;
+        if mutation.account.id == *user {
             return Err(BlockError::Yourself);
         }
-        let request = self.context.idempotent_request(&me, request, "blockUser", user)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: BlockOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    if let Some(block) = self.find_block(&me, user).await? {
-                        let outcome = BlockOutcome::Blocked(user.clone());
-                        let request = request.as_ref();
-                        return Ok(self.context.finish_unchanged(request, &outcome, block).await?);
-                    }
-                    self.check_exists(user).await?;
-                    let core = self.context.core();
-                    let (mine, theirs) =
-                        try_join(core.follows(&me, user).get(), core.follows(user, &me).get())
-                            .await?;
-                    let off = |edge: &Option<Follow>| -edge.as_ref().map_or(0, follow_count);
-                    let now = self.context.now();
-                    let block =
-                        Block { blocker_id: me.clone(), blocked_id: user.clone(), created_at: now };
-                    let is_active = User::STATUS.is(&UserStatus::Active);
-                    let mut commit = self
-                        .context
-                        .commit()
-                        .with("block", block.create())
-                        .with("user", User::at(user).check(is_active))
-                        .with("circle", raise_circle_version(&me, off(&mine), now))
-                        .with("circle", raise_circle_version(user, off(&theirs), now));
-                    let edges = [(mine, Follow::at(&me, user)), (theirs, Follow::at(user, &me))];
-                    for (edge, item_key) in edges {
-                        commit = match edge {
-                            Some(edge) => removal_without_circle(&edge, now)
-                                .into_iter()
-                                .fold(commit, |commit, (name, write)| commit.with(name, write)),
-                            // A follow created concurrently must not outlive the block.
-                            None => commit.with("edge", item_key.absent()),
-                        };
-                    }
-                    let outcome = BlockOutcome::Blocked(user.clone());
-                    let commit = commit.recording(request.as_ref(), &outcome)?;
-                    Ok(commit.finish(block).await?)
-                },
-            )
+        mutation
+            .once("blockUser", user, request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                if let Some(block) = self.find_block(&me.id, user).await? {
+                    return attempt.unchanged(BlockOutcome::Blocked(user.clone()), block).await;
+                }
+                self.check_exists(user).await?;
+                let core = self.context.core();
+                let (mine, theirs) =
+                    try_join(core.follows(&me.id, user).get(), core.follows(user, &me.id).get())
+                        .await?;
+                let off = |edge: &Option<Follow>| -edge.as_ref().map_or(0, follow_count);
+                let now = self.context.now();
+                let block =
+                    Block { blocker_id: me.id.clone(), blocked_id: user.clone(), created_at: now };
+                let mut commit = attempt
+                    .commit()
+                    .with("block", block.create())
+                    .with("user", active_account_check(user))
+                    .with("circle", raise_circle_version(&me.id, off(&mine), now))
+                    .with("circle", raise_circle_version(user, off(&theirs), now));
+                let edges = [(mine, Follow::at(&me.id, user)), (theirs, Follow::at(user, &me.id))];
+                for (edge, item_key) in edges {
+                    commit = match edge {
+                        Some(edge) => commit.with_named(removal_without_circle(&edge, now)),
+                        // A follow created concurrently must not outlive the block.
+                        None => commit.with("edge", item_key.absent()),
+                    };
+                }
+                commit.finish(BlockOutcome::Blocked(user.clone()), block).await
+            })
             .await
     }
 
@@ -105,26 +95,22 @@ impl Blocks {
         user: &UserId,
         request: Option<&RequestId>,
     ) -> Result<Block, BlockError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request = self.context.idempotent_request(&me, request, "unblockUser", user)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: BlockOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let block = self.find_block(&me, user).await?.ok_or(BlockError::NotBlocked)?;
-                    let (now, outcome) =
-                        (self.context.now(), BlockOutcome::Removed(RemovedEntity(block.clone())));
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("block", block.key().delete())
-                        .with("circle", raise_circle_version(&me, 0, now))
-                        .with("circle", raise_circle_version(user, 0, now))
-                        .recording(request.as_ref(), &outcome)?;
-                    Ok(commit.finish(block).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("unblockUser", user, request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let block = self.find_block(&me.id, user).await?.ok_or(BlockError::NotBlocked)?;
+                let (now, outcome) =
+                    (self.context.now(), BlockOutcome::Removed(RemovedEntity(block.clone())));
+                attempt
+                    .commit()
+                    .with("block", block.key().delete())
+                    .with("circle", raise_circle_version(&me.id, 0, now))
+                    .with("circle", raise_circle_version(user, 0, now))
+                    .finish(outcome, block)
+                    .await
+            })
             .await
     }
 
@@ -164,9 +150,8 @@ impl Blocks {
     /// Refuses users who do not exist. Users who have blocked the caller are accepted: their block
     /// must not protect them from being blocked.
     async fn check_exists(&self, user: &UserId) -> Result<(), BlockError> {
-        let profile = self.context.core().profile(user).strong().get().await?;
-        let is_active = profile.is_some_and(|profile| profile.status == UserStatus::Active);
-        if is_active && allows(Permission::Block, Relations::SIGNED_IN) {
+        let profile = self.context.active_account(user).await?;
+        if profile.is_some() && allows(Permission::Block, Relations::SIGNED_IN) {
             Ok(())
         } else {
             Err(BlockError::NoSuchUser)

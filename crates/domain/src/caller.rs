@@ -1,6 +1,9 @@
 //! The authenticated caller of a service. Authentication happens before a service is called.
 
+use roundtable_model::entities::User;
 use roundtable_model::{Role, UserId};
+
+use crate::access::Relations;
 
 /// An authenticated user, or a program with one of the user's API keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +29,21 @@ impl Caller {
         self.scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|granted| granted == scope))
     }
 
+    /// The caller's relations to an object of this owner.
+    pub(crate) fn relations_to(&self, owner: &UserId) -> Relations {
+        self.roles.relations().with_if(self.user_id == *owner, Relations::OWNER)
+    }
+
+    /// The roles that both the caller's token and the stored profile grant, so that revoking a role
+    /// takes effect at once.
+    pub(crate) fn current_roles(&self, profile: &User) -> Roles {
+        let has = |role, claimed| claimed && profile.roles.contains(&role);
+        Roles {
+            moderator: has(Role::Moderator, self.roles.moderator),
+            admin: has(Role::Admin, self.roles.admin),
+        }
+    }
+
     /// Returns whether the caller is a moderator or an admin.
     pub const fn moderates(&self) -> bool {
         self.roles.moderator || self.roles.admin
@@ -37,6 +55,15 @@ impl Caller {
 pub struct Roles {
     pub moderator: bool,
     pub admin: bool,
+}
+
+impl Roles {
+    /// The relations that these roles give to any object.
+    pub(crate) const fn relations(self) -> Relations {
+        Relations::SIGNED_IN
+            .with_if(self.moderator, Relations::MODERATOR)
+            .with_if(self.admin, Relations::ADMIN)
+    }
 }
 
 impl FromIterator<Role> for Roles {

@@ -72,40 +72,34 @@ impl Comments {
         input: &NewComment,
         request: Option<&RequestId>,
     ) -> Result<Comment, CommentError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         check_filled("content", &input.content, COMMENT_CHARS_MAX)?;
-        let request = self.context.idempotent_request(&me.id, request, "addComment", input)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: CommentOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    let actionable = load_actionable(
-                        &self.context,
-                        caller,
-                        &me,
-                        Permission::Comment,
-                        &input.post_id,
-                    );
-                    let actionable = actionable.await?.ok_or(CommentError::NoSuchPost)?;
-                    let parent = match &input.parent_comment_id {
-                        Some(parent) => {
-                            Some(self.parent(caller, &me, &actionable.post, parent).await?)
-                        }
-                        None => None,
-                    };
-                    let comment = self.new_comment(caller, &actionable.post, input);
-                    let answered = parent.as_ref().map(|parent| &parent.user_id);
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("comment", comment.create())
-                        .with_all("post", actionable.checks(answered))
-                        .with_all("parent", parent.as_ref().map(unchanged_check))
-                        .recording(request.as_ref(), &CommentOutcome::of(&comment))?;
-                    Ok(commit.finish(comment).await?)
-                },
-            )
+        mutation
+            .once("addComment", input, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let actionable = load_actionable(
+                    &self.context,
+                    caller,
+                    &me,
+                    Permission::Comment,
+                    &input.post_id,
+                );
+                let actionable = actionable.await?.ok_or(CommentError::NoSuchPost)?;
+                let parent = match &input.parent_comment_id {
+                    Some(parent) => Some(self.parent(caller, &me, &actionable.post, parent).await?),
+                    None => None,
+                };
+                let comment = self.new_comment(caller, &actionable.post, input);
+                let answered = parent.as_ref().map(|parent| &parent.user_id);
+                attempt
+                    .commit()
+                    .with("comment", comment.create())
+                    .with_all("post", actionable.checks(answered))
+                    .with_all("parent", parent.as_ref().map(unchanged_check))
+                    .finish(CommentOutcome::of(&comment), comment)
+                    .await
+            })
             .await
     }
 
@@ -116,39 +110,32 @@ impl Comments {
         content: &str,
         request: Option<&RequestId>,
     ) -> Result<Comment, CommentError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         check_filled("content", content, COMMENT_CHARS_MAX)?;
-        let request =
-            self.context.idempotent_request(&me.id, request, "updateComment", &(id, content))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: CommentOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    let (comment, post, _) = self.visible_with_access(caller, &me, id).await?;
-                    let relations = (Relations::SIGNED_IN | Relations::CAN_SEE)
-                        .with_if(comment.user_id == me.id, Relations::OWNER);
-                    if !allows(Permission::UpdateComment, relations) {
-                        return Err(CommentError::NotAuthor);
-                    }
-                    let now = self.context.now();
-                    let changed =
-                        Comment { content: content.to_owned(), updated_at: now, ..comment };
-                    let patch = changed
-                        .key()
-                        .patch()
-                        .set(Comment::CONTENT, &changed.content)
-                        .set(Comment::UPDATED_AT, &now)
-                        .when(Comment::IS_DELETED.is(&false));
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("comment", patch)
-                        .with("post", unchanged(&post))
-                        .recording(request.as_ref(), &CommentOutcome::of(&changed))?;
-                    Ok(commit.finish(changed).await?)
-                },
-            )
+        mutation
+            .once("updateComment", &(id, content), request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let (comment, post, _) = self.visible_with_access(caller, &me, id).await?;
+                let relations = caller.relations_to(&comment.user_id) | Relations::CAN_SEE;
+                if !allows(Permission::UpdateComment, relations) {
+                    return Err(CommentError::NotAuthor);
+                }
+                let now = self.context.now();
+                let changed = Comment { content: content.to_owned(), updated_at: now, ..comment };
+                let patch = changed
+                    .key()
+                    .patch()
+                    .set(Comment::CONTENT, &changed.content)
+                    .set(Comment::UPDATED_AT, &now)
+                    .when(Comment::IS_DELETED.is(&false));
+                attempt
+                    .commit()
+                    .with("comment", patch)
+                    .with("post", unchanged(&post))
+                    .finish(CommentOutcome::of(&changed), changed)
+                    .await
+            })
             .await
     }
 
@@ -160,44 +147,34 @@ impl Comments {
         id: &CommentId,
         request: Option<&RequestId>,
     ) -> Result<Comment, CommentError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request = self.context.idempotent_request(&me.id, request, "deleteComment", id)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: CommentOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    let comment = self.deletable(caller, &me, id).await?;
-                    let tombstone = tombstone(&comment, self.context.now());
-                    let deletion = comment
-                        .key()
-                        .patch()
-                        .set(Comment::IS_DELETED, &tombstone.is_deleted)
-                        .set(Comment::CONTENT, &tombstone.content)
-                        .set(Comment::UPDATED_AT, &tombstone.updated_at)
-                        .when(Comment::IS_DELETED.is(&false));
-                    // Nothing is left to decide; the case may not exist.
-                    let case = Delete::new(ModerationCase::at(&CaseId::from(id)));
-                    let mut commit =
-                        self.context.commit().with("comment", deletion).with("case", case);
-                    if comment.user_id != me.id {
-                        let subject = &comment.id;
-                        let entry = audit::entry(
-                            &self.context,
-                            Some(caller),
-                            "deleteComment",
-                            subject,
-                            None,
-                        );
-                        commit = commit.with("audit", entry);
-                    }
-                    let removed = Comment { is_deleted: true, ..comment };
-                    // A replay returns only the tombstone: the text is not kept.
-                    let outcome = CommentOutcome::Removed(RemovedEntity(tombstone));
-                    let commit = commit.recording(request.as_ref(), &outcome)?;
-                    Ok(commit.finish(removed).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("deleteComment", id, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let comment = self.deletable(caller, &me, id).await?;
+                let tombstone = tombstone(&comment, self.context.now());
+                let deletion = comment
+                    .key()
+                    .patch()
+                    .set(Comment::IS_DELETED, &tombstone.is_deleted)
+                    .set(Comment::CONTENT, &tombstone.content)
+                    .set(Comment::UPDATED_AT, &tombstone.updated_at)
+                    .when(Comment::IS_DELETED.is(&false));
+                // Nothing is left to decide; the case may not exist.
+                let case = Delete::new(ModerationCase::at(&CaseId::from(id)));
+                let mut commit = attempt.commit().with("comment", deletion).with("case", case);
+                if comment.user_id != me.id {
+                    let subject = &comment.id;
+                    let entry =
+                        audit::entry(&self.context, Some(caller), "deleteComment", subject, None);
+                    commit = commit.with("audit", entry);
+                }
+                let removed = Comment { is_deleted: true, ..comment };
+                // A replay returns only the tombstone: the text is not kept.
+                let outcome = CommentOutcome::Removed(RemovedEntity(tombstone));
+                commit.finish(outcome, removed).await
+            })
             .await
     }
 
@@ -255,10 +232,7 @@ impl Comments {
     ) -> Result<Comment, CommentError> {
         let comment = find(&self.context, id).await?.filter(|comment| !comment.is_deleted);
         let comment = comment.ok_or(CommentError::NoSuchComment)?;
-        let relations = Relations::SIGNED_IN
-            .with_if(comment.user_id == caller.user_id, Relations::OWNER)
-            .with_if(caller.moderates(), Relations::MODERATOR);
-        if allows(Permission::DeleteComment, relations) {
+        if allows(Permission::DeleteComment, caller.relations_to(&comment.user_id)) {
             return Ok(comment);
         }
         self.visible_with_access(caller, me, id).await?;
@@ -320,7 +294,7 @@ fn tombstone(comment: &Comment, now: Time) -> Comment {
 }
 
 /// Checks that the comment exists and its moderation status is unchanged.
-fn unchanged_check(comment: &Comment) -> Check {
+pub(crate) fn unchanged_check(comment: &Comment) -> Check {
     let not_deleted: Condition = Comment::IS_DELETED.is(&false);
     let same = not_deleted.and(Comment::MODERATION_STATUS.is(&comment.moderation_status));
     comment.key().check(same)

@@ -1,73 +1,49 @@
-//! Transactions: a service writes everything of a mutation at once, and names each write so that it
-//! can tell which condition failed.
-
-use std::time::Duration;
+//! Transactions: an attempt writes everything of a mutation at once, and names each write so that
+//! it can tell which condition failed.
 
 use roundtable_model::table::{CancelReason, Error, Table, Transaction, Write};
+use serde::Serialize;
 
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::idempotency::IdempotentRequest;
+use crate::mutation::AttemptOutcome;
 use crate::{Context, ServiceError};
-
-/// Attempts at a transaction that only conflicts with others, before the service sees an error.
-const ATTEMPTS_MAX: u32 = 6;
-/// The wait before the first retry; it doubles each time.
-const FIRST_WAIT: Duration = Duration::from_millis(10);
 
 /// The name of the write that records a request.
 const REQUEST: &str = "request";
 
-/// The writes of one mutation.
+/// The writes of one attempt at a mutation.
 #[derive(Debug)]
-pub struct Commit<'a> {
+pub(crate) struct Commit<'a> {
     context: &'a Context,
+    request: Option<&'a IdempotentRequest>,
     transaction: Transaction,
     names: Vec<&'static str>,
 }
 
-/// The reason why nothing was written.
-#[derive(Debug)]
-pub enum CommitError {
-    ConditionsFailed(FailedConditions),
-    Failed(ServiceError),
-}
-
 /// The names of writes whose conditions did not hold.
 #[derive(Debug, Default)]
-pub struct FailedConditions(Vec<&'static str>);
+pub(crate) struct FailedConditions(Vec<&'static str>);
 
 impl FailedConditions {
-    pub fn contains(&self, name: &str) -> bool {
+    pub(crate) fn contains(&self, name: &str) -> bool {
         self.0.contains(&name)
     }
 }
 
-impl Context {
-    pub fn commit(&self) -> Commit<'_> {
-        Commit { context: self, transaction: Transaction::new(), names: Vec::new() }
+impl<'a> Commit<'a> {
+    pub(crate) fn new(context: &'a Context, request: Option<&'a IdempotentRequest>) -> Self {
+        Self { context, request, transaction: Transaction::new(), names: Vec::new() }
     }
 
-    /// Ends a mutation that has nothing to change. It still records the request: a repetition must
-    /// have no effect even if the state has changed by then.
-    pub(crate) async fn finish_unchanged<O: serde::Serialize, T>(
-        &self,
-        request: Option<&IdempotentRequest>,
-        outcome: &O,
-        answer: T,
-    ) -> Result<AttemptOutcome<T>, ServiceError> {
-        self.commit().recording(request, outcome)?.finish(answer).await
-    }
-}
-
-impl Commit<'_> {
     #[must_use]
-    pub fn with(self, name: &'static str, write: impl Into<Write>) -> Self {
+    pub(crate) fn with(self, name: &'static str, write: impl Into<Write>) -> Self {
         let table = self.context.core().table().clone();
         self.to(&table, name, write)
     }
 
     /// Adds any number of writes to the core table under one name.
     #[must_use]
-    pub fn with_all(
+    pub(crate) fn with_all(
         self,
         name: &'static str,
         writes: impl IntoIterator<Item = impl Into<Write>>,
@@ -75,89 +51,84 @@ impl Commit<'_> {
         writes.into_iter().fold(self, |commit, write| commit.with(name, write))
     }
 
+    /// Adds writes to the core table that have names already.
     #[must_use]
-    pub fn to(mut self, table: &Table, name: &'static str, write: impl Into<Write>) -> Self {
+    pub(crate) fn with_named(
+        self,
+        writes: impl IntoIterator<Item = (&'static str, Write)>,
+    ) -> Self {
+        writes.into_iter().fold(self, |commit, (name, write)| commit.with(name, write))
+    }
+
+    #[must_use]
+    pub(crate) fn to(mut self, table: &Table, name: &'static str, write: impl Into<Write>) -> Self {
         self.transaction = self.transaction.with(table, write);
         self.names.push(name);
         self
     }
 
-    /// Records the request with its outcome, so that repeating the request has no further effect.
-    pub(crate) fn recording<O: serde::Serialize>(
+    /// Writes everything, and records the request with its outcome, so that repeating the request
+    /// has no further effect. The mutation retries if a condition did not hold.
+    pub(crate) async fn finish<O: Serialize, T, E: From<ServiceError>>(
         self,
-        request: Option<&IdempotentRequest>,
-        outcome: &O,
-    ) -> Result<Self, ServiceError> {
-        match request {
+        outcome: O,
+        answer: T,
+    ) -> Result<AttemptOutcome<T>, E> {
+        let commit = match self.request {
             Some(request) => {
-                let write = request.record_write(self.context, outcome)?;
-                Ok(self.with(REQUEST, write))
+                let write = request.record_write(self.context, &outcome)?;
+                self.with(REQUEST, write)
             }
-            None => Ok(self),
-        }
+            None => self,
+        };
+        commit.finish_unrecorded(answer).await
     }
 
-    /// Runs the transaction; the mutation retries if a condition did not hold.
-    pub(crate) async fn finish<T>(self, outcome: T) -> Result<AttemptOutcome<T>, ServiceError> {
-        match self.run().await {
-            Ok(()) => Ok(AttemptOutcome::Done(outcome)),
-            Err(CommitError::ConditionsFailed(_)) => Ok(AttemptOutcome::Retry),
-            Err(CommitError::Failed(failure)) => Err(failure),
-        }
+    /// Writes everything for a mutation without a request, or before its last commit.
+    pub(crate) async fn finish_unrecorded<T, E: From<ServiceError>>(
+        self,
+        answer: T,
+    ) -> Result<AttemptOutcome<T>, E> {
+        self.finish_or(answer, |_| Ok(AttemptOutcome::Retry)).await
     }
 
-    /// Writes everything or nothing. Retries a transaction that only conflicts with another one.
-    pub async fn run(self) -> Result<(), CommitError> {
+    /// As [`Commit::finish_unrecorded`], but `failed` decides what a failed condition means. A
+    /// transaction that only conflicted with another one is retried in any case.
+    pub(crate) async fn finish_or<T, E: From<ServiceError>>(
+        self,
+        answer: T,
+        failed: impl FnOnce(FailedConditions) -> Result<AttemptOutcome<T>, E>,
+    ) -> Result<AttemptOutcome<T>, E> {
         if self.transaction.writes.is_empty() {
             // Nothing changes and there is no request to record.
-            return Ok(());
+            return Ok(AttemptOutcome::Done(answer));
         }
-        let mut wait = FIRST_WAIT;
-        for attempts in 1.. {
-            match self.context.store().transact(self.transaction.clone()).await {
-                Ok(_) => return Ok(()),
-                Err(Error::Cancelled { reasons }) => {
-                    let failed = self.failed_conditions(reasons)?;
-                    if !failed.0.is_empty() {
-                        return Err(CommitError::ConditionsFailed(failed));
-                    }
-                    if attempts == ATTEMPTS_MAX {
-                        return Err(CommitError::Failed(ServiceError::Busy));
-                    }
-                    tokio::time::sleep(wait).await;
-                    wait *= 2;
-                }
-                Err(error) => return Err(CommitError::Failed(error.into())),
+        let Self { context, transaction, names, .. } = self;
+        match context.store().transact(transaction).await {
+            Ok(_) => Ok(AttemptOutcome::Done(answer)),
+            Err(Error::Cancelled { reasons }) => {
+                let conditions = failed_conditions(&names, reasons)?;
+                if conditions.0.is_empty() { Ok(AttemptOutcome::Retry) } else { failed(conditions) }
             }
+            Err(error) => Err(ServiceError::from(error).into()),
         }
-        Err(CommitError::Failed(ServiceError::Busy))
-    }
-
-    /// Names the writes whose conditions failed; empty if the transaction only conflicted with
-    /// another one.
-    fn failed_conditions(
-        &self,
-        reasons: Vec<Option<CancelReason>>,
-    ) -> Result<FailedConditions, CommitError> {
-        let mut failed = FailedConditions::default();
-        for (name, reason) in self.names.iter().zip(reasons) {
-            match reason {
-                None | Some(CancelReason::Conflict | CancelReason::Throttled) => {}
-                Some(CancelReason::ConditionFailed { .. }) => failed.0.push(name),
-                Some(CancelReason::Invalid(invalid)) => {
-                    return Err(CommitError::Failed(Error::from(invalid).into()));
-                }
-                Some(other) => {
-                    return Err(CommitError::Failed(ServiceError::Internal(other.to_string())));
-                }
-            }
-        }
-        Ok(failed)
     }
 }
 
-impl From<ServiceError> for CommitError {
-    fn from(failure: ServiceError) -> Self {
-        Self::Failed(failure)
+/// Names the writes whose conditions failed; empty if the transaction only conflicted with another
+/// one.
+fn failed_conditions(
+    names: &[&'static str],
+    reasons: Vec<Option<CancelReason>>,
+) -> Result<FailedConditions, ServiceError> {
+    let mut failed = FailedConditions::default();
+    for (name, reason) in names.iter().zip(reasons) {
+        match reason {
+            None | Some(CancelReason::Conflict | CancelReason::Throttled) => {}
+            Some(CancelReason::ConditionFailed { .. }) => failed.0.push(name),
+            Some(CancelReason::Invalid(invalid)) => return Err(Error::from(invalid).into()),
+            Some(other) => return Err(ServiceError::Internal(other.to_string())),
+        }
     }
+    Ok(failed)
 }

@@ -6,9 +6,8 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Company;
 use roundtable_model::{CompanyId, Entity, RequestId};
 
-use crate::access::{Permission, Relations, allows};
+use crate::access::{Permission, Relations, require};
 use crate::account::active_account_check;
-use crate::idempotency::AttemptOutcome;
 use crate::limits::{NAME_CHARS_MAX, check_filled};
 use crate::{Caller, Context, ServiceError, refusals};
 
@@ -36,39 +35,28 @@ impl Companies {
         name: &str,
         request: Option<&RequestId>,
     ) -> Result<Company, CompanyError> {
-        let me = self.context.authorize_write(caller).await?;
-        if !allows(Permission::CreateCompany, Relations::SIGNED_IN) {
-            return Err(ServiceError::Forbidden.into());
-        }
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::CreateCompany, Relations::SIGNED_IN)?;
         check_filled("name", name, NAME_CHARS_MAX)?;
         let name = name.trim();
-        let request = self.context.idempotent_request(&me.id, request, "createCompany", &name)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |id: CompanyId| self.company(Some(caller), &id).await,
-                async || {
-                    let now = self.context.now();
-                    let company = Company {
-                        id: self.context.ids().next_at(now),
-                        owner_id: me.id.clone(),
-                        name: name.to_owned(),
-                        created_at: now,
-                    };
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("company", company.create())
-                        .with("user", active_account_check(&me.id))
-                        .recording(request.as_ref(), &company.id)?;
-                    let attempt = commit.finish(company).await?;
-                    if matches!(attempt, AttemptOutcome::Retry) {
-                        // The account may be what changed.
-                        self.context.authorize_read(caller).await?;
-                    }
-                    Ok(attempt)
-                },
-            )
+        mutation
+            .once("createCompany", &name, request)?
+            .replay(async |id: CompanyId| self.company(Some(caller), &id).await)
+            .run(async |me, attempt| {
+                let now = self.context.now();
+                let company = Company {
+                    id: self.context.ids().next_at(now),
+                    owner_id: me.id.clone(),
+                    name: name.to_owned(),
+                    created_at: now,
+                };
+                attempt
+                    .commit()
+                    .with("company", company.create())
+                    .with("user", active_account_check(&me.id))
+                    .finish(company.id.clone(), company)
+                    .await
+            })
             .await
     }
 

@@ -13,7 +13,6 @@ mod clock_cache;
 mod coverage;
 mod home;
 mod live;
-mod log;
 mod memory;
 mod merge;
 mod pending_loads;
@@ -26,19 +25,16 @@ use std::sync::Arc;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Post};
-use roundtable_model::table::Change;
 
 pub(crate) use self::circles::Circle;
 pub use self::live::LiveFeed;
+pub(crate) use self::memory::FeedMemory;
 pub use self::memory::FeedMemoryStats;
 
 use self::cached_activity::CachedActivity;
 use self::circles::CircleCache;
-use self::memory::FeedMemory;
 use self::position::FeedPosition;
-use crate::catch_up::repeat_until_stopped;
-use crate::stream_reader::ChangeSink;
-use crate::{Context, refusals};
+use crate::{Context, LiveBus, refusals};
 
 pub const FEED_ITEMS: usize = 50;
 
@@ -49,7 +45,7 @@ refusals! {
 #[derive(Clone, Debug)]
 pub struct Feeds {
     context: Context,
-    memory: Arc<FeedMemory>,
+    bus: LiveBus,
     circles: Arc<CircleCache>,
 }
 
@@ -92,11 +88,9 @@ pub struct FeedStats {
 #[boxed]
 impl Feeds {
     /// Creates the service. A process has one instance, so that its caches are shared.
-    pub fn new(context: Context) -> Self {
-        let settings = &context.settings().feed.memory;
-        let memory = FeedMemory::new(settings, context.store().capabilities().single_process);
-        let circles = CircleCache::new(settings.ties);
-        Self { context, memory: Arc::new(memory), circles: Arc::new(circles) }
+    pub fn new(context: Context, bus: &LiveBus) -> Self {
+        let circles = Arc::new(CircleCache::new(context.settings().feed.memory.ties));
+        Self { context, bus: bus.clone(), circles }
     }
 
     /// Returns the same service with another context, to measure one request's cost.
@@ -105,41 +99,12 @@ impl Feeds {
         Self { context, ..self.clone() }
     }
 
-    /// Loads the latest activities of all actors. Pages are correct without it, but some cost more.
-    pub async fn warm_up(&self) -> Result<(), FeedError> {
-        Ok(self.memory.fill_ring(&self.context).await?)
-    }
-
-    /// Loads the latest activities of all actors and follows the stream until `stop` resolves, so
-    /// that readers need not catch up and subscriptions are woken. Where other processes write as
-    /// well, [`Feeds::apply`] takes its place.
-    pub async fn follow(&self, stop: impl Future<Output = ()>) {
-        if !self.context.store().capabilities().single_process {
-            return stop.await;
-        }
-        // While this fails, readers read the stream themselves and get its errors.
-        repeat_until_stopped(stop, "feeds", || async {
-            self.memory.catch_up(&self.context).await?;
-            self.memory.fill_ring(&self.context).await?;
-            self.memory.stream_reader().wait(&self.context).await
-        })
-        .await;
-    }
-
-    /// Applies changes of the core table that another task has read; each item's changes must
-    /// arrive in order.
-    pub fn apply(&self, changes: &[Change]) {
-        self.memory.apply(changes);
-    }
-
-    /// Sets whether [`Feeds::apply`] receives all changes. While it does not, nothing is cached and
-    /// pages are read from the table. Has no effect where all writes go through this process.
-    pub fn set_complete(&self, everything: bool) {
-        self.memory.set_complete(everything);
-    }
-
     pub fn stats(&self) -> FeedStats {
         let (circles, ties) = self.circles.stats();
-        FeedStats { memory: self.memory.stats(), circles, ties }
+        FeedStats { memory: self.memory().stats(), circles, ties }
+    }
+
+    fn memory(&self) -> &FeedMemory {
+        self.bus.feed_memory()
     }
 }

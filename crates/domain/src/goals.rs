@@ -9,9 +9,6 @@ mod owned;
 mod reads;
 mod tags;
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Goal;
 use roundtable_model::table::{Condition, Write};
@@ -21,11 +18,12 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Permission, Relations, allows};
 use crate::account::active_account_check;
 use crate::activities::{ActivityDraft, prepare_activity, preview};
-use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
+use crate::idempotency::RemovedEntity;
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, Context, ServiceError, refusals};
 
 pub use input::{GoalChange, NewGoal};
-pub(crate) use owned::{existing_goals, is_admin, may_see, visible_goal, visible_goals};
+pub(crate) use owned::{existing_goals, may_see, visible_goal, visible_goals};
 
 refusals! {
     GoalError {
@@ -56,28 +54,24 @@ impl Goals {
         goal: NewGoal,
         request: Option<&RequestId>,
     ) -> Result<Goal, GoalError> {
-        let me = self.context.authorize_write(caller).await?.id;
+        let mutation = self.context.mutation(caller).await?;
         let new = goal.checked()?;
-        let request = self.context.idempotent_request(&me, request, "createGoal", &new)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: GoalOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let goal = new.goal(&me, self.context.ids().next(), self.context.now());
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("user", active_account_check(&me))
-                        .with("goal", goal.create())
-                        .with_all(
-                            "tag",
-                            tags::reference_writes(&self.context, None, Some(&goal)).await?,
-                        )
-                        .recording(request.as_ref(), &GoalOutcome::Goal(goal.id.clone()))?;
-                    Ok(recheck_caller(&self.context, caller, commit.finish(goal).await?).await?)
-                },
-            )
+        mutation
+            .once("createGoal", &new, request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let goal = new.goal(&me.id, self.context.ids().next(), self.context.now());
+                attempt
+                    .commit()
+                    .with("user", active_account_check(&me.id))
+                    .with("goal", goal.create())
+                    .with_all(
+                        "tag",
+                        tags::reference_writes(&self.context, None, Some(&goal)).await?,
+                    )
+                    .finish(GoalOutcome::Goal(goal.id.clone()), goal)
+                    .await
+            })
             .await
     }
 
@@ -90,30 +84,20 @@ impl Goals {
         change: GoalChange,
         request: Option<&RequestId>,
     ) -> Result<Goal, GoalError> {
-        let me = self.context.authorize_write(caller).await?.id;
+        let mutation = self.context.mutation(caller).await?;
         let change = change.checked()?;
-        let request =
-            self.context.idempotent_request(&me, request, "updateGoal", &(id, &change))?;
-        let is_retry = AtomicBool::new(false);
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: GoalOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let before = self.own_goal(&me, id).await?;
-                    let after = change.applied_to(&before, self.context.now());
-                    let outcome = GoalOutcome::Goal(id.clone());
-                    if (Goal { updated_at: before.updated_at, ..after.clone() }) == before {
-                        let request = request.as_ref();
-                        return Ok(self
-                            .context
-                            .finish_unchanged(request, &outcome, before)
-                            .await?);
-                    }
-                    let is_retry = is_retry.swap(true, Relaxed);
-                    self.try_update(&before, after, is_retry, request.as_ref()).await
-                },
-            )
+        mutation
+            .once("updateGoal", &(id, &change), request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let before = self.own_goal(&me.id, id).await?;
+                let after = change.applied_to(&before, self.context.now());
+                let outcome = GoalOutcome::Goal(id.clone());
+                if (Goal { updated_at: before.updated_at, ..after.clone() }) == before {
+                    return attempt.unchanged(outcome, before).await;
+                }
+                self.try_update(&before, after, attempt).await
+            })
             .await
     }
 
@@ -121,24 +105,22 @@ impl Goals {
         &self,
         before: &Goal,
         mut after: Goal,
-        is_retry: bool,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Goal>, GoalError> {
         let outcome = GoalOutcome::Goal(before.id.clone());
         let tags = tags::reference_writes(&self.context, Some(before), Some(&after)).await?;
         if after.status != GoalStatus::Completed || after.completed_at.is_some() {
-            let commit = self.context.commit().with("goal", update_write(before, &after));
-            let commit = commit.with_all("tag", tags).recording(request, &outcome)?;
-            return Ok(commit.finish(after).await?);
+            let commit = attempt.commit().with("goal", update_write(before, &after));
+            return commit.with_all("tag", tags).finish(outcome, after).await;
         }
         let text = preview(&after.title);
-        let published =
-            prepare_activity(&self.context, goal_activity(&after, text).retried(is_retry)).await?;
+        let draft = goal_activity(&after, text);
+        let published = prepare_activity(&self.context, attempt, draft).await?;
         let at = published.activity.created_at;
         (after.completed_at, after.updated_at) = (Some(at), at);
-        let commit = self.context.commit().with("goal", update_write(before, &after));
+        let commit = attempt.commit().with("goal", update_write(before, &after));
         let commit = published.add_to(commit).with_all("tag", tags);
-        Ok(commit.recording(request, &outcome)?.finish(after).await?)
+        commit.finish(outcome, after).await
     }
 
     /// Deletes a goal and returns it as it was. Its tasks and milestones are purged in the
@@ -149,33 +131,26 @@ impl Goals {
         id: &GoalId,
         request: Option<&RequestId>,
     ) -> Result<Goal, GoalError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request = self.context.idempotent_request(&me, request, "deleteGoal", id)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: GoalOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let goal = self.own_goal(&me, id).await?;
-                    // A replay returns which goal it was, without its content.
-                    let (description, tags) = (None, Vec::new());
-                    let outcome = GoalOutcome::Deleted(RemovedEntity(Goal {
-                        description,
-                        tags,
-                        ..goal.clone()
-                    }));
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("goal", goal.key().delete().when(unchanged(&goal)))
-                        .with_all(
-                            "tag",
-                            tags::reference_writes(&self.context, Some(&goal), None).await?,
-                        )
-                        .recording(request.as_ref(), &outcome)?;
-                    Ok(commit.finish(goal).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("deleteGoal", id, request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let goal = self.own_goal(&me.id, id).await?;
+                // A replay returns which goal it was, without its content.
+                let (description, tags) = (None, Vec::new());
+                let outcome =
+                    GoalOutcome::Deleted(RemovedEntity(Goal { description, tags, ..goal.clone() }));
+                attempt
+                    .commit()
+                    .with("goal", goal.key().delete().when(unchanged(&goal)))
+                    .with_all(
+                        "tag",
+                        tags::reference_writes(&self.context, Some(&goal), None).await?,
+                    )
+                    .finish(outcome, goal)
+                    .await
+            })
             .await
     }
 
@@ -213,20 +188,7 @@ pub(crate) fn goal_activity(goal: &Goal, preview: Option<String>) -> ActivityDra
         preview,
         media: None,
         tags: Vec::new(),
-        is_retry: false,
     }
-}
-
-/// Before a retry, refuses a caller whose account has become unusable.
-async fn recheck_caller<T>(
-    context: &Context,
-    caller: &Caller,
-    attempt: AttemptOutcome<T>,
-) -> Result<AttemptOutcome<T>, ServiceError> {
-    if matches!(attempt, AttemptOutcome::Retry) {
-        context.authorize_read(caller).await?;
-    }
-    Ok(attempt)
 }
 
 /// The condition that title and tags are unchanged, because tag references depend on them, and the

@@ -15,14 +15,16 @@ use roundtable_model::entities::{Group, GroupCounter, GroupMember};
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, RequestId, RoomId, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Permission, Relations, allows};
+use crate::access::{Permission, Relations, require};
+use crate::account::active_account_check;
 use crate::circle::raise_circle_version;
-use crate::idempotency::{AttemptOutcome, RemovedEntity};
+use crate::idempotency::RemovedEntity;
 use crate::rooms::{group_room, new_room_writes};
-use crate::{Caller, Context, ServiceError, refusals};
+use crate::{Caller, Context, refusals};
 
 pub use input::{GroupChange, NewGroup};
 pub use reads::GroupView;
+pub(crate) use writes::active_member_check;
 
 refusals! {
     GroupError {
@@ -59,40 +61,32 @@ impl Groups {
         group: NewGroup,
         request: Option<&RequestId>,
     ) -> Result<Group, GroupError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        if !allows(Permission::CreateGroup, Relations::SIGNED_IN) {
-            return Err(ServiceError::Forbidden.into());
-        }
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::CreateGroup, Relations::SIGNED_IN)?;
         let new = group.checked()?;
-        let request = self.context.idempotent_request(&me, request, "createGroup", &new)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: GroupOutcome| self.replayed(outcome).await,
-                async || {
-                    let (group, owner) = self.new_group(&me, &new);
-                    let now = group.created_at;
-                    let counter =
-                        GroupCounter { group_id: group.id.clone(), count: 1, updated_at: now };
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("user", writes::active_account_check(&me))
-                        .with("group", group.create())
-                        .with("member", owner.create())
-                        .with("members", counter.create())
-                        .with("circle", raise_circle_version(&me, 0, now))
-                        .with_all(
-                            "tag",
-                            tags::reference_writes(&self.context, None, Some(&group)).await?,
-                        );
-                    let commit = new_room_writes(&group_room(&group, now), [&me])
-                        .into_iter()
-                        .fold(commit, |commit, (name, write)| commit.with(name, write))
-                        .recording(request.as_ref(), &GroupOutcome::Group(group.id.clone()))?;
-                    self.recheck_caller(caller, commit.finish(group).await?).await
-                },
-            )
+        mutation
+            .once("createGroup", &new, request)?
+            .replay(|outcome| self.replayed(outcome))
+            .run(async |me, attempt| {
+                let (group, owner) = self.new_group(&me.id, &new);
+                let now = group.created_at;
+                let counter =
+                    GroupCounter { group_id: group.id.clone(), count: 1, updated_at: now };
+                attempt
+                    .commit()
+                    .with("user", active_account_check(&me.id))
+                    .with("group", group.create())
+                    .with("member", owner.create())
+                    .with("members", counter.create())
+                    .with("circle", raise_circle_version(&me.id, 0, now))
+                    .with_all(
+                        "tag",
+                        tags::reference_writes(&self.context, None, Some(&group)).await?,
+                    )
+                    .with_named(new_room_writes(&group_room(&group, now), [&me.id]))
+                    .finish(GroupOutcome::Group(group.id.clone()), group)
+                    .await
+            })
             .await
     }
 
@@ -104,46 +98,41 @@ impl Groups {
         change: GroupChange,
         request: Option<&RequestId>,
     ) -> Result<Group, GroupError> {
-        let me = self.context.authorize_write(caller).await?.id;
+        let mutation = self.context.mutation(caller).await?;
         let change = change.checked()?;
-        let request =
-            self.context.idempotent_request(&me, request, "updateGroup", &(group, &change))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: GroupOutcome| self.replayed(outcome).await,
-                async || {
-                    let access = self.load_access(caller, group).await?;
-                    let authority = access.authorize(
-                        &self.context,
-                        caller,
-                        Permission::UpdateGroup,
-                        "updateGroup",
-                    )?;
-                    let (before, now) = (&access.group, self.context.now());
-                    let after = change.applied_to(before, now);
-                    let tags =
-                        tags::reference_writes(&self.context, Some(before), Some(&after)).await?;
-                    let mut patch = before
-                        .key()
-                        .patch()
-                        .set(Group::NAME, &after.name)
-                        .set(Group::TAGS, &after.tags)
-                        .set(Group::UPDATED_AT, &now)
-                        .when(writes::unchanged(before));
-                    if after.description != before.description {
-                        patch = patch.set(Group::DESCRIPTION, &after.description);
-                    }
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("group", patch)
-                        .with("authority", authority)
-                        .with_all("tag", tags)
-                        .recording(request.as_ref(), &GroupOutcome::Group(group.clone()))?;
-                    Ok(commit.finish(after).await?)
-                },
-            )
+        mutation
+            .once("updateGroup", &(group, &change), request)?
+            .replay(|outcome| self.replayed(outcome))
+            .run(async |_, attempt| {
+                let access = self.load_access(caller, group).await?;
+                let authority = access.authorize(
+                    &self.context,
+                    caller,
+                    Permission::UpdateGroup,
+                    "updateGroup",
+                )?;
+                let (before, now) = (&access.group, self.context.now());
+                let after = change.applied_to(before, now);
+                let tags =
+                    tags::reference_writes(&self.context, Some(before), Some(&after)).await?;
+                let mut patch = before
+                    .key()
+                    .patch()
+                    .set(Group::NAME, &after.name)
+                    .set(Group::TAGS, &after.tags)
+                    .set(Group::UPDATED_AT, &now)
+                    .when(writes::unchanged(before));
+                if after.description != before.description {
+                    patch = patch.set(Group::DESCRIPTION, &after.description);
+                }
+                attempt
+                    .commit()
+                    .with("group", patch)
+                    .with("authority", authority)
+                    .with_all("tag", tags)
+                    .finish(GroupOutcome::Group(group.clone()), after)
+                    .await
+            })
             .await
     }
 
@@ -155,54 +144,38 @@ impl Groups {
         group: &GroupId,
         request: Option<&RequestId>,
     ) -> Result<Group, GroupError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request = self.context.idempotent_request(&me, request, "deleteGroup", group)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: GroupOutcome| self.replayed(outcome).await,
-                async || {
-                    let access = self.load_access(caller, group).await?;
-                    let authority = access.authorize(
-                        &self.context,
-                        caller,
-                        Permission::DeleteGroup,
-                        "deleteGroup",
-                    )?;
-                    let group = access.group;
-                    // A replay returns which group it was, without its content.
-                    let (description, tags) = (None, Vec::new());
-                    let outcome = GroupOutcome::Deleted(RemovedEntity(Group {
-                        description,
-                        tags,
-                        ..group.clone()
-                    }));
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("group", group.key().delete().when(writes::unchanged(&group)))
-                        .with("authority", authority)
-                        .with_all(
-                            "tag",
-                            tags::reference_writes(&self.context, Some(&group), None).await?,
-                        )
-                        .recording(request.as_ref(), &outcome)?;
-                    Ok(commit.finish(group).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("deleteGroup", group, request)?
+            .replay(|outcome| self.replayed(outcome))
+            .run(async |_, attempt| {
+                let access = self.load_access(caller, group).await?;
+                let authority = access.authorize(
+                    &self.context,
+                    caller,
+                    Permission::DeleteGroup,
+                    "deleteGroup",
+                )?;
+                let group = access.group;
+                // A replay returns which group it was, without its content.
+                let (description, tags) = (None, Vec::new());
+                let outcome = GroupOutcome::Deleted(RemovedEntity(Group {
+                    description,
+                    tags,
+                    ..group.clone()
+                }));
+                attempt
+                    .commit()
+                    .with("group", group.key().delete().when(writes::unchanged(&group)))
+                    .with("authority", authority)
+                    .with_all(
+                        "tag",
+                        tags::reference_writes(&self.context, Some(&group), None).await?,
+                    )
+                    .finish(outcome, group)
+                    .await
+            })
             .await
-    }
-
-    /// Before a retry, refuses a caller whose account has become unusable.
-    async fn recheck_caller<T>(
-        &self,
-        caller: &Caller,
-        attempt: AttemptOutcome<T>,
-    ) -> Result<AttemptOutcome<T>, GroupError> {
-        if matches!(attempt, AttemptOutcome::Retry) {
-            self.context.authorize_read(caller).await?;
-        }
-        Ok(attempt)
     }
 
     fn new_group(&self, owner: &UserId, new: &NewGroup) -> (Group, GroupMember) {

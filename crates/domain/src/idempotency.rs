@@ -1,24 +1,16 @@
 //! Idempotency: a request with an id takes effect once, however often it is sent. Its outcome is
 //! recorded in the transaction that causes it.
 
-use std::time::Duration;
-
 use data_encoding::{BASE64, HEXLOWER};
 use roundtable_model::entities::Idempotency;
 use roundtable_model::table::{Item, Write};
 use roundtable_model::{Entity, Expiry, Json, RequestCaller, RequestId};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tokio::time::timeout;
 
-use crate::limits::MUTATION_TIME_MAX;
 use crate::{Context, ServiceError};
 
 const OUTCOME_TTL_SECONDS: u64 = 24 * 60 * 60;
-/// Attempts at a mutation that keeps losing to concurrent changes.
-const ATTEMPTS_MAX: u32 = 12;
-/// The wait before the second attempt. It doubles each time, up to thirty-two times as long.
-const FIRST_WAIT: Duration = Duration::from_micros(500);
 
 /// A request that may be repeated.
 #[derive(Clone, Debug)]
@@ -49,13 +41,6 @@ impl IdempotentRequest {
     }
 }
 
-/// The result of one attempt at a mutation.
-pub(crate) enum AttemptOutcome<T> {
-    Done(T),
-    /// A concurrent change invalidated what the attempt had read.
-    Retry,
-}
-
 /// An entity as it was before its removal, stored inside an outcome to answer a repeated request.
 #[derive(Clone, Debug)]
 pub(crate) struct RemovedEntity<E>(pub(crate) E);
@@ -79,7 +64,7 @@ impl<'de, E: Entity> Deserialize<'de> for RemovedEntity<E> {
 impl Context {
     /// Identifies a request for repetition; `None` if it has no id. `input` is everything the
     /// outcome depends on, without secrets.
-    pub(crate) fn idempotent_request<I: Serialize>(
+    pub(crate) fn idempotent_request<I: Serialize + ?Sized>(
         &self,
         caller: impl Into<RequestCaller>,
         id: Option<&RequestId>,
@@ -94,58 +79,8 @@ impl Context {
         Ok(Some(IdempotentRequest { caller: caller.into(), id: id.clone(), fingerprint }))
     }
 
-    /// Runs a mutation until it succeeds, is refused, or has taken [`MUTATION_TIME_MAX`]. If the
-    /// same request succeeded before, returns its outcome as it is now instead.
-    // Not `AsyncFn`: its futures could not be proven `Send`, which a server needs.
-    pub(crate) async fn run_once<O, T, E, Replayed, Attempted>(
-        &self,
-        request: Option<&IdempotentRequest>,
-        replay: impl Fn(O) -> Replayed,
-        attempt: impl Fn() -> Attempted,
-    ) -> Result<T, E>
-    where
-        O: DeserializeOwned,
-        E: From<ServiceError>,
-        Replayed: Future<Output = Result<T, E>>,
-        Attempted: Future<Output = Result<AttemptOutcome<T>, E>>,
-    {
-        let result = timeout(MUTATION_TIME_MAX, self.run_attempts(request, replay, attempt)).await;
-        result.unwrap_or_else(|_| Err(ServiceError::Busy.into()))
-    }
-
-    async fn run_attempts<O, T, E, Replayed, Attempted>(
-        &self,
-        request: Option<&IdempotentRequest>,
-        replay: impl Fn(O) -> Replayed,
-        attempt: impl Fn() -> Attempted,
-    ) -> Result<T, E>
-    where
-        O: DeserializeOwned,
-        E: From<ServiceError>,
-        Replayed: Future<Output = Result<T, E>>,
-        Attempted: Future<Output = Result<AttemptOutcome<T>, E>>,
-    {
-        let mut wait = FIRST_WAIT;
-        for _ in 0..ATTEMPTS_MAX {
-            if let Some(outcome) = self.earlier_outcome(request).await? {
-                return replay(outcome).await;
-            }
-            match attempt().await {
-                Ok(AttemptOutcome::Done(outcome)) => return Ok(outcome),
-                Ok(AttemptOutcome::Retry) => tokio::time::sleep(wait).await,
-                // The same request may have succeeded since the check above and caused this refusal.
-                Err(refusal) => match self.earlier_outcome(request).await? {
-                    Some(outcome) => return replay(outcome).await,
-                    None => return Err(refusal),
-                },
-            }
-            wait = (wait * 2).min(FIRST_WAIT * 32);
-        }
-        Err(ServiceError::Busy.into())
-    }
-
     /// Returns the outcome of the same request, if it succeeded before.
-    async fn earlier_outcome<O: DeserializeOwned>(
+    pub(crate) async fn earlier_outcome<O: DeserializeOwned>(
         &self,
         request: Option<&IdempotentRequest>,
     ) -> Result<Option<O>, ServiceError> {

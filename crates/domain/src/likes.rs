@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Permission;
 use crate::comments::sort_key;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::pages::fill_page;
 use crate::posts::{self, ActionablePost, load_actionable, posts, unchanged, visible};
 use crate::{Caller, Context, LikeMode, Page, PageInput, refusals};
@@ -55,24 +55,17 @@ impl Likes {
         like_type: Option<LikeType>,
         request: Option<&RequestId>,
     ) -> Result<LikeState, LikeError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request =
-            self.context.idempotent_request(&me.id, request, "likePost", &(post, like_type))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: LikeOutcome| self.replayed(caller, &me, outcome).await,
-                async || {
-                    let (actionable, like) =
-                        self.load_actionable_with_like(caller, &me, post).await?;
-                    match like {
-                        Some(like) => {
-                            self.change(&actionable, like, like_type, request.as_ref()).await
-                        }
-                        None => self.add(caller, &actionable, like_type, request.as_ref()).await,
-                    }
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("likePost", &(post, like_type), request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let (actionable, like) = self.load_actionable_with_like(caller, &me, post).await?;
+                match like {
+                    Some(like) => self.change(&actionable, like, like_type, attempt).await,
+                    None => self.add(caller, &actionable, like_type, attempt).await,
+                }
+            })
             .await
     }
 
@@ -83,21 +76,19 @@ impl Likes {
         post: &PostId,
         request: Option<&RequestId>,
     ) -> Result<LikeState, LikeError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request = self.context.idempotent_request(&me.id, request, "unlikePost", post)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: LikeOutcome| self.replayed(caller, &me, outcome).await,
-                async || {
-                    let (ActionablePost { post, .. }, like) =
-                        self.load_actionable_with_like(caller, &me, post).await?;
-                    match like {
-                        Some(like) => self.remove(&post, &like, request.as_ref()).await,
-                        None => self.finish_unchanged(&post, None, request.as_ref()).await,
-                    }
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("unlikePost", post, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let (ActionablePost { post, .. }, like) =
+                    self.load_actionable_with_like(caller, &me, post).await?;
+                if let Some(like) = like {
+                    return self.remove(&post, &like, attempt).await;
+                }
+                let answer = LikeState::new(&post, None);
+                attempt.unchanged(LikeOutcome::of(&post), answer).await
+            })
             .await
     }
 
@@ -108,21 +99,17 @@ impl Likes {
         post: &PostId,
         request: Option<&RequestId>,
     ) -> Result<LikeState, LikeError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request = self.context.idempotent_request(&me.id, request, "toggleLike", post)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: LikeOutcome| self.replayed(caller, &me, outcome).await,
-                async || {
-                    let (actionable, like) =
-                        self.load_actionable_with_like(caller, &me, post).await?;
-                    match like {
-                        Some(like) => self.remove(&actionable.post, &like, request.as_ref()).await,
-                        None => self.add(caller, &actionable, None, request.as_ref()).await,
-                    }
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("toggleLike", post, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let (actionable, like) = self.load_actionable_with_like(caller, &me, post).await?;
+                match like {
+                    Some(like) => self.remove(&actionable.post, &like, attempt).await,
+                    None => self.add(caller, &actionable, None, attempt).await,
+                }
+            })
             .await
     }
 
@@ -235,7 +222,7 @@ impl Likes {
         caller: &Caller,
         actionable: &ActionablePost,
         like_type: Option<LikeType>,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<LikeState>, LikeError> {
         let post = &actionable.post;
         let like = Like {
@@ -247,13 +234,12 @@ impl Likes {
             activity_pub_id: None,
             created_at: self.context.now(),
         };
-        let commit = self
-            .context
+        attempt
             .commit()
             .with("like", like.create())
             .with_all("post", actionable.checks([]))
-            .recording(request, &LikeOutcome::of(post))?;
-        Ok(commit.finish(LikeState::new(post, Some(like))).await?)
+            .finish(LikeOutcome::of(post), LikeState::new(post, Some(like)))
+            .await
     }
 
     async fn change(
@@ -261,60 +247,47 @@ impl Likes {
         actionable: &ActionablePost,
         like: Like,
         like_type: Option<LikeType>,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<LikeState>, LikeError> {
         let post = &actionable.post;
         let like_type = like_type.unwrap_or(like.like_type);
         if like.like_type == like_type {
-            return self.finish_unchanged(post, Some(like), request).await;
+            let answer = LikeState::new(post, Some(like));
+            return attempt.unchanged(LikeOutcome::of(post), answer).await;
         }
-        let commit = self
-            .context
+        attempt
             .commit()
             .with("like", like.key().patch().set(Like::LIKE_TYPE, &like_type))
             .with_all("post", actionable.checks([]))
-            .recording(request, &LikeOutcome::of(post))?;
-        Ok(commit.finish(LikeState::new(post, Some(Like { like_type, ..like }))).await?)
+            .finish(LikeOutcome::of(post), LikeState::new(post, Some(Like { like_type, ..like })))
+            .await
     }
 
     async fn remove(
         &self,
         post: &Post,
         like: &Like,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<LikeState>, LikeError> {
         if self.context.settings().likes == LikeMode::Permanent {
             return Err(LikeError::LikesPermanent);
         }
-        let commit = self
-            .context
+        attempt
             .commit()
             .with("like", like.key().delete())
             .with("post", unchanged(post))
-            .recording(request, &LikeOutcome::of(post))?;
-        Ok(commit.finish(LikeState::new(post, None)).await?)
-    }
-
-    /// Records the request without a change, so that a repetition after a later change has no
-    /// effect.
-    async fn finish_unchanged(
-        &self,
-        post: &Post,
-        like: Option<Like>,
-        request: Option<&IdempotentRequest>,
-    ) -> Result<AttemptOutcome<LikeState>, LikeError> {
-        let liked = LikeState::new(post, like);
-        Ok(self.context.finish_unchanged(request, &LikeOutcome::of(post), liked).await?)
+            .finish(LikeOutcome::of(post), LikeState::new(post, None))
+            .await
     }
 
     /// The caller's like now, if they may still see the post.
     async fn replayed(
         &self,
         caller: &Caller,
-        me: &User,
         outcome: LikeOutcome,
     ) -> Result<LikeState, LikeError> {
-        let (actionable, like) = self.load_actionable_with_like(caller, me, &outcome.post).await?;
+        let me = self.context.authorize_read(caller).await?;
+        let (actionable, like) = self.load_actionable_with_like(caller, &me, &outcome.post).await?;
         Ok(LikeState::new(&actionable.post, like))
     }
 }

@@ -1,25 +1,20 @@
 //! Live updates about posts, likes, comments, follows, memberships, quests and moderation
-//! decisions. A process has one instance.
+//! decisions.
 //!
 //! Each subscription has a bounded buffer. A subscriber that falls behind gets an error and is
 //! disconnected; others are not affected. An event says only that an object changed. The object is
 //! read for each subscription on delivery, so a subscriber never receives what they may no longer see.
 
-mod bus;
 mod subscription;
 mod topic_events;
+mod topics;
 
-use std::sync::Arc;
-
-use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Comment, Follow, GroupMember, Post, Quest};
-use roundtable_model::table::Change;
 use roundtable_model::{ActorId, FeedName, GroupId, PostId, UserId};
 
-use self::bus::Bus;
 pub use self::subscription::TopicSubscription;
-use crate::stream_reader::StreamReader;
-use crate::{Context, refusals};
+pub(crate) use self::topics::Topics;
+use crate::{Context, LiveBus, refusals};
 
 refusals! {
     LiveError {
@@ -72,49 +67,14 @@ pub enum LiveEvent {
     Quest(Box<Quest>),
 }
 
-/// The live update service, with all subscriptions of this process.
 #[derive(Clone, Debug)]
 pub struct LiveUpdates {
     context: Context,
-    bus: Arc<Bus>,
+    bus: LiveBus,
 }
 
-#[boxed]
 impl LiveUpdates {
-    pub fn new(context: Context) -> Self {
-        Self { context, bus: Arc::default() }
-    }
-
-    /// Returns the same subscriptions with another context, to measure one request's cost.
-    #[must_use]
-    pub fn with_context(&self, context: Context) -> Self {
-        Self { context, ..self.clone() }
-    }
-
-    /// Publishes changes from the stream until `stop` resolves. Where other processes write as
-    /// well, [`LiveUpdates::apply`] takes its place.
-    pub async fn follow(&self, stop: impl Future<Output = ()>) {
-        StreamReader::keep_up(&self.bus, &self.context, stop, "live updates").await;
-    }
-
-    /// Publishes everything that happened before this call, as [`LiveUpdates::follow`] does continuously.
-    pub async fn catch_up(&self) -> Result<(), LiveError> {
-        Ok(StreamReader::catch_up(&self.bus, &self.context).await?)
-    }
-
-    /// Publishes changes of the core table that another task has read; each item's changes must
-    /// arrive in order.
-    pub fn apply(&self, changes: &[Change]) {
-        self.bus.publish(changes);
-    }
-
-    /// Disconnects all subscriptions, because some changes were missed.
-    pub fn report_gap(&self) {
-        self.bus.disconnect_all();
-    }
-
-    /// The number of topics with a subscription.
-    pub fn topics(&self) -> usize {
-        self.bus.topics()
+    pub fn new(context: Context, bus: &LiveBus) -> Self {
+        Self { context, bus: bus.clone() }
     }
 }

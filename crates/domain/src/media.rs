@@ -30,7 +30,7 @@ pub use self::store::{DeclaredFile, MediaStore, MediaStoreError, SignedUpload};
 pub use self::urls::MediaUrl;
 
 use self::kind::MediaKind;
-use crate::access::{Permission, Relations, allows};
+use crate::access::{Permission, Relations, require};
 use crate::limits::UPLOAD_GRACE;
 use crate::{Caller, Context, ServiceError, refusals};
 
@@ -104,34 +104,27 @@ impl MediaFiles {
         input: &NewUpload,
         request: Option<&RequestId>,
     ) -> Result<UploadInstructions, MediaError> {
-        let me = self.context.authorize_write(caller).await?;
-        if !allows(Permission::Upload, Relations::SIGNED_IN) {
-            return Err(ServiceError::Forbidden.into());
-        }
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::Upload, Relations::SIGNED_IN)?;
         let kind = MediaKind::named(&input.content_type)?;
         self.check_size(kind, input.bytes)?;
         if input.purpose == Some(MediaUse::Profile) && !kind.is_image {
             let invalid = InvalidValue::new("an image, for a profile", kind.content_type);
             return Err(ServiceError::bad_input("contentType", invalid).into());
         }
-        let request = self.context.idempotent_request(&me.id, request, "createUpload", input)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: UploadOutcome| {
-                    let upload = self.upload(&me.id, &outcome.key()?).await?;
-                    let upload = upload.filter(|upload| upload.state == UploadState::Pending);
-                    self.ticket(&upload.ok_or(MediaError::UploadExpired)?).await
-                },
-                async || {
-                    let upload = self.new_upload(&me.id, kind, input)?;
-                    let ticket = self.ticket(&upload).await?;
-                    let commit = self.context.commit().with("upload", upload.create());
-                    let outcome = UploadOutcome::of(&upload);
-                    let commit = commit.recording(request.as_ref(), &outcome)?;
-                    Ok::<_, MediaError>(commit.finish(ticket).await?)
-                },
-            )
+        mutation
+            .once("createUpload", input, request)?
+            .replay(async |outcome: UploadOutcome| {
+                let upload = self.upload(&caller.user_id, &outcome.key()?).await?;
+                let upload = upload.filter(|upload| upload.state == UploadState::Pending);
+                self.ticket(&upload.ok_or(MediaError::UploadExpired)?).await
+            })
+            .run(async |me, attempt| {
+                let upload = self.new_upload(&me.id, kind, input)?;
+                let ticket = self.ticket(&upload).await?;
+                let commit = attempt.commit().with("upload", upload.create());
+                commit.finish(UploadOutcome::of(&upload), ticket).await
+            })
             .await
     }
 

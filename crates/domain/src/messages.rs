@@ -3,25 +3,21 @@
 
 mod live;
 mod lookup;
-mod signals;
-
-use std::sync::Arc;
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Block, Message, RoomHead, RoomMember};
-use roundtable_model::table::{Change, Order};
+use roundtable_model::entities::{Message, RoomHead, RoomMember};
+use roundtable_model::table::Order;
 use roundtable_model::{
-    Entity, Expiry, FromItem, InvalidValue, MessageId, RequestId, RoomId, RoomScope, Span, TYPE,
-    Time, UserId,
+    Entity, Expiry, InvalidValue, MessageId, RequestId, RoomId, RoomScope, Span, Time, UserId,
 };
 use serde::{Deserialize, Serialize};
 
-use self::signals::RoomSignals;
-use crate::access::{Permission, Relations, allows};
+use crate::access::{Permission, Relations, require};
 use crate::commit::Commit;
+use crate::contact::unblocked_checks;
 use crate::head_locks::lock_head;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{MESSAGE_CHARS_MAX, check_filled};
+use crate::mutation::AttemptOutcome;
 use crate::pages::fill_page;
 use crate::rooms::{
     RoomMembership, add_membership, check_may_talk, find_message, other_member, room_head,
@@ -29,14 +25,14 @@ use crate::rooms::{
 };
 use crate::{Caller, Context, Page, PageInput, RoomError, ServiceError};
 
-pub use live::LiveRoom;
+pub use self::live::LiveRoom;
+pub(crate) use self::live::RoomWakeUps;
 
 pub const MESSAGE_ITEMS: usize = 50;
 
 #[derive(Clone, Debug)]
 pub struct Messages {
     context: Context,
-    signals: Arc<RoomSignals>,
 }
 
 /// A message to be sent.
@@ -63,15 +59,8 @@ impl NewMessage {
 
 #[boxed]
 impl Messages {
-    /// Creates the service. A process has one instance, so that senders wake the subscribers.
-    pub fn new(context: Context) -> Self {
-        Self { context, signals: Arc::default() }
-    }
-
-    /// Returns the same service with another context, to measure one request's cost.
-    #[must_use]
-    pub fn with_context(&self, context: Context) -> Self {
-        Self { context, signals: Arc::clone(&self.signals) }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
     /// Sends a message to a room the caller is in, and marks everything before it as read. In a
@@ -82,44 +71,32 @@ impl Messages {
         message: &NewMessage,
         request: Option<&RequestId>,
     ) -> Result<Message, RoomError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         check_filled("text", &message.text, MESSAGE_CHARS_MAX)?;
-        let request = self.context.idempotent_request(&me.id, request, "sendMessage", message)?;
-        let sent = self
-            .context
-            .run_once(
-                request.as_ref(),
-                async |outcome: MessageOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    // Checked inside the attempt: a repeated request must find its message even
-                    // after it has expired.
-                    if message.expires_at.is_some_and(|at| at <= self.context.now()) {
-                        let invalid =
-                            InvalidValue::new("a time in the future", "a time in the past");
-                        return Err(ServiceError::bad_input("expiresAt", invalid).into());
-                    }
-                    let membership =
-                        RoomMembership::of(&self.context, &me.id, &message.room_id).await?;
-                    if !allows(Permission::SendMessage, Relations::SIGNED_IN | Relations::MEMBER) {
-                        return Err(ServiceError::Forbidden.into());
-                    }
-                    let commit = self.context.commit();
-                    let commit = if membership.room.scope == RoomScope::Dm {
-                        let them = other_member(&self.context, &membership.room.id, &me.id).await?;
-                        let them = them.ok_or(RoomError::NoSuchUser)?;
-                        let access =
-                            self.context.viewer_access_of(caller, &me, [&them], []).await?;
-                        check_may_talk(&access, &them)?;
-                        unblocked(commit, &me.id, &them)
-                    } else {
-                        commit
-                    };
-                    self.write_message(commit, &membership, &me.id, message, request.as_ref()).await
-                },
-            )
-            .await?;
-        self.signals.notify(&sent.room_id);
-        Ok(sent)
+        mutation
+            .once("sendMessage", message, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                // Checked inside the attempt: a repeated request must find its message even
+                // after it has expired.
+                if message.expires_at.is_some_and(|at| at <= self.context.now()) {
+                    let invalid = InvalidValue::new("a time in the future", "a time in the past");
+                    return Err(ServiceError::bad_input("expiresAt", invalid).into());
+                }
+                let membership =
+                    RoomMembership::of(&self.context, &me.id, &message.room_id).await?;
+                require(Permission::SendMessage, Relations::SIGNED_IN | Relations::MEMBER)?;
+                let mut commit = attempt.commit();
+                if membership.room.scope == RoomScope::Dm {
+                    let them = other_member(&self.context, &membership.room.id, &me.id).await?;
+                    let them = them.ok_or(RoomError::NoSuchUser)?;
+                    let access = self.context.viewer_access_of(caller, &me, [&them], []).await?;
+                    check_may_talk(&access, &them)?;
+                    commit = commit.with_all("block", unblocked_checks(&me.id, &them));
+                }
+                self.write_message(commit, &membership, &me.id, message).await
+            })
+            .await
     }
 
     /// Writes the room's newest message, unless another one commits first.
@@ -129,7 +106,6 @@ impl Messages {
         membership: &RoomMembership,
         me: &UserId,
         message: &NewMessage,
-        request: Option<&IdempotentRequest>,
     ) -> Result<AttemptOutcome<Message>, RoomError> {
         let room = &membership.room.id;
         // Held until the transaction ends: all senders to this room write its head.
@@ -164,7 +140,7 @@ impl Messages {
             None => add_membership(commit, membership, me, message.seq, now),
         };
         let outcome = MessageOutcome { room: room.clone(), id: message.id.clone() };
-        Ok(commit.recording(request, &outcome)?.finish(message).await?)
+        commit.finish(outcome, message).await
     }
 
     /// Lists the messages of a room the caller is in (R28).
@@ -189,18 +165,6 @@ impl Messages {
         .await
     }
 
-    /// Applies changes of the core table that another task has read, to wake local subscribers
-    /// where other processes write as well.
-    pub fn apply(&self, changes: &[Change]) {
-        let new = changes.iter().filter_map(|change| change.new.as_ref());
-        let messages = new.filter(|item| item.text(TYPE) == Some(Message::SHAPE.name));
-        for item in messages {
-            if let Ok(message) = Message::from_item(item) {
-                self.signals.notify(&message.room_id);
-            }
-        }
-    }
-
     /// Returns the message as it is now, if the caller is still in the room.
     async fn replayed(
         &self,
@@ -211,11 +175,4 @@ impl Messages {
         let message = find_message(&self.context, &outcome.room, &outcome.id).await?;
         message.ok_or(RoomError::NoSuchMessage)
     }
-}
-
-/// Adds the conditions that neither user blocks the other.
-fn unblocked<'a>(commit: Commit<'a>, one: &UserId, other: &UserId) -> Commit<'a> {
-    commit
-        .with("block", Block::at(one, other).absent())
-        .with("block", Block::at(other, one).absent())
 }

@@ -10,9 +10,6 @@ mod progress;
 mod reached;
 mod reads;
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Goal, Milestone};
 use roundtable_model::table::Write;
@@ -23,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::activities::{ActivityDraft, prepare_activity, preview};
 use crate::goals::{goal_activity, owned_goal};
-use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
+use crate::idempotency::RemovedEntity;
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, Context, ServiceError, refusals};
 
 pub use input::{MilestoneChange, NewMilestone};
@@ -62,26 +60,22 @@ impl Milestones {
         milestone: NewMilestone,
         request: Option<&RequestId>,
     ) -> Result<Milestone, MilestoneError> {
-        let me = self.context.authorize_write(caller).await?.id;
+        let mutation = self.context.mutation(caller).await?;
         let new = milestone.checked()?;
-        let request = self.context.idempotent_request(&me, request, "createMilestone", &new)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: MilestoneOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let goal = owned_goal(&self.context, &me, &new.goal_id).await?;
-                    goal.ok_or(MilestoneError::NoSuchGoal)?;
-                    let made = new.milestone(&me, self.context.ids().next(), self.context.now());
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("goal", Goal::at(&me, &made.goal_id).exists())
-                        .with("milestone", made.create())
-                        .recording(request.as_ref(), &MilestoneOutcome::of(&made))?;
-                    Ok(commit.finish(made).await?)
-                },
-            )
+        mutation
+            .once("createMilestone", &new, request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let goal = owned_goal(&self.context, &me.id, &new.goal_id).await?;
+                goal.ok_or(MilestoneError::NoSuchGoal)?;
+                let made = new.milestone(&me.id, self.context.ids().next(), self.context.now());
+                attempt
+                    .commit()
+                    .with("goal", Goal::at(&me.id, &made.goal_id).exists())
+                    .with("milestone", made.create())
+                    .finish(MilestoneOutcome::of(&made), made)
+                    .await
+            })
             .await
     }
 
@@ -94,37 +88,23 @@ impl Milestones {
         change: MilestoneChange,
         request: Option<&RequestId>,
     ) -> Result<Milestone, MilestoneError> {
-        let me = self.context.authorize_write(caller).await?.id;
+        let mutation = self.context.mutation(caller).await?;
         let change = change.checked()?;
-        let request = self.context.idempotent_request(
-            &me,
-            request,
-            "updateMilestone",
-            &(goal, id, &change),
-        )?;
-        let is_retry = AtomicBool::new(false);
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: MilestoneOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let (goal, before) = self.own_milestone(&me, goal, id).await?;
-                    if before.achieved && change.achieved == Some(false) {
-                        return Err(MilestoneError::AlreadyAchieved);
-                    }
-                    let after = change.applied_to(&before, self.context.now());
-                    let outcome = MilestoneOutcome::of(&before);
-                    if (Milestone { updated_at: before.updated_at, ..after.clone() }) == before {
-                        let request = request.as_ref();
-                        return Ok(self
-                            .context
-                            .finish_unchanged(request, &outcome, before)
-                            .await?);
-                    }
-                    let is_retry = is_retry.swap(true, Relaxed);
-                    self.try_update(&goal, &before, after, is_retry, request.as_ref()).await
-                },
-            )
+        mutation
+            .once("updateMilestone", &(goal, id, &change), request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let (goal, before) = self.own_milestone(&me.id, goal, id).await?;
+                if before.achieved && change.achieved == Some(false) {
+                    return Err(MilestoneError::AlreadyAchieved);
+                }
+                let after = change.applied_to(&before, self.context.now());
+                let outcome = MilestoneOutcome::of(&before);
+                if (Milestone { updated_at: before.updated_at, ..after.clone() }) == before {
+                    return attempt.unchanged(outcome, before).await;
+                }
+                self.try_update(&goal, &before, after, attempt).await
+            })
             .await
     }
 
@@ -133,26 +113,24 @@ impl Milestones {
         goal: &Goal,
         before: &Milestone,
         mut after: Milestone,
-        is_retry: bool,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Milestone>, MilestoneError> {
         let exists = goal.key().exists();
-        let mut commit = self.context.commit().with("goal", exists);
+        let mut commit = attempt.commit().with("goal", exists);
         // Lives until the transaction is done: it may hold the actor's head lock.
         let mut published = None;
         if after.achieved && !before.achieved {
-            let draft = achievement(goal, &after).retried(is_retry);
+            let draft = achievement(goal, &after);
             let published_activity =
-                published.insert(prepare_activity(&self.context, draft).await?);
+                published.insert(prepare_activity(&self.context, attempt, draft).await?);
             let at = published_activity.activity.created_at;
             (after.achieved_at, after.updated_at) = (Some(at), at);
             commit = published_activity.add_to(commit);
         }
         let commit = commit.with("milestone", update_write(before, &after));
-        let attempt =
-            commit.recording(request, &MilestoneOutcome::of(&after))?.finish(after).await?;
+        let outcome = commit.finish(MilestoneOutcome::of(&after), after).await;
         drop(published);
-        Ok(attempt)
+        outcome
     }
 
     /// Deletes a milestone with its activity, and returns it as it was.
@@ -163,35 +141,27 @@ impl Milestones {
         id: &MilestoneId,
         request: Option<&RequestId>,
     ) -> Result<Milestone, MilestoneError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request =
-            self.context.idempotent_request(&me, request, "deleteMilestone", &(goal, id))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: MilestoneOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let (_, milestone) = self.own_milestone(&me, goal, id).await?;
-                    // A replay returns which milestone it was, without its content.
-                    let stripped = Milestone { description: None, ..milestone.clone() };
-                    let as_read = Milestone::ACHIEVED.is(&milestone.achieved);
-                    let published_activity = self.achievement_activity(&milestone).await?;
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("goal", Goal::at(&me, goal).exists())
-                        .with("milestone", milestone.key().delete().when(as_read))
-                        .with_all(
-                            "activity",
-                            published_activity.map(|activity| activity.key().delete()),
-                        )
-                        .recording(
-                            request.as_ref(),
-                            &MilestoneOutcome::Deleted(RemovedEntity(stripped)),
-                        )?;
-                    Ok(commit.finish(milestone).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("deleteMilestone", &(goal, id), request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let (_, milestone) = self.own_milestone(&me.id, goal, id).await?;
+                // A replay returns which milestone it was, without its content.
+                let stripped = Milestone { description: None, ..milestone.clone() };
+                let as_read = Milestone::ACHIEVED.is(&milestone.achieved);
+                let published_activity = self.achievement_activity(&milestone).await?;
+                attempt
+                    .commit()
+                    .with("goal", Goal::at(&me.id, goal).exists())
+                    .with("milestone", milestone.key().delete().when(as_read))
+                    .with_all(
+                        "activity",
+                        published_activity.map(|activity| activity.key().delete()),
+                    )
+                    .finish(MilestoneOutcome::Deleted(RemovedEntity(stripped)), milestone)
+                    .await
+            })
             .await
     }
 

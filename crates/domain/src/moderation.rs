@@ -14,17 +14,13 @@ mod reports;
 
 use roundtable_model::entities::{Comment, ModerationCase, Post};
 use roundtable_model::table::{Check, Write};
-use roundtable_model::{
-    CaseId, CommentId, Entity, Json, ModerationStatus, PostId, Shard, Time, UserId,
-};
+use roundtable_model::{CaseId, CommentId, Json, ModerationStatus, PostId, Shard, Time, UserId};
 use serde::{Deserialize, Serialize};
 
 pub use self::auto_moderation::{
     AutoModerationOutcome, AutoModerator, AutoModeratorError, Verdict,
 };
 
-use crate::access::{Permission, Relations, allows};
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::{Caller, Context, ServiceError, audit, comments, posts, refusals};
 
 refusals! {
@@ -89,17 +85,6 @@ impl Moderation {
             },
         };
         content.filter(|content| !content.is_deleted()).ok_or_else(|| target.not_found())
-    }
-
-    /// Records the request without a change, so that a repetition after a later change has no
-    /// effect.
-    async fn finish_unchanged<T>(
-        &self,
-        target: &ModerationTarget,
-        outcome: T,
-        request: Option<&IdempotentRequest>,
-    ) -> Result<AttemptOutcome<T>, ServiceError> {
-        self.context.finish_unchanged(request, target, outcome).await
     }
 
     fn audit_entry(
@@ -173,10 +158,7 @@ impl ModeratedContent {
 
     /// Requires that it still exists with the same visibility.
     fn unchanged(&self) -> impl Iterator<Item = Check> {
-        let comment = self.comment.as_ref().map(|comment| {
-            let status = Comment::MODERATION_STATUS.is(&comment.moderation_status);
-            comment.key().check(Comment::IS_DELETED.is(&false).and(status))
-        });
+        let comment = self.comment.as_ref().map(comments::unchanged_check);
         std::iter::once(posts::unchanged(&self.post)).chain(comment)
     }
 }
@@ -217,14 +199,6 @@ impl ModerationTarget {
             Self::Comment(_) => ModerationError::NoSuchComment,
         }
     }
-}
-
-/// Refuses callers without the required staff role; the target does not matter.
-fn check_staff(caller: &Caller, permission: Permission) -> Result<(), ServiceError> {
-    let relations = Relations::SIGNED_IN
-        .with_if(caller.roles.moderator, Relations::MODERATOR)
-        .with_if(caller.roles.admin, Relations::ADMIN);
-    if allows(permission, relations) { Ok(()) } else { Err(ServiceError::Forbidden) }
 }
 
 fn is_decided(case: &ModerationCase) -> bool {

@@ -17,7 +17,6 @@ mod live;
 mod log;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use roundtable_domain_macros::boxed;
@@ -27,9 +26,9 @@ use roundtable_model::{Entity, NotificationId, RequestId, Shards, Span, Time, Us
 pub use self::cause::{COLLAPSE_MS, Cause, CauseObject, collapse_hour, collapses};
 pub use self::collapsed::LatestActor;
 pub use self::live::LiveNotifications;
-use self::log::NotificationLog;
-use crate::commit::{Commit, CommitError};
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+pub(crate) use self::log::NotificationLog;
+use crate::commit::Commit;
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::pages::fill_page;
 use crate::{Caller, Context, Page, PageInput, ServiceError, refusals};
 
@@ -49,7 +48,6 @@ refusals! {
 #[derive(Clone, Debug)]
 pub struct Notifications {
     context: Context,
-    log: Arc<NotificationLog>,
 }
 
 /// A notification as its reader sees it.
@@ -63,15 +61,8 @@ pub struct NotificationView {
 
 #[boxed]
 impl Notifications {
-    /// Creates the service. A process has one instance, which holds the log that subscribers read.
-    pub fn new(context: Context) -> Self {
-        Self { context, log: Arc::new(NotificationLog::new()) }
-    }
-
-    /// Returns the same service with another context, to measure one request's cost.
-    #[must_use]
-    pub fn with_context(&self, context: Context) -> Self {
-        Self { context, log: Arc::clone(&self.log) }
+    pub const fn new(context: Context) -> Self {
+        Self { context }
     }
 
     /// Lists the caller's visible notifications, newest first.
@@ -144,16 +135,12 @@ impl Notifications {
         before: Time,
         request: Option<&RequestId>,
     ) -> Result<u64, NotificationError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request =
-            self.context.idempotent_request(&me, request, "markNotificationsRead", &before)?;
+        let mutation = self.context.mutation(caller).await?;
         let marked = AtomicU64::new(0);
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |marked: u64| Ok(marked),
-                async || Ok(self.mark_batches(&me, before, request.as_ref(), &marked).await?),
-            )
+        mutation
+            .once("markNotificationsRead", &before, request)?
+            .replay(async |marked: u64| Ok(marked))
+            .run(async |me, attempt| self.mark_batches(&me.id, before, attempt, &marked).await)
             .await
     }
 
@@ -161,44 +148,41 @@ impl Notifications {
         &self,
         me: &UserId,
         before: Time,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
         marked: &AtomicU64,
-    ) -> Result<AttemptOutcome<u64>, ServiceError> {
+    ) -> Result<AttemptOutcome<u64>, NotificationError> {
         let mut after = None;
         loop {
             let listing = self.context.core().notifications(me, Span::until(before));
             let listing = listing.filter(Notification::READ_AT.absent());
             let page = listing.limit(MARK_BATCH).after(after.take()).page().await?;
-            let commit = self.marks(&page.items);
+            let commit = self.marks(attempt, &page.items);
             let some = self.count_visible(me, page.items).await?;
             let all = marked.load(Ordering::Relaxed) + some;
             if page.next.is_none() {
-                return commit.recording(request, &all)?.finish(all).await;
+                return commit.finish(all, all).await;
             }
-            match commit.run().await {
-                Ok(()) => {
-                    marked.store(all, Ordering::Relaxed);
-                    after = page.next;
-                }
-                Err(CommitError::ConditionsFailed(_)) => return Ok(AttemptOutcome::Retry),
-                Err(CommitError::Failed(failure)) => return Err(failure),
+            if let AttemptOutcome::Retry = commit.finish_unrecorded::<_, ServiceError>(()).await? {
+                return Ok(AttemptOutcome::Retry);
             }
+            marked.store(all, Ordering::Relaxed);
+            after = page.next;
         }
     }
 
     /// Marks these as read if they are unchanged: another actor may have joined meanwhile, which
     /// makes a notification unread again.
-    fn marks(&self, notes: &[Notification]) -> Commit<'_> {
+    fn marks<'a>(&self, attempt: Attempt<'a>, notes: &[Notification]) -> Commit<'a> {
         let now = self.context.now();
-        notes.iter().fold(self.context.commit(), |commit, note| {
+        let marks = notes.iter().map(|note| {
             let unchanged = Notification::READ_AT
                 .absent()
                 .and(Notification::ACTOR_ID.is(&note.actor_id))
                 .and(Notification::OBJECT.is(&note.object))
                 .and(Notification::LATEST_AT.is(&note.latest_at));
-            let patch = note.key().patch().set(Notification::READ_AT, &Some(now)).when(unchanged);
-            commit.with("notification", patch)
-        })
+            note.key().patch().set(Notification::READ_AT, &Some(now)).when(unchanged)
+        });
+        attempt.commit().with_all("notification", marks)
     }
 
     /// Counts those the reader may see now.

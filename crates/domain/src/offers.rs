@@ -6,7 +6,7 @@
 mod reads;
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Company, Offer, TagRef};
+use roundtable_model::entities::{Company, Offer, TagRef, User};
 use roundtable_model::{
     CompanyId, Entity, EntityKind, OfferId, OfferStatus, RequestId, Shard, SubjectId, Tag,
 };
@@ -18,8 +18,8 @@ use crate::access::{Permission, Relations, allows};
 use crate::account::active_account_check;
 use crate::accounts::staff::StaffMember;
 use crate::companies::visible_companies;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{TITLE_CHARS_MAX, check_filled};
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::tags::distinct;
 use crate::{Caller, Context, ServiceError, audit, refusals};
 
@@ -56,36 +56,28 @@ impl Offers {
         input: NewOffer,
         request: Option<&RequestId>,
     ) -> Result<Offer, OfferError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         let new = checked(input)?;
-        let request = self.context.idempotent_request(&me.id, request, "createOffer", &new)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |id: OfferId| self.offer(Some(caller), &id).await,
-                async || {
-                    let company = self.company(caller, &new.company_id).await?;
-                    let company = company.ok_or(OfferError::NoSuchCompany)?;
-                    let owns = company.owner_id == me.id;
-                    if !allows(
-                        Permission::CreateOffer,
-                        Relations::SIGNED_IN.with_if(owns, Relations::OWNER),
-                    ) {
-                        return Err(OfferError::NotOwner);
-                    }
-                    let offer = self.new_offer(&new);
-                    let references = offer.tags.iter().map(|tag| self.reference(&offer, tag));
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("offer", offer.create())
-                        .with("company", company.key().check(Company::OWNER_ID.is(&me.id)))
-                        .with("user", active_account_check(&me.id))
-                        .with_all("tag", references.map(|reference| reference.create()))
-                        .recording(request.as_ref(), &offer.id)?;
-                    self.recheck_caller(caller, commit.finish(offer).await?).await
-                },
-            )
+        mutation
+            .once("createOffer", &new, request)?
+            .replay(async |id: OfferId| self.offer(Some(caller), &id).await)
+            .run(async |me, attempt| {
+                let company = self.company(caller, &new.company_id).await?;
+                let company = company.ok_or(OfferError::NoSuchCompany)?;
+                if !allows(Permission::CreateOffer, caller.relations_to(&company.owner_id)) {
+                    return Err(OfferError::NotOwner);
+                }
+                let offer = self.new_offer(&new);
+                let references = offer.tags.iter().map(|tag| self.reference(&offer, tag));
+                attempt
+                    .commit()
+                    .with("offer", offer.create())
+                    .with("company", company.key().check(Company::OWNER_ID.is(&me.id)))
+                    .with("user", active_account_check(&me.id))
+                    .with_all("tag", references.map(|reference| reference.create()))
+                    .finish(offer.id.clone(), offer)
+                    .await
+            })
             .await
     }
 
@@ -97,29 +89,25 @@ impl Offers {
         id: &OfferId,
         request: Option<&RequestId>,
     ) -> Result<Offer, OfferError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request = self.context.idempotent_request(&me.id, request, "closeOffer", id)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |id: OfferId| self.offer(Some(caller), &id).await,
-                async || self.try_close(caller, id, request.as_ref()).await,
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("closeOffer", id, request)?
+            .replay(async |id: OfferId| self.offer(Some(caller), &id).await)
+            .run(async |me, attempt| self.try_close(caller, &me, id, attempt).await)
             .await
     }
 
     async fn try_close(
         &self,
         caller: &Caller,
+        me: &User,
         id: &OfferId,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Offer>, OfferError> {
-        let me = self.context.authorize_read(caller).await?;
         let offer = self.offer(Some(caller), id).await?;
         let company = self.company(caller, &offer.company_id).await?;
         let company = company.ok_or(OfferError::NoSuchOffer)?;
         let owns = company.owner_id == me.id;
-        let my_id = me.id.clone();
         let staff = StaffMember::new(caller, me);
         let owner = Relations::SIGNED_IN.with_if(owns, Relations::OWNER);
         if !allows(Permission::CloseOffer, owner) && staff.require(Permission::CloseOffer).is_err()
@@ -127,7 +115,7 @@ impl Offers {
             return Err(OfferError::NotOwner);
         }
         if offer.status == OfferStatus::Closed {
-            return Ok(self.context.finish_unchanged(request, id, offer).await?);
+            return attempt.unchanged(id, offer).await;
         }
         let references = self.references(&offer).await?;
         let closed = Offer { status: OfferStatus::Closed, ..offer };
@@ -136,19 +124,18 @@ impl Offers {
             .patch()
             .set(Offer::STATUS, &closed.status)
             .when(Offer::STATUS.is(&OfferStatus::Open));
-        let mut commit = self
-            .context
+        let mut commit = attempt
             .commit()
             .with("offer", patch)
             .with("company", company.key().exists())
             .with_all("tag", references.iter().map(|reference| reference.key().delete()));
         commit = if owns {
-            commit.with("user", active_account_check(&my_id))
+            commit.with("user", active_account_check(&me.id))
         } else {
             let entry = audit::entry(&self.context, Some(caller), "closeOffer", id, None);
             commit.with("user", staff.role_check()).with("audit", entry)
         };
-        Ok(commit.recording(request, id)?.finish(closed).await?)
+        commit.finish(id, closed).await
     }
 
     async fn company(
@@ -159,18 +146,6 @@ impl Offers {
         Ok(visible_companies(&self.context, Some(caller), std::slice::from_ref(id))
             .await?
             .remove(id))
-    }
-
-    /// Before a retry, refuses a caller whose account has become unusable.
-    async fn recheck_caller<T>(
-        &self,
-        caller: &Caller,
-        attempt: AttemptOutcome<T>,
-    ) -> Result<AttemptOutcome<T>, OfferError> {
-        if matches!(attempt, AttemptOutcome::Retry) {
-            self.context.authorize_read(caller).await?;
-        }
-        Ok(attempt)
     }
 
     fn new_offer(&self, new: &NewOffer) -> Offer {

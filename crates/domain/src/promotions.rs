@@ -18,10 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use self::rule::{ActorStats, apply_rule};
 use crate::access::Permission;
+use crate::account::existing_account_check;
 use crate::accounts::staff::StaffMember;
 use crate::activities::StoredHead;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::check_text;
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, Context, ServiceError, audit, refusals};
 
 const THRESHOLDS_CHARS_MAX: usize = 1_000;
@@ -80,7 +81,7 @@ impl PromotionSubject {
     /// Requires that the subject still exists: nothing may be left behind for a deleted one.
     fn check(&self) -> Check {
         match self {
-            Self::User(user) => user.key().check(User::STATUS.is_not(&UserStatus::Deleted)),
+            Self::User(user) => existing_account_check(&user.id),
             Self::Group(id) => Group::at(id).exists(),
         }
     }
@@ -103,8 +104,7 @@ impl Promotions {
         caller: &Caller,
         subjects: &[ActorId],
     ) -> Result<Vec<Option<Promotion>>, PromotionError> {
-        let me = self.context.authorize_read(caller).await?;
-        StaffMember::new(caller, me).require(Permission::SeePromotion)?;
+        self.context.authorize_staff(caller, Permission::SeePromotion).await?;
         Ok(self.context.core().promotions(subjects).strong().get().await?)
     }
 
@@ -114,22 +114,17 @@ impl Promotions {
         input: &NewPromotion,
         request: Option<&RequestId>,
     ) -> Result<Promotion, PromotionError> {
-        let me = self.context.authorize_write(caller).await?;
-        let staff = StaffMember::new(caller, me);
-        staff.require(Permission::SetPromotion)?;
+        let mutation = self.context.mutation(caller).await?;
+        let staff = mutation.staff(Permission::SetPromotion)?;
         let thresholds = input.thresholds.as_ref().map(Json::as_str).unwrap_or_default();
         check_text("thresholds", thresholds, THRESHOLDS_CHARS_MAX)?;
-        let request =
-            self.context.idempotent_request(&caller.user_id, request, "setPromotion", input)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: PromotionOutcome| {
-                    let promotion = self.promotion(&outcome.subject).await?;
-                    promotion.ok_or(PromotionError::NoSuchSubject)
-                },
-                async || self.try_set(Some((caller, &staff)), input, request.as_ref()).await,
-            )
+        mutation
+            .once("setPromotion", input, request)?
+            .replay(async |outcome: PromotionOutcome| {
+                let promotion = self.promotion(&outcome.subject).await?;
+                promotion.ok_or(PromotionError::NoSuchSubject)
+            })
+            .run(async |_, attempt| self.try_set(Some((caller, &staff)), input, attempt).await)
             .await
     }
 
@@ -141,16 +136,7 @@ impl Promotions {
     ) -> Result<Promotion, PromotionError> {
         let (subject_id, reason) = (subject.clone(), PromotionReason::Manual);
         let input = NewPromotion { subject_id, fanout_enabled, reason, thresholds: None };
-        self.context
-            .run_once(
-                None,
-                async |outcome: PromotionOutcome| {
-                    let promotion = self.promotion(&outcome.subject).await?;
-                    promotion.ok_or(PromotionError::NoSuchSubject)
-                },
-                async || self.try_set(None, &input, None).await,
-            )
-            .await
+        self.context.retry(|attempt| self.try_set(None, &input, attempt)).await
     }
 
     /// Returns the writes that apply the rule to a subject, from its current followers and daily
@@ -199,7 +185,7 @@ impl Promotions {
         &self,
         staff: Option<(&Caller, &StaffMember<'_>)>,
         input: &NewPromotion,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Promotion>, PromotionError> {
         let subject = &input.subject_id;
         let found = self.load_subject(subject).await?.ok_or(PromotionError::NoSuchSubject)?;
@@ -210,22 +196,22 @@ impl Promotions {
             && (before.fanout_enabled, before.reason, &before.thresholds)
                 == (input.fanout_enabled, input.reason, &input.thresholds)
         {
-            return Ok(self.context.finish_unchanged(request, &outcome, before.clone()).await?);
+            return attempt.unchanged(outcome, before.clone()).await;
         }
         let caller = staff.map(|(caller, _)| caller);
         let entry = self.audit_entry(caller, input)?;
         let after = self.new_promotion(&found, input, before.as_ref());
-        let commit = promotion_writes(&head, before.as_ref(), &after)
-            .into_iter()
-            .fold(self.context.commit(), |commit, write| commit.with("promotion", write))
+        attempt
+            .commit()
+            .with_all("promotion", promotion_writes(&head, before.as_ref(), &after))
             .with_all("staff", staff.map(|(_, staff)| staff.role_check()))
             .with_all(
                 "subject",
                 caller.is_none_or(|it| !found.is_caller(it)).then(|| found.check()),
             )
             .with("audit", entry)
-            .recording(request, &outcome)?;
-        Ok(commit.finish(after).await?)
+            .finish(outcome, after)
+            .await
     }
 
     fn audit_entry(

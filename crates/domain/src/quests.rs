@@ -12,16 +12,15 @@ mod subjects;
 mod tags;
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Quest, User};
-use roundtable_model::{
-    Entity, InvalidValue, QuestId, QuestStatus, RequestId, Tag, Time, UserId, UserStatus,
-};
+use roundtable_model::entities::Quest;
+use roundtable_model::{Entity, InvalidValue, QuestId, QuestStatus, RequestId, Tag, Time, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Permission, Relations, allows};
-use crate::accounts::staff::StaffMember;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
+use crate::access::{Permission, Relations, require};
+use crate::account::active_account_check;
+use crate::idempotency::RemovedEntity;
 use crate::limits::QUESTS_ACTIVE_MAX;
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, Context, ServiceError, audit, refusals};
 
 pub use counting::QuestSubject;
@@ -61,42 +60,30 @@ impl Quests {
         input: &NewQuest,
         request: Option<&RequestId>,
     ) -> Result<Quest, QuestError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        if !allows(Permission::CreateQuest, Relations::SIGNED_IN) {
-            return Err(ServiceError::Forbidden.into());
-        }
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::CreateQuest, Relations::SIGNED_IN)?;
         let new = input.checked(&self.context.settings().quests)?;
-        let request = self.context.idempotent_request(&me, request, "createQuest", input)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: QuestOutcome| self.replayed(outcome).await,
-                async || {
-                    let now = self.context.now();
-                    check_deadline(new.deadline, now)?;
-                    // Concurrent requests may exceed the limit slightly, which is harmless.
-                    if self.active(&me).await?.len() >= QUESTS_ACTIVE_MAX {
-                        return Err(QuestError::TooMany);
-                    }
-                    let links = self.link_checks(&me, &new).await?;
-                    let quest = new.quest(&me, self.context.ids().next(), now);
-                    let is_active = User::at(&me).check(User::STATUS.is(&UserStatus::Active));
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("user", is_active)
-                        .with_all("link", links)
-                        .with("quest", quest.create())
-                        .with_all("tag", tags::of(&self.context, &quest))
-                        .recording(request.as_ref(), &QuestOutcome::of(&quest))?;
-                    let attempt = commit.finish(quest).await?;
-                    if matches!(attempt, AttemptOutcome::Retry) {
-                        // The account may be what changed.
-                        self.context.authorize_read(caller).await?;
-                    }
-                    Ok(attempt)
-                },
-            )
+        mutation
+            .once("createQuest", input, request)?
+            .replay(|outcome| self.replayed(outcome))
+            .run(async |me, attempt| {
+                let now = self.context.now();
+                check_deadline(new.deadline, now)?;
+                // Concurrent requests may exceed the limit slightly, which is harmless.
+                if self.active(&me.id).await?.len() >= QUESTS_ACTIVE_MAX {
+                    return Err(QuestError::TooMany);
+                }
+                let links = self.link_checks(&me.id, &new).await?;
+                let quest = new.quest(&me.id, self.context.ids().next(), now);
+                attempt
+                    .commit()
+                    .with("user", active_account_check(&me.id))
+                    .with_all("link", links)
+                    .with("quest", quest.create())
+                    .with_all("tag", tags::of(&self.context, &quest))
+                    .finish(QuestOutcome::of(&quest), quest)
+                    .await
+            })
             .await
     }
 
@@ -107,17 +94,12 @@ impl Quests {
         quest: &QuestId,
         request: Option<&RequestId>,
     ) -> Result<Quest, QuestError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        if !allows(Permission::CancelQuest, Relations::SIGNED_IN | Relations::OWNER) {
-            return Err(ServiceError::Forbidden.into());
-        }
-        let request = self.context.idempotent_request(&me, request, "cancelQuest", quest)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: QuestOutcome| self.replayed(outcome).await,
-                async || self.try_cancel(&me, quest, request.as_ref()).await,
-            )
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::CancelQuest, Relations::SIGNED_IN | Relations::OWNER)?;
+        mutation
+            .once("cancelQuest", quest, request)?
+            .replay(|outcome| self.replayed(outcome))
+            .run(async |me, attempt| self.try_cancel(&me.id, quest, attempt).await)
             .await
     }
 
@@ -125,15 +107,13 @@ impl Quests {
         &self,
         me: &UserId,
         id: &QuestId,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Quest>, QuestError> {
         let quest = self.quest(me, id).await?.ok_or(QuestError::NoSuchQuest)?;
         let outcome = QuestOutcome::of(&quest);
         match quest.status {
             QuestStatus::Completed => return Err(QuestError::AlreadyCompleted),
-            QuestStatus::Cancelled => {
-                return Ok(self.context.finish_unchanged(request, &outcome, quest).await?);
-            }
+            QuestStatus::Cancelled => return attempt.unchanged(outcome, quest).await,
             QuestStatus::Active => {}
         }
         let cancelled =
@@ -146,8 +126,7 @@ impl Quests {
             .set(Quest::STATUS, &cancelled.status)
             .set(Quest::UPDATED_AT, &cancelled.updated_at)
             .when(as_read);
-        let commit = self.context.commit().with("quest", patch).recording(request, &outcome)?;
-        Ok(commit.finish(cancelled).await?)
+        attempt.commit().with("quest", patch).finish(outcome, cancelled).await
     }
 
     /// Deletes any user's quest and returns it as it was. For admins. The reward stays; the steps
@@ -159,34 +138,26 @@ impl Quests {
         quest: &QuestId,
         request: Option<&RequestId>,
     ) -> Result<Quest, QuestError> {
-        let me = self.context.authorize_write(caller).await?;
-        let staff = StaffMember::new(caller, me);
-        staff.require(Permission::DeleteQuest)?;
-        let input = (owner, quest);
-        let request =
-            self.context.idempotent_request(&caller.user_id, request, "deleteQuest", &input)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: QuestOutcome| self.replayed(outcome).await,
-                async || {
-                    let found = self.quest(owner, quest).await?;
-                    let found = found.ok_or(QuestError::NoSuchQuest)?;
-                    // A replay returns which quest it was, without its content.
-                    let (description, tags) = (None, Vec::<Tag>::new());
-                    let removed = RemovedEntity(Quest { description, tags, ..found.clone() });
-                    let entry =
-                        audit::entry(&self.context, Some(caller), "deleteQuest", quest, None);
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("quest", found.key().delete())
-                        .with("staff", staff.role_check())
-                        .with("audit", entry)
-                        .recording(request.as_ref(), &QuestOutcome::Deleted(Box::new(removed)))?;
-                    Ok(commit.finish(found).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        let staff = mutation.staff(Permission::DeleteQuest)?;
+        mutation
+            .once("deleteQuest", &(owner, quest), request)?
+            .replay(|outcome| self.replayed(outcome))
+            .run(async |_, attempt| {
+                let found = self.quest(owner, quest).await?;
+                let found = found.ok_or(QuestError::NoSuchQuest)?;
+                // A replay returns which quest it was, without its content.
+                let (description, tags) = (None, Vec::<Tag>::new());
+                let removed = RemovedEntity(Quest { description, tags, ..found.clone() });
+                let entry = audit::entry(&self.context, Some(caller), "deleteQuest", quest, None);
+                attempt
+                    .commit()
+                    .with("quest", found.key().delete())
+                    .with("staff", staff.role_check())
+                    .with("audit", entry)
+                    .finish(QuestOutcome::Deleted(Box::new(removed)), found)
+                    .await
+            })
             .await
     }
 

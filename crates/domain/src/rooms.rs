@@ -10,14 +10,15 @@ mod unread;
 mod writes;
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Block, Group, Room, RoomMember};
-use roundtable_model::{
-    Entity, GroupId, MessageId, RequestId, RoomId, RoomScope, UserId, UserStatus,
-};
+use roundtable_model::entities::{Group, Room, RoomMember};
+use roundtable_model::{Entity, GroupId, MessageId, RequestId, RoomId, RoomScope, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Permission, Relations, allows};
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::account::active_account_check;
+use crate::contact::contact_checks;
+use crate::groups::active_member_check;
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, Context, ViewerAccess, refusals};
 
 pub use input::{NewRoom, room_of_two};
@@ -65,25 +66,19 @@ impl Rooms {
         room: &NewRoom,
         request: Option<&RequestId>,
     ) -> Result<RoomView, RoomError> {
-        let me = self.context.authorize_write(caller).await?;
-        let wanted = room.checked(&me.id)?;
-        let request = self.context.idempotent_request(&me.id, request, "createRoom", room)?;
-        let opened = self
-            .context
-            .run_once(
-                request.as_ref(),
-                async |outcome: RoomOutcome| Ok(outcome.room),
-                async || match &wanted {
-                    RoomTarget::User(them) => {
-                        let access = self.context.viewer_access_of(caller, &me, [them], []).await?;
-                        check_may_talk(&access, them)?;
-                        self.open_dm(&me.id, them, request.as_ref()).await
-                    }
-                    RoomTarget::Group(group) => {
-                        self.open_group(&me.id, group, request.as_ref()).await
-                    }
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        let wanted = room.checked(&mutation.account.id)?;
+        let opened = mutation
+            .once("createRoom", room, request)?
+            .replay(async |outcome: RoomOutcome| Ok(outcome.room))
+            .run(async |me, attempt| match &wanted {
+                RoomTarget::User(them) => {
+                    let access = self.context.viewer_access_of(caller, &me, [them], []).await?;
+                    check_may_talk(&access, them)?;
+                    self.open_dm(&me.id, them, attempt).await
+                }
+                RoomTarget::Group(group) => self.open_group(&me.id, group, attempt).await,
+            })
             .await?;
         self.room(caller, &opened).await
     }
@@ -96,34 +91,25 @@ impl Rooms {
         up_to: &MessageId,
         request: Option<&RequestId>,
     ) -> Result<RoomView, RoomError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request =
-            self.context.idempotent_request(&me.id, request, "markRoomRead", &(room, up_to))?;
-        let outcome = RoomOutcome { room: room.clone() };
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |_: RoomOutcome| Ok(()),
-                async || {
-                    let membership = RoomMembership::of(&self.context, &me.id, room).await?;
-                    let message = find_message(&self.context, room, up_to).await?;
-                    let message =
-                        visible_messages(&self.context, caller, message.into_iter().collect())
-                            .await?;
-                    let message = message.into_iter().flatten().next();
-                    let seq = message.ok_or(RoomError::NoSuchMessage)?.seq;
-                    let commit = self.context.commit();
-                    let commit = match &membership.mine {
-                        Some(mine) if mine.read_seq >= seq => commit,
-                        Some(mine) => commit.with("member", writes::read_up_to(mine, seq)),
-                        None => {
-                            add_membership(commit, &membership, &me.id, seq, self.context.now())
-                        }
-                    };
-                    let commit = commit.recording(request.as_ref(), &outcome)?;
-                    Ok::<_, RoomError>(commit.finish(()).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("markRoomRead", &(room, up_to), request)?
+            .replay(async |_: RoomOutcome| Ok::<_, RoomError>(()))
+            .run(async |me, attempt| {
+                let membership = RoomMembership::of(&self.context, &me.id, room).await?;
+                let message = find_message(&self.context, room, up_to).await?;
+                let message =
+                    visible_messages(&self.context, caller, message.into_iter().collect()).await?;
+                let message = message.into_iter().flatten().next();
+                let seq = message.ok_or(RoomError::NoSuchMessage)?.seq;
+                let commit = attempt.commit();
+                let commit = match &membership.mine {
+                    Some(mine) if mine.read_seq >= seq => commit,
+                    Some(mine) => commit.with("member", writes::read_up_to(mine, seq)),
+                    None => add_membership(commit, &membership, &me.id, seq, self.context.now()),
+                };
+                commit.finish(RoomOutcome { room: room.clone() }, ()).await
+            })
             .await?;
         self.room(caller, room).await
     }
@@ -133,26 +119,22 @@ impl Rooms {
         &self,
         me: &UserId,
         them: &UserId,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<RoomId>, RoomError> {
         let id = room_of_two(me, them)?;
         let outcome = RoomOutcome { room: id.clone() };
         if self.context.core().room(&id).get().await?.is_some() {
-            return Ok(self.context.finish_unchanged(request, &outcome, id).await?);
+            return attempt.unchanged(outcome, id).await;
         }
         let now = self.context.now();
         let room = Room { id, scope: RoomScope::Dm, group_id: None, created_at: now };
-        let mut commit = self
-            .context
+        attempt
             .commit()
-            .with("person", writes::active_user_check(me))
-            .with("person", writes::active_user_check(them))
-            .with("block", Block::at(me, them).absent())
-            .with("block", Block::at(them, me).absent());
-        for (name, write) in new_room_writes(&room, [me, them]) {
-            commit = commit.with(name, write);
-        }
-        Ok(commit.recording(request, &outcome)?.finish(room.id).await?)
+            .with("person", active_account_check(me))
+            .with_all("person", contact_checks(me, them))
+            .with_named(new_room_writes(&room, [me, them]))
+            .finish(outcome, room.id)
+            .await
     }
 
     /// Opens a group's room, creating it if the group is older than group rooms.
@@ -160,7 +142,7 @@ impl Rooms {
         &self,
         me: &UserId,
         group: &GroupId,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<RoomId>, RoomError> {
         let core = self.context.core();
         let group = core.group(group).get().await?.ok_or(RoomError::NoSuchGroup)?;
@@ -178,32 +160,28 @@ impl Rooms {
         .await?;
         let (id, now) = (group.room_id.clone(), self.context.now());
         let outcome = RoomOutcome { room: id.clone() };
-        let mut commit = self.context.commit();
+        let mut commit = attempt.commit();
         if room.is_none() {
             let made = group_room(&group, now);
-            commit = commit.with("group", Group::at(&group.id).exists());
-            for (name, write) in new_room_writes(&made, []) {
-                commit = commit.with(name, write);
-            }
+            commit = commit
+                .with("group", Group::at(&group.id).exists())
+                .with_named(new_room_writes(&made, []));
         }
         if mine.is_none() {
             let read_seq = room_head(&self.context, &id).await?.map_or(0, |head| head.seq);
             let mine =
                 RoomMember { room_id: id.clone(), user_id: me.clone(), read_seq, joined_at: now };
             commit = commit
-                .with("membership", writes::active_member_check(&group.id, me))
+                .with("membership", active_member_check(&group.id, me))
                 .with("member", mine.create());
         }
-        Ok(commit.recording(request, &outcome)?.finish(id).await?)
+        commit.finish(outcome, id).await
     }
 }
 
-/// Fails if the caller cannot see the user, or either blocks the other. Staff can see suspended
-/// users and users who block them, but cannot talk to them.
+/// Fails if the caller may not address the user.
 pub(crate) fn check_may_talk(access: &ViewerAccess, user: &UserId) -> Result<(), RoomError> {
-    let person = access
-        .visible_user(user)
-        .filter(|person| person.status == UserStatus::Active && !access.is_blocked(user));
-    let relations = Relations::SIGNED_IN.with_if(person.is_some(), Relations::CAN_SEE);
+    let can_see = access.addressable(user).is_some();
+    let relations = Relations::SIGNED_IN.with_if(can_see, Relations::CAN_SEE);
     if allows(Permission::OpenRoom, relations) { Ok(()) } else { Err(RoomError::NoSuchUser) }
 }

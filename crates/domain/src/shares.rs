@@ -1,17 +1,15 @@
 //! Shares: users republish posts to their followers (R18).
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Post, Share, User};
 use roundtable_model::table::Check;
-use roundtable_model::{ActivityVerb, Entity, PostId, RequestId, UserStatus};
+use roundtable_model::{ActivityVerb, Entity, PostId, RequestId};
 use serde::{Deserialize, Serialize};
 
 use crate::access::Permission;
+use crate::account::is_not_deleted;
 use crate::activities::{ActivityDraft, prepare_activity};
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::posts::{ActionablePost, load_actionable, visible};
 use crate::{Caller, Context, refusals};
 
@@ -55,33 +53,27 @@ impl Shares {
         post: &PostId,
         request: Option<&RequestId>,
     ) -> Result<ShareState, ShareError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request = self.context.idempotent_request(&me.id, request, "sharePost", post)?;
-        let is_retry = AtomicBool::new(false);
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: ShareOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    let actionable =
-                        load_actionable(&self.context, caller, &me, Permission::Share, post)
-                            .await?;
-                    let actionable = actionable.ok_or(ShareError::NoSuchPost)?;
-                    let post_id = actionable.post.id.clone();
-                    if let Some(share) = self.share_of(caller, &post_id).await? {
-                        let shared = ShareState { post_id: post_id.clone(), share: Some(share) };
-                        let outcome = ShareOutcome::Shared(post_id);
-                        return self.finish_unchanged(shared, &outcome, request.as_ref()).await;
-                    }
-                    if !is_shareable(&actionable) {
-                        return Err(ShareError::NotPublic);
-                    }
-                    let draft =
-                        ActivityDraft::of_post(&me.id, None, ActivityVerb::Share, &actionable.post);
-                    let draft = draft.retried(is_retry.swap(true, Relaxed));
-                    self.add(&actionable, draft, request.as_ref()).await
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("sharePost", post, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let actionable =
+                    load_actionable(&self.context, caller, &me, Permission::Share, post).await?;
+                let actionable = actionable.ok_or(ShareError::NoSuchPost)?;
+                let post_id = actionable.post.id.clone();
+                if let Some(share) = self.share_of(caller, &post_id).await? {
+                    let shared = ShareState { post_id: post_id.clone(), share: Some(share) };
+                    let outcome = ShareOutcome::Shared(post_id);
+                    return attempt.unchanged(outcome, shared).await;
+                }
+                if !is_shareable(&actionable) {
+                    return Err(ShareError::NotPublic);
+                }
+                let draft =
+                    ActivityDraft::of_post(&me.id, None, ActivityVerb::Share, &actionable.post);
+                self.add(&actionable, draft, attempt).await
+            })
             .await
     }
 
@@ -93,34 +85,30 @@ impl Shares {
         post: &PostId,
         request: Option<&RequestId>,
     ) -> Result<ShareState, ShareError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request = self.context.idempotent_request(&me.id, request, "unsharePost", post)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: ShareOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    let outcome = ShareOutcome::Unshared(post.clone());
-                    let unshared = ShareState { post_id: post.clone(), share: None };
-                    let Some(share) = self.share_of(caller, post).await? else {
-                        let visible = visible(&self.context, Some(caller), post).await?;
-                        visible.ok_or(ShareError::NoSuchPost)?;
-                        return self.finish_unchanged(unshared, &outcome, request.as_ref()).await;
-                    };
-                    let not_deleted = self.context.core().post(post).get().await?;
-                    let not_deleted = not_deleted.filter(|post| !post.is_deleted);
-                    not_deleted.ok_or(ShareError::NoSuchPost)?;
-                    // A share made concurrently is another one.
-                    let same = Share::ACTIVITY_ID.is(&share.activity_id);
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("share", share.key().delete().when(same))
-                        .with("post", Post::at(post).check(Post::IS_DELETED.is(&false)))
-                        .recording(request.as_ref(), &outcome)?;
-                    Ok(commit.finish(unshared).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("unsharePost", post, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |_, attempt| {
+                let outcome = ShareOutcome::Unshared(post.clone());
+                let unshared = ShareState { post_id: post.clone(), share: None };
+                let Some(share) = self.share_of(caller, post).await? else {
+                    let visible = visible(&self.context, Some(caller), post).await?;
+                    visible.ok_or(ShareError::NoSuchPost)?;
+                    return attempt.unchanged(outcome, unshared).await;
+                };
+                let not_deleted = self.context.core().post(post).get().await?;
+                let not_deleted = not_deleted.filter(|post| !post.is_deleted);
+                not_deleted.ok_or(ShareError::NoSuchPost)?;
+                // A share made concurrently is another one.
+                let same = Share::ACTIVITY_ID.is(&share.activity_id);
+                attempt
+                    .commit()
+                    .with("share", share.key().delete().when(same))
+                    .with("post", Post::at(post).check(Post::IS_DELETED.is(&false)))
+                    .finish(outcome, unshared)
+                    .await
+            })
             .await
     }
 
@@ -128,10 +116,10 @@ impl Shares {
         &self,
         actionable: &ActionablePost,
         draft: ActivityDraft,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<ShareState>, ShareError> {
         let post = &actionable.post;
-        let published = prepare_activity(&self.context, draft).await?;
+        let published = prepare_activity(&self.context, attempt, draft).await?;
         let share = Share {
             post_id: post.id.clone(),
             user_id: published.activity.actor_id.clone(),
@@ -139,30 +127,22 @@ impl Shares {
             post_user_id: post.author_id.clone(),
             created_at: published.activity.created_at,
         };
-        let commit = published
-            .add_to(self.context.commit())
+        published
+            .add_to(attempt.commit())
             .with("share", share.create())
             .with_all("post", actionable.checks([]))
             .with("author", still_public(post))
-            .recording(request, &ShareOutcome::Shared(post.id.clone()))?;
-        Ok(commit.finish(ShareState { post_id: post.id.clone(), share: Some(share) }).await?)
+            .finish(
+                ShareOutcome::Shared(post.id.clone()),
+                ShareState { post_id: post.id.clone(), share: Some(share) },
+            )
+            .await
     }
 
     async fn share_of(&self, caller: &Caller, post: &PostId) -> Result<Option<Share>, ShareError> {
         let ids = std::slice::from_ref(post);
         let shares = self.context.core().shared(ids, &caller.user_id).get().await?;
         Ok(shares.into_iter().flatten().next())
-    }
-
-    /// Records the request without a change, so that a repetition after a later change has no
-    /// effect.
-    async fn finish_unchanged(
-        &self,
-        shared: ShareState,
-        outcome: &ShareOutcome,
-        request: Option<&IdempotentRequest>,
-    ) -> Result<AttemptOutcome<ShareState>, ShareError> {
-        Ok(self.context.finish_unchanged(request, outcome, shared).await?)
     }
 
     async fn replayed(
@@ -192,6 +172,5 @@ fn is_shareable(actionable: &ActionablePost) -> bool {
 
 /// Requires that the author's account exists and is public.
 fn still_public(post: &Post) -> Check {
-    let not_deleted = User::STATUS.is_not(&UserStatus::Deleted);
-    User::at(&post.author_id).check(not_deleted.and(User::IS_PRIVATE.is(&false)))
+    User::at(&post.author_id).check(is_not_deleted().and(User::IS_PRIVATE.is(&false)))
 }

@@ -7,7 +7,6 @@ use roundtable_model::table::{Path, Scan, ValueRef};
 use roundtable_model::{Entity, TYPE, UserStatus};
 
 use crate::access::Permission;
-use crate::accounts::staff::StaffMember;
 use crate::{Caller, Context, refusals};
 
 refusals! {
@@ -38,8 +37,7 @@ impl Statistics {
     }
 
     pub async fn totals(&self, caller: &Caller) -> Result<Totals, StatisticsError> {
-        let me = self.context.authorize_read(caller).await?;
-        StaffMember::new(caller, me).require(Permission::RedriveDeadLetters)?;
+        self.context.authorize_staff(caller, Permission::RedriveDeadLetters).await?;
         let (mut totals, mut after) = (Totals::default(), None);
         loop {
             let mut scan = Scan::new().after(after.take());

@@ -7,8 +7,8 @@ use futures::future::try_join4;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Goal, Group, Offer, Post, Quest, TagRef, User};
 use roundtable_model::{
-    EntityKind, GoalId, GroupId, OfferId, OfferStatus, PostId, QuestId, Role, SubjectId, Tag,
-    UserId, UserStatus,
+    EntityKind, GoalId, GroupId, OfferId, OfferStatus, PostId, QuestId, SubjectId, Tag, UserId,
+    UserStatus,
 };
 
 use crate::accounts::profile_for_viewer;
@@ -206,7 +206,7 @@ fn visible_owned<'a>(
     if me.status != UserStatus::Active {
         return Vec::new();
     }
-    let is_admin = viewer.roles.admin && me.roles.contains(&Role::Admin);
+    let is_admin = viewer.current_roles(me).admin;
     let of_kind = named.iter().filter(|reference| reference.entity == kind);
     let owned = of_kind.filter_map(|it| Some((it.user_id.as_ref()?, &it.id)));
     let is_visible =

@@ -51,29 +51,25 @@ impl Tasks {
         task: NewTask,
         request: Option<&RequestId>,
     ) -> Result<Task, TaskError> {
-        let me = self.context.authorize_write(caller).await?.id;
+        let mutation = self.context.mutation(caller).await?;
         let new = task.checked()?;
-        let request = self.context.idempotent_request(&me, request, "createTask", &new)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: TaskOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let goal = owned_goal(&self.context, &me, &new.goal_id).await?;
-                    goal.ok_or(TaskError::NoSuchGoal)?;
-                    let id: TaskId = self.context.ids().next();
-                    let shards = self.context.settings().shards.tasks.0;
-                    let shard = Shard::of(&id.to_string(), shards);
-                    let task = new.task(&me, id, shard, self.context.now());
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("goal", Goal::at(&me, &task.goal_id).exists())
-                        .with("task", task.create())
-                        .recording(request.as_ref(), &TaskOutcome::of(&task))?;
-                    Ok(commit.finish(task).await?)
-                },
-            )
+        mutation
+            .once("createTask", &new, request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let goal = owned_goal(&self.context, &me.id, &new.goal_id).await?;
+                goal.ok_or(TaskError::NoSuchGoal)?;
+                let id: TaskId = self.context.ids().next();
+                let shards = self.context.settings().shards.tasks.0;
+                let shard = Shard::of(&id.to_string(), shards);
+                let task = new.task(&me.id, id, shard, self.context.now());
+                attempt
+                    .commit()
+                    .with("goal", Goal::at(&me.id, &task.goal_id).exists())
+                    .with("task", task.create())
+                    .finish(TaskOutcome::of(&task), task)
+                    .await
+            })
             .await
     }
 
@@ -86,35 +82,25 @@ impl Tasks {
         change: TaskChange,
         request: Option<&RequestId>,
     ) -> Result<Task, TaskError> {
-        let me = self.context.authorize_write(caller).await?.id;
+        let mutation = self.context.mutation(caller).await?;
         let change = change.checked()?;
-        let request =
-            self.context.idempotent_request(&me, request, "updateTask", &(goal, id, &change))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: TaskOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let before = self.own_task(&me, goal, id).await?;
-                    let after = change.applied_to(&before, self.context.now());
-                    let outcome = TaskOutcome::of(&before);
-                    if (Task { updated_at: before.updated_at, ..after.clone() }) == before {
-                        let request = request.as_ref();
-                        return Ok(self
-                            .context
-                            .finish_unchanged(request, &outcome, before)
-                            .await?);
-                    }
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("goal", Goal::at(&me, goal).exists())
-                        .with("task", rekey(&before, &after)?)
-                        .recording(request.as_ref(), &outcome)?;
-                    let after = Task { version: before.version + 1, ..after };
-                    Ok(commit.finish(after).await?)
-                },
-            )
+        mutation
+            .once("updateTask", &(goal, id, &change), request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let before = self.own_task(&me.id, goal, id).await?;
+                let after = change.applied_to(&before, self.context.now());
+                let outcome = TaskOutcome::of(&before);
+                if (Task { updated_at: before.updated_at, ..after.clone() }) == before {
+                    return attempt.unchanged(outcome, before).await;
+                }
+                attempt
+                    .commit()
+                    .with("goal", Goal::at(&me.id, goal).exists())
+                    .with("task", rekey(&before, &after)?)
+                    .finish(outcome, Task { version: before.version + 1, ..after })
+                    .await
+            })
             .await
     }
 
@@ -126,29 +112,23 @@ impl Tasks {
         id: &TaskId,
         request: Option<&RequestId>,
     ) -> Result<Task, TaskError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request = self.context.idempotent_request(&me, request, "deleteTask", &(goal, id))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: TaskOutcome| self.replayed(&me, outcome).await,
-                async || {
-                    let task = self.own_task(&me, goal, id).await?;
-                    // A replay returns which task it was, without its plan.
-                    let outcome = TaskOutcome::Deleted(RemovedEntity(Task {
-                        nlp_plan: None,
-                        ..task.clone()
-                    }));
-                    let as_read = Task::VERSION.is(&task.version);
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("goal", Goal::at(&me, goal).exists())
-                        .with("task", task.key().delete().when(as_read))
-                        .recording(request.as_ref(), &outcome)?;
-                    Ok(commit.finish(task).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("deleteTask", &(goal, id), request)?
+            .replay(|outcome| self.replayed(&caller.user_id, outcome))
+            .run(async |me, attempt| {
+                let task = self.own_task(&me.id, goal, id).await?;
+                // A replay returns which task it was, without its plan.
+                let outcome =
+                    TaskOutcome::Deleted(RemovedEntity(Task { nlp_plan: None, ..task.clone() }));
+                let as_read = Task::VERSION.is(&task.version);
+                attempt
+                    .commit()
+                    .with("goal", Goal::at(&me.id, goal).exists())
+                    .with("task", task.key().delete().when(as_read))
+                    .finish(outcome, task)
+                    .await
+            })
             .await
     }
 

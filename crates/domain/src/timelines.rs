@@ -9,11 +9,11 @@ mod visible;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::User;
 use roundtable_model::table::Order;
-use roundtable_model::{EntityKind, Role, TimelineEntry, UserId};
+use roundtable_model::{EntityKind, TimelineEntry, UserId};
 
 use self::visible::TimelineViewer;
 use crate::goals::may_see;
-use crate::{Caller, Context, Page, PageInput, Roles, ServiceError, refusals};
+use crate::{Caller, Context, Page, PageInput, ServiceError, refusals};
 
 /// Entries read for one page. A viewer who may see almost nothing must not read a whole timeline:
 /// at this limit the page ends, full or not.
@@ -126,10 +126,6 @@ impl Timelines {
 
 /// Returns the caller with only those roles that the profile still has; a token may claim others.
 fn with_current_roles(caller: &Caller, me: Option<&User>) -> Caller {
-    let has = |role, claimed| claimed && me.is_some_and(|me| me.roles.contains(&role));
-    let roles = Roles {
-        moderator: has(Role::Moderator, caller.roles.moderator),
-        admin: has(Role::Admin, caller.roles.admin),
-    };
+    let roles = me.map(|me| caller.current_roles(me)).unwrap_or_default();
     Caller { roles, ..caller.clone() }
 }

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use data_encoding::BASE64;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Webhook;
+use roundtable_model::table::{Table, Write};
 use roundtable_model::{
     Entity, InvalidValue, JobId, Json, Queue, RequestId, Secret, Time, WebhookId,
 };
@@ -20,9 +21,9 @@ use serde::{Deserialize, Serialize};
 pub use self::events::{ALL_EVENTS, DomainEvent, EVENTS, EventType};
 pub use self::public_address::is_public;
 use crate::access::Permission;
-use crate::accounts::staff::StaffMember;
-use crate::idempotency::{AttemptOutcome, RemovedEntity};
+use crate::idempotency::RemovedEntity;
 use crate::limits::{WEBHOOK_EVENT_TYPES_MAX, WEBHOOKS_MAX, check_count};
+use crate::mutation::AttemptOutcome;
 use crate::pages::fill_page;
 use crate::{Caller, Context, Page, PageInput, ServiceError, audit, refusals};
 
@@ -114,9 +115,8 @@ impl Webhooks {
         url: &str,
         event_types: &[String],
     ) -> Result<NewWebhook, WebhookError> {
-        let me = self.context.authorize_write(caller).await?;
-        let staff = StaffMember::new(caller, me);
-        staff.require(Permission::ManageWebhooks)?;
+        let mutation = self.context.mutation(caller).await?;
+        let staff = mutation.staff(Permission::ManageWebhooks)?;
         address::check(url, self.context.settings().webhooks.local)?;
         let event_types = checked(event_types)?;
         // Concurrent requests may exceed the limit slightly, which is harmless.
@@ -135,14 +135,19 @@ impl Webhooks {
             owner_id: caller.user_id.clone(),
             created_at: self.context.now(),
         };
-        let commit = self.context.commit().to(self.ops(), "webhook", webhook.create());
-        let commit = commit.with("staff", staff.role_check());
-        let entry =
-            audit::entry(&self.context, Some(caller), "createWebhook", subject(&webhook.id), None);
-        match commit.with("audit", entry).finish(without_secret(webhook)).await? {
-            AttemptOutcome::Done(webhook) => Ok(NewWebhook { webhook, secret }),
-            AttemptOutcome::Retry => Err(ServiceError::Forbidden.into()),
-        }
+        mutation
+            .run(async |_, attempt| {
+                let (id, action) = (subject(&webhook.id), "createWebhook");
+                attempt
+                    .commit()
+                    .to(self.ops(), "webhook", webhook.create())
+                    .with("staff", staff.role_check())
+                    .with("audit", audit::entry(&self.context, Some(caller), action, id, None))
+                    .finish_or((), |_| Err(ServiceError::Forbidden))
+                    .await
+            })
+            .await?;
+        Ok(NewWebhook { webhook: without_secret(webhook), secret })
     }
 
     /// Lists all endpoints, oldest first.
@@ -151,8 +156,7 @@ impl Webhooks {
         caller: &Caller,
         page: &PageInput,
     ) -> Result<Page<Webhook>, WebhookError> {
-        let me = self.context.authorize_read(caller).await?;
-        StaffMember::new(caller, me).require(Permission::ManageWebhooks)?;
+        self.context.authorize_staff(caller, Permission::ManageWebhooks).await?;
         fill_page(
             page,
             async |limit, after| {
@@ -172,32 +176,26 @@ impl Webhooks {
         id: &WebhookId,
         request: Option<&RequestId>,
     ) -> Result<Webhook, WebhookError> {
-        let me = self.context.authorize_write(caller).await?;
-        let staff = StaffMember::new(caller, me);
-        staff.require(Permission::ManageWebhooks)?;
-        let request =
-            self.context.idempotent_request(&caller.user_id, request, "deleteWebhook", id)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |RemovedEntity(webhook): RemovedEntity<Webhook>| Ok(webhook),
-                async || {
-                    let webhook = without_secret(self.webhook(id).await?);
-                    let what = subject(id);
-                    let entry =
-                        audit::entry(&self.context, Some(caller), "deleteWebhook", what, None);
-                    let deletion = webhook.key().delete();
-                    // The sending job removes the events that wait for it.
-                    let job = self.job(&WebhookJob::Deliver { webhook: id.clone() })?;
-                    let commit = self.context.commit().to(self.ops(), "webhook", deletion);
-                    let commit = commit.to(self.ops(), "job", job.put());
-                    let commit = commit.with("staff", staff.role_check());
-                    let commit = commit.with("audit", entry);
-                    let commit =
-                        commit.recording(request.as_ref(), &RemovedEntity(webhook.clone()))?;
-                    Ok::<AttemptOutcome<_>, WebhookError>(commit.finish(webhook).await?)
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        let staff = mutation.staff(Permission::ManageWebhooks)?;
+        mutation
+            .once("deleteWebhook", id, request)?
+            .replay(async |RemovedEntity(webhook): RemovedEntity<Webhook>| Ok(webhook))
+            .run(async |_, attempt| {
+                let webhook = without_secret(self.webhook(id).await?);
+                let what = subject(id);
+                let entry = audit::entry(&self.context, Some(caller), "deleteWebhook", what, None);
+                // The sending job removes the events that wait for it.
+                let job = self.job(&WebhookJob::Deliver { webhook: id.clone() })?;
+                attempt
+                    .commit()
+                    .to(self.ops(), "webhook", webhook.key().delete())
+                    .to(self.ops(), "job", job.put())
+                    .with("staff", staff.role_check())
+                    .with("audit", entry)
+                    .finish(RemovedEntity(webhook.clone()), webhook)
+                    .await
+            })
             .await
     }
 
@@ -216,12 +214,20 @@ impl Webhooks {
         let id = &read.id;
         let detail = Json::encode(&serde_json::json!({ "reason": reason }));
         let detail = detail.map_err(|invalid| ServiceError::Internal(invalid.to_string()))?;
-        let entry = audit::entry(&self.context, None, "disableWebhook", subject(id), Some(detail));
         let off = Webhook::at(id).patch().set(Webhook::ENABLED, &false);
         let as_read = Webhook::ENABLED.is(&true).and(Webhook::GENERATION.is(&read.generation));
-        let off = off.when(as_read);
-        let commit = self.context.commit().to(self.ops(), "webhook", off).with("audit", entry);
-        Ok(matches!(commit.finish(()).await?, AttemptOutcome::Done(())))
+        let off = Write::from(off.when(as_read));
+        let entry = audit::entry(&self.context, None, "disableWebhook", subject(id), Some(detail));
+        self.context
+            .retry(async |attempt| {
+                attempt
+                    .commit()
+                    .to(self.ops(), "webhook", off.clone())
+                    .with("audit", entry.clone())
+                    .finish_or(true, |_| Ok(AttemptOutcome::Done(false)))
+                    .await
+            })
+            .await
     }
 
     async fn webhook(&self, id: &WebhookId) -> Result<Webhook, WebhookError> {
@@ -229,7 +235,7 @@ impl Webhooks {
         found.ok_or(WebhookError::NoSuchWebhook)
     }
 
-    fn ops(&self) -> &roundtable_model::table::Table {
+    fn ops(&self) -> &Table {
         self.context.ops().table()
     }
 }

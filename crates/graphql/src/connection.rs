@@ -32,7 +32,8 @@ impl PageArguments {
         Self { limit: first.or(limit), after: after.or(next_token) }
     }
 
-    /// Reads a page of the list `name`. Its cursors are valid only for this name and viewer: `posts of USER`.
+    /// Reads a page of the list `name`. Its cursors are valid only for this name and viewer: `posts of
+    /// USER`.
     pub(crate) async fn read<T, N, E>(
         self,
         ctx: &Context<'_>,

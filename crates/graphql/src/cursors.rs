@@ -19,8 +19,8 @@ impl CursorCipher {
         UnboundKey::new(&AES_256_GCM_SIV, key).ok().map(|key| Self(LessSafeKey::new(key)))
     }
 
-    /// Encrypts a cursor. The same position gives the same text, so clients may compare cursors: AES-GCM-SIV
-    /// is safe with a constant nonce.
+    /// Encrypts a cursor. The same position gives the same text, so clients may compare cursors:
+    /// AES-GCM-SIV is safe with a constant nonce.
     pub(crate) fn seal(&self, scope: &CursorScope<'_>, cursor: &Cursor) -> String {
         let mut text = cursor.to_string().into_bytes();
         match self.0.seal_in_place_append_tag(

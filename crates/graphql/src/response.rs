@@ -1,5 +1,5 @@
-//! Responses as JSON: every error has a code in its extensions and, like AppSync, an `errorType` next to its
-//! message.
+//! Responses as JSON: every error has a code in its extensions and, like AppSync, an `errorType` next to
+//! its message.
 
 use async_graphql::{Response, ServerError, Value};
 use roundtable_domain::Code;
@@ -27,8 +27,8 @@ pub struct GraphqlError<'a>(pub &'a ServerError);
 
 struct ErrorExtensions<'a>(&'a ServerError);
 
-/// Returns the code of an error. Errors without a code come from async-graphql, which only rejects documents
-/// and values.
+/// Returns the code of an error. Errors without a code come from async-graphql, which only rejects
+/// documents and values.
 pub fn error_code(error: &ServerError) -> &str {
     let own = error.extensions.as_ref().and_then(|extensions| extensions.get("code"));
     match own {

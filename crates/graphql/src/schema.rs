@@ -1,8 +1,8 @@
 //! The schema and its execution. Documents are measured before they are validated, let alone executed:
 //! async-graphql's validation takes time that doubles with every fragment that is used twice.
 //!
-//! This is not an async-graphql extension, because a schema with one calls it for every field of every item,
-//! and a page of a feed then takes several times as long.
+//! This is not an async-graphql extension, because a schema with one calls it for every field of every
+//! item, and a page of a feed then takes several times as long.
 
 use std::any::TypeId;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -14,6 +14,7 @@ use async_graphql::parser::types::{ExecutableDocument, OperationType};
 use async_graphql::registry::Registry;
 use async_graphql::{Request, Response, SchemaEnv, ServerResult, Variables};
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use futures::stream::{BoxStream, StreamExt as _};
 use futures::{FutureExt as _, stream};
 use roundtable_domain::Code;
@@ -71,9 +72,10 @@ impl Schema {
         Ok(PreparedRequest { request, operation_type })
     }
 
-    /// Executes a query or mutation.
-    pub async fn execute_prepared(&self, prepared: PreparedRequest) -> Response {
-        self.inner.execute(prepared.request).await
+    /// Executes a query or mutation. The future is boxed here: every crate that awaited it would
+    /// otherwise compile all resolvers again.
+    pub fn execute_prepared(&self, prepared: PreparedRequest) -> BoxFuture<'_, Response> {
+        Box::pin(self.inner.execute(prepared.request))
     }
 
     /// Executes any operation; a subscription yields a response for each event.

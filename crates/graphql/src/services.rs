@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roundtable_domain::{
     Accounts, Activities, Assistance, Blocks, Comments, Companies, Context, Feeds, Follows, Goals,
-    Groups, Likes, LiveUpdates, MediaFiles, Messages, Milestones, Moderation, Notifications,
-    Offers, Posts, Promotions, Quests, Rooms, Shares, SignedInUser, Statistics, Tags, Tasks,
-    Timelines, Webhooks,
+    Groups, Likes, LiveBus, LiveUpdates, MediaFiles, Messages, Milestones, Moderation,
+    Notifications, Offers, Posts, Promotions, Quests, Rooms, Shares, SignedInUser, Statistics,
+    Tags, Tasks, Timelines, Webhooks,
 };
 
 use crate::ApiError;
@@ -37,16 +37,14 @@ pub struct StreamBacklog {
     pub stream_lag_ms: u64,
 }
 
-/// The services of a process. Those with fields of their own hold caches or live subscriptions; all others
-/// are created for each call.
+/// The services of a process. Those with fields of their own hold caches; all others are created for each
+/// call.
 #[derive(Clone, Debug)]
 pub struct Services {
     pub context: Context,
+    /// Delivers changes to all subscriptions.
+    pub bus: LiveBus,
     pub feeds: Feeds,
-    pub messages: Messages,
-    pub notifications: Notifications,
-    /// Live updates of everything except chat, notifications and home feeds.
-    pub live: LiveUpdates,
     pub media: MediaFiles,
     pub issuer: Arc<dyn TokenIssuer>,
     pub streams: Arc<dyn StreamControl>,
@@ -59,13 +57,15 @@ impl Services {
     pub fn with_context(&self, context: &Context) -> Self {
         Self {
             feeds: self.feeds.with_context(context.clone()),
-            messages: self.messages.with_context(context.clone()),
-            notifications: self.notifications.with_context(context.clone()),
-            live: self.live.with_context(context.clone()),
             media: self.media.on(context.clone()),
             context: context.clone(),
             ..self.clone()
         }
+    }
+
+    /// Live updates of everything except chat, notifications and home feeds.
+    pub(crate) fn live(&self) -> LiveUpdates {
+        LiveUpdates::new(self.context.clone(), &self.bus)
     }
 }
 
@@ -93,8 +93,10 @@ stateless_services! {
     goals: Goals,
     groups: Groups,
     likes: Likes,
+    messages: Messages,
     milestones: Milestones,
     moderation: Moderation,
+    notifications: Notifications,
     offers: Offers,
     posts: Posts,
     promotions: Promotions,

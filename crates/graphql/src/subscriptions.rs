@@ -1,5 +1,5 @@
-//! The subscription root: one file for each noun. Each event is loaded for its subscriber when it is sent, so
-//! subscribers never get an event that they may no longer see.
+//! The subscription root: one file for each noun. Each event is loaded for its subscriber when it is
+//! sent, so subscribers never get an event that they may no longer see.
 
 mod feeds;
 mod posts;
@@ -87,6 +87,6 @@ async fn subscribe<T: Send + 'static>(
     convert: fn(LiveEvent) -> Option<T>,
 ) -> Result<EventStream<T>, ApiError> {
     let context = RequestContext::of(ctx)?;
-    let subscription = context.services().live.subscribe(context.caller()?, topic).await?;
+    let subscription = context.services().live().subscribe(context.caller()?, topic).await?;
     Ok(event_stream(subscription, convert))
 }

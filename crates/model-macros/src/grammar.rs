@@ -97,6 +97,11 @@ pub(crate) enum ArgumentKind {
 }
 
 impl ArgumentKind {
+    /// Returns whether it is one shard or all of them.
+    pub(crate) fn is_shard(&self) -> bool {
+        matches!(self, Self::Shards(_)) || self.to_source() == "Shard"
+    }
+
     pub(crate) fn to_source(&self) -> String {
         let plain = |kind: &Type| kind.to_token_stream().to_string().replace(' ', "");
         match self {

@@ -15,7 +15,7 @@ pub(crate) struct TemplateAst {
 /// The text between two `#`.
 pub(crate) enum SegmentAst {
     Literal(String),
-    Part { name: Ident, through: Option<Ident> },
+    Part { name: Ident, method: Option<Ident> },
     Shard { name: Ident },
 }
 
@@ -101,10 +101,10 @@ impl Parse for TemplateAst {
                         return refuse("a part has no `}`, or has text beside it,");
                     };
                     match part.split_once(':') {
-                        None => SegmentAst::Part { name: ident(part, &literal)?, through: None },
-                        Some((name, through)) => SegmentAst::Part {
+                        None => SegmentAst::Part { name: ident(part, &literal)?, method: None },
+                        Some((name, method)) => SegmentAst::Part {
                             name: ident(name, &literal)?,
-                            through: Some(ident(through, &literal)?),
+                            method: Some(ident(method, &literal)?),
                         },
                     }
                 }

@@ -90,6 +90,9 @@ pub type IndexKeys = [Option<(String, String)>; 3];
 pub trait Entity: FromItem {
     const SHAPE: &'static EntityShape;
 
+    /// The constant text that its partition keys begin with.
+    const PARTITION_PREFIX: &'static str = Self::SHAPE.main().partition.prefix();
+
     /// Returns its primary key.
     fn key(&self) -> EntityKey<Self>;
 

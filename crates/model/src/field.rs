@@ -1,10 +1,15 @@
 //! Typed field names for patches, conditions and filters, so that a typo does not compile.
 
 use std::marker::PhantomData;
+use std::str::FromStr;
 
-use roundtable_table::{Condition, Operand, Path, Value, attribute, exists, not_exists};
+use roundtable_table::{
+    Condition, Item, Key, Operand, Path, Scalar, Value, attribute, exists, not_exists,
+};
 
-use crate::Attribute;
+use crate::entity::{key_of, read_field};
+use crate::shape::KeyTemplate;
+use crate::{Attribute, Entity, FromItem, Result};
 
 /// A field of an entity. `KEYED` is whether a key depends on it; a patch accepts only other fields.
 pub struct Field<E, T, const KEYED: bool> {
@@ -88,6 +93,26 @@ impl<E, T: Attribute, const KEYED: bool> Field<E, T, KEYED> {
         T: ComparableTo<A>,
     {
         attribute(self.path()).ge(value.to_value().unwrap_or(Value::Null))
+    }
+}
+
+impl<E: FromItem, T: Attribute, const KEYED: bool> Field<E, T, KEYED> {
+    /// Reads the field of a stored item, for callers that do not need the others.
+    pub fn read(self, item: &Item) -> Result<T> {
+        let read = read_field(self.attribute, item.get(self.attribute));
+        read.map_err(|error| error.of(E::ENTITY.name, &key_of(item)))
+    }
+}
+
+impl<E: Entity, T: FromStr> Field<E, T, true> {
+    /// Reads the field from the primary key of an item; `None` if the key is of another entity.
+    pub fn part_of(self, key: &Key) -> Option<T> {
+        let main = E::SHAPE.main();
+        let name = E::FIELDS.iter().find(|field| field.attribute == self.attribute)?.field;
+        let part = |template: &KeyTemplate, text: Option<&Scalar>| {
+            template.part_in(text?.as_text()?, name)?.parse().ok()
+        };
+        part(&main.sort, key.sort.as_ref()).or_else(|| part(&main.partition, Some(&key.partition)))
     }
 }
 

@@ -1,9 +1,9 @@
-//! The single table: its schema, with every entity, key and access pattern, and all code derived
+//! The single table: its schema, with every entity, key and access pattern, and the code derived
 //! from it.
 //!
-//! `schema.rs` is the schema. It defines the keys and codecs of the [entities], the access patterns
-//! of [`Core`], [`LoginAttempts`] and [`Ops`], and, as [data](shape), the documentation, the lint,
-//! the capacity plan and the infrastructure of `roundtable table …`.
+//! `schema.rs` is the schema. It defines the keys and codecs of the [entities] and the access
+//! patterns of [`Core`], [`LoginAttempts`] and [`Ops`]. It is also [data](shape), which `planning`
+//! reads.
 //!
 //! This is not a general object mapper, only the mapper of this schema. It knows no product rules;
 //! permissions are in `domain`.
@@ -12,11 +12,8 @@
 extern crate self as roundtable_model;
 
 mod attribute;
-pub mod capacity;
 mod composites;
 mod cursor;
-pub mod derived;
-pub mod documents;
 pub mod entities;
 mod entity;
 mod enums;
@@ -51,8 +48,8 @@ pub use name::*;
 pub use part::*;
 pub use patch::{Patch, rekey};
 pub use read::{
-    BatchLookup, EntityPage, FirstLookup, Listing, Lookup, Partitions, SortKeyRange, items_by_key,
-    items_by_key_eventual,
+    BatchLookup, EntityPage, FirstLookup, Listing, Lookup, Partitions, SortKeyRange, StoredPage,
+    items_by_key, items_by_key_eventual,
 };
 #[cfg(test)]
 pub(crate) use roundtable_model_macros::Sample;
@@ -62,11 +59,3 @@ pub use time::*;
 
 #[doc(hidden)]
 pub use entity::{nested_from_value, part_is, read_field};
-
-// Old names for the rename daemon, whose copy of the macros is older: removed at the end.
-#[doc(hidden)]
-pub use {
-    entity::EntityKey as At, entity::FromItem as Answer, entity::ItemReader as Reader,
-    error::InvalidField as FieldMisfit, read::BatchLookup as Lookups, read::FirstLookup as First,
-    read::SortKeyRange as Range,
-};

@@ -5,6 +5,6 @@ mod listing;
 mod lookup;
 mod partitions;
 
-pub use listing::{EntityPage, Listing};
+pub use listing::{EntityPage, Listing, StoredPage};
 pub use lookup::{BatchLookup, FirstLookup, Lookup, items_by_key, items_by_key_eventual};
 pub use partitions::{Partitions, SortKeyRange};

@@ -251,6 +251,7 @@ access_patterns {
     counts_among(users: [UserId], of: UserCount, shards: Shards) => main, "USER#{users}", "COUNTER#{of}[#{shards}]" -> UserCounter;
     following(user: UserId)                      => main, "USER#{user}", begins "FOLLOWING#", asc -> Follow;
     followers(user: UserId, shards: Shards)      => gsi1, "USER#{user}[#{shards}]", begins "FOLLOWER#", asc -> Follow;
+    followers_in_shard(user: UserId, shard: Shard) => gsi1, "USER#{user}[#{shard}]", begins "FOLLOWER#", asc -> Follow;
     follow_requests(user: UserId)                => gsi1, "USER#{user}", begins "REQUEST#", asc -> Follow;
     follows(follower: UserId, followee: UserId)  => main, "USER#{follower}", "FOLLOWING#{followee}", strong -> Follow;
     follows_among(follower: UserId, followees: [UserId]) => main, "USER#{follower}", "FOLLOWING#{followees}" -> Follow;
@@ -281,6 +282,8 @@ access_patterns {
     milestone(user: UserId, goal: GoalId, id: MilestoneId) => main, "USER#{user}", "MILESTONE#{goal}#{id}", strong -> Milestone;
     milestone_timeline(user: UserId)             => gsi1, "USER#{user}", begins "ENTITY#Milestone#", desc -> Milestone;
     quests(user: UserId)                         => gsi1, "USER#{user}", begins "ENTITY#Quest#", desc -> Quest;
+    /// The quests of a user, none of which may be missed: `quests` reads an index.
+    quests_by_id(user: UserId)                   => main, "USER#{user}", begins "QUEST#", asc, strong -> Quest;
     quest(user: UserId, id: QuestId)             => main, "USER#{user}", "QUEST#{id}", strong -> Quest;
     quests_among(user: UserId, ids: [QuestId])   => main, "USER#{user}", "QUEST#{ids}", strong -> Quest;
     quests_linked_to_goal(user: UserId, goal: GoalId) => gsi1, "USER#{user}", begins "ENTITY#Quest#", desc, where linked_goal_ids has goal -> Quest;
@@ -324,6 +327,7 @@ access_patterns {
     comment_on(post: PostId, id: CommentId)      => main, "POST#{post}", "COMMENT#{id}", strong -> Comment;
     comment_counters(post: PostId, comments: [CommentId]) => main, "POST#{post}", "COUNTER#COMMENT#{comments}" -> CommentCounter;
     comment_likes(post: PostId, comments: [CommentId], user: UserId) => main, "POST#{post}", "CLIKE#{comments}#{user}", strong -> CommentLike;
+    likes_of_comment(post: PostId, comment: CommentId) => main, "POST#{post}", begins "CLIKE#{comment}#", asc, strong -> CommentLike;
     posts_by(user: UserId)                       => gsi1, "USER#{user}", begins "POST#", desc -> Post;
     likes_by(user: UserId)                       => gsi1, "USER#{user}", begins "LIKE#", desc -> Like;
     comments_by(user: UserId)                    => gsi1, "USER#{user}", begins "COMMENT#", desc -> Comment;
@@ -449,6 +453,7 @@ access_patterns {
     checkpoint(processor: ProcessorName, shard: StreamShard) => main, "CHECKPOINT#{processor}", "SHARD#{shard}", strong -> Checkpoint;
     checkpoints(processor: ProcessorName)            => main, "CHECKPOINT#{processor}", begins "SHARD#", asc, strong -> Checkpoint;
     jobs(queue: Queue, due: Span<Time>, shards: Shards) => main, "JOB#{queue}[#{shards}]", within "{due}", asc -> Job;
+    jobs_in_shard(queue: Queue, shard: Shard, due: Span<Time>) => main, "JOB#{queue}[#{shard}]", within "{due}", asc, strong -> Job;
     dead_letter(queue: Queue, at: Time, id: JobId) => main, "DLQ#{queue}", "{at}#{id}", strong -> DeadLetter;
     dead_letters(queue: Queue)                   => main, "DLQ#{queue}", all, asc, strong -> DeadLetter;
     webhook(id: WebhookId)                       => main, "WEBHOOKS", "WEBHOOK#{id}", strong -> Webhook;

@@ -228,9 +228,33 @@ pub struct KeyTemplate {
 
 impl KeyTemplate {
     /// Returns the constant text before the first part.
-    pub fn prefix(&self) -> &'static str {
-        let end = self.text.find(['{', '[']).unwrap_or(self.text.len());
-        self.text.get(..end).unwrap_or_default()
+    pub const fn prefix(&self) -> &'static str {
+        let (mut rest, mut end) = (self.text.as_bytes(), 0);
+        while let [byte, after @ ..] = rest
+            && !matches!(*byte, b'{' | b'[')
+        {
+            (rest, end) = (after, end + 1);
+        }
+        self.text.split_at(end).0
+    }
+
+    /// Returns the text of the part called `name` in a key that this template wrote; `None` if the
+    /// key does not fit the template.
+    pub fn part_in<'k>(&self, key: &'k str, name: &str) -> Option<&'k str> {
+        let (mut texts, mut found) = (key.split('#'), None);
+        for segment in self.segments {
+            // Only the last segment can be a shard, which is empty in the first one.
+            let text = texts.next();
+            match segment {
+                KeySegment::Shard { .. } => {}
+                KeySegment::Literal(literal) if text? != *literal => return None,
+                KeySegment::Part { name: part, method: None } if *part == name => {
+                    found = Some(text?);
+                }
+                KeySegment::Literal(_) | KeySegment::Part { .. } => drop(text?),
+            }
+        }
+        found.filter(|_| texts.next().is_none())
     }
 
     /// Returns the parts, including the shard.
@@ -259,7 +283,7 @@ pub enum KeySegment {
     /// A part, or the result of one of its methods (`created_at:day`).
     Part {
         name: &'static str,
-        through: Option<&'static str>,
+        method: Option<&'static str>,
     },
     /// `[#{shard}]`: empty for shard 0, `#n` for the others.
     Shard {
@@ -386,10 +410,3 @@ const fn same(left: &str, right: &str) -> bool {
     }
     left.is_empty() && right.is_empty()
 }
-
-// Old names for the rename daemon: removed at the end.
-#[doc(hidden)]
-pub use self::{
-    AcceptedFinding as Accepted, KeySegment as Segment, KeyTemplate as Template,
-    PAGE_ITEMS_DEFAULT as PAGE, PatternFilter as Filter, SparseCondition as When,
-};

@@ -3,6 +3,7 @@
 
 mod disabled_media_store;
 
+use roundtable_domain_macros::boxed;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -119,6 +120,7 @@ pub struct AdminService {
     embedded: Option<(Engine, PathBuf)>,
 }
 
+#[boxed]
 impl AdminService {
     pub(crate) fn new(
         context: &Context,
@@ -148,7 +150,7 @@ impl AdminService {
         // Nothing is delivered and no file is touched here: retried jobs wait for a worker.
         let mut setup = processors(&context, [0; 32], Arc::new(DisabledMediaStore))?;
         if !context.store().capabilities().single_process {
-            setup = setup.with(ChangeForwarder::without_consumers());
+            setup = setup.with(ChangeForwarder::without_bus());
         }
         Ok(Self::new(&context, &setup.build(), embedded))
     }

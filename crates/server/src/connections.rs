@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use futures::future::BoxFuture;
 use hyper::body::Incoming;
 use hyper::{Request, service::service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -53,8 +54,13 @@ impl std::fmt::Debug for ConnectionListener {
 }
 
 impl ConnectionListener {
-    /// Accepts connections until shutdown, then drains those that are open.
-    pub(crate) async fn run(self, listener: TcpListener) {
+    /// Accepts connections until shutdown, then drains those that are open. The future is boxed so that
+    /// callers in other crates do not compile it again.
+    pub(crate) fn run(self, listener: TcpListener) -> BoxFuture<'static, ()> {
+        Box::pin(self.accept_until_shutdown(listener))
+    }
+
+    async fn accept_until_shutdown(self, listener: TcpListener) {
         let settings = &self.app.process.settings.http;
         let (shutdown, permits) = (self.app.shutdown.clone(), settings.connections_max.max(1));
         let permits = Arc::new(Semaphore::new(permits));

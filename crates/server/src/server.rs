@@ -5,6 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+use roundtable_domain_macros::boxed;
 use roundtable_table::{Clock, SystemClock};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
@@ -45,6 +47,7 @@ impl ServerHandle {
     }
 }
 
+#[boxed]
 impl Server {
     /// Opens everything that is configured and binds the address.
     pub async fn open(configuration: Configuration) -> Result<Self, StartError> {
@@ -69,8 +72,7 @@ impl Server {
                 "http.public-url is not set: media URLs begin with {url}, which works on this machine only"
             );
         }
-        let process = Box::pin(Process::open(configuration, clock, &url));
-        let process = Arc::new(process.await?);
+        let process = Arc::new(Process::open(configuration, clock, &url).await?);
         let (trigger, shutdown) = ShutdownTrigger::new();
         let app = AppState::new(process, shutdown);
         let connections = ConnectionListener { router: http::router(app.clone()), app, tls };
@@ -99,6 +101,13 @@ impl Server {
             trigger.trigger();
         };
         futures::future::join(wait_for_stop, connections.run(listener)).await;
+        finish(process, drain).await;
+    }
+}
+
+/// Waits for background tasks and closes the store.
+fn finish(process: Arc<Process>, drain: Duration) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
         process.background.finish(drain).await;
         // Drops the last reference, which closes the store.
         let closing = tokio::task::spawn_blocking(move || drop(process));
@@ -106,7 +115,7 @@ impl Server {
             tracing::warn!("the store was not closed in time; the next start replays its log");
         }
         tracing::info!("stopped");
-    }
+    })
 }
 
 /// A usable URL: an unspecified address becomes the loopback one.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use roundtable_domain::{
-    Context, ContextParts, Entropy, Feeds, LiveUpdates, MediaFiles, MediaStore, Messages,
-    Notifications, Settings,
+    Context, ContextParts, Entropy, Feeds, LiveBus, MediaFiles, MediaStore, Settings,
 };
 use roundtable_engine::{Engine, Options};
 use roundtable_graphql::{CursorCipher, Services, TokenIssuer};
@@ -18,7 +17,7 @@ use crate::admin::AdminService;
 use crate::admin_socket;
 use crate::authentication::Authenticator;
 use crate::background::BackgroundTasks;
-use crate::change_forwarding::{ChangeForwarder, LocalConsumers};
+use crate::change_forwarding::ChangeForwarder;
 use crate::configuration::{
     Configuration, ConfigurationError, ProcessRole, ProcessSettings, StoreKind,
 };
@@ -104,11 +103,7 @@ impl Process {
         let context = context.await?;
         let url = process.http.public_url.as_deref().unwrap_or(at).trim_end_matches('/');
         let (files, media) = open_media(&process, context.settings(), &keys, &clock, url).await?;
-        let feeds = Feeds::new(context.clone());
-        let messages = Messages::new(context.clone());
-        let notifications = Notifications::new(context.clone());
-        let live = LiveUpdates::new(context.clone());
-        let consumers = LocalConsumers::new(&feeds, &messages, &notifications, &live);
+        let bus = LiveBus::new(context.clone());
         let issuer = process.http.public_url.clone().unwrap_or_else(|| DEFAULT_ISSUER.to_owned());
         let sign_in = &process.sign_in;
         let tokens = Arc::new(AccessTokens::new(
@@ -120,10 +115,10 @@ impl Process {
         ));
         let workers =
             (!context.store().capabilities().single_process).then(|| WorkerRegistry::new(&context));
-        let relay_client = open_relay_client(&process, workers.as_ref(), &tokens, &consumers)?;
+        let relay_client = open_relay_client(&process, workers.as_ref(), &tokens, &bus)?;
         let relay_server = RelayServer::new();
         let forwarder = ChangeForwarder {
-            consumers: relay_client.is_some().then_some(consumers),
+            bus: relay_client.is_some().then(|| bus.clone()),
             relay: relay_server.clone(),
         };
         let runner = build_runner(&context, &media, workers.as_ref(), forwarder)?;
@@ -133,10 +128,8 @@ impl Process {
         let cursors = CursorCipher::new(&keys.permanent_key(&CURSORS).await?)
             .ok_or(KeyError::CannotCreate)?;
         let services = Services {
-            feeds,
-            messages,
-            notifications,
-            live,
+            feeds: Feeds::new(context.clone(), &bus),
+            bus,
             media: MediaFiles::new(context.clone(), media),
             issuer: Arc::clone(&tokens) as Arc<dyn TokenIssuer>,
             streams: Arc::new(StreamStatus::new(context.clone(), runner.clone())),
@@ -178,15 +171,8 @@ impl Process {
             background.start("streams", shutdown, work);
         }
         if self.serves_api() {
-            let (feeds, stop) = (self.services.feeds.clone(), shutdown.clone());
-            let work = async move { feeds.follow(stop.triggered()).await };
-            background.start("feeds", shutdown, work);
-            let (notifications, stop) = (self.services.notifications.clone(), shutdown.clone());
-            let work = async move { notifications.follow(stop.triggered()).await };
-            background.start("notifications", shutdown, work);
-            let (live, stop) = (self.services.live.clone(), shutdown.clone());
-            let work = async move { live.follow(stop.triggered()).await };
-            background.start("live", shutdown, work);
+            let (bus, stop) = (self.services.bus.clone(), shutdown.clone());
+            background.start("live", shutdown, async move { bus.run(stop.triggered()).await });
         }
         if let Some(relay_client) = &self.relay_client {
             let (relay_client, stop) = (Arc::clone(relay_client), shutdown.clone());
@@ -253,7 +239,7 @@ fn open_relay_client(
     process: &ProcessSettings,
     registry: Option<&WorkerRegistry>,
     tokens: &Arc<AccessTokens>,
-    consumers: &LocalConsumers,
+    bus: &LiveBus,
 ) -> Result<Option<Arc<RelayClient>>, ConfigurationError> {
     let workers = &process.live.workers;
     let Some(registry) = registry else {
@@ -268,13 +254,8 @@ fn open_relay_client(
         return Ok(None);
     }
     let is_worker = process.role == ProcessRole::All;
-    let relay_client = RelayClient::new(
-        workers,
-        is_worker,
-        Arc::clone(tokens),
-        consumers.clone(),
-        registry.clone(),
-    )?;
+    let relay_client =
+        RelayClient::new(workers, is_worker, Arc::clone(tokens), bus.clone(), registry.clone())?;
     Ok(Some(Arc::new(relay_client)))
 }
 

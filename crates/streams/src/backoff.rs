@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_the_limit_and_differ() {
+    fn delays_double_up_to_the_limit_and_differ() {
         let ms = Duration::from_millis;
         let backoff = Backoff::new(ms(100), ms(1_000), [1; 32]);
         for (attempts, max) in [(1, 100), (2, 200), (4, 800), (5, 1_000), (60, 1_000)] {

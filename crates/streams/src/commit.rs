@@ -10,7 +10,7 @@ use roundtable_model::table::{
 use roundtable_model::{Entity, ProcessorName, StreamShard};
 
 use crate::runner_state::RunnerState;
-use crate::{Effects, ProcessingError};
+use crate::{Effects, Result};
 
 /// Items that the effects of one batch may touch. The checkpoint takes one more place in the
 /// transaction.
@@ -38,7 +38,7 @@ impl LaneCheckpoint {
         shared: &RunnerState,
         processor: &ProcessorName,
         shard: &StreamShard,
-    ) -> Result<Self, ProcessingError> {
+    ) -> Result<Self> {
         let found = shared.context.ops().checkpoint(processor, shard).get().await?;
         let saved = found.map(|checkpoint| Sequence::parse(&checkpoint.sequence)).transpose();
         let (processor, shard) = (processor.clone(), shard.clone());
@@ -66,7 +66,7 @@ impl LaneCheckpoint {
         &mut self,
         shared: &RunnerState,
         sequence: &Sequence,
-    ) -> Result<CheckpointOutcome, ProcessingError> {
+    ) -> Result<CheckpointOutcome> {
         match shared.context.ops().table().put(self.put_at(shared, sequence)).await {
             Ok(_) => {
                 self.saved = Some(sequence.clone());
@@ -83,7 +83,7 @@ impl LaneCheckpoint {
         shared: &RunnerState,
         effects: Effects,
         sequence: &Sequence,
-    ) -> Result<CheckpointOutcome, ProcessingError> {
+    ) -> Result<CheckpointOutcome> {
         if shared.commits_with_checkpoint() {
             return self.commit_with(shared, effects.into_writes(), sequence).await;
         }
@@ -102,7 +102,7 @@ impl LaneCheckpoint {
         shared: &RunnerState,
         writes: Vec<TableWrite>,
         sequence: &Sequence,
-    ) -> Result<CheckpointOutcome, ProcessingError> {
+    ) -> Result<CheckpointOutcome> {
         let transaction = Transaction { writes, token: None }
             .with(shared.context.ops().table(), self.put_at(shared, sequence));
         match shared.context.store().transact(transaction).await {
@@ -120,7 +120,7 @@ impl LaneCheckpoint {
     }
 }
 
-async fn write_group(store: &Store, group: Vec<TableWrite>) -> Result<(), ProcessingError> {
+async fn write_group(store: &Store, group: Vec<TableWrite>) -> Result<()> {
     // A single write costs half of what it costs in a transaction.
     match <[TableWrite; 1]>::try_from(group) {
         Ok([TableWrite { table: definition, write }]) => {

@@ -23,7 +23,7 @@ use roundtable_model::{Entity, ProcessorName, Shard, UserCount, UserId, UserStat
 use self::deltas::{CounterChange, CounterChanges, group_by_counter};
 use crate::processor::{Batch, Effects, Processor};
 use crate::reads::read_all;
-use crate::{Delivery, ProcessingError, SequenceGuard};
+use crate::{Delivery, ProcessingError, Result, SequenceGuard};
 
 /// The processor that counts reactions to posts and comments, and unread notifications.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl Processor for CounterUpdater {
         false
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let by_counter = group_by_counter(batch.changes)?;
         let core = self.context.core().table();
         let mut effects = Effects::new();
@@ -97,7 +97,7 @@ impl CounterUpdater {
         batch: &Batch<'_>,
         by_counter: &CounterChanges,
         effects: &mut Effects,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         let core = self.context.core().table();
         let all = by_counter.comments.keys();
         let keys = all.clone().map(|id| (id.clone(), CommentCounter::at(&id.0, &id.1)));
@@ -130,7 +130,7 @@ impl CounterUpdater {
         batch: &Batch<'_>,
         by_counter: &CounterChanges,
         effects: &mut Effects,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         let core = self.context.core().table();
         let key = |id: &UserId| UserCounter::at(id, &UserCount::Unread, &Shard::ZERO);
         let all = by_counter.readers.keys();
@@ -166,7 +166,7 @@ impl CounterUpdater {
         batch: &Batch<'_>,
         mut counter: C,
         changes: &[CounterChange<C::Delta>],
-    ) -> Result<Option<C>, ProcessingError> {
+    ) -> Result<Option<C>> {
         let mut guard = SequenceGuard::parse(counter.seq())?;
         let (mut sum, mut any) = (C::Delta::default(), false);
         for CounterChange { sequence, delta } in changes {
@@ -221,7 +221,7 @@ trait Counter: Entity + Clone {
     fn set_seq(&mut self, seq: String);
 
     /// Fails if a count would become negative.
-    fn add(&mut self, delta: Self::Delta, context: &Context) -> Result<(), ProcessingError>;
+    fn add(&mut self, delta: Self::Delta, context: &Context) -> Result<()>;
 
     /// The condition that the stored counter equals this one.
     fn unchanged(&self) -> Condition;
@@ -242,7 +242,7 @@ impl Counter for PostCounter {
         self.seq = seq;
     }
 
-    fn add(&mut self, delta: Self::Delta, context: &Context) -> Result<(), ProcessingError> {
+    fn add(&mut self, delta: Self::Delta, context: &Context) -> Result<()> {
         self.likes = checked_add("likes", self.likes, delta.likes)?;
         self.comments = checked_add("comments", self.comments, delta.comments)?;
         self.shares = checked_add("shares", self.shares, delta.shares)?;
@@ -274,7 +274,7 @@ impl Counter for CommentCounter {
         self.seq = seq;
     }
 
-    fn add(&mut self, delta: Self::Delta, _: &Context) -> Result<(), ProcessingError> {
+    fn add(&mut self, delta: Self::Delta, _: &Context) -> Result<()> {
         self.likes = checked_add("likes", self.likes, delta.likes)?;
         self.replies = checked_add("replies", self.replies, delta.replies)?;
         Ok(())
@@ -303,7 +303,7 @@ impl Counter for UserCounter {
         self.seq = Some(seq);
     }
 
-    fn add(&mut self, delta: i64, context: &Context) -> Result<(), ProcessingError> {
+    fn add(&mut self, delta: i64, context: &Context) -> Result<()> {
         self.count = checked_add("unread", self.count, delta)?;
         self.updated_at = context.now();
         Ok(())
@@ -314,7 +314,7 @@ impl Counter for UserCounter {
     }
 }
 
-fn checked_add(counter: &str, count: u64, delta: i64) -> Result<u64, ProcessingError> {
+fn checked_add(counter: &str, count: u64, delta: i64) -> Result<u64> {
     count.checked_add_signed(delta).ok_or_else(|| {
         ProcessingError::unprocessable(format!(
             "adding {delta} to {count} {counter} would make the counter negative"

@@ -6,6 +6,7 @@
 mod parked_change;
 mod redrive;
 
+use roundtable_domain_macros::boxed;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -44,6 +45,7 @@ pub enum DeadLetterSubject {
     },
 }
 
+#[boxed]
 impl DeadLetters {
     pub(crate) const fn new(
         shared: Arc<RunnerState>,

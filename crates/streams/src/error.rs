@@ -5,6 +5,8 @@ use std::fmt;
 use roundtable_model::table::{self, CancelReason};
 use roundtable_model::{Error, InvalidValue};
 
+pub(crate) type Result<T, E = ProcessingError> = std::result::Result<T, E>;
+
 /// The reason that a change was not processed, or that a page of a job failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ProcessingError {

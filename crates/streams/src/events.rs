@@ -28,7 +28,7 @@ use self::endpoint_locks::EndpointLocks;
 use self::event_sources::{PendingEvent, WATCHED_ENTITIES};
 use crate::jobs::{JobHandler, PageOutcome, job_due_at};
 use crate::processor::{Batch, Effects, Processor};
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 /// Webhook jobs that run at the same time: one for every possible endpoint, so that none waits for
 /// another, and a few more.
@@ -95,7 +95,7 @@ impl Processor for EventDetector {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);
@@ -136,7 +136,7 @@ impl JobHandler for EventDelivery {
         JOBS_AT_ONCE
     }
 
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome> {
         match job.payload.decode()? {
             WebhookJob::Deliver { webhook } => self.send_page(&webhook, job).await,
             WebhookJob::Replay { webhook, from } => self.replay_page(&webhook, from, job).await,

@@ -29,7 +29,7 @@ use self::metrics::FanOutMetrics;
 use self::pending::FanOutProgress;
 use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
 use crate::processor::{Batch, Effects, Images, Processor};
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 const QUEUE: Queue = Queue::from_static("fan-out");
 /// Sources that are copied at the same time, so that one with very many readers delays few others.
@@ -107,7 +107,7 @@ impl Processor for FanOut {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);
@@ -145,7 +145,7 @@ impl JobHandler for FanOut {
         self.metrics.counts()
     }
 
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome> {
         let source: FanOutSource = job.payload.decode()?;
         self.metrics.source_started(&source);
         let mut progress = job.cursor.as_deref().map(FanOutProgress::decode).transpose()?.flatten();

@@ -24,7 +24,7 @@ use self::detached::detached_files;
 use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
 use crate::processor::{Batch, Effects, Images, Processor, entity_type};
 use crate::reads::read_all;
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 const QUEUE: Queue = Queue::from_static("files");
 const FILES_AT_ONCE: usize = 10;
@@ -71,7 +71,7 @@ impl UnusedFileDetector {
 
     /// Returns the job for a changed upload: a removed upload loses all its bytes, a completed one
     /// all but the copy that is shown.
-    fn job(&self, images: Images<Upload>, due: Time) -> Result<Option<Job>, ProcessingError> {
+    fn job(&self, images: Images<Upload>, due: Time) -> Result<Option<Job>> {
         let (kind, upload, kept_copy) = match images {
             Images { old: Some(old), new: None } => ("file", old, None),
             Images { old, new: Some(new) }
@@ -92,7 +92,7 @@ impl UnusedFileDetector {
 }
 
 /// Returns a distinct id for each file. A key can contain characters that an id must not.
-fn job_id(kind: &str, key: &MediaKey) -> Result<JobId, ProcessingError> {
+fn job_id(kind: &str, key: &MediaKey) -> Result<JobId> {
     let text = key.as_str().as_bytes();
     let end = text.get(text.len().saturating_sub(JOB_ID_BYTES)..).unwrap_or(text);
     Ok(format!("{kind}-{}", HEXLOWER.encode(end)).parse()?)
@@ -113,7 +113,7 @@ impl Processor for UnusedFileDetector {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);
@@ -178,7 +178,7 @@ impl JobHandler for FileRemover {
         FILES_AT_ONCE
     }
 
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome> {
         let removal: FileRemovalJob = job.payload.decode()?;
         let (key, now) = (removal.key.parse()?, self.context.now());
         if let Err(error) = self.remove_bytes(&key, removal.kept_copy.as_deref()).await {

@@ -13,7 +13,7 @@ use roundtable_model::{Entity, ProcessorName, Shard, Shards, UserCount, UserId, 
 
 use crate::processor::{Batch, Effects, Images, Processor};
 use crate::reads::read_all;
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 /// The processor that adds follower shards.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl FollowerShardScaler {
     }
 
     /// Returns the number of shards a user needs, if it is more than they have.
-    async fn shards_needed(&self, user: &User) -> Result<Option<Shards>, ProcessingError> {
+    async fn shards_needed(&self, user: &User) -> Result<Option<Shards>> {
         let (core, shards) = (self.context.core(), user.follower_shards);
         let counts = core.counts(&user.id, &[UserCount::Followers], shards).strong().get().await?;
         let followers: u64 = counts.iter().flatten().map(|counter| counter.count).sum();
@@ -57,7 +57,7 @@ impl Processor for FollowerShardScaler {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);

@@ -26,7 +26,7 @@ use serde::Serialize;
 
 use crate::error::ErrorClass;
 use crate::runner_state::RunnerState;
-use crate::{ProcessingError, dead_letters};
+use crate::{ProcessingError, Result, dead_letters};
 
 /// The duration of a claim. Renewed halfway.
 const CLAIM_MS: u64 = 60_000;
@@ -57,7 +57,7 @@ pub trait JobHandler: Send + Sync + fmt::Debug + 'static {
     }
 
     /// Does one page of a job. A page may be repeated and must then change nothing.
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError>;
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome>;
 }
 
 /// The continuation of a job after a page.
@@ -79,12 +79,7 @@ pub(crate) enum WorkOutcome {
 
 /// Creates a job for a queue. A job is identified by its subject: enqueued twice, it is one job
 /// until a worker takes it.
-pub fn new_job<P: Serialize>(
-    queue: Queue,
-    id: JobId,
-    due_at: Time,
-    payload: &P,
-) -> Result<Job, ProcessingError> {
+pub fn new_job<P: Serialize>(queue: Queue, id: JobId, due_at: Time, payload: &P) -> Result<Job> {
     let payload = Json::encode(payload)?;
     let (shard, created_at) = (Shard::ZERO, due_at);
     Ok(Job { queue, shard, due_at, id, payload, cursor: None, attempts: 0, created_at })
@@ -108,7 +103,7 @@ pub(crate) struct JobWorker {
 #[derive(Default)]
 struct RunningJobs<'a> {
     ids: HashSet<JobId>,
-    tasks: FuturesUnordered<BoxFuture<'a, (JobId, Result<WorkOutcome, ProcessingError>)>>,
+    tasks: FuturesUnordered<BoxFuture<'a, (JobId, Result<WorkOutcome>)>>,
 }
 
 /// The fate of a taken job when its worker stops working on it.
@@ -156,10 +151,7 @@ impl JobWorker {
     }
 
     /// Starts due jobs, as many as there is room for.
-    async fn start_due_jobs<'a>(
-        &'a self,
-        running: &mut RunningJobs<'a>,
-    ) -> Result<(), ProcessingError> {
+    async fn start_due_jobs<'a>(&'a self, running: &mut RunningJobs<'a>) -> Result<()> {
         let room = self.handler.jobs_at_once().max(1).saturating_sub(running.tasks.len());
         if room == 0 {
             return Ok(());
@@ -180,7 +172,7 @@ impl JobWorker {
         &self,
         running: &mut RunningJobs<'_>,
         pause: impl Future<Output = ()>,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         let pause = pin!(self.shared.stop.run_until_set(pause));
         let done = running.tasks.next();
         let done = async { if let Some(done) = done.await { done } else { pending().await } };
@@ -195,14 +187,14 @@ impl JobWorker {
     }
 
     /// Returns the jobs that have been due for longest.
-    async fn due_jobs(&self) -> Result<Vec<Job>, ProcessingError> {
+    async fn due_jobs(&self) -> Result<Vec<Job>> {
         let due = Span::until(self.shared.context.now().plus_ms(1));
         let jobs = self.shared.context.ops().jobs(&self.queue, due, Shards::ONE);
         Ok(jobs.limit(DUE_JOBS_MAX).page().await?.items)
     }
 
     /// Takes each due job, up to the concurrency limit at a time, and runs some of its pages.
-    pub(crate) async fn run_due_jobs(&self) -> Result<WorkOutcome, ProcessingError> {
+    pub(crate) async fn run_due_jobs(&self) -> Result<WorkOutcome> {
         let mut jobs = self.due_jobs().await?;
         let at_once = self.handler.jobs_at_once().max(1);
         if at_once > 1 {
@@ -221,13 +213,13 @@ impl JobWorker {
         };
         // Running jobs are never dropped: they would become due again only when their claims end.
         let tasks = stream::iter(jobs).map(work).buffer_unordered(at_once);
-        let outcome: Vec<Result<WorkOutcome, ProcessingError>> = tasks.collect().await;
+        let outcome: Vec<Result<WorkOutcome>> = tasks.collect().await;
         let outcome: Vec<WorkOutcome> = outcome.into_iter().collect::<Result<_, _>>()?;
         let any = outcome.contains(&WorkOutcome::Progressed);
         Ok(if any { WorkOutcome::Progressed } else { WorkOutcome::Idle })
     }
 
-    async fn run_job(&self, job: Job) -> Result<WorkOutcome, ProcessingError> {
+    async fn run_job(&self, job: Job) -> Result<WorkOutcome> {
         // It has failed, or killed its worker, this often without completing a page.
         if job.attempts >= u64::from(self.shared.retries.attempts_max) {
             self.park(&job, "its worker died or stalled on every attempt".to_owned()).await?;
@@ -251,7 +243,7 @@ impl JobWorker {
         &self,
         taken: &mut Job,
         outcome: &mut WorkOutcome,
-    ) -> Result<JobDisposition, ProcessingError> {
+    ) -> Result<JobDisposition> {
         for _ in 0..PAGES_IN_A_ROW_MAX {
             if self.shared.stop.is_set() {
                 break;
@@ -280,7 +272,7 @@ impl JobWorker {
     }
 
     /// Does one page and retries it on conflicts. Returns `None` if the claim was lost.
-    async fn run_page(&self, taken: &mut Job) -> Result<Option<PageOutcome>, ProcessingError> {
+    async fn run_page(&self, taken: &mut Job) -> Result<Option<PageOutcome>> {
         let mut attempts = 0;
         loop {
             match self.try_run_page(taken).await {
@@ -297,7 +289,7 @@ impl JobWorker {
 
     /// Does one page, however long it takes, and renews the claim meanwhile. Returns `None` if the
     /// claim was lost.
-    async fn try_run_page(&self, taken: &mut Job) -> Result<Option<PageOutcome>, ProcessingError> {
+    async fn try_run_page(&self, taken: &mut Job) -> Result<Option<PageOutcome>> {
         let job = taken.clone();
         let mut page = pin!(AssertUnwindSafe(self.handler.run_page(&job)).catch_unwind());
         loop {
@@ -316,7 +308,7 @@ impl JobWorker {
     }
 
     /// Saves the cursor of a taken job and keeps it taken. Returns whether the claim still holds.
-    async fn save_cursor(&self, taken: &mut Job, cursor: String) -> Result<bool, ProcessingError> {
+    async fn save_cursor(&self, taken: &mut Job, cursor: String) -> Result<bool> {
         let now = self.shared.context.now();
         let updated = Job { cursor: Some(cursor), attempts: 0, ..taken.clone() };
         if now.plus_ms(CLAIM_MS / 2) >= taken.due_at {
@@ -337,12 +329,12 @@ impl JobWorker {
         }
     }
 
-    async fn finish(&self, taken: &Job) -> Result<(), ProcessingError> {
+    async fn finish(&self, taken: &Job) -> Result<()> {
         self.shared.metrics.update_queue(&self.queue, |metrics| metrics.finished += 1);
         self.replace_job(taken, []).await.map(|_| ())
     }
 
-    async fn reschedule(&self, taken: &Job, next: Job) -> Result<(), ProcessingError> {
+    async fn reschedule(&self, taken: &Job, next: Job) -> Result<()> {
         if next.due_at == taken.due_at {
             // It stays where it is and becomes due when the claim ends.
             return Ok(());
@@ -351,11 +343,7 @@ impl JobWorker {
     }
 
     /// Reschedules a failed job, or parks it if it has failed too often.
-    async fn handle_failure(
-        &self,
-        taken: &Job,
-        error: &ProcessingError,
-    ) -> Result<WorkOutcome, ProcessingError> {
+    async fn handle_failure(&self, taken: &Job, error: &ProcessingError) -> Result<WorkOutcome> {
         let attempts = u32::try_from(taken.attempts).unwrap_or(u32::MAX);
         tracing::warn!(queue = %self.queue, job = %taken.id, attempts, %error, "a job failed");
         let wait = error.class() == ErrorClass::Unavailable;
@@ -373,8 +361,11 @@ impl JobWorker {
         Ok(WorkOutcome::Progressed)
     }
 
-    async fn park(&self, job: &Job, error: String) -> Result<(), ProcessingError> {
-        tracing::error!(queue = %self.queue, job = %job.id, error, "a job was moved to the dead letters; redrive it once the cause is fixed");
+    async fn park(&self, job: &Job, error: String) -> Result<()> {
+        tracing::error!(
+            queue = %self.queue, job = %job.id, error,
+            "a job was moved to the dead letters; redrive it once the cause is fixed"
+        );
         let dead_letter = dead_letters::dead_letter_for_job(&self.shared.context, job, error);
         if self.replace_job(job, [dead_letter.put().into()]).await? {
             self.shared.metrics.update_queue(&self.queue, |metrics| metrics.parked += 1);
@@ -383,7 +374,7 @@ impl JobWorker {
     }
 
     /// Moves a changed job to `ms` from now. Returns `None` if another worker has it.
-    async fn move_job(&self, from: &Job, to: Job, ms: u64) -> Result<Option<Job>, ProcessingError> {
+    async fn move_job(&self, from: &Job, to: Job, ms: u64) -> Result<Option<Job>> {
         let to = Job { due_at: self.shared.context.now().plus_ms(ms), ..to };
         if to.due_at == from.due_at {
             return Ok(None);
@@ -393,11 +384,7 @@ impl JobWorker {
 
     /// Removes a job as it was read and applies `by` in the same transaction. Returns whether the
     /// job was unchanged.
-    async fn replace_job<const N: usize>(
-        &self,
-        job: &Job,
-        by: [Write; N],
-    ) -> Result<bool, ProcessingError> {
+    async fn replace_job<const N: usize>(&self, job: &Job, by: [Write; N]) -> Result<bool> {
         let ops = self.shared.context.ops().table();
         let as_read = Job::ATTEMPTS.is(&job.attempts).and(Job::CURSOR.is(&job.cursor));
         let delete = job.key().delete().when(as_read);

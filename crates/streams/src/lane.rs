@@ -20,7 +20,7 @@ use crate::metrics::LaneEvent;
 use crate::processor::entity_type;
 use crate::runner_state::RunnerState;
 use crate::shard_tail::{ShardTail, TailPage};
-use crate::{Batch, Delivery, Effects, ProcessingError, Processor};
+use crate::{Batch, Delivery, Effects, ProcessingError, Processor, Result};
 
 use self::batch_sizer::BatchSizer;
 
@@ -111,7 +111,10 @@ impl Lane {
                 Ok(_) => failures = 0,
                 Err(error) => {
                     failures += 1;
-                    tracing::warn!(processor = %self.name, shard = %self.shard, %error, "cannot read or process the stream; retrying");
+                    tracing::warn!(
+                        processor = %self.name, shard = %self.shard, %error,
+                        "cannot read or process the stream; retrying"
+                    );
                     self.shared
                         .stop
                         .run_until_set(self.shared.retries.backoff.wait(failures))
@@ -121,14 +124,17 @@ impl Lane {
         };
         if let Err(error) = self.flush().await {
             // The changes are read again and have no further effect.
-            tracing::warn!(processor = %self.name, shard = %self.shard, %error, "cannot write the checkpoint; these changes will be read again");
+            tracing::warn!(
+                processor = %self.name, shard = %self.shard, %error,
+                "cannot write the checkpoint; these changes will be read again"
+            );
         }
         self.shared.metrics.clear_backlog(&self.name, self.shard.as_str());
         end
     }
 
     /// Reads one page and processes it.
-    pub(crate) async fn step(&mut self, wait: Duration) -> Result<LaneStep, ProcessingError> {
+    pub(crate) async fn step(&mut self, wait: Duration) -> Result<LaneStep> {
         if self.checkpoint.is_none() {
             self.load_checkpoint().await?;
         }
@@ -153,7 +159,7 @@ impl Lane {
     }
 
     /// Writes the checkpoint if changes were skipped since it was last written.
-    pub(crate) async fn flush(&mut self) -> Result<(), ProcessingError> {
+    pub(crate) async fn flush(&mut self) -> Result<()> {
         let (Some(checkpoint), Some(position)) = (&mut self.checkpoint, &self.position) else {
             return Ok(());
         };
@@ -171,7 +177,7 @@ impl Lane {
         self.shared.shard_assignment.is_assigned(self.shard.as_str())
     }
 
-    async fn load_checkpoint(&mut self) -> Result<(), ProcessingError> {
+    async fn load_checkpoint(&mut self) -> Result<()> {
         let checkpoint = LaneCheckpoint::load(&self.shared, &self.name, &self.shard).await?;
         self.parked = self.parked_items().await?;
         (self.position, self.unsaved) = (checkpoint.saved.clone(), 0);
@@ -180,10 +186,7 @@ impl Lane {
     }
 
     /// Reads the next page. Returns `None` if the runner stops.
-    async fn read_page(
-        &mut self,
-        wait: Duration,
-    ) -> Result<Option<Arc<TailPage>>, ProcessingError> {
+    async fn read_page(&mut self, wait: Duration) -> Result<Option<Arc<TailPage>>> {
         let read = async {
             match self.tail.read(self.position.as_ref(), wait).await {
                 Err(table::Error::StreamTrimmed { after, .. }) if self.position.is_some() => {
@@ -199,7 +202,7 @@ impl Lane {
             Some(Ok(Err(after))) => {
                 tracing::error!(
                     processor = %self.name, shard = %self.shard, after,
-                    "changes were trimmed from the stream before they were processed; run verify and repair derived data"
+                    "changes were trimmed before they were processed; verify and repair derived data"
                 );
                 self.shared.metrics.record(&self.name, self.shard.as_str(), LaneEvent::Gap);
                 self.position = None;
@@ -209,7 +212,7 @@ impl Lane {
     }
 
     /// Processes the changes of a page that this processor wants and has not processed.
-    async fn process_page(&mut self, page: &TailPage) -> Result<LaneResult, ProcessingError> {
+    async fn process_page(&mut self, page: &TailPage) -> Result<LaneResult> {
         let new = |change: &&Change| Some(&change.sequence) > self.position.as_ref();
         let types = self.processor.entity_types();
         let wanted =
@@ -255,7 +258,7 @@ impl Lane {
         &mut self,
         batch: &[Change],
         sizer: &mut BatchSizer,
-    ) -> Result<Option<usize>, ProcessingError> {
+    ) -> Result<Option<usize>> {
         let error = match self.try_batch(batch).await {
             Ok(BatchOutcome::Done) => {
                 self.record(LaneEvent::Processed(batch.len()));
@@ -295,7 +298,7 @@ impl Lane {
         Ok(Some(0))
     }
 
-    async fn try_batch(&mut self, batch: &[Change]) -> Result<BatchOutcome, ProcessingError> {
+    async fn try_batch(&mut self, batch: &[Change]) -> Result<BatchOutcome> {
         let Some(last) = batch.last() else { return Ok(BatchOutcome::Done) };
         let effects = self.effects(batch, Delivery::Streamed).await?;
         if effects.item_count() > EFFECTS_MAX {
@@ -325,11 +328,7 @@ impl Lane {
         }
     }
 
-    async fn effects(
-        &self,
-        changes: &[Change],
-        delivery: Delivery,
-    ) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, changes: &[Change], delivery: Delivery) -> Result<Effects> {
         let shard = (!self.shared.commits_with_checkpoint()).then(|| self.shard.as_str());
         let batch = Batch { shard, delivery, changes };
         let effects = AssertUnwindSafe(self.processor.effects(&batch)).catch_unwind();
@@ -338,7 +337,7 @@ impl Lane {
             .unwrap_or_else(|_| Err(ProcessingError::unprocessable("the processor panicked")))
     }
 
-    async fn save_periodically(&mut self) -> Result<(), ProcessingError> {
+    async fn save_periodically(&mut self) -> Result<()> {
         let now = self.shared.context.now();
         let is_overdue = self.saved_at.plus_ms(UNSAVED_MS_MAX) <= now;
         if self.unsaved >= UNSAVED_CHANGES_MAX || is_overdue {

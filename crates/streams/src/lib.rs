@@ -1,19 +1,20 @@
 //! Processes the change stream: the runner, its processors, and the jobs they enqueue.
 //!
 //! A [processor](Processor) is a name, the entities it wants, and one function from changes to
-//! writes. The [runner](Runner) owns the rest: the assignment of shards ([`ShardAssignment`]),
+//! writes. The [runner](Runner) owns the rest: shard assignment ([`ShardAssignment`]),
 //! checkpoints, retries ([`RetrySettings`]), parked work ([`DeadLetters`]) and metrics
-//! ([`StreamMetrics`]). Work too large for one change is a job of a [`JobHandler`], done a page at a
-//! time.
+//! ([`StreamMetrics`]). Work too large for one change is a job of a [`JobHandler`], done a page at
+//! a time.
 //!
 //! # Guarantees
-//! - Every processor sees every change it wants at least once, and the changes of one item in order.
-//! - Its effect is exactly once. In one process, the writes of a batch commit with their checkpoint,
-//!   on the condition that it is unchanged; on DynamoDB the checkpoint follows. On both, writes are
-//!   guarded by themselves, so that changes delivered again change nothing.
+//! - Every processor sees every change it wants at least once, and the changes of one item in
+//!   order.
+//! - Its effect is exactly once. In one process, the writes of a batch commit with their
+//!   checkpoint, on the condition that it is unchanged; on DynamoDB the checkpoint follows. On both,
+//!   writes are guarded by themselves, so that changes delivered again change nothing.
 //! - A change that keeps failing is parked, and the rest continues. For processors that add up
-//!   changes, later changes of the same item are parked behind it, so that they are counted in order
-//!   when they are redriven: a counter is wrong by at most what is parked, and never negative.
+//!   changes, later changes of the same item are parked behind it and counted in order when they
+//!   are redriven: a counter is wrong by at most what is parked, and never negative.
 //! - While the store is unavailable everything waits, and nothing is parked.
 //! - A crash at any point, or two readers at once, change none of this.
 //!
@@ -54,6 +55,7 @@ pub use backoff::Backoff;
 pub use counters::CounterUpdater;
 pub use dead_letters::{DeadLetterSubject, DeadLetters, ParkedChange, RedriveSummary};
 pub use error::ProcessingError;
+use error::Result;
 pub use events::{EventDelivery, EventDetector};
 pub use fanout::FanOut;
 pub use files::{FileRemover, UnusedFileDetector};

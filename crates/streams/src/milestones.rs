@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
 use crate::processor::{Batch, Effects, Images, Processor, entity_type};
 use crate::reads::read_all;
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, ProcessingError, Result};
 
 const QUEUE: Queue = Queue::from_static("milestones");
 const GOALS_AT_ONCE: usize = 8;
@@ -62,7 +62,7 @@ impl Processor for MilestoneUpdater {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);
@@ -94,7 +94,7 @@ impl JobHandler for MilestoneUpdater {
         GOALS_AT_ONCE
     }
 
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome> {
         let ChangedGoal { user_id, goal_id } = job.payload.decode()?;
         match self
             .milestones
@@ -121,7 +121,7 @@ impl From<MilestoneError> for ProcessingError {
 
 /// Returns the goal in which a change may achieve a milestone: the share of done tasks changed, or
 /// the percentage of a milestone.
-fn changed_goal(change: &Change) -> Result<Option<ChangedGoal>, ProcessingError> {
+fn changed_goal(change: &Change) -> Result<Option<ChangedGoal>> {
     if entity_type(change) == Some(Task::SHAPE.name) {
         let Images { old, new } = Images::<Task>::of(change)?;
         let (before, after) = (old.as_ref().map(|old| old.done), new.as_ref().map(|new| new.done));

@@ -30,7 +30,7 @@ use roundtable_model::entities::{
 use roundtable_model::{Entity, EntityKey, NotificationId, ProcessorName, Queue, Time, UserId};
 
 use crate::processor::{Batch, Effects, Processor};
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 const QUEUE: Queue = Queue::from_static("reminders");
 
@@ -84,7 +84,7 @@ impl Processor for NotificationWriter {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery != Delivery::Skipped {
             self.write_singles(batch.changes, &mut effects).await?;

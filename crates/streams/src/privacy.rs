@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
 use crate::processor::{Batch, Effects, Images, Processor};
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 const QUEUE: Queue = Queue::from_static("privacy");
 
@@ -60,7 +60,7 @@ impl Processor for PrivacyUpdater {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);
@@ -93,7 +93,7 @@ impl JobHandler for PrivacyUpdater {
         QUEUE
     }
 
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome> {
         let payload: PrivacyJob = job.payload.decode()?;
         let after = job.cursor.as_ref().map(|cursor| cursor.parse()).transpose()?;
         let posts = self.posts.set_author_private(&payload.user_id, payload.is_private, after);

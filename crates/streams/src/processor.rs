@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use roundtable_model::table::{Change, Item, Table, TableWrite, Write};
 use roundtable_model::{Entity, ProcessorName, TYPE};
 
-use crate::ProcessingError;
+use crate::Result;
 
 /// Derives writes from changes.
 #[async_trait]
@@ -26,7 +26,7 @@ pub trait Processor: Send + Sync + fmt::Debug + 'static {
 
     /// Returns the writes that follow from some changes, given in stream order. The writes must be
     /// guarded so that repeating them has no effect: a change can be delivered more than once.
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError>;
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects>;
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ pub struct Images<E> {
 }
 
 impl<E: Entity> Images<E> {
-    pub fn of(change: &Change) -> Result<Self, ProcessingError> {
+    pub fn of(change: &Change) -> Result<Self> {
         // Some servers show an item created by an update as its bare key in the old image.
         let typed = |item: &&Item| item.text(TYPE).is_some();
         let read = |image: &Option<Item>| {

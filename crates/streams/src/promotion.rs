@@ -11,7 +11,7 @@ use roundtable_model::table::Change;
 use roundtable_model::{ActorId, Entity, ProcessorName, Shard, UserCount};
 
 use crate::processor::{Batch, Effects, Images, Processor, entity_type};
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 /// The processor that applies the promotion rule.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl PromotionUpdater {
     }
 
     /// Returns the candidate of a change. Most changes have none.
-    fn candidate(&self, change: &Change) -> Result<Option<PromotionCandidate>, ProcessingError> {
+    fn candidate(&self, change: &Change) -> Result<Option<PromotionCandidate>> {
         let kind = entity_type(change).unwrap_or_default();
         if kind == ActorHead::SHAPE.name {
             let Images { old, new: Some(new) } = Images::<ActorHead>::of(change)? else {
@@ -96,7 +96,7 @@ impl Processor for PromotionUpdater {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);

@@ -35,7 +35,7 @@ use self::small_removals::SmallRemovals;
 
 use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
 use crate::processor::{Batch, Effects, Images, Processor, entity_type};
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 const QUEUE: Queue = Queue::from_static("purge");
 /// The time between two passes: requests that were running when an account was deleted have ended
@@ -106,7 +106,7 @@ impl Processor for Purge {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);
@@ -137,7 +137,7 @@ impl JobHandler for Purge {
         QUEUE
     }
 
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome> {
         match job.payload.decode()? {
             PurgeJob::Post(post) => self.post_page(&post).await,
             PurgeJob::Account(user) => self.account_page(&user, job.cursor.as_deref()).await,
@@ -171,7 +171,7 @@ impl PurgeJob {
 }
 
 /// Returns the job for a change that deletes something.
-fn purge_job(change: &Change) -> Result<Option<PurgeJob>, ProcessingError> {
+fn purge_job(change: &Change) -> Result<Option<PurgeJob>> {
     let kind = entity_type(change).unwrap_or_default();
     if kind == Post::SHAPE.name {
         let images = Images::<Post>::of(change)?;

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
 use crate::processor::{Batch, Effects, Images, Processor, entity_type};
 use crate::purge::remove_activities_about;
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 const QUEUE: Queue = Queue::from_static("quests");
 const JOBS_AT_ONCE: usize = 8;
@@ -80,7 +80,7 @@ impl QuestUpdater {
     }
 
     /// Returns the jobs for a change, and when they are due.
-    fn jobs_for(&self, change: &Change) -> Result<Vec<(Time, QuestJob)>, ProcessingError> {
+    fn jobs_for(&self, change: &Change) -> Result<Vec<(Time, QuestJob)>> {
         let now = job_due_at(change, &self.context);
         let kind = entity_type(change).unwrap_or_default();
         if kind == Quest::SHAPE.name {
@@ -126,7 +126,7 @@ impl Processor for QuestUpdater {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);
@@ -155,7 +155,7 @@ impl JobHandler for QuestUpdater {
         JOBS_AT_ONCE
     }
 
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome> {
         let payload: QuestJob = job.payload.decode()?;
         match &payload {
             QuestJob::Subject(user, subject) => self.quests.recount(user, subject).await?,
@@ -181,7 +181,7 @@ impl JobHandler for QuestUpdater {
 }
 
 /// Returns a task that was completed or reopened, or completed at another time.
-fn changed_task(change: &Change) -> Result<Option<(UserId, QuestSubject)>, ProcessingError> {
+fn changed_task(change: &Change) -> Result<Option<(UserId, QuestSubject)>> {
     let Images { old, new } = Images::<Task>::of(change)?;
     let done = |task: &Option<Task>| {
         let task = task.as_ref().filter(|task| task.done);
@@ -193,7 +193,7 @@ fn changed_task(change: &Change) -> Result<Option<(UserId, QuestSubject)>, Proce
 }
 
 /// Returns a goal that was completed or reopened, or completed at another time.
-fn changed_goal(change: &Change) -> Result<Option<(UserId, QuestSubject)>, ProcessingError> {
+fn changed_goal(change: &Change) -> Result<Option<(UserId, QuestSubject)>> {
     let Images { old, new } = Images::<Goal>::of(change)?;
     let done = |goal: &Option<Goal>| goal.as_ref().and_then(|goal| goal.completed_at);
     let is_same = done(&old) == done(&new);

@@ -2,6 +2,8 @@
 
 mod skip;
 
+use futures::future::BoxFuture;
+use roundtable_domain_macros::boxed;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +21,7 @@ use crate::runner_state::{RetrySettings, RunnerState};
 use crate::shard_tail::ShardTail;
 use crate::stop_signal::StopSignal;
 use crate::work_signal::WorkSignal;
-use crate::{Backoff, DeadLetters, ProcessingError, Processor, ShardAssignment, SingleWorker};
+use crate::{Backoff, DeadLetters, Processor, Result, ShardAssignment, SingleWorker};
 
 /// Attempts at a failing change or page, unless configured otherwise.
 const ATTEMPTS_MAX: u32 = 5;
@@ -99,6 +101,7 @@ pub struct Runner {
     handlers: Vec<Arc<dyn JobHandler>>,
 }
 
+#[boxed]
 impl Runner {
     /// Creates a builder without processors. `seed` randomizes the retry delays, so that processes
     /// differ.
@@ -142,7 +145,11 @@ impl Runner {
         futures::future::join(stopping, self.run_until_stopped()).await;
     }
 
-    async fn run_until_stopped(&self) {
+    fn run_until_stopped(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.run_shards_and_jobs())
+    }
+
+    async fn run_shards_and_jobs(&self) {
         let shared = &self.shared;
         let mut workers = JoinSet::new();
         for handler in &self.handlers {
@@ -183,12 +190,15 @@ impl Runner {
         while readers.join_next().await.is_some() {}
         while workers.join_next().await.is_some() {}
         if let Err(error) = shared.shard_assignment.release_all().await {
-            tracing::warn!(%error, "cannot release the shards; other processes take them once the leases expire");
+            tracing::warn!(
+                %error,
+                "cannot release the shards; other processes wait until the leases expire"
+            );
         }
     }
 
     /// Runs one round of shard assignment and returns the shards to read.
-    async fn assign_shards(&self, cleanup: bool) -> Result<Vec<String>, ProcessingError> {
+    async fn assign_shards(&self, cleanup: bool) -> Result<Vec<String>> {
         let shards = self.shared.context.core().table().stream_shards().await?;
         let assigned = self.shared.shard_assignment.assign(&shards).await?;
         if cleanup {
@@ -209,7 +219,10 @@ impl Runner {
             ended &= matches!(end, Ok(LaneStep::Ended));
         }
         if ended && let Err(error) = self.shared.shard_assignment.mark_ended(&shard).await {
-            tracing::warn!(shard, %error, "cannot record that a shard has ended; it will be read again");
+            tracing::warn!(
+                shard, %error,
+                "cannot record that a shard has ended; it will be read again"
+            );
         }
         ended
     }
@@ -231,7 +244,7 @@ impl Runner {
 
     /// Processes all changes and due jobs until none are left, then writes checkpoints. For checks
     /// of an idle store, and for tests.
-    pub async fn drain(&self) -> Result<(), ProcessingError> {
+    pub async fn drain(&self) -> Result<()> {
         let mut lanes: BTreeMap<String, Vec<Lane>> = BTreeMap::new();
         let mut moved = true;
         while moved {
@@ -269,7 +282,7 @@ impl Runner {
     }
 
     /// Removes checkpoints of shards that left the stream long ago.
-    async fn remove_stale_checkpoints(&self, shards: &[ShardInfo]) -> Result<(), ProcessingError> {
+    async fn remove_stale_checkpoints(&self, shards: &[ShardInfo]) -> Result<()> {
         let ops = self.shared.context.ops();
         let old = self.shared.context.now().minus_ms(CHECKPOINT_RETENTION_MS);
         for processor in &self.processors {

@@ -12,7 +12,7 @@ use roundtable_model::{Entity, PostId, ProcessorName, rekey};
 
 use crate::processor::{Batch, Effects, Images, Processor};
 use crate::reads::read_all;
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, Result};
 
 /// The processor that updates the scores of posts.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl Processor for ScoreUpdater {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);

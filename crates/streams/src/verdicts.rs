@@ -21,7 +21,7 @@ use roundtable_model::{CaseId, Entity, ModerationStatus, ProcessorName, Queue, T
 use crate::jobs::{JobHandler, PageOutcome, job_due_at, new_job};
 use crate::processor::{Batch, Effects, Images, Processor, entity_type};
 use crate::reads::read_all;
-use crate::{Delivery, ProcessingError};
+use crate::{Delivery, ProcessingError, Result};
 
 const QUEUE: Queue = Queue::from_static("verdicts");
 const CASES_AT_ONCE: usize = 10;
@@ -63,7 +63,7 @@ impl Processor for CaseReviewer {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects> {
         let mut effects = Effects::new();
         if batch.delivery == Delivery::Skipped {
             return Ok(effects);
@@ -96,7 +96,7 @@ impl JobHandler for CaseReviewer {
         CASES_AT_ONCE
     }
 
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome> {
         let case: CaseId = job.payload.decode()?;
         match self.moderation.decide_automatically(&case, &*self.moderator).await {
             Ok(AutoModerationOutcome::Failed(error)) => {
@@ -114,7 +114,7 @@ impl JobHandler for CaseReviewer {
 
 /// Returns the case to submit after a change, if any: it has become pending, or its content was
 /// edited. A verdict on the earlier text is dropped, so there must be one on the later text.
-fn case_to_review(change: &Change) -> Result<Option<CaseId>, ProcessingError> {
+fn case_to_review(change: &Change) -> Result<Option<CaseId>> {
     let kind = entity_type(change).unwrap_or_default();
     if kind == ModerationCase::SHAPE.name {
         let Images { old, new } = Images::<ModerationCase>::of(change)?;

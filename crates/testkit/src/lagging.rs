@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use roundtable_conformance::Reference;
 use roundtable_model::table::{
-    Backend, BackendDecorator, BatchGet, BatchWrite, Capabilities, Capacity, Delete, Get,
-    GetManyOutput, GetOutput, ItemPage, ManualClock, Merge, Put, Query, Result, Scan,
+    Backend, BackendDecorator, BatchGet, BatchWrite, CancelReason, Capabilities, Capacity, Delete,
+    Error, Get, GetManyOutput, GetOutput, ItemPage, ManualClock, Merge, Put, Query, Result, Scan,
     SharedBackend, Store, TableDefinition, Transaction, Update, WriteOutput,
 };
 
@@ -35,6 +35,8 @@ struct State {
     /// True if only indexes are behind.
     indexes_only: bool,
     delay: Duration,
+    /// Transactions left that conflict with others.
+    conflicts: usize,
 }
 
 /// A write that the copy applies later.
@@ -90,6 +92,18 @@ impl LaggingBackend {
     /// Makes every transaction take this long.
     pub fn delay(&self, delay: Duration) {
         self.0.state.lock().delay = delay;
+    }
+
+    /// Makes this many transactions conflict with others.
+    pub fn conflict(&self, transactions: usize) {
+        self.0.state.lock().conflicts = transactions;
+    }
+
+    fn conflicts_now(&self) -> bool {
+        let mut state = self.0.state.lock();
+        let left = state.conflicts.checked_sub(1);
+        state.conflicts = left.unwrap_or_default();
+        left.is_some()
     }
 
     /// Applies a write to the copy, now or later.
@@ -195,6 +209,10 @@ impl BackendDecorator for LaggingBackend {
         let delay = self.0.state.lock().delay;
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
+        }
+        if self.conflicts_now() {
+            let reasons = transaction.writes.iter().map(|_| Some(CancelReason::Conflict)).collect();
+            return Err(Error::Cancelled { reasons });
         }
         let capacity = self.0.primary.transact_write(transaction.clone()).await?;
         self.replicate(PendingWrite::Transaction(transaction)).await?;

@@ -12,7 +12,6 @@ impl Town {
         Rooms::new(self.context().clone())
     }
 
-    /// The message service. Live listeners only hear of messages sent with the same instance.
     pub fn messages(&self) -> Messages {
         Messages::new(self.context().clone())
     }

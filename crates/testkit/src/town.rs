@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_domain::{Caller, Context, ContextParts, Entropy, Follows, Settings};
+use roundtable_domain::{Caller, Context, ContextParts, Entropy, Follows, LiveBus, Settings};
 use roundtable_model::entities::{Follow, User};
 use roundtable_model::table::{ManualClock, Store};
 use roundtable_model::{Entity, IdGenerator, Role, Time, UserId, UserStatus, samples};
@@ -115,6 +115,11 @@ impl Town {
     /// A user with a role, signed in.
     pub fn staff(&self, name: &str, role: Role) -> Caller {
         Caller::with_roles(self.id(name), &[role])
+    }
+
+    /// Returns the live bus of a new process.
+    pub fn new_bus(&self) -> LiveBus {
+        LiveBus::new(self.context.clone())
     }
 
     pub fn follows(&self) -> Follows {

@@ -3,6 +3,7 @@
 mod background;
 mod unfinished;
 
+use roundtable_domain_macros::boxed;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -29,6 +30,7 @@ use self::unfinished::UnfinishedEntities;
 /// Tally entries that the second pass holds at once: about a hundred megabytes.
 const ENTRIES_MAX: u64 = 500_000;
 
+#[boxed]
 impl Verifier {
     /// Lets the processors finish, then checks the whole store.
     pub async fn check(&self) -> Result<VerifyReport> {

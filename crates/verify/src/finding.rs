@@ -204,7 +204,7 @@ pub struct VerifyReport {
     /// Remarks for readers of the findings.
     pub notes: Vec<String>,
     /// Dead letters of the counting processor.
-    pub(crate) dead_letter_counts: u64,
+    pub(crate) uncounted: u64,
     /// True if expired items were deleted before the check.
     pub(crate) is_swept: bool,
 }

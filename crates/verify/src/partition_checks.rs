@@ -71,10 +71,8 @@ impl PartitionState {
         if let Some(room) = &self.group_room
             && group_member.status == MemberStatus::Active
         {
-            emit(TallyEntry::fact(
-                TallyKind::RoomMember,
-                TallySubject::RoomMember(room.clone(), group_member.user_id),
-            ));
+            let subject = TallySubject::RoomMember(room.clone(), group_member.user_id);
+            emit(TallyEntry::fact(TallyKind::RoomMember, subject));
         }
     }
 
@@ -94,11 +92,8 @@ impl PartitionState {
             // Three are enough to see that there are too many.
             self.room_members.extend((self.room_members.len() < 3).then_some(room_member.user_id));
         } else {
-            emit(TallyEntry::stated(
-                TallyKind::RoomMember,
-                TallySubject::RoomMember(room_member.room_id, room_member.user_id),
-                1,
-            ));
+            let subject = TallySubject::RoomMember(room_member.room_id, room_member.user_id);
+            emit(TallyEntry::stated(TallyKind::RoomMember, subject, 1));
         }
     }
 

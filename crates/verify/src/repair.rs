@@ -11,6 +11,7 @@ mod dependents;
 mod keys;
 mod locks;
 
+use roundtable_domain_macros::boxed;
 use std::collections::BTreeSet;
 
 use roundtable_model::Error as ModelError;
@@ -60,6 +61,7 @@ impl RepairOutcome {
     }
 }
 
+#[boxed]
 impl Verifier {
     /// Checks, rebuilds data that follows from facts, and checks again, until nothing repairable is
     /// left.

@@ -186,11 +186,7 @@ impl ChangeOrder {
         let (at, old) = (change.at_ms / 1000, change.old.as_ref());
         if change.expired && !old.is_some_and(|old| definition.is_expired(old, at)) {
             let expected = String::from("an expiry of an expired item");
-            add_finding(
-                Invariant::I10,
-                expected,
-                format!("an expiry at second {at}, which is too early"),
-            );
+            add_finding(Invariant::I10, expected, format!("an early expiry, at second {at}"));
         }
     }
 }

@@ -1,10 +1,11 @@
-//! The tables, indexes and three queries of a home feed. Each hides the same as ours: deleted, moderated, private
-//! and followers-only posts, posts of blocked, muted and suspended users, and removed shares.
+//! The tables, indexes and three queries of a home feed. Each hides the same as ours: deleted,
+//! moderated, private and followers-only posts, posts of blocked, muted and suspended users, and removed
+//! shares.
 
 use crate::feed::PAGE;
 
-/// Activities read before hidden ones are removed: almost always enough for a page; otherwise the next ones are
-/// read.
+/// Activities read before hidden ones are removed: almost always enough for a page; otherwise the next
+/// ones are read.
 pub(super) const LOOKED: usize = 60;
 
 /// Enums are numbers: 0 is active, public and wrote; 1 is approved, followers and shared.
@@ -145,8 +146,8 @@ const VISIBLE: &str = "
 const FOLLOWED: &str = "
     SELECT followee AS id FROM follows WHERE follower = $1 AND is_active AND NOT muted";
 
-/// The followees whose newest activities can be on the page: all who were active after its start, and the most
-/// recently active of the others.
+/// The followees whose newest activities can be on the page: all who were active after its start, and
+/// the most recently active of the others.
 fn last_active(ts: &str) -> String {
     let others =
         format!("SELECT id FROM circle WHERE last_ts < {ts} ORDER BY last_ts DESC LIMIT {LOOKED}");

@@ -1,4 +1,5 @@
-//! A subset of Redis' protocol: commands, and replies that are numbers or lists, of which only the length is read.
+//! A subset of Redis' protocol: commands, and replies that are numbers or lists, of which only the
+//! length is read.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -31,7 +32,6 @@ impl Connection {
         }
     }
 
-    /// Sends the pipeline.
     pub(super) fn send(&mut self) -> Result<()> {
         self.stream.get_mut().write_all(&self.unsent).context("sending to Redis")?;
         self.unsent.clear();

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use roundtable_model::capacity::{self, CapacityError, Prices, RequestRates};
+use roundtable_planning::capacity::{self, CapacityError, Prices, RequestRates};
 
 use crate::error::CommandError;
 

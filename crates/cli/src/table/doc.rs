@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use roundtable_model::SCHEMA;
-use roundtable_model::derived::doc;
+use roundtable_planning::doc;
 
 use crate::CommandOutcome;
 use crate::error::CommandError;

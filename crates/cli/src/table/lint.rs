@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use clap::Args;
-use roundtable_model::derived::lint;
 use roundtable_model::{SCHEMA, samples};
+use roundtable_planning::lint;
 
 use crate::CommandOutcome;
 use crate::error::CommandError;

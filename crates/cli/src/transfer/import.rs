@@ -134,7 +134,7 @@ fn check(
 ) -> Result<Vec<String>, CommandError> {
     let mut bad = Vec::new();
     for ImportFile { path, table, items, .. } in files {
-        progress.stage(&format!("Looking at {}", path.display()), None);
+        progress.stage(&format!("Checking {}", path.display()), None);
         let (mut lines, mut bad_lines) = (LineReader::open(path, table)?, 0);
         while let Some(ItemLine { number, item }) = lines.next()? {
             *items += 1;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use roundtable_model::capacity::Prices;
+use roundtable_planning::capacity::Prices;
 use serde_json::Value;
 
 /// A server's cost report.

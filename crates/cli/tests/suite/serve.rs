@@ -22,7 +22,10 @@ fn an_invalid_configuration_is_refused_with_the_reason() {
         ("serve --role worker", "role: `worker` needs `store.kind = \"dynamodb\"`"),
         ("serve --listen here", "http.listen: invalid socket address syntax (from --listen)"),
         ("serve --store dynamodb", "sign-in.secret"),
-        ("serve --endpoint http://127.0.0.1:1", "`endpoint` and `region` need `kind = \"dynamodb\"`"),
+        (
+            "serve --endpoint http://127.0.0.1:1",
+            "`endpoint` and `region` need `kind = \"dynamodb\"`",
+        ),
         ("serve --config nowhere.toml", "nowhere.toml"),
     ] {
         let mut serve = command(line.split_whitespace());

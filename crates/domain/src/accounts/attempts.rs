@@ -10,13 +10,12 @@ use roundtable_model::entities::LoginAttempt;
 use roundtable_model::table::{Delete, Error, Returning, Update};
 use roundtable_model::{Email, Expiry, FromItem, LoginKey, LoginName, Time};
 
+use crate::mutation::AttemptOutcome;
 use crate::rate_limiter::network;
 use crate::{Context, ServiceError};
 
 /// Retention of a window after it has ended, so that admins can investigate attacks.
 const RETENTION_MS: u64 = 24 * 60 * 60 * 1000;
-/// Retries when concurrent attempts change the same counter.
-const RETRIES_MAX: u32 = 8;
 /// A lock can be in the second newest window when both were counted at the boundary.
 const WINDOWS_READ: usize = 2;
 
@@ -93,32 +92,35 @@ impl AttemptCounter {
         max: u64,
     ) -> Result<Self, ServiceError> {
         let max = max.max(1);
-        for _ in 0..RETRIES_MAX {
-            let now = context.now();
-            let listing = context.logins().login_attempts(&kind, &subject).limit(WINDOWS_READ);
-            let newest = listing.page().await?.items;
-            if let Some(until) = newest.iter().filter_map(|window| window.locked_until).max()
-                && until > now
-            {
-                return Err(ServiceError::RateLimited {
-                    retry_after_seconds: seconds_between(now, until),
-                });
-            }
-            let window = window_of(context, now);
-            let counter = Self { kind, subject: subject.clone(), window, is_last: false };
-            let expired_lock = newest.into_iter().find(|newest| newest.window == window);
-            let expired_lock = expired_lock.and_then(|window| window.locked_until);
-            match counter.write_increment(context, expired_lock).await? {
-                Some(count) if count > max => {
-                    // The attempts in flight decide whether this becomes a lock.
-                    counter.decrement(context).await?;
-                    return Err(ServiceError::RateLimited { retry_after_seconds: 1 });
+        context
+            .retry(async |_| {
+                let now = context.now();
+                let listing = context.logins().login_attempts(&kind, &subject).limit(WINDOWS_READ);
+                let newest = listing.page().await?.items;
+                if let Some(until) = newest.iter().filter_map(|window| window.locked_until).max()
+                    && until > now
+                {
+                    return Err(ServiceError::RateLimited {
+                        retry_after_seconds: seconds_between(now, until),
+                    });
                 }
-                Some(count) => return Ok(Self { is_last: count == max, ..counter }),
-                None => {}
-            }
-        }
-        Err(ServiceError::Busy)
+                let window = window_of(context, now);
+                let counter = Self { kind, subject: subject.clone(), window, is_last: false };
+                let expired_lock = newest.into_iter().find(|newest| newest.window == window);
+                let expired_lock = expired_lock.and_then(|window| window.locked_until);
+                match counter.write_increment(context, expired_lock).await? {
+                    Some(count) if count > max => {
+                        // The attempts in flight decide whether this becomes a lock.
+                        counter.decrement(context).await?;
+                        Err(ServiceError::RateLimited { retry_after_seconds: 1 })
+                    }
+                    Some(count) => {
+                        Ok(AttemptOutcome::Done(Self { is_last: count == max, ..counter }))
+                    }
+                    None => Ok(AttemptOutcome::Retry),
+                }
+            })
+            .await
     }
 
     /// Increments and returns the count; `None` when the lock changed concurrently. An expired lock

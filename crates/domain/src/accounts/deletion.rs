@@ -7,7 +7,6 @@ use roundtable_model::{InvalidValue, Nickname, UserStatus, rekey};
 
 use super::{AccountError, Accounts, names, require_own, require_session, tags};
 use crate::access::Permission;
-use crate::idempotency::AttemptOutcome;
 use crate::{Caller, ServiceError};
 
 /// The nickname of every deleted account.
@@ -23,34 +22,24 @@ impl Accounts {
         caller: &Caller,
         nickname: &Nickname,
     ) -> Result<(), AccountError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         require_own(Permission::DeleteAccount)?;
         require_session(caller)?;
-        if !me.nickname.same_as(nickname) {
+        if !mutation.account.nickname.same_as(nickname) {
             return Err(AccountError::NicknameMismatch);
         }
-        self.context
-            .run_once(
-                None,
-                async |()| Ok(()),
-                async || {
-                    let before = self.active_profile(&me.id).await?;
-                    let after = self.tombstone(&before)?;
-                    let commit = self
-                        .context
-                        .commit()
-                        .with("user", rekey(&before, &after)?)
-                        .with("credential", Delete::new(Credential::at(&me.id)));
-                    let commit = names::moved_locks(&before, &after, after.updated_at)
-                        .into_iter()
-                        .fold(commit, |commit, (name, write)| commit.with(name, write))
-                        .with_all(
-                            "tag",
-                            tags::reference_writes(&self.context, &before, &after).await?,
-                        );
-                    Ok::<AttemptOutcome<()>, AccountError>(commit.finish(()).await?)
-                },
-            )
+        mutation
+            .run(async |me, attempt| {
+                let after = self.tombstone(&me)?;
+                attempt
+                    .commit()
+                    .with("user", rekey(&*me, &after)?)
+                    .with("credential", Delete::new(Credential::at(&me.id)))
+                    .with_named(names::moved_locks(&me, &after, after.updated_at))
+                    .with_all("tag", tags::reference_writes(&self.context, &me, &after).await?)
+                    .finish_unrecorded(())
+                    .await
+            })
             .await
     }
 

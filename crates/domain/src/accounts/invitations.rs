@@ -4,7 +4,7 @@ use data_encoding::BASE32_NOPAD;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Invitation;
 use roundtable_model::table::Write;
-use roundtable_model::{Entity, Expiry, InvalidValue, InviteCode, Time, UserStatus};
+use roundtable_model::{Entity, Expiry, InvalidValue, InviteCode, Time};
 
 use super::{AccountError, Accounts, require_own};
 use crate::access::Permission;
@@ -23,7 +23,7 @@ impl Accounts {
         uses: Option<u64>,
         expires_at: Option<Time>,
     ) -> Result<Invitation, AccountError> {
-        let me = self.context.authorize_write(caller).await?;
+        let me = self.context.mutation(caller).await?.account;
         require_own(Permission::Invite)?;
         let uses_left = uses.unwrap_or(1);
         if uses_left == 0 || uses_left > INVITATION_USES_MAX {
@@ -38,7 +38,8 @@ impl Accounts {
             .parse()
             .map_err(|invalid: InvalidValue| ServiceError::Internal(invalid.to_string()))?;
         let ttl = expires_at.map(Expiry::at);
-        let invitation = Invitation { code, inviter_id: me.id, uses_left, created_at: now, ttl };
+        let invitation =
+            Invitation { code, inviter_id: me.id.clone(), uses_left, created_at: now, ttl };
         self.context.core().table().put(invitation.create()).await.map_err(ServiceError::from)?;
         Ok(invitation)
     }
@@ -47,9 +48,8 @@ impl Accounts {
     pub(super) async fn redeem(&self, code: &InviteCode) -> Result<Write, AccountError> {
         let invitation = self.context.core().invitation(code).get().await?;
         let invitation = invitation.ok_or(AccountError::InvitationInvalid)?;
-        let inviter = self.context.core().profile(&invitation.inviter_id).strong().get().await?;
         // Invitations of suspended users are void.
-        if inviter.is_none_or(|inviter| inviter.status != UserStatus::Active) {
+        if self.context.active_account(&invitation.inviter_id).await?.is_none() {
             return Err(AccountError::InvitationInvalid);
         }
         let at = Invitation::at(code);

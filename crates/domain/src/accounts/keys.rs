@@ -4,15 +4,14 @@
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::ApiKey;
-use roundtable_model::{
-    ApiKeyId, Entity, Expiry, InvalidValue, RequestId, Secret, Time, UserStatus,
-};
+use roundtable_model::{ApiKeyId, Entity, Expiry, InvalidValue, RequestId, Secret, Time};
 
 use super::invitations::check_future;
 use super::tokens::ApiKeyToken;
 use super::{AccountError, Accounts, require_own, require_session};
 use crate::access::Permission;
-use crate::idempotency::{AttemptOutcome, RemovedEntity};
+use crate::account::require_active;
+use crate::idempotency::RemovedEntity;
 use crate::limits::{API_KEYS_MAX, NAME_CHARS_MAX, SCOPES_MAX, check_count, check_filled};
 use crate::pages::fill_page;
 use crate::{Caller, Page, PageInput, Roles, ServiceError};
@@ -53,7 +52,7 @@ impl Accounts {
         scopes: &[String],
         expires_at: Option<Time>,
     ) -> Result<NewApiKey, AccountError> {
-        let me = self.context.authorize_write(caller).await?;
+        let me = self.context.mutation(caller).await?.account;
         require_own(Permission::ManageKeys)?;
         require_session(caller)?;
         check_filled("name", name, NAME_CHARS_MAX)?;
@@ -70,7 +69,7 @@ impl Accounts {
         scopes.sort_unstable();
         scopes.dedup();
         let key = ApiKey {
-            user_id: me.id,
+            user_id: me.id.clone(),
             id,
             name: name.trim().to_owned(),
             prefix: text.prefix(),
@@ -107,24 +106,20 @@ impl Accounts {
         id: &ApiKeyId,
         request: Option<&RequestId>,
     ) -> Result<ApiKey, AccountError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         require_own(Permission::ManageKeys)?;
-        let request = self.context.idempotent_request(&me.id, request, "revokeApiKey", id)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |RemovedEntity(key): RemovedEntity<ApiKey>| Ok(key),
-                async || {
-                    let key = self.context.core().api_key(&me.id, id).get().await?;
-                    let key = key.ok_or(AccountError::NoSuchKey)?;
-                    // The stored outcome must not contain a hash that a key could be checked
-                    // against.
-                    let key = ApiKey { secret_hash: Secret::new("revoked"), ..key };
-                    let commit = self.context.commit().with("key", key.key().delete());
-                    let commit = commit.recording(request.as_ref(), &RemovedEntity(key.clone()))?;
-                    Ok::<AttemptOutcome<_>, AccountError>(commit.finish(key).await?)
-                },
-            )
+        mutation
+            .once("revokeApiKey", id, request)?
+            .replay(async |RemovedEntity(key): RemovedEntity<ApiKey>| Ok(key))
+            .run(async |me, attempt| {
+                let key = self.context.core().api_key(&me.id, id).get().await?;
+                let key = key.ok_or(AccountError::NoSuchKey)?;
+                // The stored outcome must not contain a hash that a key could be checked
+                // against.
+                let key = ApiKey { secret_hash: Secret::new("revoked"), ..key };
+                let commit = attempt.commit().with("key", key.key().delete());
+                commit.finish(RemovedEntity(key.clone()), key).await
+            })
             .await
     }
 
@@ -137,13 +132,7 @@ impl Accounts {
         let (key, owner) = try_join(key, core.profile(&text.user).strong().get()).await?;
         let key =
             key.filter(|key| text.matches(&key.secret_hash)).ok_or(AccountError::InvalidApiKey)?;
-        let owner = match owner {
-            Some(owner) if owner.status == UserStatus::Active => owner,
-            Some(owner) if owner.status == UserStatus::Suspended => {
-                return Err(ServiceError::Suspended.into());
-            }
-            _ => return Err(AccountError::InvalidApiKey),
-        };
+        let owner = require_active(owner, AccountError::InvalidApiKey)?;
         let mut caller = Caller::with_roles(owner.id, &owner.roles);
         caller.scopes = Some(key.scopes.clone());
         if !caller.has_scope(STAFF_SCOPE) {

@@ -4,9 +4,7 @@
 
 use roundtable_model::entities::{EmailLock, HandleLock, NickLock, User};
 use roundtable_model::table::Write;
-use roundtable_model::{Email, Entity, Handle, Nickname, Time, UserId};
-
-use super::is_not_deleted;
+use roundtable_model::{Email, Entity, Handle, Nickname, Time, UserId, UserStatus};
 
 /// A write with the name that reports its failed condition.
 pub(super) type NameLockWrite = (&'static str, Write);
@@ -24,7 +22,7 @@ struct HeldNames<'a> {
 
 impl<'a> HeldNames<'a> {
     fn of(user: &'a User) -> Self {
-        let held = Some(user).filter(|user| is_not_deleted(user));
+        let held = Some(user).filter(|user| user.status != UserStatus::Deleted);
         Self {
             email: held.and_then(|user| user.email.as_ref()),
             nickname: held.map(|user| &user.nickname),

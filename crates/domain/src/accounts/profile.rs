@@ -4,17 +4,17 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Holder, Upload, User};
 use roundtable_model::{
     Date, Email, Handle, InvalidValue, MediaUse, Nickname, Patch, RequestId, Secret, Tag, Time,
-    UserId, UserStatus, rekey,
+    UserId, rekey,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{AccountError, Accounts, names, require_own, tags};
 use crate::access::Permission;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{
     ABOUT_CHARS_MAX, NAME_CHARS_MAX, TAGS_MAX, check_count, check_media_type, check_text,
 };
 use crate::media::{claim, unclaimed};
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, Edit, NewMedia, ServiceError};
 
 /// Changes to a profile; `None` and `Keep` leave a field as it is.
@@ -127,21 +127,17 @@ impl Accounts {
         change: &ProfileChange,
         request: Option<&RequestId>,
     ) -> Result<User, AccountError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         require_own(Permission::UpdateProfile)?;
         change.check(self.context.now())?;
-        let request = self.context.idempotent_request(&me.id, request, "updateProfile", change)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: ProfileOutcome| self.active_profile(&outcome.user).await,
-                async || {
-                    let before = self.active_profile(&me.id).await?;
-                    let mut after = change.applied_to(&before, self.context.now());
-                    let file = self.set_picture(change, &mut after).await?;
-                    self.write_profile(&before, after, file, request.as_ref()).await
-                },
-            )
+        mutation
+            .once("updateProfile", change, request)?
+            .replay(async |_: ProfileOutcome| Ok(self.context.authorize_read(caller).await?))
+            .run(async |me, attempt| {
+                let mut after = change.applied_to(&me, self.context.now());
+                let file = self.set_picture(change, &mut after).await?;
+                self.write_profile(&me, after, file, attempt).await
+            })
             .await
     }
 
@@ -152,24 +148,19 @@ impl Accounts {
         password: &Secret,
         email: &Email,
     ) -> Result<User, AccountError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         require_own(Permission::UpdateProfile)?;
-        self.reauthenticate(&me, password).await?;
-        self.context
-            .run_once(
-                None,
-                async |outcome: ProfileOutcome| self.active_profile(&outcome.user).await,
-                async || {
-                    let before = self.active_profile(&me.id).await?;
-                    let after = User {
-                        email: Some(email.clone()),
-                        updated_at: self.context.now(),
-                        version: before.version + 1,
-                        ..before.clone()
-                    };
-                    self.write_profile(&before, after, None, None).await
-                },
-            )
+        self.reauthenticate(&mutation.account, password).await?;
+        mutation
+            .run(async |me, attempt| {
+                let after = User {
+                    email: Some(email.clone()),
+                    updated_at: self.context.now(),
+                    version: me.version + 1,
+                    ..User::clone(&me)
+                };
+                self.write_profile(&me, after, None, attempt).await
+            })
             .await
     }
 
@@ -203,17 +194,18 @@ impl Accounts {
         before: &User,
         after: User,
         file: Option<Patch<Upload>>,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<User>, AccountError> {
         self.check_changed_names(before, &after).await?;
-        let commit = self.context.commit().with("user", rekey(before, &after)?);
-        let commit = names::moved_locks(before, &after, after.updated_at)
-            .into_iter()
-            .fold(commit, |commit, (name, write)| commit.with(name, write))
-            .with_all("tag", tags::reference_writes(&self.context, before, &after).await?)
-            .with_all("file", file);
         let outcome = ProfileOutcome { user: after.id.clone() };
-        Ok(commit.recording(request, &outcome)?.finish(after).await?)
+        attempt
+            .commit()
+            .with("user", rekey(before, &after)?)
+            .with_named(names::moved_locks(before, &after, after.updated_at))
+            .with_all("tag", tags::reference_writes(&self.context, before, &after).await?)
+            .with_all("file", file)
+            .finish(outcome, after)
+            .await
     }
 
     /// Refuses names that changed and are taken.
@@ -237,17 +229,5 @@ impl Accounts {
             return Err(AccountError::HandleTaken);
         }
         Ok(())
-    }
-
-    /// Reads the caller's profile; refuses a suspended or deleted account.
-    pub(super) async fn active_profile(&self, user: &UserId) -> Result<User, AccountError> {
-        let user = self.context.core().profile(user).strong().get().await?;
-        match user {
-            Some(user) if user.status == UserStatus::Active => Ok(user),
-            Some(user) if user.status == UserStatus::Suspended => {
-                Err(ServiceError::Suspended.into())
-            }
-            _ => Err(ServiceError::Unauthenticated.into()),
-        }
     }
 }

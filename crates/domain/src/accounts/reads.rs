@@ -7,7 +7,7 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{User, UserCounter};
 use roundtable_model::{Email, Handle, Nickname, Shards, UserCount, UserId};
 
-use super::{AccountError, Accounts, is_not_deleted, profile_for_viewer};
+use super::{AccountError, Accounts, profile_for_viewer};
 use crate::Caller;
 
 /// Experience needed for level two.
@@ -44,8 +44,7 @@ impl UserCounts {
 impl Accounts {
     /// Returns the caller's own profile, also when it is suspended.
     pub async fn me(&self, caller: &Caller) -> Result<Option<User>, AccountError> {
-        let me = self.context.core().profile(&caller.user_id).strong().get().await?;
-        Ok(me.filter(is_not_deleted))
+        Ok(self.context.existing_account(&caller.user_id).await?)
     }
 
     pub async fn user(
@@ -64,7 +63,7 @@ impl Accounts {
         ids: &[UserId],
     ) -> Result<Vec<Option<User>>, AccountError> {
         let access = self.context.viewer_access(viewer, ids, []).await?;
-        let person = |id| access.visible_user(id).filter(|user| is_not_deleted(user)).cloned();
+        let person = |id| access.visible_user(id).cloned();
         Ok(ids.iter().map(|id| person(id).map(|user| profile_for_viewer(viewer, user))).collect())
     }
 
@@ -128,9 +127,7 @@ impl Accounts {
         let access = self.context.viewer_access(viewer, ids, []).await?;
         let mut counts: HashMap<UserId, UserCounts> = HashMap::new();
         let mut by_shards: BTreeMap<Shards, Vec<UserId>> = BTreeMap::new();
-        let visible =
-            ids.iter().filter_map(|id| access.visible_user(id)).filter(|user| is_not_deleted(user));
-        for user in visible {
+        for user in ids.iter().filter_map(|id| access.visible_user(id)) {
             if counts.insert(user.id.clone(), UserCounts::default()).is_none() {
                 by_shards.entry(user.follower_shards).or_default().push(user.id.clone());
             }

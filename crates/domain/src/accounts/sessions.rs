@@ -9,59 +9,53 @@ use futures::future::try_join_all;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
 use roundtable_model::table::Delete;
-use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId, UserStatus};
+use roundtable_model::{Entity, Expiry, Secret, SessionId, Time, UserId};
 
 use super::tokens::{RefreshToken, TokenState};
 use super::{AccountError, Accounts, SignedInUser, require_session};
-use crate::commit::CommitError;
+use crate::account::{active_account_check, require_active};
 use crate::limits::SESSIONS_MAX;
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, ServiceError};
-
-/// Retries when the session changes concurrently.
-const RETRIES_MAX: u32 = 4;
 
 #[boxed]
 impl Accounts {
     /// Exchanges a refresh token for the next one. Reusing a token ends its session.
     pub async fn refresh(&self, token: &Secret) -> Result<SignedInUser, AccountError> {
         let token = RefreshToken::parse(token).ok_or(AccountError::SessionEnded)?;
-        for _ in 0..RETRIES_MAX {
-            let session = self.find_session(&token).await?.ok_or(AccountError::SessionEnded)?;
-            if token.state_for(&session.refresh_hash) == TokenState::Superseded {
-                tracing::warn!(user = %token.user, "a refresh token was reused; the session ends");
-                self.end_sessions([&session]).await?;
-                return Err(AccountError::SessionEnded);
-            }
-            let user = self.context.core().profile(&token.user).strong().get().await?;
-            let user = match user {
-                Some(user) if user.status == UserStatus::Active => user,
-                Some(user) if user.status == UserStatus::Suspended => {
-                    return Err(ServiceError::Suspended.into());
-                }
-                _ => return Err(AccountError::SessionEnded),
-            };
-            let credential = self.context.core().credential(&token.user).get().await?;
-            if credential.is_none_or(|credential| session.created_at < credential.updated_at) {
-                self.end_sessions([&session]).await?;
-                return Err(AccountError::SessionEnded);
-            }
-            let next = token.next(self.context.entropy());
-            let now = self.context.now();
-            let unused = Session::REFRESH_HASH.is(&session.refresh_hash);
-            let exchanged = Session::at(&token.user, &token.session)
-                .patch()
-                .set(Session::REFRESH_HASH, &next.hash())
-                .set(Session::USED_AT, &Some(now))
-                .set(Session::TTL, &self.session_expiry(now))
-                .when(unused);
-            match self.context.commit().with("session", exchanged).run().await {
-                Ok(()) => return Ok(SignedInUser::new(user, &next)),
-                // A concurrent exchange won; the next iteration shows whether with this token.
-                Err(CommitError::ConditionsFailed(_)) => {}
-                Err(CommitError::Failed(failure)) => return Err(failure.into()),
-            }
+        self.context.retry(|attempt| self.try_refresh(&token, attempt)).await
+    }
+
+    async fn try_refresh(
+        &self,
+        token: &RefreshToken,
+        attempt: Attempt<'_>,
+    ) -> Result<AttemptOutcome<SignedInUser>, AccountError> {
+        let session = self.find_session(token).await?.ok_or(AccountError::SessionEnded)?;
+        if token.state_for(&session.refresh_hash) == TokenState::Superseded {
+            tracing::warn!(user = %token.user, "a refresh token was reused; the session ends");
+            self.end_sessions([&session]).await?;
+            return Err(AccountError::SessionEnded);
         }
-        Err(ServiceError::Busy.into())
+        let user = self.context.core().profile(&token.user).strong().get().await?;
+        let user = require_active(user, AccountError::SessionEnded)?;
+        let credential = self.context.core().credential(&token.user).get().await?;
+        if credential.is_none_or(|credential| session.created_at < credential.updated_at) {
+            self.end_sessions([&session]).await?;
+            return Err(AccountError::SessionEnded);
+        }
+        let next = token.next(self.context.entropy());
+        let now = self.context.now();
+        let unused = Session::REFRESH_HASH.is(&session.refresh_hash);
+        let exchanged = Session::at(&token.user, &token.session)
+            .patch()
+            .set(Session::REFRESH_HASH, &next.hash())
+            .set(Session::USED_AT, &Some(now))
+            .set(Session::TTL, &self.session_expiry(now))
+            .when(unused);
+        // If a concurrent exchange won, the next attempt shows whether with this token.
+        let commit = attempt.commit().with("session", exchanged);
+        commit.finish_unrecorded(SignedInUser::new(user, &next)).await
     }
 
     /// Ends the session of this refresh token; returns whether there was one. Works for suspended
@@ -111,17 +105,17 @@ impl Accounts {
             ttl: self.session_expiry(now),
         };
         let unchanged = Credential::PASSWORD_HASH.is(&credential.password_hash);
-        let commit = self
-            .context
-            .commit()
-            .with("session", session.create())
-            .with("user", User::at(&user.id).check(User::STATUS.is(&UserStatus::Active)))
-            .with("credential", Credential::at(&user.id).check(unchanged));
-        match commit.run().await {
-            Ok(()) => {}
-            Err(CommitError::ConditionsFailed(_)) => return Err(AccountError::WrongCredentials),
-            Err(CommitError::Failed(failure)) => return Err(failure.into()),
-        }
+        self.context
+            .retry(async |attempt| {
+                attempt
+                    .commit()
+                    .with("session", session.create())
+                    .with("user", active_account_check(&user.id))
+                    .with("credential", Credential::at(&user.id).check(unchanged.clone()))
+                    .finish_or((), |_| Err(AccountError::WrongCredentials))
+                    .await
+            })
+            .await?;
         self.end_oldest_sessions(&user.id).await?;
         Ok(SignedInUser::new(user, &token))
     }

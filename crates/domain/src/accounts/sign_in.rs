@@ -6,12 +6,13 @@ use std::net::IpAddr;
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Credential, Session, User};
+use roundtable_model::table::Write;
 use roundtable_model::{Email, Secret, SessionId, UserId, UserStatus};
 
 use super::passwords::{PasswordCheck, check_length, check_new};
-use super::{AccountError, Accounts, SignedInUser, attempts, is_not_deleted, require_own};
+use super::{AccountError, Accounts, SignedInUser, attempts, require_own};
 use crate::access::Permission;
-use crate::commit::CommitError;
+use crate::mutation::AttemptOutcome;
 use crate::{Caller, ServiceError};
 
 #[boxed]
@@ -38,10 +39,11 @@ impl Accounts {
         current: &Secret,
         next: &Secret,
     ) -> Result<(), AccountError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         require_own(Permission::UpdateProfile)?;
         check_new("next", next)?;
-        let credential = self.reauthenticate(&me, current).await?;
+        let me = &mutation.account;
+        let credential = self.reauthenticate(me, current).await?;
         let password_hash = self.context.passwords().hash(next, self.context.entropy()).await?;
         let sessions = self.context.core().sessions(&me.id).all().await?;
         // Later than the creation of every session, even if other processes' clocks are ahead, so
@@ -50,22 +52,27 @@ impl Accounts {
         let since = self.context.now().max(credential.updated_at);
         let since = newest.map_or(since, |newest| since.max(newest)).plus_ms(1);
         let unchanged = Credential::PASSWORD_HASH.is(&credential.password_hash);
-        let changed = Credential::at(&me.id)
+        let changed: Write = Credential::at(&me.id)
             .patch()
             .set(Credential::PASSWORD_HASH, &password_hash)
             .set(Credential::UPDATED_AT, &since)
-            .when(unchanged);
+            .when(unchanged)
+            .into();
         let current_session = sessions.iter().find(|existing| Some(&existing.id) == session);
         let kept_session = current_session.map(|current_session| {
-            Session::at(&me.id, &current_session.id).patch().set(Session::CREATED_AT, &since)
+            let session = Session::at(&me.id, &current_session.id);
+            Write::from(session.patch().set(Session::CREATED_AT, &since))
         });
-        let commit =
-            self.context.commit().with("credential", changed).with_all("session", kept_session);
-        match commit.run().await {
-            Ok(()) => {}
-            Err(CommitError::ConditionsFailed(_)) => return Err(ServiceError::Busy.into()),
-            Err(CommitError::Failed(failure)) => return Err(failure.into()),
-        }
+        mutation
+            .run(async |_, attempt| {
+                attempt
+                    .commit()
+                    .with("credential", changed.clone())
+                    .with_all("session", kept_session.clone())
+                    .finish_or((), |_| Err(ServiceError::Busy))
+                    .await
+            })
+            .await?;
         // Read again to include sessions opened concurrently with the old password.
         let sessions = self.context.core().sessions(&me.id).all().await?;
         self.end_sessions(sessions.iter().filter(|existing| Some(&existing.id) != session)).await?;
@@ -123,10 +130,9 @@ impl Accounts {
         user: Option<&UserId>,
     ) -> Result<Option<(User, Credential)>, ServiceError> {
         let user = user.cloned().unwrap_or_else(|| self.context.ids().next());
-        let core = self.context.core();
-        let existing = try_join(core.profile(&user).strong().get(), core.credential(&user).get());
-        let (user, credential) = existing.await?;
-        Ok(user.filter(is_not_deleted).zip(credential))
+        let credential = async { Ok(self.context.core().credential(&user).get().await?) };
+        let (user, credential) = try_join(self.context.existing_account(&user), credential).await?;
+        Ok(user.zip(credential))
     }
 
     /// Rehashes a password with the current parameters. The time it was set stays.
@@ -136,15 +142,19 @@ impl Accounts {
         password: &Secret,
     ) -> Result<Credential, ServiceError> {
         let password_hash = self.context.passwords().hash(password, self.context.entropy()).await?;
-        let patch = Credential::at(&credential.user_id)
+        let patch: Write = Credential::at(&credential.user_id)
             .patch()
             .set(Credential::PASSWORD_HASH, &password_hash)
-            .when(Credential::PASSWORD_HASH.is(&credential.password_hash));
-        match self.context.commit().with("credential", patch).run().await {
-            Ok(()) => Ok(Credential { password_hash, ..credential }),
-            // Changed concurrently; the caller's next condition detects that.
-            Err(CommitError::ConditionsFailed(_)) => Ok(credential),
-            Err(CommitError::Failed(failure)) => Err(failure),
-        }
+            .when(Credential::PASSWORD_HASH.is(&credential.password_hash))
+            .into();
+        let rehashed = Credential { password_hash, ..credential.clone() };
+        self.context
+            .retry(async |attempt| {
+                let commit = attempt.commit().with("credential", patch.clone());
+                // If it has changed concurrently, the caller's next condition detects that.
+                let unchanged = || Ok(AttemptOutcome::Done(credential.clone()));
+                commit.finish_or(rehashed.clone(), |_| unchanged()).await
+            })
+            .await
     }
 }

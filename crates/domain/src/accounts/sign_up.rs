@@ -16,7 +16,6 @@ use super::passwords::check_new;
 use super::{AccountError, Accounts, SignedInUser, names};
 use crate::Registration;
 use crate::ServiceError;
-use crate::idempotency::AttemptOutcome;
 use crate::limits::{NAME_CHARS_MAX, check_text};
 
 #[derive(Clone, Debug)]
@@ -72,7 +71,7 @@ impl Accounts {
             async |outcome: SignUpOutcome| {
                 self.verify_password(email, Some(&outcome.user), password, address).await
             },
-            async || {
+            async |attempt| {
                 let invitation = self.check_admission(invitation.as_ref()).await?;
                 self.check_names(email, nickname, handle.as_ref()).await?;
                 let hashed = self.context.passwords().hash(password, self.context.entropy());
@@ -84,18 +83,14 @@ impl Accounts {
                     created_at: user.created_at,
                     updated_at: user.created_at,
                 };
-                let commit = self
-                    .context
+                attempt
                     .commit()
                     .with("user", user.create())
                     .with("credential", credential.create())
-                    .with_all("invitation", invitation);
-                let commit = names::new_locks(&user)
-                    .into_iter()
-                    .fold(commit, |commit, (name, write)| commit.with(name, write));
-                let outcome = SignUpOutcome { user: user.id.clone() };
-                let commit = commit.recording(request.as_ref(), &outcome)?;
-                Ok::<AttemptOutcome<_>, AccountError>(commit.finish((user, credential)).await?)
+                    .with_all("invitation", invitation)
+                    .with_named(names::new_locks(&user))
+                    .finish(SignUpOutcome { user: user.id.clone() }, (user, credential))
+                    .await
             },
         );
         let (user, credential) = registered.await?;

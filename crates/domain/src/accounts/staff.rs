@@ -12,13 +12,14 @@ use roundtable_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{AccountError, Accounts, is_not_deleted, profile_for_viewer};
-use crate::access::{Permission, Relations, allows};
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use super::{AccountError, Accounts, profile_for_viewer};
+use crate::access::{Permission, Relations, require};
+use crate::account::is_active;
 use crate::limits::{REASON_CHARS_MAX, check_filled};
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::pages::fill_page;
 use crate::rate_limiter::network;
-use crate::{Caller, Page, PageInput, ServiceError, audit};
+use crate::{Caller, Context, Page, PageInput, ServiceError, audit};
 
 #[derive(Debug, Serialize, Deserialize)]
 struct StaffActionOutcome {
@@ -28,19 +29,12 @@ struct StaffActionOutcome {
 /// A caller with the staff roles that both the token and the stored profile grant.
 pub(crate) struct StaffMember<'a> {
     caller: &'a Caller,
-    me: User,
     relations: Relations,
 }
 
 impl<'a> StaffMember<'a> {
-    /// A role counts only if the caller's token claims it and the profile still has it, so revoking
-    /// a role takes effect at once.
-    pub(crate) fn new(caller: &'a Caller, me: User) -> Self {
-        let has = |role, claimed| claimed && me.roles.contains(&role);
-        let relations = Relations::SIGNED_IN
-            .with_if(has(Role::Moderator, caller.roles.moderator), Relations::MODERATOR)
-            .with_if(has(Role::Admin, caller.roles.admin), Relations::ADMIN);
-        Self { caller, me, relations }
+    pub(crate) fn new(caller: &'a Caller, me: &User) -> Self {
+        Self { caller, relations: caller.current_roles(me).relations() }
     }
 
     fn is_admin(&self) -> bool {
@@ -48,24 +42,37 @@ impl<'a> StaffMember<'a> {
     }
 
     pub(crate) fn require(&self, permission: Permission) -> Result<(), ServiceError> {
-        if allows(permission, self.relations) { Ok(()) } else { Err(ServiceError::Forbidden) }
+        require(permission, self.relations)
     }
 
     /// The condition that they still hold the role they act in and have an active account.
     fn role_condition(&self) -> Condition {
         let role = if self.is_admin() { Role::Admin } else { Role::Moderator };
-        User::ROLES.has(&role).and(User::STATUS.is(&UserStatus::Active))
+        User::ROLES.has(&role).and(is_active())
     }
 
     /// The same as a check; `None` when they act on themselves, where the write itself carries the
     /// condition.
     fn role_check_unless_self(&self, subject: &UserId) -> Option<Check> {
-        (self.me.id != *subject).then(|| self.role_check())
+        (self.caller.user_id != *subject).then(|| self.role_check())
     }
 
     /// The same for transactions that do not write the profile.
     pub(crate) fn role_check(&self) -> Check {
-        User::at(&self.me.id).check(self.role_condition())
+        User::at(&self.caller.user_id).check(self.role_condition())
+    }
+}
+
+impl Context {
+    /// Requires a permission that staff roles grant, for a read.
+    pub(crate) async fn authorize_staff<'a>(
+        &self,
+        caller: &'a Caller,
+        permission: Permission,
+    ) -> Result<StaffMember<'a>, ServiceError> {
+        let staff = StaffMember::new(caller, &self.authorize_read(caller).await?);
+        staff.require(permission)?;
+        Ok(staff)
     }
 }
 
@@ -109,35 +116,21 @@ impl Accounts {
         roles: &[Role],
         request: Option<&RequestId>,
     ) -> Result<User, AccountError> {
-        let me = self.context.authorize_write(caller).await?;
-        let staff = StaffMember::new(caller, me);
-        staff.require(Permission::SetRoles)?;
-        if staff.me.id == *user && !roles.contains(&Role::Admin) {
+        let mutation = self.context.mutation(caller).await?;
+        let staff = mutation.staff(Permission::SetRoles)?;
+        if caller.user_id == *user && !roles.contains(&Role::Admin) {
             return Err(AccountError::Yourself);
         }
         let roles = normalized_roles(roles);
-        let input = (user, &roles);
-        let request =
-            self.context.idempotent_request(&staff.me.id, request, "setUserRoles", &input)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: StaffActionOutcome| self.load_user(&outcome.user).await,
-                async || {
-                    let before = self.load_user(user).await?;
-                    let after = self.modified(&before, |user| user.roles.clone_from(&roles));
-                    let detail = role_change(&before, &after)?;
-                    self.write_decision(
-                        &staff,
-                        "setUserRoles",
-                        &before,
-                        after,
-                        detail,
-                        request.as_ref(),
-                    )
-                    .await
-                },
-            )
+        mutation
+            .once("setUserRoles", &(user, &roles), request)?
+            .replay(async |outcome: StaffActionOutcome| self.load_user(&outcome.user).await)
+            .run(async |_, attempt| {
+                let before = self.load_user(user).await?;
+                let after = self.modified(&before, |user| user.roles.clone_from(&roles));
+                let detail = role_change(&before, &after)?;
+                self.write_decision(&staff, "setUserRoles", &before, after, detail, attempt).await
+            })
             .await
             .map(|user| profile_for_viewer(Some(caller), user))
     }
@@ -145,35 +138,29 @@ impl Accounts {
     /// Grants a role on behalf of the operator: the first admin cannot be made in any other way.
     pub async fn grant(&self, nickname: &Nickname, role: Role) -> Result<User, AccountError> {
         self.context
-            .run_once(
-                None,
-                async |outcome: StaffActionOutcome| self.load_user(&outcome.user).await,
-                async || {
-                    let lock = self.context.core().nick_lock(nickname).get().await?;
-                    let lock = lock.ok_or(AccountError::NoSuchUser)?;
-                    let before = self.load_user(&lock.user_id).await?;
-                    if before.roles.contains(&role) {
-                        return Ok(AttemptOutcome::Done(before));
-                    }
-                    let after = self.modified(&before, |user| {
-                        user.roles.push(role);
-                        user.roles = normalized_roles(&user.roles);
-                    });
-                    let detail = Some(role_change(&before, &after)?);
-                    let entry = audit::entry(&self.context, None, "grantRole", &after.id, detail);
-                    let commit = self.context.commit().with("user", rekey(&before, &after)?);
-                    Ok::<AttemptOutcome<_>, AccountError>(
-                        commit.with("audit", entry).finish(after).await?,
-                    )
-                },
-            )
+            .retry(async |attempt| {
+                let lock = self.context.core().nick_lock(nickname).get().await?;
+                let lock = lock.ok_or(AccountError::NoSuchUser)?;
+                let before = self.load_user(&lock.user_id).await?;
+                if before.roles.contains(&role) {
+                    return Ok(AttemptOutcome::Done(before));
+                }
+                let after = self.modified(&before, |user| {
+                    user.roles.push(role);
+                    user.roles = normalized_roles(&user.roles);
+                });
+                let detail = Some(role_change(&before, &after)?);
+                let entry = audit::entry(&self.context, None, "grantRole", &after.id, detail);
+                let commit = attempt.commit().with("user", rekey(&before, &after)?);
+                commit.with("audit", entry).finish_unrecorded(after).await
+            })
             .await
     }
 
     /// Refuses callers who may not operate the background processing.
     pub async fn check_operator(&self, caller: &Caller) -> Result<(), AccountError> {
-        let me = self.context.authorize_read(caller).await?;
-        Ok(StaffMember::new(caller, me).require(Permission::RedriveDeadLetters)?)
+        self.context.authorize_staff(caller, Permission::RedriveDeadLetters).await?;
+        Ok(())
     }
 
     /// Returns the failed sign-ins of an e-mail address or network address, newest first.
@@ -183,8 +170,7 @@ impl Accounts {
         key: &str,
         page: &PageInput,
     ) -> Result<Page<LoginAttempt>, AccountError> {
-        let me = self.context.authorize_read(caller).await?;
-        StaffMember::new(caller, me).require(Permission::SeeLoginAttempts)?;
+        self.context.authorize_staff(caller, Permission::SeeLoginAttempts).await?;
         let (kind, subject) = login_key(key)?;
         fill_page(
             page,
@@ -206,36 +192,27 @@ impl Accounts {
         status: UserStatus,
         detail: Json,
     ) -> Result<User, AccountError> {
-        let me = self.context.authorize_write(caller).await?;
-        let staff = StaffMember::new(caller, me);
-        staff.require(Permission::SuspendUser)?;
-        if staff.me.id == *user {
+        let mutation = self.context.mutation(caller).await?;
+        let staff = mutation.staff(Permission::SuspendUser)?;
+        if caller.user_id == *user {
             return Err(AccountError::Yourself);
         }
-        let request = self.context.idempotent_request(&staff.me.id, request, action, &input)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: StaffActionOutcome| self.load_user(&outcome.user).await,
-                async || {
-                    let before = self.load_user(user).await?;
-                    if is_staff(&before) && !staff.is_admin() {
-                        return Err(ServiceError::Forbidden.into());
-                    }
-                    if before.status == status {
-                        let outcome = StaffActionOutcome { user: before.id.clone() };
-                        let request = request.as_ref();
-                        return Ok(self
-                            .context
-                            .finish_unchanged(request, &outcome, before)
-                            .await?);
-                    }
-                    let after = self.modified(&before, |user| user.status = status);
-                    let detail = detail.clone();
-                    self.write_decision(&staff, action, &before, after, detail, request.as_ref())
-                        .await
-                },
-            )
+        mutation
+            .once(action, input, request)?
+            .replay(async |outcome: StaffActionOutcome| self.load_user(&outcome.user).await)
+            .run(async |_, attempt| {
+                let before = self.load_user(user).await?;
+                if is_staff(&before) && !staff.is_admin() {
+                    return Err(ServiceError::Forbidden.into());
+                }
+                if before.status == status {
+                    let outcome = StaffActionOutcome { user: before.id.clone() };
+                    return attempt.unchanged(outcome, before).await;
+                }
+                let after = self.modified(&before, |user| user.status = status);
+                let detail = detail.clone();
+                self.write_decision(&staff, action, &before, after, detail, attempt).await
+            })
             .await
             .map(|user| profile_for_viewer(Some(caller), user))
     }
@@ -248,7 +225,7 @@ impl Accounts {
         before: &User,
         after: User,
         detail: Json,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<User>, AccountError> {
         let entry =
             audit::entry(&self.context, Some(staff.caller), action, &after.id, Some(detail));
@@ -258,20 +235,18 @@ impl Accounts {
             changed = changed.when(staff.role_condition());
         }
         let outcome = StaffActionOutcome { user: after.id.clone() };
-        let commit = self
-            .context
+        attempt
             .commit()
             .with("user", changed)
             .with_all("staff", check)
             .with("audit", entry)
-            .recording(request, &outcome)?;
-        Ok(commit.finish(after).await?)
+            .finish(outcome, after)
+            .await
     }
 
     /// Reads a profile that is not deleted.
     async fn load_user(&self, user: &UserId) -> Result<User, AccountError> {
-        let user = self.context.core().profile(user).strong().get().await?;
-        user.filter(is_not_deleted).ok_or(AccountError::NoSuchUser)
+        self.context.existing_account(user).await?.ok_or(AccountError::NoSuchUser)
     }
 
     fn modified(&self, before: &User, change: impl FnOnce(&mut User)) -> User {

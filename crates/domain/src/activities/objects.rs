@@ -1,15 +1,17 @@
 //! Checks of the object of a posted activity: the caller's own object, a group they are in, or
 //! themselves.
 
-use roundtable_model::entities::{Comment, Goal, Group, GroupMember, Post, Quest, User};
-use roundtable_model::table::{Check, Condition};
+use roundtable_model::entities::{Comment, Goal, Group, Post, Quest};
+use roundtable_model::table::Check;
 use roundtable_model::{
-    CommentId, Entity, EntityKey, GoalId, GroupId, MemberStatus, ObjectType, PostId, QuestId,
-    SubjectId, TaskId, UserId, UserStatus,
+    CommentId, Entity, GoalId, GroupId, MemberStatus, ObjectType, PostId, QuestId, SubjectId,
+    TaskId, UserId,
 };
 
 use super::{Activities, ActivityError, NewActivity};
 use crate::access::{Permission, Relations, allows};
+use crate::account::active_account_check;
+use crate::groups::active_member_check;
 use crate::{Caller, Context, ServiceError};
 
 /// The checked object of an activity.
@@ -95,12 +97,9 @@ impl Activities {
                 let group: GroupId = id.recast();
                 let member = core.member(&group, me).get().await?;
                 let member = member.filter(|member| member.status == MemberStatus::Active);
-                member.map(|_| active(&group, me))
+                member.map(|_| active_member_check(&group, me))
             }
-            ObjectType::User => (id.recast::<UserId>() == *me).then(|| {
-                let usable: Condition = User::STATUS.is(&UserStatus::Active);
-                User::at(me).check(usable)
-            }),
+            ObjectType::User => (id.recast::<UserId>() == *me).then(|| active_account_check(me)),
         };
         Ok(check.map(|check| (vec![check], None)))
     }
@@ -133,10 +132,8 @@ pub(crate) async fn posting_access(
     ) {
         return Ok(PostingAccess::NotAMember);
     }
-    Ok(PostingAccess::Allowed(vec![Group::at(group).exists(), active(group, &caller.user_id)]))
-}
-
-fn active(group: &GroupId, user: &UserId) -> Check {
-    let member: EntityKey<GroupMember> = GroupMember::at(group, user);
-    member.check(GroupMember::STATUS.is(&MemberStatus::Active))
+    Ok(PostingAccess::Allowed(vec![
+        Group::at(group).exists(),
+        active_member_check(group, &caller.user_id),
+    ]))
 }

@@ -8,7 +8,8 @@ use roundtable_model::{ActivityVerb, Entity, GroupId, ObjectType, SubjectId, Tag
 use super::head::StoredHead;
 use super::preview;
 use crate::commit::Commit;
-use crate::head_locks::{HeadLock, lock_head};
+use crate::head_locks::HeadLock;
+use crate::mutation::Attempt;
 use crate::{Context, ServiceError};
 
 /// An activity to be prepared.
@@ -23,8 +24,6 @@ pub(crate) struct ActivityDraft {
     pub(crate) preview: Option<String>,
     pub(crate) media: Option<Media>,
     pub(crate) tags: Vec<Tag>,
-    /// True if an earlier attempt lost to another activity of the actor.
-    pub(crate) is_retry: bool,
 }
 
 impl ActivityDraft {
@@ -44,18 +43,12 @@ impl ActivityDraft {
             preview: preview(&post.content),
             media: post.media.first().cloned(),
             tags: post.hashtags.clone(),
-            is_retry: false,
         }
     }
 
     pub(crate) fn of_publication(post: &Post) -> Self {
         let group = post.group_id.as_ref();
         Self::of_post(&post.author_id, group, ActivityVerb::Post, post)
-    }
-
-    /// Marks a retry, which waits for the head's lock.
-    pub(crate) fn retried(self, is_retry: bool) -> Self {
-        Self { is_retry, ..self }
     }
 }
 
@@ -80,10 +73,11 @@ impl PreparedActivity {
 /// is copied into feeds. The transaction fails if another of their activities commits first.
 pub(crate) async fn prepare_activity(
     context: &Context,
+    attempt: Attempt<'_>,
     draft: ActivityDraft,
 ) -> Result<PreparedActivity, ServiceError> {
     let home = Activity::home(&draft.actor, &draft.group);
-    let lock = if draft.is_retry { lock_head(&home.to_string()).await } else { None };
+    let lock = attempt.lock_on_retry(&home.to_string()).await;
     let head = StoredHead::of(context, &home).await?;
     let ts = head.next_ts(context.now());
     let next = head.raised(ts, context.feed_policy(), &context.settings().feed);

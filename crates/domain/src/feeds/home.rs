@@ -39,7 +39,7 @@ impl Feeds {
             page.after.as_ref().map(|cursor| cursor_position(caller, cursor)).transpose()?;
         let me = self.context.authorize_read(caller).await?;
         // First the log, then the circle: neither may be behind what the reader could know.
-        self.memory.catch_up(&self.context).await?;
+        self.bus.catch_up().await?;
         if below.is_none() {
             self.remember_own(&me).await?;
         }
@@ -87,7 +87,7 @@ impl Feeds {
         positions: &[(ActorId, Time, ActivityId)],
     ) -> Result<Vec<Option<FeedEntry>>, FeedError> {
         let me = self.context.authorize_read(caller).await?;
-        self.memory.catch_up(&self.context).await?;
+        self.bus.catch_up().await?;
         let circle = self.circles.of(&self.context, &me.id).await.map_err(ServiceError::from)?;
         let at = positions.iter().map(|(home, at, id)| Activity::at(home, at, id));
         let found = self.context.items_at("activity", at).await?.into_iter().flatten();
@@ -106,7 +106,7 @@ impl Feeds {
         }
         let own = self.context.core().activities_of(&(&me.id).into(), Span::ALL);
         let own = own.strong().limit(OWN_NEWEST).page().await?;
-        own.items.iter().for_each(|activity| self.memory.remember_own(activity));
+        own.items.iter().for_each(|activity| self.memory().remember_own(activity));
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Feeds {
     ) -> Option<Candidates> {
         let scans = SCANS_MIN + circle.homes.len() * SCANS_PER_HOME;
         let is_mine = |entry: &CachedActivity| circle.includes(entry);
-        let (entries, down_to) = self.memory.recent(below, wanted, scans, is_mine)?;
+        let (entries, down_to) = self.memory().recent(below, wanted, scans, is_mine)?;
         Some(Candidates { entries: from_memory(entries), down_to })
     }
 
@@ -132,7 +132,7 @@ impl Feeds {
         wanted: usize,
     ) -> Result<Candidates, ServiceError> {
         let homes = circle.homes.keys();
-        let merged = self.memory.newest(&self.context, homes, below, wanted).await?;
+        let merged = self.memory().newest(&self.context, homes, below, wanted).await?;
         let entries = merged.entries.into_iter().filter(|entry| circle.includes(entry)).collect();
         let from_tails = Candidates { entries: from_memory(entries), down_to: merged.down_to };
         if merged.exhausted.is_empty() {
@@ -151,7 +151,7 @@ impl Feeds {
         circle: &Circle,
         candidates: Vec<(Arc<CachedActivity>, FeedSource)>,
     ) -> Result<Vec<FeedEntry>, ServiceError> {
-        let (context, memory) = (&self.context, &self.memory);
+        let (context, memory) = (&self.context, self.memory());
         let (entries, sources): (Vec<_>, Vec<_>) = candidates.into_iter().unzip();
         let activities: Vec<_> = entries.iter().map(|entry| entry.activity()).collect();
         let posts = |ids: Vec<_>| async move { memory.posts(context, &ids).await };

@@ -56,8 +56,8 @@ impl Feeds {
     ) -> Result<LiveFeed, FeedError> {
         self.context.authorize_read(caller).await?;
         let last = after.map(last_seen).transpose()?;
-        self.catch_up().await?;
-        let (next, is_in_log) = self.memory.number_after(after);
+        self.bus.catch_up().await?;
+        let (next, is_in_log) = self.memory().log().number_after(after);
         let floor = last.unwrap_or_else(|| FeedPosition::first_at(self.context.now()));
         let mut live = LiveFeed {
             feeds: self.clone(),
@@ -66,17 +66,12 @@ impl Feeds {
             ready: VecDeque::new(),
             expected: HashSet::new(),
             delivered: DeliveredPositions { floor, above: BTreeSet::new() },
-            changed: self.memory.changes(),
+            changed: self.memory().log().changes(),
         };
         if after.is_some() && !is_in_log {
             live.read_missed().await?;
         }
         Ok(live)
-    }
-
-    /// Applies everything that happened before this call, as [`Feeds::follow`] does continuously.
-    pub async fn catch_up(&self) -> Result<(), FeedError> {
-        Ok(self.memory.catch_up(&self.context).await?)
     }
 }
 
@@ -100,7 +95,7 @@ impl LiveFeed {
             self.changed.borrow_and_update();
             is_fresh = self.read_log().await?;
             if !is_fresh {
-                // The sender lives in the feeds held here.
+                // The sender lives in the bus held by the feeds.
                 let _ = self.changed.changed().await;
             }
         }
@@ -117,9 +112,9 @@ impl LiveFeed {
 
     /// Reads more activities; returns whether there were any.
     async fn read_log(&mut self) -> Result<bool, FeedError> {
-        let Some(entries) = self.feeds.memory.log_from(self.next, BATCH) else {
+        let Some(entries) = self.feeds.memory().log().read_from(self.next, BATCH) else {
             // The reader fell behind the log.
-            let next = self.feeds.memory.number_after(None).0;
+            let next = self.feeds.memory().log().number_after(None).0;
             self.read_missed().await?;
             self.next = next;
             return Ok(true);

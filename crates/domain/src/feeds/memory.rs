@@ -7,7 +7,6 @@
 mod changes;
 mod entities;
 mod load;
-mod updates;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,29 +14,28 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use roundtable_model::entities::{Activity, Group, Post, User};
 use roundtable_model::table::Change;
-use roundtable_model::{ActorId, GroupId, PostId, UserId};
-use tokio::sync::watch;
+use roundtable_model::{ActivityId, ActorId, FromItem as _, GroupId, PostId, UserId};
 
 use self::changes::FeedChange;
 use self::entities::update_cached;
 use super::bounded_cache::BoundedCache;
 use super::cached_activity::CachedActivity;
-use super::log::ActivityLog;
 use super::merge::MergedTails;
 use super::position::FeedPosition;
 use super::ring::{RecentRing, RingWalk};
 use super::tails::Tails;
+use crate::bus::{ReplayLog, Sink};
 use crate::settings::FeedMemorySettings;
-use crate::stream_reader::{ChangeSink, StreamReader};
-use crate::{Context, ServiceError};
+
+/// Recent activities of all actors, for live feeds.
+pub(crate) type ActivityLog = ReplayLog<ActivityId, Arc<CachedActivity>>;
 
 /// The cache behind feeds. It can be used concurrently; a load never blocks a lookup.
 pub(crate) struct FeedMemory {
     /// Locked briefly, never across an await.
     state: RwLock<FeedMemoryState>,
-    stream_reader: StreamReader,
-    /// The end of the log, for subscriptions waiting for the next entry.
-    changed: watch::Sender<u64>,
+    /// Written under the lock of the state: a reader of the log then finds at least the same state.
+    log: ActivityLog,
     is_exact: bool,
     settings: FeedMemorySettings,
 }
@@ -46,7 +44,6 @@ pub(crate) struct FeedMemory {
 struct FeedMemoryState {
     ring: RecentRing,
     tails: Tails,
-    log: ActivityLog,
     posts: BoundedCache<PostId, Post>,
     people: BoundedCache<UserId, User>,
     groups: BoundedCache<GroupId, Group>,
@@ -79,7 +76,6 @@ impl FeedMemory {
         let state = FeedMemoryState {
             ring: RecentRing::new(settings.recent),
             tails: Tails::new(settings.each, settings.actors),
-            log: ActivityLog::new(updates::LOG_MAX),
             posts: BoundedCache::new(capacity(settings.posts)),
             people: BoundedCache::new(capacity(settings.people)),
             groups: BoundedCache::new(capacity(settings.groups)),
@@ -87,44 +83,14 @@ impl FeedMemory {
         };
         Self {
             state: RwLock::new(state),
-            stream_reader: StreamReader::default(),
-            changed: watch::Sender::new(0),
+            log: ReplayLog::default(),
             is_exact,
             settings: settings.clone(),
         }
     }
 
-    /// Applies everything that happened before this call. Does nothing where other processes write:
-    /// there [`FeedMemory::apply`] is called instead.
-    pub(crate) async fn catch_up(self: &Arc<Self>, context: &Context) -> Result<(), ServiceError> {
-        if !self.is_exact {
-            return Ok(());
-        }
-        StreamReader::catch_up(self, context).await
-    }
-
-    /// Applies changes of the core table in order. Applying a change again, together with all that
-    /// followed it, is harmless.
-    pub(crate) fn apply(&self, changes: &[Change]) {
-        // Irrelevant changes, which are most, are dropped before the lock is taken.
-        let changes: Vec<FeedChange<'_>> = changes.iter().filter_map(FeedChange::of).collect();
-        if changes.is_empty() {
-            return;
-        }
-        let mut state = self.state.write();
-        changes.into_iter().for_each(|change| state.apply(change));
-        self.publish(state);
-    }
-
-    /// Sets whether all changes arrive from here on, and clears the cache. Has no effect where
-    /// memory is exact, which detects gaps itself.
-    pub(crate) fn set_complete(&self, everything: bool) {
-        if !self.is_exact {
-            let mut state = self.state.write();
-            state.is_following = everything;
-            state.clear();
-            self.publish(state);
-        }
+    pub(crate) const fn log(&self) -> &ActivityLog {
+        &self.log
     }
 
     /// Adds a reader's own activity, which the stream may not have delivered yet. Not needed where
@@ -189,55 +155,70 @@ impl FeedMemory {
     }
 }
 
-impl ChangeSink for FeedMemory {
-    fn stream_reader(&self) -> &StreamReader {
-        &self.stream_reader
+impl FeedMemory {
+    pub(crate) const ENTITY_TYPES: &[&str] =
+        &[Activity::ENTITY.name, Post::ENTITY.name, User::ENTITY.name, Group::ENTITY.name];
+
+    fn apply_one(&self, state: &mut FeedMemoryState, change: FeedChange<'_>) {
+        match change {
+            FeedChange::ActivityAdded(entry) => {
+                state.remember(&entry);
+                self.log.push_new(entry.position.id.clone(), entry);
+            }
+            FeedChange::ActivityRemoved(home, position) => {
+                state.ring.remove(&position);
+                state.tails.remove(&home, &position);
+            }
+            FeedChange::Post(id, item) => update_cached::<Post>(state, &id, item),
+            FeedChange::User(id, item) => update_cached::<User>(state, &id, item),
+            FeedChange::Group(id, item) => update_cached::<Group>(state, &id, item),
+            FeedChange::Undecodable => self.clear(state),
+        }
     }
 
-    fn receive(&self, changes: &[Change]) {
-        self.apply(changes);
+    /// Clears everything after a gap.
+    fn clear(&self, state: &mut FeedMemoryState) {
+        state.ring.clear();
+        state.tails.clear();
+        state.posts.clear();
+        state.people.clear();
+        state.groups.clear();
+        self.log.mark_gap();
+    }
+}
+
+impl Sink for FeedMemory {
+    /// Applying a change again, together with all that followed it, is harmless.
+    fn apply(&self, changes: &[Change]) {
+        // Irrelevant changes, which are most, are dropped before the lock is taken.
+        let changes: Vec<FeedChange<'_>> = changes.iter().filter_map(FeedChange::of).collect();
+        if changes.is_empty() {
+            return;
+        }
+        let mut state = self.state.write();
+        changes.into_iter().for_each(|change| self.apply_one(&mut state, change));
+        drop(state);
+        self.log.wake();
+    }
+
+    fn start(&self) {
+        self.reset(true);
     }
 
     /// Everything cached before is unreliable.
-    fn start(&self, _is_gap: bool) {
+    fn reset(&self, is_complete: bool) {
         let mut state = self.state.write();
-        state.is_following = true;
-        state.clear();
-        self.publish(state);
+        state.is_following = is_complete;
+        self.clear(&mut state);
+        drop(state);
+        self.log.wake();
     }
 }
 
 impl FeedMemoryState {
-    fn apply(&mut self, change: FeedChange<'_>) {
-        match change {
-            FeedChange::ActivityAdded(entry) => {
-                self.remember(&entry);
-                self.log.push(&entry);
-            }
-            FeedChange::ActivityRemoved(home, position) => {
-                self.ring.remove(&position);
-                self.tails.remove(&home, &position);
-            }
-            FeedChange::Post(id, item) => update_cached::<Post>(self, &id, item),
-            FeedChange::User(id, item) => update_cached::<User>(self, &id, item),
-            FeedChange::Group(id, item) => update_cached::<Group>(self, &id, item),
-            FeedChange::Undecodable => self.clear(),
-        }
-    }
-
     fn remember(&mut self, entry: &Arc<CachedActivity>) {
         self.ring.insert(entry);
         self.tails.insert(&entry.home(), entry);
-    }
-
-    /// Clears everything after a gap.
-    fn clear(&mut self) {
-        self.ring.clear();
-        self.tails.clear();
-        self.posts.clear();
-        self.people.clear();
-        self.groups.clear();
-        self.log.mark_gap();
     }
 }
 

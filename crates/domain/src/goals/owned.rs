@@ -4,15 +4,10 @@
 use std::collections::{HashMap, HashSet};
 
 use roundtable_model::entities::{Goal, User};
-use roundtable_model::{GoalId, Role, UserId};
+use roundtable_model::{GoalId, UserId};
 
 use crate::access::{Permission, Relations, allows};
 use crate::{Caller, Context, ServiceError};
-
-/// Returns whether both the caller's token and the stored profile grant the admin role.
-pub(crate) fn is_admin(caller: &Caller, me: &User) -> bool {
-    caller.roles.admin && me.roles.contains(&Role::Admin)
-}
 
 /// Returns whether the caller may see this user's goals and what belongs to them. Goals of deleted
 /// accounts are hidden from all.
@@ -33,9 +28,8 @@ async fn visible_owners<'a>(
     owners: impl IntoIterator<Item = &'a UserId>,
 ) -> Result<HashSet<&'a UserId>, ServiceError> {
     let allowed = |owner: &&UserId| {
-        let relations = Relations::SIGNED_IN
-            .with_if(me.id == **owner, Relations::OWNER)
-            .with_if(is_admin(caller, me), Relations::ADMIN);
+        let relations = caller.current_roles(me).relations();
+        let relations = relations.with_if(me.id == **owner, Relations::OWNER);
         allows(Permission::SeeGoals, relations)
     };
     let mut owners: HashSet<&UserId> = owners.into_iter().filter(allowed).collect();
@@ -83,7 +77,7 @@ pub(crate) async fn visible_goal(
         return Ok(None);
     }
     let goal = core.goal(requested_owner, id).get().await?;
-    if goal.is_some() || owner.is_some() || !is_admin(caller, me) {
+    if goal.is_some() || owner.is_some() || !caller.current_roles(me).admin {
         return Ok(goal);
     }
     let task = core.tasks(id).strong().limit(1).page().await?.items.into_iter().next();

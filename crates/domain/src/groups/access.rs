@@ -43,7 +43,7 @@ impl GroupAccess {
             Some(membership) if allows(permission, relations(membership)) => {
                 Ok(writes::membership_check(membership).into())
             }
-            _ if allows(permission, staff_relations(caller)) => {
+            _ if allows(permission, caller.roles.relations()) => {
                 Ok(audit::entry(context, Some(caller), action, &self.group.id, None))
             }
             _ => Err(ServiceError::Forbidden.into()),
@@ -58,11 +58,4 @@ pub(super) fn relations(member: &GroupMember) -> Relations {
         .with_if(active, Relations::MEMBER)
         .with_if(active && member.role == GroupRole::Admin, Relations::GROUP_ADMIN)
         .with_if(active && member.role == GroupRole::Owner, Relations::GROUP_OWNER)
-}
-
-/// The relations that the caller's staff roles give, in any group.
-fn staff_relations(caller: &Caller) -> Relations {
-    Relations::SIGNED_IN
-        .with_if(caller.roles.moderator, Relations::MODERATOR)
-        .with_if(caller.roles.admin, Relations::ADMIN)
 }

@@ -6,8 +6,7 @@ use roundtable_model::entities::{Group, GroupMember};
 use roundtable_model::{Entity, GroupId, GroupRole, MemberStatus, UserId, UserStatus};
 
 use super::{GroupError, Groups, tags, writes};
-use crate::commit::CommitError;
-use crate::idempotency::AttemptOutcome;
+use crate::mutation::AttemptOutcome;
 use crate::rooms::leave_write;
 use crate::{Context, ServiceError};
 
@@ -51,33 +50,22 @@ pub(crate) async fn disband(context: &Context, group: &GroupId) -> Result<(), Se
 /// Removes a batch of members with their counts; returns whether none are left.
 async fn disband_batch(context: &Context, group: &GroupId) -> Result<bool, ServiceError> {
     context
-        .run_once(
-            None,
-            async |(): ()| Ok(true),
-            async || {
-                let members = context.core().members(group).strong().limit(BATCH_ITEMS);
-                let members = members.page().await?.items;
-                if members.is_empty() {
-                    let counter =
-                        context.commit().with("members", writes::delete_empty_counter(group));
-                    return match counter.run().await {
-                        // Already deleted.
-                        Ok(()) | Err(CommitError::ConditionsFailed(_)) => {
-                            Ok(AttemptOutcome::Done(true))
-                        }
-                        Err(CommitError::Failed(failure)) => Err(failure),
-                    };
-                }
-                let active = |member: &&GroupMember| member.status == MemberStatus::Active;
-                let off = i64::try_from(members.iter().filter(active).count()).unwrap_or_default();
-                let counter =
-                    (off > 0).then(|| writes::change_member_count(group, -off, context.now()));
-                let commit = context
-                    .commit()
-                    .with_all("member", members.iter().map(writes::delete_membership));
-                commit.with_all("members", counter).finish(false).await
-            },
-        )
+        .retry(async |attempt| {
+            let members = context.core().members(group).strong().limit(BATCH_ITEMS);
+            let members = members.page().await?.items;
+            if members.is_empty() {
+                let commit = attempt.commit().with("members", writes::delete_empty_counter(group));
+                // If the condition fails, it is deleted already.
+                return commit.finish_or(true, |_| Ok(AttemptOutcome::Done(true))).await;
+            }
+            let active = |member: &&GroupMember| member.status == MemberStatus::Active;
+            let off = i64::try_from(members.iter().filter(active).count()).unwrap_or_default();
+            let counter =
+                (off > 0).then(|| writes::change_member_count(group, -off, context.now()));
+            let commit =
+                attempt.commit().with_all("member", members.iter().map(writes::delete_membership));
+            commit.with_all("members", counter).finish_unrecorded(false).await
+        })
         .await
 }
 
@@ -109,46 +97,39 @@ async fn transfer_or_delete(
     user: &UserId,
 ) -> Result<(), ServiceError> {
     context
-        .run_once(
-            None,
-            async |(): ()| Ok(()),
-            async || {
-                let core = context.core();
-                let (Some(group), Some(owner)) =
-                    (core.group(group).get().await?, core.member(group, user).get().await?)
-                else {
-                    return Ok(AttemptOutcome::Done(()));
-                };
-                if group.owner_id != *user {
-                    return Ok(AttemptOutcome::Done(()));
+        .retry(async |attempt| {
+            let core = context.core();
+            let (Some(group), Some(owner)) =
+                (core.group(group).get().await?, core.member(group, user).get().await?)
+            else {
+                return Ok(AttemptOutcome::Done(()));
+            };
+            if group.owner_id != *user {
+                return Ok(AttemptOutcome::Done(()));
+            }
+            let now = context.now();
+            // Read before the members, so that a concurrent join changes it and fails the
+            // condition.
+            let counters = core.group_counts(std::slice::from_ref(&group.id));
+            let counter = counters.strong().get().await?.into_iter().flatten().next();
+            let count = counter.map_or(0, |counter| counter.count);
+            let commit = attempt.commit().with("owner", writes::delete_membership(&owner));
+            let commit = match successor(context, &group).await? {
+                Some(successor) => {
+                    let after = GroupMember { role: GroupRole::Owner, ..successor.clone() };
+                    commit
+                        .with("group", writes::set_owner(&group, &successor.user_id, now))
+                        .with("member", writes::update_membership(&successor, &after))
+                        .with("members", writes::change_member_count(&group.id, -1, now))
+                        .with("room member", leave_write(&group, user).1)
                 }
-                let now = context.now();
-                // Read before the members, so that a concurrent join changes it and fails the
-                // condition.
-                let counters = core.group_counts(std::slice::from_ref(&group.id));
-                let counter = counters.strong().get().await?.into_iter().flatten().next();
-                let count = counter.map_or(0, |counter| counter.count);
-                let commit = context.commit().with("owner", writes::delete_membership(&owner));
-                let commit = match successor(context, &group).await? {
-                    Some(successor) => {
-                        let after = GroupMember { role: GroupRole::Owner, ..successor.clone() };
-                        commit
-                            .with("group", writes::set_owner(&group, &successor.user_id, now))
-                            .with("member", writes::update_membership(&successor, &after))
-                            .with("members", writes::change_member_count(&group.id, -1, now))
-                            .with("room member", leave_write(&group, user).1)
-                    }
-                    None => commit
-                        .with("group", group.key().delete().when(writes::unchanged(&group)))
-                        .with("members", writes::remove_last_member(&group.id, count, now))
-                        .with_all(
-                            "tag",
-                            tags::reference_writes(context, Some(&group), None).await?,
-                        ),
-                };
-                commit.finish(()).await
-            },
-        )
+                None => commit
+                    .with("group", group.key().delete().when(writes::unchanged(&group)))
+                    .with("members", writes::remove_last_member(&group.id, count, now))
+                    .with_all("tag", tags::reference_writes(context, Some(&group), None).await?),
+            };
+            commit.finish_unrecorded(()).await
+        })
         .await
 }
 
@@ -183,26 +164,18 @@ async fn remove_member(
     user: &UserId,
 ) -> Result<(), ServiceError> {
     context
-        .run_once(
-            None,
-            async |(): ()| Ok(()),
-            async || {
-                let core = context.core();
-                let Some(member) = core.member(group, user).get().await? else {
-                    return Ok(AttemptOutcome::Done(()));
-                };
-                let group = core.group(group).get().await?;
-                if group.as_ref().is_some_and(|group| group.owner_id == *user) {
-                    return Ok(AttemptOutcome::Retry);
-                }
-                let mut commit = context.commit();
-                for (name, write) in
-                    writes::leave_writes_without_circle(group.as_ref(), &member, context.now())
-                {
-                    commit = commit.with(name, write);
-                }
-                commit.finish(()).await
-            },
-        )
+        .retry(async |attempt| {
+            let core = context.core();
+            let Some(member) = core.member(group, user).get().await? else {
+                return Ok(AttemptOutcome::Done(()));
+            };
+            let group = core.group(group).get().await?;
+            if group.as_ref().is_some_and(|group| group.owner_id == *user) {
+                return Ok(AttemptOutcome::Retry);
+            }
+            let writes =
+                writes::leave_writes_without_circle(group.as_ref(), &member, context.now());
+            attempt.commit().with_named(writes).finish_unrecorded(()).await
+        })
         .await
 }

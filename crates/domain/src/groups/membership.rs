@@ -1,5 +1,5 @@
 //! Group membership: joining, requesting, inviting, approving, leaving and removing. The member
-//! counter, the member's circle and their seat in the group's room change in the same transaction.
+//! counter, the member's circle and their room membership change in the same transaction.
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Group, GroupMember};
@@ -10,7 +10,8 @@ use super::access::{GroupAccess, relations};
 use super::{GroupError, Groups, tags, writes};
 use crate::access::{Permission, Relations, allows};
 use crate::follows::active_since;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
+use crate::idempotency::RemovedEntity;
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::rooms::room_head;
 use crate::{Caller, ServiceError};
 
@@ -18,6 +19,12 @@ use crate::{Caller, ServiceError};
 pub(super) enum MembershipOutcome {
     Member { group: GroupId, user: UserId },
     Removed(RemovedEntity<GroupMember>),
+}
+
+impl MembershipOutcome {
+    pub(super) fn of(member: &GroupMember) -> Self {
+        Self::Member { group: member.group_id.clone(), user: member.user_id.clone() }
+    }
 }
 
 #[boxed]
@@ -30,40 +37,36 @@ impl Groups {
         group: &GroupId,
         request: Option<&RequestId>,
     ) -> Result<GroupMember, GroupError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request = self.context.idempotent_request(&me, request, "joinGroup", group)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
-                async || {
-                    let GroupAccess { group, membership } = self.load_access(caller, group).await?;
-                    let status = match (&membership, group.is_private) {
-                        (Some(membership), _) if membership.status == MemberStatus::Active => {
-                            membership.status
-                        }
-                        (Some(membership), true) if membership.status == MemberStatus::Pending => {
-                            membership.status
-                        }
-                        (Some(_), _) | (None, false) => MemberStatus::Active,
-                        (None, true) => MemberStatus::Pending,
-                    };
-                    if let Some(membership) =
-                        membership.as_ref().filter(|membership| membership.status == status)
-                    {
-                        return self.finish_unchanged(membership.clone(), request.as_ref()).await;
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("joinGroup", group, request)?
+            .replay(|outcome| self.replayed_member(caller, outcome))
+            .run(async |me, attempt| {
+                let GroupAccess { group, membership } = self.load_access(caller, group).await?;
+                let status = match (&membership, group.is_private) {
+                    (Some(membership), _) if membership.status == MemberStatus::Active => {
+                        membership.status
                     }
-                    let allowed = allows(Permission::JoinGroup, Relations::SIGNED_IN);
-                    if !allowed || self.is_blocked_by_owner(&group, &me).await? {
-                        return Err(GroupError::NoSuchGroup);
+                    (Some(membership), true) if membership.status == MemberStatus::Pending => {
+                        membership.status
                     }
-                    let request = request.as_ref();
-                    let attempt = self
-                        .write_membership(&group, membership.as_ref(), &me, status, None, request)
-                        .await?;
-                    self.recheck_caller(caller, attempt).await
-                },
-            )
+                    (Some(_), _) | (None, false) => MemberStatus::Active,
+                    (None, true) => MemberStatus::Pending,
+                };
+                if let Some(membership) =
+                    membership.as_ref().filter(|membership| membership.status == status)
+                {
+                    return attempt
+                        .unchanged(MembershipOutcome::of(membership), membership.clone())
+                        .await;
+                }
+                let allowed = allows(Permission::JoinGroup, Relations::SIGNED_IN);
+                if !allowed || self.is_blocked_by_owner(&group, &me.id).await? {
+                    return Err(GroupError::NoSuchGroup);
+                }
+                self.write_membership(&group, membership.as_ref(), &me.id, status, None, attempt)
+                    .await
+            })
             .await
     }
 
@@ -76,49 +79,41 @@ impl Groups {
         user: &UserId,
         request: Option<&RequestId>,
     ) -> Result<GroupMember, GroupError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request =
-            self.context.idempotent_request(&me, request, "inviteToGroup", &(group, user))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
-                async || {
-                    let access = self.load_access(caller, group).await?;
-                    let authority = access.authorize(
-                        &self.context,
-                        caller,
-                        Permission::InviteToGroup,
-                        "inviteToGroup",
-                    )?;
-                    let existing = self.member(group, user).await?;
-                    let status = match &existing {
-                        Some(existing) if existing.status == MemberStatus::Pending => {
-                            MemberStatus::Active
-                        }
-                        Some(existing) => {
-                            return self.finish_unchanged(existing.clone(), request.as_ref()).await;
-                        }
-                        None => MemberStatus::Invited,
-                    };
-                    let group = &access.group;
-                    let access = self.context.viewer_access(Some(caller), [user], []).await?;
-                    let visible = access.visible_user(user).is_some() && !access.is_blocked(user);
-                    if !visible || self.is_blocked_by_owner(group, user).await? {
-                        return Err(GroupError::NoSuchUser);
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("inviteToGroup", &(group, user), request)?
+            .replay(|outcome| self.replayed_member(caller, outcome))
+            .run(async |_, attempt| {
+                let access = self.load_access(caller, group).await?;
+                let authority = access.authorize(
+                    &self.context,
+                    caller,
+                    Permission::InviteToGroup,
+                    "inviteToGroup",
+                )?;
+                let existing = self.member(group, user).await?;
+                let status = match &existing {
+                    Some(existing) if existing.status == MemberStatus::Pending => {
+                        MemberStatus::Active
                     }
-                    let authority = Some(("authority", authority));
-                    self.write_membership(
-                        group,
-                        existing.as_ref(),
-                        user,
-                        status,
-                        authority,
-                        request.as_ref(),
-                    )
+                    Some(existing) => {
+                        return attempt
+                            .unchanged(MembershipOutcome::of(existing), existing.clone())
+                            .await;
+                    }
+                    None => MemberStatus::Invited,
+                };
+                let group = &access.group;
+                let access = self.context.viewer_access(Some(caller), [user], []).await?;
+                if access.addressable(user).is_none()
+                    || self.is_blocked_by_owner(group, user).await?
+                {
+                    return Err(GroupError::NoSuchUser);
+                }
+                let authority = Some(("authority", authority));
+                self.write_membership(group, existing.as_ref(), user, status, authority, attempt)
                     .await
-                },
-            )
+            })
             .await
     }
 
@@ -130,44 +125,39 @@ impl Groups {
         user: &UserId,
         request: Option<&RequestId>,
     ) -> Result<GroupMember, GroupError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request =
-            self.context.idempotent_request(&me, request, "approveMember", &(group, user))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
-                async || {
-                    let access = self.load_access(caller, group).await?;
-                    let authority = access.authorize(
-                        &self.context,
-                        caller,
-                        Permission::ApproveMember,
-                        "approveMember",
-                    )?;
-                    let pending = match self.member(group, user).await? {
-                        Some(member) if member.status == MemberStatus::Active => {
-                            return self.finish_unchanged(member, request.as_ref()).await;
-                        }
-                        Some(member) if member.status == MemberStatus::Pending => member,
-                        _ => return Err(GroupError::NoSuchRequest),
-                    };
-                    if self.is_blocked_by_owner(&access.group, user).await? {
-                        return Err(GroupError::NoSuchRequest);
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("approveMember", &(group, user), request)?
+            .replay(|outcome| self.replayed_member(caller, outcome))
+            .run(async |_, attempt| {
+                let access = self.load_access(caller, group).await?;
+                let authority = access.authorize(
+                    &self.context,
+                    caller,
+                    Permission::ApproveMember,
+                    "approveMember",
+                )?;
+                let pending = match self.member(group, user).await? {
+                    Some(member) if member.status == MemberStatus::Active => {
+                        return attempt.unchanged(MembershipOutcome::of(&member), member).await;
                     }
-                    let (status, authority) =
-                        (MemberStatus::Active, Some(("authority", authority)));
-                    self.write_membership(
-                        &access.group,
-                        Some(&pending),
-                        user,
-                        status,
-                        authority,
-                        request.as_ref(),
-                    )
-                    .await
-                },
-            )
+                    Some(member) if member.status == MemberStatus::Pending => member,
+                    _ => return Err(GroupError::NoSuchRequest),
+                };
+                if self.is_blocked_by_owner(&access.group, user).await? {
+                    return Err(GroupError::NoSuchRequest);
+                }
+                let (status, authority) = (MemberStatus::Active, Some(("authority", authority)));
+                self.write_membership(
+                    &access.group,
+                    Some(&pending),
+                    user,
+                    status,
+                    authority,
+                    attempt,
+                )
+                .await
+            })
             .await
     }
 
@@ -180,22 +170,19 @@ impl Groups {
         group: &GroupId,
         request: Option<&RequestId>,
     ) -> Result<GroupMember, GroupError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request = self.context.idempotent_request(&me, request, "leaveGroup", group)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
-                async || {
-                    let GroupAccess { group, membership } = self.load_access(caller, group).await?;
-                    let membership = membership.ok_or(GroupError::NotAMember)?;
-                    if membership.role == GroupRole::Owner {
-                        self.delete_with_last_member(group, membership, request.as_ref()).await
-                    } else {
-                        self.remove_membership(&group, membership, None, request.as_ref()).await
-                    }
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("leaveGroup", group, request)?
+            .replay(|outcome| self.replayed_member(caller, outcome))
+            .run(async |_, attempt| {
+                let GroupAccess { group, membership } = self.load_access(caller, group).await?;
+                let membership = membership.ok_or(GroupError::NotAMember)?;
+                if membership.role == GroupRole::Owner {
+                    self.delete_with_last_member(group, membership, attempt).await
+                } else {
+                    self.remove_membership(&group, membership, None, attempt).await
+                }
+            })
             .await
     }
 
@@ -209,37 +196,33 @@ impl Groups {
         user: &UserId,
         request: Option<&RequestId>,
     ) -> Result<GroupMember, GroupError> {
-        let me = self.context.authorize_write(caller).await?.id;
-        let request =
-            self.context.idempotent_request(&me, request, "removeMember", &(group, user))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: MembershipOutcome| self.replayed_member(caller, outcome).await,
-                async || {
-                    let access = self.load_access(caller, group).await?;
-                    let authority = access.authorize(
-                        &self.context,
-                        caller,
-                        Permission::RemoveMember,
-                        "removeMember",
-                    )?;
-                    let member = self.member(group, user).await?.ok_or(GroupError::NoSuchMember)?;
-                    let relations = access.membership.as_ref().map(relations).unwrap_or_default();
-                    let above = relations.intersects(Relations::GROUP_OWNER) || caller.roles.admin;
-                    match member.role {
-                        GroupRole::Owner => return Err(GroupError::OwnerRequired),
-                        GroupRole::Admin if !above && me != *user => {
-                            return Err(ServiceError::Forbidden.into());
-                        }
-                        GroupRole::Admin | GroupRole::Member => {}
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("removeMember", &(group, user), request)?
+            .replay(|outcome| self.replayed_member(caller, outcome))
+            .run(async |me, attempt| {
+                let access = self.load_access(caller, group).await?;
+                let authority = access.authorize(
+                    &self.context,
+                    caller,
+                    Permission::RemoveMember,
+                    "removeMember",
+                )?;
+                let member = self.member(group, user).await?.ok_or(GroupError::NoSuchMember)?;
+                let relations = access.membership.as_ref().map(relations).unwrap_or_default();
+                let above = relations.intersects(Relations::GROUP_OWNER) || caller.roles.admin;
+                match member.role {
+                    GroupRole::Owner => return Err(GroupError::OwnerRequired),
+                    GroupRole::Admin if !above && me.id != *user => {
+                        return Err(ServiceError::Forbidden.into());
                     }
-                    // For the caller themselves, the removal carries the same condition as the
-                    // authority.
-                    let authority = (me != *user).then_some(("authority", authority));
-                    self.remove_membership(&access.group, member, authority, request.as_ref()).await
-                },
-            )
+                    GroupRole::Admin | GroupRole::Member => {}
+                }
+                // For the caller themselves, the removal carries the same condition as the
+                // authority.
+                let authority = (me.id != *user).then_some(("authority", authority));
+                self.remove_membership(&access.group, member, authority, attempt).await
+            })
             .await
     }
 
@@ -270,22 +253,18 @@ impl Groups {
         user: &UserId,
         status: MemberStatus,
         authority: Option<writes::GroupWrite>,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
         let now = self.context.now();
         let member = self.new_membership(group, before, user, status, now).await?;
-        let outcome = MembershipOutcome::Member { group: group.id.clone(), user: user.clone() };
+        let outcome = MembershipOutcome::of(&member);
         let seq = match status {
             MemberStatus::Active => room_head(&self.context, &group.room_id).await?,
             MemberStatus::Pending | MemberStatus::Invited => None,
         };
         let seq = seq.map_or(0, |head| head.seq);
         let writes = writes::join_writes(group, before, &member, seq, now);
-        let mut commit = self.context.commit();
-        for (name, write) in writes.into_iter().chain(authority) {
-            commit = commit.with(name, write);
-        }
-        Ok(commit.recording(request, &outcome)?.finish(member).await?)
+        attempt.commit().with_named(writes).with_named(authority).finish(outcome, member).await
     }
 
     async fn new_membership(
@@ -318,15 +297,17 @@ impl Groups {
         group: &Group,
         member: GroupMember,
         authority: Option<writes::GroupWrite>,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
         let outcome = MembershipOutcome::Removed(RemovedEntity(member.clone()));
         let writes = writes::leave_writes(group, &member, self.context.now());
-        let mut commit = self.context.commit().with("group", group.key().exists());
-        for (name, write) in writes.into_iter().chain(authority) {
-            commit = commit.with(name, write);
-        }
-        Ok(commit.recording(request, &outcome)?.finish(member).await?)
+        attempt
+            .commit()
+            .with("group", group.key().exists())
+            .with_named(writes)
+            .with_named(authority)
+            .finish(outcome, member)
+            .await
     }
 
     /// Deletes a group together with its last member.
@@ -334,7 +315,7 @@ impl Groups {
         &self,
         group: Group,
         owner: GroupMember,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
         let counters = self.context.core().group_counts(std::slice::from_ref(&group.id));
         let counter = counters.strong().get().await?.into_iter().flatten().next();
@@ -344,27 +325,15 @@ impl Groups {
         let (now, outcome) =
             (self.context.now(), MembershipOutcome::Removed(RemovedEntity(owner.clone())));
         let tags = tags::reference_writes(&self.context, Some(&group), None).await?;
-        let commit = self
-            .context
+        attempt
             .commit()
             .with("group", group.key().delete().when(writes::unchanged(&group)))
             .with("member", writes::delete_membership(&owner))
             .with("members", writes::remove_last_member(&group.id, 1, now))
             .with("circle", crate::circle::raise_circle_version(&owner.user_id, 0, now))
             .with_all("tag", tags)
-            .recording(request, &outcome)?;
-        Ok(commit.finish(owner).await?)
-    }
-
-    /// Records the request without a change.
-    pub(super) async fn finish_unchanged(
-        &self,
-        member: GroupMember,
-        request: Option<&IdempotentRequest>,
-    ) -> Result<AttemptOutcome<GroupMember>, GroupError> {
-        let (group, user) = (member.group_id.clone(), member.user_id.clone());
-        let outcome = MembershipOutcome::Member { group, user };
-        Ok(self.context.finish_unchanged(request, &outcome, member).await?)
+            .finish(outcome, owner)
+            .await
     }
 
     /// Returns the membership as it is now, if the caller may still see it; a removed one as it

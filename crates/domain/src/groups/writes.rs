@@ -1,19 +1,20 @@
 //! The writes that change groups. Neither groups nor memberships have a version: each write is
 //! conditional on the fields it depends on.
 
-use roundtable_model::entities::{Block, Group, GroupCounter, GroupMember, User};
+use roundtable_model::entities::{Block, Group, GroupCounter, GroupMember};
 use roundtable_model::table::{Check, Condition, Delete, Write};
-use roundtable_model::{Entity, GroupId, MemberStatus, Patch, Time, UserId, UserStatus};
+use roundtable_model::{Entity, GroupId, MemberStatus, Patch, Time, UserId};
 
+use crate::account::active_account_check;
 use crate::circle::raise_circle_version;
 use crate::rooms::{join_write, leave_write};
 
 /// A write with the name that reports its failed condition.
 pub(super) type GroupWrite = (&'static str, Write);
 
-/// Requires an active account: one that is being deleted must not get in again.
-pub(super) fn active_account_check(user: &UserId) -> Check {
-    User::at(user).check(User::STATUS.is(&UserStatus::Active))
+/// Requires an active member of the group at the time of the write.
+pub(crate) fn active_member_check(group: &GroupId, user: &UserId) -> Check {
+    GroupMember::at(group, user).check(GroupMember::STATUS.is(&MemberStatus::Active))
 }
 
 /// Changes the owner. The former owner's membership, changed in the same transaction, carries the
@@ -60,7 +61,7 @@ pub(super) fn delete_empty_counter(group: &GroupId) -> Delete {
 }
 
 /// The writes of a new or changed membership; `before` is the earlier one, if any. They require
-/// that the owner is unchanged and has not blocked the user. An active member gets a seat in the
+/// that the owner is unchanged and has not blocked the user. An active member joins the
 /// group's room, with the messages up to `seq` marked as read.
 pub(super) fn join_writes(
     group: &Group,
@@ -88,7 +89,7 @@ pub(super) fn join_writes(
     writes
 }
 
-/// Removes a membership with its count and the seat in the group's room.
+/// Removes a membership with its count and the room membership.
 pub(super) fn leave_writes(group: &Group, member: &GroupMember, now: Time) -> Vec<GroupWrite> {
     let mut writes = leave_writes_without_circle(Some(group), member, now);
     if member.status == MemberStatus::Active {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use roundtable_domain_macros::boxed;
 use roundtable_model::Role;
 use roundtable_model::entities::User;
+use tokio::sync::broadcast::error::RecvError;
 
-use super::bus::Subscriber;
 use super::topic_events::TopicEvent;
+use super::topics::TopicSubscriber;
 use super::{LiveError, LiveEvent, LiveUpdates, Topic};
 use crate::{
     Activities, ActivityError, Caller, CommentError, Comments, FollowError, Follows, GroupError,
@@ -18,7 +19,9 @@ use crate::{
 pub struct TopicSubscription {
     live: LiveUpdates,
     caller: Caller,
-    subscriber: Subscriber,
+    topic: Topic,
+    /// The subscriber, or the reason why there will be no more events.
+    subscriber: Result<TopicSubscriber, LiveError>,
     /// An event received but not delivered. It is retried by the next call if this one is cancelled
     /// or the store fails.
     pending: Option<Arc<TopicEvent>>,
@@ -34,11 +37,12 @@ impl LiveUpdates {
     ) -> Result<TopicSubscription, LiveError> {
         // The stream is not read here: a slow connection may leave this future unpolled, which
         // would hold up all other readers.
-        let subscriber = self.bus.subscribe(topic);
+        let subscriber = self.bus.topics().subscribe(topic.clone());
         let subscription = TopicSubscription {
             live: self.clone(),
             caller: caller.clone(),
-            subscriber,
+            topic,
+            subscriber: Ok(subscriber),
             pending: None,
         };
         let me = self.context.authorize_read(caller).await?;
@@ -55,7 +59,7 @@ impl TopicSubscription {
         loop {
             let event = match &self.pending {
                 Some(event) => Arc::clone(event),
-                None => self.subscriber.next().await?,
+                None => self.next_event().await?,
             };
             self.pending = Some(Arc::clone(&event));
             let me = self.live.context.authorize_read(&self.caller).await?;
@@ -68,11 +72,24 @@ impl TopicSubscription {
         }
     }
 
+    /// Waits for the next event. After an error it returns the same error.
+    async fn next_event(&mut self) -> Result<Arc<TopicEvent>, LiveError> {
+        let subscriber = self.subscriber.as_mut().map_err(|error| error.clone())?;
+        let error = match subscriber.next().await {
+            Ok(event) => return Ok(event),
+            Err(RecvError::Lagged(_)) => LiveError::TooSlow,
+            // Disconnected by a gap, which is not the subscriber's fault.
+            Err(RecvError::Closed) => LiveError::Missed,
+        };
+        self.subscriber = Err(error.clone());
+        Err(error)
+    }
+
     /// Fails if the caller cannot see the topic's object.
     async fn check(&self, me: &User) -> Result<(), LiveError> {
         self.check_role(me)?;
         let context = &self.live.context;
-        match &self.subscriber.topic {
+        match &self.topic {
             Topic::Post(post)
             | Topic::Likes(post)
             | Topic::Comments(post)
@@ -99,7 +116,7 @@ impl TopicSubscription {
     fn check_role(&self, me: &User) -> Result<(), LiveError> {
         let is_staff = self.caller.moderates()
             && me.roles.iter().any(|role| matches!(role, Role::Moderator | Role::Admin));
-        match &self.subscriber.topic {
+        match &self.topic {
             Topic::Decisions(None) if !is_staff => Err(ServiceError::Forbidden.into()),
             _ => Ok(()),
         }

@@ -11,7 +11,7 @@ use super::Topic;
 
 /// An event and the key of its object, which is read on delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum TopicEvent {
+pub(crate) enum TopicEvent {
     Activity(ActorId, Time, ActivityId),
     Post(PostId),
     Like(PostId, bool),
@@ -22,7 +22,7 @@ pub(super) enum TopicEvent {
     Quest(UserId, QuestId),
 }
 
-pub(super) type HasLeft = bool;
+pub(crate) type HasLeft = bool;
 
 /// Returns the events of a change, each with its topics.
 pub(super) fn topic_events(change: &Change) -> Vec<(Vec<Topic>, TopicEvent)> {

@@ -6,11 +6,10 @@ use roundtable_model::{Entity, Expiry, MediaKey, RequestId, UploadState};
 
 use super::kind::MediaKind;
 use super::{MediaError, MediaFiles, UploadOutcome, media_of, ms};
-use crate::access::{Permission, Relations, allows};
-use crate::commit::CommitError;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::Caller;
+use crate::access::{Permission, Relations, require};
 use crate::limits::{MEDIA_HEAD_BYTES, MEDIA_SIDE_PIXELS_MAX, UNUSED_FILE_TIME_MAX};
-use crate::{Caller, ServiceError};
+use crate::mutation::{Attempt, AttemptOutcome};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct PixelSize {
@@ -28,46 +27,36 @@ impl MediaFiles {
         key: &MediaKey,
         request: Option<&RequestId>,
     ) -> Result<Media, MediaError> {
-        let me = self.context.authorize_write(caller).await?;
-        if !allows(Permission::Upload, Relations::SIGNED_IN) {
-            return Err(ServiceError::Forbidden.into());
-        }
-        let request =
-            self.context.idempotent_request(&me.id, request, "completeUpload", &key.as_str())?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: UploadOutcome| {
-                    let upload = self.upload(&me.id, &outcome.key()?).await?;
-                    upload.as_ref().map(media_of).ok_or(MediaError::NoSuchUpload)
-                },
-                async || {
-                    let upload = self.upload(&me.id, key).await?;
-                    let upload = upload.ok_or(MediaError::NoSuchUpload)?;
-                    if upload.state == UploadState::Complete {
-                        let (outcome, request) = (UploadOutcome::of(&upload), request.as_ref());
-                        let answer = media_of(&upload);
-                        return Ok(self
-                            .context
-                            .finish_unchanged(request, &outcome, answer)
-                            .await?);
-                    }
-                    self.try_complete(upload, request.as_ref()).await
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::Upload, Relations::SIGNED_IN)?;
+        mutation
+            .once("completeUpload", &key.as_str(), request)?
+            .replay(async |outcome: UploadOutcome| {
+                let upload = self.upload(&caller.user_id, &outcome.key()?).await?;
+                upload.as_ref().map(media_of).ok_or(MediaError::NoSuchUpload)
+            })
+            .run(async |me, attempt| {
+                let upload = self.upload(&me.id, key).await?;
+                let upload = upload.ok_or(MediaError::NoSuchUpload)?;
+                if upload.state == UploadState::Complete {
+                    let answer = media_of(&upload);
+                    return attempt.unchanged(UploadOutcome::of(&upload), answer).await;
+                }
+                self.try_complete(upload, attempt).await
+            })
             .await
     }
 
     async fn try_complete(
         &self,
         upload: Upload,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Media>, MediaError> {
         // Every attempt makes its own copy, which must not change during the inspection.
         let copy = self.random::<10>();
         let size = match self.copy_and_inspect(&upload, &copy).await {
             Ok(Some(size)) => size,
-            Ok(None) => return self.reject(&upload, &copy).await,
+            Ok(None) => return self.reject(&upload, &copy, attempt).await,
             // A concurrent request has completed it, and only its copy is left.
             Err(MediaError::NotUploaded | MediaError::StoreUnavailable)
                 if self.is_settled(&upload).await? =>
@@ -94,14 +83,13 @@ impl MediaFiles {
             .set(Upload::HEIGHT, &completed.height)
             .set(Upload::TTL, &completed.ttl)
             .when(Upload::STATE.is(&UploadState::Pending));
-        let commit = self.context.commit().with("upload", patch);
-        let commit = commit.recording(request, &UploadOutcome::of(&completed))?;
-        let attempt = commit.finish(media_of(&completed)).await?;
-        if matches!(attempt, AttemptOutcome::Retry) {
+        let commit = attempt.commit().with("upload", patch);
+        let outcome = commit.finish(UploadOutcome::of(&completed), media_of(&completed)).await;
+        if matches!(outcome, Ok(AttemptOutcome::Retry)) {
             // A concurrent request's copy was accepted.
             self.drop_copy(&completed.key, &copy).await;
         }
-        Ok(attempt)
+        outcome
     }
 
     /// Copies the upload and returns its pixel size; `None` if it is not what was declared.
@@ -148,22 +136,23 @@ impl MediaFiles {
         &self,
         upload: &Upload,
         copy: &str,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Media>, MediaError> {
         let pending = Upload::STATE.is(&UploadState::Pending);
         let deletion = upload.key().delete().when(pending);
-        match self.context.commit().with("upload", deletion).run().await {
-            Ok(()) => {
+        let commit = attempt.commit().with("upload", deletion);
+        match commit.finish_unrecorded::<_, MediaError>(()).await? {
+            AttemptOutcome::Done(()) => {
                 // The stream processor does the same, also when this fails.
                 if let Err(error) = self.store.remove(&upload.key).await {
                     tracing::warn!(%error, "rejected file not deleted; a processor will retry");
                 }
                 Err(MediaError::DeclarationMismatch)
             }
-            Err(CommitError::ConditionsFailed(_)) => {
+            AttemptOutcome::Retry => {
                 self.drop_copy(&upload.key, copy).await;
                 Ok(AttemptOutcome::Retry)
             }
-            Err(CommitError::Failed(failure)) => Err(failure.into()),
         }
     }
 }

@@ -4,21 +4,22 @@
 //! behind it: nothing that commits later can come before. Access is checked again for every message.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::Message;
-use roundtable_model::table::Order;
-use roundtable_model::{MessageId, RoomId, Span, Time};
+use roundtable_model::table::{Change, Item, Order};
+use roundtable_model::{FromItem, MessageId, RoomId, Span, TYPE, Time};
 use tokio::time::timeout;
 
 use super::Messages;
-use super::signals::RoomListener;
+use crate::bus::{Channels, Sink, Subscriber};
 use crate::rooms::{RoomMembership, room_head, visible_messages};
-use crate::{Caller, RoomError};
+use crate::{Caller, LiveBus, RoomError};
 
 const BATCH: usize = 100;
-/// Subscribers poll at this interval, because a message from another process may come without a signal.
+/// Subscribers poll at this interval, because changes may be relayed late or not at all.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// One subscription to a room.
@@ -31,7 +32,40 @@ pub struct LiveRoom {
     last: Time,
     /// Messages read but not delivered.
     pending: VecDeque<Message>,
-    listener: RoomListener,
+    wake_ups: Subscriber<RoomId, ()>,
+}
+
+/// Wake-ups for subscribers of rooms. They carry no data: messages are read from the table, so a
+/// spurious one is harmless.
+#[derive(Debug, Default)]
+pub(crate) struct RoomWakeUps(Arc<Channels<RoomId, ()>>);
+
+impl RoomWakeUps {
+    pub(crate) const ENTITY_TYPES: &[&str] = &[Message::ENTITY.name];
+
+    fn subscribe(&self, room: &RoomId) -> Subscriber<RoomId, ()> {
+        // One is enough: further ones say the same.
+        self.0.subscribe(room.clone(), 1)
+    }
+}
+
+impl Sink for RoomWakeUps {
+    fn apply(&self, changes: &[Change]) {
+        let is_message = |item: &&Item| item.text(TYPE) == Some(Message::ENTITY.name);
+        for item in changes.iter().filter_map(|change| change.new.as_ref()).filter(is_message) {
+            if self.0.is_empty() {
+                return;
+            }
+            if let Ok(message) = Message::from_item(item) {
+                self.0.send([&message.room_id], &());
+            }
+        }
+    }
+
+    /// Missed messages are in the table.
+    fn reset(&self, _is_complete: bool) {
+        self.0.send_to_all(&());
+    }
 }
 
 #[boxed]
@@ -39,21 +73,22 @@ impl Messages {
     /// Subscribes to a room from now on, or from after the last message the caller saw.
     pub async fn live(
         &self,
+        bus: &LiveBus,
         caller: &Caller,
         room: &RoomId,
         after: Option<&MessageId>,
     ) -> Result<LiveRoom, RoomError> {
         let me = self.context.authorize_read(caller).await?.id;
         RoomMembership::of(&self.context, &me, room).await?;
-        // Before the head is read: a message sent meanwhile is newer, and signalled.
-        let listener = self.signals.listen(room);
+        // Before the head is read: a message sent meanwhile is newer, and wakes the subscriber.
+        let wake_ups = bus.rooms().subscribe(room);
         let last = match after {
             // The id of an expired message still contains its time.
             Some(after) => after.time().ok_or(RoomError::NoSuchMessage)?,
             None => room_head(&self.context, room).await?.map_or(Time::EPOCH, |head| head.last_ts),
         };
         let (messages, caller, room) = (self.clone(), caller.clone(), room.clone());
-        Ok(LiveRoom { messages, caller, room, last, pending: VecDeque::new(), listener })
+        Ok(LiveRoom { messages, caller, room, last, pending: VecDeque::new(), wake_ups })
     }
 }
 
@@ -63,12 +98,12 @@ impl LiveRoom {
     pub async fn next(&mut self) -> Result<Message, RoomError> {
         loop {
             // Before the room is read: a later message ends the wait below.
-            self.listener.clear();
+            self.wake_ups.clear();
             if self.pending.is_empty() {
                 self.read_newer().await?;
             }
             let Some(message) = self.pending.front().cloned() else {
-                let _ = timeout(POLL_INTERVAL, self.listener.wait()).await;
+                let _ = timeout(POLL_INTERVAL, self.wake_ups.next()).await;
                 continue;
             };
             // Removed only after this await, so that cancellation loses nothing.

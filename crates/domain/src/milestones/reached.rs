@@ -3,18 +3,16 @@
 //! The decision follows from the stored state, and the transaction requires that the milestone is
 //! not achieved yet. Detected twice, it is achieved and published once.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Milestone, User};
-use roundtable_model::{Entity, GoalId, UserId, UserStatus};
+use roundtable_model::entities::Milestone;
+use roundtable_model::{Entity, GoalId, UserId};
 
 use super::progress::TaskProgress;
 use super::{MilestoneError, Milestones, achievement, update_write};
 use crate::ServiceError;
+use crate::account::existing_account_check;
 use crate::activities::prepare_activity;
-use crate::idempotency::AttemptOutcome;
+use crate::mutation::{Attempt, AttemptOutcome};
 
 const MILESTONES_PER_PAGE: usize = 100;
 /// Recounts while the tasks keep changing.
@@ -45,7 +43,9 @@ impl Milestones {
             let recount = TaskProgress::of(&self.context, goal).await?;
             if recount == progress {
                 for milestone in reached {
-                    self.achieve(milestone, &progress).await?;
+                    self.context
+                        .retry(async |attempt| self.achieve(milestone, &progress, attempt).await)
+                        .await?;
                 }
                 return Ok(());
             }
@@ -78,45 +78,27 @@ impl Milestones {
         &self,
         milestone: &Milestone,
         progress: &TaskProgress,
-    ) -> Result<(), MilestoneError> {
-        let is_retry = AtomicBool::new(false);
-        self.context
-            .run_once(
-                None,
-                async |(): ()| Ok(()),
-                async || self.try_achieve(milestone, progress, is_retry.swap(true, Relaxed)).await,
-            )
-            .await
-    }
-
-    async fn try_achieve(
-        &self,
-        milestone: &Milestone,
-        progress: &TaskProgress,
-        is_retry: bool,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<()>, MilestoneError> {
         let (core, owner, goal) = (self.context.core(), &milestone.user_id, &milestone.goal_id);
         let found = core.milestone(owner, goal, &milestone.id).get().await?;
         let found = found.filter(|one| !one.achieved && progress.reaches(one.percentage));
         let goal = core.goal(owner, goal).get().await?;
-        let person = core.profile(owner).strong().get().await?;
-        let person = person.filter(|person| person.status != UserStatus::Deleted);
+        let owner = self.context.existing_account(owner).await?;
         // Achieved or deleted concurrently.
-        let (Some(before), Some(goal), Some(person)) = (found, goal, person) else {
+        let (Some(before), Some(goal), Some(owner)) = (found, goal, owner) else {
             return Ok(AttemptOutcome::Done(()));
         };
-        let published =
-            prepare_activity(&self.context, achievement(&goal, &before).retried(is_retry)).await?;
+        let draft = achievement(&goal, &before);
+        let published = prepare_activity(&self.context, attempt, draft).await?;
         let at = published.activity.created_at;
         let achieved_at = Some(at);
         let after = Milestone { achieved: true, achieved_at, updated_at: at, ..before.clone() };
-        let not_deleted = User::STATUS.is_not(&UserStatus::Deleted);
-        let commit = self
-            .context
+        let commit = attempt
             .commit()
             .with("goal", goal.key().exists())
-            .with("user", person.key().check(not_deleted))
+            .with("user", existing_account_check(&owner.id))
             .with("milestone", update_write(&before, &after));
-        Ok(published.add_to(commit).finish(()).await?)
+        published.add_to(commit).finish_unrecorded(()).await
     }
 }

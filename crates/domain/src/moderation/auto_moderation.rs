@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 use super::decisions::ModerationDecision;
 use super::{Moderation, ModerationError, ModerationSubject, is_decided};
-use crate::idempotency::AttemptOutcome;
 use crate::limits::REASON_CHARS_MAX;
+use crate::mutation::AttemptOutcome;
 
 /// A service that decides cases automatically.
 #[async_trait]
@@ -73,25 +73,16 @@ impl Moderation {
             reason.map(|reason| reason.chars().take(REASON_CHARS_MAX).collect());
         let decision = ModerationDecision { status, reason: reason.as_deref(), by: None };
         self.context
-            .run_once(
-                None,
-                async |()| Ok(AutoModerationOutcome::Overtaken),
-                async || {
-                    let now = self.undecided(case).await?;
-                    let Some(now) = now.filter(|now| now.content.has_same_text(&subject.content))
-                    else {
-                        return Ok(AttemptOutcome::Done(AutoModerationOutcome::Overtaken));
-                    };
-                    let target = now.content.target();
-                    let decided = self.decide(&target, now.content, Some(now.case), decision, None);
-                    Ok(match decided.await? {
-                        AttemptOutcome::Done(_) => {
-                            AttemptOutcome::Done(AutoModerationOutcome::Decided(status))
-                        }
-                        AttemptOutcome::Retry => AttemptOutcome::Retry,
-                    })
-                },
-            )
+            .retry(async |attempt| {
+                let now = self.undecided(case).await?;
+                let Some(now) = now.filter(|now| now.content.has_same_text(&subject.content))
+                else {
+                    return Ok(AttemptOutcome::Done(AutoModerationOutcome::Overtaken));
+                };
+                let target = now.content.target();
+                let decided = self.decide(&target, now.content, Some(now.case), decision, attempt);
+                Ok(decided.await?.map(|_| AutoModerationOutcome::Decided(status)))
+            })
             .await
     }
 

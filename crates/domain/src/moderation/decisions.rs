@@ -6,18 +6,18 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Comment, Group, ModerationCase, Post, User};
 use roundtable_model::table::{Condition, Write};
 use roundtable_model::{
-    CommentId, Entity, ModerationStatus, PostId, RequestId, Time, UserId, UserStatus, rekey,
+    CommentId, Entity, ModerationStatus, PostId, RequestId, Time, UserId, rekey,
 };
 
 use super::{
-    ModeratedContent, Moderation, ModerationError, ModerationTarget, StatusChange, check_staff,
-    is_decided,
+    ModeratedContent, Moderation, ModerationError, ModerationTarget, StatusChange, is_decided,
 };
-use crate::access::Permission;
+use crate::access::{Permission, require};
+use crate::account::is_not_deleted;
 use crate::activities::{ActivityDraft, prepare_activity};
 use crate::commit::Commit;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{REASON_CHARS_MAX, check_text};
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, ServiceError};
 
 /// The reason for automatically rejecting a post of a deleted group.
@@ -70,45 +70,40 @@ impl Moderation {
         decision: ModerationDecision<'_>,
         request: Option<&RequestId>,
     ) -> Result<ModeratedContent, ModerationError> {
-        self.context.authorize_write(caller).await?;
-        check_staff(caller, Permission::Moderate)?;
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::Moderate, caller.roles.relations())?;
         let ModerationDecision { status, reason, .. } = decision;
         if status == ModerationStatus::Pending {
             return Err(ModerationError::InvalidDecision);
         }
         check_text("reason", reason.unwrap_or_default(), REASON_CHARS_MAX)?;
         let (operation, input) = (target.moderate_operation(), (target, status, reason));
-        let request =
-            self.context.idempotent_request(&caller.user_id, request, operation, &input)?;
         // The content and the decision at the first attempt.
         let first: OnceLock<(Option<CaseDecision>, ModeratedContent)> = OnceLock::new();
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |target: ModerationTarget| self.content(&target).await,
-                async || {
-                    // The case is read first, so that a later decision fails this one's condition.
-                    let case = self.find_case(&target.case_id()).await?;
-                    let content = self.content(target).await?;
-                    let decided = case.as_ref().and_then(CaseDecision::of);
-                    let (first_decision, first_content) =
-                        first.get_or_init(|| (decided.clone(), content.clone()));
-                    let is_new = *first_decision != decided;
-                    match decided {
-                        Some(decided) if decided.is_satisfied_by(decision, &content, is_new) => {
-                            let done = self.finish_unchanged(target, content, request.as_ref());
-                            return Ok(done.await?);
-                        }
-                        // Decided concurrently: the caller should see that decision first.
-                        Some(_) if is_new => return Err(ModerationError::ConcurrentDecision),
-                        _ => {}
+        mutation
+            .once(operation, &input, request)?
+            .replay(async |target: ModerationTarget| self.content(&target).await)
+            .run(async |_, attempt| {
+                // The case is read first, so that a later decision fails this one's condition.
+                let case = self.find_case(&target.case_id()).await?;
+                let content = self.content(target).await?;
+                let decided = case.as_ref().and_then(CaseDecision::of);
+                let (first_decision, first_content) =
+                    first.get_or_init(|| (decided.clone(), content.clone()));
+                let is_new = *first_decision != decided;
+                match decided {
+                    Some(decided) if decided.is_satisfied_by(decision, &content, is_new) => {
+                        return attempt.unchanged(target, content).await;
                     }
-                    if !content.has_same_text(first_content) {
-                        return Err(ModerationError::ContentChanged);
-                    }
-                    self.decide(target, content, case, decision, request.as_ref()).await
-                },
-            )
+                    // Decided concurrently: the caller should see that decision first.
+                    Some(_) if is_new => return Err(ModerationError::ConcurrentDecision),
+                    _ => {}
+                }
+                if !content.has_same_text(first_content) {
+                    return Err(ModerationError::ContentChanged);
+                }
+                self.decide(target, content, case, decision, attempt).await
+            })
             .await
     }
 
@@ -121,18 +116,20 @@ impl Moderation {
         content: ModeratedContent,
         case: Option<ModerationCase>,
         decision: ModerationDecision<'_>,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<ModeratedContent>, ModerationError> {
         if decision.status != ModerationStatus::Approved
             || !self.is_for_deleted_group(&content).await?
         {
-            return self.write(target, content, case, decision, request).await;
+            return self.write(target, content, case, decision, attempt).await;
         }
         if content.status() == ModerationStatus::Pending {
             let (status, reason) = (ModerationStatus::Rejected, Some(GROUP_DELETED));
             let decision = ModerationDecision { status, reason, by: None };
-            if let AttemptOutcome::Retry = self.write(target, content, case, decision, None).await?
-            {
+            // The caller's request has failed, so it is not recorded.
+            let attempt = attempt.unrecorded();
+            let written = self.write(target, content, case, decision, attempt).await?;
+            if matches!(written, AttemptOutcome::Retry) {
                 return Ok(AttemptOutcome::Retry);
             }
         }
@@ -154,7 +151,7 @@ impl Moderation {
         content: ModeratedContent,
         case: Option<ModerationCase>,
         decision: ModerationDecision<'_>,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<ModeratedContent>, ModerationError> {
         let (now, to) = (self.context.now(), decision.status);
         let from = case.as_ref().map_or(content.status(), |case| case.status);
@@ -165,45 +162,45 @@ impl Moderation {
             Some(case) => rekey(&case, &decision.closing(case.clone(), now))?.into(),
             None => decision.closing(self.new_case(&content, now), now).create().into(),
         };
-        let mut commit = self.context.commit().with("audit", entry).with("case", case);
-        commit = commit.recording(request, target)?;
+        let commit = attempt.commit().with("audit", entry).with("case", case);
         let ModeratedContent { post, comment } = content;
         match comment {
-            None => self.decide_post(post, to, commit).await,
+            None => self.decide_post(target, post, to, commit, attempt).await,
             Some(comment) => {
                 let not_deleted = post.key().check(Post::IS_DELETED.is(&false));
                 let patch = comment.key().patch().set(Comment::MODERATION_STATUS, &to);
                 let commit =
                     commit.with("post", not_deleted).with("comment", patch.when(as_read(&comment)));
                 let comment = Some(Comment { moderation_status: to, ..comment });
-                Ok(commit.finish(ModeratedContent { post, comment }).await?)
+                commit.finish(target, ModeratedContent { post, comment }).await
             }
         }
     }
 
     async fn decide_post(
         &self,
+        target: &ModerationTarget,
         post: Post,
         status: ModerationStatus,
         commit: Commit<'_>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<ModeratedContent>, ModerationError> {
         if post.moderation_status == status {
             let unchanged = post.key().check(Post::VERSION.is(&post.version));
-            return Ok(commit.with("post", unchanged).finish(post.into()).await?);
+            return commit.with("post", unchanged).finish(target, post.into()).await;
         }
         let version = post.version + 1;
         let mut decided = Post { moderation_status: status, version, ..post.clone() };
         if status != ModerationStatus::Approved || post.published_at.is_some() {
-            return Ok(commit.with("post", rekey(&post, &decided)?).finish(decided.into()).await?);
+            let commit = commit.with("post", rekey(&post, &decided)?);
+            return commit.finish(target, decided.into()).await;
         }
         // First publication: the author's account must still exist.
-        let author = self.context.core().profile(&post.author_id).strong().get().await?;
-        let author = author.filter(|author| author.status != UserStatus::Deleted);
+        let author = self.context.existing_account(&post.author_id).await?;
         let author = author.ok_or(ModerationError::NoSuchPost)?;
-        let same =
-            User::STATUS.is_not(&UserStatus::Deleted).and(User::IS_PRIVATE.is(&author.is_private));
-        let published =
-            prepare_activity(&self.context, ActivityDraft::of_publication(&post)).await?;
+        let same = is_not_deleted().and(User::IS_PRIVATE.is(&author.is_private));
+        let draft = ActivityDraft::of_publication(&post);
+        let published = prepare_activity(&self.context, attempt, draft).await?;
         decided.author_is_private = author.is_private;
         decided.published_at = Some(published.activity.created_at);
         let commit = published
@@ -211,7 +208,7 @@ impl Moderation {
             .with("post", rekey(&post, &decided)?)
             .with("author", author.key().check(same))
             .with_all("group", post.group_id.iter().map(|group| Group::at(group).exists()));
-        Ok(commit.finish(decided.into()).await?)
+        commit.finish(target, decided.into()).await
     }
 }
 

@@ -7,8 +7,8 @@ use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Audit, Comment, ModerationCase, Report};
 use roundtable_model::{CaseId, Day, Days, ModerationStatus, PostId};
 
-use super::{ModeratedContent, Moderation, ModerationError, ModerationSubject, check_staff};
-use crate::access::Permission;
+use super::{ModeratedContent, Moderation, ModerationError, ModerationSubject};
+use crate::access::{Permission, require};
 use crate::comments::comments;
 use crate::limits::REVIEW_DAYS_MAX;
 use crate::pages::fill_page;
@@ -118,7 +118,7 @@ impl Moderation {
         permission: Permission,
     ) -> Result<(), ServiceError> {
         self.context.authorize_read(caller).await?;
-        check_staff(caller, permission)
+        require(permission, caller.roles.relations())
     }
 
     /// Reads the content of cases in batches; `None` where it has been deleted.

@@ -43,62 +43,54 @@ impl Moderation {
         reason: &str,
         request: Option<&RequestId>,
     ) -> Result<ModerationCase, ModerationError> {
-        let me = self.context.authorize_write(caller).await?;
+        let mutation = self.context.mutation(caller).await?;
         check_filled("reason", reason, REASON_CHARS_MAX)?;
         let operation = target.report_operation();
-        let request =
-            self.context.idempotent_request(&me.id, request, operation, &(target, reason))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |target: ModerationTarget| {
-                    let content = self.content(&target).await?;
-                    match self.existing_report(&me.id, &content).await? {
-                        (Some(report), Some(case)) => Ok(redacted_case(case, &report)),
-                        _ => Err(ModerationError::NoSuchCase),
+        mutation
+            .once(operation, &(target, reason), request)?
+            .replay(async |target: ModerationTarget| {
+                let content = self.content(&target).await?;
+                match self.existing_report(&caller.user_id, &content).await? {
+                    (Some(report), Some(case)) => Ok(redacted_case(case, &report)),
+                    _ => Err(ModerationError::NoSuchCase),
+                }
+            })
+            .run(async |me, attempt| {
+                let content = self.reportable(caller, &me, target).await?;
+                let earlier = match self.existing_report(&me.id, &content).await? {
+                    (Some(report), Some(case)) => {
+                        let case = redacted_case(case, &report);
+                        return attempt.unchanged(target, case).await;
                     }
-                },
-                async || {
-                    let content = self.reportable(caller, &me, target).await?;
-                    let earlier = match self.existing_report(&me.id, &content).await? {
-                        (Some(report), Some(case)) => {
-                            let case = redacted_case(case, &report);
-                            return Ok(self
-                                .finish_unchanged(target, case, request.as_ref())
-                                .await?);
-                        }
-                        (_, case) => case,
+                    (_, case) => case,
+                };
+                let report = Report {
+                    post_id: content.post.id.clone(),
+                    subject_id: content.case_id(),
+                    user_id: me.id.clone(),
+                    reason: reason.to_owned(),
+                    created_at: self.context.now(),
+                };
+                let case = match &earlier {
+                    Some(case) => with_report(case, &report),
+                    None => with_report(&self.new_case(&content, report.created_at), &report),
+                };
+                let mut commit = attempt
+                    .commit()
+                    .with("report", report.create())
+                    .with_all("content", content.unchanged())
+                    .with("case", case_write(earlier.as_ref(), &case)?);
+                if let Some(earlier) = earlier.filter(is_decided) {
+                    let change = StatusChange {
+                        from: earlier.status,
+                        to: case.status,
+                        reason: Some(reason),
                     };
-                    let report = Report {
-                        post_id: content.post.id.clone(),
-                        subject_id: content.case_id(),
-                        user_id: me.id.clone(),
-                        reason: reason.to_owned(),
-                        created_at: self.context.now(),
-                    };
-                    let case = match &earlier {
-                        Some(case) => with_report(case, &report),
-                        None => with_report(&self.new_case(&content, report.created_at), &report),
-                    };
-                    let mut commit = self
-                        .context
-                        .commit()
-                        .with("report", report.create())
-                        .with_all("content", content.unchanged())
-                        .with("case", case_write(earlier.as_ref(), &case)?);
-                    if let Some(earlier) = earlier.filter(is_decided) {
-                        let change = StatusChange {
-                            from: earlier.status,
-                            to: case.status,
-                            reason: Some(reason),
-                        };
-                        let entry = self.audit_entry(Some(caller), operation, &content, &change)?;
-                        commit = commit.with("audit", entry);
-                    }
-                    let commit = commit.recording(request.as_ref(), target)?;
-                    Ok(commit.finish(redacted_case(case, &report)).await?)
-                },
-            )
+                    let entry = self.audit_entry(Some(caller), operation, &content, &change)?;
+                    commit = commit.with("audit", entry);
+                }
+                commit.finish(target, redacted_case(case, &report)).await
+            })
             .await
     }
 

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use super::{
     COLLAPSE_MS, NotificationError, NotificationView, Notifications, collapse_hour, collapses,
 };
-use crate::{Caller, ServiceError};
+use crate::{Caller, LiveBus, ServiceError};
 
 const BATCH: usize = 200;
 /// Delivered notifications that are remembered before the oldest are dropped.
@@ -29,6 +29,7 @@ type NotificationPosition = (Time, Option<NotificationId>);
 #[derive(Debug)]
 pub struct LiveNotifications {
     service: Notifications,
+    bus: LiveBus,
     caller: Caller,
     /// The log number to read next.
     next: u64,
@@ -54,23 +55,25 @@ impl Notifications {
     /// Subscribes to the caller's notifications from now on, or from after the last one they saw.
     pub async fn live(
         &self,
+        bus: &LiveBus,
         caller: &Caller,
         after: Option<&NotificationId>,
     ) -> Result<LiveNotifications, NotificationError> {
         self.context.authorize_read(caller).await?;
         let last = after.map(last_seen).transpose()?;
-        self.catch_up().await?;
-        let (next, is_in_log) = self.log.number_after(after);
+        bus.catch_up().await?;
+        let (next, is_in_log) = bus.notification_log().number_after(after);
         let missed = last.clone().filter(|_| !is_in_log);
         let mut live = LiveNotifications {
             service: self.clone(),
+            bus: bus.clone(),
             caller: caller.clone(),
             next,
             missed: missed.map(|after_position| MissedRange { after_position, after: None }),
             ready: VecDeque::new(),
             delivered: HashMap::new(),
             last: last.unwrap_or((self.context.now(), None)),
-            changed: self.log.changes(),
+            changed: bus.notification_log().changes(),
         };
         live.remember_seen().await?;
         Ok(live)
@@ -95,7 +98,7 @@ impl LiveNotifications {
             // Marked before the log is read: a later change ends the wait below.
             self.changed.borrow_and_update();
             if !self.read_log().await? {
-                // The sender lives in the service held here.
+                // The sender lives in the bus held here.
                 let _ = self.changed.changed().await;
             }
         }
@@ -125,9 +128,10 @@ impl LiveNotifications {
             self.read_missed().await?;
             return Ok(true);
         }
-        let Some(some) = self.service.log.read_from(self.next, BATCH) else {
-            // The reader fell after_position the log.
-            self.next = self.service.log.number_after(None).0;
+        let log = self.bus.notification_log();
+        let Some(some) = log.read_from(self.next, BATCH) else {
+            // The reader fell behind the log.
+            self.next = log.number_after(None).0;
             self.missed = Some(MissedRange { after_position: self.last.clone(), after: None });
             return Ok(true);
         };

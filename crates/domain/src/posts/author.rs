@@ -5,7 +5,7 @@ use roundtable_model::entities::{Post, User};
 use roundtable_model::{Cursor, UserId, rekey};
 
 use super::{Posts, posts};
-use crate::commit::CommitError;
+use crate::mutation::AttemptOutcome::{Done, Retry};
 use crate::{PAGE_ITEMS_MAX, ServiceError};
 
 #[boxed]
@@ -37,29 +37,32 @@ impl Posts {
     /// Updates one post; returns `false` when the account has changed again.
     async fn update_author_private(
         &self,
-        mut post: Post,
+        post: Post,
         is_private: bool,
     ) -> Result<bool, ServiceError> {
-        while post.author_is_private != is_private && !post.is_deleted {
-            let updated = Post { author_is_private: is_private, ..post.clone() };
-            let still_private = User::IS_PRIVATE.is(&is_private);
-            let commit = self
-                .context
-                .commit()
-                .with("post", rekey(&post, &updated)?)
-                .with("author", User::at(&post.author_id).check(still_private));
-            match commit.run().await {
-                Ok(()) => return Ok(true),
-                Err(CommitError::ConditionsFailed(refused)) if refused.contains("author") => {
-                    return Ok(false);
-                }
-                Err(CommitError::ConditionsFailed(_)) => {}
-                Err(CommitError::Failed(failure)) => return Err(failure),
-            }
-            let now = posts(&self.context, std::slice::from_ref(&post.id)).await?;
-            let Some(now) = now.into_iter().flatten().next() else { return Ok(true) };
-            post = now;
-        }
-        Ok(true)
+        self.context
+            .retry(async |attempt| {
+                let post = if attempt.is_retry() {
+                    let now = posts(&self.context, std::slice::from_ref(&post.id)).await?;
+                    now.into_iter().flatten().next()
+                } else {
+                    Some(post.clone())
+                };
+                let post = post.filter(|it| it.author_is_private != is_private && !it.is_deleted);
+                let Some(post) = post else { return Ok(Done(true)) };
+                let updated = Post { author_is_private: is_private, ..post.clone() };
+                let still_private = User::IS_PRIVATE.is(&is_private);
+                let commit = attempt
+                    .commit()
+                    .with("post", rekey(&post, &updated)?)
+                    .with("author", User::at(&post.author_id).check(still_private));
+                commit
+                    .finish_or(true, |failed| {
+                        let has_account_changed = failed.contains("author");
+                        Ok(if has_account_changed { Done(false) } else { Retry })
+                    })
+                    .await
+            })
+            .await
     }
 }

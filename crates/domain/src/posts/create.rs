@@ -1,27 +1,25 @@
 //! Creation of posts.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Holder, Media, Post, User};
 use roundtable_model::{
     ContentType, Entity, FeedName, InvalidValue, MediaKey, MediaUse, ModerationStatus, RequestId,
-    Shard, UserCount, UserStatus, Visibility,
+    Shard, UserCount, Visibility,
 };
 
 use super::case::{self, is_moderated};
 use super::{NewPost, PostError, PostOutcome, Posts, resolve_references, tags};
-use crate::access::{Permission, Relations, allows};
-use crate::account::SINGLE_SHARD;
+use crate::access::{Permission, Relations, require};
+use crate::account::{SINGLE_SHARD, is_active};
 use crate::activities::{ActivityDraft, PostingAccess, posting_access, prepare_activity};
 use crate::circle::change_count;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
 use crate::limits::{
     POST_CHARS_MAX, POST_MEDIA_MAX, check_count, check_filled, check_media_type, check_text,
 };
 use crate::media::{claim, unclaimed};
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, ModerationMode, ServiceError};
 
 #[boxed]
@@ -33,22 +31,13 @@ impl Posts {
         input: &NewPost,
         request: Option<&RequestId>,
     ) -> Result<Post, PostError> {
-        let me = self.context.authorize_write(caller).await?;
-        if !allows(Permission::CreatePost, Relations::SIGNED_IN) {
-            return Err(ServiceError::Forbidden.into());
-        }
+        let mutation = self.context.mutation(caller).await?;
+        require(Permission::CreatePost, Relations::SIGNED_IN)?;
         check(input)?;
-        let request = self.context.idempotent_request(&me.id, request, "createPost", input)?;
-        let is_retry = AtomicBool::new(false);
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: PostOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    let is_retry = is_retry.swap(true, Relaxed);
-                    self.try_create(caller, &me, input, is_retry, request.as_ref()).await
-                },
-            )
+        mutation
+            .once("createPost", input, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| self.try_create(caller, &me, input, attempt).await)
             .await
     }
 
@@ -57,14 +46,10 @@ impl Posts {
         caller: &Caller,
         me: &User,
         input: &NewPost,
-        is_retry: bool,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Post>, PostError> {
         let context = &self.context;
-        // The profile may be what failed the first attempt.
-        let now = if is_retry { Some(context.authorize_read(caller).await?) } else { None };
-        let me = now.as_ref().unwrap_or(me);
-        let mut commit = context.commit();
+        let mut commit = attempt.commit();
         if let Some(group) = &input.group_id {
             match posting_access(context, caller, group).await? {
                 PostingAccess::Allowed(active) => commit = commit.with_all("group", active),
@@ -79,13 +64,8 @@ impl Posts {
             ModerationMode::Before => None,
             ModerationMode::Off | ModerationMode::After => {
                 post.moderation_status = ModerationStatus::Approved;
-                Some(
-                    prepare_activity(
-                        context,
-                        ActivityDraft::of_publication(&post).retried(is_retry),
-                    )
-                    .await?,
-                )
+                let draft = ActivityDraft::of_publication(&post);
+                Some(prepare_activity(context, attempt, draft).await?)
             }
         };
         if let Some(published) = &published {
@@ -95,16 +75,16 @@ impl Posts {
         let opened = is_moderated(context).then(|| case::new_case(context, &post).create());
         let holder = Holder::post(&post.id);
         // The author must still be active and as private as the post says.
-        let same = User::STATUS.is(&UserStatus::Active).and(User::IS_PRIVATE.is(&me.is_private));
-        let commit = commit
+        let same = is_active().and(User::IS_PRIVATE.is(&me.is_private));
+        commit
             .with("post", post.create())
             .with_all("file", post.media.iter().map(|media| claim(&me.id, media, &holder)))
             .with("author", me.key().check(same))
             .with("posts", change_count(&me.id, UserCount::Posts, SINGLE_SHARD, 1, post.created_at))
             .with_all("tag", tags::references(context, &post).iter().map(Entity::create))
             .with_all("case", opened)
-            .recording(request, &PostOutcome::Post(post.id.clone()))?;
-        Ok(commit.finish(post).await?)
+            .finish(PostOutcome::Post(post.id.clone()), post)
+            .await
     }
 
     async fn new_post(

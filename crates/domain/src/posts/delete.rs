@@ -1,15 +1,16 @@
 //! Deletion of posts: a tombstone at once, and the purge in the background.
 
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Post, User};
+use roundtable_model::entities::Post;
 use roundtable_model::table::Write;
-use roundtable_model::{Entity, PostId, RequestId, Time, UserCount, UserStatus, rekey};
+use roundtable_model::{PostId, RequestId, Time, UserCount, rekey};
 
 use super::{PostError, PostOutcome, Posts, tags};
-use crate::access::{Permission, Relations, allows};
-use crate::account::SINGLE_SHARD;
+use crate::access::{Permission, allows};
+use crate::account::{SINGLE_SHARD, existing_account_check};
 use crate::circle::change_count;
-use crate::idempotency::{AttemptOutcome, IdempotentRequest, RemovedEntity};
+use crate::idempotency::RemovedEntity;
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, ServiceError, audit};
 
 #[boxed]
@@ -21,23 +22,17 @@ impl Posts {
         id: &PostId,
         request: Option<&RequestId>,
     ) -> Result<Post, PostError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request = self.context.idempotent_request(&me.id, request, "deletePost", id)?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: PostOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    let post = self.found(caller, &me, id).await?;
-                    let relations = Relations::SIGNED_IN
-                        .with_if(post.author_id == me.id, Relations::OWNER)
-                        .with_if(caller.moderates(), Relations::MODERATOR);
-                    if !allows(Permission::DeletePost, relations) {
-                        return Err(PostError::NotAuthor);
-                    }
-                    self.try_delete(caller, post, request.as_ref()).await
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("deletePost", id, request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let post = self.found(caller, &me, id).await?;
+                if !allows(Permission::DeletePost, caller.relations_to(&post.author_id)) {
+                    return Err(PostError::NotAuthor);
+                }
+                self.try_delete(caller, post, attempt).await
+            })
             .await
     }
 
@@ -45,20 +40,17 @@ impl Posts {
         &self,
         caller: &Caller,
         post: Post,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Post>, PostError> {
         let context = &self.context;
-        let author = context.core().profile(&post.author_id).strong().get().await?;
         // The purge deletes the posts of deleted accounts.
-        let author = author.filter(|author| author.status != UserStatus::Deleted);
+        let author = context.existing_account(&post.author_id).await?;
         let author = author.ok_or(PostError::NoSuchPost)?;
-        let mut commit = context
-            .commit()
-            .with("author", author.key().check(User::STATUS.is_not(&UserStatus::Deleted)));
         let tombstone = tombstone(&post, context.now());
-        for (name, write) in self.removal_writes(&post, &tombstone).await? {
-            commit = commit.with(name, write);
-        }
+        let mut commit = attempt
+            .commit()
+            .with("author", existing_account_check(&author.id))
+            .with_named(self.removal_writes(&post, &tombstone).await?);
         if caller.user_id != post.author_id {
             let entry = audit::entry(context, Some(caller), "deletePost", &post.id, None);
             commit = commit.with("audit", entry);
@@ -66,8 +58,7 @@ impl Posts {
         let removed = Post { is_deleted: true, ..post };
         // A replay returns only the tombstone: the text is not kept.
         let outcome = PostOutcome::Removed(Box::new(RemovedEntity(tombstone)));
-        let commit = commit.recording(request, &outcome)?;
-        Ok(commit.finish(removed).await?)
+        commit.finish(outcome, removed).await
     }
 
     /// Returns the writes that replace a post by its tombstone, with its count and tags; they fail

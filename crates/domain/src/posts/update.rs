@@ -7,8 +7,8 @@ use roundtable_model::{ModerationStatus, PostId, RequestId, rekey};
 use super::case::{is_moderated, reopen};
 use super::create::check_content;
 use super::{PostChange, PostError, PostOutcome, Posts, resolve_references, tags};
-use crate::access::{Permission, Relations, allows};
-use crate::idempotency::{AttemptOutcome, IdempotentRequest};
+use crate::access::{Permission, allows};
+use crate::mutation::{Attempt, AttemptOutcome};
 use crate::{Caller, ModerationMode};
 
 #[boxed]
@@ -22,23 +22,17 @@ impl Posts {
         change: &PostChange,
         request: Option<&RequestId>,
     ) -> Result<Post, PostError> {
-        let me = self.context.authorize_write(caller).await?;
-        let request =
-            self.context.idempotent_request(&me.id, request, "updatePost", &(id, change))?;
-        self.context
-            .run_once(
-                request.as_ref(),
-                async |outcome: PostOutcome| self.replayed(caller, outcome).await,
-                async || {
-                    let post = self.found(caller, &me, id).await?;
-                    let mine =
-                        Relations::SIGNED_IN.with_if(post.author_id == me.id, Relations::OWNER);
-                    if !allows(Permission::UpdatePost, mine) {
-                        return Err(PostError::NotAuthor);
-                    }
-                    self.try_update(&post, change, request.as_ref()).await
-                },
-            )
+        let mutation = self.context.mutation(caller).await?;
+        mutation
+            .once("updatePost", &(id, change), request)?
+            .replay(|outcome| self.replayed(caller, outcome))
+            .run(async |me, attempt| {
+                let post = self.found(caller, &me, id).await?;
+                if !allows(Permission::UpdatePost, caller.relations_to(&post.author_id)) {
+                    return Err(PostError::NotAuthor);
+                }
+                self.try_update(&post, change, attempt).await
+            })
             .await
     }
 
@@ -46,7 +40,7 @@ impl Posts {
         &self,
         post: &Post,
         change: &PostChange,
-        request: Option<&IdempotentRequest>,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<Post>, PostError> {
         let context = &self.context;
         let mut changed = Post {
@@ -55,7 +49,7 @@ impl Posts {
             version: post.version + 1,
             ..post.clone()
         };
-        let mut commit = context.commit();
+        let mut commit = attempt.commit();
         if let Some(content) = change.content.as_ref().filter(|content| **content != post.content) {
             check_content(post.content_type, content)?;
             let references = resolve_references(context, content).await?;
@@ -69,9 +63,9 @@ impl Posts {
                 }
             }
         }
-        let commit = commit
+        commit
             .with("post", rekey(post, &changed)?)
-            .recording(request, &PostOutcome::Post(post.id.clone()))?;
-        Ok(commit.finish(changed).await?)
+            .finish(PostOutcome::Post(post.id.clone()), changed)
+            .await
     }
 }

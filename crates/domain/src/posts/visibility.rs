@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use roundtable_model::entities::{Block, Follow, GroupMember, Post, User};
+use roundtable_model::entities::{Follow, Post, User};
 use roundtable_model::table::{Check, Condition};
-use roundtable_model::{Entity, FollowStatus, MemberStatus, PostId, UserId, Visibility};
+use roundtable_model::{Entity, FollowStatus, PostId, UserId, Visibility};
 
 use crate::access::{Permission, Relations, allows};
+use crate::contact::unblocked_checks;
+use crate::groups::active_member_check;
 use crate::{Caller, Context, ServiceError, ViewerAccess};
 
 pub(crate) async fn posts(
@@ -120,9 +122,7 @@ impl ActionablePost {
         let others = people.into_iter().chain([&self.post.author_id]);
         // Each once: an item may occur only once in a transaction.
         let others: BTreeSet<&UserId> = others.filter(|other| **other != self.me).collect();
-        let unblocked = others.into_iter().flat_map(|other| {
-            [Block::at(&self.me, other).absent(), Block::at(other, &self.me).absent()]
-        });
+        let unblocked = others.into_iter().flat_map(|other| unblocked_checks(&self.me, other));
         let own = std::iter::once(unchanged(&self.post)).chain(self.visibility_check.clone());
         own.chain(unblocked).collect()
     }
@@ -142,9 +142,8 @@ fn visibility_check(
         return None;
     }
     if let Some(group) = &post.group_id {
-        let active = GroupMember::STATUS.is(&MemberStatus::Active);
         let is_private = access.visible_group(group).is_some_and(|group| group.is_private);
-        return is_private.then(|| GroupMember::at(group, me).check(active));
+        return is_private.then(|| active_member_check(group, me));
     }
     let active = Follow::STATUS.is(&FollowStatus::Active);
     let is_private = is_author_private || post.visibility == Visibility::Followers;

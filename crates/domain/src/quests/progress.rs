@@ -5,27 +5,23 @@
 //! quest are unchanged. Repeated, late or concurrent recounts therefore find nothing to do or
 //! retry, and a quest earns its reward once.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
-
 use futures::future::try_join;
 use roundtable_domain_macros::boxed;
-use roundtable_model::entities::{Quest, QuestStep, User, XpEntry};
+use roundtable_model::entities::{Quest, QuestStep, XpEntry};
 use roundtable_model::table::{BatchWrite, Write};
 use roundtable_model::{
     ActivityVerb, Entity, ObjectType, Patch, QuestId, QuestStatus, Tag, Time, UserCount, UserId,
-    UserStatus,
 };
 
 use super::counting::{QuestSubject, is_counted_at, is_relevant, target};
 use super::subjects::{OtherSteps, StaleStep};
 use super::{QuestError, Quests, tags};
 use crate::ServiceError;
-use crate::account::SINGLE_SHARD;
+use crate::account::{SINGLE_SHARD, existing_account_check};
 use crate::activities::{ActivityDraft, prepare_activity};
 use crate::circle::change_count;
 use crate::commit::Commit;
-use crate::idempotency::AttemptOutcome;
+use crate::mutation::{Attempt, AttemptOutcome};
 
 /// The cancel reason of an expired quest.
 const EXPIRED: &str = "expired";
@@ -78,24 +74,25 @@ impl Quests {
 
     /// Cancels an uncompleted quest whose deadline has passed; returns whether it has ended.
     pub async fn expire(&self, user: &UserId, id: &QuestId) -> Result<bool, QuestError> {
-        let attempt = async || {
-            let quest = self.quest(user, id).await?;
-            let Some(quest) = quest.filter(is_active) else {
-                return Ok(AttemptOutcome::Done(true));
-            };
-            let now = self.context.now();
-            if quest.deadline.is_none_or(|deadline| now < deadline) {
-                return Ok(AttemptOutcome::Done(false));
-            }
-            let patch = quest.key().patch();
-            let patch = patch
-                .set(Quest::STATUS, &QuestStatus::Cancelled)
-                .set(Quest::CANCEL_REASON, &Some(EXPIRED.to_owned()))
-                .set(Quest::UPDATED_AT, &now)
-                .when(Quest::STATUS.is(&QuestStatus::Active));
-            Ok::<_, QuestError>(self.context.commit().with("quest", patch).finish(true).await?)
-        };
-        self.context.run_once(None, async |over: bool| Ok(over), attempt).await
+        self.context
+            .retry(async |attempt| {
+                let quest = self.quest(user, id).await?;
+                let Some(quest) = quest.filter(is_active) else {
+                    return Ok(AttemptOutcome::Done(true));
+                };
+                let now = self.context.now();
+                if quest.deadline.is_none_or(|deadline| now < deadline) {
+                    return Ok(AttemptOutcome::Done(false));
+                }
+                let patch = quest.key().patch();
+                let patch = patch
+                    .set(Quest::STATUS, &QuestStatus::Cancelled)
+                    .set(Quest::CANCEL_REASON, &Some(EXPIRED.to_owned()))
+                    .set(Quest::UPDATED_AT, &now)
+                    .when(Quest::STATUS.is(&QuestStatus::Active));
+                attempt.commit().with("quest", patch).finish_unrecorded(true).await
+            })
+            .await
     }
 
     /// Deletes a batch of what a deleted quest left behind; returns whether there was any.
@@ -125,10 +122,7 @@ impl Quests {
         quest: &QuestId,
         subject: &QuestSubject,
     ) -> Result<RecountResult, QuestError> {
-        let is_retry = AtomicBool::new(false);
-        let attempt =
-            async || self.try_recount(user, quest, subject, is_retry.swap(true, Relaxed)).await;
-        self.context.run_once(None, async |(): ()| Ok(RecountResult::Ongoing), attempt).await
+        self.context.retry(|attempt| self.try_recount(user, quest, subject, attempt)).await
     }
 
     async fn try_recount(
@@ -136,7 +130,7 @@ impl Quests {
         user: &UserId,
         id: &QuestId,
         subject: &QuestSubject,
-        is_retry: bool,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<RecountResult>, QuestError> {
         let quest = self.quest(user, id).await?.filter(is_active);
         let Some(quest) = quest else { return Ok(AttemptOutcome::Done(RecountResult::Ended)) };
@@ -156,42 +150,38 @@ impl Quests {
             _ => return Ok(AttemptOutcome::Done(RecountResult::Ongoing)),
         };
         let progress = adjusted_progress(&quest, by)?;
-        let commit = self.context.commit().with("step", write).with_all("subject", found.check);
+        let commit = attempt.commit().with("step", write).with_all("subject", found.check);
         if progress < target(&quest) {
             let commit = commit.with_all("goal", found.goal);
-            return Ok(commit
-                .with("quest", self.progress_patch(&quest, progress))
-                .finish(RecountResult::Ongoing)
-                .await?);
+            let commit = commit.with("quest", self.progress_patch(&quest, progress));
+            return commit.finish_unrecorded(RecountResult::Ongoing).await;
         }
         match self.check_other_steps(&quest, subject).await? {
             OtherSteps::Count { checks, checks_goal } => {
                 // An item may occur only once in a transaction.
                 let goal = found.goal.filter(|_| !checks_goal);
                 let commit = commit.with_all("goal", goal).with_all("others", checks);
-                self.complete(&quest, progress, commit, is_retry).await
+                self.complete(&quest, progress, commit, attempt).await
             }
-            OtherSteps::Stale(stale) => {
-                self.remove_stale_steps(&quest, stale).await?;
-                Ok(AttemptOutcome::Retry)
-            }
+            OtherSteps::Stale(stale) => self.remove_stale_steps(&quest, stale, attempt).await,
         }
     }
 
-    /// Removes stale steps, if they still do not count.
+    /// Removes stale steps, if they still do not count; the recount then starts over.
     async fn remove_stale_steps(
         &self,
         quest: &Quest,
         stale: Vec<StaleStep>,
-    ) -> Result<(), ServiceError> {
+        attempt: Attempt<'_>,
+    ) -> Result<AttemptOutcome<RecountResult>, QuestError> {
         let by = i64::try_from(stale.len()).unwrap_or(i64::MAX);
         let progress = adjusted_progress(quest, -by)?;
-        let mut commit = self.context.commit().with("quest", self.progress_patch(quest, progress));
+        let mut commit = attempt.commit().with("quest", self.progress_patch(quest, progress));
         for StaleStep { step, check } in stale {
             commit = commit.with("step", step.key().delete()).with_all("subject", check);
         }
-        // The caller retries in either case.
-        commit.finish(()).await.map(|_| ())
+        commit.finish_unrecorded::<_, QuestError>(()).await?;
+        Ok(AttemptOutcome::Retry)
     }
 
     /// Sets the progress, if the quest is as it was read.
@@ -211,14 +201,12 @@ impl Quests {
         quest: &Quest,
         progress: u64,
         commit: Commit<'_>,
-        is_retry: bool,
+        attempt: Attempt<'_>,
     ) -> Result<AttemptOutcome<RecountResult>, QuestError> {
-        let profile = self.context.core().profile(&quest.user_id).strong().get().await?;
-        if profile.is_none_or(|user| user.status == UserStatus::Deleted) {
+        if self.context.existing_account(&quest.user_id).await?.is_none() {
             // Nothing may be left behind for a deleted account.
             return Ok(AttemptOutcome::Done(RecountResult::Ended));
         }
-        let not_deleted = User::STATUS.is_not(&UserStatus::Deleted);
         let reward = i64::try_from(quest.reward_xp)
             .map_err(|_| ServiceError::Internal(format!("quest {} earns too much", quest.id)))?;
         let now = self.context.now();
@@ -228,16 +216,16 @@ impl Quests {
             reward_xp: quest.reward_xp,
             created_at: now,
         };
-        let published =
-            prepare_activity(&self.context, completion_activity(quest).retried(is_retry)).await?;
+        let draft = completion_activity(quest);
+        let published = prepare_activity(&self.context, attempt, draft).await?;
         let completed =
             self.progress_patch(quest, progress).set(Quest::STATUS, &QuestStatus::Completed);
         let commit = commit
             .with("quest", completed)
-            .with("user", User::at(&quest.user_id).check(not_deleted))
+            .with("user", existing_account_check(&quest.user_id))
             .with("reward", entry.create())
             .with("xp", change_count(&quest.user_id, UserCount::Xp, SINGLE_SHARD, reward, now));
-        Ok(published.add_to(commit).finish(RecountResult::Ended).await?)
+        published.add_to(commit).finish_unrecorded(RecountResult::Ended).await
     }
 }
 
@@ -274,6 +262,5 @@ fn completion_activity(quest: &Quest) -> ActivityDraft {
         media: None,
         // Tags stay with the quest, which is private.
         tags: Vec::new(),
-        is_retry: false,
     }
 }

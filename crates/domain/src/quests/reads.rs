@@ -114,7 +114,7 @@ impl Quests {
         me: &User,
         owners: impl IntoIterator<Item = &'a UserId>,
     ) -> Result<HashSet<&'a UserId>, ServiceError> {
-        let is_staff = StaffMember::new(caller, me.clone()).require(Permission::SeeQuests).is_ok();
+        let is_staff = StaffMember::new(caller, me).require(Permission::SeeQuests).is_ok();
         let is_mine = |owner: &UserId| {
             allows(
                 Permission::SeeQuests,

@@ -10,6 +10,7 @@ use roundtable_model::{GroupId, MemberStatus, MessageId, RoomId, RoomScope, Span
 use super::{RoomError, writes};
 use crate::access::{Permission, Relations, allows};
 use crate::commit::Commit;
+use crate::groups::active_member_check;
 use crate::{Caller, Context, ServiceError};
 
 /// A room and a user's membership in it.
@@ -123,8 +124,7 @@ pub(crate) fn add_membership<'a>(
 ) -> Commit<'a> {
     let (room_id, user_id) = (membership.room.id.clone(), me.clone());
     let mine = RoomMember { room_id, user_id, read_seq, joined_at: now };
-    let active =
-        membership.room.group_id.as_ref().map(|group| writes::active_member_check(group, me));
+    let active = membership.room.group_id.as_ref().map(|group| active_member_check(group, me));
     commit.with_all("membership", active).with("member", writes::create_member(&mine))
 }
 

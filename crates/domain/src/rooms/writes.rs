@@ -1,20 +1,11 @@
 //! Writes of rooms. Those of a group's room are part of the group's transactions.
 
-use roundtable_model::entities::{Group, GroupMember, Room, RoomHead, RoomMember, User};
-use roundtable_model::table::{Check, Delete, Write};
-use roundtable_model::{Entity, GroupId, MemberStatus, Patch, RoomScope, Time, UserId, UserStatus};
+use roundtable_model::entities::{Group, Room, RoomHead, RoomMember};
+use roundtable_model::table::{Delete, Write};
+use roundtable_model::{Entity, Patch, RoomScope, Time, UserId};
 
 /// A write with its name in a transaction.
 type NamedWrite = (&'static str, Write);
-
-/// A check that the account is active: no room is opened with an account being deleted.
-pub(super) fn active_user_check(user: &UserId) -> Check {
-    User::at(user).check(User::STATUS.is(&UserStatus::Active))
-}
-
-pub(super) fn active_member_check(group: &GroupId, user: &UserId) -> Check {
-    GroupMember::at(group, user).check(GroupMember::STATUS.is(&MemberStatus::Active))
-}
 
 pub(super) fn create_member(member: &RoomMember) -> Write {
     member.create().into()

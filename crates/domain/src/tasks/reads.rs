@@ -5,8 +5,8 @@ use roundtable_model::entities::Task;
 use roundtable_model::{CompactDay, Day, Entity, GoalId, InvalidValue, Span, TaskId, Time, UserId};
 
 use super::{TaskError, Tasks};
-use crate::access::{Permission, Relations, allows};
-use crate::goals::{existing_goals, is_admin, visible_goal, visible_goals};
+use crate::access::{Permission, allows};
+use crate::goals::{existing_goals, visible_goal, visible_goals};
 use crate::pages::fill_page;
 use crate::{Caller, Context, Page, PageInput, ServiceError};
 
@@ -106,7 +106,7 @@ impl Tasks {
         page: &PageInput,
     ) -> Result<Page<Task>, TaskError> {
         let me = self.context.authorize_read(caller).await?;
-        let relations = Relations::SIGNED_IN.with_if(is_admin(caller, &me), Relations::ADMIN);
+        let relations = caller.current_roles(&me).relations();
         if !allows(Permission::SeeTasksDue, relations) {
             return Err(ServiceError::Forbidden.into());
         }

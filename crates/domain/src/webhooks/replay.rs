@@ -3,12 +3,10 @@
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Job, Webhook};
 use roundtable_model::table::{Sequence, StreamRead, StreamStart};
-use roundtable_model::{Entity, JobId, Json, Shard, Time, WebhookId};
+use roundtable_model::{Entity, JobId, Json, Patch, Shard, Time, WebhookId};
 
 use super::{WebhookError, WebhookJob, Webhooks, subject, without_secret};
 use crate::access::Permission;
-use crate::accounts::staff::StaffMember;
-use crate::idempotency::AttemptOutcome;
 use crate::{Caller, ServiceError, audit};
 
 #[boxed]
@@ -21,9 +19,8 @@ impl Webhooks {
         id: &WebhookId,
         from: Time,
     ) -> Result<Webhook, WebhookError> {
-        let me = self.context.authorize_write(caller).await?;
-        let staff = StaffMember::new(caller, me);
-        staff.require(Permission::ManageWebhooks)?;
+        let mutation = self.context.mutation(caller).await?;
+        let staff = mutation.staff(Permission::ManageWebhooks)?;
         let webhook = self.webhook(id).await?;
         if !self.stream_covers(from).await? {
             return Err(WebhookError::StreamTrimmed);
@@ -33,14 +30,19 @@ impl Webhooks {
         let detail = detail.map_err(|invalid| ServiceError::Internal(invalid.to_string()))?;
         let entry =
             audit::entry(&self.context, Some(caller), "replayWebhook", subject(id), Some(detail));
-        let on = webhook.key().patch().set(Webhook::ENABLED, &true).add(Webhook::GENERATION, 1);
-        let commit = self.context.commit().to(self.ops(), "webhook", on);
-        let commit = commit.to(self.ops(), "job", job.put());
-        let commit = commit.with("staff", staff.role_check()).with("audit", entry);
-        match commit.finish(without_secret(enabled(webhook))).await? {
-            AttemptOutcome::Done(webhook) => Ok(webhook),
-            AttemptOutcome::Retry => Err(WebhookError::NoSuchWebhook),
-        }
+        mutation
+            .run(async |_, attempt| {
+                attempt
+                    .commit()
+                    .to(self.ops(), "webhook", enabling(&webhook))
+                    .to(self.ops(), "job", job.put())
+                    .with("staff", staff.role_check())
+                    .with("audit", entry.clone())
+                    .finish_or((), |_| Err(WebhookError::NoSuchWebhook))
+                    .await
+            })
+            .await?;
+        Ok(without_secret(enabled(webhook)))
     }
 
     /// Returns whether the stream contains all changes since `from`: it begins earlier, or nothing
@@ -83,4 +85,8 @@ impl Webhooks {
 
 fn enabled(webhook: Webhook) -> Webhook {
     Webhook { enabled: true, generation: webhook.generation + 1, ..webhook }
+}
+
+fn enabling(webhook: &Webhook) -> Patch<Webhook> {
+    webhook.key().patch().set(Webhook::ENABLED, &true).add(Webhook::GENERATION, 1)
 }

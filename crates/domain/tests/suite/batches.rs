@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use roundtable_domain::{
-    Caller, Context, FeedMemorySettings, FeedPolicy, Feeds, Messages, NewActivity, NewPost,
-    PageInput, Statistics, Tasks, Totals,
+    Caller, Context, FeedMemorySettings, FeedPolicy, Feeds, LiveBus, Messages, NewActivity,
+    NewPost, PageInput, Statistics, Tasks, Totals,
 };
 use roundtable_model::entities::{Activity, Follow};
 use roundtable_model::table::Recorder;
@@ -109,7 +109,7 @@ async fn activities_and_feed_entries_are_found_by_key() {
     town.post("ana", "hello").await;
     let secret = NewPost { visibility: Some(Visibility::Private), ..NewPost::text("mine") };
     town.post_as("ana", secret).await;
-    let feeds = Feeds::new(town.context().clone());
+    let feeds = Feeds::new(town.context().clone(), &town.new_bus());
     let own = feeds.home(&town.caller("ana"), &PageInput::default()).await.unwrap().into_items();
     let mut asked: Vec<_> = own.iter().map(|entry| place(&entry.activity)).collect();
     asked.push((asked[0].0.clone(), asked[0].1, "nothing".parse().unwrap()));
@@ -335,7 +335,8 @@ async fn objects_of_a_feed_page_are_read_in_batches() {
     let cost = async |policy: FeedPolicy, people: usize| {
         let town = town_with_activities(policy, people).await;
         let recorder = Arc::new(Recorder::default());
-        let feeds = Feeds::new(town.context().observed(recorder.clone()));
+        let context = town.context().observed(recorder.clone());
+        let feeds = Feeds::new(context.clone(), &LiveBus::new(context));
         let page = PageInput { limit: Some(5 * people), after: None };
         let found = feeds.home(&town.caller("ana"), &page).await.unwrap();
         assert_eq!(found.items.len(), 5 * people);

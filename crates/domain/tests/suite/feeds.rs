@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roundtable_conformance::Reference;
-use roundtable_domain::{Code, FeedEntry, Feeds, LiveFeed, Page, PageInput, Refusal};
+use roundtable_domain::{Code, FeedEntry, Feeds, LiveBus, LiveFeed, Page, PageInput, Refusal};
 use roundtable_model::table::{Change, ManualClock, ShardInfo, Store, StreamRead, StreamStart};
 use roundtable_testkit::{SplitStreamBackend, Town, YieldingBackend, stop_at};
 use tokio::time::timeout;
@@ -14,6 +14,13 @@ use tokio::time::timeout;
 fn previews(page: &Page<FeedEntry>) -> Vec<String> {
     let preview = |entry: &FeedEntry| entry.activity.preview_text.clone().unwrap_or_default();
     page.items.iter().map(|(entry, _)| preview(entry)).collect()
+}
+
+/// The live bus and the feeds of a new process.
+fn feeds_of(town: &Town) -> (LiveBus, Feeds) {
+    let bus = town.new_bus();
+    let feeds = Feeds::new(town.context().clone(), &bus);
+    (bus, feeds)
 }
 
 /// R25: a home feed has the activities of followed users and of the reader, newest first.
@@ -25,7 +32,7 @@ async fn a_home_feed_has_activities_of_followed_users() {
         town.post(who, text).await;
         town.advance_ms(10);
     }
-    let feeds = Feeds::new(town.context().clone());
+    let (_, feeds) = feeds_of(&town);
     let page = feeds.home(&town.caller("ana"), &PageInput::first()).await.unwrap();
     assert_eq!(previews(&page), ["four", "three", "one"]);
     assert_eq!(page.next, None);
@@ -40,7 +47,7 @@ async fn pages_continue_where_the_last_one_ended() {
         town.post("bo", text).await;
         town.advance_ms(10);
     }
-    let feeds = Feeds::new(town.context().clone());
+    let (_, feeds) = feeds_of(&town);
     let ana = town.caller("ana");
     let first = PageInput { limit: Some(2), after: None };
     let first = feeds.home(&ana, &first).await.unwrap();
@@ -59,7 +66,7 @@ async fn cursors_of_other_readers_are_refused() {
         town.post("ana", text).await;
         town.advance_ms(10);
     }
-    let feeds = Feeds::new(town.context().clone());
+    let (_, feeds) = feeds_of(&town);
     let first = PageInput { limit: Some(1), after: None };
     let after = feeds.home(&town.caller("ana"), &first).await.unwrap().next;
     let refused = feeds.home(&town.caller("bo"), &PageInput { limit: None, after }).await;
@@ -75,7 +82,7 @@ async fn a_hidden_entry_is_gone_at_the_next_read() {
         town.post(followee, followee).await;
         town.advance_ms(10);
     }
-    let feeds = Feeds::new(town.context().clone());
+    let (_, feeds) = feeds_of(&town);
     let ana = town.caller("ana");
     let read = async || previews(&feeds.home(&ana, &PageInput::first()).await.unwrap());
     assert_eq!(read().await, ["dan", "cleo", "bo"]);
@@ -94,11 +101,11 @@ async fn a_subscription_delivers_each_new_entry_once() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     town.follow("ana", "bo").await;
     town.post("bo", "before").await;
-    let feeds = Feeds::new(town.context().clone());
+    let (bus, feeds) = feeds_of(&town);
     let mut live = feeds.live(&town.caller("ana"), None).await.unwrap();
     for (who, text) in [("bo", "one"), ("cleo", "two"), ("ana", "three"), ("bo", "four")] {
         town.post(who, text).await;
-        feeds.catch_up().await.unwrap();
+        bus.catch_up().await.unwrap();
     }
     for expected in ["one", "three", "four"] {
         let delivered = live.next().await.unwrap();
@@ -114,17 +121,17 @@ async fn a_returning_reader_gets_missed_entries() {
     let town = Town::of(["ana", "bo"]).await;
     town.follow("ana", "bo").await;
     let ana = town.caller("ana");
-    let feeds = Feeds::new(town.context().clone());
+    let (bus, feeds) = feeds_of(&town);
     let mut live = feeds.live(&ana, None).await.unwrap();
     town.post("bo", "one").await;
-    feeds.catch_up().await.unwrap();
+    bus.catch_up().await.unwrap();
     let seen = live.next().await.unwrap().activity.activity_id;
     drop(live);
     for text in ["two", "three"] {
         town.advance_ms(10);
         town.post("bo", text).await;
     }
-    for feeds in [feeds, Feeds::new(town.context().clone())] {
+    for feeds in [feeds, feeds_of(&town).1] {
         let mut live = feeds.live(&ana, Some(&seen)).await.unwrap();
         for expected in ["two", "three"] {
             let delivered = live.next().await.unwrap();
@@ -141,14 +148,14 @@ async fn an_entry_hidden_before_its_delivery_is_skipped() {
     for name in ["bo", "cleo", "dan"] {
         town.follow("ana", name).await;
     }
-    let (feeds, ana) = (Feeds::new(town.context().clone()), town.caller("ana"));
+    let ((bus, feeds), ana) = (feeds_of(&town), town.caller("ana"));
     let mut live = feeds.live(&ana, None).await.unwrap();
     town.post("bo", "one").await;
     let gone = town.post("bo", "two").await;
     town.post("cleo", "three").await;
     town.post("dan", "four").await;
     town.post("bo", "five").await;
-    feeds.catch_up().await.unwrap();
+    bus.catch_up().await.unwrap();
     let mut delivered = async || live.next().await.unwrap().activity.preview_text.unwrap();
     assert_eq!(delivered().await, "one");
     town.posts().delete(&town.caller("bo"), &gone.id, None).await.unwrap();
@@ -172,7 +179,7 @@ async fn a_gap_in_the_stream_hides_and_repeats_nothing() {
     }
     town.post("bo", "old").await;
     town.advance_ms(10);
-    let feeds = Feeds::new(town.context().clone());
+    let (bus, feeds) = feeds_of(&town);
     let mut live = feeds.live(&town.caller("ana"), None).await.unwrap();
     // Reading a page adds the reader's own activities to memory, however old; they are not delivered.
     feeds.home(&town.caller("bo"), &PageInput::first()).await.unwrap();
@@ -183,21 +190,21 @@ async fn a_gap_in_the_stream_hides_and_repeats_nothing() {
     town.post("bo", "early").await;
     let all = all_changes(&town).await;
     let (_, early) = all.split_at(late.len());
-    feeds.apply(early);
+    bus.apply(early);
     // The paused clock advances only when no task can progress.
     let mut delivered = async || {
         let next = timeout(Duration::from_secs(1), live.next()).await.ok()?;
         next.unwrap().activity.preview_text
     };
     assert_eq!(delivered().await.as_deref(), Some("early"));
-    feeds.set_complete(false);
-    feeds.set_complete(true);
+    bus.set_complete(false);
+    bus.set_complete(true);
     assert_eq!(delivered().await.as_deref(), Some("late"));
-    feeds.apply(&all);
+    bus.apply(&all);
     assert_eq!(delivered().await, None, "both were delivered");
     town.advance_ms(10);
     town.post("bo", "next").await;
-    feeds.apply(&all_changes(&town).await);
+    bus.apply(&all_changes(&town).await);
     assert_eq!((delivered().await.as_deref(), delivered().await), (Some("next"), None));
 }
 
@@ -216,7 +223,7 @@ async fn all_changes(town: &Town) -> Vec<Change> {
 #[tokio::test]
 async fn an_invalid_resume_position_is_refused() {
     let town = Town::of(["ana"]).await;
-    let feeds = Feeds::new(town.context().clone());
+    let (_, feeds) = feeds_of(&town);
     let useless = "nothing".parse().unwrap();
     let refused = feeds.live(&town.caller("ana"), Some(&useless)).await.unwrap_err();
     assert_eq!(refused.code(), Code::BadRequest);
@@ -229,11 +236,11 @@ async fn an_invalid_resume_position_is_refused() {
 async fn a_waiting_subscription_is_woken() {
     let town = Town::of(["ana", "bo"]).await;
     town.follow("ana", "bo").await;
-    let feeds = Feeds::new(town.context().clone());
+    let (bus, feeds) = feeds_of(&town);
     let mut live = feeds.live(&town.caller("ana"), None).await.unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let following = async {
-        feeds.follow(async { drop(stopped.await) }).await;
+        bus.run(async { drop(stopped.await) }).await;
     };
     let listening = async {
         let delivered = live.next().await.unwrap();
@@ -263,7 +270,7 @@ async fn slow_town() -> Town {
 async fn a_stalled_subscription_blocks_no_other_task() {
     let town = slow_town().await;
     for steps in 0.. {
-        let feeds = Feeds::new(town.context().clone());
+        let (bus, feeds) = feeds_of(&town);
         let (ana, cleo) = (town.caller("ana"), town.caller("cleo"));
         let mut still = Box::pin(feeds.live(&ana, None));
         let mut is_listening = false;
@@ -273,7 +280,7 @@ async fn a_stalled_subscription_blocks_no_other_task() {
         let delivered = async {
             let mut live = feeds.live(&cleo, None).await.unwrap();
             town.post("bo", "hello").await;
-            feeds.catch_up().await.unwrap();
+            bus.catch_up().await.unwrap();
             live.next().await.unwrap().activity.preview_text
         };
         // The paused clock advances only when no task can progress.
@@ -290,10 +297,10 @@ async fn a_stalled_subscription_blocks_no_other_task() {
 #[tokio::test]
 async fn a_cancelled_wait_loses_nothing() {
     let town = slow_town().await;
-    let feeds = Feeds::new(town.context().clone());
+    let (bus, feeds) = feeds_of(&town);
     let mut live: LiveFeed = feeds.live(&town.caller("ana"), None).await.unwrap();
     town.post("bo", "hello").await;
-    feeds.catch_up().await.unwrap();
+    bus.catch_up().await.unwrap();
     for stops in 0.. {
         if let Some(delivered) = stop_at(stops, live.next()).await {
             assert_eq!(delivered.unwrap().activity.preview_text.as_deref(), Some("hello"));

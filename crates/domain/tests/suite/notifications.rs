@@ -203,14 +203,18 @@ async fn inactive_accounts_get_no_notifications() {
     assert_eq!(service.unread(&ana).await.unwrap_err().code(), Code::Forbidden);
     let marked = service.mark_read(&ana, town.now(), None).await;
     assert_eq!(marked.unwrap_err().code(), Code::Forbidden);
-    assert_eq!(service.live(&ana, None).await.unwrap_err().code(), Code::Forbidden);
+    assert_eq!(
+        service.live(&town.new_bus(), &ana, None).await.unwrap_err().code(),
+        Code::Forbidden
+    );
 }
 
 /// R38: a subscription delivers each notification once and in order.
 #[tokio::test]
 async fn a_subscription_delivers_each_notification_once() {
     let (town, service) = town_with_notifications().await;
-    let mut live = service.live(&town.caller("ana"), None).await.unwrap();
+    let bus = town.new_bus();
+    let mut live = service.live(&bus, &town.caller("ana"), None).await.unwrap();
     let post = town.post("ana", "and now?").await;
     town.like("bo", &post.id).await;
     town.settle().await;
@@ -219,7 +223,7 @@ async fn a_subscription_delivers_each_notification_once() {
     town.follow("cleo", "bo").await;
     town.like("dan", &post.id).await;
     town.settle().await;
-    service.catch_up().await.unwrap();
+    bus.catch_up().await.unwrap();
     // The like is delivered in its current state.
     for expected in ["like dan 2", "follow cleo 1"] {
         assert_eq!(line(&live.next().await.unwrap()), expected);
@@ -232,18 +236,18 @@ async fn a_subscription_delivers_each_notification_once() {
 #[tokio::test]
 async fn a_returning_reader_gets_missed_notifications() {
     let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
-    let (first, ana) = (service(&town), town.caller("ana"));
-    let mut live = first.live(&ana, None).await.unwrap();
+    let (service, ana, bus) = (service(&town), town.caller("ana"), town.new_bus());
+    let mut live = service.live(&bus, &ana, None).await.unwrap();
     for follower in ["bo", "cleo", "dan"] {
         town.advance_ms(10);
         town.follow(follower, "ana").await;
     }
     town.settle().await;
-    first.catch_up().await.unwrap();
+    bus.catch_up().await.unwrap();
     let seen = live.next().await.unwrap().notification.id;
     drop(live);
-    for service in [first, service(&town)] {
-        let mut live = service.live(&ana, Some(&seen)).await.unwrap();
+    for bus in [bus, town.new_bus()] {
+        let mut live = service.live(&bus, &ana, Some(&seen)).await.unwrap();
         for expected in ["follow cleo 1", "follow dan 1"] {
             assert_eq!(line(&live.next().await.unwrap()), expected);
         }
@@ -255,11 +259,11 @@ async fn a_returning_reader_gets_missed_notifications() {
 #[tokio::test]
 async fn a_waiting_subscription_is_woken() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
-    let service = service(&town);
-    let mut live = service.live(&town.caller("ana"), None).await.unwrap();
+    let (service, bus) = (service(&town), town.new_bus());
+    let mut live = service.live(&bus, &town.caller("ana"), None).await.unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let following = async {
-        service.follow(async { drop(stopped.await) }).await;
+        bus.run(async { drop(stopped.await) }).await;
     };
     let waiting = async {
         let view = live.next().await.unwrap();

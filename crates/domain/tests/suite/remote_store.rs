@@ -25,6 +25,21 @@ async fn a_mutation_times_out() {
     town.follow("ana", "bo").await;
 }
 
+/// R33: a mutation that only conflicts with others is attempted sixteen times and writes once; then
+/// the caller is asked to try again.
+#[tokio::test(start_paused = true)]
+async fn a_mutation_is_retried_while_it_conflicts() {
+    let (town, far) = Town::on_lagging_store(["ana", "bo"]).await;
+    let (follows, ana, bo) = (town.follows(), town.caller("ana"), town.id("bo"));
+    far.conflict(16);
+    let busy = follows.follow(&ana, &bo, None).await;
+    assert_eq!(busy.unwrap_err().code(), Code::Conflict);
+    assert!(town.rows("USER#ana", "FOLLOWING#").await.is_empty());
+    far.conflict(15);
+    follows.follow(&ana, &bo, None).await.unwrap();
+    assert_eq!(town.rows("USER#ana", "FOLLOWING#").await.len(), 1);
+}
+
 /// R27: a user's own comment is found as soon as it is written, even if the index by id lags; a
 /// missing one is not waited for long.
 #[tokio::test(start_paused = true)]

@@ -19,8 +19,8 @@ use crate::ApiError;
 
 /// A larger batch is split into several reads.
 const KEYS_PER_READ_MAX: usize = 100;
-/// Yields to the rest of the request before a batch is read. One is enough for the fields of one list; lists
-/// of more than thirty items are polled in two or three parts.
+/// Yields to the rest of the request before a batch is read. One is enough for the fields of one list;
+/// lists of more than thirty items are polled in two or three parts.
 const YIELDS: usize = 4;
 
 type LoadResult<K, V> = Result<Arc<HashMap<K, V>>, Arc<ApiError>>;

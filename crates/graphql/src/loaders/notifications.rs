@@ -19,7 +19,7 @@ impl Loader<NotificationId> for ViewerLoader {
         ids: &[NotificationId],
     ) -> Result<HashMap<NotificationId, NotificationView>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
-        let notifications = self.services.notifications.by_ids(caller, ids).await;
+        let notifications = self.services.notifications().by_ids(caller, ids).await;
         Ok(by_key(ids, notifications.map_err(batch_error)?))
     }
 }

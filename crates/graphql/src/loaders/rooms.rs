@@ -53,7 +53,7 @@ impl Loader<MessageKey> for ViewerLoader {
     ) -> Result<HashMap<MessageKey, entities::Message>, Arc<ApiError>> {
         let Some(caller) = &self.viewer else { return Ok(HashMap::new()) };
         let ids: Vec<_> = keys.iter().map(|key| (key.0.clone(), key.1.clone())).collect();
-        let messages = self.services.messages.messages(caller, &ids).await;
+        let messages = self.services.messages().messages(caller, &ids).await;
         Ok(by_key(keys, messages.map_err(batch_error)?))
     }
 }

@@ -19,7 +19,7 @@ impl NotificationMutations {
         request_id: RequestIdArg,
     ) -> Result<u64, ApiError> {
         let context = RequestContext::of(ctx)?;
-        let (notifications, caller) = (&context.services().notifications, context.caller()?);
+        let (notifications, caller) = (context.services().notifications(), context.caller()?);
         Ok(notifications.mark_read(caller, before.0, id_ref(&request_id)).await?)
     }
 }

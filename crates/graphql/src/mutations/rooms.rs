@@ -54,7 +54,7 @@ impl RoomMutations {
         let context = RequestContext::of(ctx)?;
         let expires_at = expires_at.map(|at| at.0);
         let message = NewMessage { room_id: room_id.0, text, expires_at };
-        let messages = &context.services().messages;
+        let messages = context.services().messages();
         Ok(messages.send(context.caller()?, &message, id_ref(&request_id)).await?.into())
     }
 

@@ -27,6 +27,6 @@ impl NotificationQueries {
     /// The number of the caller's unread notifications, at most 1000.
     async fn unread_notification_count(&self, ctx: &Context<'_>) -> Result<u64, ApiError> {
         let context = RequestContext::of(ctx)?;
-        Ok(context.services().notifications.unread(context.caller()?).await?)
+        Ok(context.services().notifications().unread(context.caller()?).await?)
     }
 }

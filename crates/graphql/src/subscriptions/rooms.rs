@@ -25,8 +25,9 @@ impl RoomSubscriptions {
         >,
     ) -> Result<EventStream<Message>, ApiError> {
         let context = RequestContext::of(ctx)?;
-        let (messages, after) = (&context.services().messages, after.map(|id| id.0));
-        let live = messages.live(context.caller()?, &room_id.0, after.as_ref()).await?;
+        let (services, after) = (context.services(), after.map(|id| id.0));
+        let (messages, caller) = (services.messages(), context.caller()?);
+        let live = messages.live(&services.bus, caller, &room_id.0, after.as_ref()).await?;
         Ok(event_stream(live, |message| Some(message.into())))
     }
 
@@ -39,8 +40,9 @@ impl RoomSubscriptions {
         >,
     ) -> Result<EventStream<Notification>, ApiError> {
         let context = RequestContext::of(ctx)?;
-        let (notifications, after) = (&context.services().notifications, after.map(|id| id.0));
-        let live = notifications.live(context.caller()?, after.as_ref()).await?;
+        let (services, after) = (context.services(), after.map(|id| id.0));
+        let (notifications, caller) = (services.notifications(), context.caller()?);
+        let live = notifications.live(&services.bus, caller, after.as_ref()).await?;
         Ok(event_stream(live, |view| Some(view.into())))
     }
 }

@@ -114,7 +114,8 @@ impl FeedEntry {
     }
 }
 
-/// Hours added to every age, so that an entry of a few minutes does not rank many times above one of an hour.
+/// Hours added to every age, so that an entry of a few minutes does not rank many times above one of an
+/// hour.
 const FRESH_HOURS: f64 = 2.0;
 /// The exponent of aging: after a day, an entry has a tenth of the rank that it has after some hours.
 const GRAVITY: f64 = 1.5;

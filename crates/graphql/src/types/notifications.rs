@@ -103,6 +103,6 @@ pub(crate) async fn list_mine(
     paging: PageArguments,
 ) -> Result<Connection<Notification>, ApiError> {
     let context = RequestContext::of(ctx)?;
-    let (caller, notifications) = (context.caller()?, &context.services().notifications);
+    let (caller, notifications) = (context.caller()?, context.services().notifications());
     paging.read(ctx, "notifications", async |page| notifications.list(caller, page).await).await
 }

@@ -164,7 +164,7 @@ pub(crate) async fn list_messages(
     paging: PageArguments,
 ) -> Result<Connection<Message>, ApiError> {
     let context = RequestContext::of(ctx)?;
-    let (caller, messages) = (context.caller()?, &context.services().messages);
+    let (caller, messages) = (context.caller()?, context.services().messages());
     let list = format!("messages of {room}, {order:?}");
     paging.read(ctx, &list, async |page| messages.list(caller, room, order, page).await).await
 }

@@ -137,7 +137,7 @@ impl ApiTown {
     }
 
     pub(crate) async fn subscribe_as(&self, client: ClientInfo, document: &str) -> Subscriber {
-        self.services.live.catch_up().await.unwrap();
+        self.services.bus.catch_up().await.unwrap();
         let request = self.request(client, document);
         let mut subscriber = Subscriber(Box::pin(self.schema.execute_stream(request)), None);
         // A stream subscribes when it is first polled.
@@ -148,9 +148,7 @@ impl ApiTown {
     /// Waits until processors and live subscriptions have handled all changes.
     pub(crate) async fn settle(&self) {
         self.town.settle().await;
-        self.services.notifications.catch_up().await.unwrap();
-        self.services.feeds.catch_up().await.unwrap();
-        self.services.live.catch_up().await.unwrap();
+        self.services.bus.catch_up().await.unwrap();
     }
 }
 

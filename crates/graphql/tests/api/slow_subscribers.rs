@@ -14,7 +14,7 @@ async fn a_slow_subscriber_is_dropped_with_an_error_and_others_are_not() {
         (api.subscribe("bo", &document).await, api.subscribe("cleo", &document).await);
     for number in 0..MORE_THAN_WAIT {
         api.town.comment("ana", &post.id, &format!("number {number}")).await;
-        api.services.live.catch_up().await.unwrap();
+        api.services.bus.catch_up().await.unwrap();
         assert_eq!(quick.next_field("content").await, format!("number {number}"));
     }
     assert_eq!(slow.next_error_code().await, "RATE_LIMITED");

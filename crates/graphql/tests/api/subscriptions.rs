@@ -220,7 +220,7 @@ async fn anonymous_clients_cannot_subscribe() {
 async fn a_dropped_subscription_is_forgotten() {
     let api = ApiTown::of(["ana"]).await;
     let subscriber = api.subscribe("ana", "subscription { onCreatePost { id } }").await;
-    assert_eq!(api.services.live.topics(), 1);
+    assert_eq!(api.services.bus.topic_count(), 1);
     drop(subscriber);
-    assert_eq!(api.services.live.topics(), 0);
+    assert_eq!(api.services.bus.topic_count(), 0);
 }

@@ -47,7 +47,7 @@ async fn observe(
 ) -> Observed {
     let mut viewer = Viewer::new(hidden, name);
     if coverage == Coverage::Lists {
-        viewer.services.feeds.warm_up().await.unwrap();
+        viewer.services.bus.warm_up().await.unwrap();
     }
     viewer
         .execute_all(documents, |document| document.is_paged || coverage == Coverage::Everything)

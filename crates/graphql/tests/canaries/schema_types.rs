@@ -131,8 +131,8 @@ impl SchemaTypes {
         edges.map(|field| (field.name.clone(), field.target.clone())).collect()
     }
 
-    /// Selects everything of a type, `depth` edges deep, in several pieces: an error in a non-null list nulls
-    /// everything selected together with it.
+    /// Selects everything of a type, `depth` edges deep, in several pieces: an error in a non-null list
+    /// nulls everything selected together with it.
     pub(crate) fn pieces(&mut self, ty: &str, depth: usize) -> Vec<String> {
         let mut pieces = vec![self.base(ty)];
         if depth == 0 {

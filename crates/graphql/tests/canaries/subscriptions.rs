@@ -67,6 +67,8 @@ async fn drain(streams: &mut SelectAll<EventStream>) -> Vec<(usize, Value)> {
 impl Viewer<'_> {
     /// Executes all subscriptions and returns the number of events.
     pub(crate) async fn subscribe_to_all(&mut self, documents: &Documents) -> usize {
+        // A bus of their own: replayed changes must not take the cache of feeds back in time.
+        self.services.bus = self.hidden.town.new_bus();
         let documents = &documents.subscriptions;
         let mut streams = select_all(documents.iter().enumerate().map(|(number, document)| {
             let stream = self.schema.execute_stream(self.request(document));
@@ -74,8 +76,7 @@ impl Viewer<'_> {
         }));
         let mut events = drain(&mut streams).await;
         for changes in changes(self.hidden).await.chunks(CHANGES_PER_STEP) {
-            self.services.live.apply(changes);
-            self.services.notifications.apply(changes);
+            self.services.bus.apply(changes);
             events.extend(drain(&mut streams).await);
         }
         for (number, response) in &events {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::Response;
 use async_trait::async_trait;
-use roundtable_domain::{Feeds, LiveUpdates, Messages, Notifications, SignedInUser};
+use roundtable_domain::{Feeds, SignedInUser};
 use roundtable_graphql::{
     ApiError, CursorCipher, GraphqlResponse, Services, StreamBacklog, StreamControl, TokenIssuer,
 };
@@ -39,11 +39,10 @@ impl StreamControl for ThreeDeadLetters {
 /// Returns the services of a new process.
 pub(crate) fn services(town: &Town) -> Services {
     let context = town.context().clone();
+    let bus = town.new_bus();
     Services {
-        feeds: Feeds::new(context.clone()),
-        messages: Messages::new(context.clone()),
-        notifications: Notifications::new(context.clone()),
-        live: LiveUpdates::new(context.clone()),
+        feeds: Feeds::new(context.clone(), &bus),
+        bus,
         media: town.media(),
         issuer: Arc::new(PlainTokens),
         streams: Arc::new(ThreeDeadLetters),

@@ -64,12 +64,10 @@ fn check_arguments(pattern: &PatternAst) -> Result<()> {
             SegmentAst::Part { name, .. } => (name, false),
             SegmentAst::Shard { name } => (name, true),
         };
-        let shards = pattern
-            .argument(name)
-            .is_some_and(|argument| matches!(argument.kind, ArgumentKind::Shards(_)));
-        if shards != sharded {
+        let is_shard = pattern.argument(name).is_some_and(|argument| argument.kind.is_shard());
+        if is_shard != sharded {
             let problem =
-                "`[#{…}]` takes an argument of type `Shards`, and `Shards` goes nowhere else";
+                "`[#{…}]` takes an argument of type `Shard` or `Shards`, which go nowhere else";
             return Err(Error::new(name.span(), problem));
         }
     }
@@ -141,12 +139,12 @@ fn check_days(pattern: &PatternAst, key: &KeyAst) -> Result<()> {
             |segment| matches!(segment, SegmentAst::Part { name, .. } if *name == days.name),
         );
     let time = at.and_then(|at| match key.partition.segments.get(at) {
-        Some(SegmentAst::Part { name, through: Some(through) }) if through == "day" => Some(name),
+        Some(SegmentAst::Part { name, method: Some(method) }) if method == "day" => Some(name),
         _ => None,
     });
     let first = key.sort.segments.first();
     let ordered = match (time, first) {
-        (Some(time), Some(SegmentAst::Part { name, through: None })) => time == name,
+        (Some(time), Some(SegmentAst::Part { name, method: None })) => time == name,
         _ => false,
     };
     if ordered && matches!(pattern.sort, SortAst::All) {

@@ -51,11 +51,18 @@ pub(super) fn generate(entity: &EntityAst) -> TokenStream {
 /// Generates the constructor of a rejected table's entity, so that its callers report no further
 /// errors.
 pub(super) fn stub(entity: &EntityAst) -> TokenStream {
-    let (name, parameters) = (&entity.name, parameters(entity));
+    let (name, whole) = (&entity.name, parameters(&entity.identity));
     let names = entity.identity.iter().map(|argument| &argument.name);
+    let of_partition = partition_arguments(entity);
+    let (some, some_names) = (parameters(of_partition.clone()), of_partition.map(|part| &part.name));
     quote! {
         impl #name {
-            pub fn at(#parameters) -> ::roundtable_model::EntityKey<Self> {
+            pub fn partition(#some) -> ::std::string::String {
+                let _ = (#(#some_names,)*);
+                loop {}
+            }
+
+            pub fn at(#whole) -> ::roundtable_model::EntityKey<Self> {
                 let _ = (#(#names,)*);
                 loop {}
             }
@@ -63,8 +70,16 @@ pub(super) fn stub(entity: &EntityAst) -> TokenStream {
     }
 }
 
-fn parameters(entity: &EntityAst) -> TokenStream {
-    let each = entity.identity.iter().map(|ArgumentAst { name, kind, .. }| match kind {
+/// Returns the parts of the primary key that its partition depends on.
+fn partition_arguments(entity: &EntityAst) -> impl Iterator<Item = &ArgumentAst> + Clone {
+    let partition = entity.keys.first().map(|main| &main.partition);
+    entity.identity.iter().filter(move |argument| {
+        partition.is_some_and(|partition| partition.parts().any(|part| *part == argument.name))
+    })
+}
+
+fn parameters<'a>(arguments: impl IntoIterator<Item = &'a ArgumentAst>) -> TokenStream {
+    let each = arguments.into_iter().map(|ArgumentAst { name, kind, .. }| match kind {
         ArgumentKind::One(kind)
         | ArgumentKind::List(kind)
         | ArgumentKind::Span(kind)
@@ -74,13 +89,16 @@ fn parameters(entity: &EntityAst) -> TokenStream {
     quote!(#(#each),*)
 }
 
-/// Generates `Follow::at(&ana, &bo)`, and `UserCounter::upsert(…)`, whose update creates the item
-/// if it does not exist.
+/// Generates `Follow::partition(&ana)`, `Follow::at(&ana, &bo)`, and `UserCounter::upsert(…)`, whose
+/// update creates the item if it does not exist.
 fn constructors(entity: &EntityAst) -> TokenStream {
     let name = &entity.name;
-    let parameters = parameters(entity);
+    let whole = parameters(&entity.identity);
+    let of_partition = partition_arguments(entity);
+    let (some, some_names) = (parameters(of_partition.clone()), of_partition.map(|part| &part.name));
     let Some(main) = entity.keys.first() else { return TokenStream::new() };
     let (partition, sort) = (key::write(&main.partition), key::write(&main.sort));
+    let partition_doc = format!("Returns the partition key of a `{name}`.");
     let doc = format!("Returns the key of one `{name}`.");
     // An item with index keys or computed parts has to be written whole.
     let computed = entity.identity.iter().any(|argument| argument.computed_from.is_some());
@@ -90,7 +108,7 @@ fn constructors(entity: &EntityAst) -> TokenStream {
         let names_again = entity.identity.iter().map(|argument| &argument.name);
         quote! {
             /// Changes the item, or creates it with the fields that are set.
-            pub fn upsert(#parameters) -> ::roundtable_model::Patch<Self> {
+            pub fn upsert(#whole) -> ::roundtable_model::Patch<Self> {
                 ::roundtable_model::Patch::upsert(
                     Self::at(#(#names),*),
                     [#((#texts, ::roundtable_model::Attribute::to_value(#names_again))),*],
@@ -100,9 +118,14 @@ fn constructors(entity: &EntityAst) -> TokenStream {
     });
     quote! {
         impl #name {
+            #[doc = #partition_doc]
+            pub fn partition(#some) -> ::std::string::String {
+                #partition
+            }
+
             #[doc = #doc]
-            pub fn at(#parameters) -> ::roundtable_model::EntityKey<Self> {
-                ::roundtable_model::EntityKey::new(#partition, #sort)
+            pub fn at(#whole) -> ::roundtable_model::EntityKey<Self> {
+                ::roundtable_model::EntityKey::new(Self::partition(#(#some_names),*), #sort)
             }
 
             #upsert

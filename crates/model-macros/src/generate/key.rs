@@ -37,11 +37,11 @@ fn write_segments(segments: &[SegmentAst], open: bool) -> TokenStream {
         bytes += literal.len() + PART_BYTES;
         steps.push(push(&key, &mut literal));
         steps.push(match segment {
-            SegmentAst::Part { name, through: None } => {
+            SegmentAst::Part { name, method: None } => {
                 quote_spanned!(name.span()=> ::roundtable_model::KeyPart::write_part(&#name, &mut #key);)
             }
-            SegmentAst::Part { name, through: Some(through) } => {
-                quote_spanned!(name.span()=> ::roundtable_model::KeyPart::write_part(&#name.#through(), &mut #key);)
+            SegmentAst::Part { name, method: Some(method) } => {
+                quote_spanned!(name.span()=> ::roundtable_model::KeyPart::write_part(&#name.#method(), &mut #key);)
             }
             SegmentAst::Shard { name } => {
                 quote_spanned!(name.span()=> ::roundtable_model::Shard::write_suffix(&#name, &mut #key);)

@@ -233,13 +233,13 @@ fn same(
         ArgumentKind::Shards(_) => syn::parse_quote!(::roundtable_model::Shard),
         ArgumentKind::Days(_) => syn::parse_quote!(::roundtable_model::Day),
     };
-    let (name, through) = match stored {
-        SegmentAst::Part { name, through } => (name, through.as_ref()),
+    let (name, method) = match stored {
+        SegmentAst::Part { name, method } => (name, method.as_ref()),
         SegmentAst::Shard { name } => (name, None),
         SegmentAst::Literal(_) => return None,
     };
-    let value_of = |value: TokenStream| match through {
-        Some(through) => quote!(#value.#through()),
+    let value_of = |value: TokenStream| match method {
+        Some(method) => quote!(#value.#method()),
         None => value,
     };
     let check = quote_spanned!(read.span()=> ::roundtable_model::part_is::<#kind>);

@@ -159,13 +159,13 @@ fn template(template: &TemplateAst) -> TokenStream {
     let text = &template.literal;
     let segments = template.segments.iter().map(|segment| match segment {
         SegmentAst::Literal(text) => quote!(Literal(#text)),
-        SegmentAst::Part { name, through } => {
+        SegmentAst::Part { name, method } => {
             let name = name.to_string();
-            let through = option(through.as_ref().map(|through| {
-                let through = through.to_string();
-                quote!(#through)
+            let method = option(method.as_ref().map(|method| {
+                let method = method.to_string();
+                quote!(#method)
             }));
-            quote!(Part { name: #name, through: #through })
+            quote!(Part { name: #name, method: #method })
         }
         SegmentAst::Shard { name } => {
             let name = name.to_string();

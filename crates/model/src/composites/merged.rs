@@ -4,6 +4,7 @@
 use futures::future::try_join_all;
 use roundtable_table::{Item, Order, Position, Query, SortRange};
 
+use crate::entities::User;
 use crate::part::stable_hash;
 use crate::shape::PatternShape;
 use crate::{Core, Cursor, Error, KeyPart, Result, Time, UserId};
@@ -69,13 +70,11 @@ impl<'a, T> MergedListing<'a, T> {
             let prefix = pattern.sort.template()?.prefix();
             wanted(pattern).then_some(MergeSource { pattern, prefix })
         });
-        let mut partition = String::from("USER#");
-        user.write_part(&mut partition);
         Self {
             core,
             name,
             entry,
-            partition,
+            partition: User::partition(user),
             sources: sources.collect(),
             order: Order::Descending,
             limit: crate::shape::PAGE_ITEMS_DEFAULT,

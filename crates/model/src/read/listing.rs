@@ -8,8 +8,8 @@ use roundtable_table::{Condition, Item, Key, Merge, Order, Position, Query, Sort
 use super::partitions::DAYS_MAX;
 use super::{Partitions, SortKeyRange};
 use crate::part::stable_hash;
-use crate::shape::{Index, KeySegment, PatternShape};
-use crate::{Cursor, Day, Days, Entity, Error, Field, Result};
+use crate::shape::{Index, PatternShape};
+use crate::{Cursor, Day, Days, Entity, EntityKey, Error, Field, KeyPart, Result};
 
 /// The largest page. One more item is read, to know whether another page follows.
 const PAGE_ITEMS_MAX: usize = MERGE_ITEMS_MAX - 1;
@@ -33,9 +33,19 @@ pub struct Listing<'a, E, const STRONG: bool> {
     order: Order,
     limit: Option<usize>,
     after: Option<Cursor>,
+    /// The start if there is no cursor.
+    position: Option<Position>,
     filter: Option<Condition>,
     strong: bool,
     result: PhantomData<fn() -> E>,
+}
+
+/// A page of items as they are stored.
+#[derive(Clone, Debug)]
+pub struct StoredPage {
+    pub items: Vec<Item>,
+    /// More items may follow.
+    pub has_more: bool,
 }
 
 /// A page of entities.
@@ -78,6 +88,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             order: if pattern.descending { Order::Descending } else { Order::Ascending },
             limit: None,
             after: None,
+            position: None,
             filter: None,
             strong: pattern.strong,
             result: PhantomData,
@@ -94,6 +105,25 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
     pub fn after(mut self, cursor: impl Into<Option<Cursor>>) -> Self {
         self.after = cursor.into();
         self
+    }
+
+    /// Starts after an item that the caller knows by its key alone. `rest` is the part of the sort
+    /// key that follows the pattern's prefix. Only a query of one partition can start at a key.
+    pub fn after_item(mut self, key: EntityKey<E>, rest: &impl KeyPart) -> Result<Self> {
+        let index = match (self.pattern.index, &self.partitions, &self.range) {
+            (Index::Main, Partitions::One(_), _) => None,
+            (_, Partitions::One(partition), SortKeyRange::Begins(prefix)) => {
+                let mut sort = prefix.clone();
+                rest.write_part(&mut sort);
+                Some(Key::new(partition.as_str(), sort))
+            }
+            _ => {
+                let reason = "a key is no position in this query";
+                return Err(Error::InvalidCursor { pattern: self.pattern.name, reason });
+            }
+        };
+        self.position = Some(Position { base: key.into_key(), index });
+        Ok(self)
     }
 
     /// Sets the order, instead of the pattern's default.
@@ -129,10 +159,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         }
         let query_hash = self.query_hash();
         let start = self.start(query_hash)?;
-        let found = match self.range.condition() {
-            Some(range) => self.read(range, start, wanted + 1).await?,
-            None => Vec::new(),
-        };
+        let found = self.read(start, wanted + 1).await?.items;
         let items = found.iter().take(wanted).map(E::from_item).collect::<Result<Vec<E>>>()?;
         let more = found.len() > wanted;
         let next = items.last().filter(|_| more);
@@ -143,14 +170,20 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
     /// Reads all items. It is meant for short results, such as a user's devices; a result of more
     /// than 10,000 items is an error.
     pub async fn all(self) -> Result<Vec<E>> {
-        let Some(range) = self.range.condition() else { return Ok(Vec::new()) };
         let start = self.start(self.query_hash())?;
-        let found = self.read(range, start, ALL_ITEMS_MAX + 1).await?;
+        let found = self.read(start, ALL_ITEMS_MAX + 1).await?.items;
         if found.len() > ALL_ITEMS_MAX {
             let (pattern, max) = (self.pattern.name, ALL_ITEMS_MAX);
             return Err(Error::InvalidLimit { pattern, limit: found.len(), max });
         }
         found.iter().map(E::from_item).collect()
+    }
+
+    /// Reads a page without decoding its items, for callers that need one attribute of each. The
+    /// page is full unless the result ends.
+    pub async fn stored(self) -> Result<StoredPage> {
+        let start = self.start(self.query_hash())?;
+        self.read(start, self.limit.unwrap_or(self.pattern.page)).await
     }
 
     /// Returns the hash that binds cursors to this query. Lists of partitions, shards and days are
@@ -161,7 +194,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
     }
 
     fn start(&self, query_hash: u64) -> Result<Option<Position>> {
-        let Some(cursor) = &self.after else { return Ok(None) };
+        let Some(cursor) = &self.after else { return Ok(self.position.clone()) };
         let indexed = self.pattern.index != Index::Main;
         if cursor.query_hash != query_hash || cursor.position.index.is_some() != indexed {
             let reason = "it was made for another query";
@@ -171,27 +204,26 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
     }
 
     /// Reads up to `wanted` items that pass the filter, from `start` on.
-    async fn read(
-        &self,
-        range: SortRange,
-        start: Option<Position>,
-        wanted: usize,
-    ) -> Result<Vec<Item>> {
-        let mut found = Vec::new();
-        match &self.partitions {
+    async fn read(&self, start: Option<Position>, wanted: usize) -> Result<StoredPage> {
+        let mut items = Vec::new();
+        let Some(range) = self.range.condition() else {
+            return Ok(StoredPage { items, has_more: false });
+        };
+        let has_more = match &self.partitions {
             Partitions::One(partition) => {
-                self.query(partition, range, start, wanted, &mut found).await?;
+                self.query(partition, range, start, wanted, &mut items).await?
             }
             Partitions::Many(partitions) => {
-                self.merge(partitions, &range, start, wanted, &mut found).await?;
+                self.merge(partitions, &range, start, wanted, &mut items).await?
             }
             Partitions::Days { days, of } => {
-                self.walk_days(*days, of, &range, start, wanted, &mut found).await?;
+                self.walk_days(*days, of, &range, start, wanted, &mut items).await?
             }
-        }
-        Ok(found)
+        };
+        Ok(StoredPage { items, has_more })
     }
 
+    /// Appends items of one partition, and returns whether more may follow.
     async fn query(
         &self,
         partition: &str,
@@ -199,7 +231,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         mut start: Option<Position>,
         wanted: usize,
         found: &mut Vec<Item>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let table = self.table.for_pattern(self.pattern.name);
         // A filter drops some of the items; each further query reads twice as many.
         let mut batch = wanted;
@@ -216,15 +248,17 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
                 ..Query::new(partition)
             };
             let page = table.query(query).await?;
-            found.extend(page.items.into_iter().take(missing));
+            let mut items = page.items.into_iter();
+            found.extend(items.by_ref().take(missing));
             start = page.next;
             if start.is_none() || found.len() >= wanted {
-                return Ok(());
+                return Ok(start.is_some() || items.next().is_some());
             }
             batch = batch.saturating_mul(2).min(PAGE_ITEMS_MAX);
         }
     }
 
+    /// Appends items of several partitions, and returns whether more may follow.
     async fn merge(
         &self,
         partitions: &[String],
@@ -232,9 +266,9 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         mut start: Option<Position>,
         wanted: usize,
         found: &mut Vec<Item>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         if partitions.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let table = self.table.for_pattern(self.pattern.name);
         let mut batch = wanted;
@@ -251,10 +285,11 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             let page = table.merge(merge).await?;
             let fits =
                 |item: &Item| self.filter.as_ref().is_none_or(|filter| filter.holds(Some(item)));
-            found.extend(page.items.into_iter().filter(fits).take(missing));
+            let mut items = page.items.into_iter().filter(fits);
+            found.extend(items.by_ref().take(missing));
             start = page.next;
             if start.is_none() || found.len() >= wanted {
-                return Ok(());
+                return Ok(start.is_some() || items.next().is_some());
             }
             batch = batch.saturating_mul(2);
         }
@@ -270,7 +305,7 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
         start: Option<Position>,
         wanted: usize,
         found: &mut Vec<Item>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let count = days.iter().take(DAYS_MAX + 1).count();
         if count > DAYS_MAX {
             let (pattern, max) = (self.pattern.name, DAYS_MAX);
@@ -292,26 +327,22 @@ impl<'a, E: Entity, const STRONG: bool> Listing<'a, E, STRONG> {
             });
         }
         let mut remaining = remaining.as_slice();
-        let (mut start, mut at_once) = (start, 1);
+        let (mut start, mut at_once, mut has_more) = (start, 1, false);
         while !remaining.is_empty() && found.len() < wanted {
             let (run, rest) = remaining.split_at(at_once.min(remaining.len()));
             let partitions: Vec<String> = run.iter().flat_map(|day| of(*day)).collect();
-            self.merge(&partitions, range, start.take(), wanted, found).await?;
+            has_more = self.merge(&partitions, range, start.take(), wanted, found).await?;
             remaining = rest;
             at_once = (at_once * 2).min(DAYS_AT_ONCE_MAX);
         }
-        Ok(())
+        Ok(has_more || !remaining.is_empty())
     }
 
-    /// Returns the day in the partition key of a position, at the segment where the pattern has its
-    /// days.
+    /// Returns the day in the partition key of a position.
     fn day_of(&self, position: &Position) -> Option<Day> {
         let days = self.pattern.arguments.iter().find(|argument| argument.kind == "Days")?;
-        let at = self.pattern.partition.segments.iter().position(
-            |segment| matches!(segment, KeySegment::Part { name, .. } if *name == days.name),
-        )?;
         let partition = &position.index.as_ref().unwrap_or(&position.base).partition;
-        partition.as_text()?.split('#').nth(at)?.parse().ok()
+        self.pattern.partition.part_in(partition.as_text()?, days.name)?.parse().ok()
     }
 }
 

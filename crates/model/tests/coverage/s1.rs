@@ -1,10 +1,10 @@
 //! s1: profiles, goals, milestones, chat, assistance, offers, and the indexes planned for later.
 
-use roundtable_model::documents::S1;
 use roundtable_model::entities::*;
 use roundtable_model::{Day, EntityKind, Shard, Shards, Span, UserId, samples};
 use roundtable_table::{Item, Order, Value, item};
 
+use crate::documents::S1;
 use crate::ours::{self, at, id, items, later, texts};
 use crate::sides::{Sides, covers, each, ends, item_of, kinds_and_ids, own, reversed};
 

@@ -1,10 +1,10 @@
 //! The queries of both designs of s3.
 
-use roundtable_model::documents::DocumentSort;
 use roundtable_model::entities::*;
 use roundtable_model::{Days, Entity, Shard, Shards, UserCount, UserId};
 use roundtable_table::{Get, Put, Query, Transaction, Update, item};
 
+use crate::documents::DocumentSort;
 use crate::facts::s3::*;
 use crate::ours::{self, at, id, texts};
 use crate::sides::{Sides, each, ends, reversed};

@@ -1,10 +1,10 @@
 //! s4: the purpose of each index.
 
-use roundtable_model::documents::S4;
 use roundtable_model::entities::*;
 use roundtable_model::{Entity, Shards, UserId, samples};
 use roundtable_table::{Item, Key};
 
+use crate::documents::S4;
 use crate::ours::{self, at, id, items, texts};
 use crate::sides::{Sides, covers, each, ends, own, reversed};
 

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use roundtable_conformance::Reference;
 use roundtable_model::Core;
-use roundtable_model::documents::{
-    Document, DocumentFilter, DocumentOperation, DocumentQuestion, DocumentSort,
-};
 use roundtable_table::{
     Condition, Error, Get, Item, ItemPage, ManualClock, Operand, Put, Query, Scan, SortRange,
     Store, Table, Value, ValueRef, attribute,
+};
+
+use crate::documents::{
+    Document, DocumentFilter, DocumentOperation, DocumentQuestion, DocumentSort,
 };
 
 /// Noon of the day after the documents' examples.
@@ -172,7 +173,7 @@ async fn put(table: &Table, items: Vec<Item>) {
 pub(crate) fn item_of(document: &Document, entity: &str, given: &Item) -> Item {
     let shape = document.shape(entity);
     let shape = shape.unwrap_or_else(|| panic!("{} has no {entity}", document.name));
-    let known = |list: &[roundtable_model::documents::DocumentAttribute], name: &str| {
+    let known = |list: &[crate::documents::DocumentAttribute], name: &str| {
         list.iter().any(|attribute| attribute.name == name)
     };
     let texts: BTreeMap<String, String> =

@@ -81,7 +81,7 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Response {
     if app.process.settings.role != ProcessRole::Api {
         page.streams(&app.process.runner.metrics());
     }
-    let topics = app.process.services.live.topics() as u64;
+    let topics = app.process.services.bus.topic_count() as u64;
     page.gauge("roundtable_live_topics", "Topics with a subscriber.", topics);
     if let Some(relay_client) = &app.process.relay_client {
         page.gauge(

@@ -10,11 +10,11 @@ use hyper::body::Incoming;
 use hyper::header::AUTHORIZATION;
 use hyper::{Request, Response, Uri};
 use parking_lot::Mutex;
+use roundtable_domain::LiveBus;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::{PATH, WORKER, wire};
-use crate::change_forwarding::LocalConsumers;
 use crate::configuration::ConfigurationError;
 use crate::https_client::{self, HttpsClient};
 use crate::shutdown::ShutdownSignal;
@@ -36,7 +36,7 @@ pub(crate) struct RelayClient {
     workers: Vec<Uri>,
     client: HttpsClient<Empty<Bytes>>,
     tokens: Arc<AccessTokens>,
-    consumers: LocalConsumers,
+    bus: LiveBus,
     registry: WorkerRegistry,
     /// True if this process is a worker itself.
     is_worker: bool,
@@ -61,7 +61,7 @@ impl RelayClient {
         workers: &[String],
         is_worker: bool,
         tokens: Arc<AccessTokens>,
-        consumers: LocalConsumers,
+        bus: LiveBus,
         registry: WorkerRegistry,
     ) -> Result<Self, ConfigurationError> {
         let key = "live.workers";
@@ -88,7 +88,7 @@ impl RelayClient {
         workers.sort_by_key(ToString::to_string);
         workers.dedup();
         let (state, changed) = (Mutex::default(), Notify::new());
-        Ok(Self { workers, client, tokens, consumers, registry, is_worker, state, changed })
+        Ok(Self { workers, client, tokens, bus, registry, is_worker, state, changed })
     }
 
     /// Returns whether all changes are received.
@@ -98,7 +98,7 @@ impl RelayClient {
 
     /// Receives from all workers until shutdown.
     pub(crate) async fn run(&self, shutdown: &ShutdownSignal) {
-        self.consumers.set_complete(false);
+        self.bus.set_complete(false);
         let all = futures::future::join_all(
             self.workers.iter().map(|worker| self.stay_connected(worker)),
         );
@@ -139,7 +139,7 @@ impl RelayClient {
             );
         }
         state.unlisted = if is_unlisted { disconnected } else { Vec::new() };
-        // Consumers that started while a worker was disconnected have missed its changes.
+        // Subscribers that started while a worker was disconnected have missed its changes.
         if std::mem::take(&mut state.has_connected) || state.is_complete != is_complete {
             self.set_complete(&mut state, is_complete);
         }
@@ -147,7 +147,7 @@ impl RelayClient {
 
     fn set_complete(&self, state: &mut RelayState, is_complete: bool) {
         state.is_complete = is_complete;
-        self.consumers.set_complete(is_complete);
+        self.bus.set_complete(is_complete);
         tracing::info!(is_complete, "receiving changes from workers");
     }
 
@@ -215,7 +215,7 @@ impl RelayClient {
             buffer.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
             while let Some(end) = buffer.iter().skip(from).position(|byte| *byte == b'\n') {
                 let line = buffer.split_to(from + end + 1);
-                self.consumers.apply(&wire::read(&line).ok_or(INVALID_LINE)?);
+                self.bus.apply(&wire::read(&line).ok_or(INVALID_LINE)?);
                 from = 0;
             }
             if buffer.len() > LINE_BYTES_MAX {

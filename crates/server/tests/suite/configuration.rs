@@ -43,7 +43,12 @@ fn an_issuer_requires_closed_registration() {
         Configuration::read(Layers::new().environment(set).unwrap())
     };
     let error = read("open").unwrap_err();
-    assert!(error.to_string().starts_with("registration: expected `invitation` or `closed` with `sign-in.oidc`"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("registration: expected `invitation` or `closed` with `sign-in.oidc`"),
+        "{error}"
+    );
     assert!(["invitation", "closed"].into_iter().all(|registration| read(registration).is_ok()));
 }
 

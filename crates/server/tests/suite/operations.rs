@@ -19,7 +19,7 @@ async fn a_server_reports_that_it_is_alive_and_ready() {
     assert_eq!(ready.status(), StatusCode::OK);
     assert_eq!(ready.text().await.unwrap(), r#"{"problems":[],"ready":true}"#);
     let metrics = server.get("/metrics").await.text().await.unwrap();
-    for task in ["streams", "feeds", "notifications", "live", "socket", "keys"] {
+    for task in ["streams", "live", "socket", "keys"] {
         let line = format!("roundtable_background_task_up{{task=\"{task}\"}} 1");
         assert!(metrics.contains(&line), "{line}: {metrics}");
     }

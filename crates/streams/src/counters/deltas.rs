@@ -7,7 +7,7 @@ use roundtable_model::entities::{Comment, CommentLike, Like, Notification, Share
 use roundtable_model::table::{Change, Sequence};
 use roundtable_model::{CommentId, Entity, PostId, UserId};
 
-use crate::ProcessingError;
+use crate::Result;
 use crate::processor::{Images, entity_type};
 
 /// The effect of a change on the counter of a post.
@@ -60,7 +60,7 @@ pub(super) struct CounterChanges {
     pub(super) readers: BTreeMap<UserId, Vec<CounterChange<i64>>>,
 }
 
-pub(super) fn group_by_counter(changes: &[Change]) -> Result<CounterChanges, ProcessingError> {
+pub(super) fn group_by_counter(changes: &[Change]) -> Result<CounterChanges> {
     let mut grouped = CounterChanges::default();
     for change in changes {
         let kind = entity_type(change).unwrap_or_default();
@@ -80,7 +80,7 @@ pub(super) fn group_by_counter(changes: &[Change]) -> Result<CounterChanges, Pro
 }
 
 impl CounterChanges {
-    fn add_like(&mut self, change: &Change) -> Result<(), ProcessingError> {
+    fn add_like(&mut self, change: &Change) -> Result<()> {
         let images = Images::<Like>::of(change)?;
         let likes = count_delta(&images, |_| true);
         let like = images.new.or(images.old);
@@ -92,7 +92,7 @@ impl CounterChanges {
         Ok(())
     }
 
-    fn add_share(&mut self, change: &Change) -> Result<(), ProcessingError> {
+    fn add_share(&mut self, change: &Change) -> Result<()> {
         let images = Images::<Share>::of(change)?;
         let shares = count_delta(&images, |_| true);
         let share = images.new.or(images.old);
@@ -102,7 +102,7 @@ impl CounterChanges {
     }
 
     /// A tombstone counts for nothing, neither on its post nor on the comment it replied to.
-    fn add_comment(&mut self, change: &Change) -> Result<(), ProcessingError> {
+    fn add_comment(&mut self, change: &Change) -> Result<()> {
         let images = Images::<Comment>::of(change)?;
         let comments = count_delta(&images, |comment| !comment.is_deleted);
         let Some(comment) = images.new.or(images.old) else { return Ok(()) };
@@ -116,7 +116,7 @@ impl CounterChanges {
         Ok(())
     }
 
-    fn add_comment_like(&mut self, change: &Change) -> Result<(), ProcessingError> {
+    fn add_comment_like(&mut self, change: &Change) -> Result<()> {
         let images = Images::<CommentLike>::of(change)?;
         let likes = count_delta(&images, |_| true);
         if let Some(like) = images.new.or(images.old) {
@@ -127,7 +127,7 @@ impl CounterChanges {
     }
 
     /// A notification that expires unread no longer counts.
-    fn add_notification(&mut self, change: &Change) -> Result<(), ProcessingError> {
+    fn add_notification(&mut self, change: &Change) -> Result<()> {
         let images = Images::<Notification>::of(change)?;
         let delta = count_delta(&images, |notification| notification.read_at.is_none());
         if let Some(notification) = images.new.or(images.old).filter(|_| delta != 0) {
@@ -177,7 +177,7 @@ mod tests {
 
     /// R37: deleted and restored replies change the counts of the post and of the parent comment.
     #[test]
-    fn a_reply_counts_while_it_is_no_tombstone() {
+    fn a_reply_counts_until_it_is_deleted() {
         let parent: CommentId = "parent".parse().unwrap();
         let live = Comment { parent_comment_id: Some(parent.clone()), ..samples::comment() };
         let dead = Comment { is_deleted: true, ..live.clone() };
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn another_kind_of_like_is_still_one() {
+    fn changing_the_kind_of_a_like_counts_nothing() {
         let like = samples::like();
         let love = Like { like_type: roundtable_model::LikeType::Love, ..like.clone() };
         let grouped = group_by_counter(&[change(1, Some(like.item()), Some(love.item()))]).unwrap();

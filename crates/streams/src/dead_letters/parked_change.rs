@@ -7,8 +7,8 @@ use roundtable_model::table::{Change, ChangeKind, Item, Key, Sequence};
 use roundtable_model::{Json, ProcessorName, StreamShard};
 use serde::{Deserialize, Serialize};
 
-use crate::ProcessingError;
 use crate::processor::entity_type;
+use crate::{ProcessingError, Result};
 
 /// Bytes of both images as text. An item holds 400 KiB, and the rest of the dead letter is small.
 const IMAGES_BYTES_MAX: usize = 380 * 1024;
@@ -54,7 +54,7 @@ impl ParkedChange {
         self.change.old.is_some() || self.change.new.is_some()
     }
 
-    pub(super) fn encode(&self) -> Result<(Json, Option<String>), ProcessingError> {
+    pub(super) fn encode(&self) -> Result<(Json, Option<String>)> {
         let Change { sequence, at_ms, key, old, new, expired } = &self.change;
         let kind = match self.change.kind() {
             ChangeKind::Insert => "insert",
@@ -80,7 +80,7 @@ impl ParkedChange {
         Ok((Json::encode(&envelope)?, (images.len() <= IMAGES_BYTES_MAX).then_some(images)))
     }
 
-    pub(super) fn decode(letter: &DeadLetter) -> Result<Self, ProcessingError> {
+    pub(super) fn decode(letter: &DeadLetter) -> Result<Self> {
         let envelope: ChangeEnvelope = letter.payload.decode()?;
         let (old, new) = match &letter.cursor {
             Some(images) => read_images(images).ok_or_else(|| {

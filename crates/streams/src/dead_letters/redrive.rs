@@ -1,16 +1,17 @@
 //! Redrives parked changes and jobs. On every backend a change is processed in one transaction with
 //! the removal of its dead letter, whose existence means that the change has not been processed.
 
+use roundtable_domain_macros::boxed;
 use std::collections::HashSet;
 
 use roundtable_model::entities::{DeadLetter, Job};
 use roundtable_model::table::{CancelReason, Error, Key, Sequence, Transaction};
-use roundtable_model::{Entity, JobId, Queue, Result, Shard, Time};
+use roundtable_model::{Entity, JobId, Queue, Shard, Time};
 
 use super::{DeadLetters, ParkedChange, change_queue, for_each_letter};
 use crate::commit::EFFECTS_MAX;
 use crate::error::ErrorClass;
-use crate::{Batch, Delivery, ProcessingError};
+use crate::{Batch, Delivery, ProcessingError, Result};
 
 /// The result of redriving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,15 +39,11 @@ struct ParkedChangeRef {
     id: JobId,
 }
 
+#[boxed]
 impl DeadLetters {
     /// Redrives one dead letter. Returns whether it existed. Earlier parked changes of the same
     /// item come first if their order matters.
-    pub async fn redrive(
-        &self,
-        queue: &Queue,
-        at: Time,
-        id: &JobId,
-    ) -> Result<bool, ProcessingError> {
+    pub async fn redrive(&self, queue: &Queue, at: Time, id: &JobId) -> Result<bool> {
         let letter = self.shared.context.ops().dead_letter(queue, &at, id).get().await?;
         let Some(letter) = letter else { return Ok(false) };
         if !queue.as_str().starts_with(Queue::CHANGES_PREFIX) {
@@ -69,7 +66,7 @@ impl DeadLetters {
 
     /// Redrives up to `max` dead letters, oldest first. Those that fail again stay, and so do later
     /// changes of the same item if their order matters.
-    pub async fn redrive_all(&self, max: usize) -> Result<RedriveSummary, ProcessingError> {
+    pub async fn redrive_all(&self, max: usize) -> Result<RedriveSummary> {
         let mut summary = RedriveSummary::default();
         for processor in &self.processors {
             let (queue, mut blocked) = (change_queue(&processor.name())?, HashSet::new());
@@ -90,7 +87,10 @@ impl DeadLetters {
                     Ok(RedriveOutcome::Gone) => {}
                     Err(error) if error.class() == ErrorClass::Unavailable => return Err(error),
                     Err(error) => {
-                        tracing::warn!(processor = %processor.name(), %key, %error, "a dead letter failed again; it stays in its queue");
+                        tracing::warn!(
+                            processor = %processor.name(), %key, %error,
+                            "a dead letter failed again; it stays in its queue"
+                        );
                         summary.failed += 1;
                         blocked.insert(key.clone());
                     }
@@ -118,7 +118,7 @@ impl DeadLetters {
     }
 
     /// Returns references to the parked changes of a queue, in stream order.
-    async fn parked_changes(&self, queue: &Queue) -> Result<Vec<ParkedChangeRef>, ProcessingError> {
+    async fn parked_changes(&self, queue: &Queue) -> Result<Vec<ParkedChangeRef>> {
         let mut all = Vec::new();
         for_each_letter(&self.shared.context, queue, |letter| {
             all.push(ParkedChange::decode(&letter).map(|parked| ParkedChangeRef {
@@ -129,7 +129,7 @@ impl DeadLetters {
             }));
         })
         .await?;
-        let mut all = all.into_iter().collect::<Result<Vec<_>, ProcessingError>>()?;
+        let mut all = all.into_iter().collect::<Result<Vec<_>>>()?;
         all.sort_by(|one, other| one.sequence.cmp(&other.sequence));
         Ok(all)
     }
@@ -139,7 +139,7 @@ impl DeadLetters {
         &self,
         queue: &Queue,
         parked: &ParkedChangeRef,
-    ) -> Result<Option<(DeadLetter, ParkedChange)>, ProcessingError> {
+    ) -> Result<Option<(DeadLetter, ParkedChange)>> {
         let ops = self.shared.context.ops();
         let letter = ops.dead_letter(queue, &parked.failed_at, &parked.id).get().await?;
         let Some(letter) = letter else { return Ok(None) };
@@ -147,7 +147,7 @@ impl DeadLetters {
         Ok(Some((letter, change)))
     }
 
-    fn processor(&self, parked: &ParkedChange) -> Result<&dyn crate::Processor, ProcessingError> {
+    fn processor(&self, parked: &ParkedChange) -> Result<&dyn crate::Processor> {
         let found = self.processors.iter().find(|each| each.name() == parked.processor);
         found.map(|found| &**found).ok_or_else(|| {
             ProcessingError::unprocessable(format!(
@@ -161,7 +161,7 @@ impl DeadLetters {
         &self,
         letter: &DeadLetter,
         parked: &ParkedChange,
-    ) -> Result<RedriveOutcome, ProcessingError> {
+    ) -> Result<RedriveOutcome> {
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -183,7 +183,7 @@ impl DeadLetters {
         &self,
         letter: &DeadLetter,
         parked: &ParkedChange,
-    ) -> Result<RedriveOutcome, ProcessingError> {
+    ) -> Result<RedriveOutcome> {
         if !parked.has_images() {
             return Err(ProcessingError::unprocessable(
                 "its images were too large to keep; discard it, then verify and repair derived data",
@@ -202,7 +202,7 @@ impl DeadLetters {
         self.transact(transaction.with(self.ops(), letter.key().delete())).await
     }
 
-    async fn redrive_job(&self, letter: &DeadLetter) -> Result<RedriveOutcome, ProcessingError> {
+    async fn redrive_job(&self, letter: &DeadLetter) -> Result<RedriveOutcome> {
         let job = Job {
             queue: letter.queue.clone(),
             shard: Shard::ZERO,
@@ -218,7 +218,7 @@ impl DeadLetters {
     }
 
     /// Runs a transaction whose last write removes the dead letter.
-    async fn transact(&self, transaction: Transaction) -> Result<RedriveOutcome, ProcessingError> {
+    async fn transact(&self, transaction: Transaction) -> Result<RedriveOutcome> {
         match self.shared.context.store().transact(transaction).await {
             Ok(_) => Ok(RedriveOutcome::Done),
             Err(Error::Cancelled { reasons })

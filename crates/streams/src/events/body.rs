@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::event_sources::PendingEvent;
-use crate::ProcessingError;
+use crate::{ProcessingError, Result};
 
 #[derive(Clone, Debug)]
 pub(super) struct EventBodyBuilder {
@@ -48,10 +48,7 @@ impl EventBodyBuilder {
     }
 
     /// Builds the message for an event from the current state.
-    pub(super) async fn build(
-        &self,
-        event: &PendingEvent,
-    ) -> Result<WebhookMessage, ProcessingError> {
+    pub(super) async fn build(&self, event: &PendingEvent) -> Result<WebhookMessage> {
         let ids = event.ids.iter().map(|(name, id)| (name.clone(), Value::from(id.as_str())));
         let mut data: Map<String, Value> = ids.collect();
         if let Some(Value::Object(public)) = self.public_data(event).await? {
@@ -73,7 +70,7 @@ impl EventBodyBuilder {
 
     /// Returns what an anonymous viewer can read of the entity. It goes through the services, so
     /// that anything hidden from users is hidden from endpoints.
-    async fn public_data(&self, event: &PendingEvent) -> Result<Option<Value>, ProcessingError> {
+    async fn public_data(&self, event: &PendingEvent) -> Result<Option<Value>> {
         // An event type of another version is sent with its ids only.
         let Some(kind) = EventType::named(&event.kind) else { return Ok(None) };
         let entity = kind.entity;
@@ -118,7 +115,7 @@ impl EventBodyBuilder {
 fn parse_id<I: std::str::FromStr<Err = roundtable_model::InvalidValue>>(
     ids: &BTreeMap<String, String>,
     name: &str,
-) -> Result<I, ProcessingError> {
+) -> Result<I> {
     let id = ids
         .get(name)
         .ok_or_else(|| ProcessingError::unprocessable(format!("the event has no {name}")))?;

@@ -11,7 +11,7 @@ use super::EventDelivery;
 use super::endpoint_locks::EndpointLock;
 use super::event_batch::{DeliveryProgress, ENQUEUED};
 use super::event_sources::PendingEvent;
-use crate::ProcessingError;
+use crate::Result;
 use crate::error::ErrorClass;
 use crate::jobs::PageOutcome;
 
@@ -41,11 +41,7 @@ enum SendOutcome {
 
 impl EventDelivery {
     /// Sends one page of an endpoint's outbox.
-    pub(super) async fn send_page(
-        &self,
-        id: &WebhookId,
-        webhook_job: &Job,
-    ) -> Result<PageOutcome, ProcessingError> {
+    pub(super) async fn send_page(&self, id: &WebhookId, job: &Job) -> Result<PageOutcome> {
         let webhook = match self.context.ops().webhook(id).get().await? {
             Some(webhook) if webhook.enabled => webhook,
             other => return self.clear_outbox(id, other.is_some()).await,
@@ -57,9 +53,9 @@ impl EventDelivery {
         if let Some((until, delay)) =
             DeliveryProgress::read(&batch).remaining_wait(self.context.now())
         {
-            return Ok(self.wait_until(webhook_job, &lock, until, delay));
+            return Ok(self.wait_until(job, &lock, until, delay));
         }
-        self.send_batch(&webhook, &batch, webhook_job, &lock).await
+        self.send_batch(&webhook, &batch, job, &lock).await
     }
 
     /// Sends a batch or part of it.
@@ -67,9 +63,9 @@ impl EventDelivery {
         &self,
         webhook: &Webhook,
         batch: &Job,
-        webhook_job: &Job,
+        job: &Job,
         lock: &EndpointLock,
-    ) -> Result<PageOutcome, ProcessingError> {
+    ) -> Result<PageOutcome> {
         let events: Vec<PendingEvent> = match batch.payload.decode() {
             Ok(events) => events,
             Err(error) => return self.park_batch(&webhook.id, batch, &error.to_string()).await,
@@ -83,12 +79,8 @@ impl EventDelivery {
         match self.send_events(webhook, &events, before.sent).await? {
             SendOutcome::Sent(sent) if sent >= events.len() => self.remove_batch(&batch).await?,
             SendOutcome::Sent(sent) => {
-                self.save_progress(
-                    &batch,
-                    DeliveryProgress { sent, ..DeliveryProgress::default() },
-                    0,
-                )
-                .await?;
+                self.save_progress(&batch, DeliveryProgress { sent, ..Default::default() }, 0)
+                    .await?;
             }
             SendOutcome::Failed(sent, reason) => {
                 let since = before.failing_since.filter(|_| sent == before.sent);
@@ -96,22 +88,18 @@ impl EventDelivery {
                 let failing = DeliveryProgress { sent, failing_since, not_before: None };
                 let attempts = if since.is_some() { batch.attempts + 1 } else { 1 };
                 return self
-                    .retry_later(webhook, &batch, (failing, attempts, reason), webhook_job, lock)
+                    .retry_later(webhook, &batch, (failing, attempts, reason), job, lock)
                     .await;
             }
             SendOutcome::Gone(sent) => {
-                self.save_progress(
-                    &batch,
-                    DeliveryProgress { sent, ..DeliveryProgress::default() },
-                    0,
-                )
-                .await?;
+                self.save_progress(&batch, DeliveryProgress { sent, ..Default::default() }, 0)
+                    .await?;
                 return self
                     .disable_endpoint(webhook, "the endpoint answered that it is gone")
                     .await;
             }
             SendOutcome::Undeliverable(sent, reason) => {
-                let stuck = DeliveryProgress { sent, ..DeliveryProgress::default() };
+                let stuck = DeliveryProgress { sent, ..Default::default() };
                 return match self.save_progress(&batch, stuck, 0).await? {
                     Some(batch) => self.park_batch(&webhook.id, &batch, &reason).await,
                     None => Ok(check_again()),
@@ -126,7 +114,7 @@ impl EventDelivery {
         webhook: &Webhook,
         events: &[PendingEvent],
         before: usize,
-    ) -> Result<SendOutcome, ProcessingError> {
+    ) -> Result<SendOutcome> {
         let mut sent = before;
         let started = Instant::now();
         for event in events.iter().skip(before).take(PAGE_EVENTS_MAX) {
@@ -157,10 +145,13 @@ impl EventDelivery {
         webhook: &Webhook,
         batch: &Job,
         (failing, attempts, reason): (DeliveryProgress, u64, String),
-        webhook_job: &Job,
+        job: &Job,
         lock: &EndpointLock,
-    ) -> Result<PageOutcome, ProcessingError> {
-        tracing::warn!(webhook = %webhook.id, attempts, reason, "a webhook endpoint failed; retrying later");
+    ) -> Result<PageOutcome> {
+        tracing::warn!(
+            webhook = %webhook.id, attempts, reason,
+            "a webhook endpoint failed; retrying later"
+        );
         let now = self.context.now();
         let for_a_day =
             failing.failing_since.is_some_and(|since| since.plus_ms(FAILING_MS_MAX) <= now);
@@ -173,30 +164,29 @@ impl EventDelivery {
         if for_a_day && attempts >= ATTEMPTS_MIN {
             return self.disable_endpoint(webhook, "the endpoint has failed for a day").await;
         }
-        Ok(self.wait_until(webhook_job, lock, until, Duration::from_millis(delay_ms)))
+        Ok(self.wait_until(job, lock, until, Duration::from_millis(delay_ms)))
     }
 
     /// Waits until `until`. One webhook job waits on behalf of all.
     fn wait_until(
         &self,
-        webhook_job: &Job,
+        job: &Job,
         lock: &EndpointLock,
         until: Time,
         delay: Duration,
     ) -> PageOutcome {
-        if lock.claim_wait(&webhook_job.id, self.context.now(), until) {
+        if lock.claim_wait(&job.id, self.context.now(), until) {
             PageOutcome::ContinueLater(ENQUEUED.to_owned(), delay)
         } else {
             PageOutcome::Done
         }
     }
 
-    async fn disable_endpoint(
-        &self,
-        webhook: &Webhook,
-        reason: &str,
-    ) -> Result<PageOutcome, ProcessingError> {
-        tracing::error!(webhook = %webhook.id, reason, "a webhook endpoint was disabled; enable it again once it works");
+    async fn disable_endpoint(&self, webhook: &Webhook, reason: &str) -> Result<PageOutcome> {
+        tracing::error!(
+            webhook = %webhook.id, reason,
+            "a webhook endpoint was disabled; enable it again once it works"
+        );
         self.webhooks.disable_if_unchanged(webhook, reason).await?;
         Ok(check_again())
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use roundtable_domain::WebhookJob;
 use roundtable_model::entities::{DeadLetter, Job, Webhook};
-use roundtable_model::table::{CancelReason, Condition, Error, Query, SortRange, Transaction};
-use roundtable_model::{Entity, FromItem, Json, Shard, Time, WebhookId};
+use roundtable_model::table::{CancelReason, Condition, Error, Transaction};
+use roundtable_model::{Entity, Json, Shard, Span, Time, WebhookId};
 
 use super::{EventDelivery, outbox};
-use crate::ProcessingError;
+use crate::Result;
 use crate::jobs::PageOutcome;
 
 /// Batches removed in one page when their endpoint is disabled or deleted.
@@ -61,17 +61,14 @@ impl EventDelivery {
         &self,
         webhook: &WebhookId,
         limit: usize,
-    ) -> Result<Vec<Job>, ProcessingError> {
+    ) -> Result<Vec<Job>> {
         let queue = outbox::queue(webhook)?;
         let now = self.context.now();
-        let any = Job::at(&queue, &Shard::ZERO, &now, &webhook.recast()).into_key();
         // The webhook job may be visible a moment before an eventually consistent read shows its
         // batch.
-        let due =
-            Query::new(any.partition).sort(SortRange::Less(now.plus_ms(1).to_string().into()));
-        let table = self.context.ops().table().for_pattern("jobs");
-        let batches = table.query(due.limit(limit).strong()).await?.items;
-        Ok(batches.iter().map(Job::from_item).collect::<Result<_, _>>()?)
+        let due = Span::until(now.plus_ms(1));
+        let batches = self.context.ops().jobs_in_shard(&queue, &Shard::ZERO, due);
+        Ok(batches.limit(limit).page().await?.items)
     }
 
     /// Saves the progress of a batch. Returns `None` if the batch has changed since it was read.
@@ -80,7 +77,7 @@ impl EventDelivery {
         batch: &Job,
         progress: DeliveryProgress,
         attempts: u64,
-    ) -> Result<Option<Job>, ProcessingError> {
+    ) -> Result<Option<Job>> {
         let updated = Job { cursor: Some(progress.to_string()), attempts, ..batch.clone() };
         let patch = batch.key().patch().set(Job::CURSOR, &updated.cursor);
         let patch = patch.set(Job::ATTEMPTS, &attempts).when(is_unchanged(batch));
@@ -92,7 +89,7 @@ impl EventDelivery {
     }
 
     /// Removes a batch that was sent, unless it has changed since it was read.
-    pub(super) async fn remove_batch(&self, batch: &Job) -> Result<(), ProcessingError> {
+    pub(super) async fn remove_batch(&self, batch: &Job) -> Result<()> {
         let delete = batch.key().delete().when(is_unchanged(batch));
         match self.context.ops().table().delete(delete).await {
             Ok(_) | Err(Error::ConditionFailed { .. }) => Ok(()),
@@ -107,8 +104,11 @@ impl EventDelivery {
         webhook: &WebhookId,
         batch: &Job,
         reason: &str,
-    ) -> Result<PageOutcome, ProcessingError> {
-        tracing::error!(%webhook, batch = %batch.id, reason, "events cannot be sent; they were moved to the dead letters");
+    ) -> Result<PageOutcome> {
+        tracing::error!(
+            %webhook, batch = %batch.id, reason,
+            "events cannot be sent; they were moved to the dead letters"
+        );
         let ops = self.context.ops().table();
         let dead_letter = self.dead_letter(webhook, batch, reason)?;
         let delete = batch.key().delete().when(is_unchanged(batch));
@@ -120,11 +120,7 @@ impl EventDelivery {
     /// Empties the outbox of an endpoint: into the dead letters if the endpoint is only disabled.
     /// Each removal requires the endpoint to be still disabled or deleted, so that an endpoint
     /// enabled again keeps its events.
-    pub(super) async fn clear_outbox(
-        &self,
-        id: &WebhookId,
-        exists: bool,
-    ) -> Result<PageOutcome, ProcessingError> {
+    pub(super) async fn clear_outbox(&self, id: &WebhookId, exists: bool) -> Result<PageOutcome> {
         let ops = self.context.ops().table();
         let batches = self.oldest_batches(id, PAGE_CLEARED_MAX).await?;
         for batch in &batches {
@@ -153,10 +149,10 @@ impl EventDelivery {
         &self,
         webhook: &WebhookId,
         batch: &Job,
-        webhook_job: &Job,
-    ) -> Result<PageOutcome, ProcessingError> {
-        if webhook_job.cursor.as_deref() == Some(ENQUEUED) {
-            return self.send_page(webhook, webhook_job).await;
+        job: &Job,
+    ) -> Result<PageOutcome> {
+        if job.cursor.as_deref() == Some(ENQUEUED) {
+            return self.send_page(webhook, job).await;
         }
         if self.context.ops().webhook(webhook).get().await?.is_none() {
             return Ok(PageOutcome::Done);
@@ -166,22 +162,15 @@ impl EventDelivery {
     }
 
     /// Builds the dead letter of a batch: a webhook job, so that it can be redriven like any job.
-    fn dead_letter(
-        &self,
-        webhook: &WebhookId,
-        batch: &Job,
-        reason: &str,
-    ) -> Result<DeadLetter, ProcessingError> {
+    fn dead_letter(&self, webhook: &WebhookId, batch: &Job, reason: &str) -> Result<DeadLetter> {
         let payload = Json::encode(&WebhookJob::Resend {
             webhook: webhook.clone(),
             batch: batch.id.clone(),
             happened: batch.due_at,
             events: batch.payload.decode()?,
         })?;
-        let sent = DeliveryProgress {
-            sent: DeliveryProgress::read(batch).sent,
-            ..DeliveryProgress::default()
-        };
+        let sent =
+            DeliveryProgress { sent: DeliveryProgress::read(batch).sent, ..Default::default() };
         Ok(DeadLetter {
             queue: WebhookJob::QUEUE,
             failed_at: self.context.now(),
@@ -195,10 +184,7 @@ impl EventDelivery {
     }
 
     /// Runs a transaction. Returns `false` if one of its conditions failed.
-    async fn transact_if_unchanged(
-        &self,
-        transaction: Transaction,
-    ) -> Result<bool, ProcessingError> {
+    async fn transact_if_unchanged(&self, transaction: Transaction) -> Result<bool> {
         let has_failed = |reason: &Option<CancelReason>| {
             matches!(reason, Some(CancelReason::ConditionFailed { .. }))
         };
@@ -228,7 +214,7 @@ mod tests {
         };
         for progress in [
             DeliveryProgress::default(),
-            DeliveryProgress { sent: 20, ..DeliveryProgress::default() },
+            DeliveryProgress { sent: 20, ..Default::default() },
             DeliveryProgress { sent: 3, failing_since: time(5), not_before: time(9) },
             DeliveryProgress { sent: 0, failing_since: None, not_before: time(9) },
         ] {

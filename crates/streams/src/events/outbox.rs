@@ -9,13 +9,13 @@ use roundtable_model::{JobId, Queue, Time, WebhookId};
 use sha2::{Digest, Sha256};
 
 use super::event_sources::PendingEvent;
-use crate::ProcessingError;
+use crate::Result;
 use crate::jobs::new_job;
 
 const HASH_BYTES: usize = 16;
 
 /// The queue of an endpoint's events. Only the endpoint's webhook jobs work on it.
-pub(super) fn queue(webhook: &WebhookId) -> Result<Queue, ProcessingError> {
+pub(super) fn queue(webhook: &WebhookId) -> Result<Queue> {
     Ok(format!("events.{webhook}").parse()?)
 }
 
@@ -41,7 +41,7 @@ pub(super) fn new_batch(
     due: Time,
     events: &[&PendingEvent],
     replay: Option<&JobId>,
-) -> Result<(Job, Job), ProcessingError> {
+) -> Result<(Job, Job)> {
     let (hook, at, replay) =
         (webhook.to_string(), first.at_ms.to_string(), replay.map(JobId::to_string));
     let first = first.sequence.as_str();

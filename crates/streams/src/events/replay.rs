@@ -12,8 +12,8 @@ use roundtable_model::{Entity, Time, WebhookId};
 
 use super::event_sources::PendingEvent;
 use super::{EventDelivery, outbox};
-use crate::ProcessingError;
 use crate::jobs::{PageOutcome, job_due_at};
+use crate::{ProcessingError, Result};
 
 /// Changes of the stream in one page. Their events fit into one batch.
 const PAGE_CHANGES_MAX: usize = 100;
@@ -42,7 +42,7 @@ impl EventDelivery {
         id: &WebhookId,
         from: Time,
         job: &Job,
-    ) -> Result<PageOutcome, ProcessingError> {
+    ) -> Result<PageOutcome> {
         let webhook = self.context.ops().webhook(id).get().await?;
         let Some(webhook) = webhook.filter(|webhook| webhook.enabled) else {
             return Ok(PageOutcome::Done);
@@ -63,11 +63,7 @@ impl EventDelivery {
 
     /// Returns the position to read from. A replay begins with the oldest change and covers events
     /// until its start; by then the endpoint is enabled, so that no event is missed in between.
-    fn position(
-        &self,
-        job: &Job,
-        shards: &[ShardInfo],
-    ) -> Result<Option<ReplayPosition>, ProcessingError> {
+    fn position(&self, job: &Job, shards: &[ShardInfo]) -> Result<Option<ReplayPosition>> {
         if let Some(cursor) = job.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
             return ReplayPosition::parse(cursor).map(Some);
         }
@@ -83,7 +79,7 @@ impl EventDelivery {
         position: &ReplayPosition,
         page: &StreamPage,
         job: &Job,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         let span = outbox::truncate_to_second(from)..=position.until;
         let found = page
             .changes
@@ -112,7 +108,7 @@ impl EventDelivery {
         position: ReplayPosition,
         page: &StreamPage,
         shards: &[ShardInfo],
-    ) -> Result<PageOutcome, ProcessingError> {
+    ) -> Result<PageOutcome> {
         let is_past = page.changes.last().is_some_and(|last| last.at_ms > position.until.ms());
         if page.ended || is_past {
             return Ok(position.next_shard(shards));
@@ -141,7 +137,7 @@ impl EventDelivery {
     }
 
     /// Returns whether the replay has reached the event detector's checkpoint.
-    async fn has_caught_up(&self, position: &ReplayPosition) -> Result<bool, ProcessingError> {
+    async fn has_caught_up(&self, position: &ReplayPosition) -> Result<bool> {
         let shard = position.shard.parse()?;
         let checkpoint =
             self.context.ops().checkpoint(&super::EventDetector::NAME, &shard).get().await?;
@@ -170,7 +166,7 @@ impl ReplayPosition {
     fn skip_trimmed(self, shards: &[ShardInfo]) -> PageOutcome {
         tracing::warn!(
             shard = self.shard,
-            "part of the replay was already trimmed from the stream; those events cannot be sent again"
+            "part of the replay was trimmed from the stream; those events cannot be sent again"
         );
         match self.after {
             Some(_) => {
@@ -180,7 +176,7 @@ impl ReplayPosition {
         }
     }
 
-    fn parse(cursor: &str) -> Result<Self, ProcessingError> {
+    fn parse(cursor: &str) -> Result<Self> {
         let invalid =
             || ProcessingError::unprocessable(format!("invalid replay cursor {cursor:?}"));
         let mut parts = cursor.splitn(4, '/');

@@ -9,13 +9,13 @@ use roundtable_model::entities::FeedItem;
 use roundtable_model::shape::Index;
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_model::table::{BatchWrite, Item, ItemTemplate};
-use roundtable_model::{Entity, Shards};
+use roundtable_model::{Entity, Shards, UserId};
 use tokio::task::JoinSet;
 
 use super::pending::CopyPass;
 use super::readers::{ReaderPage, ReaderPosition};
 use super::{FanOut, FanOutSource};
-use crate::ProcessingError;
+use crate::{ProcessingError, Result};
 
 /// Approximate copies that are handed to the store together.
 const READER_PAGE_COPIES: usize = 1_000;
@@ -36,7 +36,7 @@ struct FeedItemTemplate {
 }
 
 impl FeedItemTemplate {
-    fn new(item: &FeedItem) -> Result<Self, ProcessingError> {
+    fn new(item: &FeedItem) -> Result<Self> {
         let own = [Index::Main.partition_attribute(), FeedItem::FOLLOWER_ID.name()];
         let stencil = ItemTemplate::new(item.item(), &own);
         let stencil = stencil.ok_or_else(|| {
@@ -45,8 +45,20 @@ impl FeedItemTemplate {
         Ok(Self { activity: item.activity_id.to_string(), stencil })
     }
 
-    fn for_reader(&self, reader: &str) -> Item {
-        self.stencil.render(&[&["FEED#", reader].concat(), reader])
+    fn for_reader(&self, reader: &ReaderTexts) -> Item {
+        self.stencil.render(&[&reader.partition, &reader.id])
+    }
+}
+
+/// The attributes that the copies of one reader have in common.
+struct ReaderTexts {
+    partition: String,
+    id: String,
+}
+
+impl ReaderTexts {
+    fn new(reader: &UserId) -> Self {
+        Self { partition: FeedItem::partition(reader), id: reader.to_string() }
     }
 }
 
@@ -71,20 +83,16 @@ impl FanOut {
         source: &FanOutSource,
         pass: &CopyPass,
         budget: &mut usize,
-    ) -> Result<Option<ReaderPosition>, ProcessingError> {
+    ) -> Result<Option<ReaderPosition>> {
         if pass.copies.is_empty() {
             return Ok(None);
         }
         let shards = self.reader_shards(source).await?;
-        let copies = pass
-            .copies
-            .iter()
-            .map(FeedItemTemplate::new)
-            .collect::<Result<_, ProcessingError>>()?;
+        let copies = pass.copies.iter().map(FeedItemTemplate::new).collect::<Result<_>>()?;
         let lookahead = ReaderLookahead { next: Some(pass.position.clone()), left: *budget };
-        let mut write_pages = self.written(source, copies, shards, lookahead);
+        let mut written = self.write_pages(source, copies, shards, lookahead);
         let mut last = None;
-        while let Some(page) = write_pages.try_next().await? {
+        while let Some(page) = written.try_next().await? {
             *budget = budget.saturating_sub(page.copies);
             last = page.next;
         }
@@ -92,22 +100,22 @@ impl FanOut {
     }
 
     /// Writes the readers page by page.
-    fn written<'a>(
+    fn write_pages<'a>(
         &'a self,
         source: &'a FanOutSource,
         copies: Arc<[FeedItemTemplate]>,
         shards: Shards,
         lookahead: ReaderLookahead,
-    ) -> BoxStream<'a, Result<WrittenPage, ProcessingError>> {
+    ) -> BoxStream<'a, Result<WrittenPage>> {
         let each = copies.len();
         let pages = stream::try_unfold(lookahead, move |lookahead| {
             self.next_readers(source, each, shards, lookahead)
         });
         let at_once = if self.is_embedded() { PAGES_AT_ONCE } else { REMOTE_PAGES_AT_ONCE };
         // Building copies takes about as long as reading readers, so both run at the same time.
-        let write_page =
-            move |readers| spawn_scoped(self.clone().write(Arc::clone(&copies), readers));
-        pages.map_ok(write_page).try_buffered(at_once).boxed()
+        let write =
+            move |readers| spawn_scoped(self.clone().write_page(Arc::clone(&copies), readers));
+        pages.map_ok(write).try_buffered(at_once).boxed()
     }
 
     async fn next_readers(
@@ -116,7 +124,7 @@ impl FanOut {
         copies_each: usize,
         shards: Shards,
         lookahead: ReaderLookahead,
-    ) -> Result<Option<(ReaderPage, ReaderLookahead)>, ProcessingError> {
+    ) -> Result<Option<(ReaderPage, ReaderLookahead)>> {
         let ReaderLookahead { next: Some(position), left: 1.. } = &lookahead else {
             return Ok(None);
         };
@@ -131,22 +139,22 @@ impl FanOut {
     }
 
     /// Copies activities to a page of readers and trims feeds that have become too long.
-    async fn write(
+    async fn write_page(
         self,
         copies: Arc<[FeedItemTemplate]>,
         readers: ReaderPage,
-    ) -> Result<WrittenPage, ProcessingError> {
+    ) -> Result<WrittenPage> {
         let _permit = self.page_permits.acquire().await.map_err(ProcessingError::unprocessable)?;
         let mut to_trim = Vec::new();
         let mut puts = Vec::with_capacity(readers.ids.len() * copies.len());
         for reader in readers.ids {
-            let mut should_trim = false;
+            let (texts, mut should_trim) = (ReaderTexts::new(&reader), false);
             for copy in &*copies {
-                should_trim |= self.should_check_length(&copy.activity, &reader);
-                puts.push(BatchWrite::Put(copy.for_reader(&reader)));
+                should_trim |= self.should_check_length(&copy.activity, &texts.id);
+                puts.push(BatchWrite::Put(copy.for_reader(&texts)));
             }
             if should_trim {
-                to_trim.push(reader.parse()?);
+                to_trim.push(reader);
             }
         }
         let page = WrittenPage { copies: puts.len(), next: readers.next };
@@ -157,10 +165,7 @@ impl FanOut {
     }
 
     /// Applies puts and deletes, each independently.
-    pub(super) async fn write_batches(
-        &self,
-        writes: Vec<BatchWrite>,
-    ) -> Result<(), ProcessingError> {
+    pub(super) async fn write_batches(&self, writes: Vec<BatchWrite>) -> Result<()> {
         let table = self.context.core().table();
         let mut writes = writes.into_iter().peekable();
         let mut batches: Vec<Vec<BatchWrite>> = Vec::new();
@@ -185,8 +190,8 @@ impl FanOut {
 
 /// Runs `work` in its own task, which is cancelled when the returned future is dropped.
 async fn spawn_scoped<T: Send + 'static>(
-    work: impl Future<Output = Result<T, ProcessingError>> + Send + 'static,
-) -> Result<T, ProcessingError> {
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
     let mut task = JoinSet::new();
     task.spawn(work);
     let done = task.join_next().await;
@@ -205,7 +210,7 @@ mod tests {
         let copy = FeedItemTemplate::new(&samples::feed_item()).unwrap();
         for reader in ["ana", "01K00000000000000000000000"] {
             let item = FeedItem { follower_id: reader.parse().unwrap(), ..samples::feed_item() };
-            assert_eq!(copy.for_reader(reader), item.item());
+            assert_eq!(copy.for_reader(&ReaderTexts::new(&item.follower_id)), item.item());
         }
     }
 }

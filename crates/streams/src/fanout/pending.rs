@@ -1,13 +1,13 @@
 //! Finds the activities of a source that are still to be copied, from its head and its watermark.
 
 use roundtable_model::entities::{Activity, ActorHead, FeedItem, Promotion};
-use roundtable_model::table::{Query, SortRange};
-use roundtable_model::{ActorId, Expiry, FromItem, Json, Time};
+use roundtable_model::table::Order;
+use roundtable_model::{ActorId, Expiry, Json, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::readers::ReaderPosition;
 use super::{FanOut, FanOutSource};
-use crate::ProcessingError;
+use crate::Result;
 
 const ACTIVITIES_AT_ONCE: usize = 10;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -26,7 +26,7 @@ impl FanOutProgress {
     /// The cursor of a job that starts over.
     pub(super) const START: &'static str = "";
 
-    pub(super) fn decode(text: &str) -> Result<Option<Self>, ProcessingError> {
+    pub(super) fn decode(text: &str) -> Result<Option<Self>> {
         if text == Self::START {
             return Ok(None);
         }
@@ -34,7 +34,7 @@ impl FanOutProgress {
         Ok(Some(json.decode()?))
     }
 
-    pub(super) fn encode(&self) -> Result<String, ProcessingError> {
+    pub(super) fn encode(&self) -> Result<String> {
         Ok(Json::encode(self)?.to_string())
     }
 }
@@ -78,7 +78,7 @@ impl FanOut {
         source: &FanOutSource,
         enqueued_at: Time,
         progress: Option<FanOutProgress>,
-    ) -> Result<Option<CopyPass>, ProcessingError> {
+    ) -> Result<Option<CopyPass>> {
         let (core, actor) = (self.context.core(), source.actor());
         // Read the head first: everything it covers is committed, and later activities have a job
         // of their own.
@@ -127,16 +127,12 @@ impl FanOut {
         &self,
         actor: &ActorId,
         interval: PendingInterval,
-    ) -> Result<(Vec<Activity>, bool), ProcessingError> {
-        let table = self.context.core().table().for_pattern("activities");
-        // A `#` and the id follow the time in the key, so `to + 1 ms` is the first key after the
-        // range.
-        let [from, to] = [interval.from, interval.to.plus_ms(1)].map(|at| format!("TS#{at}"));
-        let interval = SortRange::Between(from.as_str().into(), to.as_str().into());
-        let query = Query::new(ActorHead::at(actor).into_key().partition).sort(interval);
-        let page = table.query(query.limit(ACTIVITIES_AT_ONCE).strong()).await?;
-        let activities = page.items.iter().map(Activity::from_item).collect::<Result<_, _>>()?;
-        Ok((activities, page.next.is_none()))
+    ) -> Result<(Vec<Activity>, bool)> {
+        let span = Span::between(interval.from, interval.to.plus_ms(1));
+        let activities = self.context.core().activities_of(actor, span).strong();
+        let oldest_first = activities.order(Order::Ascending).limit(ACTIVITIES_AT_ONCE);
+        let page = oldest_first.page().await?;
+        Ok((page.items, page.next.is_none()))
     }
 
     /// Returns the feed items of some activities, without their reader. The result is the same each

@@ -5,11 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use roundtable_model::entities::{FeedHorizon, FeedItem};
-use roundtable_model::table::{BatchWrite, Error, Item, Query, SortRange};
-use roundtable_model::{Entity, FromItem, Time, UserId};
+use roundtable_model::table::{BatchWrite, Error, Item, Order};
+use roundtable_model::{Entity, Span, Time, UserId};
 
 use super::FanOut;
-use crate::ProcessingError;
+use crate::Result;
 
 const FEEDS_AT_ONCE: usize = 8;
 /// Copies removed at once. A feed that is still too long is trimmed again later.
@@ -25,21 +25,20 @@ impl FanOut {
         hasher.finish().is_multiple_of(one_in)
     }
 
-    pub(super) async fn trim_feeds(&self, readers: Vec<UserId>) -> Result<(), ProcessingError> {
+    pub(super) async fn trim_feeds(&self, readers: Vec<UserId>) -> Result<()> {
         let trims = stream::iter(readers).map(|reader| self.trim_feed(reader));
         trims.buffer_unordered(FEEDS_AT_ONCE).try_for_each(|()| async { Ok(()) }).await
     }
 
     /// Removes the items of a feed beyond its cap.
-    async fn trim_feed(&self, reader: UserId) -> Result<(), ProcessingError> {
+    async fn trim_feed(&self, reader: UserId) -> Result<()> {
         let Some(oldest) = self.oldest_within_cap(&reader).await? else { return Ok(()) };
         self.raise_horizon(&reader, oldest).await?;
-        // Sort keys continue after the time, so that none of this time is before the bound.
-        let before = SortRange::Between("TS#".into(), format!("TS#{oldest}").as_str().into());
-        let table = self.context.core().table();
-        let query = feed_query(&reader).sort(before).limit(TRIMMED_MAX);
-        let old = table.for_pattern("feed_items").query(query).await?.items;
-        let delete = |item: &Item| table.definition().key.read(item).map(BatchWrite::Delete);
+        let core = self.context.core();
+        let older = core.feed_items(&reader, Span::until(oldest)).order(Order::Ascending);
+        let old = older.limit(TRIMMED_MAX).stored().await?.items;
+        let key = &core.table().definition().key;
+        let delete = |item: &Item| key.read(item).map(BatchWrite::Delete);
         let deletes: Vec<BatchWrite> = old.iter().filter_map(delete).collect();
         let count = deletes.len();
         self.write_batches(deletes).await?;
@@ -48,31 +47,17 @@ impl FanOut {
     }
 
     /// Returns the time of the oldest copy that a feed may keep, or `None` if it may keep all. Most
-    /// checked feeds are short or near their cap, and only one of their items is decoded.
-    async fn oldest_within_cap(&self, reader: &UserId) -> Result<Option<Time>, ProcessingError> {
-        let table = self.context.core().table().for_pattern("feed_items");
+    /// checked feeds are short or near their cap, and no item is decoded but one.
+    async fn oldest_within_cap(&self, reader: &UserId) -> Result<Option<Time>> {
         let cap = self.context.settings().feed.cap.max(1);
-        let (mut read, mut oldest, mut start) = (0, None, None);
-        loop {
-            let query = feed_query(reader).begins_with("TS#").descending();
-            let page =
-                table.query(query.limit(cap.saturating_add(1) - read).after(start.take())).await?;
-            let at = (cap - 1).checked_sub(read);
-            oldest = at.and_then(|at| page.items.get(at)).cloned().or(oldest);
-            read += page.items.len();
-            if read > cap {
-                let oldest = oldest.as_ref().map(FeedItem::from_item).transpose()?;
-                return Ok(oldest.map(|oldest| oldest.created_at));
-            }
-            if page.next.is_none() {
-                return Ok(None);
-            }
-            start = page.next;
-        }
+        let newest = self.context.core().feed_items(reader, Span::ALL);
+        let items = newest.limit(cap.saturating_add(1)).stored().await?.items;
+        let oldest = items.get(cap - 1).filter(|_| items.len() > cap);
+        Ok(oldest.map(|oldest| FeedItem::CREATED_AT.read(oldest)).transpose()?)
     }
 
     /// Raises the horizon to `oldest`, unless it is already later.
-    async fn raise_horizon(&self, reader: &UserId, oldest: Time) -> Result<(), ProcessingError> {
+    async fn raise_horizon(&self, reader: &UserId, oldest: Time) -> Result<()> {
         let lower = FeedHorizon::OLDEST.at_most(&oldest);
         let horizon = FeedHorizon { user_id: reader.clone(), oldest };
         let raised = horizon.put().when(FeedHorizon::OLDEST.absent().or(lower));
@@ -81,8 +66,4 @@ impl FanOut {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-fn feed_query(reader: &UserId) -> Query {
-    Query::new(FeedHorizon::at(reader).into_key().partition)
 }

@@ -6,7 +6,7 @@ use roundtable_model::{Entity, PromotionReason};
 
 use super::pending::CopyPass;
 use super::{FanOut, FanOutSource};
-use crate::ProcessingError;
+use crate::Result;
 
 impl FanOut {
     /// Raises the watermark to the end of a completed pass, unless it is already further.
@@ -14,7 +14,7 @@ impl FanOut {
         &self,
         source: &FanOutSource,
         pass: &CopyPass,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         if !pass.has_promotion {
             return self.create_watermark(source, pass).await;
         }
@@ -34,11 +34,7 @@ impl FanOut {
     /// Writes the first watermark of a source that is not promoted but copied by policy. It looks
     /// as if the promotion rule had declined, so that the rule may decide again. Nothing may be
     /// left behind for a deleted source.
-    async fn create_watermark(
-        &self,
-        source: &FanOutSource,
-        pass: &CopyPass,
-    ) -> Result<(), ProcessingError> {
+    async fn create_watermark(&self, source: &FanOutSource, pass: &CopyPass) -> Result<()> {
         let (user_id, group_id) = match source {
             FanOutSource::User(id) => (Some(id.clone()), None),
             FanOutSource::Group(id) => (None, Some(id.clone())),

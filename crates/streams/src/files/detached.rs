@@ -4,7 +4,7 @@ use roundtable_model::entities::{Activity, Holder, Media, Post, User};
 use roundtable_model::table::Change;
 use roundtable_model::{Entity, MediaKey, ObjectType, UserId};
 
-use crate::ProcessingError;
+use crate::Result;
 use crate::processor::{Images, entity_type};
 
 /// A file that its holder no longer has.
@@ -16,7 +16,7 @@ pub(super) struct DetachedFile {
 }
 
 /// Returns the files that a change detaches.
-pub(super) fn detached_files(change: &Change) -> Result<Vec<DetachedFile>, ProcessingError> {
+pub(super) fn detached_files(change: &Change) -> Result<Vec<DetachedFile>> {
     let kind = entity_type(change).unwrap_or_default();
     if kind == Post::SHAPE.name {
         let Images { old: Some(old), new } = Images::<Post>::of(change)? else {

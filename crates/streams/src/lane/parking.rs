@@ -8,11 +8,11 @@ use roundtable_model::table::{Change, Key};
 use super::Lane;
 use crate::commit::CheckpointOutcome;
 use crate::metrics::LaneEvent;
-use crate::{Delivery, Effects, ProcessingError, dead_letters};
+use crate::{Delivery, Effects, ProcessingError, Result, dead_letters};
 
 impl Lane {
     /// Returns the items with a parked change that later changes must not overtake.
-    pub(super) async fn parked_items(&self) -> Result<HashSet<Key>, ProcessingError> {
+    pub(super) async fn parked_items(&self) -> Result<HashSet<Key>> {
         if self.processor.may_overtake() {
             return Ok(HashSet::new());
         }
@@ -20,10 +20,7 @@ impl Lane {
     }
 
     /// Returns how many changes come before the first one whose item is parked.
-    pub(super) async fn count_unparked(
-        &mut self,
-        rest: &[Change],
-    ) -> Result<usize, ProcessingError> {
+    pub(super) async fn count_unparked(&mut self, rest: &[Change]) -> Result<usize> {
         let first = |parked: &HashSet<Key>| {
             rest.iter().position(|change| parked.contains(&change.key)).unwrap_or(rest.len())
         };
@@ -40,7 +37,7 @@ impl Lane {
         change: &Change,
         error: &ProcessingError,
         attempts: u32,
-    ) -> Result<Option<()>, ProcessingError> {
+    ) -> Result<Option<()>> {
         let context = &self.shared.context;
         let source = (&self.name, &self.shard);
         let dead_letter =
@@ -67,7 +64,8 @@ impl Lane {
         }
         tracing::error!(
             processor = %self.name, shard = %self.shard, sequence = %change.sequence,
-            key = %change.key, %error, "a change was moved to the dead letters; redrive it once the cause is fixed"
+            key = %change.key, %error,
+            "a change was moved to the dead letters; redrive it once the cause is fixed"
         );
         self.unsaved = 0;
         if !self.processor.may_overtake() {

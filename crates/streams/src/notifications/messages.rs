@@ -12,7 +12,7 @@ use roundtable_model::{
 };
 
 use super::{NotificationWriter, entity_key, notification_key};
-use crate::ProcessingError;
+use crate::Result;
 use crate::processor::{Effects, Images, entity_type};
 use crate::reads::read_all;
 
@@ -24,7 +24,7 @@ impl NotificationWriter {
         &self,
         changes: &[Change],
         effects: &mut Effects,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         let mut touched: BTreeSet<SenderHour> = BTreeSet::new();
         for change in
             changes.iter().filter(|change| entity_type(change) == Some(Message::SHAPE.name))
@@ -50,10 +50,7 @@ impl NotificationWriter {
     }
 
     /// Returns the write that creates, updates or deletes a notification about a sender's messages.
-    async fn message_write(
-        &self,
-        sender_hour: &SenderHour,
-    ) -> Result<Option<Write>, ProcessingError> {
+    async fn message_write(&self, sender_hour: &SenderHour) -> Result<Option<Write>> {
         let (room, sender, hour) = sender_hour;
         let core = self.context.core();
         let members = core.room_members(room).strong().limit(2).page().await?.items;

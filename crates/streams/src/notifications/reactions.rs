@@ -15,7 +15,7 @@ use roundtable_model::table::Change;
 use roundtable_model::{Entity, EntityKey, NotificationKind, PostId, Time, UserId};
 
 use super::{NotificationKey, NotificationWriter, entity_key, notification_key};
-use crate::ProcessingError;
+use crate::Result;
 use crate::processor::{Effects, Images, entity_type};
 use crate::reads::read_all;
 
@@ -45,7 +45,7 @@ impl NotificationWriter {
         &self,
         changes: &[Change],
         effects: &mut Effects,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         let mut touched: BTreeMap<ReactionGroup, BTreeSet<UserId>> = BTreeMap::new();
         for change in changes.iter().filter(|change| entity_type(change) == Some(R::SHAPE.name)) {
             let Images { old, new } = Images::<R>::of(change)?;
@@ -109,7 +109,7 @@ impl NotificationWriter {
         group: &ReactionGroup,
         before: Option<&Notification>,
         mut live: Vec<(Time, UserId)>,
-    ) -> Result<LatestActor, ProcessingError> {
+    ) -> Result<LatestActor> {
         live.sort_unstable_by(|one, other| other.cmp(one));
         let causes = live.iter().map(|(when, user)| cause::<R>(group, Some(user), *when));
         let causes: Vec<Cause> = causes.collect();
@@ -139,7 +139,7 @@ impl NotificationWriter {
         before: Option<&Notification>,
         latest: LatestActor,
         effects: &mut Effects,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         let core = self.context.core().table();
         let (actor, latest_at) = match latest {
             LatestActor::Named(user, when) => (Some(user), Some(when)),
@@ -181,7 +181,7 @@ impl NotificationWriter {
         &self,
         group: &ReactionGroup,
         actor: Option<&UserId>,
-    ) -> Result<Notification, ProcessingError> {
+    ) -> Result<Notification> {
         Ok(cause::<R>(group, actor, group.hour).notification(&self.context)?)
     }
 }

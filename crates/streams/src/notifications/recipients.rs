@@ -9,7 +9,7 @@ use roundtable_model::table::Change;
 use roundtable_model::{CommentId, Entity, Nickname, PostId, Time, UserId};
 
 use super::pending::{PendingNotification, Recipient};
-use crate::ProcessingError;
+use crate::Result;
 use crate::processor::{Images, entity_type};
 use crate::reads::read_all;
 
@@ -29,7 +29,7 @@ impl RecipientLookup {
         context: &Context,
         changes: &[Change],
         pending: impl Iterator<Item = &PendingNotification>,
-    ) -> Result<Self, ProcessingError> {
+    ) -> Result<Self> {
         let mut lookup = Self::default();
         lookup.add_from_changes(changes)?;
         let (mut posts, mut comments) = (BTreeSet::new(), BTreeSet::new());
@@ -60,7 +60,7 @@ impl RecipientLookup {
         Ok(lookup)
     }
 
-    fn add_from_changes(&mut self, changes: &[Change]) -> Result<(), ProcessingError> {
+    fn add_from_changes(&mut self, changes: &[Change]) -> Result<()> {
         for change in changes {
             let kind = entity_type(change).unwrap_or_default();
             if kind == Post::SHAPE.name {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pending::NotificationSource;
 use super::{NotificationWriter, QUEUE, entity_key, notification_key};
-use crate::ProcessingError;
+use crate::Result;
 use crate::jobs::{JobHandler, PageOutcome, new_job};
 use crate::processor::Effects;
 use crate::reads::read_all;
@@ -35,11 +35,7 @@ impl NotificationWriter {
         u64::from(self.context.settings().notifications.reminder_lead_minutes) * 60_000
     }
 
-    pub(super) fn enqueue_reminder(
-        &self,
-        cause: &Cause,
-        effects: &mut Effects,
-    ) -> Result<(), ProcessingError> {
+    pub(super) fn enqueue_reminder(&self, cause: &Cause, effects: &mut Effects) -> Result<()> {
         let CauseObject::Task(goal_id, task_id) = cause.about.clone() else { return Ok(()) };
         let due = ReminderJob { goal_id, task_id, remind_at: cause.at };
         let job = new_job(QUEUE, due.task_id.recast(), due.remind_at, &due)?;
@@ -59,7 +55,7 @@ impl JobHandler for NotificationWriter {
         JOBS_AT_ONCE
     }
 
-    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome> {
         let ReminderJob { goal_id, task_id, remind_at } = job.payload.decode()?;
         let core = self.context.core();
         let Some(task) = core.task(&goal_id, &task_id).get().await? else {

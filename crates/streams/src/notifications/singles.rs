@@ -13,7 +13,7 @@ use roundtable_model::{Entity, EntityKey, NotificationKind, UserId};
 use super::pending::{NotificationSource, PendingNotification};
 use super::recipients::RecipientLookup;
 use super::{NotificationKey, NotificationWriter, entity_key, notification_key};
-use crate::ProcessingError;
+use crate::Result;
 use crate::processor::{Effects, Images, entity_type};
 use crate::reads::read_all;
 
@@ -30,7 +30,7 @@ impl NotificationWriter {
         &self,
         changes: &[Change],
         effects: &mut Effects,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         let mut pending = Vec::new();
         self.collect_pending::<Follow>(changes, &mut pending).await?;
         self.collect_pending::<Comment>(changes, &mut pending).await?;
@@ -48,19 +48,20 @@ impl NotificationWriter {
             pending.iter().map(|(notification, _)| notification),
         )
         .await?;
-        let mut keys: BTreeMap<NotificationKey, NotificationCandidate> = BTreeMap::new();
+        let mut by_key: BTreeMap<NotificationKey, NotificationCandidate> = BTreeMap::new();
         for (notification, is_wanted) in &pending {
             let Some(cause) = recipients.cause(notification, *is_wanted) else { continue };
             let notification = cause.notification(&self.context)?;
             let candidate = NotificationCandidate { cause, is_wanted: *is_wanted, notification };
-            let entry = keys.entry(notification_key(&candidate.notification)).or_insert(candidate);
+            let entry =
+                by_key.entry(notification_key(&candidate.notification)).or_insert(candidate);
             entry.is_wanted |= *is_wanted;
         }
         let core = self.context.core().table();
         let existing =
-            read_all(core, keys.keys().map(|key| (key.clone(), entity_key(key)))).await?;
+            read_all(core, by_key.keys().map(|key| (key.clone(), entity_key(key)))).await?;
         let mut new: BTreeMap<UserId, Vec<NotificationCandidate>> = BTreeMap::new();
-        for (key, candidate) in keys {
+        for (key, candidate) in by_key {
             match (candidate.is_wanted, existing.contains_key(&key)) {
                 (false, true) => effects.write(core, entity_key(&key).delete()),
                 (true, false) if candidate.notification.kind == NotificationKind::Reminder => {
@@ -84,7 +85,7 @@ impl NotificationWriter {
         &self,
         user: UserId,
         candidates: Vec<NotificationCandidate>,
-    ) -> Result<Vec<Notification>, ProcessingError> {
+    ) -> Result<Vec<Notification>> {
         let (causes, notes): (Vec<Cause>, Vec<Notification>) = candidates
             .into_iter()
             .map(|candidate| (candidate.cause, candidate.notification))
@@ -104,7 +105,7 @@ impl NotificationWriter {
         &self,
         changes: &[Change],
         pending: &mut Vec<(PendingNotification, bool)>,
-    ) -> Result<(), ProcessingError> {
+    ) -> Result<()> {
         let lead_ms = self.lead_ms();
         let mut touched: HashMap<Key, (EntityKey<F>, Vec<PendingNotification>)> = HashMap::new();
         for change in changes.iter().filter(|change| entity_type(change) == Some(F::SHAPE.name)) {

@@ -15,7 +15,7 @@ use super::Purge;
 use super::graph::EDGES_AT_ONCE;
 use super::post::share_activity;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
-use crate::ProcessingError;
+use crate::Result;
 use crate::jobs::PageOutcome;
 
 const CONTENT_AT_ONCE: usize = 10;
@@ -80,7 +80,7 @@ pub(super) enum PurgePass {
 
 /// The progress of the purge of an account.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct AccountPurgeProgress {
+struct PurgeProgress {
     kind: AccountDataKind,
     pass: PurgePass,
     #[serde(rename = "found")]
@@ -92,23 +92,23 @@ impl Purge {
         &self,
         id: &UserId,
         cursor: Option<&str>,
-    ) -> Result<PageOutcome, ProcessingError> {
+    ) -> Result<PageOutcome> {
         let user = self.context.core().profile(id).strong().get().await?;
         // Without a profile the purge has already finished. An active account is not purged.
         let Some(user) = user.filter(|user| user.status == UserStatus::Deleted) else {
             return Ok(PageOutcome::Done);
         };
         // The first pass counts as one that found something: there is always a second.
-        let first = AccountPurgeProgress {
+        let first = PurgeProgress {
             kind: AccountDataKind::Groups,
             pass: PurgePass::First,
             found_any: true,
         };
-        let AccountPurgeProgress { kind, pass, found_any } =
+        let PurgeProgress { kind, pass, found_any } =
             cursor.map(decode_progress).transpose()?.unwrap_or(first);
         for kind in KINDS.iter().skip_while(|each| **each != kind) {
             if self.remove_page_of(*kind, &user, pass).await? {
-                return Ok(PageOutcome::Continue(encode_progress(AccountPurgeProgress {
+                return Ok(PageOutcome::Continue(encode_progress(PurgeProgress {
                     kind: *kind,
                     pass,
                     found_any: true,
@@ -116,7 +116,7 @@ impl Purge {
             }
         }
         if found_any {
-            let next = AccountPurgeProgress {
+            let next = PurgeProgress {
                 kind: AccountDataKind::Groups,
                 pass: PurgePass::Again,
                 found_any: false,
@@ -142,7 +142,7 @@ impl Purge {
         kind: AccountDataKind,
         user: &User,
         pass: PurgePass,
-    ) -> Result<bool, ProcessingError> {
+    ) -> Result<bool> {
         let (core, id) = (self.context.core(), &user.id);
         match kind {
             AccountDataKind::Groups => self.leave_groups(id).await,
@@ -186,20 +186,19 @@ impl Purge {
             AccountDataKind::Goals => self.remove_goals(id).await,
             AccountDataKind::Activities => self.remove_activities(&id.into()).await,
             AccountDataKind::Notifications => {
-                let any: NotificationId = id.recast();
-                sweep(&self.context, Notification::at(id, &Time::EPOCH, &any), &[]).await
+                sweep(&self.context, Notification::partition(id), &[]).await
             }
-            AccountDataKind::Feed => sweep(&self.context, FeedHorizon::at(id), &[]).await,
+            AccountDataKind::Feed => sweep(&self.context, FeedHorizon::partition(id), &[]).await,
             AccountDataKind::Own => {
                 // Edges and goals that were written late have a kind of their own.
                 let others =
                     [User::SHAPE.name, Follow::SHAPE.name, Block::SHAPE.name, Goal::SHAPE.name];
-                sweep(&self.context, Session::at(id, &id.recast()), &others).await
+                sweep(&self.context, User::partition(id), &others).await
             }
         }
     }
 
-    async fn leave_groups(&self, id: &UserId) -> Result<bool, ProcessingError> {
+    async fn leave_groups(&self, id: &UserId) -> Result<bool> {
         let any = self.context.core().groups_of(id).limit(1).page().await?;
         if any.items.is_empty() {
             return Ok(false);
@@ -208,7 +207,7 @@ impl Purge {
         Ok(true)
     }
 
-    async fn remove_posts(&self, id: &UserId) -> Result<bool, ProcessingError> {
+    async fn remove_posts(&self, id: &UserId) -> Result<bool> {
         let posts = self.context.core().posts_by(id).limit(CONTENT_AT_ONCE).page().await?.items;
         for post in &posts {
             if let Some(tombstone) = self.make_tombstone(&post.id).await? {
@@ -218,7 +217,7 @@ impl Purge {
         Ok(!posts.is_empty())
     }
 
-    async fn remove_comments_by(&self, id: &UserId) -> Result<bool, ProcessingError> {
+    async fn remove_comments_by(&self, id: &UserId) -> Result<bool> {
         let listing = self.context.core().comments_by(id).limit(CONTENT_AT_ONCE);
         let comments = listing.page().await?.items;
         for comment in &comments {
@@ -231,25 +230,25 @@ impl Purge {
 
     /// Removes a page of an actor's activities, and its head and promotion. Returns whether there
     /// was any.
-    pub(super) async fn remove_activities(&self, actor: &ActorId) -> Result<bool, ProcessingError> {
-        if sweep(&self.context, ActorHead::at(actor), &[]).await? {
+    pub(super) async fn remove_activities(&self, actor: &ActorId) -> Result<bool> {
+        if sweep(&self.context, ActorHead::partition(actor), &[]).await? {
             return Ok(true);
         }
-        sweep(&self.context, Promotion::at(actor), &[]).await
+        sweep(&self.context, Promotion::partition(actor), &[]).await
     }
 
-    async fn remove_keys(&self, keys: Vec<Key>) -> Result<bool, ProcessingError> {
+    async fn remove_keys(&self, keys: Vec<Key>) -> Result<bool> {
         let any = !keys.is_empty();
         remove(&self.context, keys).await?;
         Ok(any)
     }
 }
 
-fn decode_progress(cursor: &str) -> Result<AccountPurgeProgress, ProcessingError> {
+fn decode_progress(cursor: &str) -> Result<PurgeProgress> {
     let json: roundtable_model::Json = cursor.parse()?;
     Ok(json.decode()?)
 }
 
-fn encode_progress(progress: AccountPurgeProgress) -> Result<String, ProcessingError> {
+fn encode_progress(progress: PurgeProgress) -> Result<String> {
     Ok(roundtable_model::Json::encode(&progress)?.to_string())
 }

@@ -5,8 +5,8 @@ use roundtable_model::{ActorId, Cursor, Entity, ObjectType, Span, SubjectId, Tim
 use serde::{Deserialize, Serialize};
 
 use super::sweep::{PAGE_ITEMS, remove};
-use crate::ProcessingError;
 use crate::jobs::PageOutcome;
+use crate::{ProcessingError, Result};
 
 /// The position in a scan of a user's activities.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub(crate) async fn remove_activities_about(
     about: &[(ObjectType, SubjectId)],
     since: Time,
     cursor: Option<&str>,
-) -> Result<PageOutcome, ProcessingError> {
+) -> Result<PageOutcome> {
     // An unreadable cursor starts over: activities already removed do no harm.
     let scan = cursor.and_then(|cursor| serde_json::from_str(cursor).ok());
     let scan = scan.unwrap_or_else(|| ActivityScan::starting_at(owner));
@@ -54,11 +54,7 @@ impl ActivityScan {
     }
 
     /// Returns the position at the next group of the user.
-    async fn next_home(
-        self,
-        context: &Context,
-        owner: &UserId,
-    ) -> Result<Option<Self>, ProcessingError> {
+    async fn next_home(self, context: &Context, owner: &UserId) -> Result<Option<Self>> {
         if !self.has_more {
             return Ok(None);
         }

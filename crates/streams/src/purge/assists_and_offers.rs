@@ -9,24 +9,24 @@ use roundtable_model::{Entity, EntityKind, SubjectId, ThreadId, UserId};
 use super::Purge;
 use super::account::PurgePass;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
-use crate::ProcessingError;
+use crate::Result;
 
 const AT_ONCE: usize = 10;
 
 impl Purge {
     /// Removes pages of the account's assist threads with all messages in them. Returns whether
     /// there were any. The thread's key sorts after those of its messages, so it goes last.
-    pub(super) async fn remove_threads(&self, id: &UserId) -> Result<bool, ProcessingError> {
+    pub(super) async fn remove_threads(&self, id: &UserId) -> Result<bool> {
         let threads = self.context.core().assists_of(id).limit(AT_ONCE).page().await?.items;
         for thread in &threads {
-            sweep(&self.context, thread.key(), &[]).await?;
+            sweep(&self.context, AssistThread::partition(&thread.thread_id), &[]).await?;
         }
         Ok(!threads.is_empty())
     }
 
     /// Removes the account from other users' assist threads, with its messages. Returns whether
     /// there was anything.
-    pub(super) async fn remove_advice(&self, id: &UserId) -> Result<bool, ProcessingError> {
+    pub(super) async fn remove_advice(&self, id: &UserId) -> Result<bool> {
         let core = self.context.core();
         let messages = core.assist_messages_by(id).limit(PAGE_ITEMS).page().await?.items;
         let helping = core.helping(id).limit(PAGE_ITEMS).page().await?.items;
@@ -50,11 +50,7 @@ impl Purge {
 
     /// Removes a user from the helpers of a thread. Returns `false` if another helper left at the
     /// same time: the next page tries again.
-    async fn remove_helper(
-        &self,
-        thread: &ThreadId,
-        helper: &UserId,
-    ) -> Result<bool, ProcessingError> {
+    async fn remove_helper(&self, thread: &ThreadId, helper: &UserId) -> Result<bool> {
         let core = self.context.core();
         let Some(thread) = core.assist_thread(thread).get().await? else { return Ok(true) };
         let others = thread.helper_ids.iter().filter(|other| *other != helper).cloned();
@@ -78,11 +74,7 @@ impl Purge {
     /// companies. Returns whether there were any. The first pass keeps the companies: an index may
     /// not show the newest offers yet, and an offer cannot be found without its company. The second
     /// pass runs once the index has caught up.
-    pub(super) async fn remove_companies(
-        &self,
-        id: &UserId,
-        pass: PurgePass,
-    ) -> Result<bool, ProcessingError> {
+    pub(super) async fn remove_companies(&self, id: &UserId, pass: PurgePass) -> Result<bool> {
         let core = self.context.core();
         let mut after = None;
         loop {
@@ -108,7 +100,7 @@ impl Purge {
     }
 
     /// Removes an offer after the references that lead to it.
-    async fn remove_offer(&self, offer: &Offer) -> Result<(), ProcessingError> {
+    async fn remove_offer(&self, offer: &Offer) -> Result<()> {
         let (id, shards) = (SubjectId::from(&offer.id), self.context.settings().shards.tags.0);
         let core = self.context.core();
         let found = core.tag_refs(&offer.tags, shards, &EntityKind::Offer, &id).get().await?;

@@ -7,7 +7,7 @@ use roundtable_model::{Entity, EntityKind, GoalId, ObjectType, SubjectId, Time, 
 use super::Purge;
 use super::activities_about::remove_activities_about;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
-use crate::ProcessingError;
+use crate::Result;
 use crate::jobs::PageOutcome;
 
 const GOALS_AT_ONCE: usize = 10;
@@ -22,7 +22,7 @@ impl Purge {
         id: &GoalId,
         since: Time,
         cursor: Option<&str>,
-    ) -> Result<PageOutcome, ProcessingError> {
+    ) -> Result<PageOutcome> {
         let core = self.context.core();
         if core.goal(owner, id).get().await?.is_some() {
             return Ok(PageOutcome::Done);
@@ -36,12 +36,8 @@ impl Purge {
     }
 
     /// Removes a page of the tasks and milestones of a goal. Returns whether there were any.
-    async fn remove_tasks_and_milestones(
-        &self,
-        owner: &UserId,
-        id: &GoalId,
-    ) -> Result<bool, ProcessingError> {
-        if sweep(&self.context, Task::at(id, &id.recast()), &[]).await? {
+    async fn remove_tasks_and_milestones(&self, owner: &UserId, id: &GoalId) -> Result<bool> {
+        if sweep(&self.context, Task::partition(id), &[]).await? {
             return Ok(true);
         }
         let listing = self.context.core().milestones(owner, id).strong().limit(PAGE_ITEMS);
@@ -54,7 +50,7 @@ impl Purge {
 
     /// Removes some goals of a deleted account, with their tasks and tags. Returns whether there
     /// were any. Items added to a goal meanwhile are left to its own purge.
-    pub(super) async fn remove_goals(&self, id: &UserId) -> Result<bool, ProcessingError> {
+    pub(super) async fn remove_goals(&self, id: &UserId) -> Result<bool> {
         let core = self.context.core();
         let goals = core.goals(id).strong().limit(GOALS_AT_ONCE).page().await?.items;
         for goal in &goals {
@@ -68,7 +64,7 @@ impl Purge {
     }
 
     /// Removes a goal as it was read, with the references of its tags.
-    async fn remove_goal(&self, goal: &Goal) -> Result<(), ProcessingError> {
+    async fn remove_goal(&self, goal: &Goal) -> Result<()> {
         let core = self.context.core();
         let (shards, subject) = (self.context.settings().shards.tags.0, SubjectId::from(&goal.id));
         let tags = core.tag_refs(&goal.tags, shards, &EntityKind::Goal, &subject).get().await?;

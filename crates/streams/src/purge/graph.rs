@@ -7,7 +7,7 @@ use roundtable_model::table::{Transaction, Write};
 use roundtable_model::{Entity, EntityKey, FollowStatus, Shard, UserCount, UserId};
 
 use super::Purge;
-use crate::ProcessingError;
+use crate::Result;
 use crate::error::ErrorClass;
 use crate::reads::read_all;
 
@@ -47,7 +47,7 @@ impl RemovedEdge {
 
 impl Purge {
     /// Removes follows in either direction. Returns whether there were any.
-    pub(super) async fn remove_follows(&self, edges: &[Follow]) -> Result<bool, ProcessingError> {
+    pub(super) async fn remove_follows(&self, edges: &[Follow]) -> Result<bool> {
         // An index may show an earlier state.
         let keys = edges.iter().map(|edge| ((&edge.follower_id, &edge.followee_id), edge.key()));
         let current = read_all::<_, Follow>(self.context.core().table(), keys).await?;
@@ -57,7 +57,7 @@ impl Purge {
     }
 
     /// Removes blocks in either direction. Returns whether there were any.
-    pub(super) async fn remove_blocks(&self, blocks: &[Block]) -> Result<bool, ProcessingError> {
+    pub(super) async fn remove_blocks(&self, blocks: &[Block]) -> Result<bool> {
         let keys = blocks.iter().map(|each| ((&each.blocker_id, &each.blocked_id), each.key()));
         let current = read_all::<_, Block>(self.context.core().table(), keys).await?;
         let removed_edges: Vec<RemovedEdge> = current.values().map(RemovedEdge::block).collect();
@@ -66,7 +66,7 @@ impl Purge {
     }
 
     /// Removes all edges at once, or one by one if one of them changes meanwhile.
-    async fn remove_edges(&self, removed_edges: &[RemovedEdge]) -> Result<(), ProcessingError> {
+    async fn remove_edges(&self, removed_edges: &[RemovedEdge]) -> Result<()> {
         let result = self.try_remove_edges(removed_edges).await;
         match result {
             Err(error) if error.class() == ErrorClass::Conflict && removed_edges.len() > 1 => {}
@@ -84,7 +84,7 @@ impl Purge {
         conflict.filter(|_| removed == 0).map_or(Ok(()), Err)
     }
 
-    async fn try_remove_edges(&self, removed_edges: &[RemovedEdge]) -> Result<(), ProcessingError> {
+    async fn try_remove_edges(&self, removed_edges: &[RemovedEdge]) -> Result<()> {
         let core = self.context.core().table();
         let mut counts: BTreeMap<UserCounterKey, i64> = BTreeMap::new();
         for (counter, delta) in removed_edges.iter().flat_map(|edge| &edge.counts) {

@@ -5,32 +5,28 @@ use roundtable_model::{ActorId, Entity, GroupId, ObjectType, RoomId, Span};
 
 use super::Purge;
 use super::sweep::{remove, sweep};
-use crate::ProcessingError;
+use crate::Result;
 use crate::jobs::PageOutcome;
 
 const POSTS_AT_ONCE: usize = 10;
 
 impl Purge {
     /// Purges a page of a deleted group. The remaining items tell where to continue.
-    pub(super) async fn group_page(
-        &self,
-        id: &GroupId,
-        room: &RoomId,
-    ) -> Result<PageOutcome, ProcessingError> {
+    pub(super) async fn group_page(&self, id: &GroupId, room: &RoomId) -> Result<PageOutcome> {
         if self.context.core().group(id).get().await?.is_some() {
             return Ok(PageOutcome::Done);
         }
         self.groups.disband(id).await?;
         let more = self.remove_group_posts(id).await?
             || self.remove_activities(&id.into()).await?
-            || sweep(&self.context, Room::at(room), &[]).await?;
+            || sweep(&self.context, Room::partition(room), &[]).await?;
         Ok(if more { PageOutcome::Continue(String::new()) } else { PageOutcome::Done })
     }
 
     /// Removes posts in the group that activities announce, each with its activity. Returns whether
     /// there were any. A post that still waits for approval stays with its author, who alone sees
     /// it.
-    async fn remove_group_posts(&self, id: &GroupId) -> Result<bool, ProcessingError> {
+    async fn remove_group_posts(&self, id: &GroupId) -> Result<bool> {
         let home = [ActorId::from(id)];
         let activities = self.context.core().activities(&home, Span::ALL).limit(POSTS_AT_ONCE);
         let activities = activities.page().await?.items;
@@ -44,11 +40,7 @@ impl Purge {
 
     /// Removes a page of the post that an activity announces. Returns whether nothing is left of
     /// it.
-    async fn remove_post_of(
-        &self,
-        activity: &Activity,
-        id: &GroupId,
-    ) -> Result<bool, ProcessingError> {
+    async fn remove_post_of(&self, activity: &Activity, id: &GroupId) -> Result<bool> {
         if activity.object_type != ObjectType::Post {
             return Ok(true);
         }

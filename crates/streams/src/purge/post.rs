@@ -1,7 +1,7 @@
 //! Purges a deleted post: its reactions first, then its counter together with itself.
 
 use roundtable_model::entities::{
-    Activity, Comment, CommentCounter, CommentLike, ModerationCase, Post, PostCounter, Share,
+    Activity, Comment, CommentCounter, ModerationCase, Post, PostCounter, Share,
     UserCounter,
 };
 use roundtable_model::table::{Delete, Item, Key, Transaction};
@@ -10,15 +10,15 @@ use roundtable_model::{
 };
 
 use super::Purge;
-use super::sweep::{first_of, remove};
-use crate::ProcessingError;
+use super::sweep::{PAGE_ITEMS, first_of, remove};
+use crate::Result;
 use crate::jobs::PageOutcome;
 
 /// Comments removed in one transaction, each with its counter.
 const COMMENTS_AT_ONCE: usize = 50;
 
 impl Purge {
-    pub(super) async fn post_page(&self, id: &PostId) -> Result<PageOutcome, ProcessingError> {
+    pub(super) async fn post_page(&self, id: &PostId) -> Result<PageOutcome> {
         let post = self.context.core().post(id).get().await?;
         if post.as_ref().is_some_and(|post| !post.is_deleted) {
             return Ok(PageOutcome::Done);
@@ -29,13 +29,9 @@ impl Purge {
 
     /// Removes a page of what a post leaves behind, and the post last. Returns whether there may be
     /// more.
-    pub(super) async fn purge_post_page(
-        &self,
-        id: &PostId,
-        post: Option<&Post>,
-    ) -> Result<bool, ProcessingError> {
+    pub(super) async fn purge_post_page(&self, id: &PostId, post: Option<&Post>) -> Result<bool> {
         let root = [Post::SHAPE.name, PostCounter::SHAPE.name];
-        let found = first_of(&self.context, Post::at(id).into(), "", &root).await?;
+        let found = first_of(&self.context, Post::partition(id), &root).await?;
         if !found.is_empty() {
             self.remove_reactions(found).await?;
             return Ok(true);
@@ -58,10 +54,7 @@ impl Purge {
 
     /// Turns a post of a deleted account or group into a tombstone, so that it gets no new
     /// reactions, and returns the tombstone. Returns `None` if the post is gone.
-    pub(super) async fn make_tombstone(
-        &self,
-        id: &PostId,
-    ) -> Result<Option<Post>, ProcessingError> {
+    pub(super) async fn make_tombstone(&self, id: &PostId) -> Result<Option<Post>> {
         let core = self.context.core();
         let Some(post) = core.post(id).get().await? else { return Ok(None) };
         if post.is_deleted {
@@ -97,7 +90,7 @@ impl Purge {
 
     /// Removes reactions to a post. Comments go together with their counters, which are never
     /// created again without them.
-    async fn remove_reactions(&self, found: Vec<(Key, Item)>) -> Result<(), ProcessingError> {
+    async fn remove_reactions(&self, found: Vec<(Key, Item)>) -> Result<()> {
         let (mut keys, mut comments) = (Vec::new(), Vec::new());
         for (key, item) in found {
             match item.text(TYPE).unwrap_or_default() {
@@ -116,10 +109,7 @@ impl Purge {
     }
 
     /// Removes comments with their counters and cases.
-    pub(super) async fn remove_comments(
-        &self,
-        comments: &[Comment],
-    ) -> Result<(), ProcessingError> {
+    pub(super) async fn remove_comments(&self, comments: &[Comment]) -> Result<()> {
         let core = self.context.core().table();
         let case = |comment: &Comment| ModerationCase::at(&(&comment.id).into()).into();
         remove(&self.context, comments.iter().map(case).collect()).await?;
@@ -133,18 +123,12 @@ impl Purge {
     }
 
     /// Removes a page of reactions to one comment. Returns whether there were any.
-    pub(super) async fn remove_comment_reactions(
-        &self,
-        comment: &Comment,
-    ) -> Result<bool, ProcessingError> {
-        let like = CommentLike::at(&comment.post_id, &comment.id, &comment.user_id).into_key();
-        let own = like.sort.as_ref().and_then(|sort| sort.as_text()).unwrap_or_default();
-        let prefix = own.strip_suffix(&comment.user_id.to_string()).unwrap_or(own).to_owned();
-        let likes = first_of(&self.context, like, &prefix, &[]).await?;
-        let case = (&comment.id).into();
-        let reports = self.context.core().reports(&comment.post_id, &case).strong();
-        let reports = reports.page().await?.items;
-        let keys = likes.into_iter().map(|(key, _)| key);
+    pub(super) async fn remove_comment_reactions(&self, comment: &Comment) -> Result<bool> {
+        let (core, case) = (self.context.core(), (&comment.id).into());
+        let likes = core.likes_of_comment(&comment.post_id, &comment.id).limit(PAGE_ITEMS);
+        let likes = likes.page().await?.items;
+        let reports = core.reports(&comment.post_id, &case).strong().page().await?.items;
+        let keys = likes.iter().map(|each| each.key().into());
         let keys: Vec<Key> = keys.chain(reports.iter().map(|each| each.key().into())).collect();
         let any = !keys.is_empty();
         remove(&self.context, keys).await?;
@@ -152,7 +136,7 @@ impl Purge {
     }
 
     /// Returns the activities that announced a post.
-    async fn activities_of(&self, post: &Post) -> Result<Vec<Key>, ProcessingError> {
+    async fn activities_of(&self, post: &Post) -> Result<Vec<Key>> {
         let Some(at) = post.published_at else { return Ok(Vec::new()) };
         let home = [Activity::home(&post.author_id, &post.group_id)];
         let span = Span::between(at, at.plus_ms(1));
@@ -162,7 +146,7 @@ impl Purge {
         Ok(announcements.map(|activity| activity.key().into()).collect())
     }
 
-    pub(super) async fn transact(&self, transaction: Transaction) -> Result<(), ProcessingError> {
+    pub(super) async fn transact(&self, transaction: Transaction) -> Result<()> {
         self.context.store().transact(transaction).await?;
         Ok(())
     }

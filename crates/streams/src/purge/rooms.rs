@@ -6,14 +6,14 @@ use roundtable_model::{Entity, RoomScope, UserId, UserStatus};
 
 use super::Purge;
 use super::sweep::{PAGE_ITEMS, remove, sweep};
-use crate::ProcessingError;
+use crate::Result;
 
 /// Rooms of one page. Each may have to be read.
 const ROOMS_AT_ONCE: usize = 10;
 
 impl Purge {
     /// Removes a page of a user's messages in all rooms. Returns whether there were any.
-    pub(super) async fn remove_messages(&self, id: &UserId) -> Result<bool, ProcessingError> {
+    pub(super) async fn remove_messages(&self, id: &UserId) -> Result<bool> {
         let messages = self.context.core().messages_by(id).limit(PAGE_ITEMS).page().await?.items;
         remove(&self.context, messages.iter().map(|message| message.key().into()).collect())
             .await?;
@@ -21,7 +21,7 @@ impl Purge {
     }
 
     /// Removes some of a user's memberships, and abandoned rooms. Returns whether there were any.
-    pub(super) async fn leave_rooms(&self, id: &UserId) -> Result<bool, ProcessingError> {
+    pub(super) async fn leave_rooms(&self, id: &UserId) -> Result<bool> {
         let memberships = self.context.core().rooms_of(id).limit(ROOMS_AT_ONCE).page().await?.items;
         for membership in &memberships {
             // The membership goes last: it leads back to a room of more than one page.
@@ -35,7 +35,7 @@ impl Purge {
 
     /// Returns whether all other members of a direct room are deleted. A group's room goes with the
     /// group.
-    async fn is_abandoned(&self, membership: &RoomMember) -> Result<bool, ProcessingError> {
+    async fn is_abandoned(&self, membership: &RoomMember) -> Result<bool> {
         let core = self.context.core();
         let room = core.room(&membership.room_id).get().await?;
         if room.is_none_or(|room| room.scope != RoomScope::Dm) {
@@ -53,7 +53,8 @@ impl Purge {
     }
 
     /// Removes a page of a room, except for its memberships. Returns whether there was any.
-    async fn remove_room(&self, membership: &RoomMember) -> Result<bool, ProcessingError> {
-        sweep(&self.context, Room::at(&membership.room_id), &[RoomMember::SHAPE.name]).await
+    async fn remove_room(&self, membership: &RoomMember) -> Result<bool> {
+        let room = Room::partition(&membership.room_id);
+        sweep(&self.context, room, &[RoomMember::SHAPE.name]).await
     }
 }

@@ -10,7 +10,7 @@ use roundtable_model::table::Change;
 use roundtable_model::{Entity, ObjectType, SubjectId, Time, UserId};
 
 use super::PurgeJob;
-use crate::ProcessingError;
+use crate::Result;
 use crate::jobs::job_due_at;
 use crate::processor::{Images, entity_type};
 
@@ -33,11 +33,7 @@ struct RemovedItems {
 
 impl SmallRemovals {
     /// Adds what a change removes. A comment is removed as soon as it is a tombstone.
-    pub(super) fn add(
-        &mut self,
-        change: &Change,
-        context: &Context,
-    ) -> Result<(), ProcessingError> {
+    pub(super) fn add(&mut self, change: &Change, context: &Context) -> Result<()> {
         let kind = entity_type(change).unwrap_or_default();
         let removed = if kind == Task::SHAPE.name {
             let Images { old, new } = Images::<Task>::of(change)?;

@@ -5,12 +5,12 @@ use roundtable_model::TYPE;
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_model::table::{BatchWrite, Item, Key, Query};
 
-use crate::ProcessingError;
+use crate::Result;
 
 pub(super) const PAGE_ITEMS: usize = 100;
 
 /// Removes items whether they exist or not.
-pub(super) async fn remove(context: &Context, mut keys: Vec<Key>) -> Result<(), ProcessingError> {
+pub(super) async fn remove(context: &Context, mut keys: Vec<Key>) -> Result<()> {
     keys.sort();
     keys.dedup();
     for batch in keys.chunks(BATCH_WRITE_ITEMS_MAX) {
@@ -23,15 +23,13 @@ pub(super) async fn remove(context: &Context, mut keys: Vec<Key>) -> Result<(), 
 /// Returns the first items of a partition, with their keys, except for some types.
 pub(super) async fn first_of(
     context: &Context,
-    partition: Key,
-    prefix: &str,
+    partition: String,
     except: &[&str],
-) -> Result<Vec<(Key, Item)>, ProcessingError> {
+) -> Result<Vec<(Key, Item)>> {
     let table = context.core().table();
     let mut start = None;
     loop {
-        let query = Query::new(partition.partition.clone()).limit(PAGE_ITEMS).strong();
-        let query = if prefix.is_empty() { query } else { query.begins_with(prefix) };
+        let query = Query::new(partition.as_str()).limit(PAGE_ITEMS).strong();
         let page = table.query(query.after(start.take())).await?;
         let is_excepted = |item: &Item| item.text(TYPE).is_some_and(|kind| except.contains(&kind));
         let items = page.items.into_iter().filter(|item| !is_excepted(item));
@@ -47,10 +45,10 @@ pub(super) async fn first_of(
 /// Removes the first items of a partition. Returns whether there were any.
 pub(super) async fn sweep(
     context: &Context,
-    partition: impl Into<Key>,
+    partition: String,
     except: &[&str],
-) -> Result<bool, ProcessingError> {
-    let found = first_of(context, partition.into(), "", except).await?;
+) -> Result<bool> {
+    let found = first_of(context, partition, except).await?;
     let any = !found.is_empty();
     remove(context, found.into_iter().map(|(key, _)| key).collect()).await?;
     Ok(any)

@@ -1,17 +1,19 @@
 //! Skips the stream, for stores that were filled with items together with everything derived from
 //! them.
 
+use roundtable_domain_macros::boxed;
 use roundtable_model::StreamShard;
 use roundtable_model::table::{Sequence, StreamRead, StreamStart};
 
 use super::Runner;
-use crate::ProcessingError;
 use crate::commit::{CheckpointOutcome, LaneCheckpoint};
+use crate::{ProcessingError, Result};
 
+#[boxed]
 impl Runner {
     /// Moves every processor to the current end of the stream without processing anything. No other
     /// process may read the stream meanwhile.
-    pub async fn skip_to_end(&self) -> Result<(), ProcessingError> {
+    pub async fn skip_to_end(&self) -> Result<()> {
         for shard in self.shared.context.core().table().stream_shards().await? {
             let Some(last) = self.shard_end(&shard.id).await? else { continue };
             let name: StreamShard = shard.id.parse()?;
@@ -29,7 +31,7 @@ impl Runner {
     }
 
     /// Returns the end of a shard. Some backends reveal it only by reading the whole shard.
-    async fn shard_end(&self, shard: &str) -> Result<Option<Sequence>, ProcessingError> {
+    async fn shard_end(&self, shard: &str) -> Result<Option<Sequence>> {
         let mut last = None;
         loop {
             let start = last.clone().map_or(StreamStart::Oldest, StreamStart::After);

@@ -11,9 +11,10 @@ impl Reader<'_> {
     /// Reads the viewer's feed in a new process, and in one with a warm cache.
     pub(crate) async fn feeds(&mut self, caller: &Caller) {
         let context = self.secrets.town.context().clone();
-        let feeds = Feeds::new(context.clone());
+        let bus = self.secrets.town.new_bus();
+        let feeds = Feeds::new(context.clone(), &bus);
         self.list("feed", async |page| feeds.home(caller, &page).await).await;
-        feeds.warm_up().await.unwrap();
+        bus.warm_up().await.unwrap();
         self.list("remembered feed", async |page| feeds.home(caller, &page).await).await;
         let places = self.secrets.activity_keys().await;
         self.note("entries of the feed", feeds.at(caller, &places).await);

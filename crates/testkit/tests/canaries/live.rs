@@ -47,7 +47,9 @@ async fn changes(secrets: &SecretTown) -> Vec<Change> {
 impl Reader<'_> {
     /// Subscribes to all topics and records all events.
     pub(crate) async fn live(&mut self, caller: &Caller) {
-        let live = LiveUpdates::new(self.secrets.town.context().clone());
+        let town = &self.secrets.town;
+        let bus = town.new_bus();
+        let live = LiveUpdates::new(town.context().clone(), &bus);
         let mut listeners: Vec<(String, TopicSubscription)> = Vec::new();
         for topic in topics(self.secrets) {
             let by = format!("live {topic:?}");
@@ -57,7 +59,7 @@ impl Reader<'_> {
             }
         }
         for changes in changes(self.secrets).await.chunks(AT_ONCE) {
-            live.apply(changes);
+            bus.apply(changes);
             for (by, listener) in &mut listeners {
                 while let Some(heard) = unconstrained(listener.next()).now_or_never() {
                     assert!(heard.is_ok(), "{by}: {heard:?}");

@@ -22,8 +22,9 @@ impl Reader<'_> {
             self.note(format!("notifications of {name}"), service.by_ids(caller, &ids).await);
         }
         self.note("unread notifications", service.unread(caller).await);
+        let bus = self.secrets.town.new_bus();
         let beginning = "00000000000000000000000000".parse().unwrap();
-        let mut live = match service.live(caller, Some(&beginning)).await {
+        let mut live = match service.live(&bus, caller, Some(&beginning)).await {
             Ok(live) => live,
             refused => return self.note("live notifications", refused),
         };

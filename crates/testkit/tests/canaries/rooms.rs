@@ -35,9 +35,10 @@ impl Reader<'_> {
 
     /// Reads the live messages from the beginning to the end.
     async fn read_live(&mut self, caller: &Caller, id: &RoomId) {
-        let messages = self.secrets.town.messages();
+        let town = &self.secrets.town;
+        let (messages, bus) = (town.messages(), town.new_bus());
         let beginning = "00000000000000000000000000".parse().unwrap();
-        let mut live = match messages.live(caller, id, Some(&beginning)).await {
+        let mut live = match messages.live(&bus, caller, id, Some(&beginning)).await {
             Ok(live) => live,
             refused => return self.note(format!("live {id}"), refused),
         };

@@ -75,8 +75,8 @@ impl Stage {
         waits: usize,
         concurrent_steps: &[Step],
     ) -> Result<(), Mismatch> {
-        let feeds = self.server(at).feeds().await.clone();
-        let warming = async move { feeds.warm_up().await.unwrap() };
+        let bus = self.server(at).bus().await.clone();
+        let warming = async move { bus.warm_up().await.unwrap() };
         self.during(warming, waits, concurrent_steps).await.map(drop)
     }
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use roundtable_domain::{FeedPolicy, FeedSettings, Feeds, PromotionSettings, Settings, TableNames};
+use roundtable_domain::{
+    FeedPolicy, FeedSettings, Feeds, LiveBus, PromotionSettings, Settings, TableNames,
+};
 use roundtable_model::table::{Clock, ManualClock, Store};
 use roundtable_model::{CommentId, GroupId, PostId};
 use roundtable_testkit::{Town, YieldingBackend};
@@ -31,6 +33,7 @@ const _: () = assert!(2 * SKEW_MS + LAG_MS < MARGIN_MS, "histories keep to the m
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) town: Arc<Town>,
+    bus: LiveBus,
     feeds: Feeds,
     stream_reader: StreamReader,
     /// The error of its clock.
@@ -151,7 +154,7 @@ impl Stage {
 
     /// Warms up the cache of a server.
     pub(crate) async fn warm_up(&self, at: Server) {
-        self.server(at).feeds().await.warm_up().await.unwrap();
+        self.server(at).bus().await.warm_up().await.unwrap();
     }
 
     /// Restarts a server, with an empty cache.
@@ -176,19 +179,27 @@ impl Process {
     ) -> Self {
         let clock = Arc::new(ManualClock::at_ms(true_clock.now_ms()));
         let town = Arc::new(Town::on(store, clock, settings, number).await);
-        let (feeds, stream_reader) = (Feeds::new(town.context().clone()), StreamReader::default());
+        let bus = town.new_bus();
+        let feeds = Feeds::new(town.context().clone(), &bus);
+        let stream_reader = StreamReader::default();
         if !town.context().store().capabilities().single_process {
             stream_reader.skip(town.context().core().table()).await;
         }
-        Self { town, feeds, stream_reader, beside_ms: 0 }
+        Self { town, bus, feeds, stream_reader, beside_ms: 0 }
+    }
+
+    /// Its bus, with all changes so far applied.
+    pub(crate) async fn bus(&self) -> &LiveBus {
+        let context = self.town.context();
+        if !context.store().capabilities().single_process {
+            self.stream_reader.hear(context.core().table(), &self.bus).await;
+        }
+        &self.bus
     }
 
     /// Its feeds, with all changes so far applied.
     pub(crate) async fn feeds(&self) -> &Feeds {
-        let context = self.town.context();
-        if !context.store().capabilities().single_process {
-            self.stream_reader.hear(context.core().table(), &self.feeds).await;
-        }
+        self.bus().await;
         &self.feeds
     }
 

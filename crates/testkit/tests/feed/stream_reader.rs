@@ -1,9 +1,9 @@
-//! Passes the changes of other processes to feeds, on stores that processes share.
+//! Passes the changes of other processes to the live bus, on stores that processes share.
 
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
-use roundtable_domain::Feeds;
+use roundtable_domain::LiveBus;
 use roundtable_model::table::{Change, Sequence, StreamRead, StreamStart, Table};
 
 /// The stream positions of one process.
@@ -16,9 +16,9 @@ impl StreamReader {
         self.read(table, |_| {}).await;
     }
 
-    /// Applies all changes since then to feeds.
-    pub(crate) async fn hear(&self, table: &Table, feeds: &Feeds) {
-        self.read(table, |changes| feeds.apply(changes)).await;
+    /// Applies all changes since then to a bus.
+    pub(crate) async fn hear(&self, table: &Table, bus: &LiveBus) {
+        self.read(table, |changes| bus.apply(changes)).await;
     }
 
     async fn read(&self, table: &Table, tell: impl Fn(&[Change])) {

@@ -38,7 +38,8 @@ pub(crate) async fn answer(
     viewer: Option<&Caller>,
 ) -> Answer {
     let Some(caller) = viewer else { return "-" };
-    let feeds = Feeds::new(town.context().clone());
+    let bus = town.new_bus();
+    let feeds = Feeds::new(town.context().clone(), &bus);
     let promotions = Promotions::new(town.context().clone());
     let subject_id = ActorId::from(&person(object));
     let is = |entry: &FeedEntry| entry.post.as_ref().map(|shown| &shown.id) == post;

@@ -67,7 +67,8 @@ pub(crate) async fn answer(
     viewer: Option<&Caller>,
 ) -> Answer {
     let Some(caller) = viewer else { return "-" };
-    let live = LiveUpdates::new(town.context().clone());
+    let bus = town.new_bus();
+    let live = LiveUpdates::new(town.context().clone(), &bus);
     let topic = topic(stage, operation, object);
     let mut listener = match live.subscribe(caller, topic).await {
         Ok(listener) if operation == "live.next" => listener,
@@ -75,10 +76,9 @@ pub(crate) async fn answer(
     };
     let mut all: Result<Vec<LiveEvent>, LiveError> = Ok(Vec::new());
     // A few at a time, because the buffer of a subscription is small. Unconstrained, because
-    // nothing here
-    // waits, and tokio's budget would make the subscription wait in the end.
+    // nothing here waits, and tokio's budget would make the subscription wait in the end.
     for changes in changes(town).await.chunks(32) {
-        live.apply(changes);
+        bus.apply(changes);
         while let (Ok(told), Some(next)) = (&mut all, unconstrained(listener.next()).now_or_never())
         {
             match next {

@@ -1,7 +1,7 @@
 //! Rows about notifications: each user sees only their own.
 
 use futures::FutureExt;
-use roundtable_domain::{Caller, NotificationError, NotificationView, Notifications};
+use roundtable_domain::{Caller, LiveBus, NotificationError, NotificationView, Notifications};
 use roundtable_model::Span;
 use roundtable_testkit::Town;
 use tokio::task::unconstrained;
@@ -26,6 +26,7 @@ pub(crate) async fn answer(
 ) -> Answer {
     let Some(caller) = viewer else { return "-" };
     let service = Notifications::new(town.context().clone());
+    let bus = town.new_bus();
     let owner = person(object);
     let is = |notice: &NotificationView| notice.notification.user_id == owner;
     match operation {
@@ -41,8 +42,10 @@ pub(crate) async fn answer(
             let marked = service.mark_read(caller, town.now().plus_ms(1), None).await;
             shows(marked, |_| true)
         }
-        "notifications.live" => shows(service.live(caller, None).await, |_| true),
-        "notifications.next" => shows(heard(&service, caller).await, |all| all.iter().any(is)),
+        "notifications.live" => shows(service.live(&bus, caller, None).await, |_| true),
+        "notifications.next" => {
+            shows(heard(&service, &bus, caller).await, |all| all.iter().any(is))
+        }
         other => panic!("no row handler for {other} of {object}"),
     }
 }
@@ -50,10 +53,11 @@ pub(crate) async fn answer(
 /// Reads the live notifications from the beginning.
 async fn heard(
     service: &Notifications,
+    bus: &LiveBus,
     caller: &Caller,
 ) -> Result<Vec<NotificationView>, NotificationError> {
     let beginning = "00000000000000000000000000".parse().unwrap();
-    let mut live = service.live(caller, Some(&beginning)).await?;
+    let mut live = service.live(bus, caller, Some(&beginning)).await?;
     let mut all = Vec::new();
     while let Some(notice) = unconstrained(live.next()).now_or_never() {
         all.push(notice?);

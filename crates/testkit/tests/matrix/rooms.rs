@@ -88,6 +88,7 @@ impl Rooms {
     ) -> Answer {
         let Some(caller) = viewer else { return "-" };
         let (rooms, messages) = (town.rooms(), town.messages());
+        let bus = town.new_bus();
         let Some(Talked { room, group, first, second }) = self.rooms.get(object) else {
             let wanted = NewRoom::with(person(object));
             return shows(rooms.create(caller, &wanted, None).await, |_| true);
@@ -121,9 +122,9 @@ impl Rooms {
                 let said = messages.list(caller, room, Order::Descending, &page()).await;
                 lists(said, |message| message.id == *second)
             }
-            "messages.live" => shows(messages.live(caller, room, None).await, |_| true),
+            "messages.live" => shows(messages.live(&bus, caller, room, None).await, |_| true),
             "messages.next" => {
-                let mut live = match messages.live(caller, room, Some(first)).await {
+                let mut live = match messages.live(&bus, caller, room, Some(first)).await {
                     Ok(live) => live,
                     refused => return shows(refused, |_| true),
                 };

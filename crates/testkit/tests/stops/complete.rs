@@ -26,14 +26,14 @@ const READS: &str = "
     activities.of assistance.messages assistance.mine assistance.messages_by_id assistance.thread
     assistance.threads blocks.list statistics.totals comments.by comments.by_ids comments.comment comments.comments
     comments.engagement comments.on comments.replies companies.companies companies.company feeds.at
-    feeds.catch_up feeds.follow feeds.home feeds.live feeds.next feeds.warm_up
+    feeds.home feeds.live feeds.next
     follows.activity_of follows.among follows.followed follows.followed_by follows.followers
     follows.following follows.is_following follows.requests goals.get goals.goals goals.list
     groups.get groups.members groups.memberships groups.mine groups.of groups.views likes.among
-    likes.by likes.has_liked likes.of live.catch_up live.follow live.subscribe live.next media.url
+    likes.by likes.has_liked likes.of live.subscribe live.next media.url
     media.urls messages.list messages.live messages.messages messages.next milestones.get
     milestones.list milestones.milestones milestones.timeline moderation.audit moderation.case moderation.cases
-    moderation.queue moderation.reports notifications.catch_up notifications.follow
+    moderation.queue moderation.reports
     notifications.list notifications.live notifications.next notifications.by_ids
     notifications.unread offers.of offers.offer offers.offers offers.tagged posts.by
     posts.counters posts.global posts.viewer_states posts.on_day posts.popular posts.post posts.posts
@@ -51,7 +51,7 @@ const OF_PROCESSORS: &str = "
 ";
 
 /// Files that are no services.
-const NO_SERVICES: &[&str] = &["commit", "context", "viewer_access"];
+const NO_SERVICES: &[&str] = &["bus", "commit", "context", "viewer_access"];
 
 /// Processors stopped in files of their own.
 const STOPPED_ELSEWHERE: &[&str] = &["EventDetector", "FanOut", "UnusedFileDetector"];

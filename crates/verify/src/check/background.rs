@@ -57,15 +57,15 @@ impl CheckRun<'_> {
                 state.dead_letters += 1;
                 let queue = item.text("queue").unwrap_or_default();
                 let processor = queue.strip_prefix(Queue::CHANGES_PREFIX);
-                state.dead_letter_counts += u64::from(processor == Some(COUNTER_PROCESSOR));
-                state.pending_queues.insert(processor.unwrap_or(queue).to_owned());
+                state.uncounted += u64::from(processor == Some(COUNTER_PROCESSOR));
+                state.queues.insert(processor.unwrap_or(queue).to_owned());
             }
             Some(name) if name == Job::SHAPE.name => {
                 state.jobs += 1;
                 // A failed job is retried, however much later.
                 let job = Job::from_item(item).ok();
                 let job = job.filter(|job| job.due_at <= soon || job.attempts > 0);
-                state.pending_queues.extend(job.map(|job| job.queue.as_str().to_owned()));
+                state.queues.extend(job.map(|job| job.queue.as_str().to_owned()));
             }
             Some(_) => {}
             None => state.leases.add_item(item, &stream),
@@ -77,19 +77,12 @@ impl CheckRun<'_> {
         for state in results {
             all.checkpoints.extend(state.checkpoints);
             all.dead_letters += state.dead_letters;
-            all.dead_letter_counts += state.dead_letter_counts;
+            all.uncounted += state.uncounted;
             all.jobs += state.jobs;
-            all.pending_queues.extend(state.pending_queues);
+            all.queues.extend(state.queues);
             all.leases.merge(state.leases);
         }
-        let BackgroundState {
-            checkpoints,
-            leases,
-            dead_letters,
-            dead_letter_counts,
-            jobs,
-            pending_queues,
-        } = all;
+        let BackgroundState { checkpoints, leases, dead_letters, uncounted, jobs, queues } = all;
         let lag = lag::processor_lags(core, &checkpoints, &leases).await;
         let Some(lag) = self.unless_damaged(lag)? else { return Ok(false) };
         let notes = &mut self.report.notes;
@@ -103,12 +96,11 @@ impl CheckRun<'_> {
         if jobs > 0 {
             notes.push(format!("pending jobs: {jobs}"));
         }
-        let has_work = |name: &str| {
-            pending_queues.contains(name) || lag.iter().any(|lag| lag.processor == name)
-        };
+        let has_work =
+            |name: &str| queues.contains(name) || lag.iter().any(|lag| lag.processor == name);
         self.pending =
             PendingWork { quests: has_work(QUESTS), copies: has_work(COPIES), checked_at };
-        self.report.dead_letter_counts = dead_letter_counts;
+        self.report.uncounted = uncounted;
         self.report.lag = lag;
         Ok(true)
     }
@@ -150,10 +142,10 @@ struct BackgroundState {
     leases: ShardLeases,
     dead_letters: u64,
     /// Dead letters of the counting processor.
-    dead_letter_counts: u64,
+    uncounted: u64,
     jobs: u64,
     /// Queues with jobs that are due, and queues and processors with dead letters.
-    pending_queues: BTreeSet<String>,
+    queues: BTreeSet<String>,
 }
 
 fn lag_note(lag: &ProcessorLag) -> String {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use roundtable_model::entities::{ActorHead, FeedItem, Milestone, Promotion, Quest};
 use roundtable_model::table::Item;
 use roundtable_model::{
-    ActorId, CountScope, Entity, Error as ModelError, FromItem, QuestKind, QuestStatus, Span,
-    SubjectId, TYPE, Time,
+    ActorId, CountScope, Entity, Error as ModelError, FromItem, QuestKind, QuestStatus,
+    Result as ModelResult, Span, SubjectId, TYPE, Time,
 };
 
 use super::CheckRun;
@@ -81,7 +81,7 @@ struct ComparisonResult {
 
 impl ComparisonResult {
     /// Adds a result; unreadable items are reported by `check_item`.
-    fn add(&mut self, read: roundtable_model::Result<Option<Finding>>) -> Result<()> {
+    fn add(&mut self, read: ModelResult<Option<Finding>>) -> Result<()> {
         match read {
             Ok(finding) => self.findings.extend(finding),
             Err(ModelError::Table(error)) => return Err(VerifyError::Table(error)),
@@ -125,7 +125,7 @@ impl CheckRun<'_> {
     }
 
     /// A quest has a step for each task and goal that counts for it, and ends at its deadline.
-    async fn check_quest(&self, quest: &Quest) -> roundtable_model::Result<Option<Finding>> {
+    async fn check_quest(&self, quest: &Quest) -> ModelResult<Option<Finding>> {
         let (core, user) = (&self.verifier.tables.core, &quest.user_id);
         let mut done: Vec<(SubjectId, Time)> = Vec::new();
         for id in quest.linked_goal_ids.iter().flatten() {
@@ -171,10 +171,7 @@ impl CheckRun<'_> {
     }
 
     /// A milestone is achieved once the share of done tasks has reached it.
-    async fn check_milestone(
-        &self,
-        milestone: &Milestone,
-    ) -> roundtable_model::Result<Option<Finding>> {
+    async fn check_milestone(&self, milestone: &Milestone) -> ModelResult<Option<Finding>> {
         let core = &self.verifier.tables.core;
         let tasks = core.tasks(&milestone.goal_id).strong().all().await?;
         let (all, done) = (tasks.len(), tasks.iter().filter(|task| task.done).count());
@@ -193,16 +190,12 @@ impl CheckRun<'_> {
 
     /// A watermark is the time of an activity, and no activity after it waits to be copied unless
     /// work is pending.
-    async fn check_promotion(
-        &self,
-        promotion: &Promotion,
-    ) -> roundtable_model::Result<Option<Finding>> {
+    async fn check_promotion(&self, promotion: &Promotion) -> ModelResult<Option<Finding>> {
         let core = &self.verifier.tables.core;
-        let Some((mark, since)) = promotion.watermark.zip(promotion.watermark_since) else {
-            return Ok(None);
-        };
-        let heads =
-            core.actor_heads(std::slice::from_ref(&promotion.subject_id)).strong().get().await?;
+        let (home, marks) =
+            (&promotion.subject_id, promotion.watermark.zip(promotion.watermark_since));
+        let Some((mark, since)) = marks else { return Ok(None) };
+        let heads = core.actor_heads(std::slice::from_ref(home)).strong().get().await?;
         let head = heads.into_iter().flatten().next();
         let key = key_text(&promotion.key().into_key());
         let repair = Repair::None("feeds read activities without a copy; the next job copies them");
@@ -216,8 +209,7 @@ impl CheckRun<'_> {
         if head.since != Some(since) {
             return Ok(None);
         }
-        let behind =
-            core.activities_of(&promotion.subject_id, Span::since(mark.plus_ms(1))).strong();
+        let behind = core.activities_of(home, Span::since(mark.plus_ms(1))).strong();
         let behind = behind.limit(100).page().await?.items;
         let missed = behind.iter().rfind(|activity| activity.fanout);
         Ok(missed.map(|missed| {
@@ -228,22 +220,15 @@ impl CheckRun<'_> {
 
     /// A copy equals its activity. If the activity is deleted, the copy is at least not newer than
     /// the newest activity of the same actor or group.
-    async fn check_copy(&self, copy: &FeedItem) -> roundtable_model::Result<Option<Finding>> {
+    async fn check_copy(&self, copy: &FeedItem) -> ModelResult<Option<Finding>> {
         let core = &self.verifier.tables.core;
         let home: ActorId =
             copy.group_id.as_ref().map_or_else(|| (&copy.actor_id).into(), ActorId::from);
         let key = || key_text(&copy.key().into_key());
         let repair = Repair::None("feeds skip it until it expires");
-        if let Some(activity) =
-            core.activity(&home, &copy.created_at, &copy.activity_id).get().await?
-        {
-            let original = (
-                &activity.actor_id,
-                activity.verb,
-                activity.object_type,
-                &activity.object_id,
-                activity.fanout,
-            );
+        let original = core.activity(&home, &copy.created_at, &copy.activity_id).get().await?;
+        if let Some(one) = original {
+            let original = (&one.actor_id, one.verb, one.object_type, &one.object_id, one.fanout);
             let copied = (&copy.actor_id, copy.verb, copy.object_type, &copy.object_id, true);
             return Ok((original != copied).then(|| {
                 let expected = format!("a copy of {original:?}");
@@ -256,13 +241,7 @@ impl CheckRun<'_> {
         let is_ahead = head.is_some_and(|head| copy.created_at > head.last_ts);
         Ok(is_ahead.then(|| {
             let expected = "a copy of an activity";
-            Finding::new(
-                Invariant::I6,
-                key(),
-                expected,
-                "a copy of an activity that never existed",
-                repair,
-            )
+            Finding::new(Invariant::I6, key(), expected, "a copy without an activity", repair)
         }))
     }
 }

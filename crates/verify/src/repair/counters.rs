@@ -42,9 +42,7 @@ impl Verifier {
         );
         match subject {
             _ if is_streamed && pending => Ok(RepairOutcome::skipped(LAGGING)),
-            _ if is_streamed && report.dead_letter_counts > 0 => {
-                Ok(RepairOutcome::skipped(DEAD_LETTERS))
-            }
+            _ if is_streamed && report.uncounted > 0 => Ok(RepairOutcome::skipped(DEAD_LETTERS)),
             // Expired items are subtracted when they are deleted, so the new count must not omit
             // them.
             TallySubject::UserCounter(_, UserCount::Unread, _) if !report.is_swept => {
@@ -170,35 +168,13 @@ impl Verifier {
         let core = &self.tables.core;
         let before = self.stored(&CommentCounter::at(post, comment).into_key()).await?;
         let seq = self.counted_up_to(before.as_ref()).await?;
-        let likes = self.likes_of(post, comment).await?;
+        let likes = sum(|| core.likes_of_comment(post, comment), |_| 1).await?;
         let replies =
             sum(|| core.replies(post, comment).strong(), |reply| u64::from(!reply.is_deleted));
         let replies = replies.await?;
         let (post_id, comment_id) = (post.clone(), comment.clone());
         let new = CommentCounter { post_id, comment_id, likes, replies, seq };
         self.write(before, &new, &["likes", "replies", "seq"]).await
-    }
-
-    /// Counts the likes of a comment, for which the schema has no query.
-    async fn likes_of(&self, post: &PostId, comment: &CommentId) -> Result<u64> {
-        let any_user = comment.recast();
-        let Key { partition, sort } = CommentLike::at(post, comment, &any_user).into_key();
-        let sort = sort.as_ref().and_then(roundtable_model::table::Scalar::as_text);
-        let end = sort.and_then(|sort| sort.rfind('#')).map_or(0, |at| at + 1);
-        let prefix = sort.and_then(|sort| sort.get(..end)).unwrap_or_default().to_owned();
-        let (mut likes, mut next) = (0, None);
-        loop {
-            let query = Query::new(partition.clone()).begins_with(&*prefix).strong();
-            let page = self.tables.core.table().query(query.after(next.take())).await?;
-            for item in &page.items {
-                CommentLike::from_item(item)?;
-                likes += 1;
-            }
-            next = page.next;
-            if next.is_none() {
-                return Ok(likes);
-            }
-        }
     }
 
     async fn stored(&self, key: &Key) -> Result<Option<Item>> {

@@ -20,11 +20,8 @@ impl Verifier {
         let mut differs = false;
         for (index, key) in Index::SECONDARY.into_iter().zip(keys) {
             let (partition, sort) = (index.partition_attribute(), index.sort_attribute());
-            if has_keys(
-                &item,
-                index,
-                key.as_ref().map(|(partition_key, sort_key)| (&**partition_key, &**sort_key)),
-            ) {
+            let expected = key.as_ref().map(|(first, second)| (&**first, &**second));
+            if has_keys(&item, index, expected) {
                 continue;
             }
             differs = true;

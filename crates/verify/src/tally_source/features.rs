@@ -157,10 +157,7 @@ impl TallySource for AssistThread {
 
 impl TallySource for AssistHelper {
     fn emit_entries(&self, _: &Item, _: &CheckRules, emit: &mut dyn FnMut(TallyEntry)) {
-        emit(TallyEntry::stated(
-            TallyKind::AssistHelper,
-            TallySubject::Item(self.key().into_key()),
-            1,
-        ));
+        let item = TallySubject::Item(self.key().into_key());
+        emit(TallyEntry::stated(TallyKind::AssistHelper, item, 1));
     }
 }

@@ -1,7 +1,5 @@
 //! Loads into the feed cache: the newest activities of single actors, and the latest of all.
 
-use std::sync::Arc;
-
 use futures::stream::{self, StreamExt, TryStreamExt};
 use roundtable_model::entities::Activity;
 use roundtable_model::table::Scan;
@@ -75,13 +73,8 @@ impl FeedMemory {
     }
 
     /// Loads the latest activities of all actors by a scan of the whole table: in the background,
-    /// and only where memory is exact. Changes meanwhile are received. Does nothing if already
-    /// loaded, unless there was a gap in the stream.
-    pub(crate) async fn fill_ring(self: &Arc<Self>, context: &Context) -> Result<(), ServiceError> {
-        if !self.is_exact || self.settings.recent == 0 || self.is_ring_filled() {
-            return Ok(());
-        }
-        self.catch_up(context).await?;
+    /// and only if [needed](FeedMemory::needs_ring). Changes meanwhile must be applied.
+    pub(crate) async fn fill_ring(&self, context: &Context) -> Result<(), ServiceError> {
         let ticket = self.state.write().ring.begin_filling();
         let mut builder = RingBuilder::new(self.settings.recent);
         let mut next = None;
@@ -101,8 +94,10 @@ impl FeedMemory {
         Ok(())
     }
 
-    pub(super) fn is_ring_filled(&self) -> bool {
-        self.state.read().ring.is_filled()
+    /// Returns whether the latest activities of all actors should be loaded: not where other
+    /// processes write as well, and once unless there was a gap.
+    pub(crate) fn needs_ring(&self) -> bool {
+        self.is_exact && self.settings.recent > 0 && !self.state.read().ring.is_filled()
     }
 }
 

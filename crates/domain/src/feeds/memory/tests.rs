@@ -10,35 +10,34 @@ use roundtable_testkit::YieldingBackend;
 
 use super::super::cached_activity::written;
 use super::*;
-use crate::{Context, ContextParts, Entropy, Settings};
+use crate::{Context, ContextParts, Entropy, FeedSettings, LiveBus, Settings};
 
-async fn ground_on(backend: impl Backend) -> Context {
+/// A bus whose feed memory is exact, on a new store.
+async fn bus_on(backend: impl Backend, memory: FeedMemorySettings) -> LiveBus {
     let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
+    let feed = FeedSettings { memory, ..FeedSettings::default() };
+    let settings = Settings { feed, ..Settings::default() };
     let parts = ContextParts {
         store: Store::new(backend),
         ids: IdGenerator::new(clock.clone(), [1; 32]),
         clock,
         entropy: Entropy::seeded([2; 32]),
-        settings: Settings::default(),
+        settings,
         fingerprint_key: [3; 32],
     };
-    Context::open(parts).await.unwrap()
+    LiveBus::new(Context::open(parts).await.unwrap())
 }
 
-async fn context() -> Context {
-    ground_on(Reference::new(Arc::new(ManualClock::at_ms(1_737_991_800_000)))).await
+async fn bus_with(settings: FeedMemorySettings) -> LiveBus {
+    bus_on(Reference::new(Arc::new(ManualClock::at_ms(1_737_991_800_000))), settings).await
+}
+
+async fn bus() -> LiveBus {
+    bus_with(FeedMemorySettings::default()).await
 }
 
 async fn put(context: &Context, entity: &impl Entity) {
     context.core().table().put(entity.put()).await.unwrap();
-}
-
-fn exact() -> Arc<FeedMemory> {
-    exact_with(&FeedMemorySettings::default())
-}
-
-fn exact_with(settings: &FeedMemorySettings) -> Arc<FeedMemory> {
-    Arc::new(FeedMemory::new(settings, true))
 }
 
 fn did(actor: &str, ms: u64) -> Activity {
@@ -64,35 +63,37 @@ async fn content(memory: &FeedMemory, context: &Context) -> Option<String> {
 
 #[tokio::test(start_paused = true)]
 async fn cached_posts_follow_every_change() {
-    let (context, memory) = (context().await, exact());
-    memory.catch_up(&context).await.unwrap();
-    assert_eq!(content(&memory, &context).await, None);
+    let bus = bus().await;
+    let (context, memory) = (bus.context(), bus.feed_memory());
+    bus.catch_up().await.unwrap();
+    assert_eq!(content(memory, context).await, None);
     let post = samples::post();
     for text in ["once", "twice"] {
-        put(&context, &Post { content: text.into(), ..post.clone() }).await;
-        memory.catch_up(&context).await.unwrap();
-        assert_eq!(content(&memory, &context).await.as_deref(), Some(text));
+        put(context, &Post { content: text.into(), ..post.clone() }).await;
+        bus.catch_up().await.unwrap();
+        assert_eq!(content(memory, context).await.as_deref(), Some(text));
     }
     context.core().table().delete(Post::at(&post.id).delete()).await.unwrap();
-    memory.catch_up(&context).await.unwrap();
-    assert_eq!((content(&memory, &context).await, memory.stats().posts), (None, 1));
+    bus.catch_up().await.unwrap();
+    assert_eq!((content(memory, context).await, memory.stats().posts), (None, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn users_and_groups_are_cached_like_posts() {
-    let (context, memory) = (context().await, exact());
-    memory.catch_up(&context).await.unwrap();
+    let bus = bus().await;
+    let (context, memory) = (bus.context(), bus.feed_memory());
+    bus.catch_up().await.unwrap();
     let (user, group) = (samples::user(), samples::group());
-    put(&context, &user).await;
-    put(&context, &group).await;
+    put(context, &user).await;
+    put(context, &group).await;
     let (ana, runners) = ([user.id.clone()], [group.id.clone()]);
-    memory.people(&context, &ana).await.unwrap();
-    memory.groups(&context, &runners).await.unwrap();
-    put(&context, &User { is_private: true, ..user.clone() }).await;
-    put(&context, &Group { is_private: true, ..group.clone() }).await;
-    memory.catch_up(&context).await.unwrap();
-    assert!(memory.people(&context, &ana).await.unwrap()[&user.id].is_private);
-    assert!(memory.groups(&context, &runners).await.unwrap()[&group.id].is_private);
+    memory.people(context, &ana).await.unwrap();
+    memory.groups(context, &runners).await.unwrap();
+    put(context, &User { is_private: true, ..user.clone() }).await;
+    put(context, &Group { is_private: true, ..group.clone() }).await;
+    bus.catch_up().await.unwrap();
+    assert!(memory.people(context, &ana).await.unwrap()[&user.id].is_private);
+    assert!(memory.groups(context, &runners).await.unwrap()[&group.id].is_private);
     let stats = memory.stats();
     assert_eq!((stats.people, stats.groups), (1, 1));
     assert!(stats.people_bytes > 200 && stats.group_bytes > 100, "{stats:?}");
@@ -100,54 +101,58 @@ async fn users_and_groups_are_cached_like_posts() {
 
 #[tokio::test(start_paused = true)]
 async fn a_repeated_id_is_loaded_once() {
-    let (context, memory) = (context().await, exact());
-    memory.catch_up(&context).await.unwrap();
-    put(&context, &samples::post()).await;
+    let bus = bus().await;
+    let (context, memory) = (bus.context(), bus.feed_memory());
+    bus.catch_up().await.unwrap();
+    put(context, &samples::post()).await;
     let id = samples::post().id;
-    let found = memory.posts(&context, &[id.clone(), id.clone()]).await.unwrap();
+    let found = memory.posts(context, &[id.clone(), id.clone()]).await.unwrap();
     assert_eq!((found.len(), memory.stats().posts), (1, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_cached_before_changes_are_received() {
-    let (context, memory) = (context().await, exact());
-    put(&context, &samples::post()).await;
-    put(&context, &did("ana", 1)).await;
-    assert!(content(&memory, &context).await.is_some());
+    let bus = bus().await;
+    let (context, memory) = (bus.context(), bus.feed_memory());
+    put(context, &samples::post()).await;
+    put(context, &did("ana", 1)).await;
+    assert!(content(memory, context).await.is_some());
     let homes = [home("ana")];
-    let merged = memory.newest(&context, homes.iter(), None, 50).await.unwrap();
+    let merged = memory.newest(context, homes.iter(), None, 50).await.unwrap();
     assert_eq!(merged.exhausted, homes);
-    memory.load_tails(&context, homes.to_vec()).await.unwrap();
+    memory.load_tails(context, homes.to_vec()).await.unwrap();
     assert_eq!((memory.stats().posts, memory.stats().actors), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn tails_are_loaded_once_and_then_follow_changes() {
-    let (context, memory) = (context().await, exact());
-    memory.catch_up(&context).await.unwrap();
-    put(&context, &did("ana", 1)).await;
-    put(&context, &did("bo", 2)).await;
-    assert_eq!(times(&memory, &context, &["ana", "bo", "cleo"]).await, [2, 1]);
-    put(&context, &did("ana", 3)).await;
-    put(&context, &did("cleo", 4)).await;
-    memory.catch_up(&context).await.unwrap();
-    assert_eq!(times(&memory, &context, &["ana", "bo", "cleo"]).await, [4, 3, 2, 1]);
+    let bus = bus().await;
+    let (context, memory) = (bus.context(), bus.feed_memory());
+    bus.catch_up().await.unwrap();
+    put(context, &did("ana", 1)).await;
+    put(context, &did("bo", 2)).await;
+    assert_eq!(times(memory, context, &["ana", "bo", "cleo"]).await, [2, 1]);
+    put(context, &did("ana", 3)).await;
+    put(context, &did("cleo", 4)).await;
+    bus.catch_up().await.unwrap();
+    assert_eq!(times(memory, context, &["ana", "bo", "cleo"]).await, [4, 3, 2, 1]);
     let gone = Activity::at(&home("bo"), &Time::from_ms(2), &did("bo", 2).activity_id);
     context.core().table().delete(gone.delete()).await.unwrap();
-    memory.catch_up(&context).await.unwrap();
-    assert_eq!(times(&memory, &context, &["ana", "bo", "cleo"]).await, [4, 3, 1]);
+    bus.catch_up().await.unwrap();
+    assert_eq!(times(memory, context, &["ana", "bo", "cleo"]).await, [4, 3, 1]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_long_history_is_cut_and_reported_incomplete() {
     let settings = FeedMemorySettings { each: 3, ..FeedMemorySettings::default() };
-    let (context, memory) = (context().await, exact_with(&settings));
-    memory.catch_up(&context).await.unwrap();
+    let bus = bus_with(settings).await;
+    let (context, memory) = (bus.context(), bus.feed_memory());
+    bus.catch_up().await.unwrap();
     for ms in 1..=5 {
-        put(&context, &did("ana", ms)).await;
+        put(context, &did("ana", ms)).await;
     }
     let homes = [home("ana")];
-    let merged = memory.newest(&context, homes.iter(), None, 50).await.unwrap();
+    let merged = memory.newest(context, homes.iter(), None, 50).await.unwrap();
     assert_eq!(merged.entries.len(), 3);
     assert_eq!(merged.down_to, Some(FeedPosition::of(&did("ana", 3))));
 }
@@ -155,31 +160,34 @@ async fn a_long_history_is_cut_and_reported_incomplete() {
 #[tokio::test(start_paused = true)]
 async fn the_ring_holds_earlier_and_later_activities() {
     let settings = FeedMemorySettings { recent: 3, ..FeedMemorySettings::default() };
-    let (context, memory) = (context().await, exact_with(&settings));
+    let bus = bus_with(settings).await;
+    let (context, memory) = (bus.context(), bus.feed_memory());
     for ms in 1..=4 {
-        put(&context, &did("ana", ms)).await;
+        put(context, &did("ana", ms)).await;
     }
-    assert!(memory.recent(None, 9, 9, |_| true).is_none() && !memory.is_ring_filled());
-    memory.fill_ring(&context).await.unwrap();
+    assert!(memory.recent(None, 9, 9, |_| true).is_none() && memory.needs_ring());
+    bus.warm_up().await.unwrap();
     let recent = || {
         let (entries, down_to) = memory.recent(None, 9, 9, |_| true).unwrap();
         let times: Vec<_> = entries.iter().map(|entry| entry.position.at.ms()).collect();
         (times, down_to.map(|position| position.at.ms()))
     };
     assert_eq!(recent(), (vec![4, 3, 2], Some(2)));
-    put(&context, &did("bo", 5)).await;
-    memory.catch_up(&context).await.unwrap();
+    put(context, &did("bo", 5)).await;
+    bus.catch_up().await.unwrap();
     assert_eq!(recent(), (vec![5, 4, 3], Some(3)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_load_leaves_nothing_behind() {
     let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
-    let (context, memory) = (ground_on(YieldingBackend::new(Reference::new(clock))).await, exact());
-    memory.catch_up(&context).await.unwrap();
+    let backend = YieldingBackend::new(Reference::new(clock));
+    let bus = bus_on(backend, FeedMemorySettings::default()).await;
+    let (context, memory) = (bus.context(), bus.feed_memory());
+    bus.catch_up().await.unwrap();
     let (post, ana) = ([samples::post().id], [home("ana")]);
-    let posts = memory.posts(&context, &post).now_or_never();
-    let tails = memory.load_tails(&context, ana.to_vec()).now_or_never();
+    let posts = memory.posts(context, &post).now_or_never();
+    let tails = memory.load_tails(context, ana.to_vec()).now_or_never();
     assert!(posts.is_none() && tails.is_none(), "they were waiting");
     assert!(!memory.state.read().posts.is_tracked(&post[0]));
     assert!(!memory.state.read().tails.is_loading(&ana[0]));
@@ -187,14 +195,15 @@ async fn a_cancelled_load_leaves_nothing_behind() {
 
 #[tokio::test(start_paused = true)]
 async fn a_gap_in_the_stream_clears_the_cache() {
-    let (context, memory) = (context().await, exact());
-    put(&context, &samples::post()).await;
-    memory.fill_ring(&context).await.unwrap();
-    content(&memory, &context).await;
-    times(&memory, &context, &["ana"]).await;
-    StreamReader::simulate_gap(&memory, &context).await;
+    let bus = bus().await;
+    let (context, memory) = (bus.context(), bus.feed_memory());
+    put(context, &samples::post()).await;
+    bus.warm_up().await.unwrap();
+    content(memory, context).await;
+    times(memory, context, &["ana"]).await;
+    memory.reset(true);
     assert_eq!(memory.stats(), FeedMemoryStats::default());
-    assert!(!memory.is_ring_filled());
+    assert!(memory.needs_ring());
 }
 
 fn change(new: Item) -> Change {
@@ -226,28 +235,28 @@ fn an_undecodable_change_clears_the_cache() {
 
 #[tokio::test(start_paused = true)]
 async fn with_other_writers_only_activities_are_cached() {
+    let bus = bus().await;
     let (context, memory) =
-        (context().await, Arc::new(FeedMemory::new(&FeedMemorySettings::default(), false)));
-    put(&context, &samples::post()).await;
-    put(&context, &did("ana", 1)).await;
-    memory.catch_up(&context).await.unwrap();
-    memory.fill_ring(&context).await.unwrap();
-    assert!(content(&memory, &context).await.is_some());
-    assert_eq!(times(&memory, &context, &["ana"]).await, [1]);
-    assert_eq!((memory.stats().posts, memory.is_ring_filled()), (0, false));
+        (bus.context(), &FeedMemory::new(&FeedMemorySettings::default(), false));
+    put(context, &samples::post()).await;
+    put(context, &did("ana", 1)).await;
+    assert!(!memory.needs_ring());
+    assert!(content(memory, context).await.is_some());
+    assert_eq!(times(memory, context, &["ana"]).await, [1]);
+    assert_eq!(memory.stats().posts, 0);
     // A reader's own activity is there before the stream delivers it; the stream alone wakes
     // subscriptions, and once.
     let mine = did("ana", 2);
-    put(&context, &mine).await;
-    let changed = memory.changes();
+    put(context, &mine).await;
+    let changed = memory.log().changes();
     memory.remember_own(&mine);
     memory.remember_own(&mine);
-    assert_eq!(times(&memory, &context, &["ana"]).await, [2, 1]);
+    assert_eq!(times(memory, context, &["ana"]).await, [2, 1]);
     assert!(!changed.has_changed().unwrap());
     memory.apply(&[change(mine.item()), change(mine.item())]);
     assert!(changed.has_changed().unwrap());
-    assert_eq!(times(&memory, &context, &["ana"]).await, [2, 1]);
-    let (next, is_known) = memory.number_after(Some(&mine.activity_id));
-    assert_eq!((next, is_known, memory.number_after(None)), (1, true, (1, false)));
-    assert_eq!(memory.log_from(0, 9).unwrap().len(), 1);
+    assert_eq!(times(memory, context, &["ana"]).await, [2, 1]);
+    let (next, is_known) = memory.log().number_after(Some(&mine.activity_id));
+    assert_eq!((next, is_known, memory.log().number_after(None)), (1, true, (1, false)));
+    assert_eq!(memory.log().read_from(0, 9).unwrap().len(), 1);
 }

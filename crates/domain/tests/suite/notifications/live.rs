@@ -25,21 +25,21 @@ fn next_line(live: &mut LiveNotifications) -> Option<String> {
 #[tokio::test]
 async fn a_returning_reader_gets_collapsed_notifications() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
-    let (first, ana) = (service(&town), town.caller("ana"));
+    let (service, ana, bus) = (service(&town), town.caller("ana"), town.new_bus());
     let post = town.post("ana", "hello").await;
     let room = town.room_with("ana", "bo").await;
-    let mut live = first.live(&ana, None).await.unwrap();
+    let mut live = service.live(&bus, &ana, None).await.unwrap();
     town.advance_ms(HOUR_MS / 6);
     town.follow("cleo", "ana").await;
     town.settle().await;
-    first.catch_up().await.unwrap();
+    bus.catch_up().await.unwrap();
     let seen = live.next().await.unwrap().notification;
     drop(live);
     town.advance_ms(HOUR_MS / 6);
     town.like("bo", &post.id).await;
     town.send_message("bo", &room, "hello").await;
     town.settle().await;
-    let mut live = service(&town).live(&ana, Some(&seen.id)).await.unwrap();
+    let mut live = service.live(&town.new_bus(), &ana, Some(&seen.id)).await.unwrap();
     let mut found = [next_line(&mut live), next_line(&mut live)];
     found.sort_unstable();
     assert_eq!(found, [Some("like bo 1".into()), Some("message bo 1".into())]);
@@ -51,7 +51,8 @@ async fn a_returning_reader_gets_collapsed_notifications() {
 async fn an_invalid_resume_position_is_refused() {
     let town = Town::of(["ana"]).await;
     let useless = "nothing".parse().unwrap();
-    let refused = service(&town).live(&town.caller("ana"), Some(&useless)).await.unwrap_err();
+    let (ana, bus) = (town.caller("ana"), town.new_bus());
+    let refused = service(&town).live(&bus, &ana, Some(&useless)).await.unwrap_err();
     assert_eq!(refused.code(), Code::BadRequest);
 }
 
@@ -84,7 +85,8 @@ async fn all_missed_notifications_are_delivered() {
         let puts = some.iter().map(|note| BatchWrite::Put(note.item())).collect();
         town.context().core().table().batch_write(puts).await.unwrap();
     }
-    let mut live = service(&town).live(&town.caller("ana"), Some(&notes[0].id)).await.unwrap();
+    let (ana, bus) = (town.caller("ana"), town.new_bus());
+    let mut live = service(&town).live(&bus, &ana, Some(&notes[0].id)).await.unwrap();
     for note in &notes[1..] {
         let next = live.next().now_or_never().unwrap().unwrap();
         assert_eq!(next.notification.id, note.id);
@@ -103,11 +105,11 @@ async fn a_cancelled_wait_loses_nothing() {
     }
     let slow = Store::new(YieldingBackend::shared(backend));
     let slow = Town::on(slow, clock, Town::settings(), 1).await;
-    let service = Notifications::new(slow.context().clone());
-    let mut live = service.live(&slow.caller("ana"), None).await.unwrap();
+    let (service, bus) = (service(&slow), slow.new_bus());
+    let mut live = service.live(&bus, &slow.caller("ana"), None).await.unwrap();
     town.follow("bo", "ana").await;
     town.settle().await;
-    service.catch_up().await.unwrap();
+    bus.catch_up().await.unwrap();
     for polls in 1..200 {
         // Dropped after this many polls, unless it is ready before.
         let mut next = Box::pin(live.next());
@@ -132,19 +134,19 @@ async fn a_stalled_subscription_blocks_no_other_task() {
         town.add_user(name, |_| {}).await;
     }
     for steps in 0.. {
-        let service = Notifications::new(town.context().clone());
+        let (service, bus) = (service(&town), town.new_bus());
         let (ana, cleo) = (town.caller("ana"), town.caller("cleo"));
-        let mut still = Box::pin(service.live(&ana, None));
+        let mut still = Box::pin(service.live(&bus, &ana, None));
         let mut is_listening = false;
         for _ in 0..steps {
             is_listening = is_listening || futures::poll!(still.as_mut()).is_ready();
         }
         let delivery = async {
-            let mut live = service.live(&cleo, None).await.unwrap();
+            let mut live = service.live(&bus, &cleo, None).await.unwrap();
             let (bo, cleo) = (town.caller("bo"), town.id("cleo"));
             town.follow("bo", "cleo").await;
             town.settle().await;
-            service.catch_up().await.unwrap();
+            bus.catch_up().await.unwrap();
             let delivered = line(&live.next().await.unwrap());
             town.follows().unfollow(&bo, &cleo, None).await.unwrap();
             town.advance_ms(HOUR_MS);
@@ -164,14 +166,14 @@ async fn a_stalled_subscription_blocks_no_other_task() {
 #[tokio::test]
 async fn hidden_notifications_are_not_delivered() {
     let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
-    let service = service(&town);
-    let mut live = service.live(&town.caller("ana"), None).await.unwrap();
+    let (service, bus) = (service(&town), town.new_bus());
+    let mut live = service.live(&bus, &town.caller("ana"), None).await.unwrap();
     for name in ["bo", "cleo", "dan"] {
         town.advance_ms(1);
         town.follow(name, "ana").await;
     }
     town.settle().await;
-    service.catch_up().await.unwrap();
+    bus.catch_up().await.unwrap();
     assert_eq!(next_line(&mut live), Some("follow bo 1".into()));
     town.block("ana", "cleo").await;
     assert_eq!(next_line(&mut live), Some("follow dan 1".into()));
@@ -183,13 +185,13 @@ async fn hidden_notifications_are_not_delivered() {
 #[tokio::test]
 async fn every_message_is_delivered() {
     let town = Town::of(["ana", "bo", "cleo", "dan"]).await;
-    let (service, ana) = (service(&town), town.caller("ana"));
+    let (service, ana, bus) = (service(&town), town.caller("ana"), town.new_bus());
     let room = town.room_with("ana", "bo").await;
     let post = town.post("ana", "hello").await;
-    let mut live = service.live(&ana, None).await.unwrap();
+    let mut live = service.live(&bus, &ana, None).await.unwrap();
     let settled = async || {
         town.settle().await;
-        service.catch_up().await.unwrap();
+        bus.catch_up().await.unwrap();
     };
     for text in ["hello", "are you there?"] {
         let sent = town.send_message("bo", &room, text).await;
@@ -218,12 +220,13 @@ async fn notifications_of_others_cost_a_subscription_nothing() {
     let town = Town::of(["ana", "bo", "cleo"]).await;
     let recorder = Arc::new(Recorder::default());
     let service = Notifications::new(town.context().observed(recorder.clone()));
-    let mut live = service.live(&town.caller("ana"), None).await.unwrap();
+    let bus = town.new_bus();
+    let mut live = service.live(&bus, &town.caller("ana"), None).await.unwrap();
     for name in ["ana", "cleo"] {
         town.follow(name, "bo").await;
     }
     town.settle().await;
-    service.catch_up().await.unwrap();
+    bus.catch_up().await.unwrap();
     recorder.take();
     assert_eq!(next_line(&mut live), None);
     assert!(recorder.take().is_empty());

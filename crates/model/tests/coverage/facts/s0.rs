@@ -1,12 +1,12 @@
 //! s0: follows, groups, goals, feeds, quests, chat.
 
-use roundtable_model::documents::S0;
 use roundtable_model::entities::*;
 use roundtable_model::{
     Entity, Expiry, GroupRole, PromotionReason, RoomScope, Shard, UserCount, samples,
 };
 use roundtable_table::{Item, Value, item};
 
+use crate::documents::S0;
 use crate::ours::{self, at, id, items, later};
 use crate::sides::{Sides, item_of, own};
 

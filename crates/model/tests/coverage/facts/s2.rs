@@ -1,10 +1,10 @@
 //! Posts of a few days, some of them waiting for a moderator.
 
-use roundtable_model::documents::S2;
 use roundtable_model::entities::*;
 use roundtable_model::{Day, Days, Entity, ModerationStatus, samples};
 use roundtable_table::Item;
 
+use crate::documents::S2;
 use crate::ours::{self, at, id, items, later};
 use crate::sides::{Sides, own};
 

@@ -1,10 +1,10 @@
 //! One busy day of a small network, for both designs.
 
-use roundtable_model::documents::{Document, S3, S3_MVP};
 use roundtable_model::entities::*;
 use roundtable_model::{Day, Entity, UserCount, Visibility};
 use roundtable_table::{Item, item};
 
+use crate::documents::{Document, S3, S3_MVP};
 use crate::ours::{self, at, id, items, later};
 use crate::sides::{Sides, item_of, own};
 

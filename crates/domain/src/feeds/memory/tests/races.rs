@@ -28,8 +28,7 @@ struct Truth {
 }
 
 struct World {
-    context: Context,
-    memory: Arc<FeedMemory>,
+    bus: LiveBus,
     truth: Mutex<Truth>,
 }
 
@@ -44,7 +43,6 @@ fn actor(writer: usize) -> String {
 impl World {
     async fn new() -> Self {
         let clock = Arc::new(ManualClock::at_ms(1_737_991_800_000));
-        let context = ground_on(YieldingBackend::new(Reference::new(clock))).await;
         // So small that something is always evicted.
         let settings = FeedMemorySettings {
             recent: 12,
@@ -53,7 +51,16 @@ impl World {
             posts: 5,
             ..FeedMemorySettings::default()
         };
-        Self { context, memory: exact_with(&settings), truth: Mutex::default() }
+        let bus = bus_on(YieldingBackend::new(Reference::new(clock)), settings).await;
+        Self { bus, truth: Mutex::default() }
+    }
+
+    fn context(&self) -> &Context {
+        self.bus.context()
+    }
+
+    fn memory(&self) -> &FeedMemory {
+        self.bus.feed_memory()
     }
 
     async fn write_post(&self, id: PostId) {
@@ -64,9 +71,9 @@ impl World {
             *version
         };
         if version % 4 == 0 {
-            self.context.core().table().delete(Post::at(&id).delete()).await.unwrap();
+            self.context().core().table().delete(Post::at(&id).delete()).await.unwrap();
         } else {
-            put(&self.context, &Post { id: id.clone(), version, ..samples::post() }).await;
+            put(self.context(), &Post { id: id.clone(), version, ..samples::post() }).await;
         }
         self.truth.lock().acknowledged.insert(id, version);
     }
@@ -75,7 +82,7 @@ impl World {
         let activity = written(&actor(writer), nth as u64 + 1, writer * 1_000 + nth).activity();
         let position = FeedPosition::of(&activity);
         self.truth.lock().made.insert(position.clone());
-        put(&self.context, &activity).await;
+        put(self.context(), &activity).await;
         self.truth.lock().made_for_sure.insert(position);
     }
 
@@ -87,15 +94,15 @@ impl World {
             truth.made_for_sure.contains(&position) && truth.gone.insert(position.clone())
         };
         if is_there {
-            self.context.core().table().delete(activity.key().delete()).await.unwrap();
+            self.context().core().table().delete(activity.key().delete()).await.unwrap();
             self.truth.lock().gone_for_sure.insert(position);
         }
     }
 
     async fn look_at_posts(&self, ids: &[PostId]) {
         let before = self.truth.lock().acknowledged.clone();
-        self.memory.catch_up(&self.context).await.unwrap();
-        let found = self.memory.posts(&self.context, ids).await.unwrap();
+        self.bus.catch_up().await.unwrap();
+        let found = self.memory().posts(self.context(), ids).await.unwrap();
         let after = self.truth.lock().begun.clone();
         for id in ids {
             let version = |truth: &BTreeMap<PostId, u64>| truth.get(id).copied().unwrap_or(0);
@@ -109,9 +116,9 @@ impl World {
 
     async fn look_at_tails(&self) {
         let before = self.truth.lock().clone();
-        self.memory.catch_up(&self.context).await.unwrap();
+        self.bus.catch_up().await.unwrap();
         let homes: Vec<ActorId> = (0..WRITERS).map(|writer| home(&actor(writer))).collect();
-        let merged = self.memory.newest(&self.context, homes.iter(), None, 9).await.unwrap();
+        let merged = self.memory().newest(self.context(), homes.iter(), None, 9).await.unwrap();
         let is_left_out = |position: &FeedPosition| {
             let writer = position.id.to_string()[1..2].parse().unwrap();
             merged.exhausted.contains(&home(&actor(writer)))
@@ -121,8 +128,8 @@ impl World {
 
     async fn look_at_ring(&self) {
         let before = self.truth.lock().clone();
-        self.memory.catch_up(&self.context).await.unwrap();
-        if let Some((entries, down_to)) = self.memory.recent(None, 9, 9, |_| true) {
+        self.bus.catch_up().await.unwrap();
+        if let Some((entries, down_to)) = self.memory().recent(None, 9, 9, |_| true) {
             self.check(&before, &entries, down_to.as_ref(), |_| false);
         }
     }
@@ -175,7 +182,7 @@ async fn read(world: &World, seed: u64) {
                 0..=2 => world.look_at_posts(&ids).await,
                 3..=4 => world.look_at_tails().await,
                 5..=6 => world.look_at_ring().await,
-                _ => world.memory.fill_ring(&world.context).await.unwrap(),
+                _ => world.bus.warm_up().await.unwrap(),
             }
         };
         // Some readers give up.
@@ -200,7 +207,7 @@ async fn a_reader_that_caught_up_sees_everything_acknowledged_before() {
         tokio::join!(
             futures::future::join_all(writers),
             futures::future::join_all(readers),
-            world.memory.fill_ring(&world.context),
+            world.bus.warm_up(),
         )
         .2
         .unwrap();

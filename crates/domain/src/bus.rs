@@ -1,0 +1,220 @@
+//! The live bus: the only reader of the stream in a process. It applies each change to its sinks:
+//! the cache behind feeds, the log of notifications, the topics of live updates, and chat rooms.
+//!
+//! On the embedded store, where all writes go through this process, the bus reads the stream
+//! itself, and callers that need to be current have it read to the end. Elsewhere the relay
+//! delivers the changes that workers read.
+
+mod catch_up;
+mod channels;
+mod replay_log;
+mod seen_changes;
+mod stream_reader;
+
+use std::pin::pin;
+use std::sync::{Arc, LazyLock};
+
+use futures::FutureExt;
+use futures::future::{join, select};
+use parking_lot::Mutex;
+use roundtable_domain_macros::boxed;
+use roundtable_model::table::Change;
+
+use self::catch_up::{CatchUp, repeat};
+pub(crate) use self::channels::{Channels, Subscriber};
+pub(crate) use self::replay_log::ReplayLog;
+use self::seen_changes::SeenChanges;
+use self::stream_reader::StreamReader;
+use crate::feeds::FeedMemory;
+use crate::live::Topics;
+use crate::messages::RoomWakeUps;
+use crate::notifications::NotificationLog;
+use crate::{Context, ServiceError};
+
+/// A receiver of changes. None of its methods waits.
+pub(crate) trait Sink {
+    /// Applies changes in order. On the embedded store these exclude copies in feeds, which are
+    /// many and which no sink needs.
+    fn apply(&self, changes: &[Change]);
+
+    /// All changes are applied from now on; none were before.
+    fn start(&self) {}
+
+    /// Some changes were missed. `is_complete` says whether all are applied from now on.
+    fn reset(&self, is_complete: bool);
+}
+
+/// The live bus. Cheap to clone; a process has one.
+#[derive(Clone, Debug)]
+pub struct LiveBus {
+    state: Arc<BusState>,
+}
+
+#[derive(Debug)]
+struct BusState {
+    context: Context,
+    reader: StreamReader,
+    catch_up: CatchUp,
+    /// Locked while relayed changes are applied, so that each item's changes stay in order.
+    seen: Mutex<SeenChanges>,
+    sinks: Sinks,
+}
+
+#[derive(Debug)]
+struct Sinks {
+    feeds: FeedMemory,
+    notifications: NotificationLog,
+    topics: Topics,
+    rooms: RoomWakeUps,
+}
+
+static ENTITY_TYPES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let mut all = [
+        FeedMemory::ENTITY_TYPES,
+        NotificationLog::ENTITY_TYPES,
+        Topics::ENTITY_TYPES,
+        RoomWakeUps::ENTITY_TYPES,
+    ]
+    .concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+});
+
+#[boxed]
+impl LiveBus {
+    pub fn new(context: Context) -> Self {
+        let is_exact = context.store().capabilities().single_process;
+        let sinks = Sinks {
+            feeds: FeedMemory::new(&context.settings().feed.memory, is_exact),
+            notifications: NotificationLog::default(),
+            topics: Topics::default(),
+            rooms: RoomWakeUps::default(),
+        };
+        let (reader, catch_up, seen) = Default::default();
+        Self { state: Arc::new(BusState { context, reader, catch_up, seen, sinks }) }
+    }
+
+    /// The entity types whose changes the bus needs.
+    pub fn entity_types() -> &'static [&'static str] {
+        &ENTITY_TYPES
+    }
+
+    /// Applies changes until `stop` resolves, and keeps the latest activities of all actors
+    /// loaded. Where other processes write as well, [`LiveBus::apply`] takes its place.
+    pub async fn run(&self, stop: impl Future<Output = ()>) {
+        if !self.is_exact() {
+            return stop.await;
+        }
+        let table = self.state.context.core().table();
+        // While this fails, readers of feeds read the stream themselves and get its errors.
+        let deliver = repeat("live", || async {
+            self.catch_up().await?;
+            self.state.reader.wait(table).await
+        });
+        // Concurrently, because it scans the whole table.
+        let load = repeat("feeds", || async {
+            let mut changed = self.feed_memory().log().changes();
+            self.warm_up().await?;
+            // A gap, after which they have to be loaded again, changes the log.
+            let _ = changed.changed().await;
+            Ok(())
+        });
+        select(pin!(stop), pin!(join(deliver, load))).await;
+    }
+
+    /// Applies everything that happened before this call. Concurrent callers share a read. Does
+    /// nothing where other processes write as well.
+    pub async fn catch_up(&self) -> Result<(), ServiceError> {
+        if !self.is_exact() {
+            return Ok(());
+        }
+        let run = || {
+            let state = Arc::clone(&self.state);
+            async move {
+                let BusState { context, reader, sinks, .. } = &*state;
+                reader.read_to_end(context.core().table(), sinks).await
+            }
+            .boxed()
+        };
+        self.state.catch_up.wait_for_run(run).await
+    }
+
+    /// Loads the latest activities of all actors, unless they are loaded or other processes write
+    /// as well. Pages of feeds are correct without it, but some cost more.
+    pub async fn warm_up(&self) -> Result<(), ServiceError> {
+        if self.feed_memory().needs_ring() {
+            // Changes during the load are applied only once the position in the stream is fixed.
+            self.catch_up().await?;
+            self.feed_memory().fill_ring(&self.state.context).await?;
+        }
+        Ok(())
+    }
+
+    /// Applies changes read by another task or process, except those applied before; each item's
+    /// changes must arrive in order.
+    pub fn apply(&self, changes: &[Change]) {
+        let mut seen = self.state.seen.lock();
+        self.state.sinks.apply(&seen.take_new(changes));
+    }
+
+    /// Sets whether [`LiveBus::apply`] receives all changes from now on. Until then feeds are read
+    /// from the table. Either way some may have been missed, so subscribers are told to refetch.
+    pub fn set_complete(&self, is_complete: bool) {
+        self.state.sinks.reset(is_complete);
+    }
+
+    /// The number of topics with a subscription.
+    pub fn topic_count(&self) -> usize {
+        self.topics().len()
+    }
+
+    fn is_exact(&self) -> bool {
+        self.state.context.store().capabilities().single_process
+    }
+
+    #[cfg(test)]
+    pub(crate) fn context(&self) -> &Context {
+        &self.state.context
+    }
+
+    pub(crate) fn feed_memory(&self) -> &FeedMemory {
+        &self.state.sinks.feeds
+    }
+
+    pub(crate) fn notification_log(&self) -> &NotificationLog {
+        &self.state.sinks.notifications
+    }
+
+    pub(crate) fn topics(&self) -> &Topics {
+        &self.state.sinks.topics
+    }
+
+    pub(crate) fn rooms(&self) -> &RoomWakeUps {
+        &self.state.sinks.rooms
+    }
+}
+
+impl Sinks {
+    fn each(&self) -> [&dyn Sink; 4] {
+        [&self.feeds, &self.notifications, &self.topics, &self.rooms]
+    }
+}
+
+impl Sink for Sinks {
+    fn apply(&self, changes: &[Change]) {
+        // Most readers that catch up find nothing new.
+        if changes.is_empty() {
+            return;
+        }
+        self.each().into_iter().for_each(|sink| sink.apply(changes));
+    }
+
+    fn start(&self) {
+        self.each().into_iter().for_each(Sink::start);
+    }
+
+    fn reset(&self, is_complete: bool) {
+        self.each().into_iter().for_each(|sink| sink.reset(is_complete));
+    }
+}

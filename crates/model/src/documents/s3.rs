@@ -1,7 +1,0 @@
-//! s3: a social network that speaks `ActivityPub`: a small design, and the fuller one that follows it.
-
-mod full;
-mod mvp;
-
-pub use full::S3;
-pub use mvp::S3_MVP;

@@ -1,0 +1,170 @@
+//! Signing up, in and out; profile, API keys and invitations; deletion of the account.
+
+use roundtable_domain::{Edit, ProfileChange, SignUp, SignedInUser};
+use roundtable_model::Secret;
+
+use crate::book::CostBook;
+use crate::scene::{ANA, BO, CLEO, Scene};
+
+const NAME: &str = "sue_swims";
+
+pub(crate) async fn record(book: &mut CostBook) {
+    record_sign_in(book).await;
+    record_profile(book).await;
+    book.mutation_once(
+        "deleteAccount",
+        &[
+            ("posts", 45.0),
+            ("followers", 150.0),
+            ("following", 200.0),
+            ("likes", 300.0),
+            ("groups", 3.0),
+            ("sessions", 2.0),
+        ],
+        delete_account,
+    )
+    .await;
+    book.mutation_once("createApiKey", &[], async |scene| {
+        let (accounts, me) = (scene.town.accounts(), scene.ana());
+        let scopes = [String::from("read")];
+        scene.record(accounts.create_key(&me, "a clock", &scopes, None)).await;
+    })
+    .await;
+    book.mutation("revokeApiKey", &[], async |scene| {
+        let (accounts, me) = (scene.town.accounts(), scene.ana());
+        let key = accounts.create_key(&me, "a clock", &[String::from("read")], None).await.unwrap();
+        let request = scene.request();
+        scene.record(accounts.revoke_key(&me, &key.key.id, request.as_ref())).await;
+    })
+    .await;
+    book.mutation_once("createInvitation", &[], async |scene| {
+        let (accounts, me) = (scene.town.accounts(), scene.ana());
+        scene.record(accounts.invite(&me, None, None)).await;
+    })
+    .await;
+}
+
+async fn record_sign_in(book: &mut CostBook) {
+    book.mutation("register", &[("invitations", 0.0)], async |scene| {
+        let (accounts, inviter) = (scene.town.accounts(), scene.ana());
+        let mut form = scene.town.sign_up_form(NAME);
+        if scene.has("invitations") {
+            let invitation = accounts.invite(&inviter, None, None).await.unwrap();
+            form = SignUp { invitation: Some(invitation.code), ..form };
+        }
+        let (address, request) = (Some(scene.town.address()), scene.request());
+        scene.record(accounts.register(&form, address, request.as_ref())).await;
+    })
+    .await;
+    book.mutation_once("login", &[], async |scene| {
+        signed_up(scene).await;
+        let (accounts, email) = (scene.town.accounts(), scene.town.email(NAME));
+        let (password, address) = (scene.town.password(NAME), Some(scene.town.address()));
+        scene.record(accounts.login(&email, &password, address)).await;
+    })
+    .await;
+    book.mutation_once("loginFailed", &[], async |scene| {
+        signed_up(scene).await;
+        let (accounts, email) = (scene.town.accounts(), scene.town.email(NAME));
+        let (wrong, address) = (Secret::new("not the password"), Some(scene.town.address()));
+        scene.record(async { accounts.login(&email, &wrong, address).await.err().ok_or(()) }).await;
+    })
+    .await;
+    book.mutation_once("refreshToken", &[], async |scene| {
+        let signed_in = signed_up(scene).await;
+        let accounts = scene.town.accounts();
+        scene.record(accounts.refresh(&signed_in.refresh_token)).await;
+    })
+    .await;
+    book.mutation_once("logout", &[], async |scene| {
+        let signed_in = signed_up(scene).await;
+        let accounts = scene.town.accounts();
+        scene.record(accounts.logout(&signed_in.refresh_token)).await;
+    })
+    .await;
+    book.mutation_once("logoutEverywhere", &[("sessions", 2.0)], async |scene| {
+        let signed_in = other_session(scene).await;
+        let accounts = scene.town.accounts();
+        scene.record(accounts.logout_everywhere(&signed_in.caller)).await;
+    })
+    .await;
+    book.mutation_once("changePassword", &[("sessions", 1.0)], async |scene| {
+        let signed_in = other_session(scene).await;
+        let (accounts, session) = (scene.town.accounts(), Some(&signed_in.session_id));
+        let (current, next) = (scene.town.password(NAME), Secret::new("quite another secret"));
+        scene.record(accounts.change_password(&signed_in.caller, session, &current, &next)).await;
+    })
+    .await;
+    book.mutation_once("changeEmail", &[], async |scene| {
+        let signed_in = signed_up(scene).await;
+        let (accounts, password) = (scene.town.accounts(), scene.town.password(NAME));
+        let email = scene.town.email("sue_dives");
+        scene.record(accounts.change_email(&signed_in.caller, &password, &email)).await;
+    })
+    .await;
+}
+
+async fn signed_up(scene: &Scene) -> SignedInUser {
+    scene.town.sign_up(NAME).await
+}
+
+/// Signs a user up, and in once more if the count `sessions` is one.
+async fn other_session(scene: &Scene) -> SignedInUser {
+    let signed_in = signed_up(scene).await;
+    if scene.has("sessions") {
+        let (email, password) = (scene.town.email(NAME), scene.town.password(NAME));
+        scene.town.accounts().login(&email, &password, None).await.unwrap();
+    }
+    signed_in
+}
+
+async fn record_profile(book: &mut CostBook) {
+    book.mutation("updateProfile", &[], async |scene| {
+        let bio = Edit::Set(String::from("Runs before sunrise, bakes after it. Coffee helps."));
+        update_profile(scene, ProfileChange { bio, ..ProfileChange::default() }).await;
+    })
+    .await;
+    book.mutation("updateProfileRenamed", &[], async |scene| {
+        let nickname = Some("ana_walks".parse().unwrap());
+        update_profile(scene, ProfileChange { nickname, ..ProfileChange::default() }).await;
+    })
+    .await;
+    book.mutation("updateProfilePrivate", &[("posts", 45.0)], async |scene| {
+        if scene.has("posts") {
+            scene.post(ANA).await;
+        }
+        let is_private = Some(true);
+        update_profile(scene, ProfileChange { is_private, ..ProfileChange::default() }).await;
+    })
+    .await;
+}
+
+async fn update_profile(scene: &Scene, change: ProfileChange) {
+    let (accounts, me, request) = (scene.town.accounts(), scene.ana(), scene.request());
+    scene.record(accounts.update_profile(&me, &change, request.as_ref())).await;
+}
+
+/// Deletes the account of a user who signed up, because only these have sessions.
+async fn delete_account(scene: &Scene) {
+    let (town, me) = (&scene.town, other_session(scene).await.caller);
+    let id = me.user_id.to_string();
+    if scene.has("posts") {
+        scene.post(&id).await;
+    }
+    if scene.has("followers") {
+        town.follow(BO, &id).await;
+    }
+    if scene.has("following") {
+        town.follow(&id, BO).await;
+    }
+    if scene.has("likes") {
+        let post = scene.post(BO).await;
+        town.like(&id, &post.id).await;
+    }
+    if scene.has("groups") {
+        let group = town.create_group(CLEO, "runners").await;
+        town.join(&id, &group).await;
+    }
+    let accounts = town.accounts();
+    scene.record(accounts.delete_account(&me, &NAME.parse().unwrap())).await;
+}

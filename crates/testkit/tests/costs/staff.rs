@@ -1,0 +1,77 @@
+//! Actions of moderators, admins and operators.
+
+use roundtable_domain::{NewPromotion, Promotions, Webhooks};
+use roundtable_model::entities::DeadLetter;
+use roundtable_model::{Entity, PromotionReason, Role, samples};
+
+use crate::book::CostBook;
+use crate::scene::{BO, Scene};
+
+const URL: &str = "https://hooks.hillside.example/town";
+
+pub(crate) async fn record(book: &mut CostBook) {
+    book.mutation("setPromotion", &[], async |scene| {
+        let input = NewPromotion {
+            subject_id: (&scene.town.id(BO)).into(),
+            fanout_enabled: true,
+            reason: PromotionReason::Manual,
+            thresholds: None,
+        };
+        let promotions = Promotions::new(scene.town.context().clone());
+        let (admin, request) = (scene.admin().await, scene.request());
+        scene.record(promotions.set(&admin, &input, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("setUserRoles", &[], async |scene| {
+        let (accounts, admin) = (scene.town.accounts(), scene.admin().await);
+        let (bo, roles, request) =
+            (scene.town.id(BO), [Role::User, Role::Moderator], scene.request());
+        scene.record(accounts.set_roles(&admin, &bo, &roles, request.as_ref())).await;
+    })
+    .await;
+    book.mutation("suspendUser", &[], async |scene| {
+        let (accounts, mo, request) =
+            (scene.town.accounts(), scene.moderator().await, scene.request());
+        scene.record(accounts.suspend(&mo, &scene.town.id(BO), "rude", request.as_ref())).await;
+    })
+    .await;
+    book.mutation("unsuspendUser", &[], async |scene| {
+        let (accounts, mo, request) =
+            (scene.town.accounts(), scene.moderator().await, scene.request());
+        accounts.suspend(&mo, &scene.town.id(BO), "rude", None).await.unwrap();
+        scene.record(accounts.unsuspend(&mo, &scene.town.id(BO), request.as_ref())).await;
+    })
+    .await;
+    // Dead letters beyond the first.
+    book.mutation_once("redriveDeadLetters", &[("more_letters", 9.0)], async |scene| {
+        park(scene, "01JJM1DYG4MF2KDPB0NR5YHCF0").await;
+        if scene.has("more_letters") {
+            park(scene, "01JJM1DYG4MF2KDPB0NR5YHCF1").await;
+        }
+        let letters = scene.town.runner().dead_letters();
+        scene.record(letters.redrive_all(100)).await;
+    })
+    .await;
+    book.mutation_once("createWebhook", &[], async |scene| {
+        let (webhooks, admin) = (webhooks(scene), scene.admin().await);
+        scene.record(webhooks.create(&admin, URL, &[String::from("*")])).await;
+    })
+    .await;
+    book.mutation("deleteWebhook", &[], async |scene| {
+        let (webhooks, admin, request) = (webhooks(scene), scene.admin().await, scene.request());
+        let made = webhooks.create(&admin, URL, &[String::from("*")]).await.unwrap();
+        scene.record(webhooks.delete(&admin, &made.webhook.id, request.as_ref())).await;
+    })
+    .await;
+}
+
+fn webhooks(scene: &Scene) -> Webhooks {
+    Webhooks::new(scene.town.context().clone())
+}
+
+/// Parks a job as a dead letter.
+async fn park(scene: &Scene, id: &str) {
+    let queue = scene.town.runner().dead_letters().queues().pop().unwrap();
+    let letter = DeadLetter { queue, id: id.parse().unwrap(), ..samples::dead_letter() };
+    scene.town.context().ops().table().put(letter.put()).await.unwrap();
+}
