@@ -276,7 +276,7 @@ fn check_reply(reply: &Reply, request: &str, coverage: &mut Coverage) {
         serde_json::from_slice(body).unwrap_or_else(|_| panic!("invalid JSON: {text}"));
     match response {
         Value::Array(responses) => {
-            responses.iter().for_each(|response| check(response, request, coverage))
+            responses.iter().for_each(|response| check(response, request, coverage));
         }
         response if response.get("ready").is_some() => {}
         response => check(&response, request, coverage),

@@ -123,7 +123,7 @@ fn record_shape(value: &Value, path: &mut String, coverage: &mut Coverage) {
             }
         }
         Value::Array(all) => {
-            all.iter().take(3).for_each(|value| record_shape(value, path, coverage))
+            all.iter().take(3).for_each(|value| record_shape(value, path, coverage));
         }
         // Only the end of a path counts: deep paths repeat shallow ones.
         other => {

@@ -163,10 +163,10 @@ fn print(reply: &AdminReply, out: &mut impl Write) -> Result<CommandOutcome, Com
             }
         }
         AdminReply::Promoted { subject, enabled: true } => {
-            writeln!(out, "{subject}: fan-out is on")?
+            writeln!(out, "{subject}: fan-out is on")?;
         }
         AdminReply::Promoted { subject, enabled: false } => {
-            writeln!(out, "{subject}: fan-out is off")?
+            writeln!(out, "{subject}: fan-out is off")?;
         }
         AdminReply::BackedUp { sequence } => writeln!(out, "copied up to change {sequence}")?,
     }

@@ -73,7 +73,7 @@ pub fn run(setup: &dyn Setup, name: &str) {
     match outcome(setup, case) {
         CaseOutcome::Passed => {}
         CaseOutcome::DeviatedAsKnown(reason) => {
-            print_line(&format!("known deviation: {name}: {reason}"))
+            print_line(&format!("known deviation: {name}: {reason}"));
         }
         CaseOutcome::PassedUnexpectedly(reason) => {
             panic!("{name} passes: remove it from the known deviations ({reason})")

@@ -26,7 +26,6 @@ use std::sync::Arc;
 use roundtable_domain_macros::boxed;
 use roundtable_model::entities::{Activity, Post};
 
-pub(crate) use self::circles::Circle;
 pub use self::live::LiveFeed;
 pub(crate) use self::memory::FeedMemory;
 pub use self::memory::FeedMemoryStats;

@@ -1,7 +1,15 @@
 //! Visibility: decides what a viewer may see, from facts read in a few batches however long a page is.
 //!
-//! Nothing is cached: a block, an unfollow, a suspension or a moderation decision takes effect at
-//! the next read.
+//! A block, an unfollow, a suspension or a moderation decision takes effect at the next read, because
+//! [`Context::viewer_access`] reads all facts strongly for each request and caches nothing.
+//!
+//! [`ViewerAccess::from_memory`] is the one exception: the caller passes in what it has in memory.
+//! Home feeds do so, if the reader's relations are settled: they have the version that a strong read
+//! has just returned, and were not read from an index that may have lagged. On the embedded store,
+//! users and groups come from a cache that has applied the whole log. On other stores they are read
+//! for the request, but not strongly, so that a suspension may show a moment later there.
+//!
+//! This module depends on no feature: a feature implements [`KnownRelations`] for what it holds.
 
 use std::sync::Arc;
 
@@ -12,8 +20,18 @@ use roundtable_model::{
     FollowStatus, GroupId, MemberStatus, ModerationStatus, Result, UserId, UserStatus, Visibility,
 };
 
-use crate::feeds::Circle;
 use crate::{Caller, Context};
+
+/// A viewer's relations to users and groups, held in memory.
+pub(crate) trait KnownRelations {
+    /// Returns whether the viewer follows this user and was accepted.
+    fn follows(&self, user: &UserId) -> bool;
+
+    /// Returns whether the viewer blocked this user, or the other way round.
+    fn is_blocked(&self, user: &UserId) -> bool;
+
+    fn is_active_member(&self, group: &GroupId) -> bool;
+}
 
 /// One viewer's access to some users and groups.
 #[derive(Debug, Default)]
@@ -156,19 +174,20 @@ impl ViewedGroup {
 }
 
 impl ViewerAccess {
-    /// Derives access from a reader's circle and profiles that are already loaded.
-    pub(crate) fn from_circle(
-        circle: &Circle,
+    /// Derives access from relations, users and groups in memory, without a read. The relations
+    /// must be as current as a strong read, and `people` must include the viewer.
+    pub(crate) fn from_memory(
+        relations: &impl KnownRelations,
         viewer: &Caller,
         people: HashMap<UserId, Arc<User>>,
         groups: HashMap<GroupId, Arc<Group>>,
     ) -> Self {
         let viewed_user = |(id, profile): (UserId, Arc<User>)| {
-            let (is_followed, is_blocked) = (circle.follows(&id), circle.blocked.contains(&id));
+            let (is_followed, is_blocked) = (relations.follows(&id), relations.is_blocked(&id));
             (id, ViewedUser { profile, edge: None, is_followed, is_blocked })
         };
         let membership = |(id, group): (GroupId, Arc<Group>)| {
-            let is_active = circle.groups.contains(&id);
+            let is_active = relations.is_active_member(&id);
             (id, ViewedGroup { group, member: None, is_active })
         };
         let people = people.into_iter().map(viewed_user).collect();

@@ -14,17 +14,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roundtable_table::{
-    Clock, Delete, Error, Item, Key, KeyDefinition, Number, Query, Result, Returning, Sequence,
-    ShardInfo, Table, Update, ValueRef, attribute, not_exists,
+    Clock, Delete, Error, Item, Key, KeyDefinition, LeaseKey, Number, Query, Result, Returning,
+    Sequence, ShardInfo, Table, Update, ValueRef, attribute, not_exists,
 };
 
 const OWNER: &str = "owner";
 const EXPIRES: &str = "expires";
 const TERM: &str = "term";
 const CHECKPOINT: &str = "checkpoint";
-const ENDED: &str = "ended";
-const SHARD: &str = "SHARD#";
-const WORKER: &str = "WORKER#";
+const ENDED: &str = LeaseKey::ENDED;
 
 /// The identity of a worker: its stream, consumer and owner.
 #[derive(Clone, Debug)]
@@ -131,7 +129,7 @@ impl Leases {
         let free = not_exists(OWNER)
             .or(attribute(EXPIRES).le(now))
             .or(attribute(OWNER).eq(self.config.owner.as_str()));
-        let update = Update::new(self.key(SHARD, shard))
+        let update = Update::new(self.key(LeaseKey::Shard(shard)))
             .set(OWNER, self.config.owner.as_str())
             .set(EXPIRES, self.new_expiry_ms())
             .add(TERM, 1)
@@ -195,13 +193,13 @@ impl Leases {
 
     /// Withdraws this worker's announcement, so that the others need not wait for it to expire.
     pub async fn leave(&self) -> Result<()> {
-        let delete = Delete::new(self.key(WORKER, &self.config.owner));
+        let delete = Delete::new(self.key(LeaseKey::Worker(&self.config.owner)));
         self.table.delete(delete).await.map(|_| ())
     }
 
     async fn announce(&self) -> Result<()> {
-        let update =
-            Update::new(self.key(WORKER, &self.config.owner)).set(EXPIRES, self.new_expiry_ms());
+        let update = Update::new(self.key(LeaseKey::Worker(&self.config.owner)))
+            .set(EXPIRES, self.new_expiry_ms());
         self.table.update(update).await.map(|_| ())
     }
 
@@ -230,12 +228,12 @@ impl Leases {
                 let idle = entry.ended || entry.expires_ms <= now;
                 idle && !listed.contains(shard.as_str())
             })
-            .map(|(shard, _)| self.key(SHARD, shard));
+            .map(|(shard, _)| self.key(LeaseKey::Shard(shard)));
         let expired = listing
             .workers
             .iter()
             .filter(|(_, expires)| **expires <= now)
-            .map(|(owner, _)| self.key(WORKER, owner));
+            .map(|(owner, _)| self.key(LeaseKey::Worker(owner)));
         for key in unlisted.chain(expired) {
             let delete = Delete::new(key).when(attribute(EXPIRES).le(now));
             match self.table.delete(delete).await {
@@ -254,7 +252,7 @@ impl Leases {
 
     /// Returns an update that succeeds only while this lease is held.
     fn update_if_held(&self, lease: &Lease) -> Update {
-        Update::new(self.key(SHARD, &lease.shard)).when(attribute(TERM).eq(lease.term))
+        Update::new(self.key(LeaseKey::Shard(&lease.shard))).when(attribute(TERM).eq(lease.term))
     }
 
     async fn try_update(&self, update: Update) -> Result<bool> {
@@ -271,11 +269,11 @@ impl Leases {
     }
 
     fn partition(&self) -> String {
-        format!("LEASES#{}#{}", self.config.consumer, self.config.stream)
+        LeaseKey::partition(&self.config.consumer, &self.config.stream)
     }
 
-    fn key(&self, kind: &str, name: &str) -> Key {
-        Key::new(self.partition(), format!("{kind}{name}"))
+    fn key(&self, key: LeaseKey<'_>) -> Key {
+        Key::new(self.partition(), key.sort())
     }
 }
 
@@ -283,12 +281,16 @@ impl LeaseListing {
     fn add(&mut self, key: &KeyDefinition, item: &Item) {
         let Some(sort) = key.sort.as_ref().and_then(|sort| item.text(&sort.name)) else { return };
         let expires_ms = item.number(EXPIRES).and_then(Number::to_u64).unwrap_or(0);
-        if let Some(shard) = sort.strip_prefix(SHARD) {
-            let owner = item.text(OWNER).map(str::to_owned);
-            let ended = matches!(item.get(ENDED), Some(ValueRef::Bool(true)));
-            self.shards.insert(shard.to_owned(), LeaseEntry { owner, expires_ms, ended });
-        } else if let Some(worker) = sort.strip_prefix(WORKER) {
-            self.workers.insert(worker.to_owned(), expires_ms);
+        match LeaseKey::parse_sort(sort) {
+            Some(LeaseKey::Shard(shard)) => {
+                let owner = item.text(OWNER).map(str::to_owned);
+                let ended = matches!(item.get(ENDED), Some(ValueRef::Bool(true)));
+                self.shards.insert(shard.to_owned(), LeaseEntry { owner, expires_ms, ended });
+            }
+            Some(LeaseKey::Worker(worker)) => {
+                self.workers.insert(worker.to_owned(), expires_ms);
+            }
+            None => {}
         }
     }
 

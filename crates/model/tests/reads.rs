@@ -9,9 +9,10 @@ mod shared;
 use std::sync::Arc;
 
 use roundtable_model::entities::{
-    Activity, Comment, Follow, Goal, Like, Post, PostCounter, Quest, Task, User,
+    Activity, Comment, FeedItem, Follow, Goal, GroupMember, Like, Post, PostCounter, Quest, Task,
+    User,
 };
-use roundtable_model::table::{Order, Recorder, item};
+use roundtable_model::table::{Key, Order, Recorder, item};
 use roundtable_model::{
     ActorId, Core, Cursor, Days, Entity, EntityKind, Error, Listing, PostId, Shard, Span, Time,
     TimelineEntry, UserId, samples,
@@ -71,6 +72,58 @@ async fn followers_are_merged_across_shards() {
     expected.reverse();
     let falling = || core.followers(&bo, shards(4)).order(Order::Descending);
     assert_eq!(paged(7, falling).await, expected);
+}
+
+/// Fan-out continues after a reader of whom it has kept only the id.
+#[tokio::test]
+async fn a_list_continues_after_a_key() {
+    let core = town().await;
+    let (bo, shard) = (user_id("bo"), Shard::new(7).unwrap());
+    let group = samples::group_member().group_id;
+    // Some ids begin with others.
+    let ids = ["fan", "fan-1", "fan-10", "fan-2"].map(user_id);
+    for id in &ids {
+        let (follower_id, followee_id) = (id.clone(), bo.clone());
+        put(&core, &Follow { follower_id, followee_id, shard, ..samples::follow() }).await;
+        put(&core, &GroupMember { user_id: id.clone(), ..samples::group_member() }).await;
+    }
+    let elsewhere = Follow { followee_id: bo.clone(), shard: Shard::ZERO, ..samples::follow() };
+    put(&core, &elsewhere).await;
+    for (at, last) in ids.iter().enumerate() {
+        let rest = ids.get(at + 1..).unwrap();
+        let followers = core.followers_in_shard(&bo, &shard);
+        let followers = followers.after_item(Follow::at(last, &bo), last).unwrap();
+        let page = followers.limit(2).stored().await.unwrap();
+        assert!(page.has_more || rest.len() <= 2);
+        let read = |item| Follow::FOLLOWER_ID.read(item).unwrap();
+        let found: Vec<UserId> = page.items.iter().map(read).collect();
+        assert_eq!(found, rest.get(..rest.len().min(2)).unwrap());
+        let members = core.members(&group);
+        let members = members.after_item(GroupMember::at(&group, last), last).unwrap();
+        let found = members.page().await.unwrap().items;
+        assert_eq!(found.into_iter().map(|each| each.user_id).collect::<Vec<_>>(), rest);
+    }
+    let [any, ..] = &ids;
+    let merged = core.followers(&bo, shards(4)).after_item(Follow::at(any, &bo), any);
+    assert!(matches!(merged, Err(Error::InvalidCursor { pattern: "followers", .. })));
+}
+
+#[test]
+fn a_field_is_read_from_a_key() {
+    let copy = samples::feed_item();
+    let key = copy.key().into_key();
+    assert_eq!(FeedItem::CREATED_AT.part_of(&key), Some(copy.created_at));
+    assert_eq!(FeedItem::ACTIVITY_ID.part_of(&key), Some(copy.activity_id));
+    assert_eq!(FeedItem::FOLLOWER_ID.part_of(&key), Some(copy.follower_id));
+    for (partition, sort) in [
+        ("FEED#ana", "TS#2025-01-27T15:30:00.000Z"),
+        ("FEED#ana", "MSG#2025-01-27T15:30:00.000Z#a1"),
+        ("FEED#ana", "TS#2025-01-27T15:30:00.000Z#a1#b2"),
+        ("FEED#ana", "TS#yesterday#a1"),
+    ] {
+        let key = Key::new(partition, sort);
+        assert_eq!(FeedItem::CREATED_AT.part_of(&key), None, "{sort}");
+    }
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod definition;
 mod error;
 mod item;
 mod key;
+mod lease_key;
 pub mod limits;
 mod number;
 mod path;
@@ -46,6 +47,7 @@ pub use item::{
     ValueRef, ValueSlot, Values,
 };
 pub use key::{Key, Position};
+pub use lease_key::LeaseKey;
 pub use limits::Limit;
 pub use number::{Number, NumberError};
 pub use path::{Path, PathStep};

@@ -103,7 +103,7 @@ pub fn apply(
         match action {
             UpdateAction::Set(path, term) => sets.push((path, evaluate(term, item, key)?)),
             UpdateAction::Remove(path) => {
-                removals.entry(path.name().to_owned()).or_default().push(path)
+                removals.entry(path.name().to_owned()).or_default().push(path);
             }
             UpdateAction::Add(path, value) => add(&mut attributes, path, value, key)?,
             UpdateAction::Subtract(path, value) => subtract(&mut attributes, path, value, key)?,

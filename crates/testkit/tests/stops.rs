@@ -149,7 +149,7 @@ async fn assert_happened_once(
         }
         (Mutation::Quests(_, mutation), _) => mutation.assert_happened_once(town, what).await,
         (Mutation::Goals(caller, mutation), _) => {
-            mutation.assert_happened_once(town, caller, what).await
+            mutation.assert_happened_once(town, caller, what).await;
         }
         (Mutation::Room(_, mutation), _) => mutation.assert_happened_once(town, what).await,
         (Mutation::MarkRead(caller), _) => notifications::is_read(town, caller, what).await,

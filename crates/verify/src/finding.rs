@@ -135,26 +135,26 @@ impl fmt::Display for Finding {
 /// Collects findings: counts all, stores the first ones.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    findings: Vec<Finding>,
-    findings_max: usize,
+    first: Vec<Finding>,
+    max: usize,
     totals: BTreeMap<Invariant, u64>,
 }
 
 impl Findings {
-    pub(crate) const fn new(findings_max: usize) -> Self {
-        Self { findings: Vec::new(), findings_max, totals: BTreeMap::new() }
+    pub(crate) const fn new(max: usize) -> Self {
+        Self { first: Vec::new(), max, totals: BTreeMap::new() }
     }
 
     pub(crate) fn add(&mut self, finding: Finding) {
         *self.totals.entry(finding.invariant).or_default() += 1;
-        if self.findings.len() < self.findings_max {
-            self.findings.push(finding);
+        if self.first.len() < self.max {
+            self.first.push(finding);
         }
     }
 
     /// Adds a finding unless the same is there already.
     pub(crate) fn add_once(&mut self, finding: Finding) {
-        if !self.findings.contains(&finding) {
+        if !self.first.contains(&finding) {
             self.add(finding);
         }
     }
@@ -171,16 +171,16 @@ impl Findings {
         for (invariant, total) in other.totals {
             *self.totals.entry(invariant).or_default() += total;
         }
-        let room = self.findings_max.saturating_sub(self.findings.len());
-        self.findings.extend(other.findings.into_iter().take(room));
+        let room = self.max.saturating_sub(self.first.len());
+        self.first.extend(other.first.into_iter().take(room));
     }
 
     /// Returns the findings by invariant and key, and the number for each invariant.
     pub(crate) fn finish(mut self) -> (Vec<Finding>, BTreeMap<Invariant, u64>) {
         let rank =
             |finding: &Finding| (finding.invariant, finding.keys.clone(), finding.expected.clone());
-        self.findings.sort_by_cached_key(rank);
-        (self.findings, self.totals)
+        self.first.sort_by_cached_key(rank);
+        (self.first, self.totals)
     }
 }
 

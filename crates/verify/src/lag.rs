@@ -7,18 +7,13 @@ use roundtable_model::TYPE;
 use roundtable_model::entities::Checkpoint;
 use roundtable_model::shape::Index;
 use roundtable_model::table::limits::STREAM_CHANGES_MAX;
-use roundtable_model::table::{Error, Item, Sequence, StreamStart, Table, ValueRef};
+use roundtable_model::table::{Error, Item, LeaseKey, Sequence, StreamStart, Table, ValueRef};
 
 use crate::Result;
 use crate::stream_check::stream_read;
 
 /// Counting stops here: beyond it the exact lag no longer matters.
 const CHANGES_MAX: u64 = 10_000;
-/// Prefix of the partition keys of leases, before consumer and stream. The DynamoDB backend stores
-/// them in the ops table.
-pub(crate) const LEASE_PREFIX: &str = "LEASES#";
-/// Prefix of the sort keys of leases, before the shard.
-const SHARD_PREFIX: &str = "SHARD#";
 /// The processor that counts likes, comments, shares and unread notifications.
 pub(crate) const COUNTER_PROCESSOR: &str = "counters";
 const COUNTED_ENTITIES: [&str; 5] = ["Comment", "Like", "Share", "CommentLike", "Notification"];
@@ -46,11 +41,11 @@ impl ShardLeases {
     pub(crate) fn add_item(&mut self, item: &Item, stream: &str) {
         let partition = item.text(Index::Main.partition_attribute()).unwrap_or_default();
         let sort = item.text(Index::Main.sort_attribute()).unwrap_or_default();
-        let consumer =
-            partition.strip_prefix(LEASE_PREFIX).and_then(|rest| rest.strip_suffix(stream));
-        let is_of_stream = consumer.is_some_and(|consumer| consumer.ends_with('#'));
-        if let Some(shard) = sort.strip_prefix(SHARD_PREFIX).filter(|_| is_of_stream) {
-            self.add(shard.to_owned(), matches!(item.get("ended"), Some(ValueRef::Bool(true))));
+        if LeaseKey::is_partition_of(partition, stream)
+            && let Some(LeaseKey::Shard(shard)) = LeaseKey::parse_sort(sort)
+        {
+            let ended = matches!(item.get(LeaseKey::ENDED), Some(ValueRef::Bool(true)));
+            self.add(shard.to_owned(), ended);
         }
     }
 

@@ -342,7 +342,7 @@ mod tests {
         while let Some(subset) = subsets.pop() {
             let mut images = StreamImages::new(subset, 100);
             (0..1_000).for_each(|nth| {
-                images.add_change(&definition, &change(nth), &mut TallySums::default())
+                images.add_change(&definition, &change(nth), &mut TallySums::default());
             });
             assert!(images.last.len() <= 100);
             subsets.extend(images.subset.rest_of(subset));

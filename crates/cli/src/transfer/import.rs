@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use futures::stream::{FuturesUnordered, StreamExt as _};
+use roundtable_model::Entity as _;
+use roundtable_model::entities::{Checkpoint, SealedKey};
 use roundtable_server::{AdminService, OpenStore};
 use roundtable_table::limits::BATCH_WRITE_ITEMS_MAX;
-use roundtable_table::{BatchWrite, Item, Scan, Table, TableDefinition};
+use roundtable_table::{BatchWrite, Item, LeaseKey, Scan, Table, TableDefinition};
 use roundtable_verify::ProgressReporter as _;
 
 use super::EXTENSION;
@@ -21,10 +23,6 @@ use crate::progress::ProgressDisplay;
 const CONCURRENT_BATCHES: usize = 32;
 /// Bad lines reported per file.
 const REPORTED_LINES_MAX: usize = 100;
-/// Checkpoints and leases of another store's stream, which mean nothing here.
-const STREAM_POSITIONS: [&str; 2] = ["CHECKPOINT#", "LEASES#"];
-/// Keys sealed with an installation's secret, which no other installation can open.
-const SEALED_KEYS: &str = "KEY#";
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -216,12 +214,13 @@ impl ImportFile {
     }
 }
 
-/// Returns whether to skip an item: a position in another store's stream or, when merging, another
-/// installation's key.
+/// Returns whether to skip an item: a checkpoint or lease on another store's stream, which means
+/// nothing here, or, when merging, a key that only another installation's secret can open.
 fn is_skipped(file: &ImportFile, item: &Item, merge: bool) -> bool {
     let partition = item.text(&file.table.key.partition.name).unwrap_or_default();
-    STREAM_POSITIONS.iter().any(|begin| partition.starts_with(begin))
-        || merge && partition.starts_with(SEALED_KEYS)
+    partition.starts_with(Checkpoint::PARTITION_PREFIX)
+        || LeaseKey::is_partition(partition)
+        || merge && partition.starts_with(SealedKey::PARTITION_PREFIX)
 }
 
 #[cfg(test)]
@@ -238,6 +237,7 @@ mod tests {
         for (partition, alone, merged) in [
             ("KEY#access-tokens", false, true),
             ("CHECKPOINT#counters", true, true),
+            ("LEASES#processors#core", true, true),
             ("USER#ana", false, false),
         ] {
             let line = format!("{{\"Item\":{{\"PK\":{{\"S\":\"{partition}\"}}}}}}");

@@ -24,7 +24,7 @@ impl Person<'_> {
             match self.try_send(server, SAY, &arguments).await {
                 Ok(answer) if answer["errors"].is_null() => return,
                 answer => {
-                    deadline.wait(format_args!("{words} is not acknowledged: {answer:?}")).await
+                    deadline.wait(format_args!("{words} is not acknowledged: {answer:?}")).await;
                 }
             }
             server += 1;

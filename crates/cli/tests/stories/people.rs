@@ -144,7 +144,7 @@ fn without_volatile_fields(mut answer: Value) -> Value {
             fields.values_mut().for_each(|value| *value = without_volatile_fields(value.take()));
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| *item = without_volatile_fields(item.take()))
+            items.iter_mut().for_each(|item| *item = without_volatile_fields(item.take()));
         }
         _ => {}
     }

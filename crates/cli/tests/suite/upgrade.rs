@@ -6,8 +6,7 @@ use std::process::Command;
 use crate::binary::{command, finish};
 use crate::verify::on;
 
-const ARCHIVE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/fixtures/store-0.1.tar.gz");
+const ARCHIVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/fixtures/store-0.1.tar.gz");
 
 fn verifies(data: &Path) {
     let verified = on(data, "verify");
@@ -17,7 +16,8 @@ fn verifies(data: &Path) {
 #[test]
 fn a_store_a_backup_and_an_export_of_the_version_before_pass_verify() {
     let directory = tempfile::tempdir().unwrap();
-    let unpacked = Command::new("tar").arg("-xzf").arg(ARCHIVE).arg("-C").arg(directory.path()).status();
+    let unpacked =
+        Command::new("tar").arg("-xzf").arg(ARCHIVE).arg("-C").arg(directory.path()).status();
     assert!(unpacked.unwrap().success(), "{ARCHIVE} was not unpacked");
     let at = |name: &str| directory.path().join(name);
     verifies(&at("data"));

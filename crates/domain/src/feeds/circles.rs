@@ -14,6 +14,7 @@ use roundtable_model::{
 };
 
 use crate::Context;
+use crate::viewer_access::KnownRelations;
 
 const PAGE_ITEMS: usize = 900;
 /// The longest that eventually consistent indexes may lag.
@@ -34,12 +35,21 @@ pub(crate) struct Circle {
     pub(crate) blocked: HashSet<UserId>,
 }
 
-impl Circle {
-    /// Returns whether the reader follows this user, muted or not.
-    pub(crate) fn follows(&self, id: &UserId) -> bool {
-        self.homes.contains_key(&ActorId::from(id)) || self.muted.contains(id)
+impl KnownRelations for Circle {
+    fn follows(&self, user: &UserId) -> bool {
+        self.homes.contains_key(&ActorId::from(user)) || self.muted.contains(user)
     }
 
+    fn is_blocked(&self, user: &UserId) -> bool {
+        self.blocked.contains(user)
+    }
+
+    fn is_active_member(&self, group: &GroupId) -> bool {
+        self.groups.contains(group)
+    }
+}
+
+impl Circle {
     /// The size in memory, as a number of relations.
     fn ties(&self) -> usize {
         self.homes.len() + self.muted.len() + self.blocked.len() + 1

@@ -166,7 +166,7 @@ impl Feeds {
             );
             let (mut people, groups) = loaded.await?;
             people.insert(me.id.clone(), Arc::new(me.clone()));
-            ViewerAccess::from_circle(circle, caller, people, groups)
+            ViewerAccess::from_memory(circle, caller, people, groups)
         } else {
             context.viewer_access_of(caller, me, &people, &groups).await?
         };
@@ -225,9 +225,9 @@ fn cursor(caller: &Caller, entry: &FeedEntry) -> Cursor {
 
 fn cursor_position(caller: &Caller, cursor: &Cursor) -> Result<FeedPosition, ServiceError> {
     let read = || {
-        let sort = cursor.key_for(&cursor_scope(caller))?.sort.as_ref()?.as_text()?;
-        let (at, id) = sort.strip_prefix("TS#")?.split_once('#')?;
-        Some(FeedPosition { at: at.parse::<Time>().ok()?, id: id.parse::<ActivityId>().ok()? })
+        let key = cursor.key_for(&cursor_scope(caller))?;
+        let (at, id) = (FeedItem::CREATED_AT.part_of(key)?, FeedItem::ACTIVITY_ID.part_of(key)?);
+        Some(FeedPosition { at, id })
     };
     read().ok_or_else(|| {
         ServiceError::bad_input("cursor", InvalidValue::new("a cursor of this feed", cursor))

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use futures::future::try_join_all;
 use roundtable_model::entities::{Quest, Task};
-use roundtable_model::table::{Key, Query};
-use roundtable_model::{Cursor, FromItem, GoalId, SubjectId, Time, UserId};
+use roundtable_model::{Cursor, GoalId, SubjectId, Time, UserId};
 
 use super::Quests;
 use super::counting::{QuestSubject, is_counted_at};
@@ -14,8 +13,7 @@ use super::progress::is_active;
 use crate::ServiceError;
 use crate::tasks::find;
 
-/// The sort key prefix of quests.
-const QUEST_PREFIX: &str = "QUEST#";
+const QUESTS_PER_PAGE: usize = 200;
 const GOALS_PER_PAGE: usize = 100;
 const TASKS_PER_PAGE: usize = 200;
 
@@ -38,15 +36,11 @@ impl Quests {
     /// Returns a user's active quests by a strong read: an index may miss a new quest, and its
     /// subjects would then not be counted.
     pub(super) async fn active(&self, user: &UserId) -> Result<Vec<Quest>, ServiceError> {
-        let table = self.context.core().table();
-        let Key { partition, .. } = Quest::at(user, &user.recast()).into_key();
-        let (mut quests, mut next) = (Vec::new(), None);
+        let (mut quests, mut next): (Vec<Quest>, Option<Cursor>) = (Vec::new(), None);
         loop {
-            let query = Query::new(partition.clone()).begins_with(QUEST_PREFIX).strong();
-            let page = table.query(query.after(next.take())).await?;
-            for item in &page.items {
-                quests.extend(Some(Quest::from_item(item)?).filter(is_active));
-            }
+            let listing = self.context.core().quests_by_id(user).limit(QUESTS_PER_PAGE);
+            let page = listing.after(next.take()).page().await?;
+            quests.extend(page.items.into_iter().filter(is_active));
             next = page.next;
             if next.is_none() {
                 return Ok(quests);

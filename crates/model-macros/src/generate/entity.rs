@@ -54,7 +54,8 @@ pub(super) fn stub(entity: &EntityAst) -> TokenStream {
     let (name, whole) = (&entity.name, parameters(&entity.identity));
     let names = entity.identity.iter().map(|argument| &argument.name);
     let of_partition = partition_arguments(entity);
-    let (some, some_names) = (parameters(of_partition.clone()), of_partition.map(|part| &part.name));
+    let (some, some_names) =
+        (parameters(of_partition.clone()), of_partition.map(|part| &part.name));
     quote! {
         impl #name {
             pub fn partition(#some) -> ::std::string::String {
@@ -95,7 +96,8 @@ fn constructors(entity: &EntityAst) -> TokenStream {
     let name = &entity.name;
     let whole = parameters(&entity.identity);
     let of_partition = partition_arguments(entity);
-    let (some, some_names) = (parameters(of_partition.clone()), of_partition.map(|part| &part.name));
+    let (some, some_names) =
+        (parameters(of_partition.clone()), of_partition.map(|part| &part.name));
     let Some(main) = entity.keys.first() else { return TokenStream::new() };
     let (partition, sort) = (key::write(&main.partition), key::write(&main.sort));
     let partition_doc = format!("Returns the partition key of a `{name}`.");

@@ -125,7 +125,7 @@ pub(crate) struct DocumentQuestion {
     pub(crate) filter: &'static [DocumentFilter],
     /// The attributes that are read; empty for all.
     pub(crate) projection: &'static [&'static str],
-    /// Why DynamoDB refuses it as it is written.
+    /// The reason for which DynamoDB refuses it as written.
     pub(crate) rejected: Option<&'static str>,
     /// The access pattern of ours with the same result; for a write, one that returns the written item.
     pub(crate) answered_by: &'static str,

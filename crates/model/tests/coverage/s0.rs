@@ -194,7 +194,7 @@ async fn pushed_feed(sides: &Sides) {
         texts(ours.iter().flatten().map(|promotion| promotion.reason))
     );
     assert!(ours.first().unwrap().as_ref().unwrap().fanout_enabled);
-    assert!(sides.ask("promotion", &[("id", ME)]).await.is_empty(), "nobody else is promoted");
+    assert!(sides.ask("promotion", &[("id", ME)]).await.is_empty(), "no other user is promoted");
 }
 
 /// R24. Newest first in our table, and full pages: the document's client filters pages itself.

@@ -265,7 +265,7 @@ async fn reminders(sides: &Sides) {
     let ours = sides.core.tasks_due_on(&day.into(), shards).page().await.unwrap().items;
     let ours = texts(ours.iter().map(|task| &task.id));
     assert_eq!(each(&own, "id"), ours);
-    assert_eq!(ours, ["task2", "task5", "task1"], "everybody's, by time");
+    assert_eq!(ours, ["task2", "task5", "task1"], "all users', by time");
 }
 
 /// R29, R26, R4: the planned fifth and sixth index.

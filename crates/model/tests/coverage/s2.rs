@@ -96,7 +96,7 @@ async fn moderation(sides: &Sides) {
         .with(table, rekey(&before, &after).unwrap())
         .with(table, rekey(&case, &closed).unwrap());
     table.store().transact(transaction.clone()).await.unwrap();
-    assert!(table.store().transact(transaction).await.is_err(), "nobody decides on it again");
+    assert!(table.store().transact(transaction).await.is_err(), "it cannot be decided again");
 
     let pending = queue(&ModerationStatus::Pending).page().await.unwrap().items;
     let own = sides.ask("pending", &GLOBAL).await;

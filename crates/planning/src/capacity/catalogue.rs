@@ -3,10 +3,11 @@
 use std::fmt;
 
 use super::columns::Columns;
-use super::mutations::{MutationStep, MutationWrites, WriteKind, mutations};
+use super::expression::CountExpression;
+use super::mutations::{CountValues, MutationRecord, mutations};
 use super::plan::ReadCost;
 use super::rates::ReadRate;
-use super::{CapacityError, reads, units};
+use super::{CapacityError, reads};
 
 /// The cost of one typical call of every access pattern and mutation.
 #[derive(Clone, Debug)]
@@ -16,55 +17,52 @@ pub struct CostCatalogue {
     pub writes: Vec<MutationEntry>,
 }
 
-/// The writes of a mutation.
+/// The operations of a mutation, with its usual counts.
 #[derive(Clone, Debug)]
 pub struct MutationEntry {
-    pub mutation: &'static str,
-    /// The writes of the mutation itself.
-    pub own: Vec<StepEntry>,
-    /// The writes that stream processors add.
-    pub derived: Vec<StepEntry>,
-}
-
-/// One write of a mutation.
-#[derive(Clone, Debug)]
-pub struct StepEntry {
-    pub kind: WriteKind,
-    pub entity: &'static str,
-    /// The size of the larger image, before or after the write.
-    pub bytes: usize,
-    /// The write units of one such write.
-    pub units: f64,
-    /// The usual number of such writes.
-    pub number: f64,
-    /// The name of the count that determines the number, where it varies.
-    pub count: Option<&'static str>,
+    pub mutation: &'static MutationRecord,
+    pub counts: CountValues,
 }
 
 /// Computes the cost of every access pattern and mutation.
 pub fn catalogue() -> Result<CostCatalogue, CapacityError> {
     let reads = reads::patterns().map(|pattern| ReadCost::of(&ReadRate::usual(pattern, 0.0)));
-    let writes = mutations().into_iter().map(|MutationWrites { name, own, derived }| {
-        Ok(MutationEntry { mutation: name, own: entries(&own)?, derived: entries(&derived)? })
-    });
-    Ok(CostCatalogue {
-        reads: reads.collect::<Result<_, _>>()?,
-        writes: writes.collect::<Result<_, CapacityError>>()?,
-    })
+    let writes = mutations().iter();
+    let writes = writes.map(|mutation| MutationEntry { mutation, counts: mutation.counts() });
+    Ok(CostCatalogue { reads: reads.collect::<Result<_, _>>()?, writes: writes.collect() })
 }
 
-fn entries(steps: &[MutationStep]) -> Result<Vec<StepEntry>, CapacityError> {
-    let entry = |step: &MutationStep| {
-        Ok(StepEntry {
-            kind: step.kind,
-            entity: step.entity,
-            bytes: step.bytes(),
-            units: units::writes(step.capacity()?),
-            number: step.count.map_or(1.0, |(_, usually)| usually),
-            count: step.count.map(|(name, _)| name),
-        })
-    };
-    steps.iter().map(entry).collect()
+impl MutationEntry {
+    /// Adds a row for each kind of write, for the reads, and for their sums.
+    fn add_rows(&self, rows: &mut Columns) {
+        let Self { mutation, counts } = self;
+        let own = ("itself", &mutation.own, &mutation.own_reads);
+        let derived = ("stream", &mutation.derived, &mutation.derived_reads);
+        let mut name = mutation.name.as_str();
+        for (by, writes, reads) in [own, derived] {
+            for write in writes {
+                let words = [name, by, write.kind.name(), &write.entity, &varying(&write.times)];
+                let (bytes, units) = (f64::from(write.bytes), f64::from(write.units));
+                let figures = [bytes, units, write.times.value(counts), write.units_of(counts)];
+                rows.row(&words, &[&figures.map(Some)[..], &[None]].concat());
+                name = "";
+            }
+            let read = reads.value(counts);
+            if read > 0.0 {
+                let words = [name, by, "read", "", &varying(reads)];
+                rows.row(&words, &[None, None, None, None, Some(read)]);
+                name = "";
+            }
+        }
+        let written = mutation.own_units(counts) + mutation.derived_units(counts);
+        let read = mutation.read_units(counts);
+        rows.row(&["", "", "all", "", ""], &[None, None, None, Some(written), Some(read)]);
+    }
+}
+
+/// Returns the text of an expression that depends on counts.
+fn varying(expression: &CountExpression) -> String {
+    if expression.is_constant() { String::new() } else { expression.to_string() }
 }
 
 impl fmt::Display for CostCatalogue {
@@ -84,22 +82,11 @@ impl fmt::Display for CostCatalogue {
             "units",
             "times",
             "units/call",
+            "reads/call",
         ];
         let mut writes = Columns::new(5, &titles);
         for entry in &self.writes {
-            let mut name = entry.mutation;
-            let mut all = 0.0;
-            let own = entry.own.iter().map(|step| ("itself", step));
-            for (by, step) in own.chain(entry.derived.iter().map(|step| ("stream", step))) {
-                let words =
-                    [name, by, step.kind.name(), step.entity, step.count.unwrap_or_default()];
-                let total = step.units * step.number;
-                let bytes = u32::try_from(step.bytes).map(f64::from).ok();
-                writes.row(&words, &[bytes, Some(step.units), Some(step.number), Some(total)]);
-                name = "";
-                all += total;
-            }
-            writes.row(&["", "", "all", "", ""], &[None, None, None, Some(all)]);
+            entry.add_rows(&mut writes);
         }
         write!(f, "{writes}")
     }

@@ -1,7 +1,5 @@
 //! The errors of capacity planning. Each names the key at fault and the expected value.
 
-use roundtable_table::Invalid;
-
 /// The error for invalid rates or prices.
 #[derive(Debug, thiserror::Error)]
 pub enum CapacityError {
@@ -20,11 +18,6 @@ pub enum CapacityError {
     Value { key: String, expected: &'static str, found: String },
     #[error("plan {name}: two plans have this name")]
     NamedTwice { name: String },
-    /// The table rejects a typical item.
-    #[error("the table rejects the typical {entity}: {source}")]
-    Sample { entity: &'static str, source: Invalid },
-    #[error("no table holds {entity}")]
-    NoTable { entity: &'static str },
     #[error("there is no typical {entity}, so its size is unknown")]
     NoSample { entity: &'static str },
 }

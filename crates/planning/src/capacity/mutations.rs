@@ -1,142 +1,152 @@
-//! The writes of every mutation of the GraphQL schema: its own, and those the stream processors
-//! add. Images are typical items, so that units follow from the table schema.
+//! The recorded cost of every mutation of the GraphQL schema: its own operations, and those the
+//! stream processors add. The file is written by the test `costs` of `roundtable-testkit`, which runs
+//! the services.
 //!
-//! A mutation is listed with its usual writes. A variant with different writes has its own entry,
-//! whose name begins with the mutation's: `updateTaskDone`.
-
-mod accounts;
-mod chat;
-mod counters;
-mod goals;
-mod groups;
-mod members;
-mod moderation;
-mod offers;
-mod people;
-mod posts;
-mod quests;
-mod reactions;
-mod sign_in;
-mod staff;
-mod step;
+//! A variant of a mutation with different writes has its own entry, whose name begins with the
+//! mutation's: `updateTaskDone`.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-pub use self::step::{MutationStep, WriteKind};
-use roundtable_model::samples;
+use serde::Deserialize;
 
-use super::CapacityError;
+use super::expression::CountExpression;
 
 /// The count of calls with a `requestId`: a share from 0 to 1.
 pub const REQUEST_IDS: &str = "request_ids";
 
-/// The writes that one mutation causes.
-#[derive(Clone, Debug)]
-pub struct MutationWrites {
-    pub name: &'static str,
-    /// The mutation's own writes, in order.
-    pub own: Vec<MutationStep>,
-    /// The writes of stream processors that follow.
-    pub derived: Vec<MutationStep>,
+#[expect(clippy::expect_used, reason = "the file is built in, and a test reads it")]
+static RECORDED: LazyLock<Vec<MutationRecord>> = LazyLock::new(|| {
+    let file: RecordedFile =
+        toml::from_str(include_str!("mutations.toml")).expect("the recorded costs must parse");
+    file.mutation
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordedFile {
+    mutation: Vec<MutationRecord>,
 }
 
-impl MutationWrites {
-    /// A mutation of one transaction that stores its outcome when the call has a `requestId`.
-    fn idempotent(name: &'static str, own: impl IntoIterator<Item = MutationStep>) -> Self {
-        let outcome = step::put(&samples::idempotency()).times(REQUEST_IDS, 1.0);
-        Self::plain(name, in_transaction(own.into_iter().chain([outcome])))
-    }
+/// The operations that one mutation causes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MutationRecord {
+    pub name: String,
+    counts: BTreeMap<String, f64>,
+    /// The read units of the mutation itself.
+    pub own_reads: CountExpression,
+    /// The mutation's own writes.
+    pub own: Vec<WriteRecord>,
+    /// The read units of the stream processors that follow.
+    pub derived_reads: CountExpression,
+    /// The writes of the stream processors.
+    pub derived: Vec<WriteRecord>,
+}
 
-    /// A mutation without a `requestId`. Each write states whether it is part of a transaction.
-    fn plain(name: &'static str, own: impl IntoIterator<Item = MutationStep>) -> Self {
-        Self { name, own: own.into_iter().collect(), derived: Vec::new() }
-    }
+/// Equal writes of a mutation.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteRecord {
+    pub kind: WriteKind,
+    pub entity: String,
+    /// The size of the largest image, before or after the write.
+    pub bytes: u32,
+    pub transaction: bool,
+    /// The write units of one write, including indexes.
+    pub units: u32,
+    /// The number of writes.
+    pub times: CountExpression,
+}
 
-    /// Adds own writes after the existing ones.
-    fn and_own(mut self, own: impl IntoIterator<Item = MutationStep>) -> Self {
-        self.own.extend(own);
-        self
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WriteKind {
+    Put,
+    Change,
+    Delete,
+    /// Checks a condition in a transaction.
+    Check,
+}
 
-    /// Adds writes of stream processors.
-    fn then_derived(mut self, derived: impl IntoIterator<Item = MutationStep>) -> Self {
-        self.derived.extend(derived);
-        self
-    }
-
-    /// Returns the usual value of each count that varies: tags, feeds.
-    pub fn counts(&self) -> BTreeMap<&'static str, f64> {
-        self.own.iter().chain(&self.derived).filter_map(|step| step.count).collect()
-    }
-
-    /// Returns the units of its own writes, with these counts.
-    pub fn own_units(&self, counts: &BTreeMap<&'static str, f64>) -> Result<f64, CapacityError> {
-        sum(&self.own, counts)
-    }
-
-    /// Returns the units of the derived writes, with these counts.
-    pub fn derived_units(
-        &self,
-        counts: &BTreeMap<&'static str, f64>,
-    ) -> Result<f64, CapacityError> {
-        sum(&self.derived, counts)
+impl WriteKind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Put => "put",
+            Self::Change => "change",
+            Self::Delete => "delete",
+            Self::Check => "check",
+        }
     }
 }
 
-fn sum(steps: &[MutationStep], counts: &BTreeMap<&'static str, f64>) -> Result<f64, CapacityError> {
-    steps.iter().try_fold(0.0, |sum, step| Ok(sum + step.units_of(counts)?))
+/// The values of counts: tags, feeds.
+pub type CountValues = BTreeMap<&'static str, f64>;
+
+impl MutationRecord {
+    /// Returns the usual value of each count that varies.
+    pub fn counts(&'static self) -> CountValues {
+        self.counts.iter().map(|(name, usual)| (name.as_str(), *usual)).collect()
+    }
+
+    /// Returns the write units of its own writes.
+    pub fn own_units(&self, counts: &CountValues) -> f64 {
+        self.own.iter().map(|write| write.units_of(counts)).sum()
+    }
+
+    /// Returns the write units of the stream processors' writes.
+    pub fn derived_units(&self, counts: &CountValues) -> f64 {
+        self.derived.iter().map(|write| write.units_of(counts)).sum()
+    }
+
+    /// Returns the read units of the mutation and the stream processors.
+    pub fn read_units(&self, counts: &CountValues) -> f64 {
+        self.own_reads.value(counts) + self.derived_reads.value(counts)
+    }
 }
 
-/// Marks writes as parts of one transaction.
-fn in_transaction(
-    steps: impl IntoIterator<Item = MutationStep>,
-) -> impl Iterator<Item = MutationStep> {
-    steps.into_iter().map(MutationStep::in_transaction)
+impl WriteRecord {
+    /// Returns the units of all such writes.
+    pub fn units_of(&self, counts: &CountValues) -> f64 {
+        f64::from(self.units) * self.times.value(counts)
+    }
 }
 
-/// Returns all mutations, roughly in the order of the GraphQL schema.
-pub fn mutations() -> Vec<MutationWrites> {
-    [
-        sign_in::mutations(),
-        accounts::mutations(),
-        people::mutations(),
-        groups::mutations(),
-        members::mutations(),
-        goals::mutations(),
-        quests::mutations(),
-        posts::mutations(),
-        reactions::mutations(),
-        chat::mutations(),
-        offers::mutations(),
-        moderation::mutations(),
-        staff::mutations(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+/// Returns all mutations, in the order of the GraphQL schema.
+pub fn mutations() -> &'static [MutationRecord] {
+    &RECORDED
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use roundtable_model::SCHEMA;
+
     use super::*;
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<&str> = mutations().iter().map(|mutation| mutation.name).collect();
-        names.sort_unstable();
-        let all = names.len();
-        names.dedup();
-        assert_eq!(names.len(), all);
+        let names: BTreeSet<&str> =
+            mutations().iter().map(|mutation| mutation.name.as_str()).collect();
+        assert_eq!(names.len(), mutations().len());
     }
 
     #[test]
-    fn a_change_has_different_images_under_one_key() {
+    fn entities_and_counts_exist() {
         for mutation in mutations() {
-            for step in mutation.own.iter().chain(&mutation.derived) {
-                let what = format!("{} {} {}", mutation.name, step.kind.name(), step.entity);
-                let (Some(old), Some(new)) = (&step.old, &step.new) else { continue };
-                assert_eq!(old != new, step.kind == WriteKind::Change, "{what}");
-                assert_eq!((old.text("PK"), old.text("SK")), (new.text("PK"), new.text("SK")));
+            let (counts, writes) =
+                (mutation.counts(), mutation.own.iter().chain(&mutation.derived));
+            let reads = [&mutation.own_reads, &mutation.derived_reads].into_iter();
+            for name in reads
+                .chain(writes.clone().map(|write| &write.times))
+                .flat_map(CountExpression::counts)
+            {
+                assert!(counts.contains_key(name), "{} has no count {name}", mutation.name);
+            }
+            for write in writes {
+                let found = SCHEMA.iter().any(|table| table.entity(&write.entity).is_some());
+                assert!(found, "{} writes {}", mutation.name, write.entity);
             }
         }
     }
@@ -145,7 +155,8 @@ mod tests {
     #[test]
     fn transactions_stay_small() {
         for mutation in mutations() {
-            let items: f64 = mutation.own.iter().map(|step| step.number(&mutation.counts())).sum();
+            let transactional = mutation.own.iter().filter(|write| write.transaction);
+            let items: f64 = transactional.map(|write| write.times.value(&mutation.counts())).sum();
             assert!(items < 100.0, "{}: {items}", mutation.name);
         }
     }

@@ -35,6 +35,8 @@ pub struct MutationCost {
     pub own: f64,
     /// The write units of the stream processors' writes.
     pub derived: f64,
+    /// The read units of the mutation and the stream processors.
+    pub reads: f64,
     pub per_second: f64,
 }
 
@@ -54,6 +56,10 @@ impl ReadCost {
 }
 
 impl MutationCost {
+    pub fn read_units_per_second(&self) -> f64 {
+        self.reads * self.per_second
+    }
+
     /// Returns the write units of one call, including derived writes.
     pub fn units(&self) -> f64 {
         self.own + self.derived
@@ -67,27 +73,31 @@ impl MutationCost {
 /// Computes the capacity and cost of `rates` at `prices`.
 pub fn plan(rates: &RequestRates, prices: &Prices) -> Result<CapacityPlan, CapacityError> {
     let reads = rates.reads.iter().map(ReadCost::of).collect::<Result<_, _>>()?;
-    let writes = rates.writes.iter().map(|rate| {
-        Ok(MutationCost {
-            mutation: rate.mutation.name,
-            own: rate.mutation.own_units(&rate.counts)?,
-            derived: rate.mutation.derived_units(&rate.counts)?,
-            per_second: rate.per_second,
-        })
+    let writes = rates.writes.iter().map(|rate| MutationCost {
+        mutation: &rate.mutation.name,
+        own: rate.mutation.own_units(&rate.counts),
+        derived: rate.mutation.derived_units(&rate.counts),
+        reads: rate.mutation.read_units(&rate.counts),
+        per_second: rate.per_second,
     });
     Ok(CapacityPlan {
         name: rates.name.clone(),
         estimate: rates.estimate,
         reads,
-        writes: writes.collect::<Result<_, CapacityError>>()?,
+        writes: writes.collect(),
         prices: prices.clone(),
     })
 }
 
 impl CapacityPlan {
-    /// Returns the total read units per second.
+    /// Returns the total read units per second, including those of mutations.
     pub fn read_units(&self) -> f64 {
-        self.reads.iter().map(ReadCost::units_per_second).sum()
+        let reads = self.reads.iter().map(ReadCost::units_per_second).sum::<f64>();
+        reads + self.mutation_read_units()
+    }
+
+    fn mutation_read_units(&self) -> f64 {
+        self.writes.iter().map(MutationCost::read_units_per_second).sum()
     }
 
     /// Returns the total write units per second.
@@ -118,20 +128,25 @@ impl fmt::Display for CapacityPlan {
             let figures = [*units, *per_second, line.units_per_second()];
             reads.row(&[pattern, how], &figures.map(Some));
         }
+        if !self.writes.is_empty() {
+            let units = self.mutation_read_units();
+            reads.row(&["by mutations", ""], &[None, None, Some(units)]);
+        }
         reads.row(&["total", ""], &[None, None, Some(self.read_units())]);
         if let Some(estimate) = self.estimate {
             reads.row(&["estimated", ""], &[None, None, Some(estimate.read)]);
         }
         writeln!(f, "{reads}")?;
-        let titles = ["write", "own/call", "derived/call", "calls/s", "units/s"];
+        let titles = ["write", "own/call", "derived/call", "reads/call", "calls/s", "units/s"];
         let mut writes = Columns::new(1, &titles);
         for line in &self.writes {
-            let figures = [line.own, line.derived, line.per_second, line.units_per_second()];
+            let MutationCost { own, derived, reads, per_second, .. } = line;
+            let figures = [*own, *derived, *reads, *per_second, line.units_per_second()];
             writes.row(&[line.mutation], &figures.map(Some));
         }
-        writes.row(&["total"], &[None, None, None, Some(self.write_units())]);
+        writes.row(&["total"], &[None, None, None, None, Some(self.write_units())]);
         if let Some(estimate) = self.estimate {
-            writes.row(&["estimated"], &[None, None, None, Some(estimate.write)]);
+            writes.row(&["estimated"], &[None, None, None, None, Some(estimate.write)]);
         }
         writeln!(f, "{writes}")?;
         let (reads, writes) =

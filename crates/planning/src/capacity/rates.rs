@@ -1,12 +1,12 @@
 //! Request rates in TOML. Unknown access patterns, mutations and settings are refused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use roundtable_model::shape::{Index, PatternOperation, PatternShape};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::mutations::{MutationWrites, REQUEST_IDS, mutations};
+use super::mutations::{CountValues, MutationRecord, REQUEST_IDS, mutations};
 use super::nearest::nearest;
 use super::settings::SettingReader;
 use super::{CapacityError, reads};
@@ -48,10 +48,10 @@ pub struct ReadRate {
 /// The rate of a mutation, and its size.
 #[derive(Clone, Debug)]
 pub struct WriteRate {
-    pub mutation: MutationWrites,
+    pub mutation: &'static MutationRecord,
     pub per_second: f64,
     /// The average of each count that varies: tags, feeds.
-    pub counts: BTreeMap<&'static str, f64>,
+    pub counts: CountValues,
 }
 
 #[derive(Deserialize)]
@@ -141,11 +141,11 @@ impl RequestRates {
             "writes",
             "mutation",
             writes,
-            mutations.iter().map(|mutation| mutation.name),
+            mutations.iter().map(|mutation| mutation.name.as_str()),
         )?;
         for mutation in mutations {
-            for (at, value) in entries(at, "writes", mutation.name, writes) {
-                rates.writes.push(WriteRate::of(mutation.clone(), &at, value, request_ids)?);
+            for (at, value) in entries(at, "writes", &mutation.name, writes) {
+                rates.writes.push(WriteRate::of(mutation, &at, value, request_ids)?);
             }
         }
         Ok(rates)
@@ -171,10 +171,10 @@ impl ReadRate {
                 "rate" => {}
                 "items" if returns_many(pattern) => rate.items = settings.count(name, value)?,
                 "partitions" if reads_many_partitions(pattern) => {
-                    rate.partitions = settings.count(name, value)?
+                    rate.partitions = settings.count(name, value)?;
                 }
                 "found" if can_miss(pattern) => {
-                    rate.found = settings.found_share(pattern, value)?
+                    rate.found = settings.found_share(pattern, value)?;
                 }
                 "strong" if can_be_strong(pattern) => {
                     rate.strong = settings.boolean(name, value)?;
@@ -188,13 +188,13 @@ impl ReadRate {
 
 impl WriteRate {
     /// Returns the rate of a mutation with its usual counts.
-    pub fn usual(mutation: MutationWrites, per_second: f64) -> Self {
+    pub fn usual(mutation: &'static MutationRecord, per_second: f64) -> Self {
         let counts = mutation.counts();
         Self { mutation, per_second, counts }
     }
 
     fn of(
-        mutation: MutationWrites,
+        mutation: &'static MutationRecord,
         at: &str,
         value: &Value,
         request_ids: Option<f64>,

@@ -1,11 +1,4 @@
-//! Units as numbers that can be averaged, and as formatted text.
-
-use roundtable_table::Capacity;
-
-#[expect(clippy::cast_precision_loss, reason = "units stay far below 2^52")]
-pub(super) const fn writes(capacity: Capacity) -> f64 {
-    capacity.write_units as f64
-}
+//! Numbers as text.
 
 /// Formats a number with at most two decimal places and thousands separators.
 pub(super) fn format_number(number: f64) -> String {

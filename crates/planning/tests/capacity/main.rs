@@ -1,5 +1,6 @@
-//! R41: the capacity plan, computed by hand. Each example asserts the sizes it depends on, so that
-//! a changed sample fails there and not in the arithmetic.
+//! R41: the capacity plan, computed by hand. Examples of access patterns assert the sizes they depend
+//! on, so that a changed sample fails there and not in the arithmetic; those of mutations depend on
+//! `mutations.toml`.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -112,7 +112,7 @@ impl RelayClient {
                 Ok(active) => self.update(&active),
                 // A process that cannot reach the table learns nothing new from it either.
                 Err(error) => {
-                    tracing::warn!(%error, "cannot read the list of active workers from the store; retrying")
+                    tracing::warn!(%error, "cannot read the list of active workers from the store; retrying");
                 }
             }
             let _ = timeout(SEARCH_INTERVAL, self.changed.notified()).await;

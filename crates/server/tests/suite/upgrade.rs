@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use crate::test_server::{TestServer, configuration};
 
-const ARCHIVE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/fixtures/store-0.1.tar.gz");
+const ARCHIVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/fixtures/store-0.1.tar.gz");
 
 const LOGINS: [(&str, &str); 4] = [
     ("wren", "wren at the table"),
@@ -61,8 +60,7 @@ async fn a_store_of_the_version_before_is_served_and_remembers_requests() {
     let feed = "{ getFeed(limit: 10) { items { previewText } } }";
     let (_, answer) = server.ask(Some(&finch), feed).await;
     assert_eq!(
-        answer["data"]["getFeed"]["items"][0]["previewText"],
-        "Work left in the queues 4 @finch",
+        answer["data"]["getFeed"]["items"][0]["previewText"], "Work left in the queues 4 @finch",
         "{answer}"
     );
     let room = format!("{{ listMessages(roomId: {}) {{ items {{ text }} }} }}", story["room"]);

@@ -38,7 +38,7 @@ impl RecipientLookup {
             match &notification.recipient {
                 Recipient::User(_) => {}
                 Recipient::Named(name) => {
-                    drop(names.insert(name.fold().into_owned(), name.clone()))
+                    drop(names.insert(name.fold().into_owned(), name.clone()));
                 }
                 Recipient::Author(id) => drop(posts.insert(id.clone())),
                 Recipient::Commenter(post, id) => drop(comments.insert((post.clone(), id.clone()))),

@@ -5,10 +5,10 @@
 //! that found nothing.
 
 use roundtable_model::entities::{
-    ActorHead, Block, FeedHorizon, Follow, Goal, Notification, Promotion, Session, User,
+    ActorHead, Block, FeedHorizon, Follow, Goal, Notification, Promotion, User,
 };
 use roundtable_model::table::{Error, Key};
-use roundtable_model::{ActorId, Entity, NotificationId, Time, UserId, UserStatus};
+use roundtable_model::{ActorId, Entity, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use super::Purge;

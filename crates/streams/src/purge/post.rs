@@ -1,8 +1,7 @@
 //! Purges a deleted post: its reactions first, then its counter together with itself.
 
 use roundtable_model::entities::{
-    Activity, Comment, CommentCounter, ModerationCase, Post, PostCounter, Share,
-    UserCounter,
+    Activity, Comment, CommentCounter, ModerationCase, Post, PostCounter, Share, UserCounter,
 };
 use roundtable_model::table::{Delete, Item, Key, Transaction};
 use roundtable_model::{

@@ -43,11 +43,7 @@ pub(super) async fn first_of(
 }
 
 /// Removes the first items of a partition. Returns whether there were any.
-pub(super) async fn sweep(
-    context: &Context,
-    partition: String,
-    except: &[&str],
-) -> Result<bool> {
+pub(super) async fn sweep(context: &Context, partition: String, except: &[&str]) -> Result<bool> {
     let found = first_of(context, partition, except).await?;
     let any = !found.is_empty();
     remove(context, found.into_iter().map(|(key, _)| key).collect()).await?;

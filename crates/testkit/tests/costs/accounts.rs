@@ -4,7 +4,8 @@ use roundtable_domain::{Edit, ProfileChange, SignUp, SignedInUser};
 use roundtable_model::Secret;
 
 use crate::book::CostBook;
-use crate::scene::{ANA, BO, CLEO, Scene};
+use crate::expression::{at_least_one, number, share};
+use crate::scene::{ANA, Scene};
 
 const NAME: &str = "sue_swims";
 
@@ -14,12 +15,12 @@ pub(crate) async fn record(book: &mut CostBook) {
     book.mutation_once(
         "deleteAccount",
         &[
-            ("posts", 45.0),
-            ("followers", 150.0),
-            ("following", 200.0),
-            ("likes", 300.0),
-            ("groups", 3.0),
-            ("sessions", 2.0),
+            number("posts", 45.0),
+            number("followers", 150.0),
+            number("following", 200.0),
+            number("likes", 300.0),
+            number("groups", 3.0),
+            at_least_one("sessions", 2.0),
         ],
         delete_account,
     )
@@ -45,13 +46,11 @@ pub(crate) async fn record(book: &mut CostBook) {
 }
 
 async fn record_sign_in(book: &mut CostBook) {
-    book.mutation("register", &[("invitations", 0.0)], async |scene| {
+    book.mutation("register", &[share("invitations", 0.0)], async |scene| {
         let (accounts, inviter) = (scene.town.accounts(), scene.ana());
-        let mut form = scene.town.sign_up_form(NAME);
-        if scene.has("invitations") {
-            let invitation = accounts.invite(&inviter, None, None).await.unwrap();
-            form = SignUp { invitation: Some(invitation.code), ..form };
-        }
+        let invitation = accounts.invite(&inviter, None, None).await.unwrap().code;
+        let invitation = scene.has("invitations").then_some(invitation);
+        let form = SignUp { invitation, ..scene.town.sign_up_form(NAME) };
         let (address, request) = (Some(scene.town.address()), scene.request());
         scene.record(accounts.register(&form, address, request.as_ref())).await;
     })
@@ -82,14 +81,14 @@ async fn record_sign_in(book: &mut CostBook) {
         scene.record(accounts.logout(&signed_in.refresh_token)).await;
     })
     .await;
-    book.mutation_once("logoutEverywhere", &[("sessions", 2.0)], async |scene| {
-        let signed_in = other_session(scene).await;
+    book.mutation_once("logoutEverywhere", &[at_least_one("sessions", 2.0)], async |scene| {
+        let signed_in = with_sessions(scene).await;
         let accounts = scene.town.accounts();
         scene.record(accounts.logout_everywhere(&signed_in.caller)).await;
     })
     .await;
-    book.mutation_once("changePassword", &[("sessions", 1.0)], async |scene| {
-        let signed_in = other_session(scene).await;
+    book.mutation_once("changePassword", &[at_least_one("sessions", 2.0)], async |scene| {
+        let signed_in = with_sessions(scene).await;
         let (accounts, session) = (scene.town.accounts(), Some(&signed_in.session_id));
         let (current, next) = (scene.town.password(NAME), Secret::new("quite another secret"));
         scene.record(accounts.change_password(&signed_in.caller, session, &current, &next)).await;
@@ -108,10 +107,10 @@ async fn signed_up(scene: &Scene) -> SignedInUser {
     scene.town.sign_up(NAME).await
 }
 
-/// Signs a user up, and in once more if the count `sessions` is one.
-async fn other_session(scene: &Scene) -> SignedInUser {
+/// Signs a user up, and in until there are as many sessions as the count says.
+async fn with_sessions(scene: &Scene) -> SignedInUser {
     let signed_in = signed_up(scene).await;
-    if scene.has("sessions") {
+    for _ in 1..scene.count("sessions") {
         let (email, password) = (scene.town.email(NAME), scene.town.password(NAME));
         scene.town.accounts().login(&email, &password, None).await.unwrap();
     }
@@ -129,8 +128,8 @@ async fn record_profile(book: &mut CostBook) {
         update_profile(scene, ProfileChange { nickname, ..ProfileChange::default() }).await;
     })
     .await;
-    book.mutation("updateProfilePrivate", &[("posts", 45.0)], async |scene| {
-        if scene.has("posts") {
+    book.mutation("updateProfilePrivate", &[number("posts", 45.0)], async |scene| {
+        for _ in 0..scene.count("posts") {
             scene.post(ANA).await;
         }
         let is_private = Some(true);
@@ -146,23 +145,23 @@ async fn update_profile(scene: &Scene, change: ProfileChange) {
 
 /// Deletes the account of a user who signed up, because only these have sessions.
 async fn delete_account(scene: &Scene) {
-    let (town, me) = (&scene.town, other_session(scene).await.caller);
+    let (town, me) = (&scene.town, with_sessions(scene).await.caller);
     let id = me.user_id.to_string();
-    if scene.has("posts") {
+    for _ in 0..scene.count("posts") {
         scene.post(&id).await;
     }
-    if scene.has("followers") {
-        town.follow(BO, &id).await;
+    for follower in scene.others("followers") {
+        town.follow(follower, &id).await;
     }
-    if scene.has("following") {
-        town.follow(&id, BO).await;
+    for followee in scene.others("following") {
+        town.follow(&id, followee).await;
     }
-    if scene.has("likes") {
-        let post = scene.post(BO).await;
+    for author in scene.others("likes") {
+        let post = scene.post(author).await;
         town.like(&id, &post.id).await;
     }
-    if scene.has("groups") {
-        let group = town.create_group(CLEO, "runners").await;
+    for owner in scene.others("groups") {
+        let group = town.create_group(owner, "runners").await;
         town.join(&id, &group).await;
     }
     let accounts = town.accounts();

@@ -1,11 +1,11 @@
 //! The recorded costs of all mutations, and their text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::expression::Expression;
+use crate::expression::{Count, Expression, share};
 use crate::recorder::{Origin, Recording};
-use crate::scene::Scene;
+use crate::scene::{Scene, TownSeed};
 
 const HEADER: &str = "\
 # The cost of each mutation, recorded on the reference backend with typical users and texts. Do not
@@ -13,68 +13,73 @@ const HEADER: &str = "\
 #
 # `own` are the writes of the mutation itself, `derived` those of the stream processors; their leases,
 # checkpoints and jobs are left out. `counts` are the numbers that vary, with their usual values.
-# `bytes` is the size of the largest image, `units` the write units of one write.
+# `bytes` is the size of the largest image, `units` the write units of one write; reads are in read
+# units. `any tags` is one if there are tags.
 ";
 
 /// The share of calls with a `requestId`.
 const REQUEST_IDS: &str = "request_ids";
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct CostBook {
+    seed: TownSeed,
     mutations: Vec<RecordedMutation>,
 }
 
 #[derive(Debug)]
 struct RecordedMutation {
     name: &'static str,
-    counts: Vec<(&'static str, f64)>,
+    /// All counts at their first values.
     base: Recording,
-    /// A recording for each count, with that count one and all others zero.
-    with_one: Vec<Recording>,
+    /// For each count, the recordings with its other values.
+    others: Vec<(Count, Vec<Recording>)>,
 }
 
 impl CostBook {
-    /// Records a mutation that stores its outcome when the call has a `requestId`. `counts` are
-    /// what else varies, with usual values; `case` reads them from the scene.
+    pub(crate) async fn new() -> Self {
+        Self { seed: TownSeed::new().await, mutations: Vec::new() }
+    }
+
+    /// Records a mutation that stores its outcome when the call has a `requestId`. `case` reads the
+    /// counts from the scene.
     pub(crate) async fn mutation(
         &mut self,
         name: &'static str,
-        counts: &[(&'static str, f64)],
+        counts: &[Count],
         case: impl AsyncFn(&Scene),
     ) {
-        let counts = [(REQUEST_IDS, 1.0)].into_iter().chain(counts.iter().copied()).collect();
-        self.record(name, counts, case).await;
+        let counts = [&[share(REQUEST_IDS, 1.0)], counts].concat();
+        self.mutation_once(name, &counts, case).await;
     }
 
     /// Records a mutation without a `requestId`.
     pub(crate) async fn mutation_once(
         &mut self,
         name: &'static str,
-        counts: &[(&'static str, f64)],
+        counts: &[Count],
         case: impl AsyncFn(&Scene),
     ) {
-        self.record(name, counts.to_vec(), case).await;
-    }
-
-    async fn record(
-        &mut self,
-        name: &'static str,
-        counts: Vec<(&'static str, f64)>,
-        case: impl AsyncFn(&Scene),
-    ) {
-        let run = async |count: Option<&'static str>| {
-            let scene = Scene::new(count).await;
+        let first: BTreeMap<_, _> =
+            counts.iter().map(|count| (count.name, count.values[0])).collect();
+        let run = async |counts| {
+            let scene = Scene::new(&self.seed, counts).await;
             case(&scene).await;
             let recording = scene.take_recording();
             assert!(!recording.writes.is_empty(), "{name} wrote nothing");
             recording
         };
-        let base = run(None).await;
-        let mut with_one = Vec::new();
-        for (count, _) in &counts {
-            with_one.push(run(Some(count)).await);
+        let base = run(first.clone()).await;
+        let mut others = Vec::new();
+        for count in counts {
+            let mut recordings = Vec::new();
+            for value in &count.values[1..] {
+                let mut counts = first.clone();
+                counts.insert(count.name, *value);
+                recordings.push(run(counts).await);
+            }
+            others.push((*count, recordings));
         }
-        self.mutations.push(RecordedMutation { name, counts, base, with_one });
+        self.mutations.push(RecordedMutation { name, base, others });
     }
 
     pub(crate) fn has(&self, mutation: &str) -> bool {
@@ -94,7 +99,9 @@ impl CostBook {
         mutations.sort_by_key(position);
         let mut text = String::from(HEADER);
         for mutation in mutations {
-            mutation.render(&mut text);
+            let rendered = mutation.render();
+            mutation.assert_counts_matter(&rendered);
+            text.push_str(&rendered);
         }
         text
     }
@@ -108,14 +115,19 @@ impl RecordedMutation {
     }
 
     fn fit(&self, value: impl Fn(&Recording) -> f64) -> Expression {
-        let with_one = self.counts.iter().zip(&self.with_one);
-        let with_one = with_one.map(|((count, _), recording)| (*count, value(recording)));
-        Expression::fit(value(&self.base), with_one)
+        let base = value(&self.base);
+        self.others.iter().fold(Expression::constant(base), |sum, (count, others)| {
+            let recorded: Vec<f64> = [base].into_iter().chain(others.iter().map(&value)).collect();
+            sum.with(count, &recorded)
+        })
     }
 
-    fn render(&self, text: &mut String) {
-        let counts: Vec<_> = self.counts.iter().map(|(name, usual)| format!("{name} = {usual}")).collect();
-        let counts = if counts.is_empty() { String::from("{}") } else { format!("{{ {} }}", counts.join(", ")) };
+    fn render(&self) -> String {
+        let mut text = String::new();
+        let counts =
+            self.others.iter().map(|(count, _)| format!("{} = {}", count.name, count.usual));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        let counts = if counts.is_empty() { String::from("{}") } else { format!("{{ {counts} }}") };
         writeln!(text, "\n[[mutation]]\nname = \"{}\"\ncounts = {counts}", self.name).unwrap();
         for (origin, title) in [(Origin::Own, "own"), (Origin::Derived, "derived")] {
             let reads = self.fit(|recording| {
@@ -130,11 +142,22 @@ impl RecordedMutation {
                 writeln!(text, "{title} = [\n{lines}]").unwrap();
             }
         }
+        text
+    }
+
+    /// A count without effect is a mistake in the case.
+    fn assert_counts_matter(&self, rendered: &str) {
+        let (_, body) = rendered.split_once("\nown_reads").unwrap();
+        let words: BTreeSet<&str> = body.split([' ', '"']).collect();
+        for (count, _) in &self.others {
+            assert!(words.contains(count.name), "{}: {} has no effect", self.name, count.name);
+        }
     }
 
     fn write_lines(&self, origin: Origin) -> String {
         let mut classes = BTreeMap::new();
-        for recording in [&self.base].into_iter().chain(&self.with_one) {
+        let others = self.others.iter().flat_map(|(_, recordings)| recordings);
+        for recording in [&self.base].into_iter().chain(others) {
             for (class, (_, bytes)) in &recording.writes {
                 let largest = classes.entry(*class).or_default();
                 *largest = (*bytes).max(*largest);
@@ -145,7 +168,6 @@ impl RecordedMutation {
             let times = self.fit(|recording| {
                 recording.writes.get(&class).map_or(0.0, |(number, _)| f64::from(*number))
             });
-            assert!(!times.is_zero());
             let (kind, entity, units) = (class.kind, class.entity, class.units);
             let transaction = class.transactional;
             writeln!(

@@ -5,11 +5,12 @@ use roundtable_model::entities::{Comment, Post};
 use roundtable_model::{ModerationStatus, samples};
 
 use crate::book::CostBook;
+use crate::expression::{Count, share};
 use crate::posts::RESCORED;
 use crate::scene::{BO, CLEO, Scene};
 
 /// The share of comments that reply to another one.
-const REPLIES: (&str, f64) = ("replies", 0.5);
+const REPLIES: Count = share("replies", 0.5);
 
 pub(crate) async fn record(book: &mut CostBook) {
     book.mutation("addComment", &[REPLIES, RESCORED], async |scene| {
@@ -28,7 +29,7 @@ pub(crate) async fn record(book: &mut CostBook) {
         scene.record(comments.update(&bo, &comment.id, &content, request.as_ref())).await;
     })
     .await;
-    let counts = [REPLIES, RESCORED, ("reported", 0.0), ("audited", 0.0)];
+    let counts = [REPLIES, RESCORED, share("reported", 0.0), share("audited", 0.0)];
     book.mutation("deleteComment", &counts, async |scene| {
         let comment = comment(scene).await;
         if scene.has("reported") {
@@ -62,7 +63,12 @@ pub(crate) async fn record(book: &mut CostBook) {
     .await;
     book.mutation("moderateComment", &[], async |scene| {
         let comment = comment(scene).await;
-        scene.town.moderation().report_comment(&scene.ana(), &comment.id, "rude", None).await.unwrap();
+        scene
+            .town
+            .moderation()
+            .report_comment(&scene.ana(), &comment.id, "rude", None)
+            .await
+            .unwrap();
         let (moderation, mo) = (scene.town.moderation(), scene.moderator().await);
         let (rejected, request) = (ModerationStatus::Rejected, scene.request());
         let id = &comment.id;

@@ -1,48 +1,81 @@
-//! Numbers that depend on counts: `1 + 2 tags`.
+//! Numbers that depend on counts: `1 + 2 tags + any feeds`.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-/// A constant, and a factor for each count.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A count that varies from call to call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Count {
+    pub(crate) name: &'static str,
+    /// The value that the capacity plan assumes unless told otherwise.
+    pub(crate) usual: f64,
+    /// The values at which the mutation is recorded, beginning with that of all other recordings.
+    pub(crate) values: &'static [u32],
+}
+
+/// Something that each call does or does not.
+pub(crate) const fn share(name: &'static str, usual: f64) -> Count {
+    Count { name, usual, values: &[0, 1] }
+}
+
+/// A number whose first may cost more than each further one.
+pub(crate) const fn number(name: &'static str, usual: f64) -> Count {
+    Count { name, usual, values: &[0, 1, 2] }
+}
+
+/// A number that is never zero.
+pub(crate) const fn at_least_one(name: &'static str, usual: f64) -> Count {
+    Count { name, usual, values: &[1, 2] }
+}
+
+/// A constant, and two factors for each count: of its value, and of there being any.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Expression {
     constant: f64,
-    factors: BTreeMap<&'static str, f64>,
+    terms: Vec<(f64, String)>,
 }
 
 impl Expression {
-    /// Derives the expression from its value with all counts zero, and its value with each count
-    /// one.
-    pub(crate) fn fit(base: f64, with_one: impl Iterator<Item = (&'static str, f64)>) -> Self {
-        let factors = with_one.map(|(count, value)| (count, value - base));
-        let factors = factors.filter(|(_, factor)| *factor != 0.0).collect();
-        Self { constant: base, factors }
+    pub(crate) fn constant(constant: f64) -> Self {
+        Self { constant, terms: Vec::new() }
     }
 
-    pub(crate) fn is_zero(&self) -> bool {
-        self.constant == 0.0 && self.factors.is_empty()
+    /// Adds the terms of a count, given what was recorded at each of its values.
+    pub(crate) fn with(mut self, count: &Count, recorded: &[f64]) -> Self {
+        let (factor, step) = match *recorded {
+            [none, one] => (one - none, 0.0),
+            [none, one, two] => (two - one, one - none - (two - one)),
+            _ => panic!("{} is recorded at two or three values", count.name),
+        };
+        self.constant -= factor * f64::from(count.values[0]);
+        self.add(factor, count.name.into());
+        self.add(step, format!("any {}", count.name));
+        self
+    }
+
+    fn add(&mut self, factor: f64, term: String) {
+        if factor != 0.0 {
+            self.terms.push((factor, term));
+        }
     }
 }
 
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut first = true;
-        if self.constant != 0.0 || self.factors.is_empty() {
+        if self.constant != 0.0 || self.terms.is_empty() {
             write!(f, "{}", self.constant)?;
-            first = false;
         }
-        for (count, factor) in &self.factors {
-            match (first, *factor < 0.0) {
+        for (at, (factor, term)) in self.terms.iter().enumerate() {
+            match (at == 0 && self.constant == 0.0, *factor < 0.0) {
                 (true, true) => write!(f, "-")?,
                 (true, false) => {}
                 (false, true) => write!(f, " - ")?,
                 (false, false) => write!(f, " + ")?,
             }
-            first = false;
-            if factor.abs() != 1.0 {
-                write!(f, "{} ", factor.abs())?;
+            let factor = factor.abs().to_string();
+            if factor != "1" {
+                write!(f, "{factor} ")?;
             }
-            write!(f, "{count}")?;
+            write!(f, "{term}")?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use roundtable_model::entities::{Goal, Milestone, Task};
 use roundtable_model::{ActivityVerb, GoalStatus, ObjectType, Percentage, samples};
 
 use crate::book::CostBook;
+use crate::expression::{Count, number, share};
 use crate::scene::{ANA, Scene};
 
 pub(crate) async fn record(book: &mut CostBook) {
@@ -33,7 +34,7 @@ pub(crate) async fn record(book: &mut CostBook) {
 }
 
 /// Feeds that an activity is copied into. Usually none: readers merge their followees.
-const FEEDS: &[(&str, f64)] = &[("feeds", 0.0)];
+const FEEDS: &[Count] = &[number("feeds", 0.0)];
 
 fn new_goal(scene: &Scene) -> NewGoal {
     let sample = samples::goal();
@@ -57,13 +58,13 @@ async fn milestone(scene: &Scene) -> Milestone {
 }
 
 async fn record_goals(book: &mut CostBook) {
-    book.mutation("createGoal", &[("tags", 2.0)], async |scene| {
+    book.mutation("createGoal", &[number("tags", 2.0)], async |scene| {
         let (goals, me, request) = (scene.town.goals(), scene.ana(), scene.request());
         scene.record(goals.create(&me, new_goal(scene), request.as_ref())).await;
     })
     .await;
     // `tags` counts the goal's tags, whose references repeat the title.
-    book.mutation("updateGoal", &[("tags", 2.0)], async |scene| {
+    book.mutation("updateGoal", &[number("tags", 2.0)], async |scene| {
         let goal = goal(scene).await;
         let title = Some(format!("{}, slowly", goal.title));
         update_goal(scene, &goal, GoalChange { title, ..GoalChange::default() }).await;
@@ -74,13 +75,13 @@ async fn record_goals(book: &mut CostBook) {
         update_goal(scene, &goal, GoalChange::to(GoalStatus::Completed)).await;
     })
     .await;
-    let counts = [("tags", 2.0), ("tasks", 10.0), ("milestones", 2.0)];
+    let counts = [number("tags", 2.0), number("tasks", 10.0), number("milestones", 2.0)];
     book.mutation("deleteGoal", &counts, async |scene| {
         let goal = goal(scene).await;
-        if scene.has("tasks") {
+        for _ in 0..scene.count("tasks") {
             scene.town.add_task(ANA, &goal.id, &samples::task().title).await;
         }
-        if scene.has("milestones") {
+        for _ in 0..scene.count("milestones") {
             scene.town.add_milestone(ANA, &goal.id, 50, &samples::milestone().name).await;
         }
         let (goals, me, request) = (scene.town.goals(), scene.ana(), scene.request());
@@ -109,16 +110,16 @@ async fn record_tasks(book: &mut CostBook) {
     })
     .await;
     // Quests that it advances, those that it completes, and milestones that it reaches.
-    let counts = [("quests", 1.0), ("completed", 0.1), ("milestones", 0.1)];
+    let counts = [number("quests", 1.0), share("completed", 0.1), number("milestones", 0.1)];
     book.mutation("updateTaskDone", &counts, async |scene| {
         let task = task(scene).await;
-        if scene.has("quests") {
+        for _ in 0..scene.count("quests") {
             scene.town.set_quest(ANA, NewQuest::tasks(samples::quest().title, 10)).await;
         }
         if scene.has("completed") {
             scene.town.set_quest(ANA, NewQuest::tasks(samples::quest().title, 1)).await;
         }
-        if scene.has("milestones") {
+        for _ in 0..scene.count("milestones") {
             let name = samples::milestone().name;
             scene.town.add_milestone(ANA, &task.goal_id, 50, &name).await;
         }
@@ -176,7 +177,7 @@ async fn update_milestone(scene: &Scene, milestone: &Milestone, change: Mileston
 
 async fn record_quests(book: &mut CostBook) {
     // It is linked to a task in any case, because a linked quest needs one.
-    book.mutation("createQuest", &[("goals", 1.0), ("tags", 1.0)], async |scene| {
+    book.mutation("createQuest", &[share("goals", 1.0), number("tags", 1.0)], async |scene| {
         let task = task(scene).await;
         let goals = if scene.has("goals") { vec![task.goal_id.clone()] } else { Vec::new() };
         let new = NewQuest::linked(samples::quest().title, goals, vec![task.id.clone()]);
@@ -192,11 +193,11 @@ async fn record_quests(book: &mut CostBook) {
     })
     .await;
     // By an admin.
-    book.mutation("deleteQuest", &[("tags", 1.0), ("steps", 10.0)], async |scene| {
+    book.mutation("deleteQuest", &[number("tags", 1.0), number("steps", 10.0)], async |scene| {
         let tags = scene.tags();
         let new = NewQuest { tags, ..NewQuest::tasks(samples::quest().title, 10) };
         let quest = scene.town.set_quest(ANA, new).await;
-        if scene.has("steps") {
+        for _ in 0..scene.count("steps") {
             let task = task(scene).await;
             scene.town.mark_done(&task, true).await;
         }

@@ -4,6 +4,7 @@ use roundtable_domain::{Caller, Follows};
 use roundtable_model::{RequestId, UserId};
 
 use crate::book::CostBook;
+use crate::expression::share;
 use crate::scene::{ANA, BO, Scene};
 
 pub(crate) async fn record(book: &mut CostBook) {
@@ -30,7 +31,7 @@ pub(crate) async fn record(book: &mut CostBook) {
         scene.record(follows.reject(&me, &follower, request.as_ref())).await;
     })
     .await;
-    book.mutation("blockUser", &[("follows", 1.0)], async |scene| {
+    book.mutation("blockUser", &[share("follows", 1.0)], async |scene| {
         if scene.has("follows") {
             scene.town.follow(ANA, BO).await;
         }
@@ -45,7 +46,7 @@ pub(crate) async fn record(book: &mut CostBook) {
     })
     .await;
     // Muting changes the circle, the other setting does not.
-    book.mutation("updateFollow", &[("mutes", 1.0)], async |scene| {
+    book.mutation("updateFollow", &[share("mutes", 1.0)], async |scene| {
         let (follows, me, user, request) = parts(scene).await;
         let muted = scene.has("mutes").then_some(true);
         scene.record(follows.update(&me, &user, muted, Some(false), request.as_ref())).await;

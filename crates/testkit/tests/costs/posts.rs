@@ -5,23 +5,28 @@ use roundtable_model::ModerationStatus;
 use roundtable_testkit::Town;
 
 use crate::book::CostBook;
+use crate::expression::{Count, number, share};
 use crate::scene::{ANA, BO, Scene};
 
 pub(crate) async fn record(book: &mut CostBook) {
-    book.mutation("createPost", &[("tags", 2.0), ("mentions", 1.0), ("feeds", 0.0)], async |scene| {
-        scene.fan_out(ANA).await;
-        let (posts, me, request) = (scene.town.posts(), scene.ana(), scene.request());
-        let post = NewPost::text(scene.text());
-        scene.record(posts.create(&me, &post, request.as_ref())).await;
-    })
+    book.mutation(
+        "createPost",
+        &[number("tags", 2.0), number("mentions", 1.0), number("feeds", 0.0)],
+        async |scene| {
+            scene.fan_out(ANA).await;
+            let (posts, me, request) = (scene.town.posts(), scene.ana(), scene.request());
+            let post = NewPost::text(scene.text());
+            scene.record(posts.create(&me, &post, request.as_ref())).await;
+        },
+    )
     .await;
-    book.mutation("createPostModerated", &[("tags", 2.0)], async |scene| {
+    book.mutation("createPostModerated", &[number("tags", 2.0)], async |scene| {
         let (posts, me, request) = (strict(scene).await.posts(), scene.ana(), scene.request());
         let post = NewPost::text(scene.text());
         scene.record(posts.create(&me, &post, request.as_ref())).await;
     })
     .await;
-    book.mutation("updatePost", &[("tags", 2.0)], async |scene| {
+    book.mutation("updatePost", &[number("tags", 2.0)], async |scene| {
         let post = scene.post(ANA).await;
         let (posts, me, request) = (scene.town.posts(), scene.ana(), scene.request());
         let content = Some(format!("Again! {}", post.content));
@@ -29,9 +34,14 @@ pub(crate) async fn record(book: &mut CostBook) {
         scene.record(posts.update(&me, &post.id, &change, request.as_ref())).await;
     })
     .await;
-    let counts = [("tags", 2.0), ("likes", 25.0), ("comments", 5.0), ("shares", 2.0)];
+    let counts = [
+        number("tags", 2.0),
+        number("likes", 25.0),
+        number("comments", 5.0),
+        number("shares", 2.0),
+    ];
     book.mutation("deletePost", &counts, delete_post).await;
-    book.mutation("moderatePost", &[("feeds", 0.0)], async |scene| {
+    book.mutation("moderatePost", &[number("feeds", 0.0)], async |scene| {
         scene.fan_out(ANA).await;
         let post = strict(scene).await.post(ANA, &scene.text()).await;
         let (moderation, mo) = (scene.town.moderation(), scene.moderator().await);
@@ -58,21 +68,21 @@ async fn strict(scene: &Scene) -> Town {
 
 async fn delete_post(scene: &Scene) {
     let (town, post) = (&scene.town, scene.post(ANA).await);
-    if scene.has("likes") {
-        town.like(BO, &post.id).await;
+    for name in scene.others("likes") {
+        town.like(name, &post.id).await;
     }
-    if scene.has("comments") {
-        scene.comment(BO, &post.id).await;
+    for name in scene.others("comments") {
+        scene.comment(name, &post.id).await;
     }
-    if scene.has("shares") {
-        town.share(BO, &post.id).await;
+    for name in scene.others("shares") {
+        town.share(name, &post.id).await;
     }
     let (posts, me, request) = (town.posts(), scene.ana(), scene.request());
     scene.record(posts.delete(&me, &post.id, request.as_ref())).await;
 }
 
 /// The share of reactions that move the post among the popular ones.
-pub(crate) const RESCORED: (&str, f64) = ("rescored", 0.1);
+pub(crate) const RESCORED: Count = share("rescored", 0.1);
 
 async fn record_likes(book: &mut CostBook) {
     book.mutation("likePost", &[RESCORED], async |scene| {
@@ -89,7 +99,7 @@ async fn record_likes(book: &mut CostBook) {
     })
     .await;
     // Half of the calls undo a like.
-    book.mutation("toggleLike", &[RESCORED, ("undone", 0.5)], async |scene| {
+    book.mutation("toggleLike", &[RESCORED, share("undone", 0.5)], async |scene| {
         let post = scene.post_with_reactions().await;
         if scene.has("undone") {
             scene.town.like(BO, &post.id).await;
@@ -101,7 +111,7 @@ async fn record_likes(book: &mut CostBook) {
 }
 
 async fn record_shares(book: &mut CostBook) {
-    book.mutation("sharePost", &[RESCORED, ("feeds", 0.0)], async |scene| {
+    book.mutation("sharePost", &[RESCORED, number("feeds", 0.0)], async |scene| {
         let post = scene.post_with_reactions().await;
         scene.fan_out(BO).await;
         let (shares, bo, request) = (scene.town.shares(), scene.bo(), scene.request());

@@ -134,12 +134,16 @@ fn entity(item: Option<&Item>, key: &Key) -> &'static str {
     let entities = SCHEMA.iter().flat_map(|table| table.entities);
     let text = |part: &Scalar| part.as_text().unwrap_or_default().to_owned();
     let (partition, sort) = (text(&key.partition), key.sort.as_ref().map(text).unwrap_or_default());
-    let found = entities.filter(|entity| match item.and_then(|item| item.text(TYPE)) {
-        Some(name) => entity.name == name,
-        None => {
-            let main = entity.main();
-            partition.starts_with(main.partition.prefix()) && sort.starts_with(main.sort.prefix())
-        }
+    let named = item.and_then(|item| item.text(TYPE));
+    let found = entities.filter(|entity| {
+        let main = entity.main();
+        named.map_or_else(
+            || {
+                partition.starts_with(main.partition.prefix())
+                    && sort.starts_with(main.sort.prefix())
+            },
+            |name| entity.name == name,
+        )
     });
     // The longest prefix, because some keys begin with another's.
     let found = found.max_by_key(|entity| entity.main().sort.prefix().len());

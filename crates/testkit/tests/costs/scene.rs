@@ -1,11 +1,12 @@
 //! The town in which a mutation is recorded: users with typical profiles, and texts of typical
 //! length.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_domain::{Caller, Settings};
+use roundtable_domain::{Caller, Promotions, Registration, Settings};
 use roundtable_model::entities::{Comment, Post};
 use roundtable_model::table::{ManualClock, Store};
 use roundtable_model::{PostId, RequestId, Role, Tag, samples};
@@ -17,44 +18,93 @@ use crate::recorder::{CostRecorder, Origin, Recording};
 pub(crate) const ANA: &str = "01JGXE6N0YM9S346Q3D25VT4F5";
 pub(crate) const BO: &str = "01JGYENESYV37E3S3E28JT97KB";
 pub(crate) const CLEO: &str = "01JGZW5NKN6CQ643DZVMXXQKFB";
-pub(crate) const MO: &str = "01JH6B8QG6F5KZNWJ47TAN9ZT2";
+pub(crate) const DAN: &str = "01JH6B8QG6F5KZNWJ47TAN9ZT2";
+pub(crate) const MO: &str = "01JH81C8B44MNPZX45HY43KWJR";
+
+const TAGS: [&str; 2] = ["running", "river"];
 
 const BEGIN_MS: u64 = 1_737_991_800_000;
 
-/// A town, and the count that is one in this run; all others are zero.
+/// The store that every scene starts with.
+#[derive(Debug)]
+pub(crate) struct TownSeed {
+    backend: Arc<Reference>,
+    clock: Arc<ManualClock>,
+    now_ms: u64,
+}
+
+impl TownSeed {
+    pub(crate) async fn new() -> Self {
+        let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
+        let backend = Arc::new(Reference::new(clock.clone()));
+        let store = Store::shared(backend.clone());
+        let town = Town::on(store, clock.clone(), Town::settings(), 0).await;
+        for id in [ANA, BO, CLEO, DAN, MO] {
+            town.add_user(id, |user| user.nickname = nickname(id).parse().unwrap()).await;
+        }
+        for id in [ANA, BO, CLEO, DAN] {
+            settle_in(&town, id).await;
+        }
+        let now_ms = town.now().ms();
+        Self { backend, clock, now_ms }
+    }
+}
+
+/// Gives a user the counters and the head that users have after their first days, and nothing else.
+async fn settle_in(town: &Town, name: &str) {
+    let post = town.post(name, "Hello.").await;
+    town.posts().delete(&town.caller(name), &post.id, None).await.unwrap();
+    for (follower, followee) in [(MO, name), (name, MO)] {
+        town.follow(follower, followee).await;
+        town.settle().await;
+        let (follower, followee) = (town.caller(follower), town.id(followee));
+        town.follows().unfollow(&follower, &followee, None).await.unwrap();
+    }
+    town.settle().await;
+}
+
+/// A town, and the counts of this run.
 pub(crate) struct Scene {
     pub(crate) town: Town,
     recorder: CostRecorder,
-    count: Option<&'static str>,
+    counts: BTreeMap<&'static str, u32>,
 }
 
 impl Scene {
-    pub(crate) async fn new(count: Option<&'static str>) -> Self {
+    pub(crate) async fn new(seed: &TownSeed, counts: BTreeMap<&'static str, u32>) -> Self {
+        let has = |name| counts.get(name).is_some_and(|count| *count > 0);
         let mut settings = Town::settings();
-        if count == Some("rescored") {
-            // Every reaction moves the post among the popular ones.
-            (settings.score.popular_min, settings.score.bucket) = (1, 1);
+        // Every reaction moves the post among the popular ones, or none does.
+        settings.score.popular_min = if has("rescored") { 1 } else { u64::MAX };
+        settings.score.bucket = 1;
+        if has("invitations") {
+            settings.registration = Registration::Invitation;
         }
-        let clock = Arc::new(ManualClock::at_ms(BEGIN_MS));
-        let backend = Reference::new(clock.clone());
-        let recorder = CostRecorder::new(backend, settings.tables.ops.clone());
+        seed.clock.set_ms(seed.now_ms);
+        let recorder = CostRecorder::new(seed.backend.fork(), settings.tables.ops.clone());
         let store = Store::new(recorder.clone()).observed(Arc::new(recorder.clone()));
-        let town = Town::on(store, clock, settings, 0).await;
-        for (id, nickname) in [(ANA, "ana_runs"), (BO, "bo_bakes"), (CLEO, "cleo_c"), (MO, "mo_mods")] {
-            town.add_user(id, |user| user.nickname = nickname.parse().unwrap()).await;
-        }
-        Self { town, recorder, count }
+        let town = Town::on(store, seed.clock.clone(), settings, 1).await;
+        Self { town, recorder, counts }
     }
 
     /// Returns the same town with other settings, for the same recording.
     pub(crate) async fn with_settings(&self, settings: Settings) -> Town {
         let store = self.town.context().store().clone();
-        Town::on(store, self.town.clock().clone(), settings, 1).await
+        Town::on(store, self.town.clock().clone(), settings, 2).await
     }
 
-    /// Returns whether the count called `name` is one in this run.
+    /// Returns the value of a count in this run; zero if the mutation has no such count.
+    pub(crate) fn count(&self, name: &str) -> usize {
+        self.counts.get(name).map_or(0, |count| usize::try_from(*count).unwrap())
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.count == Some(name)
+        self.count(name) > 0
+    }
+
+    /// Returns as many users as the count called `name` says, apart from Ana, Bo and Mo.
+    pub(crate) fn others(&self, name: &str) -> &'static [&'static str] {
+        &[CLEO, DAN][..self.count(name)]
     }
 
     /// Returns a request id if the call has one in this run.
@@ -94,29 +144,32 @@ impl Scene {
         self.town.grant_role(MO, Role::Admin).await
     }
 
-    /// One tag if the count `tags` is one.
+    /// As many tags as the count `tags` says.
     pub(crate) fn tags(&self) -> Vec<Tag> {
-        if self.has("tags") { vec!["running".parse().unwrap()] } else { Vec::new() }
+        TAGS[..self.count("tags")].iter().map(|tag| tag.parse().unwrap()).collect()
     }
 
-    /// The text of a typical post, with a tag and a mention if their counts are one.
+    /// The text of a typical post, with tags and mentions.
     pub(crate) fn text(&self) -> String {
-        let tag = if self.has("tags") { "#running" } else { "running." };
-        let mention = if self.has("mentions") { "@bo_bakes" } else { "bo bakes." };
+        let tags = TAGS[..self.count("tags")].iter().map(|tag| format!(" #{tag}"));
+        let mentions = self.others("mentions").iter().map(|name| format!(" @{}", nickname(name)));
+        let names: String = tags.chain(mentions).collect();
         // Long enough to cost the same with and without tags and mentions.
         let filler = "Nineteen kilometres along the river. ".repeat(14);
-        format!("{} {filler}{tag} {mention}", samples::post().content)
+        format!("{} {filler}{names}", samples::post().content.replace(['#', '@'], ""))
     }
 
     pub(crate) async fn post(&self, author: &str) -> Post {
         self.town.post(author, &self.text()).await
     }
 
-    /// Makes an author's activities go to a follower's feed if the count `feeds` is one.
+    /// Has an author's activities copied into as many feeds as the count `feeds` says.
     pub(crate) async fn fan_out(&self, author: &str) {
+        for follower in self.others("feeds") {
+            self.town.follow(follower, author).await;
+        }
         if self.has("feeds") {
-            self.town.follow(CLEO, author).await;
-            let promotions = roundtable_domain::Promotions::new(self.town.context().clone());
+            let promotions = Promotions::new(self.town.context().clone());
             promotions.set_as_operator(&(&self.town.id(author)).into(), true).await.unwrap();
         }
     }
@@ -130,5 +183,15 @@ impl Scene {
         let post = self.post(ANA).await;
         self.town.like(CLEO, &post.id).await;
         post
+    }
+}
+
+fn nickname(id: &str) -> &'static str {
+    match id {
+        ANA => "ana_runs",
+        BO => "bo_bakes",
+        CLEO => "cleo_care",
+        DAN => "dan_digs",
+        _ => "mo_mods",
     }
 }

@@ -5,6 +5,7 @@ use roundtable_model::entities::DeadLetter;
 use roundtable_model::{Entity, PromotionReason, Role, samples};
 
 use crate::book::CostBook;
+use crate::expression::at_least_one;
 use crate::scene::{BO, Scene};
 
 const URL: &str = "https://hooks.hillside.example/town";
@@ -42,11 +43,9 @@ pub(crate) async fn record(book: &mut CostBook) {
         scene.record(accounts.unsuspend(&mo, &scene.town.id(BO), request.as_ref())).await;
     })
     .await;
-    // Dead letters beyond the first.
-    book.mutation_once("redriveDeadLetters", &[("more_letters", 9.0)], async |scene| {
-        park(scene, "01JJM1DYG4MF2KDPB0NR5YHCF0").await;
-        if scene.has("more_letters") {
-            park(scene, "01JJM1DYG4MF2KDPB0NR5YHCF1").await;
+    book.mutation_once("redriveDeadLetters", &[at_least_one("letters", 10.0)], async |scene| {
+        for number in 0..scene.count("letters") {
+            park(scene, number).await;
         }
         let letters = scene.town.runner().dead_letters();
         scene.record(letters.redrive_all(100)).await;
@@ -70,8 +69,9 @@ fn webhooks(scene: &Scene) -> Webhooks {
 }
 
 /// Parks a job as a dead letter.
-async fn park(scene: &Scene, id: &str) {
+async fn park(scene: &Scene, number: usize) {
     let queue = scene.town.runner().dead_letters().queues().pop().unwrap();
-    let letter = DeadLetter { queue, id: id.parse().unwrap(), ..samples::dead_letter() };
+    let id = format!("01JJM1DYG4MF2KDPB0NR5YHC{number:02}").parse().unwrap();
+    let letter = DeadLetter { queue, id, ..samples::dead_letter() };
     scene.town.context().ops().table().put(letter.put()).await.unwrap();
 }

@@ -5,6 +5,7 @@ use roundtable_model::{CompanyId, samples};
 use roundtable_testkit::Town;
 
 use crate::book::CostBook;
+use crate::expression::number;
 use crate::scene::{ANA, Scene};
 
 pub(crate) async fn record(book: &mut CostBook) {
@@ -13,13 +14,13 @@ pub(crate) async fn record(book: &mut CostBook) {
         scene.record(companies.create(&me, &samples::company().name, request.as_ref())).await;
     })
     .await;
-    book.mutation("createOffer", &[("tags", 2.0)], async |scene| {
+    book.mutation("createOffer", &[number("tags", 2.0)], async |scene| {
         let new = new_offer(scene, company(scene).await);
         let (offers, me, request) = (scene.town.offers(), scene.ana(), scene.request());
         scene.record(offers.create(&me, new, request.as_ref())).await;
     })
     .await;
-    book.mutation("closeOffer", &[("tags", 2.0)], async |scene| {
+    book.mutation("closeOffer", &[number("tags", 2.0)], async |scene| {
         let new = new_offer(scene, company(scene).await);
         let (offers, me, request) = (scene.town.offers(), scene.ana(), scene.request());
         let offer = offers.create(&me, new, None).await.unwrap();

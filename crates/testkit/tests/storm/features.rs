@@ -65,6 +65,15 @@ pub(crate) struct RoomModel {
     pub(crate) said: Vec<MessageModel>,
     /// Known read positions.
     pub(crate) read: HashMap<UserId, u64>,
+    /// The furthest read positions that were requested and refused. A user who is suspended between the
+    /// write and the answer is refused, although the position was written.
+    pub(crate) refused: HashMap<UserId, u64>,
+}
+
+impl RoomModel {
+    pub(crate) fn seq_of(&self, message: &MessageId) -> u64 {
+        self.said.iter().find(|said| said.id == *message).unwrap().seq
+    }
 }
 
 /// A possible arrival in a group: its start and end times, and the newest message number at both.

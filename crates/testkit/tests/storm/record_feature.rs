@@ -62,7 +62,7 @@ fn of_goals(
             features.aims.get_mut(goal).unwrap().reached = *reached;
         }
         (FeatureAction::DeleteGoal(goal), _) => {
-            features.aims.get_mut(goal).unwrap().is_deleted = true
+            features.aims.get_mut(goal).unwrap().is_deleted = true;
         }
         (
             FeatureAction::AddTask { goal, .. } | FeatureAction::DoTask(goal, ..),
@@ -107,10 +107,10 @@ fn of_quests(
             features.quests.insert(id.clone(), quest);
         }
         (FeatureAction::CancelQuest(id), _) => {
-            features.quests.get_mut(id).unwrap().is_cancelled = true
+            features.quests.get_mut(id).unwrap().is_cancelled = true;
         }
         (FeatureAction::DeleteQuest(_, id), _) => {
-            features.quests.get_mut(id).unwrap().is_deleted = true
+            features.quests.get_mut(id).unwrap().is_deleted = true;
         }
         _ => {}
     }
@@ -144,7 +144,7 @@ fn of_talk(
         }
         (FeatureAction::ReadRoom(room, message), _) => {
             let room = features.rooms.get_mut(room).unwrap();
-            let seq = room.said.iter().find(|said| said.id == *message).unwrap().seq;
+            let seq = room.seq_of(message);
             let read = room.read.entry(me.clone()).or_default();
             *read = (*read).max(seq);
         }

@@ -126,6 +126,12 @@ impl StormUser {
                 (Step::Pursuit(feature_action), Ok(Outcome::Gained(outcome))) => {
                     record_feature(model, &me, feature_action, &outcome);
                 }
+                (Step::Pursuit(FeatureAction::ReadRoom(room, message)), Err(_)) => {
+                    let room = model.features.rooms.get_mut(room).unwrap();
+                    let seq = room.seq_of(message);
+                    let refused = room.refused.entry(me.clone()).or_default();
+                    *refused = (*refused).max(seq);
+                }
                 _ => {}
             });
         }

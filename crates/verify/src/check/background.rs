@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use roundtable_model::entities::{Checkpoint, DeadLetter, Job};
 use roundtable_model::shape::{EntityShape, Index};
-use roundtable_model::table::{Item, Table};
+use roundtable_model::table::{Item, LeaseKey, Table};
 use roundtable_model::{Entity, FromItem, LoginAttempts, Ops, Queue, TYPE, Time};
 
 use super::{CheckRun, SegmentResult, expired_finding};
 use crate::Result;
 use crate::entity_checks::check_item;
-use crate::lag::{self, COUNTER_PROCESSOR, LEASE_PREFIX, ProcessorLag, ShardLeases};
+use crate::lag::{self, COUNTER_PROCESSOR, ProcessorLag, ShardLeases};
 use crate::scan::ScannedItem;
 
 /// Names of both a queue and the processor that fills it.
@@ -118,7 +118,7 @@ impl CheckRun<'_> {
             *items += 1;
             findings.extend(expired_finding(&definition, scanned, None));
             let partition = scanned.item.text(Index::Main.partition_attribute());
-            if !partition.is_some_and(|partition| partition.starts_with(LEASE_PREFIX)) {
+            if !partition.is_some_and(LeaseKey::is_partition) {
                 let report = &mut |finding| findings.add(finding);
                 check_item(scanned.item, entities, &rules, &mut |_| {}, report);
             }

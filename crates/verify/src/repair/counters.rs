@@ -1,10 +1,9 @@
 //! Counts facts again and rewrites counters and scores.
 
 use roundtable_model::entities::{
-    CommentCounter, CommentLike, Follow, GroupCounter, Notification, Post, PostCounter, Quest,
-    UserCounter,
+    CommentCounter, Follow, GroupCounter, Notification, Post, PostCounter, Quest, UserCounter,
 };
-use roundtable_model::table::{Get, Item, Key, Query, Update};
+use roundtable_model::table::{Get, Item, Key, Update};
 use roundtable_model::{
     CommentId, Cursor, Entity, FromItem, GroupId, Listing, MemberStatus, PostId, QuestId, Result,
     Shard, Shards, Span, Time, UserCount, UserId, rekey,

@@ -264,7 +264,7 @@ const QUESTIONS: &[DocumentQuestion] = &[
         .begins("ENTITY#Task#")
         .stated(Stated::Key)
         .by("tasks_by_due"),
-    get("promotion", "whether somebody's activities are copied", "PROMO#{id}", "PROMO#{id}")
+    get("promotion", "whether a user's activities are copied", "PROMO#{id}", "PROMO#{id}")
         .stated(Stated::Example)
         .by("promotions"),
     get("room", "a room", "ROOM#{room}", "ROOM#{room}")
@@ -277,7 +277,7 @@ const QUESTIONS: &[DocumentQuestion] = &[
     get("owned_task", "whether a linked task is mine", "GOAL#{goal}", "TASK#{task}")
         .stated(Stated::Example)
         .by("task"),
-    query("sharded_followers", "who follows somebody famous", "USER#{me}#{shard}")
+    query("sharded_followers", "the followers of a famous user", "USER#{me}#{shard}")
         .as_(QueryEach)
         .index("GSI1")
         .begins("FOLLOWER#")

@@ -32,7 +32,7 @@ const SHAPES: &[DocumentShape] = &[
             CreatedAt => created_at, UpdatedAt => updated_at,
         },
     },
-    // What comments and profiles hold besides their keys, the document leaves open.
+    // The document does not state the attributes of comments and profiles.
     DocumentShape {
         entity: "Comment",
         ours: "Comment",
@@ -72,14 +72,14 @@ const SHAPES: &[DocumentShape] = &[
     },
 ];
 
-/// Why two snippets are refused as they are written.
+/// The reason for which two snippets are refused as written.
 const FILTER_ON_KEY: &str = "a filter cannot name GSI1SK, a key of the index that is queried";
 
-/// What three questions do to their pages.
+/// The effect of three queries on their pages.
 const SHORT_PAGES: &str = "by day, and pages are full: the document filters after the limit";
 
 const QUESTIONS: &[DocumentQuestion] = &[
-    query("feed", "the newest posts of everybody", "FEED#{feed}")
+    query("feed", "the newest posts of all users", "FEED#{feed}")
         .index("GSI1")
         .newest()
         .limit(20)
@@ -111,7 +111,7 @@ const QUESTIONS: &[DocumentQuestion] = &[
         .filter(&[DocumentFilter::Begins("GSI1SK", "POST#")])
         .rejected(FILTER_ON_KEY)
         .by("posts_by"),
-    get("liked", "whether somebody likes a post", "POST#{post}", "LIKE#{user}").by("liked"),
+    get("liked", "whether a user likes a post", "POST#{post}", "LIKE#{user}").by("liked"),
     query("likes", "who likes a post", "POST#{post}").begins("LIKE#").by("likes"),
     query("likes_by", "what a person likes", "USER#{user}")
         .index("GSI1")

@@ -128,7 +128,7 @@ const QUESTIONS: &[DocumentQuestion] = &[
         .stated(Stated::Example)
         .by("follows")
         .deviates("on condition that the edge is new, and with the keys of the indexes"),
-    get("like", "somebody likes a post, for good", "POST#{post}", "LIKE#{user}")
+    get("like", "a user likes a post, for good", "POST#{post}", "LIKE#{user}")
         .as_(Transact)
         .stated(Stated::Example)
         .by("liked")

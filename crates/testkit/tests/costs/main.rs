@@ -4,7 +4,7 @@
 //!
 //! After an intended change: `ROUNDTABLE_RECORD=1 cargo test -p roundtable-testkit --test costs`.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod accounts;
 mod book;
@@ -31,7 +31,7 @@ const REGENERATE: &str = "ROUNDTABLE_RECORD=1 cargo test -p roundtable-testkit -
 
 #[tokio::test]
 async fn the_recorded_costs_are_those_of_the_services() {
-    let mut book = CostBook::default();
+    let mut book = CostBook::new().await;
     accounts::record(&mut book).await;
     people::record(&mut book).await;
     groups::record(&mut book).await;
@@ -50,7 +50,8 @@ async fn the_recorded_costs_are_those_of_the_services() {
         fs::write(&path, &recorded).unwrap();
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    let mut lines = kept.lines().map(Some).chain([None]).zip(recorded.lines().map(Some).chain([None]));
+    let mut lines =
+        kept.lines().map(Some).chain([None]).zip(recorded.lines().map(Some).chain([None]));
     if let Some((kept, recorded)) = lines.find(|(kept, recorded)| kept != recorded) {
         panic!(
             "costs have changed; the first difference is\n  kept     {kept:?}\n  recorded \
