@@ -1,5 +1,6 @@
-//! The live bus: the only reader of the stream in a process. It applies each change to its sinks:
-//! the cache behind feeds, the log of notifications, the topics of live updates, and chat rooms.
+//! The live bus: it applies each change of the stream to its sinks, which are the cache behind
+//! feeds, the log of notifications, the topics of live updates, and chat rooms. Nothing else reads
+//! the stream for them; the runner of `streams` reads it for processors.
 //!
 //! On the embedded store, where all writes go through this process, the bus reads the stream
 //! itself, and callers that need to be current have it read to the end. Elsewhere the relay

@@ -1,8 +1,9 @@
 //! Business rules: one service per noun, shared by every API.
 //!
 //! A service takes an authenticated [caller](Caller) and plain values. Each method authorizes,
-//! loads, and writes the fact in one transaction. The processors of `streams` write everything
-//! derived from facts (counters, feeds, notifications); services never do.
+//! loads, and writes the fact in one transaction, with the counters that must never lag behind it:
+//! followers, following, posts, members and XP. The processors of `streams` write everything else
+//! that is derived from facts.
 //!
 //! This crate knows no HTTP, no GraphQL and no storage backend. Permissions are one table,
 //! [`access`]; error codes are in [`codes`]; limits are in [`limits`] and [`Settings`].
