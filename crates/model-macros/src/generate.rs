@@ -9,7 +9,36 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 
-use crate::grammar::TableAst;
+use crate::grammar::{SchemaAst, TableAst};
+
+/// Generates `entities!`, the list of all entities. `entities!(check now)` expands to
+/// `check! { now (User user) (EmailLock email_lock) … }`.
+pub(crate) fn entity_list(schema: &SchemaAst) -> TokenStream {
+    let entities = schema.tables.iter().flat_map(|table| &table.entities).map(|entity| {
+        let (name, function) = (&entity.name, snake_case(&entity.name));
+        quote!((#name #function))
+    });
+    quote! {
+        /// Calls a macro with its arguments and all entities of the schema, each as its type and the
+        /// name of its sample: `(EmailLock email_lock)`.
+        #[macro_export]
+        macro_rules! entities {
+            ($with:ident $($argument:tt)*) => { $with! { $($argument)* #(#entities)* } };
+        }
+    }
+}
+
+/// Converts `EmailLock` to `email_lock`.
+fn snake_case(name: &Ident) -> Ident {
+    let mut snake = String::new();
+    for char in name.to_string().chars() {
+        if char.is_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.extend(char.to_lowercase());
+    }
+    Ident::new(&snake, name.span())
+}
 
 /// Generates the table's handle with its access patterns, the keys of its entities, and the schema
 /// as data.
@@ -67,7 +96,8 @@ pub(crate) fn stubs(table: &TableAst) -> TokenStream {
             impl ::roundtable_model::Entity for #name {
                 const SHAPE: &'static ::roundtable_model::shape::EntityShape =
                     &::roundtable_model::shape::EntityShape {
-                        name: #text, doc: "", identity: &[], parts: &[], keys: &[], fields: &[],
+                        name: #text, doc: "", identity: &[], parts: &[], owners: &[], keys: &[],
+                        fields: &[],
                     };
 
                 fn key(&self) -> ::roundtable_model::EntityKey<Self> {

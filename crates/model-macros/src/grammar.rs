@@ -9,10 +9,11 @@ use syn::{
     bracketed, parenthesized, token,
 };
 
-use crate::template::TemplateAst;
+use crate::template::{SegmentAst, TemplateAst};
 
 mod word {
     syn::custom_keyword!(table);
+    syn::custom_keyword!(of);
     syn::custom_keyword!(streamed);
     syn::custom_keyword!(access_patterns);
     syn::custom_keyword!(together);
@@ -27,6 +28,11 @@ mod word {
     syn::custom_keyword!(page);
     syn::custom_keyword!(has);
     syn::custom_keyword!(is);
+}
+
+/// The tables of a schema, one after the other.
+pub(crate) struct SchemaAst {
+    pub(crate) tables: Vec<TableAst>,
 }
 
 pub(crate) struct TableAst {
@@ -65,6 +71,8 @@ pub(crate) struct EntityAst {
     pub(crate) name: Ident,
     pub(crate) identity: Vec<ArgumentAst>,
     pub(crate) parts: Vec<PartAst>,
+    /// The fields that name its owners.
+    pub(crate) owners: Vec<Ident>,
     pub(crate) keys: Vec<KeyAst>,
 }
 
@@ -72,6 +80,18 @@ impl EntityAst {
     /// Returns the field called `name`, if index keys may depend on it.
     pub(crate) fn part(&self, name: &Ident) -> Option<&PartAst> {
         self.parts.iter().find(|part| part.name == *name)
+    }
+
+    /// Returns the position of the first key that lists all items of one owner: the owner alone is
+    /// its partition, perhaps with a shard.
+    pub(crate) fn key_of_owner(&self, owner: &Ident) -> Option<usize> {
+        self.keys.iter().position(|key| {
+            let parts = key.partition.segments.iter().filter_map(|segment| match segment {
+                SegmentAst::Part { name, method: None } => Some(name),
+                _ => None,
+            });
+            parts.eq([owner])
+        })
     }
 
     /// Returns the part of the primary key called `name`.
@@ -207,6 +227,16 @@ pub(crate) struct AcceptedAst {
     pub(crate) reason: LitStr,
 }
 
+impl Parse for SchemaAst {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut tables = vec![input.parse()?];
+        while !input.is_empty() {
+            tables.push(input.parse()?);
+        }
+        Ok(Self { tables })
+    }
+}
+
 impl Parse for TableAst {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let doc = doc(input)?;
@@ -247,6 +277,8 @@ impl Parse for EntityAst {
         let identity = listed(input)?;
         let plus = input.parse::<Option<Token![+]>>()?;
         let parts = plus.map(|_| listed(input)).transpose()?.unwrap_or_default();
+        let of = input.parse::<Option<word::of>>()?;
+        let owners = of.map(|_| listed(input)).transpose()?.unwrap_or_default();
         let body;
         braced!(body in input);
         let mut named = Vec::new();
@@ -261,7 +293,7 @@ impl Parse for EntityAst {
         while !body.is_empty() {
             keys.push(key(&body, &named)?);
         }
-        Ok(Self { doc, name, identity, parts, keys })
+        Ok(Self { doc, name, identity, parts, owners, keys })
     }
 }
 

@@ -13,18 +13,21 @@ mod template;
 
 use proc_macro::TokenStream;
 
-/// Defines one table: its entities with their keys, and its access patterns.
+/// Defines the tables: their entities with keys and owners, and their access patterns.
 #[proc_macro]
 pub fn single_table(input: TokenStream) -> TokenStream {
-    let table = syn::parse_macro_input!(input as grammar::TableAst);
-    match check::check(&table) {
-        Ok(()) => generate::table(&table).into(),
-        Err(error) => {
-            let mut output = error.into_compile_error();
-            output.extend(generate::stubs(&table));
-            output.into()
+    let schema = syn::parse_macro_input!(input as grammar::SchemaAst);
+    let mut output = generate::entity_list(&schema);
+    for table in &schema.tables {
+        match check::check(table) {
+            Ok(()) => output.extend(generate::table(table)),
+            Err(error) => {
+                output.extend(error.into_compile_error());
+                output.extend(generate::stubs(table));
+            }
         }
     }
+    output.into()
 }
 
 /// Stores the fields of a struct as attributes of an item.

@@ -11,6 +11,10 @@
 // The macros refer to this crate by its external name, and the schema is inside it.
 extern crate self as roundtable_model;
 
+// First, because the others use its list of entities.
+#[macro_use]
+mod schema;
+
 mod attribute;
 mod composites;
 mod cursor;
@@ -21,13 +25,13 @@ mod error;
 mod field;
 mod id;
 mod name;
+mod owner;
 mod part;
 mod patch;
 #[cfg(test)]
 mod properties;
 mod read;
 pub mod samples;
-mod schema;
 pub mod shape;
 mod time;
 
@@ -45,6 +49,7 @@ pub use error::{Error, InvalidField, Result};
 pub use field::{ComparableTo, Field, ListOf, NumericField};
 pub use id::*;
 pub use name::*;
+pub use owner::{OwnerId, OwnerKind};
 pub use part::*;
 pub use patch::{Patch, rekey};
 pub use read::{
@@ -59,3 +64,5 @@ pub use time::*;
 
 #[doc(hidden)]
 pub use entity::{nested_from_value, part_is, read_field};
+#[doc(hidden)]
+pub use owner::owner_kind;

@@ -40,18 +40,7 @@ use crate::{Entity, InvalidValue};
 
 /// Calls a function with each sample, in the order of the schema.
 macro_rules! each {
-    ($with:ident: $($sample:ident)*) => { vec![$($with(&$sample())),*] };
-    ($with:ident) => {
-        each! {
-            $with:
-            user email_lock nick_lock handle_lock credential session invitation user_counter follow
-            block group group_member group_counter goal task milestone quest quest_step xp_entry
-            activity actor_head feed_item feed_horizon promotion room room_head room_member message
-            assist_thread assist_helper assist_msg post moderation_case post_counter comment like
-            share comment_like comment_counter report notification company offer tag_ref upload
-            idempotency api_key audit login_attempt checkpoint job dead_letter webhook sealed_key
-        }
-    };
+    ($with:ident $(($entity:ident $sample:ident))*) => { vec![$($with(&$sample())),*] };
 }
 
 /// Returns all samples as items, with their entities.
@@ -59,7 +48,7 @@ pub fn typical() -> Vec<(&'static EntityShape, Item)> {
     fn typical<E: Entity>(sample: &E) -> (&'static EntityShape, Item) {
         (E::SHAPE, sample.item())
     }
-    each!(typical)
+    entities!(each typical)
 }
 
 /// Parses a constant text.

@@ -1,9 +1,10 @@
 //! The schema on one page: every entity with its keys, then every access pattern.
 //!
 //! `(…)` are the parts of the primary key, `+ (…)` the other fields that index keys depend on: `?`
-//! may be absent, `mut` may change (by a rekey, which rewrites the index). A template names fields,
-//! or a method of one (`{created_at:day}`); `[#{shard}]` is empty for shard 0 and `#n` for the
-//! others. A key `if …` exists only if the condition holds. Parts never contain a `#`.
+//! may be absent, `mut` may change (by a rekey, which rewrites the index). `of (…)` are the fields
+//! that name its owners: the item is removed with any of them. A template names fields, or a method
+//! of one (`{created_at:day}`); `[#{shard}]` is empty for shard 0 and `#n` for the others. A key
+//! `if …` exists only if the condition holds. Parts never contain a `#`.
 
 use crate::entities::{
     Activity, ActorHead, ApiKey, AssistHelper, AssistMsg, AssistThread, Audit, Block, Checkpoint,
@@ -42,19 +43,21 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
     /// Makes a handle unique.
     HandleLock(handle: Handle)    { main => "HANDLE#{handle}",          "UNIQUE#USER"; }
     /// The hash that a password is checked against.
-    Credential(user_id: UserId)   { main => "USER#{user_id}",           "CREDENTIAL"; }
+    Credential(user_id: UserId) of (user_id) {
+        main                    => "USER#{user_id}",                    "CREDENTIAL";
+    }
     /// A signed-in device.
-    Session(user_id: UserId, id: SessionId) {
+    Session(user_id: UserId, id: SessionId) of (user_id) {
         main                    => "USER#{user_id}",                    "SESSION#{id}";
     }
     /// A code that lets new users sign up.
     Invitation(code: InviteCode)  { main => "INVITE#{code}",            "INVITE"; }
     /// A counter of a user.
-    UserCounter(user_id: UserId, counter: UserCount, shard: Shard) {
+    UserCounter(user_id: UserId, counter: UserCount, shard: Shard) of (user_id) {
         main                    => "USER#{user_id}",                    "COUNTER#{counter}[#{shard}]";
     }
     /// A user follows another, or has asked to.
-    Follow(follower_id: UserId, followee_id: UserId) + (shard, day_shard, mut status, mut active_since?) {
+    Follow(follower_id: UserId, followee_id: UserId) + (shard, day_shard, mut status, mut active_since?) of (follower_id, followee_id) {
         let following = active_since, active(status);
         main                    => "USER#{follower_id}",                "FOLLOWING#{followee_id}";
         gsi1 if following       => "USER#{followee_id}[#{shard}]",      "FOLLOWER#{follower_id}";
@@ -63,95 +66,105 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
         gsi3 if following       => "USER#{follower_id}",                "ENTITY#Following#{active_since}#{followee_id}";
     }
     /// A user blocks another.
-    Block(blocker_id: UserId, blocked_id: UserId) {
+    Block(blocker_id: UserId, blocked_id: UserId) of (blocker_id, blocked_id) {
         main                    => "USER#{blocker_id}",                 "BLOCK#{blocked_id}";
         gsi1                    => "USER#{blocked_id}",                 "BLOCKER#{blocker_id}";
     }
     /// A community of users.
     Group(id: GroupId)            { main => "GROUP#{id}",               "GROUP#{id}"; }
     /// A user in a group, invited to it, or asking to join.
-    GroupMember(group_id: GroupId, user_id: UserId) + (joined_at) {
+    GroupMember(group_id: GroupId, user_id: UserId) + (joined_at) of (group_id, user_id) {
         main                    => "GROUP#{group_id}",                  "MEMBER#{user_id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Group#{joined_at}#{group_id}";
     }
     /// The number of active members of a group.
-    GroupCounter(group_id: GroupId) { main => "GROUP#{group_id}",       "COUNTER#MEMBERS"; }
+    GroupCounter(group_id: GroupId) of (group_id) {
+        main                    => "GROUP#{group_id}",                  "COUNTER#MEMBERS";
+    }
     /// Something a user wants to achieve.
-    Goal(user_id: UserId, id: GoalId) + (created_at) {
+    Goal(user_id: UserId, id: GoalId) + (created_at) of (user_id) {
         main                    => "USER#{user_id}",                    "GOAL#{id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Goal#{created_at}#{id}";
     }
     /// A step towards a goal.
-    Task(goal_id: GoalId, id: TaskId) + (user_id, shard, mut due_at?, mut done) {
+    Task(goal_id: GoalId, id: TaskId) + (user_id, shard, mut due_at?, mut done) of (goal_id) {
         main                    => "GOAL#{goal_id}",                    "TASK#{id}";
         gsi1 if due_at          => "USER#{user_id}",                    "ENTITY#Task#{due_at}#{id}";
         gsi2 if due_at, open(done) => "DUE#{due_at:compact_day}[#{shard}]", "{due_at}#TASK#{id}";
         gsi3                    => "TASK#{id}",                         "GOAL#{goal_id}";
     }
     /// A share of a goal's tasks to reach.
-    Milestone(user_id: UserId, goal_id: GoalId, id: MilestoneId) + (created_at) {
+    Milestone(user_id: UserId, goal_id: GoalId, id: MilestoneId) + (created_at) of (user_id) {
         main                    => "USER#{user_id}",                    "MILESTONE#{goal_id}#{id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Milestone#{created_at}#{id}";
     }
     /// A challenge with a reward.
-    Quest(user_id: UserId, id: QuestId) + (created_at) {
+    Quest(user_id: UserId, id: QuestId) + (created_at) of (user_id) {
         main                    => "USER#{user_id}",                    "QUEST#{id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Quest#{created_at}#{id}";
     }
     /// One task or goal that counts for a quest.
-    QuestStep(user_id: UserId, quest_id: QuestId, subject_id: SubjectId) {
+    QuestStep(user_id: UserId, quest_id: QuestId, subject_id: SubjectId) of (user_id) {
         main                    => "USER#{user_id}",                    "QUESTSTEP#{quest_id}#{subject_id}";
     }
     /// The reward of a completed quest.
-    XpEntry(user_id: UserId, quest_id: QuestId) {
+    XpEntry(user_id: UserId, quest_id: QuestId) of (user_id) {
         main                    => "USER#{user_id}",                    "XP#{quest_id}";
     }
     /// An event for feeds, written once.
-    Activity(home(actor_id, group_id): ActorId, created_at: Time, activity_id: ActivityId) {
+    Activity(home(actor_id, group_id): ActorId, created_at: Time, activity_id: ActivityId) of (home) {
         main                    => "ACTIVITY#{home}",                   "TS#{created_at}#{activity_id}";
     }
     /// The newest activity of an actor, and the intervals in which its activities are fanned out.
-    ActorHead(actor_id: ActorId)  { main => "ACTIVITY#{actor_id}",      "HEAD"; }
+    ActorHead(actor_id: ActorId) of (actor_id) {
+        main                    => "ACTIVITY#{actor_id}",               "HEAD";
+    }
     /// An activity copied into a follower's feed.
-    FeedItem(follower_id: UserId, created_at: Time, activity_id: ActivityId) {
+    FeedItem(follower_id: UserId, created_at: Time, activity_id: ActivityId) of (follower_id) {
         main                    => "FEED#{follower_id}",                "TS#{created_at}#{activity_id}";
     }
     /// The oldest time a materialized feed reaches back to.
-    FeedHorizon(user_id: UserId)  { main => "FEED#{user_id}",           "HORIZON"; }
+    FeedHorizon(user_id: UserId) of (user_id) {
+        main                    => "FEED#{user_id}",                    "HORIZON";
+    }
     /// A user or group whose activities are fanned out.
-    Promotion(subject_id: ActorId) { main => "PROMO#{subject_id}",      "PROMO#{subject_id}"; }
+    Promotion(subject_id: ActorId) of (subject_id) {
+        main                    => "PROMO#{subject_id}",                "PROMO#{subject_id}";
+    }
     /// A conversation of two users or a group.
     Room(id: RoomId)              { main => "ROOM#{id}",                "ROOM#{id}"; }
     /// The newest message of a room.
-    RoomHead(room_id: RoomId)     { main => "ROOM#{room_id}",           "HEAD"; }
+    RoomHead(room_id: RoomId) of (room_id) {
+        main                    => "ROOM#{room_id}",                    "HEAD";
+    }
     /// A user in a room.
-    RoomMember(room_id: RoomId, user_id: UserId) + (joined_at) {
+    RoomMember(room_id: RoomId, user_id: UserId) + (joined_at) of (room_id, user_id) {
         main                    => "ROOM#{room_id}",                    "MEMBER#{user_id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Room#{joined_at}#{room_id}";
     }
     /// A message in a room.
-    Message(room_id: RoomId, created_at: Time, id: MessageId) + (user_id, listed) {
+    Message(room_id: RoomId, created_at: Time, id: MessageId) + (user_id, listed) of (room_id, user_id) {
         main                    => "ROOM#{room_id}",                    "MSG#{created_at}#{id}";
         gsi1 if in_timeline(listed) => "USER#{user_id}",                "ENTITY#Message#{created_at}#{id}";
     }
     /// A request for help.
-    AssistThread(thread_id: ThreadId) + (user_id, created_at) {
+    AssistThread(thread_id: ThreadId) + (user_id, created_at) of (user_id) {
         main                    => "ASSIST#{thread_id}",                "THREAD";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Assist#{created_at}#{thread_id}";
     }
     /// A user who was asked for help.
-    AssistHelper(thread_id: ThreadId, user_id: UserId) + (created_at) {
+    AssistHelper(thread_id: ThreadId, user_id: UserId) + (created_at) of (thread_id, user_id) {
         main                    => "ASSIST#{thread_id}",                "HELPER#{user_id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#Helping#{created_at}#{thread_id}";
     }
     /// A message in a request for help.
-    AssistMsg(thread_id: ThreadId, created_at: Time, id: MessageId) + (user_id) {
+    AssistMsg(thread_id: ThreadId, created_at: Time, id: MessageId) + (user_id) of (thread_id, user_id) {
         main                    => "ASSIST#{thread_id}",                "MSG#{created_at}#{id}";
         gsi1                    => "USER#{user_id}",                    "ENTITY#AssistMsg#{created_at}#{id}";
     }
     /// A text, an image or a video.
     Post(id: PostId) + (author_id, created_at, feed_id, shard, group_id?, mut visibility, mut moderation_status,
-                        mut is_deleted, mut author_is_private, mut published_at?, mut score?) {
+                        mut is_deleted, mut author_is_private, mut published_at?, mut score?) of (author_id) {
         let listed = published_at, publicly_listed(visibility, moderation_status, is_deleted, group_id, author_is_private);
         main                    => "POST#{id}",                         "POST";
         gsi1                    => "USER#{author_id}",                  "POST#{created_at}#{id}";
@@ -165,46 +178,48 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
         gsi2                    => "MODERATION#{status}#{created_at:day}[#{shard}]", "{created_at}#{id}";
     }
     /// The counted reactions to a post.
-    PostCounter(post_id: PostId)  { main => "POST#{post_id}",           "COUNTER#ENGAGEMENT"; }
+    PostCounter(post_id: PostId) of (post_id) {
+        main                    => "POST#{post_id}",                    "COUNTER#ENGAGEMENT";
+    }
     /// A comment on a post, or a reply to another comment.
-    Comment(post_id: PostId, id: CommentId) + (user_id, created_at) {
+    Comment(post_id: PostId, id: CommentId) + (user_id, created_at) of (post_id, user_id) {
         main                    => "POST#{post_id}",                    "COMMENT#{id}";
         gsi1                    => "USER#{user_id}",                    "COMMENT#{created_at}#{id}";
         gsi2                    => "COMMENT#{id}",                      "METADATA";
     }
     /// A user likes a post.
-    Like(post_id: PostId, user_id: UserId) + (created_at) {
+    Like(post_id: PostId, user_id: UserId) + (created_at) of (post_id, user_id) {
         main                    => "POST#{post_id}",                    "LIKE#{user_id}";
         gsi1                    => "USER#{user_id}",                    "LIKE#{created_at}#{post_id}";
     }
     /// A user shared a post.
-    Share(post_id: PostId, user_id: UserId) + (created_at) {
+    Share(post_id: PostId, user_id: UserId) + (created_at) of (post_id, user_id) {
         main                    => "POST#{post_id}",                    "SHARE#{user_id}";
         gsi1                    => "USER#{user_id}",                    "SHARE#{created_at}#{post_id}";
     }
     /// A user likes a comment.
-    CommentLike(post_id: PostId, comment_id: CommentId, user_id: UserId) {
+    CommentLike(post_id: PostId, comment_id: CommentId, user_id: UserId) of (post_id) {
         main                    => "POST#{post_id}",                    "CLIKE#{comment_id}#{user_id}";
     }
     /// The counted reactions to a comment.
-    CommentCounter(post_id: PostId, comment_id: CommentId) {
+    CommentCounter(post_id: PostId, comment_id: CommentId) of (post_id) {
         main                    => "POST#{post_id}",                    "COUNTER#COMMENT#{comment_id}";
     }
     /// A user's report of a post or comment.
-    Report(post_id: PostId, subject_id: CaseId, user_id: UserId) {
+    Report(post_id: PostId, subject_id: CaseId, user_id: UserId) of (post_id) {
         main                    => "POST#{post_id}",                    "REPORT#{subject_id}#{user_id}";
     }
     /// A notification of a user.
-    Notification(user_id: UserId, created_at: Time, id: NotificationId) {
+    Notification(user_id: UserId, created_at: Time, id: NotificationId) of (user_id) {
         main                    => "NOTIF#{user_id}",                   "TS#{created_at}#{id}";
     }
     /// A company that makes offers.
-    Company(id: CompanyId) + (owner_id, created_at) {
+    Company(id: CompanyId) + (owner_id, created_at) of (owner_id) {
         main                    => "COMPANY#{id}",                      "COMPANY#{id}";
         gsi1                    => "USER#{owner_id}",                   "ENTITY#Company#{created_at}#{id}";
     }
     /// An offer of a company.
-    Offer(id: OfferId) + (company_id) {
+    Offer(id: OfferId) + (company_id) of (company_id) {
         main                    => "OFFER#{id}",                        "OFFER#{id}";
         gsi3                    => "COMPANY#{company_id}",              "Offer#{id}";
     }
@@ -213,7 +228,7 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
         main                    => "TAG#{tag}[#{shard}]",               "{entity}#{id}";
     }
     /// A file that is being uploaded.
-    Upload(user_id: UserId, key: MediaKey) {
+    Upload(user_id: UserId, key: MediaKey) of (user_id) {
         main                    => "USER#{user_id}",                    "UPLOAD#{key}";
     }
     /// The outcome of a request, so that repeating the request has no further effect.
@@ -221,7 +236,7 @@ table Core "gg_core" (gsi1, gsi2, gsi3) streamed {
         main                    => "IDEMP#{caller}#{request_id}",       "IDEMP";
     }
     /// A key for programs.
-    ApiKey(user_id: UserId, id: ApiKeyId) {
+    ApiKey(user_id: UserId, id: ApiKeyId) of (user_id) {
         main                    => "USER#{user_id}",                    "APIKEY#{id}";
     }
     /// An entry of the audit log.
@@ -406,11 +421,16 @@ accepted {
     mutable-key Post.gsi3 => "The score in the key is rewritten only when its bucket changes.";
     mutable-key ModerationCase.gsi2 => "The queue is read by status, and a case changes its status a few times at most.";
     mixed-roles Follow.gsi1, Block.gsi1 => "Each is read by its own prefix; no pattern reads a user's whole partition.";
+    unowned EmailLock.main, NickLock.main, HandleLock.main => "Deleting the account releases its names.";
+    unowned Invitation.main => "It outlives its inviter, and carries only the inviter's id.";
+    unowned ModerationCase.main => "Its id is that of its post or comment, and it is removed with either.";
+    unowned TagRef.main => "Removed with the tagged object, whose tags lead to it.";
+    unowned Audit.main => "The audit log is kept.";
+    sparse-owner Follow.gsi1 => "It lists requests and active follows, and there are no others.";
+    sparse-owner Message.gsi1 => "Messages that their author's timeline leaves out stay until their room goes.";
     type-before-time User.gsi1 => "One kind at a time is read far more often; entity_timeline merges them all.";
 }
-}
 
-single_table! {
 /// Failed sign-ins, by account and by address; a separate table, so that they are not in the stream.
 table LoginAttempts "gg_login_attempts" {
     /// Failed sign-ins of one account, or from one address, in one time window.
@@ -424,9 +444,7 @@ access_patterns {
 accepted {
     hot LoginAttempt.main => "An account or address is locked long before that.";
 }
-}
 
-single_table! {
 /// Records of background work; a separate table, so that they are not in the stream. Stream leases
 /// (`LEASES#…`) belong to the backend.
 table Ops "gg_ops" {
@@ -461,6 +479,7 @@ access_patterns {
     sealed_keys(purpose: Purpose)                => main, "KEY#{purpose}", all, desc, strong -> SealedKey;
 }
 accepted {
+    unowned Checkpoint.main, Job.main, DeadLetter.main, Webhook.main, SealedKey.main => "They belong to the installation.";
     hot Checkpoint.main => "One write for each batch of changes and shard of the stream.";
     hot Job.main => "The key ends in a shard, and shards can be added; a job is a page of work, not a single write.";
     hot DeadLetter.main => "Only work that failed after all its retries.";

@@ -7,6 +7,8 @@ use std::fmt;
 
 use roundtable_table::{KeyDefinition, TableDefinition};
 
+use crate::OwnerKind;
+
 /// The page size of patterns that do not state one.
 pub const PAGE_ITEMS_DEFAULT: usize = 20;
 
@@ -111,6 +113,8 @@ pub struct EntityShape {
     pub identity: &'static [PartShape],
     /// The other fields its index keys depend on.
     pub parts: &'static [KeyField],
+    /// The owners: an item is removed with any of them.
+    pub owners: &'static [OwnerShape],
     /// The keys: the primary key first, then those of the indexes.
     pub keys: &'static [KeyShape],
     /// The attributes, without `type` and the key attributes.
@@ -164,6 +168,16 @@ impl EntityShape {
     }
 }
 
+/// An owner of an entity's items.
+#[derive(Debug)]
+pub struct OwnerShape {
+    /// The field that names it.
+    pub field: &'static str,
+    pub kind: OwnerKind,
+    /// The position of the key that lists the items of one owner.
+    pub key: usize,
+}
+
 /// A part of a key, or an argument of a pattern.
 #[derive(Debug)]
 pub struct PartShape {
@@ -206,6 +220,11 @@ pub struct SparseCondition {
 
 impl SparseCondition {
     pub const ALWAYS: Self = Self { otherwise: false, present: &[], predicates: &[] };
+
+    /// Returns whether every item satisfies it.
+    pub const fn is_always(&self) -> bool {
+        !self.otherwise && self.present.is_empty() && self.predicates.is_empty()
+    }
 }
 
 /// A named condition on fields of an item.
@@ -263,6 +282,11 @@ impl KeyTemplate {
             KeySegment::Literal(_) => None,
             KeySegment::Part { name, .. } | KeySegment::Shard { name } => Some(*name),
         })
+    }
+
+    /// Returns the key for the owner with this id. It has no shard.
+    pub fn of_owner(&self, id: impl fmt::Display) -> String {
+        format!("{}{id}", self.prefix())
     }
 
     pub fn is_sharded(&self) -> bool {

@@ -30,6 +30,7 @@ fn mistakes_in_the_schema_do_not_compile() {
         "computed_part_that_may_change",
         "upsert_of_an_indexed_entity",
         "get_on_an_index",
+        "owner_without_a_key",
     ] {
         cases.compile_fail(format!("tests/refused/{case}.rs"));
     }

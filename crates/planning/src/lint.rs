@@ -1,5 +1,5 @@
 //! Risks of the schema: hot partitions, unbounded collections, filters after the limit, mutable
-//! keys, mixed roles, orders that no query returns. It does not guess at traffic: the schema
+//! keys, mixed roles, orders that no query returns, items that no purge removes. It does not guess at traffic: the schema
 //! accepts a finding with a reason.
 //!
 //! | lint | fires if |
@@ -10,12 +10,15 @@
 //! | `mutable-key` | a change of a field moves an index entry |
 //! | `mixed-roles` | one index partition holds both a user's actions and actions on the user |
 //! | `type-before-time` | no query returns several kinds of one partition in time order |
+//! | `unowned` | items belong to nobody and never expire |
+//! | `sparse-owner` | a purge does not find all items of an owner |
 //! | `stale-acceptance` | the schema accepts a finding that does not exist |
 
 mod filter_after_limit;
 mod hot;
 mod mixed_roles;
 mod mutable_keys;
+mod owners;
 mod parts;
 mod type_before_time;
 mod unbounded;
@@ -38,6 +41,10 @@ pub enum LintRule {
     MixedRoles,
     /// No query returns several kinds in time order.
     TypeBeforeTime,
+    /// Items belong to nobody and never expire.
+    Unowned,
+    /// A purge does not find all items of an owner.
+    SparseOwner,
     /// The schema accepts a finding that does not exist.
     StaleAcceptance,
 }
@@ -52,6 +59,8 @@ impl LintRule {
             Self::MutableKey => "mutable-key",
             Self::MixedRoles => "mixed-roles",
             Self::TypeBeforeTime => "type-before-time",
+            Self::Unowned => "unowned",
+            Self::SparseOwner => "sparse-owner",
             Self::StaleAcceptance => "stale-acceptance",
         }
     }
@@ -95,6 +104,7 @@ fn check_table(table: &TableShape, bytes: &dyn Fn(&EntityShape) -> usize) -> Vec
     findings.extend(mutable_keys::check(table));
     findings.extend(mixed_roles::check(table));
     findings.extend(type_before_time::check(table));
+    findings.extend(owners::check(table));
     let mut stale = Vec::new();
     for accepted in table.accepted {
         let mut matched = findings.iter_mut().filter(|finding| {
@@ -192,13 +202,15 @@ fn listed<T: fmt::Display>(words: &[T], last_with: &str) -> String {
 mod tests {
     use super::*;
     use crate::test_schema::{entity, query, table};
+    use roundtable_model::OwnerKind;
     use roundtable_table::item;
 
     fn noisy() -> crate::test_schema::TableDraft {
         table("noisy")
             .entity(
                 entity("Song", "band: BandId, id: SongId", "BAND#{band}", "SONG#{id}")
-                    .part("user_id: UserId"),
+                    .part("user_id: UserId")
+                    .owner("band", OwnerKind::Group, 0),
             )
             .pattern(query("songs", "band: BandId", Index::Main, "BAND#{band}", "SONG#", "Song"))
     }

@@ -1,8 +1,9 @@
 //! Schemas for tests, in the notation of the real one. They are leaked, which is fine in tests.
 
+use roundtable_model::OwnerKind;
 use roundtable_model::shape::{
     AcceptedFinding, CompositeShape, EntityShape, FieldShape, Index, KeyField, KeySegment,
-    KeyShape, KeyTemplate, PartShape, PatternFilter, PatternOperation, PatternShape, PatternSort,
+    KeyShape, KeyTemplate, OwnerShape, PartShape, PatternFilter, PatternOperation, PatternShape, PatternSort,
     Predicate, SparseCondition, TableShape,
 };
 
@@ -45,6 +46,7 @@ pub(crate) struct EntityDraft {
     name: &'static str,
     identity: &'static [PartShape],
     parts: Vec<KeyField>,
+    owners: Vec<OwnerShape>,
     keys: Vec<KeyShape>,
     fields: Vec<FieldShape>,
 }
@@ -60,6 +62,7 @@ pub(crate) fn entity(
         name,
         identity: parts(identity),
         parts: vec![],
+        owners: vec![],
         keys: vec![],
         fields: vec![],
     };
@@ -87,6 +90,12 @@ impl EntityDraft {
         self
     }
 
+    /// Adds an owner, whose items the key at position `key` lists.
+    pub(crate) fn owner(mut self, field: &'static str, kind: OwnerKind, key: usize) -> Self {
+        self.owners.push(OwnerShape { field, kind, key });
+        self
+    }
+
     pub(crate) fn key(self, index: Index, partition: &'static str, sort: &'static str) -> Self {
         self.key_if(index, SparseCondition::ALWAYS, partition, sort)
     }
@@ -109,6 +118,7 @@ impl EntityDraft {
             doc: "An entity.",
             identity: self.identity,
             parts: leak(self.parts),
+            owners: leak(self.owners),
             keys: leak(self.keys),
             fields: leak(self.fields),
         }))

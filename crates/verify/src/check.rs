@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::entity_checks::{check_item, item_key};
 use crate::finding::{Finding, Findings, Invariant, Repair, VerifyReport};
+use crate::owner_checks::OwnerState;
 use crate::partition_checks::PartitionState;
 use crate::scan::ScannedItem;
 use crate::stream_check::{ImageChains, KeySubset, StreamImages, StreamSnapshot};
@@ -73,6 +74,7 @@ struct SegmentResult<T> {
     findings: Findings,
     items: u64,
     partition: PartitionState,
+    owners: OwnerState,
     unfinished: UnfinishedEntities,
 }
 
@@ -160,9 +162,11 @@ impl CheckRun<'_> {
         let verifier = self.verifier;
         let (core, rules) = (verifier.tables.core.table(), verifier.rules.clone());
         let definition = Arc::clone(core.definition());
+        let are_purged = !self.pending.purges;
         let visit = move |result: &mut SegmentResult<TallySums>, scanned: ScannedItem<'_>| {
-            let SegmentResult { state, findings, items, partition, unfinished } = result;
+            let SegmentResult { state, findings, items, partition, owners, unfinished } = result;
             *items += 1;
+            findings.extend(owners.visit(scanned.item, Index::Main).filter(|_| are_purged));
             findings.extend(expired_finding(&definition, scanned, None));
             unfinished.visit(scanned.item);
             add_item_entries(scanned.item, (&rules, partition), state, &mut |finding| {
@@ -177,8 +181,9 @@ impl CheckRun<'_> {
             return Ok(false);
         };
         let mut unfinished = UnfinishedEntities::default();
-        for result in results {
+        for mut result in results {
             sums.merge(&result.state);
+            result.findings.extend(result.owners.finish().filter(|_| are_purged));
             self.report.items += result.items;
             self.findings.merge(result.findings);
             unfinished.merge(result.unfinished);
@@ -191,9 +196,11 @@ impl CheckRun<'_> {
         let core = self.verifier.tables.core.table();
         let Some(kind) = TallyKind::of_index(index) else { return Ok(()) };
         let definition = Arc::clone(core.definition());
+        let are_purged = !self.pending.purges;
         let visit = move |result: &mut SegmentResult<TallySums>, scanned: ScannedItem<'_>| {
-            let SegmentResult { state, findings, items, .. } = result;
+            let SegmentResult { state, findings, items, owners, .. } = result;
             *items += 1;
+            findings.extend(owners.visit(scanned.item, index).filter(|_| are_purged));
             findings.extend(expired_finding(&definition, scanned, Some(index)));
             match index_entry(scanned.item, index, kind) {
                 Some(entry) => state.add_index_entry(&entry, EntryRole::Stated),
@@ -204,8 +211,9 @@ impl CheckRun<'_> {
             sums.discard(kind);
             return Ok(());
         };
-        for result in results {
+        for mut result in results {
             sums.merge(&result.state);
+            result.findings.extend(result.owners.finish().filter(|_| are_purged));
             self.report.entries += result.items;
             self.findings.merge(result.findings);
         }
@@ -284,6 +292,7 @@ impl CheckRun<'_> {
             findings: Findings::new(findings_max),
             items: 0,
             partition: PartitionState::default(),
+            owners: OwnerState::default(),
             unfinished: UnfinishedEntities::default(),
         };
         let results = reader.scan(table, index, start, visit).await;

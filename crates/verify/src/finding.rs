@@ -23,7 +23,7 @@ pub enum Invariant {
     I4,
     /// Table, indexes and stream hold the same transactions.
     I5,
-    /// Derived data matches the facts.
+    /// Derived data matches the facts, and nothing outlives its owner.
     I6,
     /// No read returns an expired item.
     I10,

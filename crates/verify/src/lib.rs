@@ -17,6 +17,7 @@ mod entity_checks;
 mod error;
 mod finding;
 mod lag;
+mod owner_checks;
 mod partition_checks;
 mod progress;
 mod repair;

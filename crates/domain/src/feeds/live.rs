@@ -123,7 +123,9 @@ impl LiveFeed {
             return Ok(false);
         }
         let next = self.next + entries.len() as u64;
-        let Feeds { context, circles, .. } = &self.feeds;
+        let Feeds { context, circles, bus, .. } = &self.feeds;
+        // Content may have been hidden since the log was written.
+        bus.catch_up().await?;
         let me = context.authorize_read(&self.caller).await?;
         let circle = circles.of(context, &me.id).await.map_err(ServiceError::from)?;
         let is_new = |entry: &&Arc<CachedActivity>| !self.expected.contains(&entry.position.id);

@@ -164,6 +164,22 @@ async fn an_entry_hidden_before_its_delivery_is_skipped() {
     assert_eq!(delivered().await, "five");
 }
 
+/// R45: an entry is not delivered if its post was deleted after the process last read the stream.
+#[tokio::test]
+async fn an_entry_hidden_since_the_last_read_of_the_stream_is_skipped() {
+    let town = Town::of(["ana", "bo"]).await;
+    town.follow("ana", "bo").await;
+    let (bus, feeds) = feeds_of(&town);
+    let mut live = feeds.live(&town.caller("ana"), None).await.unwrap();
+    let gone = town.post("bo", "one").await;
+    bus.catch_up().await.unwrap();
+    town.posts().delete(&town.caller("bo"), &gone.id, None).await.unwrap();
+    assert!(live.next().now_or_never().is_none(), "the only post is deleted");
+    town.post("bo", "two").await;
+    bus.catch_up().await.unwrap();
+    assert_eq!(live.next().await.unwrap().activity.preview_text.as_deref(), Some("two"));
+}
+
 /// R25: after a gap in the stream a process still delivers each entry once: also one older than
 /// those delivered before, and none again that the stream repeats.
 #[tokio::test(start_paused = true)]

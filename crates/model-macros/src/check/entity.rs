@@ -20,6 +20,9 @@ pub(super) fn check(table: &TableAst, entity: &EntityAst) -> Result<()> {
         }
     }
     check_primary_key(entity, main)?;
+    for owner in &entity.owners {
+        check_owner(entity, owner)?;
+    }
     for part in &entity.parts {
         if !entity.keys.iter().any(|key| depends_on(key, &part.name)) {
             let problem = format!("no key of `{}` depends on `{}`", entity.name, part.name);
@@ -70,6 +73,19 @@ fn check_primary_key(entity: &EntityAst, main: &KeyAst) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Rejects an owner whose items no query lists: neither a purge nor a check would find them.
+fn check_owner(entity: &EntityAst, owner: &Ident) -> Result<()> {
+    if entity.key_of_owner(owner).is_some() {
+        return Ok(());
+    }
+    let problem = format!(
+        "no key lists the items of `{}` that belong to one `{owner}`: write a key with the \
+        partition `…#{{{owner}}}`, or remove it from `of (…)`",
+        entity.name
+    );
+    Err(Error::new(owner.span(), problem))
 }
 
 /// Rejects an index that the table lacks, or that the entity names again without `else`.

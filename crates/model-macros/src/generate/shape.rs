@@ -44,6 +44,7 @@ pub(super) fn entity(entity: &EntityAst) -> TokenStream {
     let (name, doc) = (entity.name.to_string(), &entity.doc);
     let identity = entity.identity.iter().map(argument);
     let keys = entity.keys.iter().map(key);
+    let owners = entity.owners.iter().map(|field| owner(entity, field));
     let parts = entity.parts.iter().map(|part| {
         let (name, optional, mutable) = (part.name.to_string(), part.optional, part.mutable);
         quote!(::roundtable_model::shape::KeyField {
@@ -55,9 +56,24 @@ pub(super) fn entity(entity: &EntityAst) -> TokenStream {
         doc: #doc,
         identity: &[#(#identity),*],
         parts: &[#(#parts),*],
+        owners: &[#(#owners),*],
         keys: &[#(#keys),*],
         fields: <Self as ::roundtable_model::Fields>::FIELDS,
     })
+}
+
+/// Generates the shape of an owner; its kind is that of the id which names it.
+fn owner(entity: &EntityAst, field: &Ident) -> TokenStream {
+    let name = field.to_string();
+    let kind = match entity.identity(field) {
+        Some(ArgumentAst { computed_from: Some(_), kind: ArgumentKind::One(kind), .. }) => {
+            quote!(<#kind as ::roundtable_model::OwnerId>::KIND)
+        }
+        _ => quote!(::roundtable_model::owner_kind(|entity: &Self| &entity.#field)),
+    };
+    // `check` has rejected owners without a key.
+    let key = entity.key_of_owner(field).unwrap_or_default();
+    quote!(::roundtable_model::shape::OwnerShape { field: #name, kind: #kind, key: #key })
 }
 
 pub(super) fn pattern(pattern: &PatternAst) -> TokenStream {

@@ -86,10 +86,14 @@ fn one(out: &mut String, table: &TableShape, entity: &EntityShape) {
         .identity
         .iter()
         .filter(|part| !part.computed_from.is_empty())
-        .map(|part| format!("{} is computed from {}", code(part.name), codes(part.computed_from)))
+        .map(|part| format!("{} is computed from {}", code(part.name), codes(part.computed_from, " and ")))
         .collect();
     if !computed.is_empty() {
         let _ = writeln!(out, "\n{}.", computed.join(", "));
+    }
+    if !entity.owners.is_empty() {
+        let owners: Vec<&str> = entity.owners.iter().map(|owner| owner.field).collect();
+        let _ = writeln!(out, "\nRemoved with its {}.", codes(&owners, " or "));
     }
     if entity.fields.is_empty() {
         return;
@@ -136,6 +140,6 @@ fn uses(entity: &EntityShape, field: &FieldShape) -> String {
     }
 }
 
-fn codes(names: &[&str]) -> String {
-    names.iter().map(|name| code(name)).collect::<Vec<_>>().join(" and ")
+fn codes(names: &[&str], last_with: &str) -> String {
+    names.iter().map(|name| code(name)).collect::<Vec<_>>().join(last_with)
 }

@@ -5,22 +5,25 @@
 //! that found nothing.
 
 use roundtable_model::entities::{
-    ActorHead, Block, FeedHorizon, Follow, Goal, Notification, Promotion, User,
+    AssistHelper, AssistMsg, AssistThread, Block, Comment, Company, Follow, Goal, GroupMember, Post,
+    RoomMember, Share, User,
 };
-use roundtable_model::table::{Error, Key};
-use roundtable_model::{ActorId, Entity, UserId, UserStatus};
+use roundtable_model::table::Error;
+use roundtable_model::{Entity, OwnerKind, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use super::Purge;
 use super::graph::EDGES_AT_ONCE;
 use super::post::share_activity;
-use super::sweep::{PAGE_ITEMS, remove, sweep};
+use super::sweep::{PAGE_ITEMS, remove, remove_belongings};
 use crate::Result;
 use crate::jobs::PageOutcome;
 
 const CONTENT_AT_ONCE: usize = 10;
 
-/// The kinds of data of an account, in the order they are removed.
+/// The kinds of data of an account, in the order they are removed. Most need more than the removal
+/// of an item: they count for others, or lead to further items. Everything else that belongs to a
+/// user by the schema is the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum AccountDataKind {
@@ -32,18 +35,14 @@ enum AccountDataKind {
     Blockers,
     Posts,
     Comments,
-    Likes,
     Shares,
-    Messages,
     Rooms,
     Threads,
     Advice,
     Companies,
     Goals,
     Activities,
-    Notifications,
-    Feed,
-    Own,
+    Rest,
 }
 
 const KINDS: &[AccountDataKind] = &[
@@ -55,18 +54,30 @@ const KINDS: &[AccountDataKind] = &[
     AccountDataKind::Blockers,
     AccountDataKind::Posts,
     AccountDataKind::Comments,
-    AccountDataKind::Likes,
     AccountDataKind::Shares,
-    AccountDataKind::Messages,
     AccountDataKind::Rooms,
     AccountDataKind::Threads,
     AccountDataKind::Advice,
     AccountDataKind::Companies,
     AccountDataKind::Goals,
     AccountDataKind::Activities,
-    AccountDataKind::Notifications,
-    AccountDataKind::Feed,
-    AccountDataKind::Own,
+    AccountDataKind::Rest,
+];
+
+/// The entities of the other kinds, which are not part of the rest.
+const NOT_REST: &[&str] = &[
+    GroupMember::SHAPE.name,
+    Follow::SHAPE.name,
+    Block::SHAPE.name,
+    Post::SHAPE.name,
+    Comment::SHAPE.name,
+    Share::SHAPE.name,
+    RoomMember::SHAPE.name,
+    AssistThread::SHAPE.name,
+    AssistHelper::SHAPE.name,
+    AssistMsg::SHAPE.name,
+    Company::SHAPE.name,
+    Goal::SHAPE.name,
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +116,7 @@ impl Purge {
             found_any: true,
         };
         let PurgeProgress { kind, pass, found_any } =
-            cursor.map(decode_progress).transpose()?.unwrap_or(first);
+            cursor.and_then(decode_progress).unwrap_or(first);
         for kind in KINDS.iter().skip_while(|each| **each != kind) {
             if self.remove_page_of(*kind, &user, pass).await? {
                 return Ok(PageOutcome::Continue(encode_progress(PurgeProgress {
@@ -168,32 +179,23 @@ impl Purge {
             }
             AccountDataKind::Posts => self.remove_posts(id).await,
             AccountDataKind::Comments => self.remove_comments_by(id).await,
-            AccountDataKind::Likes => {
-                let likes = core.likes_by(id).limit(PAGE_ITEMS).page().await?.items;
-                self.remove_keys(likes.iter().map(|like| like.key().into()).collect()).await
-            }
             AccountDataKind::Shares => {
                 let shares = core.shares_by(id).limit(PAGE_ITEMS).page().await?.items;
                 let keys =
                     shares.iter().flat_map(|share| [share.key().into(), share_activity(share)]);
-                self.remove_keys(keys.collect()).await
+                remove(&self.context, keys.collect()).await?;
+                Ok(!shares.is_empty())
             }
-            AccountDataKind::Messages => self.remove_messages(id).await,
             AccountDataKind::Rooms => self.leave_rooms(id).await,
             AccountDataKind::Threads => self.remove_threads(id).await,
             AccountDataKind::Advice => self.remove_advice(id).await,
             AccountDataKind::Companies => self.remove_companies(id, pass).await,
             AccountDataKind::Goals => self.remove_goals(id).await,
-            AccountDataKind::Activities => self.remove_activities(&id.into()).await,
-            AccountDataKind::Notifications => {
-                sweep(&self.context, Notification::partition(id), &[]).await
+            AccountDataKind::Activities => {
+                remove_belongings(&self.context, OwnerKind::Actor, id, &[]).await
             }
-            AccountDataKind::Feed => sweep(&self.context, FeedHorizon::partition(id), &[]).await,
-            AccountDataKind::Own => {
-                // Edges and goals that were written late have a kind of their own.
-                let others =
-                    [User::SHAPE.name, Follow::SHAPE.name, Block::SHAPE.name, Goal::SHAPE.name];
-                sweep(&self.context, User::partition(id), &others).await
+            AccountDataKind::Rest => {
+                remove_belongings(&self.context, OwnerKind::User, id, NOT_REST).await
             }
         }
     }
@@ -227,26 +229,13 @@ impl Purge {
         }
         Ok(!comments.is_empty())
     }
-
-    /// Removes a page of an actor's activities, and its head and promotion. Returns whether there
-    /// was any.
-    pub(super) async fn remove_activities(&self, actor: &ActorId) -> Result<bool> {
-        if sweep(&self.context, ActorHead::partition(actor), &[]).await? {
-            return Ok(true);
-        }
-        sweep(&self.context, Promotion::partition(actor), &[]).await
-    }
-
-    async fn remove_keys(&self, keys: Vec<Key>) -> Result<bool> {
-        let any = !keys.is_empty();
-        remove(&self.context, keys).await?;
-        Ok(any)
-    }
 }
 
-fn decode_progress(cursor: &str) -> Result<PurgeProgress> {
-    let json: roundtable_model::Json = cursor.parse()?;
-    Ok(json.decode()?)
+/// Decodes a cursor. An unreadable one starts over: it is of an earlier version, and every page can
+/// be repeated.
+fn decode_progress(cursor: &str) -> Option<PurgeProgress> {
+    let json: roundtable_model::Json = cursor.parse().ok()?;
+    json.decode().ok()
 }
 
 fn encode_progress(progress: PurgeProgress) -> Result<String> {

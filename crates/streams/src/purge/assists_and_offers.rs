@@ -4,22 +4,25 @@ use std::collections::BTreeSet;
 
 use roundtable_model::entities::{AssistThread, Offer};
 use roundtable_model::table::{Error, Key};
-use roundtable_model::{Entity, EntityKind, SubjectId, ThreadId, UserId};
+use roundtable_model::{Entity, EntityKind, OwnerKind, SubjectId, ThreadId, UserId};
 
 use super::Purge;
 use super::account::PurgePass;
-use super::sweep::{PAGE_ITEMS, remove, sweep};
+use super::sweep::{PAGE_ITEMS, remove, remove_belongings};
 use crate::Result;
 
 const AT_ONCE: usize = 10;
 
 impl Purge {
-    /// Removes pages of the account's assist threads with all messages in them. Returns whether
-    /// there were any. The thread's key sorts after those of its messages, so it goes last.
+    /// Removes a page of each of the account's assist threads, and threads without further items.
+    /// Returns whether there were any.
     pub(super) async fn remove_threads(&self, id: &UserId) -> Result<bool> {
         let threads = self.context.core().assists_of(id).limit(AT_ONCE).page().await?.items;
         for thread in &threads {
-            sweep(&self.context, AssistThread::partition(&thread.thread_id), &[]).await?;
+            let id = &thread.thread_id;
+            if !remove_belongings(&self.context, OwnerKind::Thread, id, &[]).await? {
+                remove(&self.context, vec![thread.key().into()]).await?;
+            }
         }
         Ok(!threads.is_empty())
     }

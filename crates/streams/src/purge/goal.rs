@@ -1,12 +1,14 @@
 //! Purges a deleted goal: its tasks, its milestones, and the activities about it.
 
-use roundtable_model::entities::{Goal, Milestone, Task};
+use roundtable_model::entities::{Goal, Milestone};
 use roundtable_model::table::{Key, Transaction};
-use roundtable_model::{Entity, EntityKind, GoalId, ObjectType, SubjectId, Time, UserId};
+use roundtable_model::{
+    Entity, EntityKind, GoalId, ObjectType, OwnerKind, SubjectId, Time, UserId,
+};
 
 use super::Purge;
 use super::activities_about::remove_activities_about;
-use super::sweep::{PAGE_ITEMS, remove, sweep};
+use super::sweep::{PAGE_ITEMS, remove, remove_belongings};
 use crate::Result;
 use crate::jobs::PageOutcome;
 
@@ -37,7 +39,7 @@ impl Purge {
 
     /// Removes a page of the tasks and milestones of a goal. Returns whether there were any.
     async fn remove_tasks_and_milestones(&self, owner: &UserId, id: &GoalId) -> Result<bool> {
-        if sweep(&self.context, Task::partition(id), &[]).await? {
+        if remove_belongings(&self.context, OwnerKind::Goal, id, &[]).await? {
             return Ok(true);
         }
         let listing = self.context.core().milestones(owner, id).strong().limit(PAGE_ITEMS);

@@ -1,10 +1,10 @@
 //! Purges a deleted group: its members, the posts in it, and its room.
 
-use roundtable_model::entities::{Activity, Room};
-use roundtable_model::{ActorId, Entity, GroupId, ObjectType, RoomId, Span};
+use roundtable_model::entities::Activity;
+use roundtable_model::{ActorId, Entity, GroupId, ObjectType, OwnerKind, RoomId, Span};
 
 use super::Purge;
-use super::sweep::{remove, sweep};
+use super::sweep::{remove, remove_belongings};
 use crate::Result;
 use crate::jobs::PageOutcome;
 
@@ -18,8 +18,9 @@ impl Purge {
         }
         self.groups.disband(id).await?;
         let more = self.remove_group_posts(id).await?
-            || self.remove_activities(&id.into()).await?
-            || sweep(&self.context, Room::partition(room), &[]).await?;
+            || remove_belongings(&self.context, OwnerKind::Actor, id, &[]).await?
+            || remove_belongings(&self.context, OwnerKind::Group, id, &[]).await?
+            || self.remove_room(room, &[]).await?;
         Ok(if more { PageOutcome::Continue(String::new()) } else { PageOutcome::Done })
     }
 

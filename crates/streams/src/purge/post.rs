@@ -5,11 +5,11 @@ use roundtable_model::entities::{
 };
 use roundtable_model::table::{Delete, Item, Key, Transaction};
 use roundtable_model::{
-    Entity, EntityKind, FromItem, PostId, Shard, Span, SubjectId, TYPE, UserCount, rekey,
+    Entity, EntityKind, FromItem, OwnerKind, PostId, Shard, Span, SubjectId, TYPE, UserCount, rekey,
 };
 
 use super::Purge;
-use super::sweep::{PAGE_ITEMS, first_of, remove};
+use super::sweep::{PAGE_ITEMS, belongings, remove};
 use crate::Result;
 use crate::jobs::PageOutcome;
 
@@ -29,8 +29,8 @@ impl Purge {
     /// Removes a page of what a post leaves behind, and the post last. Returns whether there may be
     /// more.
     pub(super) async fn purge_post_page(&self, id: &PostId, post: Option<&Post>) -> Result<bool> {
-        let root = [Post::SHAPE.name, PostCounter::SHAPE.name];
-        let found = first_of(&self.context, Post::partition(id), &root).await?;
+        let except = [PostCounter::SHAPE.name];
+        let found = belongings(&self.context, OwnerKind::Post, id, &except).await?;
         if !found.is_empty() {
             self.remove_reactions(found).await?;
             return Ok(true);

@@ -2,30 +2,24 @@
 //! room keeps the room and their own messages; a room without active members is removed as a whole.
 
 use roundtable_model::entities::{Room, RoomMember};
-use roundtable_model::{Entity, RoomScope, UserId, UserStatus};
+use roundtable_model::{Entity, OwnerKind, RoomId, RoomScope, UserId, UserStatus};
 
 use super::Purge;
-use super::sweep::{PAGE_ITEMS, remove, sweep};
+use super::sweep::{PAGE_ITEMS, remove, remove_belongings};
 use crate::Result;
 
 /// Rooms of one page. Each may have to be read.
 const ROOMS_AT_ONCE: usize = 10;
 
 impl Purge {
-    /// Removes a page of a user's messages in all rooms. Returns whether there were any.
-    pub(super) async fn remove_messages(&self, id: &UserId) -> Result<bool> {
-        let messages = self.context.core().messages_by(id).limit(PAGE_ITEMS).page().await?.items;
-        remove(&self.context, messages.iter().map(|message| message.key().into()).collect())
-            .await?;
-        Ok(!messages.is_empty())
-    }
-
     /// Removes some of a user's memberships, and abandoned rooms. Returns whether there were any.
     pub(super) async fn leave_rooms(&self, id: &UserId) -> Result<bool> {
         let memberships = self.context.core().rooms_of(id).limit(ROOMS_AT_ONCE).page().await?.items;
         for membership in &memberships {
             // The membership goes last: it leads back to a room of more than one page.
-            if self.is_abandoned(membership).await? && self.remove_room(membership).await? {
+            if self.is_abandoned(membership).await?
+                && self.remove_room(&membership.room_id, &[RoomMember::SHAPE.name]).await?
+            {
                 continue;
             }
             remove(&self.context, vec![membership.key().into()]).await?;
@@ -52,9 +46,13 @@ impl Purge {
         Ok(profiles.iter().flatten().all(|profile| profile.status == UserStatus::Deleted))
     }
 
-    /// Removes a page of a room, except for its memberships. Returns whether there was any.
-    async fn remove_room(&self, membership: &RoomMember) -> Result<bool> {
-        let room = Room::partition(&membership.room_id);
-        sweep(&self.context, room, &[RoomMember::SHAPE.name]).await
+    /// Removes a page of a room, except for items of some entities, and the room last. Returns
+    /// whether there was any.
+    pub(super) async fn remove_room(&self, id: &RoomId, except: &[&str]) -> Result<bool> {
+        if remove_belongings(&self.context, OwnerKind::Room, id, except).await? {
+            return Ok(true);
+        }
+        remove(&self.context, vec![Room::at(id).into()]).await?;
+        Ok(false)
     }
 }

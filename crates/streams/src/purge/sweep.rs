@@ -1,9 +1,13 @@
-//! Removes items that no counter depends on.
+//! Removes items that no counter depends on. The schema says which items belong to an owner, and
+//! which keys list them.
+
+use std::fmt::Display;
 
 use roundtable_domain::Context;
-use roundtable_model::TYPE;
+use roundtable_model::shape::{EntityShape, KeyShape};
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_model::table::{BatchWrite, Item, Key, Query};
+use roundtable_model::{OwnerKind, TYPE};
 
 use crate::Result;
 
@@ -20,19 +24,58 @@ pub(super) async fn remove(context: &Context, mut keys: Vec<Key>) -> Result<()> 
     Ok(())
 }
 
-/// Returns the first items of a partition, with their keys, except for some types.
-pub(super) async fn first_of(
+/// Removes a page of everything that belongs to an owner, except for items of some entities. Returns
+/// whether there was any.
+pub(super) async fn remove_belongings(
     context: &Context,
-    partition: String,
+    kind: OwnerKind,
+    id: impl Display,
     except: &[&str],
+) -> Result<bool> {
+    let found = belongings(context, kind, id, except).await?;
+    let any = !found.is_empty();
+    remove(context, found.into_iter().map(|(key, _)| key).collect()).await?;
+    Ok(any)
+}
+
+/// Returns the first items that belong to an owner, with their primary keys, except for items of
+/// some entities.
+pub(super) async fn belongings(
+    context: &Context,
+    kind: OwnerKind,
+    id: impl Display,
+    except: &[&str],
+) -> Result<Vec<(Key, Item)>> {
+    for (entity, key) in kind.belongings().filter(|(entity, _)| !except.contains(&entity.name)) {
+        let found = first_of(context, entity, key, key.partition.of_owner(&id)).await?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Returns the first items of an entity in one partition of a key.
+async fn first_of(
+    context: &Context,
+    entity: &EntityShape,
+    key: &KeyShape,
+    partition: String,
 ) -> Result<Vec<(Key, Item)>> {
     let table = context.core().table();
     let mut start = None;
     loop {
-        let query = Query::new(partition.as_str()).limit(PAGE_ITEMS).strong();
-        let page = table.query(query.after(start.take())).await?;
-        let is_excepted = |item: &Item| item.text(TYPE).is_some_and(|kind| except.contains(&kind));
-        let items = page.items.into_iter().filter(|item| !is_excepted(item));
+        let mut query = Query::new(partition.as_str()).limit(PAGE_ITEMS).after(start.take());
+        query = match key.index.name() {
+            Some(index) => query.index(index),
+            None => query.strong(),
+        };
+        let prefix = key.sort.prefix();
+        if !prefix.is_empty() {
+            query = query.begins_with(prefix);
+        }
+        let page = table.query(query).await?;
+        let items = page.items.into_iter().filter(|item| item.text(TYPE) == Some(entity.name));
         let keyed = |item: Item| table.definition().key.read(&item).map(|key| (key, item));
         let found: Vec<(Key, Item)> = items.filter_map(keyed).collect();
         if !found.is_empty() || page.next.is_none() {
@@ -40,12 +83,4 @@ pub(super) async fn first_of(
         }
         start = page.next;
     }
-}
-
-/// Removes the first items of a partition. Returns whether there were any.
-pub(super) async fn sweep(context: &Context, partition: String, except: &[&str]) -> Result<bool> {
-    let found = first_of(context, partition, except).await?;
-    let any = !found.is_empty();
-    remove(context, found.into_iter().map(|(key, _)| key).collect()).await?;
-    Ok(any)
 }

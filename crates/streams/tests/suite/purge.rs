@@ -3,9 +3,12 @@
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use roundtable_domain::limits::MUTATION_TIME_MAX;
-use roundtable_model::entities::{Follow, GroupCounter, GroupMember, Post, UserCounter};
-use roundtable_model::table::Item;
-use roundtable_model::{FollowStatus, MemberStatus, UserCount};
+use roundtable_model::entities::{Follow, GroupCounter, GroupMember, Post, User, UserCounter};
+use roundtable_model::shape::EntityShape;
+use roundtable_model::table::{Item, Put};
+use roundtable_model::{
+    Core, Entity, FollowStatus, MemberStatus, UserCount, UserStatus, samples,
+};
 use roundtable_streams::RunnerBuilder;
 use roundtable_testkit::stop_at;
 
@@ -224,4 +227,33 @@ async fn a_busy_account_is_purged_page_by_page() {
     let queues = runner.metrics().queues;
     let purge = queues.iter().find(|queue| queue.queue == "purge").unwrap();
     assert!(purge.pages > 20, "{purge:?}");
+}
+
+/// Every entity that the schema gives an owner is removed with it, also one that was added to the
+/// schema later: its sample is among the items.
+#[tokio::test]
+async fn everything_that_belongs_to_a_deleted_owner_is_removed() {
+    let store = TestStore::reference().await;
+    let core = store.context.core().table();
+    let of_core = |shape: &EntityShape| Core::SHAPE.entity(shape.name).is_some();
+    let samples = samples::typical().into_iter().filter(|(shape, _)| of_core(shape));
+    let mut owned = 0;
+    for (shape, item) in samples {
+        owned += usize::from(!shape.owners.is_empty());
+        core.put(Put::new(item)).await.unwrap();
+    }
+    assert!(owned > 30, "{owned}");
+    core.delete(samples::group().key().delete()).await.unwrap();
+    let follow = samples::follow();
+    let users = [follow.follower_id, follow.followee_id, samples::like().user_id];
+    for id in users {
+        let user = User { id, status: UserStatus::Active, ..samples::user() };
+        core.put(user.put()).await.unwrap();
+        core.put(User { status: UserStatus::Deleted, ..user }.put()).await.unwrap();
+    }
+    store.runner().drain().await.unwrap();
+    let left = everything(&store.context).await;
+    let left = left.iter().filter_map(|item| Core::SHAPE.entity(item.text("type")?));
+    let left: Vec<&str> = left.filter(|it| !it.owners.is_empty()).map(|it| it.name).collect();
+    assert!(left.is_empty(), "their owners are gone: {left:?}");
 }

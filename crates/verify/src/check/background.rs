@@ -17,6 +17,7 @@ use crate::scan::ScannedItem;
 /// Names of both a queue and the processor that fills it.
 const QUESTS: &str = "quests";
 const COPIES: &str = "fan-out";
+const PURGES: &str = "purge";
 /// A claimed job is due again when its claim ends, within this time. So jobs due sooner count as
 /// pending.
 const CLAIM_MS: u64 = 60_000;
@@ -27,12 +28,14 @@ pub(super) struct PendingWork {
     pub(super) quests: bool,
     /// Copies of activities in feeds.
     pub(super) copies: bool,
+    /// Removals of what deleted owners leave behind.
+    pub(super) purges: bool,
     pub(super) checked_at: Time,
 }
 
 impl Default for PendingWork {
     fn default() -> Self {
-        Self { quests: false, copies: false, checked_at: Time::EPOCH }
+        Self { quests: false, copies: false, purges: false, checked_at: Time::EPOCH }
     }
 }
 
@@ -98,8 +101,8 @@ impl CheckRun<'_> {
         }
         let has_work =
             |name: &str| queues.contains(name) || lag.iter().any(|lag| lag.processor == name);
-        self.pending =
-            PendingWork { quests: has_work(QUESTS), copies: has_work(COPIES), checked_at };
+        let (quests, copies, purges) = (has_work(QUESTS), has_work(COPIES), has_work(PURGES));
+        self.pending = PendingWork { quests, copies, purges, checked_at };
         self.report.uncounted = uncounted;
         self.report.lag = lag;
         Ok(true)

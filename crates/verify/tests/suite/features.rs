@@ -309,9 +309,11 @@ async fn every_helper_of_a_thread_has_a_helper_entry() {
     assert_eq!(broken_keys(&report), [(Invariant::I6, "ASSIST#help / HELPER#ana")]);
     town.core().delete(Delete::new(AssistThread::at(&read("help")))).await.unwrap();
     assert!(town.check().await.is_clean());
-    let thread_id = read("help");
-    town.put(&AssistHelper { thread_id, ..samples::assist_helper() }).await;
-    assert_eq!(town.check().await.total(), 1);
+    let (thread_id, user_id) = (read("help"), read("cleo"));
+    town.put(&AssistHelper { thread_id, user_id, ..samples::assist_helper() }).await;
+    let report = town.check().await;
+    let helper = (Invariant::I6, "ASSIST#help / HELPER#cleo");
+    assert_eq!(broken_keys(&report), [helper; 2], "left behind, and in no thread");
 }
 
 /// The sums of one kind of tally do not offset those of another.

@@ -23,14 +23,14 @@ async fn an_item_of_another_type_is_found_and_left() {
         stray.iter().filter(|(name, _)| !name.starts_with("GSI")).map(owned).collect();
     town.core().put(moved(&stray, "POST#p9", "LIKE#bo")).await.unwrap();
     // A like that lacks what a like has.
-    let torn: Item = like("dan").item();
+    let torn: Item = like("bo").item();
     let torn: Item = torn.iter().filter(|(name, _)| *name != "likeType").map(owned).collect();
     town.core().put(Put::new(torn)).await.unwrap();
     let report = town.check().await;
     assert_eq!(
         lines(&report),
         [
-            "I3 POST#p1 / LIKE#dan: expected Like with LikeType in likeType; found nothing",
+            "I3 POST#p1 / LIKE#bo: expected Like with LikeType in likeType; found nothing",
             "I3 POST#p9 / LIKE#ana: expected an entity of this table; found an item of type \"Lyke\"",
             "I3 POST#p9 / LIKE#bo: expected Follow at USER#ana / FOLLOWING#bo; \
              found it under this key, where no query looks for it",
@@ -73,12 +73,12 @@ async fn entities_of_another_table_are_found() {
 #[tokio::test]
 async fn a_stray_fact_does_not_count() {
     let town = Town::new().await;
-    let stray: Like = like("dan");
+    let stray: Like = like("bo");
     town.core().put(moved(&stray.item(), "POST#p1", "LIKE#dora")).await.unwrap();
     let report = town.check().await;
     assert_eq!(
         lines(&report),
-        ["I3 POST#p1 / LIKE#dora: expected Like at POST#p1 / LIKE#dan; \
+        ["I3 POST#p1 / LIKE#dora: expected Like at POST#p1 / LIKE#bo; \
           found it under this key, where no query looks for it"]
     );
 }

@@ -113,28 +113,34 @@ pub(crate) fn group() -> Group {
     Group { id: read("runners"), room_id: read("track"), tags: Vec::new(), ..samples::group() }
 }
 
+/// The runners and their room.
+pub(crate) fn runners() -> Vec<Item> {
+    let (id, scope, group_id) = (read("track"), RoomScope::Group, Some(read("runners")));
+    vec![
+        group().item(),
+        Room { id, scope, group_id, ..samples::room() }.item(),
+        head("track", 7).item(),
+        room_member("track", "ana", 7).item(),
+        room_member("track", "bo", 0).item(),
+    ]
+}
+
 pub(crate) fn notification(id: &str, is_read: bool) -> Notification {
     let (user_id, id, read_at) = (read("ana"), read(id), is_read.then(|| at(9)));
     Notification { user_id, id, read_at, ..samples::notification() }
 }
 
 fn talk() -> Vec<Item> {
-    let room =
-        |id: &str, scope, group_id| Room { id: read(id), scope, group_id, ..samples::room() };
+    let (id, scope, group_id) = (read(DM_ROOM), RoomScope::Dm, None);
     let thread_id = read("help");
     let helper_ids = vec![read("ana")];
     let thread =
         AssistThread { thread_id, user_id: read("bo"), helper_ids, ..samples::assist_thread() };
     let (thread_id, user_id, created_at) = (read("help"), read("ana"), thread.created_at);
     vec![
-        group().item(),
-        room("track", RoomScope::Group, Some(read("runners"))).item(),
-        head("track", 7).item(),
-        room_member("track", "ana", 7).item(),
-        room_member("track", "bo", 0).item(),
         message("track", 10, 3).item(),
         message("track", 11, 7).item(),
-        room(DM_ROOM, RoomScope::Dm, None).item(),
+        Room { id, scope, group_id, ..samples::room() }.item(),
         head(DM_ROOM, 2).item(),
         room_member(DM_ROOM, "ana", 2).item(),
         room_member(DM_ROOM, "bo", 1).item(),

@@ -13,6 +13,7 @@ mod lag;
 mod lively;
 mod locks;
 mod many;
+mod owners;
 mod rooms;
 mod store;
 mod stream;

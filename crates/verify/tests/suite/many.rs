@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use roundtable_conformance::Reference;
-use roundtable_model::entities::{Follow, UserCounter};
-use roundtable_model::table::{BatchWrite, ManualClock};
-use roundtable_model::{Entity, Shard, UserCount};
+use roundtable_model::entities::{Follow, User, UserCounter};
+use roundtable_model::table::{BatchWrite, Item, ManualClock};
+use roundtable_model::{Entity, Shard, UserCount, UserStatus};
 use roundtable_verify::Invariant;
 
-use crate::town::{BEGIN_MS, Town, at, count, follow, read};
+use crate::town::{BEGIN_MS, Town, at, count, follow, read, user};
 
 const FOLLOWERS: u64 = 120;
 
@@ -20,18 +20,24 @@ async fn town() -> Town {
     for nth in 0..FOLLOWERS {
         let name = format!("fan{nth}");
         let follow: Follow = follow(&name, "star");
+        items.push(profile(&name));
         items.push(follow.item());
         items.push(count(&name, UserCount::Following, 2).item());
     }
     let (user_id, counter, shard) = (read("star"), UserCount::Followers, Shard::ZERO);
     let (version, seq, updated_at) = (None, None, at(0));
     let star = UserCounter { user_id, counter, shard, count: 1, version, seq, updated_at };
-    items.push(star.item());
+    items.extend([profile("star"), star.item()]);
     for batch in items.chunks(25) {
         let puts = batch.iter().cloned().map(BatchWrite::Put).collect();
         town.core().batch_write(puts).await.unwrap();
     }
     town
+}
+
+/// A profile that holds no names, so that it needs no locks.
+fn profile(name: &str) -> Item {
+    User { status: UserStatus::Deleted, ..user(name) }.item()
 }
 
 #[tokio::test]

@@ -17,6 +17,8 @@ use roundtable_model::{
 };
 use roundtable_verify::{Finding, Invariant, Tables, Verifier, VerifyReport};
 
+use crate::lively::runners;
+
 /// A Monday in January 2025.
 pub(crate) const BEGIN_MS: u64 = 1_737_991_800_000;
 
@@ -203,7 +205,7 @@ pub(crate) fn post_counter() -> PostCounter {
 }
 
 fn all_items() -> Vec<Item> {
-    let mut items = Vec::new();
+    let mut items = runners();
     for name in ["ana", "bo", "cleo"] {
         let User { id: user_id, nickname, email, handle, created_at, .. } = user(name);
         let email = email.unwrap();
