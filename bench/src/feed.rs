@@ -1,7 +1,7 @@
 //! Home feeds: the newest 50 entries at any number of followees, page 20, and the fan-out of a post to
 //! 100,000 followers, compared with Postgres and Redis.
 
-#[cfg(feature = "dynamo")]
+#[cfg(feature = "dynamodb")]
 mod dynamo;
 mod fanout;
 mod items;
@@ -143,7 +143,7 @@ fn peer(root: &Path, town: &Town, report: &mut Report) -> Result<Option<Postgres
     Postgres::fill(&programs, root, town).map(Some)
 }
 
-#[cfg(feature = "dynamo")]
+#[cfg(feature = "dynamodb")]
 fn dynamo(report: &mut Report) {
     log_step("on DynamoDB");
     if let Err(error) = dynamo::run(report) {
@@ -151,10 +151,10 @@ fn dynamo(report: &mut Report) {
     }
 }
 
-#[cfg(not(feature = "dynamo"))]
+#[cfg(not(feature = "dynamodb"))]
 fn dynamo(report: &mut Report) {
     report.note(
-        "requests and read units on DynamoDB: with `--features dynamo`, which builds a server that \
+        "requests and read units on DynamoDB: with `--features dynamodb`, which builds a server that \
          speaks its API",
     );
 }

@@ -40,7 +40,7 @@ impl Scale {
     }
 
     /// A town just large enough for readers with this number of followees.
-    #[cfg(feature = "dynamo")]
+    #[cfg(feature = "dynamodb")]
     pub(super) fn small(followees: usize) -> Self {
         let (activities, actors) = (followees * 15, followees * 3);
         Self { activities, actors, readers: vec![(followees, 3)], regulars: (0, 0) }

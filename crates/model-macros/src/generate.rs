@@ -11,8 +11,8 @@ use syn::Ident;
 
 use crate::grammar::{SchemaAst, TableAst};
 
-/// Generates `entities!`, the list of all entities. `entities!(check now)` expands to
-/// `check! { now (User user) (EmailLock email_lock) … }`.
+/// Generates `with_entities!`, which holds the list of all entities. `with_entities!(check now)`
+/// expands to `check! { now (User user) (EmailLock email_lock) … }`.
 pub(crate) fn entity_list(schema: &SchemaAst) -> TokenStream {
     let entities = schema.tables.iter().flat_map(|table| &table.entities).map(|entity| {
         let (name, function) = (&entity.name, snake_case(&entity.name));
@@ -22,7 +22,7 @@ pub(crate) fn entity_list(schema: &SchemaAst) -> TokenStream {
         /// Calls a macro with its arguments and all entities of the schema, each as its type and the
         /// name of its sample: `(EmailLock email_lock)`.
         #[macro_export]
-        macro_rules! entities {
+        macro_rules! with_entities {
             ($with:ident $($argument:tt)*) => { $with! { $($argument)* #(#entities)* } };
         }
     }

@@ -82,16 +82,23 @@ impl EntityAst {
         self.parts.iter().find(|part| part.name == *name)
     }
 
-    /// Returns the position of the first key that lists all items of one owner: the owner alone is
-    /// its partition, perhaps with a shard.
-    pub(crate) fn key_of_owner(&self, owner: &Ident) -> Option<usize> {
-        self.keys.iter().position(|key| {
-            let parts = key.partition.segments.iter().filter_map(|segment| match segment {
-                SegmentAst::Part { name, method: None } => Some(name),
-                _ => None,
-            });
-            parts.eq([owner])
-        })
+    /// Returns the positions of the keys that list the items of one owner, whose partition ends in
+    /// the owner: one key if it lists all of them, otherwise every key that lists some.
+    pub(crate) fn keys_of_owner(&self, owner: &Ident) -> Vec<usize> {
+        let lists = |key: &KeyAst| match key.partition.segments.as_slice() {
+            [SegmentAst::Literal(_), SegmentAst::Part { name, method: None }, rest @ ..] => {
+                name == owner && matches!(rest, [] | [SegmentAst::Shard { .. }])
+            }
+            _ => false,
+        };
+        let keys: Vec<usize> = (0..self.keys.len())
+            .filter(|position| self.keys.get(*position).is_some_and(lists))
+            .collect();
+        let lists_all = |position: &&usize| {
+            let key = self.keys.get(**position);
+            key.is_some_and(|key| key.conditions.is_empty() && key.partition.segments.len() == 2)
+        };
+        keys.iter().find(lists_all).map_or(keys.clone(), |key| vec![*key])
     }
 
     /// Returns the part of the primary key called `name`.

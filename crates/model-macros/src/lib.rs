@@ -13,7 +13,8 @@ mod template;
 
 use proc_macro::TokenStream;
 
-/// Defines the tables: their entities with keys and owners, and their access patterns.
+/// Defines the tables: their entities with keys and owners, and their access patterns. It exports
+/// the macro `with_entities!`, so a crate calls it once.
 #[proc_macro]
 pub fn single_table(input: TokenStream) -> TokenStream {
     let schema = syn::parse_macro_input!(input as grammar::SchemaAst);

@@ -1,4 +1,4 @@
-//! KeyAst templates: `USER#{followee_id}[#{shard}]`.
+//! Key templates: `USER#{followee_id}[#{shard}]`.
 
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};

@@ -17,7 +17,7 @@ use crate::{
 
 /// Calls a function for every entity of the schema.
 macro_rules! for_each_entity {
-    ($check:ident $arguments:tt) => { entities!(for_each_entity @ $check $arguments) };
+    ($check:ident $arguments:tt) => { with_entities!(for_each_entity @ $check $arguments) };
     (@ $check:ident $arguments:tt $(($entity:ident $sample:ident))*) => {
         $($check::<$entity> $arguments?;)*
     };

@@ -48,7 +48,7 @@ pub fn typical() -> Vec<(&'static EntityShape, Item)> {
     fn typical<E: Entity>(sample: &E) -> (&'static EntityShape, Item) {
         (E::SHAPE, sample.item())
     }
-    entities!(each typical)
+    with_entities!(each typical)
 }
 
 /// Parses a constant text.

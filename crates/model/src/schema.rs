@@ -426,8 +426,12 @@ accepted {
     unowned ModerationCase.main => "Its id is that of its post or comment, and it is removed with either.";
     unowned TagRef.main => "Removed with the tagged object, whose tags lead to it.";
     unowned Audit.main => "The audit log is kept.";
-    sparse-owner Follow.gsi1 => "It lists requests and active follows, and there are no others.";
-    sparse-owner Message.gsi1 => "Messages that their author's timeline leaves out stay until their room goes.";
+    partial-owner Follow.gsi1 => "The account purge removes follows itself: followers in all shards, and requests.";
+    partial-owner Message.gsi1 => "Every message is sent as listed.";
+    undeclared-owner Task.main => "It goes with its goal, which belongs to the user.";
+    undeclared-owner Milestone.main => "The purge of its goal lists it under the user.";
+    undeclared-owner Post.main => "The purge of its group finds it through its activity; a post that waits for approval stays with its author.";
+    undeclared-owner CommentLike.main, Report.main => "It stays with the post and carries only the user's id, which leads to no profile once the account is gone.";
     type-before-time User.gsi1 => "One kind at a time is read far more often; entity_timeline merges them all.";
 }
 
@@ -446,7 +450,7 @@ accepted {
 }
 
 /// Records of background work; a separate table, so that they are not in the stream. Stream leases
-/// (`LEASES#…`) belong to the backend.
+/// (`LEASES#…`) belong to the workers of the stream.
 table Ops "gg_ops" {
     /// The position of a processor in a shard of the stream.
     Checkpoint(processor: ProcessorName, stream_shard: StreamShard) {

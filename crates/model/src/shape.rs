@@ -174,8 +174,8 @@ pub struct OwnerShape {
     /// The field that names it.
     pub field: &'static str,
     pub kind: OwnerKind,
-    /// The position of the key that lists the items of one owner.
-    pub key: usize,
+    /// The positions of the keys that list the items of one owner.
+    pub keys: &'static [usize],
 }
 
 /// A part of a key, or an argument of a pattern.

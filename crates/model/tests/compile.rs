@@ -31,6 +31,7 @@ fn mistakes_in_the_schema_do_not_compile() {
         "upsert_of_an_indexed_entity",
         "get_on_an_index",
         "owner_without_a_key",
+        "owner_that_is_no_owner",
     ] {
         cases.compile_fail(format!("tests/refused/{case}.rs"));
     }

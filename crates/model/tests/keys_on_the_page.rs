@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The sources that may spell keys, below `crates`, with the reason.
 const EXCEPTIONS: [(&str, &str); 2] = [
     ("model/src/schema.rs", "the schema"),
-    ("table/src/lease_key.rs", "leases belong to a backend, below the schema"),
+    ("table/src/lease_key.rs", "leases belong to the workers of a stream, below the schema"),
 ];
 
 #[test]

@@ -1,6 +1,6 @@
 //! Risks of the schema: hot partitions, unbounded collections, filters after the limit, mutable
-//! keys, mixed roles, orders that no query returns, items that no purge removes. It does not guess at traffic: the schema
-//! accepts a finding with a reason.
+//! keys, mixed roles, orders that no query returns, items that no purge removes. It does not guess
+//! at traffic: the schema accepts a finding with a reason.
 //!
 //! | lint | fires if |
 //! |---|---|
@@ -10,8 +10,9 @@
 //! | `mutable-key` | a change of a field moves an index entry |
 //! | `mixed-roles` | one index partition holds both a user's actions and actions on the user |
 //! | `type-before-time` | no query returns several kinds of one partition in time order |
-//! | `unowned` | items belong to nobody and never expire |
-//! | `sparse-owner` | a purge does not find all items of an owner |
+//! | `unowned` | items have no owner and never expire |
+//! | `undeclared-owner` | a field of the keys names an owner, but is not declared as one |
+//! | `partial-owner` | a purge does not find all items of an owner |
 //! | `stale-acceptance` | the schema accepts a finding that does not exist |
 
 mod filter_after_limit;
@@ -41,10 +42,12 @@ pub enum LintRule {
     MixedRoles,
     /// No query returns several kinds in time order.
     TypeBeforeTime,
-    /// Items belong to nobody and never expire.
+    /// Items have no owner and never expire.
     Unowned,
+    /// A field of the keys names an owner, but is not declared as one.
+    UndeclaredOwner,
     /// A purge does not find all items of an owner.
-    SparseOwner,
+    PartialOwner,
     /// The schema accepts a finding that does not exist.
     StaleAcceptance,
 }
@@ -60,7 +63,8 @@ impl LintRule {
             Self::MixedRoles => "mixed-roles",
             Self::TypeBeforeTime => "type-before-time",
             Self::Unowned => "unowned",
-            Self::SparseOwner => "sparse-owner",
+            Self::UndeclaredOwner => "undeclared-owner",
+            Self::PartialOwner => "partial-owner",
             Self::StaleAcceptance => "stale-acceptance",
         }
     }
@@ -209,8 +213,8 @@ mod tests {
         table("noisy")
             .entity(
                 entity("Song", "band: BandId, id: SongId", "BAND#{band}", "SONG#{id}")
-                    .part("user_id: UserId")
-                    .owner("band", OwnerKind::Group, 0),
+                    .part("singer_id: SingerId")
+                    .owner("band", OwnerKind::Group, &[0]),
             )
             .pattern(query("songs", "band: BandId", Index::Main, "BAND#{band}", "SONG#", "Song"))
     }

@@ -3,8 +3,8 @@
 use roundtable_model::OwnerKind;
 use roundtable_model::shape::{
     AcceptedFinding, CompositeShape, EntityShape, FieldShape, Index, KeyField, KeySegment,
-    KeyShape, KeyTemplate, OwnerShape, PartShape, PatternFilter, PatternOperation, PatternShape, PatternSort,
-    Predicate, SparseCondition, TableShape,
+    KeyShape, KeyTemplate, OwnerShape, PartShape, PatternFilter, PatternOperation, PatternShape,
+    PatternSort, Predicate, SparseCondition, TableShape,
 };
 
 fn leak<T>(list: Vec<T>) -> &'static [T] {
@@ -90,9 +90,14 @@ impl EntityDraft {
         self
     }
 
-    /// Adds an owner, whose items the key at position `key` lists.
-    pub(crate) fn owner(mut self, field: &'static str, kind: OwnerKind, key: usize) -> Self {
-        self.owners.push(OwnerShape { field, kind, key });
+    /// Adds an owner, whose items the keys at these positions list.
+    pub(crate) fn owner(
+        mut self,
+        field: &'static str,
+        kind: OwnerKind,
+        keys: &'static [usize],
+    ) -> Self {
+        self.owners.push(OwnerShape { field, kind, keys });
         self
     }
 

@@ -1,5 +1,5 @@
-//! Removes everything that a deleted post, account, group or goal leaves behind, a page at a time
-//! and its root item last; and the activities about deleted tasks and comments.
+//! Removes everything that a deleted post, account, group or goal leaves behind, a page at a
+//! time, a post or profile last; and the activities about deleted tasks and comments.
 //!
 //! Nothing here is visible to users when it begins: the deletion itself has hidden it. Items that
 //! count for others (follows, memberships, a post's author) are removed in one transaction with

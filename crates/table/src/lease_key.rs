@@ -4,9 +4,8 @@
 //! LEASES#consumer#stream   SHARD#id
 //! LEASES#consumer#stream   WORKER#owner
 //! ```
-//! A backend whose stream several processes read keeps its leases in the operations table, beside
-//! records of the schema. The keys are here, below all backends, because import and verification
-//! must recognize them.
+//! Workers that share a stream keep their leases in the operations table, beside records of the
+//! schema. The keys are here because import and verification must recognize them.
 
 const LEASES: &str = "LEASES#";
 const SHARD: &str = "SHARD#";

@@ -35,7 +35,7 @@ macro_rules! entity_checks {
     };
 }
 
-roundtable_model::entities!(entity_checks);
+roundtable_model::with_entities!(entity_checks);
 
 /// The check of the entity that an item's type names.
 pub(crate) fn entity_check_of(item: &Item) -> Option<&'static EntityCheck> {

@@ -23,7 +23,7 @@ pub enum Invariant {
     I4,
     /// Table, indexes and stream hold the same transactions.
     I5,
-    /// Derived data matches the facts, and nothing outlives its owner.
+    /// Derived data matches the facts, and nothing outlives an owner in its partition.
     I6,
     /// No read returns an expired item.
     I10,

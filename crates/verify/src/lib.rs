@@ -8,9 +8,8 @@
 //! It refuses to guess: what does not follow from facts is reported and left as it is. It depends
 //! on no backend; checks that only one backend can do (checksums, the log) are passed in.
 //!
-//! Add a new entity to the list in `entity_checks.rs`, where a test looks for it. If facts of it
-//! are counted, or it makes a name unique, implement `TallySource` for it: one entry for the fact,
-//! one for the item that states it.
+//! A new entity needs a `TallySource`. If facts of it are counted, or it makes a name unique, it has
+//! one entry for the fact and one for the item that states it; otherwise add it to `no_entries!`.
 
 mod check;
 mod entity_checks;

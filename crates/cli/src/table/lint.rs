@@ -18,8 +18,9 @@ What it looks for:
   mutable-key         an index entry moves when a field changes
   mixed-roles         one partition holds what a user did and what was done to them
   type-before-time    no query returns several kinds of one partition in order of time
-  unowned             items belong to nobody and never expire, so no purge removes them
-  sparse-owner        a purge does not find all items of an owner
+  unowned             items have no owner and never expire, so no purge removes them
+  undeclared-owner    a field of the keys names an owner, but is not declared as one
+  partial-owner       a purge does not find all items of an owner
   stale-acceptance    the schema accepts a finding that does not exist
 
 Examples:

@@ -21,7 +21,7 @@ pub(super) fn check(table: &TableAst, entity: &EntityAst) -> Result<()> {
     }
     check_primary_key(entity, main)?;
     for owner in &entity.owners {
-        check_owner(entity, owner)?;
+        check_owner(table, entity, owner)?;
     }
     for part in &entity.parts {
         if !entity.keys.iter().any(|key| depends_on(key, &part.name)) {
@@ -75,9 +75,14 @@ fn check_primary_key(entity: &EntityAst, main: &KeyAst) -> Result<()> {
     Ok(())
 }
 
-/// Rejects an owner whose items no query lists: neither a purge nor a check would find them.
-fn check_owner(entity: &EntityAst, owner: &Ident) -> Result<()> {
-    if entity.key_of_owner(owner).is_some() {
+/// Rejects an owner whose items a purge would not find: no query lists them, or the purge does not
+/// read their table.
+fn check_owner(table: &TableAst, entity: &EntityAst, owner: &Ident) -> Result<()> {
+    if !table.streamed {
+        let problem = format!("only items of a streamed table have owners: remove `of ({owner})`");
+        return Err(Error::new(owner.span(), problem));
+    }
+    if !entity.keys_of_owner(owner).is_empty() {
         return Ok(());
     }
     let problem = format!(

@@ -71,9 +71,8 @@ fn owner(entity: &EntityAst, field: &Ident) -> TokenStream {
         }
         _ => quote!(::roundtable_model::owner_kind(|entity: &Self| &entity.#field)),
     };
-    // `check` has rejected owners without a key.
-    let key = entity.key_of_owner(field).unwrap_or_default();
-    quote!(::roundtable_model::shape::OwnerShape { field: #name, kind: #kind, key: #key })
+    let keys = entity.keys_of_owner(field);
+    quote!(::roundtable_model::shape::OwnerShape { field: #name, kind: #kind, keys: &[#(#keys),*] })
 }
 
 pub(super) fn pattern(pattern: &PatternAst) -> TokenStream {

@@ -11,7 +11,7 @@ fn every_sample_survives_being_stored() {
     fn survives<E: Entity + PartialEq + Debug>(sample: &E) {
         assert_eq!(&E::from_item(&sample.item()).unwrap(), sample);
     }
-    entities!(each survives);
+    with_entities!(each survives);
 }
 
 #[test]

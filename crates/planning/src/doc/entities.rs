@@ -86,7 +86,9 @@ fn one(out: &mut String, table: &TableShape, entity: &EntityShape) {
         .identity
         .iter()
         .filter(|part| !part.computed_from.is_empty())
-        .map(|part| format!("{} is computed from {}", code(part.name), codes(part.computed_from, " and ")))
+        .map(|part| {
+            format!("{} is computed from {}", code(part.name), codes(part.computed_from, " and "))
+        })
         .collect();
     if !computed.is_empty() {
         let _ = writeln!(out, "\n{}.", computed.join(", "));

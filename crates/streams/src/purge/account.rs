@@ -5,11 +5,12 @@
 //! that found nothing.
 
 use roundtable_model::entities::{
-    AssistHelper, AssistMsg, AssistThread, Block, Comment, Company, Follow, Goal, GroupMember, Post,
-    RoomMember, Share, User,
+    AssistHelper, AssistMsg, AssistThread, Block, Comment, Company, Follow, Goal, GroupMember,
+    Post, RoomMember, Share, User, UserCounter,
 };
+use roundtable_model::shape::EntityShape;
 use roundtable_model::table::Error;
-use roundtable_model::{Entity, OwnerKind, UserId, UserStatus};
+use roundtable_model::{ActorId, Entity, UserId, UserStatus};
 use serde::{Deserialize, Serialize};
 
 use super::Purge;
@@ -23,7 +24,7 @@ const CONTENT_AT_ONCE: usize = 10;
 
 /// The kinds of data of an account, in the order they are removed. Most need more than the removal
 /// of an item: they count for others, or lead to further items. Everything else that belongs to a
-/// user by the schema is the rest.
+/// user by the schema comes last, and counters after the items they count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum AccountDataKind {
@@ -42,43 +43,50 @@ enum AccountDataKind {
     Companies,
     Goals,
     Activities,
-    Rest,
+    Other,
+    Counters,
 }
 
-const KINDS: &[AccountDataKind] = &[
-    AccountDataKind::Groups,
-    AccountDataKind::Following,
-    AccountDataKind::Followers,
-    AccountDataKind::Requests,
-    AccountDataKind::Blocks,
-    AccountDataKind::Blockers,
-    AccountDataKind::Posts,
-    AccountDataKind::Comments,
-    AccountDataKind::Shares,
-    AccountDataKind::Rooms,
-    AccountDataKind::Threads,
-    AccountDataKind::Advice,
-    AccountDataKind::Companies,
-    AccountDataKind::Goals,
-    AccountDataKind::Activities,
-    AccountDataKind::Rest,
-];
+impl AccountDataKind {
+    const ALL: [Self; 17] = [
+        Self::Groups,
+        Self::Following,
+        Self::Followers,
+        Self::Requests,
+        Self::Blocks,
+        Self::Blockers,
+        Self::Posts,
+        Self::Comments,
+        Self::Shares,
+        Self::Rooms,
+        Self::Threads,
+        Self::Advice,
+        Self::Companies,
+        Self::Goals,
+        Self::Activities,
+        Self::Other,
+        Self::Counters,
+    ];
 
-/// The entities of the other kinds, which are not part of the rest.
-const NOT_REST: &[&str] = &[
-    GroupMember::SHAPE.name,
-    Follow::SHAPE.name,
-    Block::SHAPE.name,
-    Post::SHAPE.name,
-    Comment::SHAPE.name,
-    Share::SHAPE.name,
-    RoomMember::SHAPE.name,
-    AssistThread::SHAPE.name,
-    AssistHelper::SHAPE.name,
-    AssistMsg::SHAPE.name,
-    Company::SHAPE.name,
-    Goal::SHAPE.name,
-];
+    /// Returns the entities that only this kind removes.
+    const fn entities(self) -> &'static [&'static EntityShape] {
+        match self {
+            Self::Groups => &[GroupMember::SHAPE],
+            Self::Following | Self::Followers | Self::Requests => &[Follow::SHAPE],
+            Self::Blocks | Self::Blockers => &[Block::SHAPE],
+            Self::Posts => &[Post::SHAPE],
+            Self::Comments => &[Comment::SHAPE],
+            Self::Shares => &[Share::SHAPE],
+            Self::Rooms => &[RoomMember::SHAPE],
+            Self::Threads => &[AssistThread::SHAPE],
+            Self::Advice => &[AssistHelper::SHAPE, AssistMsg::SHAPE],
+            Self::Companies => &[Company::SHAPE],
+            Self::Goals => &[Goal::SHAPE],
+            Self::Counters => &[UserCounter::SHAPE],
+            Self::Activities | Self::Other => &[],
+        }
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -117,7 +125,7 @@ impl Purge {
         };
         let PurgeProgress { kind, pass, found_any } =
             cursor.and_then(decode_progress).unwrap_or(first);
-        for kind in KINDS.iter().skip_while(|each| **each != kind) {
+        for kind in AccountDataKind::ALL.iter().skip_while(|each| **each != kind) {
             if self.remove_page_of(*kind, &user, pass).await? {
                 return Ok(PageOutcome::Continue(encode_progress(PurgeProgress {
                     kind: *kind,
@@ -192,10 +200,13 @@ impl Purge {
             AccountDataKind::Companies => self.remove_companies(id, pass).await,
             AccountDataKind::Goals => self.remove_goals(id).await,
             AccountDataKind::Activities => {
-                remove_belongings(&self.context, OwnerKind::Actor, id, &[]).await
+                remove_belongings(&self.context, &ActorId::from(id), &[]).await
             }
-            AccountDataKind::Rest => {
-                remove_belongings(&self.context, OwnerKind::User, id, NOT_REST).await
+            AccountDataKind::Other | AccountDataKind::Counters => {
+                let others = AccountDataKind::ALL.iter().filter(|other| **other != kind);
+                let others = others.flat_map(|other| other.entities());
+                let others: Vec<&str> = others.map(|entity| entity.name).collect();
+                remove_belongings(&self.context, id, &others).await
             }
         }
     }

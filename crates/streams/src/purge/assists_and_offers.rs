@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use roundtable_model::entities::{AssistThread, Offer};
 use roundtable_model::table::{Error, Key};
-use roundtable_model::{Entity, EntityKind, OwnerKind, SubjectId, ThreadId, UserId};
+use roundtable_model::{Entity, EntityKind, SubjectId, ThreadId, UserId};
 
 use super::Purge;
 use super::account::PurgePass;
@@ -20,7 +20,7 @@ impl Purge {
         let threads = self.context.core().assists_of(id).limit(AT_ONCE).page().await?.items;
         for thread in &threads {
             let id = &thread.thread_id;
-            if !remove_belongings(&self.context, OwnerKind::Thread, id, &[]).await? {
+            if !remove_belongings(&self.context, id, &[]).await? {
                 remove(&self.context, vec![thread.key().into()]).await?;
             }
         }
@@ -89,11 +89,13 @@ impl Purge {
                 for offer in &offers {
                     self.remove_offer(offer).await?;
                 }
-                let is_empty = offers.is_empty() && pass == PurgePass::Again;
+                let more =
+                    remove_belongings(&self.context, &company.id, &[Offer::SHAPE.name]).await?;
+                let is_empty = offers.is_empty() && !more && pass == PurgePass::Again;
                 if is_empty {
                     remove(&self.context, vec![company.key().into()]).await?;
                 }
-                any |= is_empty || !offers.is_empty();
+                any |= is_empty || more || !offers.is_empty();
             }
             after = page.next;
             if any || after.is_none() {

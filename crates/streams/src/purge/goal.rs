@@ -2,9 +2,7 @@
 
 use roundtable_model::entities::{Goal, Milestone};
 use roundtable_model::table::{Key, Transaction};
-use roundtable_model::{
-    Entity, EntityKind, GoalId, ObjectType, OwnerKind, SubjectId, Time, UserId,
-};
+use roundtable_model::{Entity, EntityKind, GoalId, ObjectType, SubjectId, Time, UserId};
 
 use super::Purge;
 use super::activities_about::remove_activities_about;
@@ -39,7 +37,7 @@ impl Purge {
 
     /// Removes a page of the tasks and milestones of a goal. Returns whether there were any.
     async fn remove_tasks_and_milestones(&self, owner: &UserId, id: &GoalId) -> Result<bool> {
-        if remove_belongings(&self.context, OwnerKind::Goal, id, &[]).await? {
+        if remove_belongings(&self.context, id, &[]).await? {
             return Ok(true);
         }
         let listing = self.context.core().milestones(owner, id).strong().limit(PAGE_ITEMS);
@@ -56,11 +54,9 @@ impl Purge {
         let core = self.context.core();
         let goals = core.goals(id).strong().limit(GOALS_AT_ONCE).page().await?.items;
         for goal in &goals {
-            let tasks = core.tasks(&goal.id).strong().limit(PAGE_ITEMS).page().await?.items;
-            if tasks.is_empty() {
+            if !remove_belongings(&self.context, &goal.id, &[]).await? {
                 self.remove_goal(goal).await?;
             }
-            remove(&self.context, tasks.iter().map(|task| task.key().into()).collect()).await?;
         }
         Ok(!goals.is_empty())
     }

@@ -1,7 +1,7 @@
 //! Purges a deleted group: its members, the posts in it, and its room.
 
 use roundtable_model::entities::Activity;
-use roundtable_model::{ActorId, Entity, GroupId, ObjectType, OwnerKind, RoomId, Span};
+use roundtable_model::{ActorId, Entity, GroupId, ObjectType, RoomId, Span};
 
 use super::Purge;
 use super::sweep::{remove, remove_belongings};
@@ -18,8 +18,8 @@ impl Purge {
         }
         self.groups.disband(id).await?;
         let more = self.remove_group_posts(id).await?
-            || remove_belongings(&self.context, OwnerKind::Actor, id, &[]).await?
-            || remove_belongings(&self.context, OwnerKind::Group, id, &[]).await?
+            || remove_belongings(&self.context, &ActorId::from(id), &[]).await?
+            || remove_belongings(&self.context, id, &[]).await?
             || self.remove_room(room, &[]).await?;
         Ok(if more { PageOutcome::Continue(String::new()) } else { PageOutcome::Done })
     }

@@ -5,7 +5,7 @@ use roundtable_model::entities::{
 };
 use roundtable_model::table::{Delete, Item, Key, Transaction};
 use roundtable_model::{
-    Entity, EntityKind, FromItem, OwnerKind, PostId, Shard, Span, SubjectId, TYPE, UserCount, rekey,
+    Entity, EntityKind, FromItem, PostId, Shard, Span, SubjectId, TYPE, UserCount, rekey,
 };
 
 use super::Purge;
@@ -30,7 +30,7 @@ impl Purge {
     /// more.
     pub(super) async fn purge_post_page(&self, id: &PostId, post: Option<&Post>) -> Result<bool> {
         let except = [PostCounter::SHAPE.name];
-        let found = belongings(&self.context, OwnerKind::Post, id, &except).await?;
+        let found = belongings(&self.context, id, &except).await?;
         if !found.is_empty() {
             self.remove_reactions(found).await?;
             return Ok(true);

@@ -1,8 +1,8 @@
 //! Removes a deleted account's messages and memberships from rooms. The other member of a direct
 //! room keeps the room and their own messages; a room without active members is removed as a whole.
 
-use roundtable_model::entities::{Room, RoomMember};
-use roundtable_model::{Entity, OwnerKind, RoomId, RoomScope, UserId, UserStatus};
+use roundtable_model::entities::{Room, RoomHead, RoomMember};
+use roundtable_model::{Entity, RoomId, RoomScope, UserId, UserStatus};
 
 use super::Purge;
 use super::sweep::{PAGE_ITEMS, remove, remove_belongings};
@@ -46,13 +46,14 @@ impl Purge {
         Ok(profiles.iter().flatten().all(|profile| profile.status == UserStatus::Deleted))
     }
 
-    /// Removes a page of a room, except for items of some entities, and the room last. Returns
-    /// whether there was any.
+    /// Removes a page of a room, except for items of some entities, and the room with its head last.
+    /// Returns whether there was any.
     pub(super) async fn remove_room(&self, id: &RoomId, except: &[&str]) -> Result<bool> {
-        if remove_belongings(&self.context, OwnerKind::Room, id, except).await? {
+        let except = [except, &[RoomHead::SHAPE.name]].concat();
+        if remove_belongings(&self.context, id, &except).await? {
             return Ok(true);
         }
-        remove(&self.context, vec![Room::at(id).into()]).await?;
+        remove(&self.context, vec![RoomHead::at(id).into(), Room::at(id).into()]).await?;
         Ok(false)
     }
 }

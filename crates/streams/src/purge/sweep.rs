@@ -1,5 +1,4 @@
-//! Removes items that no counter depends on. The schema says which items belong to an owner, and
-//! which keys list them.
+//! Removes the items that belong to an owner, as the schema declares them.
 
 use std::fmt::Display;
 
@@ -7,7 +6,7 @@ use roundtable_domain::Context;
 use roundtable_model::shape::{EntityShape, KeyShape};
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_model::table::{BatchWrite, Item, Key, Query};
-use roundtable_model::{OwnerKind, TYPE};
+use roundtable_model::{OwnerId, TYPE};
 
 use crate::Result;
 
@@ -26,13 +25,12 @@ pub(super) async fn remove(context: &Context, mut keys: Vec<Key>) -> Result<()> 
 
 /// Removes a page of everything that belongs to an owner, except for items of some entities. Returns
 /// whether there was any.
-pub(super) async fn remove_belongings(
+pub(super) async fn remove_belongings<I: OwnerId + Display>(
     context: &Context,
-    kind: OwnerKind,
-    id: impl Display,
+    owner: &I,
     except: &[&str],
 ) -> Result<bool> {
-    let found = belongings(context, kind, id, except).await?;
+    let found = belongings(context, owner, except).await?;
     let any = !found.is_empty();
     remove(context, found.into_iter().map(|(key, _)| key).collect()).await?;
     Ok(any)
@@ -40,14 +38,13 @@ pub(super) async fn remove_belongings(
 
 /// Returns the first items that belong to an owner, with their primary keys, except for items of
 /// some entities.
-pub(super) async fn belongings(
+pub(super) async fn belongings<I: OwnerId + Display>(
     context: &Context,
-    kind: OwnerKind,
-    id: impl Display,
+    owner: &I,
     except: &[&str],
 ) -> Result<Vec<(Key, Item)>> {
-    for (entity, key) in kind.belongings().filter(|(entity, _)| !except.contains(&entity.name)) {
-        let found = first_of(context, entity, key, key.partition.of_owner(&id)).await?;
+    for (entity, key) in I::KIND.belongings().filter(|(entity, _)| !except.contains(&entity.name)) {
+        let found = first_of(context, entity, key, key.partition.of_owner(owner)).await?;
         if !found.is_empty() {
             return Ok(found);
         }

@@ -3,12 +3,10 @@
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use roundtable_domain::limits::MUTATION_TIME_MAX;
-use roundtable_model::entities::{Follow, GroupCounter, GroupMember, Post, User, UserCounter};
+use roundtable_model::entities::{Follow, GroupCounter, GroupMember, Job, Post, User, UserCounter};
 use roundtable_model::shape::EntityShape;
 use roundtable_model::table::{Item, Put};
-use roundtable_model::{
-    Core, Entity, FollowStatus, MemberStatus, UserCount, UserStatus, samples,
-};
+use roundtable_model::{Core, Entity, FollowStatus, MemberStatus, UserCount, UserStatus, samples};
 use roundtable_streams::RunnerBuilder;
 use roundtable_testkit::stop_at;
 
@@ -227,6 +225,24 @@ async fn a_busy_account_is_purged_page_by_page() {
     let queues = runner.metrics().queues;
     let purge = queues.iter().find(|queue| queue.queue == "purge").unwrap();
     assert!(purge.pages > 20, "{purge:?}");
+}
+
+/// A job of an earlier version may have a cursor of a kind that no longer exists.
+#[tokio::test]
+async fn a_purge_with_a_cursor_of_an_earlier_version_starts_over() {
+    let store = TestStore::reference().await;
+    let cast = Cast::new(&store).await;
+    cast.full_life("quentin").await;
+    store.runner().drain().await.unwrap();
+    cast.delete_account("quentin").await;
+    let payload = r#"{"account":"quentin"}"#.parse().unwrap();
+    let cursor = Some(r#"{"kind":"likes","pass":"again","found":false}"#.into());
+    let job = Job { queue: "purge".parse().unwrap(), payload, cursor, ..samples::job() };
+    store.context.ops().table().put(job.put()).await.unwrap();
+    store.runner().drain().await.unwrap();
+    let left = everything(&store.context).await;
+    assert!(traces(&left, "quentin").is_empty(), "{:#?}", traces(&left, "quentin"));
+    assert_eq!(store.runner().dead_letters().count().await.unwrap(), 0);
 }
 
 /// Every entity that the schema gives an owner is removed with it, also one that was added to the

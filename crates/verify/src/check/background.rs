@@ -102,6 +102,10 @@ impl CheckRun<'_> {
         let has_work =
             |name: &str| queues.contains(name) || lag.iter().any(|lag| lag.processor == name);
         let (quests, copies, purges) = (has_work(QUESTS), has_work(COPIES), has_work(PURGES));
+        if purges {
+            let what = "items whose owner is gone were not looked for: purges are pending";
+            self.report.notes.push(what.into());
+        }
         self.pending = PendingWork { quests, copies, purges, checked_at };
         self.report.uncounted = uncounted;
         self.report.lag = lag;
