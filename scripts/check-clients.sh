@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# As a test of the whole workspace: built alone, the binary would have other features of the AWS SDK, and
-# all of it would be compiled once more.
+# As a test of the whole workspace: built alone, the binary would lack its optional features, and most of it
+# would be compiled once more.
 cargo test --workspace --test flows --no-run
 
 target=${CARGO_TARGET_DIR:-target}

@@ -17,6 +17,7 @@ use crate::config_args::ConfigArgs;
 use crate::error::CommandError;
 use crate::installation::one_shot_options;
 use crate::progress::ProgressDisplay;
+use crate::transfer::is_export;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -126,8 +127,12 @@ impl RestoreArgs {
     pub(crate) fn run(self, out: &mut impl Write) -> Result<CommandOutcome, CommandError> {
         let Self { from, data, archive, at, config } = self;
         let StoreSettings { data, archive, .. } = embedded(&config, data, archive)?;
+        if is_export(&from) {
+            let advice = "; it is an export: use `roundtable import`";
+            return Err(CommandError::NoBackup { path: from, advice });
+        }
         if !from.is_dir() {
-            return Err(CommandError::NoStore { path: from });
+            return Err(CommandError::NoBackup { path: from, advice: "; check its name" });
         }
         if let Some(archive) = &archive {
             fs::read_dir(archive).map_err(CommandError::file(archive))?;

@@ -21,6 +21,10 @@ pub(crate) enum CommandError {
     Store(#[from] roundtable_table::Error),
     #[error("{}: there is no such directory; check --data, or create a store with `roundtable serve`", path.display())]
     NoStore { path: PathBuf },
+    #[error("{}: there is no such backup{advice}", path.display())]
+    NoBackup { path: PathBuf, advice: &'static str },
+    #[error("{}: there is no export in it: {missing} is missing{advice}", path.display())]
+    NoExport { path: PathBuf, missing: String, advice: &'static str },
     #[error(
         "the configured store is `dynamodb`: back it up with point-in-time recovery, or with \
          `roundtable export`; --data selects an embedded store"

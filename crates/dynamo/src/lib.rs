@@ -3,8 +3,7 @@
 //! [`Dynamo`] is a [`Backend`](roundtable_table::Backend): it turns requests into expressions and
 //! responses into items. It also does what DynamoDB leaves to its users: expired items are hidden
 //! before DynamoDB sweeps them, unprocessed parts of batches and conflicting transactions are retried
-//! with backoff, and a merge over partitions is a set of concurrent queries. [`Leases`] let several
-//! [workers](ShardWorker) share the shards of a stream.
+//! with backoff, and a merge over partitions is a set of concurrent queries.
 //!
 //! It is not a cache and keeps no items. The state it keeps (stream ARNs and iterators, the time a
 //! caller's token was first sent with) can be lost without harm to data.
@@ -27,7 +26,6 @@ mod dynamo;
 mod errors;
 mod expiry;
 mod expression;
-mod leases;
 mod merge;
 mod pages;
 mod range;
@@ -39,10 +37,7 @@ mod streams;
 mod tables;
 mod transactions;
 mod values;
-mod worker;
 mod writes;
 
 pub use config::{Config, Credentials, Environment, RetryPolicy};
 pub use dynamo::Dynamo;
-pub use leases::{Lease, LeaseConfig, Leases};
-pub use worker::ShardWorker;

@@ -8,8 +8,11 @@ mod raw_value;
 use std::path::{Path, PathBuf};
 
 use roundtable_domain::{Registration, Settings};
+use roundtable_media::{OPEN_BUCKET, OpenBucket};
 use serde::Deserialize;
 
+use crate::optional_parts::{DYNAMODB, S3};
+use crate::store::{CONNECT, Connect};
 use crate::tokens::INTERNAL_AUDIENCE;
 
 pub use self::layers::Layers;
@@ -82,6 +85,16 @@ pub enum ConfigurationError {
         key: &'static str,
         problem: String,
     },
+    #[error(
+        "{key}: this program was built without {part}; build one that has it with \
+         `cargo build --profile dist --features dynamodb,s3`"
+    )]
+    NotBuiltIn {
+        /// The key that asks for the missing part.
+        key: &'static str,
+        /// The name of the missing part.
+        part: &'static str,
+    },
 }
 
 impl ConfigurationError {
@@ -99,6 +112,8 @@ impl Configuration {
     pub fn read(layers: Layers) -> Result<Self, ConfigurationError> {
         let (process, settings) = layers.split(&PROCESS_KEYS);
         let configuration = Self { process: process.read()?, settings: settings.read()? };
+        // First: no other advice helps a program that has to be built again.
+        configuration.check_optional_parts(CONNECT, OPEN_BUCKET)?;
         configuration.check()?;
         Ok(configuration)
     }
@@ -107,6 +122,21 @@ impl Configuration {
     pub fn installation(layers: Layers) -> Result<(StoreSettings, Settings), ConfigurationError> {
         let (process, settings) = layers.split(&PROCESS_KEYS);
         Ok((process.read::<ProcessSettings>()?.store, settings.read()?))
+    }
+
+    /// Rejects settings that need a part which this build left out (`None`).
+    fn check_optional_parts(
+        &self,
+        connect: Option<Connect>,
+        open_bucket: Option<OpenBucket>,
+    ) -> Result<(), ConfigurationError> {
+        if self.process.store.kind == StoreKind::Dynamodb {
+            DYNAMODB.require(connect)?;
+        }
+        if self.settings.media.s3.is_some() {
+            S3.require(open_bucket)?;
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), ConfigurationError> {
@@ -154,5 +184,30 @@ impl Configuration {
             return Err(ConfigurationError::conflict("http.tls", problem));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use roundtable_domain::S3Settings;
+
+    use super::*;
+
+    #[test]
+    fn a_build_without_a_part_refuses_its_setting_and_names_the_command_that_builds_it() {
+        let mut dynamodb = Configuration::default();
+        dynamodb.process.store.kind = StoreKind::Dynamodb;
+        let mut s3 = Configuration::default();
+        s3.settings.media.s3 = Some(S3Settings::default());
+        for (configuration, expected) in [
+            (&dynamodb, "store.kind: this program was built without DynamoDB"),
+            (&s3, "media.s3: this program was built without S3"),
+        ] {
+            let refused = configuration.check_optional_parts(None, None).unwrap_err().to_string();
+            let command = "`cargo build --profile dist --features dynamodb,s3`";
+            assert_eq!(refused, format!("{expected}; build one that has it with {command}"));
+            configuration.check_optional_parts(CONNECT, OPEN_BUCKET).unwrap();
+        }
+        Configuration::default().check_optional_parts(None, None).unwrap();
     }
 }

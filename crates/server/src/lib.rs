@@ -15,6 +15,8 @@ mod backups;
 mod change_forwarding;
 mod configuration;
 mod connections;
+#[cfg(feature = "dynamodb")]
+mod dynamodb;
 mod executor;
 mod http;
 mod https_client;
@@ -22,6 +24,7 @@ mod keys;
 mod memory;
 mod metrics;
 mod oidc;
+mod optional_parts;
 mod query_limiter;
 mod relay;
 mod request_policy;

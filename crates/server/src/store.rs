@@ -4,18 +4,29 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use data_encoding::BASE64URL_NOPAD;
-use roundtable_dynamo::{Config, Dynamo};
+use futures::future::BoxFuture;
 use roundtable_engine::{Engine, Options};
 use roundtable_model::Secret;
-use roundtable_table::Store;
+use roundtable_table::{Clock, Store};
 
 use crate::configuration::{ConfigurationError, StoreKind, StoreSettings};
+use crate::optional_parts::DYNAMODB;
 use crate::wiring::StartError;
 
 pub(crate) const SECRET_FILE: &str = "secret.key";
-const ACCESS_KEY_VARIABLE: &str = "AWS_ACCESS_KEY_ID";
+
+/// Connects to DynamoDB; `None` in a build without the feature `dynamodb`.
+pub(crate) const CONNECT: Option<Connect> = cfg_select! {
+    feature = "dynamodb" => {
+        Some(|settings, clock| Box::pin(crate::dynamodb::connect(settings, clock)))
+    }
+    _ => { None }
+};
+
+pub(crate) type Connect = fn(&StoreSettings, Arc<dyn Clock>) -> BoxFuture<'_, Store>;
 
 #[derive(Debug)]
 pub struct OpenStore {
@@ -30,32 +41,19 @@ pub async fn open_store(
     settings: &StoreSettings,
     options: Options,
 ) -> Result<OpenStore, StartError> {
-    if settings.kind == StoreKind::Embedded {
-        let data = settings.data.clone();
-        // Replaying a long log blocks.
-        let opening = tokio::task::spawn_blocking(move || Engine::open(data, options));
-        let engine = opening.await.map_err(|_| StartError::Panicked)??;
-        return Ok(OpenStore { store: Store::new(engine.clone()), engine: Some(engine) });
-    }
-    let config = match &settings.endpoint {
-        None => Config::from_env().await,
-        // Development servers accept any credentials, and their users often have none.
-        Some(endpoint) if is_local(endpoint) && std::env::var_os(ACCESS_KEY_VARIABLE).is_none() => {
-            Config::local(endpoint)
+    match settings.kind {
+        StoreKind::Embedded => {
+            let data = settings.data.clone();
+            // Replaying a long log blocks.
+            let opening = tokio::task::spawn_blocking(move || Engine::open(data, options));
+            let engine = opening.await.map_err(|_| StartError::Panicked)??;
+            Ok(OpenStore { store: Store::new(engine.clone()), engine: Some(engine) })
         }
-        Some(endpoint) => Config::from_env().await.endpoint(endpoint),
-    };
-    let config = match &settings.region {
-        Some(region) => config.region(region),
-        None => config,
-    };
-    let store = Store::new(Dynamo::connect(config.clock(options.clock)));
-    Ok(OpenStore { store, engine: None })
-}
-
-fn is_local(endpoint: &str) -> bool {
-    let uri = endpoint.parse::<hyper::Uri>();
-    uri.is_ok_and(|uri| matches!(uri.host(), Some("localhost" | "127.0.0.1" | "[::1]")))
+        StoreKind::Dynamodb => {
+            let connect = DYNAMODB.require(CONNECT)?;
+            Ok(OpenStore { store: connect(settings, options.clock).await, engine: None })
+        }
+    }
 }
 
 /// The secret of an embedded store, generated on first use and readable by this user alone.
@@ -82,20 +80,5 @@ pub(crate) fn embedded_secret(data: &Path) -> Result<Secret, StartError> {
             Ok(Secret::new(secret.trim()))
         }
         Err(error) => Err(failed(error)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_this_machine_is_local() {
-        for local in ["http://localhost", "http://127.0.0.1:8000/", "http://[::1]:8000"] {
-            assert!(is_local(local), "{local}");
-        }
-        for far in ["https://dynamodb.eu-west-1.amazonaws.com", "http://127.0.0.1.example.com"] {
-            assert!(!is_local(far), "{far}");
-        }
     }
 }

@@ -8,7 +8,7 @@ use roundtable_domain::{
 use roundtable_engine::{Engine, Options};
 use roundtable_graphql::{CursorCipher, Services, TokenIssuer};
 use roundtable_hooks::{DELIVERY_TIMEOUT, HttpWebhookSender, WebhookModerator};
-use roundtable_media::{Bucket, MediaDirectory};
+use roundtable_media::{MediaDirectory, OPEN_BUCKET};
 use roundtable_model::{IdGenerator, Ops};
 use roundtable_streams::{Runner, RunnerBuilder};
 use roundtable_table::Clock;
@@ -23,13 +23,14 @@ use crate::configuration::{
 };
 use crate::keys::{CURSORS, FILES, FINGERPRINTS, KeyError, KeyRing};
 use crate::oidc::OidcIssuer;
+use crate::optional_parts::S3;
 use crate::relay::{RelayClient, RelayServer};
 use crate::seal::Seal;
 use crate::shutdown::ShutdownSignal;
 use crate::store::{self, OpenStore, open_store};
 use crate::stream_status::StreamStatus;
 use crate::tokens::AccessTokens;
-use crate::worker_leases::{LeasedShards, WorkerRegistry};
+use crate::worker_leases::WorkerRegistry;
 
 /// The directory of media files within the data directory.
 pub(crate) const MEDIA_DIRECTORY: &str = "media";
@@ -51,7 +52,10 @@ pub enum StartError {
     Media(#[from] roundtable_media::MediaConfigError),
     #[error("hook: {0}")]
     Hook(#[from] roundtable_hooks::HookConfigError),
-    #[error("http.listen: cannot listen at {address}: {error}")]
+    #[error(
+        "http.listen: cannot listen at {address}: {error}; stop the program that uses the address, or \
+         choose another with --listen"
+    )]
     Listen { address: std::net::SocketAddr, error: std::io::Error },
     #[error("the operating system provides no random bytes")]
     Entropy,
@@ -223,7 +227,8 @@ async fn open_media(
     url: &str,
 ) -> Result<(Option<MediaDirectory>, Arc<dyn MediaStore>), StartError> {
     if let Some(bucket) = &settings.media.s3 {
-        return Ok((None, Arc::new(Bucket::open(bucket)?)));
+        let open_bucket = S3.require(OPEN_BUCKET)?;
+        return Ok((None, open_bucket(bucket)?));
     }
     if process.store.kind == StoreKind::Dynamodb {
         tracing::warn!("media.s3 is not set: all processes must share the directory `store.data`");
@@ -269,7 +274,7 @@ fn build_runner(
     aws_lc_rs::rand::fill(&mut seed).map_err(|_| StartError::Entropy)?;
     let mut setup = processors(context, seed, Arc::clone(media))?;
     if let Some(workers) = workers {
-        setup = setup.with_shard_assignment(LeasedShards::new(workers)).with(forwarder);
+        setup = setup.with_shard_assignment(workers.shard_worker()).with(forwarder);
     }
     Ok(setup.build())
 }

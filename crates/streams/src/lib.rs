@@ -18,7 +18,8 @@
 //! - While the store is unavailable everything waits, and nothing is parked.
 //! - A crash at any point, or two readers at once, change none of this.
 //!
-//! This crate knows no backend: leases for sharing the stream are supplied by the caller.
+//! This crate knows no backend. [`Leases`] let several [workers](ShardWorker) share the shards of a
+//! stream through any table.
 
 mod all_processors;
 mod backoff;
@@ -32,6 +33,7 @@ mod files;
 mod follower_shards;
 mod jobs;
 mod lane;
+mod leases;
 mod metrics;
 mod milestones;
 mod notifications;
@@ -47,6 +49,7 @@ mod scores;
 mod sequence_guard;
 mod shard_assignment;
 mod shard_tail;
+mod shard_worker;
 mod stop_signal;
 mod verdicts;
 mod work_signal;
@@ -61,6 +64,7 @@ pub use fanout::FanOut;
 pub use files::{FileRemover, UnusedFileDetector};
 pub use follower_shards::FollowerShardScaler;
 pub use jobs::{JobHandler, PageOutcome, new_job};
+pub use leases::{Lease, LeaseConfig, Leases};
 pub use metrics::{LaneMetrics, QueueMetrics, StreamMetrics};
 pub use milestones::MilestoneUpdater;
 pub use notifications::NotificationWriter;
@@ -74,4 +78,5 @@ pub use runner_state::RetrySettings;
 pub use scores::ScoreUpdater;
 pub use sequence_guard::SequenceGuard;
 pub use shard_assignment::{ShardAssignment, SingleWorker};
+pub use shard_worker::ShardWorker;
 pub use verdicts::CaseReviewer;

@@ -162,11 +162,11 @@ impl CheckRun<'_> {
         let verifier = self.verifier;
         let (core, rules) = (verifier.tables.core.table(), verifier.rules.clone());
         let definition = Arc::clone(core.definition());
-        let are_purged = !self.pending.purges;
+        let check_owners = !self.pending.purges;
         let visit = move |result: &mut SegmentResult<TallySums>, scanned: ScannedItem<'_>| {
             let SegmentResult { state, findings, items, partition, owners, unfinished } = result;
             *items += 1;
-            findings.extend(owners.visit(scanned.item, Index::Main).filter(|_| are_purged));
+            findings.extend(owners.visit(scanned.item, Index::Main).filter(|_| check_owners));
             findings.extend(expired_finding(&definition, scanned, None));
             unfinished.visit(scanned.item);
             add_item_entries(scanned.item, (&rules, partition), state, &mut |finding| {
@@ -183,7 +183,7 @@ impl CheckRun<'_> {
         let mut unfinished = UnfinishedEntities::default();
         for mut result in results {
             sums.merge(&result.state);
-            result.findings.extend(result.owners.finish().filter(|_| are_purged));
+            result.findings.extend(result.owners.finish().filter(|_| check_owners));
             self.report.items += result.items;
             self.findings.merge(result.findings);
             unfinished.merge(result.unfinished);
@@ -196,11 +196,13 @@ impl CheckRun<'_> {
         let core = self.verifier.tables.core.table();
         let Some(kind) = TallyKind::of_index(index) else { return Ok(()) };
         let definition = Arc::clone(core.definition());
-        let are_purged = !self.pending.purges;
+        // A server may return the entries of one index partition apart from each other.
+        let is_local = core.store().capabilities().single_process;
+        let check_owners = is_local && !self.pending.purges;
         let visit = move |result: &mut SegmentResult<TallySums>, scanned: ScannedItem<'_>| {
             let SegmentResult { state, findings, items, owners, .. } = result;
             *items += 1;
-            findings.extend(owners.visit(scanned.item, index).filter(|_| are_purged));
+            findings.extend(owners.visit(scanned.item, index).filter(|_| check_owners));
             findings.extend(expired_finding(&definition, scanned, Some(index)));
             match index_entry(scanned.item, index, kind) {
                 Some(entry) => state.add_index_entry(&entry, EntryRole::Stated),
@@ -213,7 +215,7 @@ impl CheckRun<'_> {
         };
         for mut result in results {
             sums.merge(&result.state);
-            result.findings.extend(result.owners.finish().filter(|_| are_purged));
+            result.findings.extend(result.owners.finish().filter(|_| check_owners));
             self.report.entries += result.items;
             self.findings.merge(result.findings);
         }

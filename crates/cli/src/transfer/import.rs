@@ -1,6 +1,5 @@
 //! `roundtable import`: reads all tables from files.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -119,7 +118,12 @@ impl ImportArgs {
 fn files(from: &Path, installation: &Installation) -> Result<Vec<ImportFile>, CommandError> {
     let file = |(name, table): (&'static str, TableDefinition)| {
         let path = from.join(format!("{name}{EXTENSION}"));
-        fs::metadata(&path).map_err(CommandError::file(&path))?;
+        if !path.is_file() {
+            let is_store = from.join("log").is_dir();
+            let advice = if is_store { "; it is a backup: use `roundtable restore`" } else { "" };
+            let (path, missing) = (from.to_owned(), format!("{name}{EXTENSION}"));
+            return Err(CommandError::NoExport { path, missing, advice });
+        }
         Ok(ImportFile { path, name, table, items: 0 })
     };
     installation.tables().map(file).collect()

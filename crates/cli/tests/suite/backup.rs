@@ -125,10 +125,19 @@ fn a_restore_time_before_the_backup_is_refused() {
 fn a_missing_store_is_not_copied() {
     let town = tempfile::tempdir().unwrap();
     let [data, copy] = ["data", "copy"].map(|name| town.path().join(name));
-    for words in ["backup", "restore"] {
+    for (words, refusal) in
+        [("backup", "there is no such directory"), ("restore", "there is no such backup")]
+    {
         let run = run(&[words], &[("", &copy), ("--data", &data)]);
         assert_eq!((run.status, run.out.as_str()), (1, ""), "{words}");
-        assert!(run.err.contains("there is no such directory"), "{}", run.err);
+        assert!(run.err.contains(refusal), "{}", run.err);
         assert_eq!(fs::read_dir(town.path()).unwrap().count(), 0);
     }
+    // A backup is not an export, and an export is not a backup.
+    fs::create_dir_all(copy.join("log")).unwrap();
+    let imported = run(&["import"], &[("", &copy), ("--data", &data)]);
+    assert!(imported.err.contains("use `roundtable restore`"), "{}", imported.err);
+    fs::write(copy.join("gg_core.jsonl"), "").unwrap();
+    let restored = run(&["restore"], &[("", &copy), ("--data", &data)]);
+    assert!(restored.err.contains("use `roundtable import`"), "{}", restored.err);
 }

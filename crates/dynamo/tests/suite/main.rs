@@ -9,7 +9,6 @@
 mod canned;
 mod expiry;
 mod items;
-mod leases;
 mod merges;
 mod pages;
 mod retries;

@@ -64,8 +64,8 @@ impl Default for StoreSettings {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HttpSettings {
     pub listen: SocketAddr,
-    /// The base of media URLs and the issuer of tokens, if clients do not reach the process at
-    /// `listen`.
+    /// The base of media URLs, by default the address in `listen`, and the issuer of tokens, by
+    /// default `roundtable`.
     pub public_url: Option<String>,
     /// Connections at the same time; further ones wait.
     pub connections_max: usize,

@@ -1,9 +1,10 @@
 //! Removes the items that belong to an owner, as the schema declares them.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use roundtable_domain::Context;
-use roundtable_model::shape::{EntityShape, KeyShape};
+use roundtable_model::shape::Index;
 use roundtable_model::table::limits::BATCH_WRITE_ITEMS_MAX;
 use roundtable_model::table::{BatchWrite, Item, Key, Query};
 use roundtable_model::{OwnerId, TYPE};
@@ -37,14 +38,19 @@ pub(super) async fn remove_belongings<I: OwnerId + Display>(
 }
 
 /// Returns the first items that belong to an owner, with their primary keys, except for items of
-/// some entities.
+/// some entities. Each partition is read once for all entities in it.
 pub(super) async fn belongings<I: OwnerId + Display>(
     context: &Context,
     owner: &I,
     except: &[&str],
 ) -> Result<Vec<(Key, Item)>> {
+    let mut partitions: BTreeMap<(Index, String), Vec<&str>> = BTreeMap::new();
     for (entity, key) in I::KIND.belongings().filter(|(entity, _)| !except.contains(&entity.name)) {
-        let found = first_of(context, entity, key, key.partition.of_owner(owner)).await?;
+        let partition = (key.index, key.partition.of_owner(owner));
+        partitions.entry(partition).or_default().push(entity.name);
+    }
+    for ((index, partition), entities) in partitions {
+        let found = first_of(context, index, partition, &entities).await?;
         if !found.is_empty() {
             return Ok(found);
         }
@@ -52,27 +58,24 @@ pub(super) async fn belongings<I: OwnerId + Display>(
     Ok(Vec::new())
 }
 
-/// Returns the first items of an entity in one partition of a key.
+/// Returns the first items of some entities in one partition.
 async fn first_of(
     context: &Context,
-    entity: &EntityShape,
-    key: &KeyShape,
+    index: Index,
     partition: String,
+    entities: &[&str],
 ) -> Result<Vec<(Key, Item)>> {
     let table = context.core().table();
     let mut start = None;
     loop {
-        let mut query = Query::new(partition.as_str()).limit(PAGE_ITEMS).after(start.take());
-        query = match key.index.name() {
+        let query = Query::new(partition.as_str()).limit(PAGE_ITEMS).after(start.take());
+        let query = match index.name() {
             Some(index) => query.index(index),
             None => query.strong(),
         };
-        let prefix = key.sort.prefix();
-        if !prefix.is_empty() {
-            query = query.begins_with(prefix);
-        }
         let page = table.query(query).await?;
-        let items = page.items.into_iter().filter(|item| item.text(TYPE) == Some(entity.name));
+        let belongs = |item: &Item| item.text(TYPE).is_some_and(|kind| entities.contains(&kind));
+        let items = page.items.into_iter().filter(belongs);
         let keyed = |item: Item| table.definition().key.read(&item).map(|key| (key, item));
         let found: Vec<(Key, Item)> = items.filter_map(keyed).collect();
         if !found.is_empty() || page.next.is_none() {

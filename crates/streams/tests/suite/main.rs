@@ -16,6 +16,7 @@ mod feed_fixture;
 mod files;
 mod jobs;
 mod late_reader;
+mod leases;
 mod milestones;
 mod notification_kinds;
 mod notifications;

@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use roundtable_domain::Context;
-use roundtable_dynamo::{LeaseConfig, Leases, ShardWorker};
 use roundtable_model::Entity;
 use roundtable_model::ProcessorName as Name;
 use roundtable_model::entities::{Comment, Like};
@@ -18,8 +17,8 @@ use roundtable_model::table::{
     Change, Clock, Item, Key, ManualClock, Result, ShardInfo, StreamRead, StreamStart,
 };
 use roundtable_streams::{
-    Batch, CounterUpdater, Effects, ProcessingError, Processor, Runner, RunnerBuilder,
-    ShardAssignment,
+    Batch, CounterUpdater, Effects, LeaseConfig, Leases, ProcessingError, Processor, Runner,
+    RunnerBuilder, ShardAssignment, ShardWorker,
 };
 
 use crate::facts::{Facts, assert_counted};
@@ -28,7 +27,7 @@ use crate::test_store::{TestStore, retries};
 
 const LEASE_MS: u64 = 10_000;
 
-/// Assignment by the leases of the DynamoDB backend, with short rounds.
+/// Assignment by leases, with short rounds.
 #[derive(Debug)]
 struct Leased(ShardWorker);
 
@@ -52,19 +51,19 @@ impl ShardAssignment for Leased {
     }
 
     async fn assign(&self, shards: &[ShardInfo]) -> Result<Vec<String>> {
-        self.0.balance(shards).await
+        self.0.assign(shards).await
     }
 
     fn is_assigned(&self, shard: &str) -> bool {
-        self.0.holds(shard)
+        self.0.is_assigned(shard)
     }
 
     async fn mark_ended(&self, shard: &str) -> Result<()> {
-        self.0.end(shard).await
+        self.0.mark_ended(shard).await
     }
 
     async fn release_all(&self) -> Result<()> {
-        self.0.leave().await
+        self.0.release_all().await
     }
 }
 

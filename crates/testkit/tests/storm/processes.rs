@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use roundtable_domain::{Context, Settings, TableNames};
-use roundtable_dynamo::{Config, Dynamo, LeaseConfig, Leases, ShardWorker};
+use roundtable_dynamo::{Config, Dynamo};
 use roundtable_model::table::{ManualClock, Result, ShardInfo, SharedBackend, Store};
-use roundtable_streams::{Backoff, RetrySettings, Runner, RunnerBuilder, ShardAssignment};
+use roundtable_streams::{
+    Backoff, LeaseConfig, Leases, RetrySettings, Runner, RunnerBuilder, ShardAssignment,
+    ShardWorker,
+};
 use roundtable_testkit::{MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -110,19 +113,19 @@ impl ShardAssignment for SharedShards {
     }
 
     async fn assign(&self, shards: &[ShardInfo]) -> Result<Vec<String>> {
-        self.0.balance(shards).await
+        self.0.assign(shards).await
     }
 
     fn is_assigned(&self, shard: &str) -> bool {
-        self.0.holds(shard)
+        self.0.is_assigned(shard)
     }
 
     async fn mark_ended(&self, shard: &str) -> Result<()> {
-        self.0.end(shard).await
+        self.0.mark_ended(shard).await
     }
 
     async fn release_all(&self) -> Result<()> {
-        self.0.leave().await
+        self.0.release_all().await
     }
 }
 

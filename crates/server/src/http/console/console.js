@@ -1,14 +1,14 @@
-// The page to try things out on: asks this server, and nobody else.
+// The GraphQL console. It sends requests to this server only.
 "use strict";
 
-const at = (id) => document.getElementById(id);
-const query = at("query"), variables = at("variables"), result = at("result"), offers = at("offers");
-const kept = {
+const element = (id) => document.getElementById(id);
+const query = element("query"), variables = element("variables"), result = element("result"), suggestions = element("offers");
+const storage = {
   get: (key, other) => { try { return JSON.parse(localStorage.getItem("roundtable." + key)) ?? other; } catch { return other; } },
   set: (key, value) => { try { localStorage.setItem("roundtable." + key, JSON.stringify(value)); } catch { /* full */ } },
 };
 const HISTORY_MAX = 50;
-const WELCOME = `# Ctrl+Enter runs it, Ctrl+Space shows what fits, Docs has everything there is.
+const WELCOME = `# Ctrl+Enter runs the operation, Ctrl+Space completes a name, Docs describes the API.
 {
   __schema {
     queryType { fields { name description } }
@@ -16,83 +16,83 @@ const WELCOME = `# Ctrl+Enter runs it, Ctrl+Space shows what fits, Docs has ever
 }
 `;
 
-query.value = kept.get("query", WELCOME);
-variables.value = kept.get("variables", "");
-at("xray").checked = kept.get("xray", false);
+query.value = storage.get("query", WELCOME);
+variables.value = storage.get("variables", "");
+element("xray").checked = storage.get("xray", false);
 
-// Asking
+// Requests
 
-let token = kept.get("token", "");
+let token = storage.get("token", "");
 const address = new URL("graphql", location.href);
 
-async function ask(body, extra = {}) {
+async function request(body, extra = {}) {
   const headers = { "content-type": "application/json", ...extra };
   if (token) headers.authorization = "Bearer " + token;
-  const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
-  const text = await answer.text();
-  try { return JSON.parse(text); } catch { return { errors: [{ message: `${answer.status} ${answer.statusText}` }] }; }
+  const response = await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  try { return JSON.parse(text); } catch { return { errors: [{ message: `${response.status} ${response.statusText}` }] }; }
 }
 
-function written() {
+function parsedVariables() {
   const text = variables.value.trim();
   return text ? JSON.parse(text) : {};
 }
 
-/// The operation that the cursor is in, of a document with several.
-function operation(text, place) {
+/// Returns the operation at the cursor, in a document with several.
+function operationAt(text, position) {
   const all = [...text.matchAll(/^\s*(query|mutation|subscription)\s+(\w+)/gm)];
-  const before = all.filter((found) => found.index <= place);
-  const meant = before.at(-1) ?? all[0];
-  return all.length > 1 || meant ? meant && { kind: meant[1], name: meant[2] } : undefined;
+  const before = all.filter((found) => found.index <= position);
+  const operation = before.at(-1) ?? all[0];
+  return operation && { kind: operation[1], name: operation[2] };
 }
 
 async function run() {
   stop();
   let body;
   try {
-    body = { query: query.value, variables: written() };
+    body = { query: query.value, variables: parsedVariables() };
   } catch (error) {
-    return show({ errors: [{ message: "the variables are no JSON: " + error.message }] });
+    return show({ errors: [{ message: "the variables are not valid JSON: " + error.message }] });
   }
-  const meant = operation(query.value, query.selectionStart);
-  if (meant) body.operationName = meant.name;
+  const operation = operationAt(query.value, query.selectionStart);
+  if (operation) body.operationName = operation.name;
   remember();
-  if (meant?.kind === "subscription" || /^\s*(#.*\n\s*)*subscription\b/.test(query.value)) return listen(body);
-  const began = performance.now();
-  at("status").textContent = "asking…";
+  if (operation?.kind === "subscription" || /^\s*(#.*\n\s*)*subscription\b/.test(query.value)) return subscribe(body);
+  const start = performance.now();
+  element("status").textContent = "running…";
   try {
-    show(await ask(body, at("xray").checked ? { "x-roundtable-xray": "1" } : {}));
-    at("status").textContent = `${Math.round(performance.now() - began)} ms`;
+    show(await request(body, element("xray").checked ? { "x-roundtable-xray": "1" } : {}));
+    element("status").textContent = `${Math.round(performance.now() - start)} ms`;
   } catch {
-    at("status").textContent = "the server cannot be reached";
+    element("status").textContent = "the server cannot be reached";
   }
 }
 
-// Listening
+// Subscriptions
 
 let socket = null;
 
-function listen(body) {
-  const told = [];
-  const to = new URL(address);
-  to.protocol = to.protocol.replace("http", "ws");
-  const mine = socket = new WebSocket(to, "graphql-transport-ws");
-  at("stop").hidden = false;
-  at("status").textContent = "connecting…";
-  const say = (message) => mine.send(JSON.stringify(message));
-  mine.onopen = () => say({ type: "connection_init", payload: token ? { authorization: "Bearer " + token } : {} });
+function subscribe(body) {
+  const events = [];
+  const url = new URL(address);
+  url.protocol = url.protocol.replace("http", "ws");
+  const mine = socket = new WebSocket(url, "graphql-transport-ws");
+  element("stop").hidden = false;
+  element("status").textContent = "connecting…";
+  const send = (message) => mine.send(JSON.stringify(message));
+  mine.onopen = () => send({ type: "connection_init", payload: token ? { authorization: "Bearer " + token } : {} });
   mine.onmessage = ({ data }) => {
     const message = JSON.parse(data);
     if (message.type === "connection_ack") {
-      at("status").textContent = "listening…";
-      say({ type: "subscribe", id: "1", payload: body });
+      element("status").textContent = "subscribed…";
+      send({ type: "subscribe", id: "1", payload: body });
     } else if (message.type === "ping") {
-      say({ type: "pong" });
+      send({ type: "pong" });
     } else if (message.type === "next") {
-      told.unshift({ at: new Date().toISOString(), ...message.payload });
-      told.length = Math.min(told.length, 200);
-      at("status").textContent = `listening… ${told.length} told`;
-      show(told);
+      events.unshift({ at: new Date().toISOString(), ...message.payload });
+      events.length = Math.min(events.length, 200);
+      element("status").textContent = `subscribed… ${events.length} events`;
+      show(events);
     } else if (message.type === "error") {
       show({ errors: message.payload });
       stop();
@@ -103,19 +103,19 @@ function listen(body) {
   mine.onclose = ({ code, reason }) => {
     if (socket !== mine) return;
     stop();
-    at("status").textContent = reason ? `closed: ${reason} (${code})` : `closed (${code})`;
+    element("status").textContent = reason ? `closed: ${reason} (${code})` : `closed (${code})`;
   };
 }
 
 function stop() {
-  at("stop").hidden = true;
-  at("status").textContent = "";
+  element("stop").hidden = true;
+  element("status").textContent = "";
   const old = socket;
   socket = null;
   old?.close(1000);
 }
 
-// Showing
+// The response
 
 function show(value) {
   const text = JSON.stringify(value, null, 2);
@@ -156,7 +156,7 @@ function prettify() {
   try { if (variables.value.trim()) variables.value = JSON.stringify(JSON.parse(variables.value), null, 2); } catch { /* as it is */ }
 }
 
-/// The fields in a run of words: an alias and what follows it, a spread or a directive stay together.
+/// Splits a run of words into fields. An alias stays with its field, a spread and a directive stay whole.
 function fields(text) {
   return text.replace(/:\s+/g, ":").replace(/\.\.\.\s+on\s+/g, "...on\u0001").replace(/,/g, " ").trim().split(/\s+/)
     .reduce((all, word) => (word.startsWith("@") && all.length ? [...all.slice(0, -1), all.at(-1) + " " + word] : [...all, word]), [])
@@ -165,19 +165,19 @@ function fields(text) {
 
 // History
 
-let history = kept.get("history", []);
+let history = storage.get("history", []);
 
 function remember() {
-  kept.set("query", query.value);
-  kept.set("variables", variables.value);
+  storage.set("query", query.value);
+  storage.set("variables", variables.value);
   const entry = { query: query.value, variables: variables.value };
   history = [entry, ...history.filter((old) => old.query !== entry.query)].slice(0, HISTORY_MAX);
-  kept.set("history", history);
+  storage.set("history", history);
   showHistory();
 }
 
 function showHistory() {
-  const list = at("history").querySelector("ol");
+  const list = element("history").querySelector("ol");
   list.replaceChildren(...history.map((entry) => {
     const item = document.createElement("li");
     item.textContent = entry.query.trim();
@@ -186,7 +186,7 @@ function showHistory() {
   }));
 }
 
-// What there is to ask
+// The schema
 
 const types = new Map();
 let roots = {};
@@ -196,22 +196,22 @@ const INTROSPECTION = `query { __schema { queryType { name } mutationType { name
     fields { name description type { ...T } args { name description defaultValue type { ...T } } } } } }
   fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }`;
 
-async function learn() {
-  const answer = await ask({ query: INTROSPECTION }).catch(() => ({}));
-  const schema = answer.data?.__schema;
-  if (!schema) return at("page").replaceChildren("What there is to ask cannot be shown: introspection is off, or the server is away.");
+async function loadSchema() {
+  const response = await request({ query: INTROSPECTION }).catch(() => ({}));
+  const schema = response.data?.__schema;
+  if (!schema) return element("page").replaceChildren("The schema cannot be shown: introspection is off, or the server cannot be reached.");
   schema.types.forEach((type) => types.set(type.name, type));
   roots = { query: schema.queryType?.name, mutation: schema.mutationType?.name, subscription: schema.subscriptionType?.name };
   home();
 }
 
-const spelled = (type) => type.kind === "NON_NULL" ? spelled(type.ofType) + "!" : type.kind === "LIST" ? `[${spelled(type.ofType)}]` : type.name;
-const named = (type) => (type.ofType ? named(type.ofType) : type.name);
+const typeText = (type) => type.kind === "NON_NULL" ? typeText(type.ofType) + "!" : type.kind === "LIST" ? `[${typeText(type.ofType)}]` : type.name;
+const typeName = (type) => (type.ofType ? typeName(type.ofType) : type.name);
 
 function link(type) {
   const a = document.createElement("a");
-  a.textContent = spelled(type);
-  a.onclick = () => open(named(type));
+  a.textContent = typeText(type);
+  a.onclick = () => open(typeName(type));
   return a;
 }
 
@@ -230,7 +230,7 @@ function entry(field, of) {
   return [term, text];
 }
 
-function page(...parts) { at("page").replaceChildren(...parts); at("docs").scrollTop = 0; }
+function page(...parts) { element("page").replaceChildren(...parts); element("docs").scrollTop = 0; }
 
 function title(text, description) {
   const h = document.createElement("h3"), p = document.createElement("p");
@@ -263,7 +263,7 @@ function open(name) {
   page(back, ...title(`${type.kind.toLowerCase().replace("_", " ")} ${name}`, type.description), list);
 }
 
-at("find").oninput = ({ target }) => {
+element("find").oninput = ({ target }) => {
   const wanted = target.value.trim().toLowerCase();
   if (!wanted) return home();
   const list = document.createElement("dl");
@@ -278,9 +278,9 @@ at("find").oninput = ({ target }) => {
   page(list);
 };
 
-// What fits at the cursor
+// Completion
 
-function fitting() {
+function completions() {
   const before = query.value.slice(0, query.selectionStart);
   const word = /[\w]*$/.exec(before)[0];
   const words = before.slice(0, before.length - word.length).match(/#[^\n]*|"(?:\\.|[^"\\])*"|\.\.\.|[{}()@:$]|\w+/g) ?? [];
@@ -301,7 +301,7 @@ function fitting() {
     } else if (last === "on") next = part;
     else if (/\w/.test(part) && part !== "on" && last !== "@" && last !== "...") {
       field = types.get(stack.at(-1))?.fields?.find((each) => each.name === part) ?? null;
-      next = field ? named(field.type) : null;
+      next = field ? typeName(field.type) : null;
     }
     last = part;
   }
@@ -311,34 +311,34 @@ function fitting() {
   return { word, all: types.get(stack.at(-1))?.fields ?? [] };
 }
 
-function offer() {
-  const { word, all, after = "" } = fitting();
-  const fits = all.filter((each) => each.name.toLowerCase().startsWith(word.toLowerCase())).slice(0, 60);
-  offers.hidden = !fits.length;
-  offers.replaceChildren(...fits.map((each, index) => {
+function complete() {
+  const { word, all, after = "" } = completions();
+  const matching = all.filter((each) => each.name.toLowerCase().startsWith(word.toLowerCase())).slice(0, 60);
+  suggestions.hidden = !matching.length;
+  suggestions.replaceChildren(...matching.map((each, index) => {
     const item = document.createElement("li"), kind = document.createElement("small");
     item.textContent = each.name;
-    kind.textContent = each.type ? spelled(each.type) : "";
+    kind.textContent = each.type ? typeText(each.type) : "";
     item.append(kind);
     item.ariaSelected = index === 0;
-    item.onmousedown = (event) => { event.preventDefault(); take(each.name + after, word); };
-    item.take = () => take(each.name + after, word);
+    item.onmousedown = (event) => { event.preventDefault(); insert(each.name + after, word); };
+    item.insert = () => insert(each.name + after, word);
     return item;
   }));
   const lines = query.value.slice(0, query.selectionStart).split("\n");
-  offers.style.top = `${Math.max(0, lines.length * 20.15 + 14 - query.scrollTop)}px`;
-  offers.style.left = `${Math.min(lines.at(-1).length * 7.8 + 12, query.clientWidth - 270)}px`;
+  suggestions.style.top = `${Math.max(0, lines.length * 20.15 + 14 - query.scrollTop)}px`;
+  suggestions.style.left = `${Math.min(lines.at(-1).length * 7.8 + 12, query.clientWidth - 270)}px`;
 }
 
-function take(text, word) {
+function insert(text, word) {
   const end = query.selectionStart;
   query.setRangeText(text, end - word.length, end, "end");
-  offers.hidden = true;
+  suggestions.hidden = true;
   query.focus();
 }
 
 function choose(step) {
-  const all = [...offers.children], now = all.findIndex((item) => item.ariaSelected === "true");
+  const all = [...suggestions.children], now = all.findIndex((item) => item.ariaSelected === "true");
   all[now].ariaSelected = "false";
   const next = all[(now + step + all.length) % all.length];
   next.ariaSelected = "true";
@@ -346,12 +346,12 @@ function choose(step) {
 }
 
 query.addEventListener("keydown", (event) => {
-  if (!offers.hidden) {
-    const chosen = [...offers.children].find((item) => item.ariaSelected === "true");
-    const act = { ArrowDown: () => choose(1), ArrowUp: () => choose(-1), Escape: () => { offers.hidden = true; }, Enter: () => chosen?.take(), Tab: () => chosen?.take() }[event.key];
+  if (!suggestions.hidden) {
+    const chosen = [...suggestions.children].find((item) => item.ariaSelected === "true");
+    const act = { ArrowDown: () => choose(1), ArrowUp: () => choose(-1), Escape: () => { suggestions.hidden = true; }, Enter: () => chosen?.insert(), Tab: () => chosen?.insert() }[event.key];
     if (act && !event.ctrlKey) { event.preventDefault(); return act(); }
   }
-  if (event.ctrlKey && event.key === " ") { event.preventDefault(); return offer(); }
+  if (event.ctrlKey && event.key === " ") { event.preventDefault(); return complete(); }
   if (event.key === "Tab" && !event.shiftKey) { event.preventDefault(); return query.setRangeText("  ", query.selectionStart, query.selectionEnd, "end"); }
   if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
     const line = query.value.slice(0, query.selectionStart).split("\n").at(-1);
@@ -360,59 +360,59 @@ query.addEventListener("keydown", (event) => {
     query.setRangeText("\n" + indent, query.selectionStart, query.selectionEnd, "end");
   }
 });
-query.addEventListener("input", () => { kept.set("query", query.value); if (!offers.hidden) offer(); });
-query.addEventListener("blur", () => { offers.hidden = true; });
-variables.addEventListener("input", () => kept.set("variables", variables.value));
+query.addEventListener("input", () => { storage.set("query", query.value); if (!suggestions.hidden) complete(); });
+query.addEventListener("blur", () => { suggestions.hidden = true; });
+variables.addEventListener("input", () => storage.set("variables", variables.value));
 
-// Who asks
+// Sign-in
 
 const LOGIN = "mutation ($email: AWSEmail!, $password: String!) { login(email: $email, password: $password) { accessToken } }";
 
-async function whoever() {
-  if (!token) { at("who").textContent = "nobody"; at("sign").textContent = "Sign in"; return; }
-  const answer = await ask({ query: "{ me { nickname } }" }).catch(() => ({}));
-  const name = answer.data?.me?.nickname;
-  at("who").textContent = name ? name : "a token that is over";
-  at("sign").textContent = name ? "Sign out" : "Sign in";
+async function showUser() {
+  if (!token) { element("who").textContent = "not signed in"; element("sign").textContent = "Sign in"; return; }
+  const response = await request({ query: "{ me { nickname } }" }).catch(() => ({}));
+  const name = response.data?.me?.nickname;
+  element("who").textContent = name ? name : "token expired";
+  element("sign").textContent = name ? "Sign out" : "Sign in";
 }
 
-at("sign").onclick = () => { at("wrong").textContent = ""; at("door").showModal(); };
-at("door").querySelector("form").onsubmit = async (event) => {
+element("sign").onclick = () => { element("wrong").textContent = ""; element("door").showModal(); };
+element("door").querySelector("form").onsubmit = async (event) => {
   const choice = event.submitter?.value;
   if (choice === "leave") token = "";
   if (choice === "enter") {
     event.preventDefault();
-    if (at("token").value.trim()) token = at("token").value.trim();
+    if (element("token").value.trim()) token = element("token").value.trim();
     else {
       token = "";
-      const answer = await ask({ query: LOGIN, variables: { email: at("email").value, password: at("password").value } });
-      token = answer.data?.login?.accessToken ?? "";
-      if (!token) { at("wrong").textContent = answer.errors?.[0]?.message ?? "that did not work"; return; }
+      const response = await request({ query: LOGIN, variables: { email: element("email").value, password: element("password").value } });
+      token = response.data?.login?.accessToken ?? "";
+      if (!token) { element("wrong").textContent = response.errors?.[0]?.message ?? "sign-in failed"; return; }
     }
-    at("door").close();
+    element("door").close();
   }
-  at("password").value = at("token").value = "";
-  kept.set("token", token);
-  whoever();
+  element("password").value = element("token").value = "";
+  storage.set("token", token);
+  showUser();
 };
 
 // Buttons
 
-const toggle = (id) => { at(id).hidden = !at(id).hidden; kept.set(id + ".open", !at(id).hidden); };
-at("run").onclick = run;
-at("stop").onclick = stop;
-at("prettify").onclick = prettify;
-at("show-docs").onclick = () => toggle("docs");
-at("show-history").onclick = () => toggle("history");
-at("forget").onclick = () => { history = []; kept.set("history", history); showHistory(); };
-at("xray").onchange = () => kept.set("xray", at("xray").checked);
+const toggle = (id) => { element(id).hidden = !element(id).hidden; storage.set(id + ".open", !element(id).hidden); };
+element("run").onclick = run;
+element("stop").onclick = stop;
+element("prettify").onclick = prettify;
+element("show-docs").onclick = () => toggle("docs");
+element("show-history").onclick = () => toggle("history");
+element("forget").onclick = () => { history = []; storage.set("history", history); showHistory(); };
+element("xray").onchange = () => storage.set("xray", element("xray").checked);
 document.addEventListener("keydown", (event) => {
   const command = event.ctrlKey || event.metaKey;
   if (command && event.key === "Enter") { event.preventDefault(); run(); }
   if (command && event.shiftKey && event.key.toLowerCase() === "f") { event.preventDefault(); prettify(); }
 });
-at("docs").hidden = !kept.get("docs.open", true);
-at("history").hidden = !kept.get("history.open", false);
+element("docs").hidden = !storage.get("docs.open", true);
+element("history").hidden = !storage.get("history.open", false);
 showHistory();
-whoever();
-learn();
+showUser();
+loadSchema();

@@ -3,29 +3,27 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use roundtable_dynamo::{Lease, LeaseConfig, Leases, ShardWorker};
-use roundtable_table::{
-    Clock, KeyDefinition, Put, Sequence, ShardInfo, StreamRead, StreamStart, Table,
-    TableDefinition, Transaction, Update, item,
+use roundtable_model::table::{
+    Clock, Get, KeyDefinition, LeaseKey, Put, Query, Sequence, ShardInfo, Store, StreamRead,
+    StreamStart, TableDefinition, Transaction, Update, item,
 };
+use roundtable_streams::{Lease, LeaseConfig, Leases, ShardAssignment as _, ShardWorker};
 
-use crate::server::Server;
+use crate::test_store::TestStore;
 
 const DURATION_MS: u64 = 10_000;
+const STREAM: &str = "things";
+const CONSUMER: &str = "counters";
 
-async fn ops(server: &Server) -> Table {
-    let definition = TableDefinition::new("ops", KeyDefinition::texts("PK", "SK"));
-    server.store.create_table(definition).await.unwrap()
-}
-
-fn worker(server: &Server, ops: &Table, owner: &str) -> Leases {
+fn worker(store: &TestStore, owner: &str) -> Leases {
     let keeper = LeaseConfig {
-        stream: "things".into(),
-        consumer: "counters".into(),
+        stream: STREAM.into(),
+        consumer: CONSUMER.into(),
         owner: owner.into(),
         duration: Duration::from_millis(DURATION_MS),
     };
-    Leases::new(ops.clone(), Arc::clone(&server.clock) as Arc<dyn Clock>, keeper)
+    let ops = store.context.ops().table().clone();
+    Leases::new(ops, Arc::clone(&store.clock) as Arc<dyn Clock>, keeper)
 }
 
 fn shards(ids: &[(&str, Option<&str>)]) -> Vec<ShardInfo> {
@@ -42,16 +40,15 @@ fn names(leases: &[Lease]) -> Vec<&str> {
 
 #[tokio::test]
 async fn one_shard_has_one_holder() {
-    let server = Server::start().await;
-    let ops = ops(&server).await;
-    let (ana, bo) = (worker(&server, &ops, "ana"), worker(&server, &ops, "bo"));
+    let store = TestStore::dynoxide().await;
+    let (ana, bo) = (worker(&store, "ana"), worker(&store, "bo"));
     let (first, second) = tokio::join!(ana.take("s"), bo.take("s"));
     let (first, second) = (first.unwrap(), second.unwrap());
     assert!(first.is_some() != second.is_some(), "exactly one has it");
     // At most one worker holds it at any time.
     let mut held: [Option<Lease>; 2] = [first, second];
     for step in 0..20u64 {
-        server.clock.advance_ms(1 + (step * 3_701) % 7_000);
+        store.clock.advance_ms(1 + (step * 3_701) % 7_000);
         for (at, worker) in [(0, &ana), (1, &bo)] {
             if let Some(lease) = worker.take("s").await.unwrap() {
                 held[at] = Some(lease);
@@ -65,15 +62,14 @@ async fn one_shard_has_one_holder() {
 
 #[tokio::test]
 async fn an_expired_lease_is_taken_over_at_its_checkpoint() {
-    let server = Server::start().await;
-    let ops = ops(&server).await;
-    let (ana, bo) = (worker(&server, &ops, "ana"), worker(&server, &ops, "bo"));
+    let store = TestStore::dynoxide().await;
+    let (ana, bo) = (worker(&store, "ana"), worker(&store, "bo"));
     let mut lost = ana.take("s").await.unwrap().unwrap();
     assert!(ana.checkpoint(&mut lost, &Sequence::from(7)).await.unwrap());
-    server.clock.advance_ms(DURATION_MS - 1);
+    store.clock.advance_ms(DURATION_MS - 1);
     assert!(ana.holds(&lost));
     assert_eq!(bo.take("s").await.unwrap(), None);
-    server.clock.advance_ms(1);
+    store.clock.advance_ms(1);
     assert!(!ana.holds(&lost));
     let mut taken = bo.take("s").await.unwrap().unwrap();
     assert_eq!(taken.checkpoint, Some(Sequence::from(7)));
@@ -89,20 +85,18 @@ async fn an_expired_lease_is_taken_over_at_its_checkpoint() {
 
 #[tokio::test]
 async fn a_restarted_worker_counts_as_another_holder() {
-    let server = Server::start().await;
-    let ops = ops(&server).await;
-    let ana = worker(&server, &ops, "ana");
+    let store = TestStore::dynoxide().await;
+    let ana = worker(&store, "ana");
     let mut before = ana.take("s").await.unwrap().unwrap();
-    let mut after = worker(&server, &ops, "ana").take("s").await.unwrap().unwrap();
+    let mut after = worker(&store, "ana").take("s").await.unwrap().unwrap();
     assert!(!ana.checkpoint(&mut before, &Sequence::from(1)).await.unwrap());
     assert!(ana.checkpoint(&mut after, &Sequence::from(1)).await.unwrap());
 }
 
 #[tokio::test]
 async fn children_wait_for_their_parents() {
-    let server = Server::start().await;
-    let ops = ops(&server).await;
-    let ana = worker(&server, &ops, "ana");
+    let store = TestStore::dynoxide().await;
+    let ana = worker(&store, "ana");
     let listed = shards(&[("old", Some("trimmed")), ("left", Some("old")), ("right", Some("old"))]);
     let mut held = ana.balance(&listed, Vec::new()).await.unwrap();
     assert_eq!(names(&held), ["old"]);
@@ -114,9 +108,8 @@ async fn children_wait_for_their_parents() {
 
 #[tokio::test]
 async fn workers_share_and_take_over() {
-    let server = Server::start().await;
-    let ops = ops(&server).await;
-    let (ana, bo) = (worker(&server, &ops, "ana"), worker(&server, &ops, "bo"));
+    let store = TestStore::dynoxide().await;
+    let (ana, bo) = (worker(&store, "ana"), worker(&store, "bo"));
     let listed = shards(&[("a", None), ("b", None), ("c", None), ("d", None)]);
     let mut hers = ana.balance(&listed, Vec::new()).await.unwrap();
     assert_eq!(hers.len(), 4);
@@ -125,10 +118,10 @@ async fn workers_share_and_take_over() {
     let his = bo.balance(&listed, Vec::new()).await.unwrap();
     assert_eq!((names(&hers), names(&his)), (vec!["a", "b"], vec!["c", "d"]));
     // Bo stops renewing; half a lease later Ana renews, and then takes over everything.
-    server.clock.advance_ms(DURATION_MS / 2);
+    store.clock.advance_ms(DURATION_MS / 2);
     hers = ana.balance(&listed, hers).await.unwrap();
     assert_eq!(hers.len(), 2);
-    server.clock.advance_ms(DURATION_MS / 2);
+    store.clock.advance_ms(DURATION_MS / 2);
     hers = ana.balance(&listed, hers).await.unwrap();
     assert_eq!(hers.len(), 4);
     // She releases her leases, so Bo need not wait.
@@ -141,16 +134,15 @@ async fn workers_share_and_take_over() {
 
 #[tokio::test]
 async fn any_process_can_list_the_active_workers() {
-    let server = Server::start().await;
-    let ops = ops(&server).await;
-    let (ana, bo) = (worker(&server, &ops, "ana"), worker(&server, &ops, "bo"));
+    let store = TestStore::dynoxide().await;
+    let (ana, bo) = (worker(&store, "ana"), worker(&store, "bo"));
     let shards = shards(&[("s", None)]);
     ana.balance(&shards, Vec::new()).await.unwrap();
-    server.clock.advance_ms(DURATION_MS / 2);
+    store.clock.advance_ms(DURATION_MS / 2);
     bo.balance(&shards, Vec::new()).await.unwrap();
-    let looks = worker(&server, &ops, "looks");
+    let looks = worker(&store, "looks");
     assert_eq!(looks.workers().await.unwrap(), ["ana", "bo"]);
-    server.clock.advance_ms(DURATION_MS / 2);
+    store.clock.advance_ms(DURATION_MS / 2);
     assert_eq!(looks.workers().await.unwrap(), ["bo"], "one is silent");
     bo.leave().await.unwrap();
     assert!(looks.workers().await.unwrap().is_empty());
@@ -158,40 +150,38 @@ async fn any_process_can_list_the_active_workers() {
 
 #[tokio::test]
 async fn a_worker_reads_its_shards_and_releases_them() {
-    let server = Server::start().await;
-    let ops = ops(&server).await;
-    let ana = ShardWorker::new(worker(&server, &ops, "ana"));
-    let bo = ShardWorker::new(worker(&server, &ops, "bo"));
+    let store = TestStore::dynoxide().await;
+    let ana = ShardWorker::new(worker(&store, "ana"));
+    let bo = ShardWorker::new(worker(&store, "bo"));
     let listed = shards(&[("old", None), ("left", Some("old")), ("right", Some("old"))]);
-    assert_eq!(ana.balance(&listed).await.unwrap(), ["old"]);
-    assert!(ana.holds("old") && !ana.holds("left"));
+    assert_eq!(ana.assign(&listed).await.unwrap(), ["old"]);
+    assert!(ana.is_assigned("old") && !ana.is_assigned("left"));
     // Renewed in time, it stays with ana.
     for _ in 0..4 {
-        assert!(bo.balance(&listed).await.unwrap().is_empty());
-        server.clock.advance_ms(u64::try_from(ana.interval().as_millis()).unwrap());
-        assert_eq!(ana.balance(&listed).await.unwrap(), ["old"]);
+        assert!(bo.assign(&listed).await.unwrap().is_empty());
+        store.clock.advance_ms(u64::try_from(ana.interval().as_millis()).unwrap());
+        assert_eq!(ana.assign(&listed).await.unwrap(), ["old"]);
     }
-    ana.end("old").await.unwrap();
-    assert_eq!(ana.balance(&listed).await.unwrap().len(), 1, "the other child is for bo");
-    assert_eq!(bo.balance(&listed).await.unwrap().len(), 1);
-    ana.leave().await.unwrap();
-    assert!(!ana.holds("left"));
-    assert_eq!(bo.balance(&listed).await.unwrap().len(), 2);
-    server.clock.advance_ms(DURATION_MS);
-    assert!(!bo.holds("left"), "another may have taken it");
+    ana.mark_ended("old").await.unwrap();
+    assert_eq!(ana.assign(&listed).await.unwrap().len(), 1, "the other child is for bo");
+    assert_eq!(bo.assign(&listed).await.unwrap().len(), 1);
+    ana.release_all().await.unwrap();
+    assert!(!ana.is_assigned("left"));
+    assert_eq!(bo.assign(&listed).await.unwrap().len(), 2);
+    store.clock.advance_ms(DURATION_MS);
+    assert!(!bo.is_assigned("left"), "another may have taken it");
 }
 
 #[tokio::test]
 async fn leases_of_trimmed_shards_are_deleted() {
-    let server = Server::start().await;
-    let ops = ops(&server).await;
-    let ana = worker(&server, &ops, "ana");
+    let store = TestStore::dynoxide().await;
+    let ana = worker(&store, "ana");
     let mut held = ana.balance(&shards(&[("old", None)]), Vec::new()).await.unwrap();
     assert!(ana.end(held.remove(0)).await.unwrap());
     ana.balance(&shards(&[("new", None)]), Vec::new()).await.unwrap();
-    let rows = ops.scan(roundtable_table::Scan::new()).await.unwrap().items;
-    let mut sorts = crate::server::texts(&rows, "SK");
-    sorts.sort_unstable();
+    let query = Query::new(LeaseKey::partition(CONSUMER, STREAM)).strong();
+    let rows = store.context.ops().table().query(query).await.unwrap().items;
+    let sorts: Vec<_> = rows.iter().map(|row| row.text("SK").unwrap()).collect();
     assert_eq!(sorts, ["SHARD#new", "WORKER#ana"]);
 }
 
@@ -199,15 +189,18 @@ async fn leases_of_trimmed_shards_are_deleted() {
 /// one continues. Every change counts once.
 #[tokio::test]
 async fn a_takeover_loses_and_repeats_nothing() {
-    let server = Server::start().await;
-    let (table, ops) = (server.table().await, ops(&server).await);
+    let store = TestStore::dynoxide().await;
+    let (shared, ops) = (Store::shared(Arc::clone(&store.backend)), store.context.ops().table());
+    let name = format!("{STREAM}-{}", store.tables().core);
+    let definition = TableDefinition::new(name, KeyDefinition::texts("PK", "SK")).with_stream();
+    let table = shared.create_table(definition).await.unwrap();
     for n in 0..10 {
         table.put(Put::new(item! { "PK" => "a", "SK" => format!("{n}") })).await.unwrap();
     }
     let listed = table.stream_shards().await.unwrap();
     let mut counted = 0;
     for (owner, reads) in [("ana", 2), ("bo", 1), ("cy", 9)] {
-        let leases = worker(&server, &ops, owner);
+        let leases = worker(&store, owner);
         let held = leases.balance(&listed, Vec::new()).await.unwrap();
         let mut lease = held.into_iter().next().expect("the one before has expired");
         for _ in 0..reads {
@@ -222,15 +215,15 @@ async fn a_takeover_loses_and_repeats_nothing() {
             };
             let count = i32::try_from(page.changes.len()).unwrap();
             let together = Transaction::new()
-                .with(&ops, leases.checkpoint_update(&lease, &last))
-                .with(&ops, Update::new(("COUNTER", "things")).add("n", count));
-            server.store.transact(together).await.unwrap();
+                .with(ops, leases.checkpoint_update(&lease, &last))
+                .with(ops, Update::new(("COUNTER", "things")).add("n", count));
+            shared.transact(together).await.unwrap();
             lease.checkpoint = Some(last);
             counted += count;
         }
-        server.clock.advance_ms(DURATION_MS);
+        store.clock.advance_ms(DURATION_MS);
     }
     assert_eq!(counted, 10);
-    let counter = ops.get(roundtable_table::Get::new(("COUNTER", "things"))).await.unwrap().item;
+    let counter = ops.get(Get::new(("COUNTER", "things"))).await.unwrap().item;
     assert_eq!(counter.unwrap().number("n"), Some(10.into()));
 }

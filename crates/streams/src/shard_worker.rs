@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use parking_lot::Mutex;
-use roundtable_table::{Result, ShardInfo};
+use roundtable_model::table::{Result, ShardInfo};
 
-use crate::{Lease, Leases};
+use crate::{Lease, Leases, ShardAssignment};
 
 /// Renewals within the duration of a lease: one may fail, and one may be late.
 const RENEWALS_PER_LEASE: u32 = 3;
@@ -21,14 +22,17 @@ impl ShardWorker {
     pub const fn new(leases: Leases) -> Self {
         Self { leases, held: Mutex::new(Vec::new()) }
     }
+}
 
-    /// Returns the interval at which [`Self::balance`] must be called, so that no lease expires.
-    pub fn interval(&self) -> Duration {
+#[async_trait]
+impl ShardAssignment for ShardWorker {
+    /// The interval at which no lease expires.
+    fn interval(&self) -> Duration {
         self.leases.duration() / RENEWALS_PER_LEASE
     }
 
-    /// Performs one round of [balancing](Leases::balance) and returns the shards to read.
-    pub async fn balance(&self, shards: &[ShardInfo]) -> Result<Vec<String>> {
+    /// Performs one round of [balancing](Leases::balance).
+    async fn assign(&self, shards: &[ShardInfo]) -> Result<Vec<String>> {
         let held = self.held.lock().clone();
         let held = self.leases.balance(shards, held).await?;
         let names = held.iter().map(|lease| lease.shard.clone()).collect();
@@ -37,14 +41,13 @@ impl ShardWorker {
     }
 
     /// Returns whether this worker's lease on a shard is still valid by its own clock.
-    pub fn holds(&self, shard: &str) -> bool {
+    fn is_assigned(&self, shard: &str) -> bool {
         let held = self.held.lock();
         held.iter().any(|lease| lease.shard == shard && self.leases.holds(lease))
     }
 
-    /// Records that a shard was read to its end, so that its children can be read. If the lease was
-    /// lost, its new owner will do so.
-    pub async fn end(&self, shard: &str) -> Result<()> {
+    /// If the lease was lost, its new owner records the end of the shard.
+    async fn mark_ended(&self, shard: &str) -> Result<()> {
         let lease = self.held.lock().iter().find(|lease| lease.shard == shard).cloned();
         if let Some(lease) = lease {
             self.leases.end(lease).await?;
@@ -53,7 +56,7 @@ impl ShardWorker {
     }
 
     /// Releases all leases, so that the other workers need not wait for them to expire.
-    pub async fn leave(&self) -> Result<()> {
+    async fn release_all(&self) -> Result<()> {
         let held = std::mem::take(&mut *self.held.lock());
         for lease in held {
             self.leases.release(lease).await?;

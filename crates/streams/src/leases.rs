@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use roundtable_table::{
+use roundtable_model::table::{
     Clock, Delete, Error, Item, Key, KeyDefinition, LeaseKey, Number, Query, Result, Returning,
     Sequence, ShardInfo, Table, Update, ValueRef, attribute, not_exists,
 };
