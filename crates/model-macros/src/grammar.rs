@@ -85,11 +85,13 @@ impl EntityAst {
     /// Returns the positions of the keys that list the items of one owner, whose partition ends in
     /// the owner: one key if it lists all of them, otherwise every key that lists some.
     pub(crate) fn keys_of_owner(&self, owner: &Ident) -> Vec<usize> {
-        let lists = |key: &KeyAst| match key.partition.segments.as_slice() {
-            [SegmentAst::Literal(_), SegmentAst::Part { name, method: None }, rest @ ..] => {
-                name == owner && matches!(rest, [] | [SegmentAst::Shard { .. }])
-            }
-            _ => false,
+        let lists = |key: &KeyAst| {
+            let [SegmentAst::Literal(_), SegmentAst::Part { name, method: None }, rest @ ..] =
+                key.partition.segments.as_slice()
+            else {
+                return false;
+            };
+            name == owner && matches!(rest, [] | [SegmentAst::Shard { .. }])
         };
         let keys: Vec<usize> = (0..self.keys.len())
             .filter(|position| self.keys.get(*position).is_some_and(lists))

@@ -65,12 +65,14 @@ pub(super) fn entity(entity: &EntityAst) -> TokenStream {
 /// Generates the shape of an owner; its kind is that of the id which names it.
 fn owner(entity: &EntityAst, field: &Ident) -> TokenStream {
     let name = field.to_string();
-    let kind = match entity.identity(field) {
-        Some(ArgumentAst { computed_from: Some(_), kind: ArgumentKind::One(kind), .. }) => {
+    let kind =
+        if let Some(ArgumentAst { computed_from: Some(_), kind: ArgumentKind::One(kind), .. }) =
+            entity.identity(field)
+        {
             quote!(<#kind as ::roundtable_model::OwnerId>::KIND)
-        }
-        _ => quote!(::roundtable_model::owner_kind(|entity: &Self| &entity.#field)),
-    };
+        } else {
+            quote!(::roundtable_model::owner_kind(|entity: &Self| &entity.#field))
+        };
     let keys = entity.keys_of_owner(field);
     quote!(::roundtable_model::shape::OwnerShape { field: #name, kind: #kind, keys: &[#(#keys),*] })
 }
