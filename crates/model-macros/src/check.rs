@@ -5,7 +5,7 @@ mod pattern;
 
 use syn::{Error, Ident, Result};
 
-use crate::grammar::{EntityAst, KeyAst, PatternAst, SortAst, TableAst};
+use crate::ast::{EntityAst, KeyAst, PatternAst, SortAst, TableAst};
 
 pub(crate) use pattern::{entity_of, served_by};
 

@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 
-use crate::grammar::{SchemaAst, TableAst};
+use crate::ast::{SchemaAst, TableAst};
 
 /// Generates `with_entities!`, which holds the list of all entities. `with_entities!(check now)`
 /// expands to `check! { now (User user) (EmailLock email_lock) … }`.

@@ -1,10 +1,11 @@
 //! The macros behind the table schema: `single_table!` and `#[derive(Fields)]`.
 //!
-//! `single_table!` parses the schema (`grammar`, `template`), rejects what cannot work (`check`),
-//! and generates the code of entities and access patterns and the schema as data (`generate`). It
-//! compares names only; the compiler checks in the generated code that each part exists and has the
-//! right type. The schema itself is `crates/model/src/schema.rs`.
+//! `single_table!` parses the schema (`grammar`, `template`) into `ast`, rejects what cannot work
+//! (`check`), and generates the code of entities and access patterns and the schema as data
+//! (`generate`). It compares names only; the compiler checks in the generated code that each part
+//! exists and has the right type. The schema itself is `crates/model/src/schema.rs`.
 
+mod ast;
 mod check;
 mod fields;
 mod generate;
@@ -17,7 +18,7 @@ use proc_macro::TokenStream;
 /// the macro `with_entities!`, so a crate calls it once.
 #[proc_macro]
 pub fn single_table(input: TokenStream) -> TokenStream {
-    let schema = syn::parse_macro_input!(input as grammar::SchemaAst);
+    let schema = syn::parse_macro_input!(input as ast::SchemaAst);
     let mut output = generate::entity_list(&schema);
     for table in &schema.tables {
         match check::check(table) {

@@ -86,36 +86,8 @@ const STILL_OPEN: &str = "
     shares.share shares.unshare tags.search
 ";
 
-const SERVICES: &[&str] = &[
-    "assistance",
-    "companies",
-    "offers",
-    "tags",
-    "accounts",
-    "activities",
-    "blocks",
-    "statistics",
-    "comments",
-    "feeds",
-    "follows",
-    "goals",
-    "groups",
-    "likes",
-    "live",
-    "media",
-    "messages",
-    "milestones",
-    "moderation",
-    "notifications",
-    "posts",
-    "promotions",
-    "quests",
-    "rooms",
-    "shares",
-    "tasks",
-    "timelines",
-    "webhooks",
-];
+/// Modules of the domain that hold no operations of the API.
+const NO_SERVICES: &[&str] = &["bus", "context", "viewer_access"];
 
 /// Deny by default, one policy, no untested cell.
 #[tokio::test]
@@ -174,15 +146,16 @@ fn every_operation_has_a_row() {
     let asked: BTreeSet<String> = seen.iter().map(|(operation, _)| (*operation).into()).collect();
     let mut there = BTreeSet::new();
     let domain = Path::new(env!("CARGO_MANIFEST_DIR")).join("../domain/src");
-    for service in SERVICES {
-        let mut sources = vec![domain.join(format!("{service}.rs"))];
-        sources.extend(files(&domain.join(service)));
-        for source in sources {
-            let text = fs::read_to_string(source).unwrap();
-            let methods = text.lines().filter_map(|line| line.strip_prefix("    pub async fn "));
-            let names = methods.filter_map(|method| method.split(['(', '<']).next());
-            there.extend(names.map(|name| format!("{service}.{name}")));
+    for source in files(&domain) {
+        let within = source.strip_prefix(&domain).unwrap().with_extension("");
+        let service = within.iter().next().unwrap().to_str().unwrap();
+        if NO_SERVICES.contains(&service) {
+            continue;
         }
+        let text = fs::read_to_string(&source).unwrap();
+        let methods = text.lines().filter_map(|line| line.strip_prefix("    pub async fn "));
+        let names = methods.filter_map(|method| method.split(['(', '<']).next());
+        there.extend(names.map(|name| format!("{service}.{name}")));
     }
     for name in INTERNAL {
         assert!(there.remove(*name), "{name} does not exist any more");
@@ -192,7 +165,7 @@ fn every_operation_has_a_row() {
 
 /// The files below a directory.
 fn files(directory: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let entries = fs::read_dir(directory).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }

@@ -2,7 +2,7 @@
 
 use syn::{Error, Ident, Result};
 
-use crate::grammar::{ConditionAst, EntityAst, KeyAst, TableAst};
+use crate::ast::{ConditionAst, EntityAst, KeyAst, TableAst};
 use crate::template::TemplateAst;
 
 pub(super) fn check(table: &TableAst, entity: &EntityAst) -> Result<()> {

@@ -3,7 +3,7 @@
 use syn::{Error, Ident, Result};
 
 use super::may_return;
-use crate::grammar::{ArgumentKind, EntityAst, KeyAst, PatternAst, SortAst, TableAst};
+use crate::ast::{ArgumentKind, EntityAst, KeyAst, PatternAst, SortAst, TableAst};
 use crate::template::{SegmentAst, TemplateAst};
 
 /// Returns the entity that a pattern returns.
@@ -132,7 +132,7 @@ fn check_order(pattern: &PatternAst) -> Result<()> {
 /// the newest items of several days the newest of all.
 fn check_days(pattern: &PatternAst, key: &KeyAst) -> Result<()> {
     let walked =
-        |argument: &&crate::grammar::ArgumentAst| matches!(argument.kind, ArgumentKind::Days(_));
+        |argument: &&crate::ast::ArgumentAst| matches!(argument.kind, ArgumentKind::Days(_));
     let Some(days) = pattern.arguments.iter().find(walked) else { return Ok(()) };
     let at =
         pattern.partition.segments.iter().position(

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::Ident;
 
 use super::{key, shape};
-use crate::grammar::{ArgumentAst, ArgumentKind, ConditionAst, EntityAst, KeyAst};
+use crate::ast::{ArgumentAst, ArgumentKind, ConditionAst, EntityAst, KeyAst};
 
 pub(super) fn generate(entity: &EntityAst) -> TokenStream {
     let name = &entity.name;

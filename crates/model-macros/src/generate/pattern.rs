@@ -5,8 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::{Ident, Type};
 
 use super::{constant, key, shape};
+use crate::ast::{ArgumentAst, ArgumentKind, EntityAst, PatternAst, SortAst, TableAst};
 use crate::check::{entity_of, served_by};
-use crate::grammar::{ArgumentAst, ArgumentKind, EntityAst, PatternAst, SortAst, TableAst};
 use crate::template::{SegmentAst, TemplateAst};
 
 pub(super) fn generate(table: &TableAst, pattern: &PatternAst) -> TokenStream {

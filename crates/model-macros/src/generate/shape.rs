@@ -5,7 +5,7 @@ use quote::quote;
 use syn::Ident;
 
 use super::constant;
-use crate::grammar::{
+use crate::ast::{
     ArgumentAst, ArgumentKind, ConditionAst, EntityAst, KeyAst, PatternAst, SortAst, TableAst,
 };
 use crate::template::{SegmentAst, TemplateAst};
