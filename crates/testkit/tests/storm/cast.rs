@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use roundtable_model::Role;
+use roundtable_model::entities::Job;
+use roundtable_model::table::Scan;
+use roundtable_model::{FromItem, Role};
 use roundtable_testkit::{FeatureAction, Town, UserAction};
 use roundtable_verify::Verifier;
 
@@ -70,6 +72,9 @@ pub(crate) async fn check_town(town: &Town, shared_model: &SharedModel, steps: u
         let parked = letters.list(&queue, None, None).await.unwrap();
         assert!(parked.items.is_empty(), "{parked:#?}");
     }
+    let jobs = town.context().ops().table().scan(Scan::new().strong()).await.unwrap().items;
+    let jobs: Vec<Job> = jobs.iter().filter_map(|item| Job::from_item(item).ok()).collect();
+    assert!(jobs.is_empty(), "at {}: {jobs:#?}", town.now());
     let report = Verifier::on(town.context()).check().await.unwrap();
     assert!(report.is_clean(), "{:#?}", report.findings);
     assert!(report.notes.is_empty(), "{:#?}", report.notes);
