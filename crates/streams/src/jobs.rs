@@ -256,6 +256,8 @@ impl JobWorker {
                     return Ok(JobDisposition::Finished);
                 }
                 PageOutcome::ContinueLater(cursor, delay) => {
+                    // Other jobs may be due behind it.
+                    *outcome = WorkOutcome::Progressed;
                     let ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
                     let due_at = self.shared.context.now().plus_ms(ms);
                     let next = Job { due_at, cursor: Some(cursor), attempts: 0, ..taken.clone() };
@@ -334,10 +336,10 @@ impl JobWorker {
         self.replace_job(taken, []).await.map(|_| ())
     }
 
-    async fn reschedule(&self, taken: &Job, next: Job) -> Result<()> {
+    async fn reschedule(&self, taken: &Job, mut next: Job) -> Result<()> {
         if next.due_at == taken.due_at {
-            // It stays where it is and becomes due when the claim ends.
-            return Ok(());
+            // A transaction cannot replace an item by another under the same key.
+            next.due_at = next.due_at.plus_ms(1);
         }
         self.replace_job(taken, [next.put().into()]).await.map(|_| ())
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -80,6 +81,46 @@ async fn a_job_is_done_page_by_page_and_removed() {
 }
 
 /// A large job does not delay a small one.
+/// A handler whose jobs do one page now, and the other in a minute.
+#[derive(Clone, Debug, Default)]
+struct DelayedJob {
+    pages: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl JobHandler for DelayedJob {
+    fn queue(&self) -> Queue {
+        QUEUE
+    }
+
+    async fn run_page(&self, job: &Job) -> Result<PageOutcome, ProcessingError> {
+        self.pages.fetch_add(1, Ordering::SeqCst);
+        Ok(match job.cursor {
+            None => PageOutcome::ContinueLater("again".into(), Duration::from_mins(1)),
+            Some(_) => PageOutcome::Done,
+        })
+    }
+}
+
+/// More jobs than are read at once, all of which continue later: a drain does the first page of
+/// each.
+#[tokio::test]
+async fn jobs_that_continue_later_do_not_hide_those_behind_them() {
+    const JOBS: usize = 25;
+    let (store, handler) = (TestStore::reference().await, DelayedJob::default());
+    for number in 0..JOBS {
+        enqueue(&store.context, &format!("job{number}"), 2).await;
+    }
+    let runner =
+        Runner::builder(store.context.clone(), [0; 32]).with_job_handler(handler.clone()).build();
+    runner.drain().await.unwrap();
+    assert_eq!(handler.pages.load(Ordering::SeqCst), JOBS);
+    store.clock.advance_ms(LONG_MS);
+    runner.drain().await.unwrap();
+    assert_eq!(handler.pages.load(Ordering::SeqCst), 2 * JOBS);
+    assert!(bookkeeping(&store.context, "JOB#errands").await.is_empty());
+}
+
 #[tokio::test]
 async fn jobs_take_turns() {
     let (store, handler) = (TestStore::reference().await, PagedJob::default());
