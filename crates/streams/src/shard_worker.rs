@@ -15,20 +15,28 @@ const RENEWALS_PER_LEASE: u32 = 3;
 pub struct ShardWorker {
     leases: Leases,
     held: Mutex<Vec<Lease>>,
+    interval: Duration,
 }
 
 impl ShardWorker {
-    /// A worker without leases.
-    pub const fn new(leases: Leases) -> Self {
-        Self { leases, held: Mutex::new(Vec::new()) }
+    /// A worker without leases. It renews them at an interval at which none expires.
+    pub fn new(leases: Leases) -> Self {
+        let interval = leases.duration() / RENEWALS_PER_LEASE;
+        Self { leases, held: Mutex::new(Vec::new()), interval }
+    }
+
+    /// Renews leases at another interval, for tests on a clock that stands still.
+    #[must_use]
+    pub const fn with_interval(mut self, interval: Duration) -> Self {
+        self.interval = interval;
+        self
     }
 }
 
 #[async_trait]
 impl ShardAssignment for ShardWorker {
-    /// The interval at which no lease expires.
     fn interval(&self) -> Duration {
-        self.leases.duration() / RENEWALS_PER_LEASE
+        self.interval
     }
 
     /// Performs one round of [balancing](Leases::balance).

@@ -13,12 +13,10 @@ use roundtable_domain::Context;
 use roundtable_model::Entity;
 use roundtable_model::ProcessorName as Name;
 use roundtable_model::entities::{Comment, Like};
-use roundtable_model::table::{
-    Change, Clock, Item, Key, ManualClock, Result, ShardInfo, StreamRead, StreamStart,
-};
+use roundtable_model::table::{Change, Clock, Item, Key, ManualClock, StreamRead, StreamStart};
 use roundtable_streams::{
     Batch, CounterUpdater, Effects, LeaseConfig, Leases, ProcessingError, Processor, Runner,
-    RunnerBuilder, ShardAssignment, ShardWorker,
+    RunnerBuilder, ShardWorker,
 };
 
 use crate::facts::{Facts, assert_counted};
@@ -28,48 +26,21 @@ use crate::test_store::{TestStore, retries};
 const LEASE_MS: u64 = 10_000;
 
 /// Assignment by leases, with short rounds.
-#[derive(Debug)]
-struct Leased(ShardWorker);
-
-impl Leased {
-    fn new(context: &Context, clock: &Arc<ManualClock>, owner: &str) -> Self {
-        let keeper = LeaseConfig {
-            stream: context.settings().tables.core.clone(),
-            consumer: "workers".into(),
-            owner: owner.into(),
-            duration: Duration::from_millis(LEASE_MS),
-        };
-        let clock = Arc::clone(clock) as Arc<dyn Clock>;
-        Self(ShardWorker::new(Leases::new(context.ops().table().clone(), clock, keeper)))
-    }
-}
-
-#[async_trait]
-impl ShardAssignment for Leased {
-    fn interval(&self) -> Duration {
-        Duration::from_millis(5)
-    }
-
-    async fn assign(&self, shards: &[ShardInfo]) -> Result<Vec<String>> {
-        self.0.assign(shards).await
-    }
-
-    fn is_assigned(&self, shard: &str) -> bool {
-        self.0.is_assigned(shard)
-    }
-
-    async fn mark_ended(&self, shard: &str) -> Result<()> {
-        self.0.mark_ended(shard).await
-    }
-
-    async fn release_all(&self) -> Result<()> {
-        self.0.release_all().await
-    }
+fn leased(context: &Context, clock: &Arc<ManualClock>, owner: &str) -> ShardWorker {
+    let keeper = LeaseConfig {
+        stream: context.settings().tables.core.clone(),
+        consumer: "workers".into(),
+        owner: owner.into(),
+        duration: Duration::from_millis(LEASE_MS),
+    };
+    let clock = Arc::clone(clock) as Arc<dyn Clock>;
+    ShardWorker::new(Leases::new(context.ops().table().clone(), clock, keeper))
+        .with_interval(Duration::from_millis(5))
 }
 
 fn worker(context: &Context, clock: &Arc<ManualClock>, owner: &str) -> Runner {
     let setup = RunnerBuilder::with_all_processors_undelayed(context)
-        .with_shard_assignment(Leased::new(context, clock, owner));
+        .with_shard_assignment(leased(context, clock, owner));
     setup.with_retries(retries()).build()
 }
 
@@ -173,7 +144,7 @@ impl Processor for ChangeRecorder {
         true
     }
 
-    async fn effects(&self, batch: &Batch<'_>) -> std::result::Result<Effects, ProcessingError> {
+    async fn effects(&self, batch: &Batch<'_>) -> Result<Effects, ProcessingError> {
         self.0.lock().extend_from_slice(batch.changes);
         Ok(Effects::new())
     }

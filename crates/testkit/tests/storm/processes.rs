@@ -4,13 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use roundtable_domain::{Context, Settings, TableNames};
 use roundtable_dynamo::{Config, Dynamo};
-use roundtable_model::table::{ManualClock, Result, ShardInfo, SharedBackend, Store};
+use roundtable_model::table::{ManualClock, SharedBackend, Store};
 use roundtable_streams::{
-    Backoff, LeaseConfig, Leases, RetrySettings, Runner, RunnerBuilder, ShardAssignment,
-    ShardWorker,
+    Backoff, LeaseConfig, Leases, RetrySettings, Runner, RunnerBuilder, ShardWorker,
 };
 use roundtable_testkit::{MemoryMediaStore, SplitStreamBackend, StutteringBackend, Town};
 use tokio::sync::oneshot;
@@ -85,48 +83,20 @@ fn runner(town: &Town, owner: &str) -> Runner {
     let backoff = Backoff::new(Duration::from_millis(1), Duration::from_millis(50), [0; 32]);
     let setup = RunnerBuilder::with_all_processors(town.context(), [0; 32])
         .with_media_store(town.media_store().clone());
-    let setup = setup.with_shard_assignment(SharedShards::new(town.context(), owner));
+    let setup = setup.with_shard_assignment(shared_shards(town.context(), owner));
     setup.with_retries(RetrySettings { attempts_max: 5, backoff }).build()
 }
 
 /// Assignment by leases, at intervals that a test need not wait for.
-#[derive(Debug)]
-struct SharedShards(ShardWorker);
-
-impl SharedShards {
-    fn new(context: &Context, owner: &str) -> Self {
-        let keeper = LeaseConfig {
-            stream: context.settings().tables.core.clone(),
-            consumer: "workers".into(),
-            owner: owner.into(),
-            duration: Duration::from_millis(LEASE_MS),
-        };
-        let (ops, clock) = (context.ops().table().clone(), Arc::clone(context.clock()));
-        Self(ShardWorker::new(Leases::new(ops, clock, keeper)))
-    }
-}
-
-#[async_trait]
-impl ShardAssignment for SharedShards {
-    fn interval(&self) -> Duration {
-        Duration::from_millis(50)
-    }
-
-    async fn assign(&self, shards: &[ShardInfo]) -> Result<Vec<String>> {
-        self.0.assign(shards).await
-    }
-
-    fn is_assigned(&self, shard: &str) -> bool {
-        self.0.is_assigned(shard)
-    }
-
-    async fn mark_ended(&self, shard: &str) -> Result<()> {
-        self.0.mark_ended(shard).await
-    }
-
-    async fn release_all(&self) -> Result<()> {
-        self.0.release_all().await
-    }
+fn shared_shards(context: &Context, owner: &str) -> ShardWorker {
+    let keeper = LeaseConfig {
+        stream: context.settings().tables.core.clone(),
+        consumer: "workers".into(),
+        owner: owner.into(),
+        duration: Duration::from_millis(LEASE_MS),
+    };
+    let (ops, clock) = (context.ops().table().clone(), Arc::clone(context.clock()));
+    ShardWorker::new(Leases::new(ops, clock, keeper)).with_interval(Duration::from_millis(50))
 }
 
 fn processed(runner: &Runner) -> u64 {
