@@ -1,12 +1,12 @@
-//! Leases: which worker reads which shard of a stream, and its checkpoint. One item per shard and
-//! consumer, changed by conditional writes only; independent of what the changes are used for.
+//! Leases: which worker reads which shard of a stream. One item per shard and consumer, changed by
+//! conditional writes only; independent of what the changes are used for.
 //!
 //! ```text
-//! LEASES#consumer#stream   SHARD#id       owner  expires (ms)  term  checkpoint (40 digits)  ended
+//! LEASES#consumer#stream   SHARD#id       owner  expires (ms)  term  ended
 //! LEASES#consumer#stream   WORKER#owner          expires (ms)
 //! ```
 //! Taking a lease increments its term, and every later write is conditional on the term it was taken
-//! with: a worker that lost a lease cannot move its checkpoint, however late its write arrives.
+//! with: a worker that lost a lease cannot renew or end it, however late its write arrives.
 //! Workers announce themselves, so that each can compute its share without asking the others.
 
 use std::collections::{BTreeMap, HashSet};
@@ -15,13 +15,12 @@ use std::time::Duration;
 
 use roundtable_model::table::{
     Clock, Delete, Error, Item, Key, KeyDefinition, LeaseKey, Number, Query, Result, Returning,
-    Sequence, ShardInfo, Table, Update, ValueRef, attribute, not_exists,
+    ShardInfo, Table, Update, ValueRef, attribute, not_exists,
 };
 
 const OWNER: &str = "owner";
 const EXPIRES: &str = "expires";
 const TERM: &str = "term";
-const CHECKPOINT: &str = "checkpoint";
 const ENDED: &str = LeaseKey::ENDED;
 
 /// The identity of a worker: its stream, consumer and owner.
@@ -29,7 +28,7 @@ const ENDED: &str = LeaseKey::ENDED;
 pub struct LeaseConfig {
     /// Name of the stream's table.
     pub stream: String,
-    /// Purpose of the reads; each consumer has its own leases and checkpoints.
+    /// Purpose of the reads; each consumer has its own leases.
     pub consumer: String,
     /// Unique name of this worker.
     pub owner: String,
@@ -50,8 +49,6 @@ pub struct Leases {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub shard: String,
-    /// The last processed change; `None` at the beginning of the shard.
-    pub checkpoint: Option<Sequence>,
     /// Expiry in milliseconds since the epoch, unless renewed.
     pub expires_ms: u64,
     term: u64,
@@ -158,25 +155,6 @@ impl Leases {
             lease.expires_ms = expires_ms;
         }
         Ok(held)
-    }
-
-    /// Moves the checkpoint to `sequence` and renews the lease; `false`, without any change, if it
-    /// was lost.
-    pub async fn checkpoint(&self, lease: &mut Lease, sequence: &Sequence) -> Result<bool> {
-        let expires_ms = self.new_expiry_ms();
-        let moved = self.checkpoint_update(lease, sequence).set(EXPIRES, expires_ms);
-        let held = self.try_update(moved).await?;
-        if held {
-            lease.checkpoint = Some(sequence.clone());
-            lease.expires_ms = expires_ms;
-        }
-        Ok(held)
-    }
-
-    /// Returns the write that moves the checkpoint, for a transaction with the effects up to there.
-    pub fn checkpoint_update(&self, lease: &Lease, sequence: &Sequence) -> Update {
-        let onward = not_exists(CHECKPOINT).or(attribute(CHECKPOINT).le(sequence.as_str()));
-        self.update_if_held(lease).set(CHECKPOINT, sequence.as_str()).when(onward)
     }
 
     /// Records that the shard was read to its end, so that its children can be read; `false` if the
@@ -322,6 +300,5 @@ fn to_lease(shard: &str, item: &Item) -> Result<Lease> {
         let detail = format!("the lease of shard {shard:?} lacks its attributes");
         return Err(Error::Unexpected { detail });
     };
-    let checkpoint = item.text(CHECKPOINT).map(Sequence::parse).transpose()?;
-    Ok(Lease { shard: shard.to_owned(), checkpoint, expires_ms, term })
+    Ok(Lease { shard: shard.to_owned(), expires_ms, term })
 }

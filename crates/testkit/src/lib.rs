@@ -19,6 +19,7 @@ mod quests;
 mod rooms;
 mod rows;
 mod secrets;
+mod sources;
 mod split_stream;
 mod stops;
 mod streams;
@@ -35,6 +36,7 @@ pub use media::MemoryMediaStore;
 pub use secrets::{
     Canary, SecretGoal, SecretQuest, SecretTown, SecretTrade, VIEWERS, viewers_except,
 };
+pub use sources::{processor_types, service_operations};
 pub use split_stream::SplitStreamBackend;
 pub use stops::stop_at;
 pub use stuttering::StutteringBackend;

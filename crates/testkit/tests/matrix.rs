@@ -35,12 +35,11 @@ mod user_actions;
 mod webhooks;
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use operations::answer;
 use roundtable_domain::Caller;
 use roundtable_model::Role;
+use roundtable_testkit::service_operations;
 use stage::{Stage, Viewer};
 use table::rows;
 use user_actions::VARIANTS;
@@ -85,9 +84,6 @@ const STILL_OPEN: &str = "
     posts.on_day posts.popular posts.post posts.posts posts.stats posts.tagged posts.update
     shares.share shares.unshare tags.search
 ";
-
-/// Modules of the domain that hold no operations of the API.
-const NO_SERVICES: &[&str] = &["bus", "context", "viewer_access"];
 
 /// Deny by default, one policy, no untested cell.
 #[tokio::test]
@@ -144,28 +140,9 @@ fn every_operation_has_a_row() {
         assert!(is_new, "{} of {} twice", row.operation, row.object);
     }
     let asked: BTreeSet<String> = seen.iter().map(|(operation, _)| (*operation).into()).collect();
-    let mut there = BTreeSet::new();
-    let domain = Path::new(env!("CARGO_MANIFEST_DIR")).join("../domain/src");
-    for source in files(&domain) {
-        let within = source.strip_prefix(&domain).unwrap().with_extension("");
-        let service = within.iter().next().unwrap().to_str().unwrap();
-        if NO_SERVICES.contains(&service) {
-            continue;
-        }
-        let text = fs::read_to_string(&source).unwrap();
-        let methods = text.lines().filter_map(|line| line.strip_prefix("    pub async fn "));
-        let names = methods.filter_map(|method| method.split(['(', '<']).next());
-        there.extend(names.map(|name| format!("{service}.{name}")));
-    }
+    let mut there = service_operations();
     for name in INTERNAL {
         assert!(there.remove(*name), "{name} does not exist any more");
     }
     assert_eq!(asked, there);
-}
-
-/// The files below a directory.
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use roundtable_model::table::{
-    Clock, Get, KeyDefinition, LeaseKey, Put, Query, Sequence, ShardInfo, Store, StreamRead,
-    StreamStart, TableDefinition, Transaction, Update, item,
-};
+use roundtable_model::table::{Clock, LeaseKey, Query, ShardInfo};
 use roundtable_streams::{Lease, LeaseConfig, Leases, ShardAssignment as _, ShardWorker};
 
 use crate::test_store::TestStore;
@@ -61,26 +58,22 @@ async fn one_shard_has_one_holder() {
 }
 
 #[tokio::test]
-async fn an_expired_lease_is_taken_over_at_its_checkpoint() {
+async fn an_expired_lease_is_taken_over() {
     let store = TestStore::dynoxide().await;
     let (ana, bo) = (worker(&store, "ana"), worker(&store, "bo"));
     let mut lost = ana.take("s").await.unwrap().unwrap();
-    assert!(ana.checkpoint(&mut lost, &Sequence::from(7)).await.unwrap());
+    assert!(ana.renew(&mut lost).await.unwrap());
     store.clock.advance_ms(DURATION_MS - 1);
     assert!(ana.holds(&lost));
     assert_eq!(bo.take("s").await.unwrap(), None);
     store.clock.advance_ms(1);
     assert!(!ana.holds(&lost));
     let mut taken = bo.take("s").await.unwrap().unwrap();
-    assert_eq!(taken.checkpoint, Some(Sequence::from(7)));
     // All later writes of the old owner fail.
-    assert!(!ana.checkpoint(&mut lost, &Sequence::from(9)).await.unwrap());
     assert!(!ana.renew(&mut lost).await.unwrap());
-    assert_eq!(lost.checkpoint, Some(Sequence::from(7)));
     assert!(!ana.release(lost.clone()).await.unwrap());
     assert!(!ana.end(lost).await.unwrap());
-    assert!(bo.checkpoint(&mut taken, &Sequence::from(8)).await.unwrap());
-    assert!(!bo.checkpoint(&mut taken, &Sequence::from(6)).await.unwrap(), "never backwards");
+    assert!(bo.renew(&mut taken).await.unwrap());
 }
 
 #[tokio::test]
@@ -89,8 +82,8 @@ async fn a_restarted_worker_counts_as_another_holder() {
     let ana = worker(&store, "ana");
     let mut before = ana.take("s").await.unwrap().unwrap();
     let mut after = worker(&store, "ana").take("s").await.unwrap().unwrap();
-    assert!(!ana.checkpoint(&mut before, &Sequence::from(1)).await.unwrap());
-    assert!(ana.checkpoint(&mut after, &Sequence::from(1)).await.unwrap());
+    assert!(!ana.renew(&mut before).await.unwrap());
+    assert!(ana.renew(&mut after).await.unwrap());
 }
 
 #[tokio::test]
@@ -183,47 +176,4 @@ async fn leases_of_trimmed_shards_are_deleted() {
     let rows = store.context.ops().table().query(query).await.unwrap().items;
     let sorts: Vec<_> = rows.iter().map(|row| row.text("SK").unwrap()).collect();
     assert_eq!(sorts, ["SHARD#new", "WORKER#ana"]);
-}
-
-/// A minimal worker loop: effects commit with the checkpoint, the holder dies in between, and the next
-/// one continues. Every change counts once.
-#[tokio::test]
-async fn a_takeover_loses_and_repeats_nothing() {
-    let store = TestStore::dynoxide().await;
-    let (shared, ops) = (Store::shared(Arc::clone(&store.backend)), store.context.ops().table());
-    let name = format!("{STREAM}-{}", store.tables().core);
-    let definition = TableDefinition::new(name, KeyDefinition::texts("PK", "SK")).with_stream();
-    let table = shared.create_table(definition).await.unwrap();
-    for n in 0..10 {
-        table.put(Put::new(item! { "PK" => "a", "SK" => format!("{n}") })).await.unwrap();
-    }
-    let listed = table.stream_shards().await.unwrap();
-    let mut counted = 0;
-    for (owner, reads) in [("ana", 2), ("bo", 1), ("cy", 9)] {
-        let leases = worker(&store, owner);
-        let held = leases.balance(&listed, Vec::new()).await.unwrap();
-        let mut lease = held.into_iter().next().expect("the one before has expired");
-        for _ in 0..reads {
-            let read = StreamRead::new(
-                lease.shard.clone(),
-                lease.checkpoint.clone().map_or(StreamStart::Oldest, StreamStart::After),
-            )
-            .limit(3);
-            let page = table.stream_read(read).await.unwrap();
-            let Some(last) = page.changes.last().map(|change| change.sequence.clone()) else {
-                break;
-            };
-            let count = i32::try_from(page.changes.len()).unwrap();
-            let together = Transaction::new()
-                .with(ops, leases.checkpoint_update(&lease, &last))
-                .with(ops, Update::new(("COUNTER", "things")).add("n", count));
-            shared.transact(together).await.unwrap();
-            lease.checkpoint = Some(last);
-            counted += count;
-        }
-        store.clock.advance_ms(DURATION_MS);
-    }
-    assert_eq!(counted, 10);
-    let counter = ops.get(Get::new(("COUNTER", "things"))).await.unwrap().item;
-    assert_eq!(counter.unwrap().number("n"), Some(10.into()));
 }

@@ -2,10 +2,8 @@
 //! processor is stopped.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 
-use roundtable_testkit::UserAction;
+use roundtable_testkit::{UserAction, processor_types, service_operations};
 
 use crate::goals::goal_mutations;
 use crate::media::media_mutations;
@@ -50,9 +48,6 @@ const OF_PROCESSORS: &str = "
     webhooks.disable webhooks.disable_if_unchanged
 ";
 
-/// Files that are no services.
-const NO_SERVICES: &[&str] = &["bus", "commit", "context", "viewer_access"];
-
 /// Processors stopped in files of their own.
 const STOPPED_ELSEWHERE: &[&str] = &["EventDetector", "FanOut", "UnusedFileDetector"];
 
@@ -83,7 +78,7 @@ async fn every_mutation_is_stopped() {
     assert_eq!(acts, UserAction::NAMES.iter().copied().collect(), "every user action is stopped");
     let stopped: BTreeSet<String> =
         mutations.iter().map(|mutation| mutation.operation().into()).collect();
-    let mut there = operations();
+    let mut there = service_operations();
     for name in READS.split_whitespace().chain(OF_PROCESSORS.split_whitespace()) {
         assert!(there.remove(name), "{name} does not exist any more");
     }
@@ -93,37 +88,7 @@ async fn every_mutation_is_stopped() {
 /// A processor that is never stopped fails here (R32, R33).
 #[test]
 fn every_processor_is_stopped() {
-    let mut there = BTreeSet::new();
-    for source in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../streams/src")) {
-        let text = fs::read_to_string(source).unwrap();
-        let named = text.lines().filter_map(|line| line.strip_prefix("impl Processor for "));
-        there.extend(named.filter_map(|rest| rest.split_whitespace().next().map(String::from)));
-    }
     let stopped = Case::ALL.iter().map(|case| case.processor());
     let stopped = stopped.chain(STOPPED_ELSEWHERE.iter().copied()).map(String::from);
-    assert_eq!(stopped.collect::<BTreeSet<_>>(), there);
-}
-
-fn operations() -> BTreeSet<String> {
-    let domain = Path::new(env!("CARGO_MANIFEST_DIR")).join("../domain/src");
-    let mut there = BTreeSet::new();
-    for source in files(&domain) {
-        let within = source.strip_prefix(&domain).unwrap().with_extension("");
-        let module = within.iter().next().unwrap().to_str().unwrap();
-        if NO_SERVICES.contains(&module) {
-            continue;
-        }
-        let text = fs::read_to_string(&source).unwrap();
-        let methods = text.lines().filter_map(|line| line.strip_prefix("    pub async fn "));
-        let names = methods.filter_map(|method| method.split(['(', '<']).next());
-        there.extend(names.map(|name| format!("{module}.{name}")));
-    }
-    there
-}
-
-/// The files below a directory.
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    assert_eq!(stopped.collect::<BTreeSet<_>>(), processor_types());
 }
